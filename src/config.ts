@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import { UserError } from './platform/user-error.ts';
+
+/** Everything that can be set from outside. Optional parts are unions: off, or on with all their keys. */
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  /** Absent: `parley dev` starts an embedded PostgreSQL. */
+  readonly databaseUrl: string | undefined;
+  readonly databasePoolSize: number;
+  readonly databaseReaders: number;
+  /** 32 bytes; seals the secrets of channels. */
+  readonly secretKey: Uint8Array | undefined;
+  readonly logLevel: string;
+  /** Believe X-Forwarded-For of a proxy in front of us. */
+  readonly trustProxy: boolean;
+  /** Largest request body in bytes. */
+  readonly bodyLimit: number;
+  readonly graphiql: boolean;
+  readonly network: {
+    readonly baseUrl: string;
+    readonly version: string;
+    readonly requestTimeoutMs: number;
+    /** How long a send whose answer was lost waits for its status webhook before it is tried again. */
+    readonly reconcileMs: number;
+  };
+  readonly lanes: { readonly concurrency: number };
+  readonly emulatorPort: number;
+  /** Set by npm around its scripts: a development server then also stops when npm is gone. */
+  readonly startedByNpm: boolean;
+}
+
+const integer = (minimum: number, maximum: number) => z.coerce.number().int().min(minimum).max(maximum);
+const flag = z.enum(['true', 'false', '1', '0']).transform(value => value === 'true' || value === '1');
+
+const secretKey = z.string().transform((text, context) => {
+  const key = /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64');
+  if (key.length === 32) return new Uint8Array(key);
+  context.addIssue({ code: 'custom', message: 'must be 32 bytes as base64 or hex, for example from: openssl rand -base64 32' });
+  return z.NEVER;
+});
+
+const environment = z.object({
+  HOST: z.string().min(1).default('127.0.0.1'),
+  PORT: integer(0, 65_535).default(4000),
+  DATABASE_URL: z
+    .url({ protocol: /^postgres(ql)?$/, error: 'must look like postgres://user:password@host:5432/database' })
+    .optional(),
+  PARLEY_DATABASE_POOL: integer(1, 200).default(10),
+  PARLEY_DATABASE_READERS: integer(1, 32).default(3),
+  PARLEY_SECRET_KEY: secretKey.optional(),
+  PARLEY_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  PARLEY_TRUST_PROXY: flag.default(false),
+  PARLEY_BODY_LIMIT: integer(1_024, 64 * 1024 * 1024).default(2 * 1024 * 1024),
+  PARLEY_GRAPHIQL: flag.default(false),
+  PARLEY_NETWORK_URL: z.url({ protocol: /^https?$/ }).default('https://graph.facebook.com'),
+  PARLEY_NETWORK_VERSION: z.string().regex(/^v\d+\.\d+$/).default('v24.0'),
+  PARLEY_NETWORK_TIMEOUT_MS: integer(100, 120_000).default(15_000),
+  PARLEY_RECONCILE_MS: integer(100, 600_000).default(30_000),
+  PARLEY_LANES: integer(1, 200).default(10),
+  PARLEY_EMULATOR_PORT: integer(0, 65_535).default(4010),
+  npm_lifecycle_event: z.string().optional(),
+});
+
+/**
+ * Reads the environment, once.
+ * @throws UserError that lists every fault by variable
+ */
+export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const parsed = environment.safeParse(present);
+  if (!parsed.success) {
+    const faults = parsed.error.issues.map(issue => `  ${issue.path.join('.')}: ${issue.message}`);
+    throw new UserError(`The configuration is not valid:\n${faults.join('\n')}`);
+  }
+  const values = parsed.data;
+  return {
+    host: values.HOST,
+    port: values.PORT,
+    databaseUrl: values.DATABASE_URL,
+    databasePoolSize: values.PARLEY_DATABASE_POOL,
+    databaseReaders: values.PARLEY_DATABASE_READERS,
+    secretKey: values.PARLEY_SECRET_KEY,
+    logLevel: values.PARLEY_LOG_LEVEL,
+    trustProxy: values.PARLEY_TRUST_PROXY,
+    bodyLimit: values.PARLEY_BODY_LIMIT,
+    graphiql: values.PARLEY_GRAPHIQL,
+    network: {
+      baseUrl: values.PARLEY_NETWORK_URL,
+      version: values.PARLEY_NETWORK_VERSION,
+      requestTimeoutMs: values.PARLEY_NETWORK_TIMEOUT_MS,
+      reconcileMs: values.PARLEY_RECONCILE_MS,
+    },
+    lanes: { concurrency: values.PARLEY_LANES },
+    emulatorPort: values.PARLEY_EMULATOR_PORT,
+    startedByNpm: values.npm_lifecycle_event !== undefined,
+  };
+}

@@ -1,0 +1,116 @@
+import { sql } from 'kysely';
+import type { PublicChannel } from './features/channels/channel.ts';
+import type { PublicContact } from './features/contacts/contact.ts';
+import type { PublicGroup, PublicSource, PublicStatus } from './features/labels/label.ts';
+import type { PublicMessage } from './features/messages/message.ts';
+import type { Db } from './platform/database.ts';
+import { newId } from './platform/ids.ts';
+
+type ContactPayload = { readonly contact: PublicContact };
+/** `previous` holds the old values of what changed. */
+type Changed<T> = { readonly previous: Partial<T> };
+type MessagePayload = { readonly message: PublicMessage };
+
+/**
+ * The closed list of domain events with their payloads. A payload is finished when it is written: subscriptions, outgoing
+ * webhooks, bots and counters read it and know no domain.
+ */
+export interface EventPayloads {
+  'contact.created': ContactPayload;
+  'contact.updated': ContactPayload & Changed<PublicContact>;
+  'contact.deleted': ContactPayload;
+  'contact.opted_out': ContactPayload;
+  'contact.opted_in': ContactPayload;
+  'group.created': { readonly group: PublicGroup };
+  'group.updated': { readonly group: PublicGroup } & Changed<PublicGroup>;
+  'group.deleted': { readonly group: PublicGroup };
+  'source.created': { readonly source: PublicSource };
+  'source.updated': { readonly source: PublicSource } & Changed<PublicSource>;
+  'source.deleted': { readonly source: PublicSource };
+  'status.created': { readonly status: PublicStatus };
+  'status.updated': { readonly status: PublicStatus } & Changed<PublicStatus>;
+  'status.deleted': { readonly status: PublicStatus };
+  'message.queued': MessagePayload;
+  'message.sent': MessagePayload;
+  'message.delivered': MessagePayload;
+  'message.read': MessagePayload;
+  'message.failed': MessagePayload;
+  'message.received': MessagePayload;
+  'channel.updated': { readonly channel: PublicChannel };
+}
+
+export type EventType = keyof EventPayloads;
+
+/** The scope that reading an event needs beside events:read, by the resource it is about. */
+export const EVENT_RESOURCES = {
+  contact: 'contacts:read',
+  group: 'groups:read',
+  source: 'sources:read',
+  status: 'statuses:read',
+  message: 'messages:read',
+  channel: 'channels:read',
+} as const;
+
+export type EventResource = keyof typeof EVENT_RESOURCES;
+
+/** Written out with `satisfies`, so that a new event does not compile until it stands here too. */
+const TYPES = {
+  'contact.created': true,
+  'contact.updated': true,
+  'contact.deleted': true,
+  'contact.opted_out': true,
+  'contact.opted_in': true,
+  'group.created': true,
+  'group.updated': true,
+  'group.deleted': true,
+  'source.created': true,
+  'source.updated': true,
+  'source.deleted': true,
+  'status.created': true,
+  'status.updated': true,
+  'status.deleted': true,
+  'message.queued': true,
+  'message.sent': true,
+  'message.delivered': true,
+  'message.read': true,
+  'message.failed': true,
+  'message.received': true,
+  'channel.updated': true,
+} as const satisfies Record<EventType, true>;
+
+export const EVENT_TYPES = Object.keys(TYPES) as readonly EventType[];
+
+export const resourceOf = (type: string): EventResource => type.slice(0, type.indexOf('.')) as EventResource;
+
+/** A type (`message.sent`), all of a resource (`message.*`), or everything (`*`). */
+export function isEventPattern(pattern: string): boolean {
+  if (pattern === '*' || pattern in TYPES) return true;
+  return pattern.endsWith('.*') && pattern.slice(0, -2) in EVENT_RESOURCES;
+}
+
+/** The types that any of the patterns means; all of them when there is no pattern. */
+export function typesMatching(patterns: readonly string[]): ReadonlySet<EventType> {
+  if (patterns.length === 0) return new Set(EVENT_TYPES);
+  return new Set(EVENT_TYPES.filter(type => patterns.some(pattern => pattern === '*' || pattern === type || pattern === `${resourceOf(type)}.*`)));
+}
+
+export type NewEvent = { [T in EventType]: { readonly type: T; readonly payload: EventPayloads[T] } }[EventType];
+
+declare module './platform/database.ts' {
+  interface Tables {
+    events: { tenant_id: number; id: string; xid: string; seq: number; type: string; payload: unknown; occurred_at: string };
+  }
+}
+
+/** Appends events in the transaction of the change they tell of, in this order. */
+export async function append(trx: Db, tenantId: number, events: readonly NewEvent[]): Promise<void> {
+  if (events.length === 0) return;
+  const ids = events.map(newId);
+  const types = events.map(event => event.type);
+  const payloads = events.map(event => JSON.stringify(event.payload));
+  await sql`
+    insert into events (tenant_id, id, type, payload)
+    select ${tenantId}::bigint, id, type, payload
+    from unnest(${ids}::uuid[], ${types}::text[], ${payloads}::jsonb[]) with ordinality as e (id, type, payload, position)
+    order by position`.execute(trx);
+}

@@ -1,0 +1,57 @@
+import type { Context } from '../../context.ts';
+import { type Selection, selectionAt } from '../../graphql/selection.ts';
+import { tenantOf } from '../caller.ts';
+import { type ListArgs, type ListDefinition, listStatement, Page } from '../lists/list.ts';
+import type { ContactRow } from './contact.ts';
+import { countContacts, listContacts } from './store.ts';
+
+const id = { sql: 'c.id', type: 'bigint' } as const;
+const firstName = { sql: 'c.firstname', type: 'text' } as const;
+const lastName = { sql: 'c.lastname', type: 'text' } as const;
+const createdAt = { sql: 'c.created_at', type: 'timestamptz' } as const;
+const updatedAt = { sql: 'c.updated_at', type: 'timestamptz' } as const;
+
+const CONTACTS: ListDefinition = {
+  from: 'contacts c',
+  tenantColumn: 'c.tenant_id',
+  filters: {
+    type: { sql: 'c.type', type: 'text' },
+    statusId: { sql: 'c.status_id', type: 'bigint', node: 'Status' },
+    sourceId: { sql: 'c.source_id', type: 'bigint', node: 'Source' },
+    assigneeId: { sql: 'c.assigned_id', type: 'bigint', node: 'StaffMember' },
+    groupId: {
+      sql: 'cg.group_id',
+      type: 'bigint',
+      node: 'Group',
+      exists: predicate => `exists (select from contact_groups cg where cg.tenant_id = $1 and cg.contact_id = c.id and ${predicate})`,
+    },
+    phone: { sql: 'c.phone', type: 'text' },
+    email: { sql: 'c.email', type: 'text' },
+    optedOutAt: { sql: 'c.opted_out_at', type: 'timestamptz' },
+    createdAt,
+    updatedAt,
+  },
+  sorts: { id, firstName, lastName, createdAt, updatedAt },
+  id,
+  defaultOrder: [{ column: id, descending: true }],
+  search: pattern => `c.search_text like ${pattern}`,
+};
+
+/** One page of contacts, read in one statement with what is selected of them and around them. */
+export async function contactPage(context: Context, args: ListArgs, selection: Selection): Promise<Page<ContactRow>> {
+  const tenantId = tenantOf(context);
+  const search = args.search && searchTerm(args.search);
+  const statement = listStatement(CONTACTS, tenantId, { ...args, search });
+  const nodes = new Map([...selectionAt(selection, 'edges', 'node'), ...selectionAt(selection, 'nodes')]);
+  // The count goes out beside the page where it is selected, not after it.
+  const total = selection.has('totalCount') ? countContacts(context.db.read, tenantId, statement) : undefined;
+  total?.catch(() => undefined);
+  const rows = await listContacts(context.db.read, statement, nodes, selection.has('edges') || selection.has('pageInfo'));
+  return new Page(statement, rows, () => total ?? countContacts(context.db.read, tenantId, statement));
+}
+
+/** A phone number is looked for by its digits, however it is written. */
+function searchTerm(text: string): string {
+  const looksLikePhone = /^\+?[\d\s().-]{4,}$/.test(text.trim());
+  return looksLikePhone ? text.replace(/\D/g, '') : text;
+}

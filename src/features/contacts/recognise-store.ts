@@ -1,0 +1,80 @@
+import { sql } from 'kysely';
+import type { Db } from '../../platform/database.ts';
+import { ALL_COLUMNS } from './columns.ts';
+import type { ContactRow } from './contact.ts';
+import type { Sender } from './recognise.ts';
+
+export interface KnownSender {
+  readonly id: number;
+  readonly network_user_id: string | null;
+  readonly wa_id: string | null;
+  readonly phone_key: string | null;
+}
+
+export async function findSenders(db: Db, tenantId: number, senders: readonly Sender[]): Promise<KnownSender[]> {
+  const userIds = senders.flatMap(sender => sender.userId ?? []);
+  const waIds = senders.flatMap(sender => sender.waId ?? []);
+  const phoneKeys = senders.flatMap(sender => sender.phoneKey ?? []);
+  const { rows } = await sql<KnownSender>`
+    select id, network_user_id, wa_id, phone_key from contacts where tenant_id = ${tenantId} and network_user_id = any(${userIds}::text[])
+    union select id, network_user_id, wa_id, phone_key from contacts where tenant_id = ${tenantId} and wa_id = any(${waIds}::text[])
+    union select id, network_user_id, wa_id, phone_key from contacts where tenant_id = ${tenantId} and phone_key = any(${phoneKeys}::text[])
+    order by id`.execute(db);
+  return rows;
+}
+
+export interface Defaults {
+  readonly source_id: number | null;
+  readonly status_id: number | null;
+}
+
+export async function defaultsOf(db: Db, tenantId: number): Promise<Defaults> {
+  const { rows } = await sql<Defaults>`
+    select default_source_id as source_id, default_status_id as status_id from tenants where tenant_id = ${tenantId}`.execute(db);
+  return rows[0] ?? { source_id: null, status_id: null };
+}
+
+export interface NewSender extends Defaults {
+  readonly firstname: string;
+  readonly lastname: string;
+  readonly phone: string | null;
+  readonly phone_key: string | null;
+  readonly wa_id: string | null;
+  readonly network_user_id: string | null;
+}
+
+/** Inserts people who wrote in, beyond the plan's limit where need be; those whom another transaction has just made are left out. */
+export async function insertSenders(trx: Db, tenantId: number, senders: readonly NewSender[]): Promise<ContactRow[]> {
+  const { rows } = await sql<ContactRow>`
+    with c as (
+      insert into contacts (tenant_id, firstname, lastname, phone, phone_key, wa_id, network_user_id, source_id, status_id)
+      select ${tenantId}::bigint, r.firstname, r.lastname, r.phone, r.phone_key, r.wa_id, r.network_user_id, r.source_id, r.status_id
+      from jsonb_to_recordset(${JSON.stringify(senders)}::jsonb) as r (firstname text, lastname text, phone text, phone_key text, wa_id text,
+        network_user_id text, source_id bigint, status_id bigint)
+      order by r.phone_key, r.network_user_id
+      on conflict do nothing
+      returning *
+    ), counted as (
+      update tenant_usage u set contacts = u.contacts + n.made, contacts_ceiling = greatest(u.contacts_ceiling, case when u.contacts_ceiling is not null then u.contacts + n.made end)
+      from (select count(*) as made from c) n where u.tenant_id = ${tenantId}
+    )
+    select ${sql.raw(ALL_COLUMNS)} from c order by c.id`.execute(trx);
+  return rows;
+}
+
+/** Keeps what the network showed of people for the next time. A user id that another contact has already stays there. */
+export async function learnIdentities(
+  trx: Db,
+  tenantId: number,
+  learned: readonly { readonly id: number; readonly userId: string | null; readonly waId: string | null }[],
+): Promise<void> {
+  await sql`
+    update contacts c set wa_id = coalesce(l.wa_id, c.wa_id), network_user_id = coalesce(c.network_user_id, l.user_id)
+    from (
+      select distinct on (id) id, user_id, wa_id
+      from unnest(${learned.map(one => one.id)}::bigint[], ${learned.map(one => one.userId)}::text[], ${learned.map(one => one.waId)}::text[]) as l (id, user_id, wa_id)
+      order by id
+    ) l
+    where c.tenant_id = ${tenantId} and c.id = l.id
+      and not exists (select from contacts o where o.tenant_id = ${tenantId} and o.network_user_id = l.user_id and o.id <> c.id)`.execute(trx);
+}

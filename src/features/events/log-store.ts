@@ -1,0 +1,50 @@
+import { sql } from 'kysely';
+import type { EventType } from '../../events.ts';
+import type { Db } from '../../platform/database.ts';
+import type { Cursor } from './cursor.ts';
+
+export interface EventRow {
+  readonly tenant_id: number;
+  readonly id: string;
+  readonly xid: string;
+  readonly seq: number;
+  readonly type: EventType;
+  readonly payload: Readonly<Record<string, unknown>>;
+  readonly occurred_at: string;
+}
+
+const COLUMNS = sql.raw('tenant_id, id, xid::text as xid, seq, type, payload, occurred_at');
+
+/** The place in the log before which nothing can appear any more: everything from here on will be read. */
+export async function currentEnd(db: Db): Promise<Cursor> {
+  const { rows } = await sql<{ xid: string }>`select pg_snapshot_xmin(pg_current_snapshot())::text as xid`.execute(db);
+  // Nothing has been read of the oldest running transaction yet, so its first event comes next.
+  return { xid: BigInt(rows[0]?.xid ?? '0'), seq: 0 };
+}
+
+/** The next events of all tenants, in order. Only below the oldest running transaction: no event is skipped. */
+export async function readAll(db: Db, after: Cursor, limit: number): Promise<EventRow[]> {
+  const { rows } = await sql<EventRow>`
+    /* cross-tenant: the tailer reads for every subscriber of the process, and hands each tenant its own */
+    select ${COLUMNS} from events
+    where (xid, seq) > (${String(after.xid)}::xid8, ${after.seq}::bigint) and xid < pg_snapshot_xmin(pg_current_snapshot())
+    order by xid, seq limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** The next events of one tenant, of these types. */
+export async function readTenant(db: Db, tenantId: number, after: Cursor, types: readonly EventType[], limit: number): Promise<EventRow[]> {
+  const { rows } = await sql<EventRow>`
+    select ${COLUMNS} from events
+    where tenant_id = ${tenantId} and (xid, seq) > (${String(after.xid)}::xid8, ${after.seq}::bigint)
+      and xid < pg_snapshot_xmin(pg_current_snapshot()) and type = any(${types}::text[])
+    order by xid, seq limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** Where an event stands, by its id. */
+export async function findPosition(db: Db, tenantId: number, id: string): Promise<Cursor | undefined> {
+  const { rows } = await sql<{ xid: string; seq: number }>`
+    select xid::text as xid, seq from events where tenant_id = ${tenantId} and id = ${id}`.execute(db);
+  return rows[0] && { xid: BigInt(rows[0].xid), seq: rows[0].seq };
+}

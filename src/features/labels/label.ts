@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import { FieldErrorList, invalid } from '../../errors.ts';
+
+/**
+ * Groups, sources and statuses are one thing with three names: a named row of a tenant that contacts are sorted by.
+ * What differs is written here, once.
+ */
+export type LabelKind = 'group' | 'source' | 'status';
+
+export interface LabelRow {
+  readonly id: number;
+  readonly name: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+  /** Statuses only. */
+  readonly color?: string;
+}
+
+export type PublicGroup = LabelRow;
+export type PublicSource = LabelRow;
+export type PublicStatus = LabelRow & { readonly color: string };
+
+interface LabelTraits {
+  readonly table: 'groups' | 'sources' | 'statuses';
+  /** GraphQL names. */
+  readonly type: 'Group' | 'Source' | 'Status';
+  readonly plural: 'Groups' | 'Sources' | 'Statuses';
+  readonly columns: readonly (keyof LabelRow)[];
+  /** What the type is, for its description. */
+  readonly description: string;
+  /** Rows of contacts that use it forbid its deletion. Members of a group only leave it. */
+  readonly inUseBlocksDelete: boolean;
+}
+
+const COLUMNS = ['id', 'name', 'created_at', 'updated_at'] as const;
+
+export const LABELS: Readonly<Record<LabelKind, LabelTraits>> = {
+  group: {
+    table: 'groups',
+    type: 'Group',
+    plural: 'Groups',
+    columns: COLUMNS,
+    description: 'A named set of contacts; a contact can be in any number of groups.',
+    inUseBlocksDelete: false,
+  },
+  source: {
+    table: 'sources',
+    type: 'Source',
+    plural: 'Sources',
+    columns: COLUMNS,
+    description: 'Where a contact came from: a web form, a shop, a fair.',
+    inUseBlocksDelete: true,
+  },
+  status: {
+    table: 'statuses',
+    type: 'Status',
+    plural: 'Statuses',
+    columns: [...COLUMNS, 'color'],
+    description: 'How far a contact has come: new, in talks, won.',
+    inUseBlocksDelete: true,
+  },
+};
+
+export interface LabelInput {
+  readonly name?: string | null | undefined;
+  readonly color?: string | null | undefined;
+}
+
+export interface LabelFields {
+  readonly name?: string;
+  readonly color?: string;
+}
+
+const COLOR = z.string().regex(/^#[0-9a-fA-F]{6}$/);
+const MAX_NAME = 150;
+
+/**
+ * Checks and normalises what a caller wants a label to be.
+ * @param partial an update: what is not given stays
+ * @throws VALIDATION_ERROR by field
+ */
+export function parseLabel(input: LabelInput, partial: boolean): LabelFields {
+  const errors = new FieldErrorList();
+  const name = input.name?.trim();
+  if (name === undefined ? !partial : name === '') errors.add('name', 'Is required.');
+  else if (name !== undefined && name.length > MAX_NAME) errors.add('name', `May have at most ${MAX_NAME} characters.`);
+  if (input.color != null && !COLOR.safeParse(input.color).success) errors.add('color', 'Must look like #1A2B3C.');
+  errors.throwIfAny();
+  return { ...(name !== undefined && { name }), ...(input.color != null && { color: input.color.toUpperCase() }) };
+}
+
+export const nameTaken = (): Error => invalid({ name: ['Is already taken.'] });

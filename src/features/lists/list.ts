@@ -1,0 +1,177 @@
+import { invalid } from '../../errors.ts';
+import { inputId } from '../../global-ids.ts';
+import {
+  decodeCursor,
+  encodeCursor,
+  escapeLike,
+  type FilterTerm,
+  filterSql,
+  keysetSql,
+  type ListColumn,
+  type Operator,
+  type OrderTerm,
+  orderSql,
+  Parameters,
+} from '../../platform/list-query.ts';
+
+/** A column to filter by; `node` names the type whose ids it holds, so that global ids can be read. */
+export interface FilterColumn extends ListColumn {
+  readonly node?: string;
+}
+
+/** What a list of one entity can be filtered and sorted by. Keys are the names of the GraphQL inputs. */
+export interface ListDefinition {
+  /** `from` with the alias that the columns use. */
+  readonly from: string;
+  /** The column that every statement restricts to the tenant. */
+  readonly tenantColumn: string;
+  readonly filters: Readonly<Record<string, FilterColumn>>;
+  readonly sorts: Readonly<Record<string, ListColumn>>;
+  /** Breaks ties, and is the order where none is asked for. */
+  readonly id: ListColumn;
+  readonly defaultOrder: readonly OrderTerm[];
+  /** The predicate of a full-text search for a pattern at the placeholder. */
+  readonly search?: (pattern: string) => string;
+}
+
+/** The arguments of a connection, as GraphQL gives them. */
+export interface ListArgs {
+  readonly first?: number | null | undefined;
+  readonly after?: string | null | undefined;
+  readonly last?: number | null | undefined;
+  readonly before?: string | null | undefined;
+  readonly offset?: number | null | undefined;
+  readonly search?: string | null | undefined;
+  readonly filter?: Readonly<Record<string, unknown>> | null | undefined;
+  readonly orderBy?: readonly { readonly field: string; readonly direction: 'asc' | 'desc' }[] | null | undefined;
+}
+
+export interface ListStatement {
+  /** All from `from` to `limit`, to be put behind the select list. */
+  readonly tail: string;
+  readonly values: readonly unknown[];
+  /** `select` expressions of the cursor's values, named k0, k1, … */
+  readonly keys: readonly string[];
+  readonly count: { readonly text: string; readonly values: readonly unknown[] };
+  /** True when nothing but the tenant restricts the list. */
+  readonly unfiltered: boolean;
+  readonly pageSize: number;
+  readonly reversed: boolean;
+  readonly orderName: string;
+  readonly startsBehind: boolean;
+}
+
+export const MAX_PAGE_SIZE = 100;
+const DEFAULT_PAGE_SIZE = 20;
+/** Beyond this an offset reads too many rows only to throw them away; cursors have no such end. */
+const MAX_OFFSET = 1_000_000;
+
+/**
+ * Turns a connection's arguments into one statement.
+ * @throws VALIDATION_ERROR naming the argument: a page size out of bounds, a foreign cursor, both directions at once
+ */
+export function listStatement(definition: ListDefinition, tenantId: number, args: ListArgs): ListStatement {
+  const { pageSize, reversed, cursor, cursorName } = page(args);
+  const order = orderTerms(definition, args);
+  const orderName = order.map(({ column, descending }) => `${descending ? '-' : ''}${column.sql}`).join(',');
+  const where = new Parameters([tenantId]);
+  const conditions = [`${definition.tenantColumn} = $1`];
+  for (const term of filterTerms(definition, args.filter)) conditions.push(filterSql(where, term));
+  const search = args.search?.trim().toLowerCase();
+  if (search && definition.search) conditions.push(definition.search(where.add(`%${escapeLike(search)}%`, 'text')));
+
+  const parameters = new Parameters(where.values);
+  const rows = [...conditions];
+  if (cursor) {
+    const values = decodeCursor(cursor, orderName, order.length);
+    if (!values) throw invalid({ [cursorName]: ['This cursor does not belong to this list in this order.'] });
+    rows.push(keysetSql(parameters, order, values, reversed));
+  }
+  const limit = `limit ${parameters.add(pageSize + 1, 'int')}`;
+  const offset = args.offset ? ` offset ${parameters.add(args.offset, 'int')}` : '';
+  return {
+    tail: `from ${definition.from} where ${rows.join(' and ')} order by ${orderSql(order, reversed)} ${limit}${offset}`,
+    values: parameters.values,
+    keys: order.map(({ column }, index) => `${column.sql} as k${index}`),
+    count: { text: `select count(*) as total from ${definition.from} where ${conditions.join(' and ')}`, values: where.values },
+    unfiltered: conditions.length === 1,
+    pageSize,
+    reversed,
+    orderName,
+    startsBehind: Boolean(cursor) || Boolean(args.offset),
+  };
+}
+
+function page(args: ListArgs): { pageSize: number; reversed: boolean; cursor: string | undefined; cursorName: string } {
+  const reversed = args.last != null;
+  if (reversed && (args.first != null || args.after != null)) throw invalid({ last: ['Use first and after, or last and before, not both.'] });
+  if (!reversed && args.before != null) throw invalid({ before: ['Goes with last.'] });
+  const pageSize = args.last ?? args.first ?? DEFAULT_PAGE_SIZE;
+  const name = reversed ? 'last' : 'first';
+  if (pageSize < 1 || pageSize > MAX_PAGE_SIZE) throw invalid({ [name]: [`Must be from 1 to ${MAX_PAGE_SIZE}.`] });
+  const cursorName = reversed ? 'before' : 'after';
+  const cursor = (reversed ? args.before : args.after) ?? undefined;
+  if (args.offset != null) {
+    if (cursor !== undefined || reversed) throw invalid({ offset: ['Goes with first alone, not with a cursor.'] });
+    if (args.offset < 0 || args.offset > MAX_OFFSET) throw invalid({ offset: [`Must be from 0 to ${MAX_OFFSET}; use cursors to go further.`] });
+  }
+  return { pageSize, reversed, cursor, cursorName };
+}
+
+function orderTerms(definition: ListDefinition, { orderBy }: ListArgs): OrderTerm[] {
+  const asked = (orderBy ?? []).map(({ field, direction }) => ({
+    column: definition.sorts[field] ?? definition.id,
+    descending: direction === 'desc',
+  }));
+  const terms: OrderTerm[] = asked.length > 0 ? asked : [...definition.defaultOrder];
+  const byId = terms.findIndex(term => term.column === definition.id);
+  // What follows the id cannot matter; where it is missing it takes the last term's direction, so that one index serves all.
+  return byId >= 0 ? terms.slice(0, byId + 1) : [...terms, { column: definition.id, descending: terms.at(-1)?.descending ?? false }];
+}
+
+function* filterTerms(definition: ListDefinition, filter: ListArgs['filter']): Generator<FilterTerm> {
+  for (const [field, operators] of Object.entries(filter ?? {})) {
+    const column = definition.filters[field];
+    if (!column || operators == null) continue;
+    for (const [operator, value] of Object.entries(operators)) {
+      if (value == null) continue;
+      if (operator === 'between' && (value as unknown[]).length !== 2) {
+        throw invalid({ [`filter.${field}.between`]: ['Takes two values: the lowest and the highest.'] });
+      }
+      yield { column, operator: operator as Operator, value: column.node ? ids(column.node, value, `filter.${field}`) : value };
+    }
+  }
+}
+
+function ids(node: string, value: unknown, field: string): unknown {
+  if (Array.isArray(value)) return value.map(item => inputId(node, String(item), field));
+  return typeof value === 'string' ? inputId(node, value, field) : value;
+}
+
+type Keyed = Readonly<Record<string, unknown>>;
+
+/** One page of rows, with what a connection says about it. */
+export class Page<Row extends object> {
+  readonly rows: readonly Row[];
+  readonly hasNextPage: boolean;
+  readonly hasPreviousPage: boolean;
+  /** Counts the list without its page; only called when the count is selected. */
+  readonly total: () => Promise<number>;
+  readonly #statement: ListStatement;
+
+  /** @param fetched up to one row more than the page: its presence says that there is a next one */
+  constructor(statement: ListStatement, fetched: Row[], total: () => Promise<number>) {
+    const more = fetched.length > statement.pageSize;
+    const rows = more ? fetched.slice(0, statement.pageSize) : fetched;
+    this.rows = statement.reversed ? rows.reverse() : rows;
+    this.hasNextPage = statement.reversed ? statement.startsBehind : more;
+    this.hasPreviousPage = statement.reversed ? more : statement.startsBehind;
+    this.total = total;
+    this.#statement = statement;
+  }
+
+  cursor(row: Row): string {
+    const keys = this.#statement.keys.map((_, index) => (row as Keyed)[`k${index}`]);
+    return encodeCursor(this.#statement.orderName, keys);
+  }
+}

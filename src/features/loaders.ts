@@ -1,0 +1,95 @@
+import DataLoader from 'dataloader';
+import type { Database } from '../platform/database.ts';
+import type { ContactRow, StaffRow } from './contacts/contact.ts';
+import { getContacts, getGroupsOf, getStaff } from './contacts/store.ts';
+import type { LabelRow } from './labels/label.ts';
+import { countMembers, getLabels } from './labels/store.ts';
+import { getContactWindows, getWindows } from './messages/store.ts';
+import type { ChannelRow } from './channels/channel.ts';
+import { getChannels } from './channels/store.ts';
+
+type Maybe<T> = T | undefined;
+
+/**
+ * One set per operation, and per event of a subscription (rows that are kept longer would be stale). Each loader is made
+ * when it is first used: most operations use none.
+ */
+export class Loaders {
+  readonly #db: Database['read'];
+  readonly #tenantId: number;
+
+  constructor(db: Database, tenantId: number) {
+    this.#db = db.read;
+    this.#tenantId = tenantId;
+  }
+
+  #rows<Row extends { readonly id: number }>(load: (ids: readonly number[]) => Promise<Row[]>): DataLoader<number, Maybe<Row>> {
+    return new DataLoader(async ids => {
+      const byId = new Map((await load(ids)).map(row => [row.id, row]));
+      return ids.map(id => byId.get(id));
+    });
+  }
+
+  #values<T>(load: (ids: readonly number[]) => Promise<Map<number, T>>, absent: T): DataLoader<number, T> {
+    return new DataLoader(async ids => {
+      const byId = await load(ids);
+      return ids.map(id => byId.get(id) ?? absent);
+    });
+  }
+
+  #source: Maybe<DataLoader<number, Maybe<LabelRow>>>;
+  get source() {
+    this.#source ??= this.#rows(ids => getLabels(this.#db, this.#tenantId, 'source', ids));
+    return this.#source;
+  }
+
+  #status: Maybe<DataLoader<number, Maybe<LabelRow>>>;
+  get status() {
+    this.#status ??= this.#rows(ids => getLabels(this.#db, this.#tenantId, 'status', ids));
+    return this.#status;
+  }
+
+  #staff: Maybe<DataLoader<number, Maybe<StaffRow>>>;
+  get staff() {
+    this.#staff ??= this.#rows(ids => getStaff(this.#db, this.#tenantId, ids));
+    return this.#staff;
+  }
+
+  #contact: Maybe<DataLoader<number, Maybe<ContactRow>>>;
+  get contact() {
+    this.#contact ??= this.#rows(ids => getContacts(this.#db, this.#tenantId, ids));
+    return this.#contact;
+  }
+
+  #channel: Maybe<DataLoader<number, Maybe<ChannelRow>>>;
+  get channel() {
+    this.#channel ??= this.#rows(ids => getChannels(this.#db, this.#tenantId, ids));
+    return this.#channel;
+  }
+
+  #groupsOf: Maybe<DataLoader<number, LabelRow[]>>;
+  get groupsOf() {
+    this.#groupsOf ??= this.#values<LabelRow[]>(ids => getGroupsOf(this.#db, this.#tenantId, ids), []);
+    return this.#groupsOf;
+  }
+
+  #memberCount: Maybe<DataLoader<number, number>>;
+  get memberCount() {
+    this.#memberCount ??= this.#values(ids => countMembers(this.#db, this.#tenantId, ids), 0);
+    return this.#memberCount;
+  }
+
+  /** Window ends by conversation. */
+  #window: Maybe<DataLoader<number, string | null>>;
+  get window() {
+    this.#window ??= this.#values<string | null>(ids => getWindows(this.#db, this.#tenantId, ids), null);
+    return this.#window;
+  }
+
+  /** Window ends by contact, on the default channel. */
+  #contactWindow: Maybe<DataLoader<number, string | null>>;
+  get contactWindow() {
+    this.#contactWindow ??= this.#values<string | null>(ids => getContactWindows(this.#db, this.#tenantId, ids), null);
+    return this.#contactWindow;
+  }
+}

@@ -1,0 +1,237 @@
+import type { Resources } from '../../context.ts';
+import type { OutgoingContent } from '../../network/network.ts';
+import { MINUTE, SECOND } from '../../platform/clock.ts';
+import type { Lane } from '../../platform/jobs.ts';
+import { credentialsOf } from '../channels/credentials.ts';
+import { setPaused } from '../channels/pause.ts';
+import { type AddressedStatus, applyStatuses } from './apply-statuses.ts';
+import { OUTBOX, parseLane } from './lane.ts';
+import { type Claimed, claimDue, nextDue, type Postponed, postpone } from './outbox.ts';
+import { Pacing } from './pacing.ts';
+import { decide } from './retry.ts';
+
+/** Requests to the network under way at once for one channel. */
+const MAX_IN_FLIGHT = 32;
+/** An empty lane waits this long for more before its job ends: a wake-up inside the process costs nothing, a new job some ms. */
+const LINGER_MS = 2 * SECOND;
+/** A lane keeps its place while something falls due within this time; what comes later is found by the sweep. */
+const PATIENCE_MS = MINUTE;
+/** So long a lane may run before others get their turn. */
+const TURN_MS = 30 * SECOND;
+/** Outcomes are written together: one transaction for all that came in within this time. */
+const FLUSH_MS = 5;
+
+/** Sends what waits on one channel, in order for each person, as fast as the channel and each person may be sent to. */
+export async function drain(resources: Resources, lane: Lane): Promise<void> {
+  const { tenantId, channelId } = parseLane(lane.key);
+  const credentials = await credentialsOf(resources, tenantId, channelId);
+  if (credentials?.status !== 'active') return;
+  const run = new Run(resources, lane, tenantId, channelId, credentials);
+  try {
+    await run.loop();
+  } finally {
+    await run.finish();
+  }
+}
+
+type Credentials = NonNullable<Awaited<ReturnType<typeof credentialsOf>>>;
+
+class Run {
+  readonly #resources: Resources;
+  readonly #lane: Lane;
+  readonly #tenantId: number;
+  readonly #channelId: number;
+  readonly #credentials: Credentials;
+  readonly #pacing: Pacing;
+  readonly #inFlight = new Set<Promise<void>>();
+  #statuses: AddressedStatus[] = [];
+  #postponed: Postponed[] = [];
+  #flushing: Promise<void> | undefined;
+  #holdUntilMs = 0;
+  #failures = 0;
+  #pauseReason: string | undefined;
+
+  constructor(resources: Resources, lane: Lane, tenantId: number, channelId: number, credentials: Credentials) {
+    this.#resources = resources;
+    this.#lane = lane;
+    this.#tenantId = tenantId;
+    this.#channelId = channelId;
+    this.#credentials = credentials;
+    this.#pacing = new Pacing(credentials.messagesPerSecond, resources.clock.now());
+  }
+
+  async loop(): Promise<void> {
+    const { clock, jobs } = this.#resources;
+    const until = clock.now() + TURN_MS;
+    while (!this.#lane.signal.aborted && this.#pauseReason === undefined) {
+      const now = clock.now();
+      if (now > until) {
+        // Others wait for a place: go to the end of the queue. While this lane runs, waking it marks it to be looked at again.
+        jobs.wake(OUTBOX, this.#lane.key);
+        return;
+      }
+      if (now < this.#holdUntilMs) {
+        await this.#lane.wait(Math.min(this.#holdUntilMs - now, PATIENCE_MS));
+        continue;
+      }
+      const room = Math.min(MAX_IN_FLIGHT - this.#inFlight.size, this.#pacing.channel.available(now));
+      if (room < 1) {
+        await this.#untilRoom(this.#pacing.channel.waitMs(now));
+        continue;
+      }
+      const claimed = await this.#claim(room, now);
+      for (const message of claimed) this.#start(message);
+      if (claimed.length === 0 && !(await this.#rest())) return;
+    }
+  }
+
+  /** Lets what is under way come to its end, and writes what came of it. */
+  async finish(): Promise<void> {
+    await Promise.all(this.#inFlight);
+    await this.#flush();
+    if (this.#pauseReason !== undefined) {
+      await setPaused(this.#resources, this.#tenantId, this.#channelId, this.#pauseReason);
+      this.#resources.log.error({ tenantId: this.#tenantId, channelId: this.#channelId, reason: this.#pauseReason }, 'a channel was paused');
+    }
+  }
+
+  #claim(limit: number, now: number): Promise<Claimed[]> {
+    const { config, db } = this.#resources;
+    const lease = now + config.network.requestTimeoutMs + config.network.reconcileMs;
+    return claimDue(db.write, this.#tenantId, this.#channelId, limit, new Date(now).toISOString(), new Date(lease).toISOString());
+  }
+
+  /** @returns false when the lane is empty, or has nothing due for long */
+  async #rest(): Promise<boolean> {
+    if (this.#inFlight.size > 0) {
+      await this.#untilRoom(LINGER_MS);
+      return true;
+    }
+    await this.#flush();
+    const next = await nextDue(this.#resources.db.write, this.#tenantId, this.#channelId);
+    const waitMs = next === undefined ? Number.POSITIVE_INFINITY : Date.parse(next) - this.#resources.clock.now();
+    if (waitMs <= 0) return this.#lane.wait(FLUSH_MS).then(() => true);
+    if (await this.#lane.wait(Math.min(waitMs, waitMs < PATIENCE_MS ? PATIENCE_MS : LINGER_MS))) return true;
+    return waitMs < PATIENCE_MS;
+  }
+
+  /** Waits for an answer of the network, for something new, or for `ms`. */
+  async #untilRoom(ms: number): Promise<void> {
+    await Promise.race([this.#lane.wait(Math.max(1, ms)), ...this.#inFlight]);
+  }
+
+  #start(message: Claimed): void {
+    const now = this.#resources.clock.now();
+    const waitMs = this.#pacing.takePair(message.contact_id, now);
+    if (waitMs > 0) {
+      this.#postpone(message, waitMs, false);
+      return;
+    }
+    this.#pacing.channel.take(now);
+    const attempt = this.#attempt(message)
+      .catch(error => {
+        // Not the network's answer but our own fault: the message stays leased and is looked at again.
+        this.#resources.log.error({ err: error, messageId: message.message_id }, 'an attempt to send broke');
+      })
+      .finally(() => this.#inFlight.delete(attempt));
+    this.#inFlight.add(attempt);
+  }
+
+  async #attempt(message: Claimed): Promise<void> {
+    const { network, clock, config, metrics } = this.#resources;
+    const refusal = localRefusal(message);
+    const outcome = refusal
+      ? ({ kind: 'refused', error: refusal } as const)
+      : await network.send(this.#credentials, {
+          callbackData: message.message_id,
+          to: message.phone ?? '',
+          content: contentOf(message),
+          ...(message.reply_to_wamid !== null && { replyTo: message.reply_to_wamid }),
+        });
+    metrics.messagesSettled.inc({ outcome: outcome.kind });
+    const now = clock.now();
+    const decision = decide(outcome, {
+      number: message.attempts,
+      ageMs: now - Date.parse(message.created_at),
+      reconcileMs: config.network.reconcileMs,
+      jitter: Math.random(),
+    });
+    const at = new Date(now).toISOString();
+    switch (decision.kind) {
+      case 'sent':
+        this.#failures = 0;
+        this.#record({ messageId: message.message_id, status: 'sent', at, wamid: decision.wamid });
+        break;
+      case 'failed': {
+        const { code, title, details } = decision.error;
+        this.#record({ messageId: message.message_id, status: 'failed', at, error: { code, title, details } });
+        break;
+      }
+      case 'retry':
+        if (decision.holdLane) this.#hold(decision.afterMs, now);
+        this.#postpone(message, decision.afterMs, true);
+        break;
+      case 'pause':
+        this.#pauseReason = decision.reason;
+        this.#postpone(message, 0, false);
+        break;
+    }
+  }
+
+  /** The circuit breaker: a fault of the channel, not of a message, stops the lane for as long as that fault asks for. */
+  #hold(afterMs: number, now: number): void {
+    this.#failures += 1;
+    this.#holdUntilMs = Math.max(this.#holdUntilMs, now + Math.min(afterMs, 2 ** Math.min(this.#failures, 8) * SECOND));
+  }
+
+  #record(status: AddressedStatus): void {
+    this.#statuses.push(status);
+    this.#scheduleFlush();
+  }
+
+  #postpone(message: Claimed, afterMs: number, attempted: boolean): void {
+    const until = new Date(this.#resources.clock.now() + afterMs).toISOString();
+    this.#postponed.push({ messageId: message.message_id, until, attempted });
+    this.#scheduleFlush();
+  }
+
+  #scheduleFlush(): void {
+    this.#flushing ??= new Promise<void>(resolve => setTimeout(resolve, FLUSH_MS))
+      .then(() => this.#write())
+      .catch(error => this.#resources.log.error({ err: error, lane: this.#lane.key }, 'outcomes could not be written; the leases will run out'))
+      .finally(() => {
+        this.#flushing = undefined;
+        if (this.#statuses.length > 0 || this.#postponed.length > 0) this.#scheduleFlush();
+      });
+  }
+
+  async #flush(): Promise<void> {
+    while (this.#flushing) await this.#flushing;
+  }
+
+  async #write(): Promise<void> {
+    const { db, clock, signals } = this.#resources;
+    const [statuses, postponed] = [this.#statuses, this.#postponed];
+    this.#statuses = [];
+    this.#postponed = [];
+    if (postponed.length > 0) await postpone(db.write, this.#tenantId, this.#channelId, postponed);
+    if (statuses.length === 0) return;
+    await db.transaction(trx => applyStatuses(trx, this.#tenantId, statuses, clock.now()));
+    signals.send('events');
+  }
+}
+
+/** What must not reach the network any more, though it was accepted. */
+function localRefusal(message: Claimed) {
+  if (message.opted_out_at !== null) {
+    return { code: 0, title: 'Contact opted out', details: 'The contact asked not to be messaged after this message was accepted.', retryClass: 'no_retry' } as const;
+  }
+  if (message.phone === null) return { code: 0, title: 'No phone number', details: 'The contact has no phone number any more.', retryClass: 'no_retry' } as const;
+  return undefined;
+}
+
+const contentOf = (message: Claimed): OutgoingContent => ({
+  type: 'text',
+  text: message.body ?? '',
+  previewUrl: message.content['preview_url'] === true,
+});

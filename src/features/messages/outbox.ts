@@ -1,0 +1,87 @@
+import { sql } from 'kysely';
+import type { Db } from '../../platform/database.ts';
+import type { PublicMessage } from './message.ts';
+
+/** The statements of the queue. All are of one lane: a tenant's channel. */
+
+export interface Claimed {
+  readonly message_id: string;
+  readonly contact_id: number;
+  readonly attempts: number;
+  readonly type: string;
+  readonly body: string | null;
+  readonly content: PublicMessage['content'];
+  readonly reply_to_wamid: string | null;
+  readonly created_at: string;
+  readonly phone: string | null;
+  readonly opted_out_at: string | null;
+}
+
+/**
+ * Takes up to `limit` due messages, oldest first, and only the oldest open one of each contact, so that a person gets
+ * them in order. Until `leaseUntil` nobody else takes them: long enough for the attempt, and for the status webhook that
+ * would settle it, should this process die in between.
+ */
+export async function claimDue(db: Db, tenantId: number, channelId: number, limit: number, nowIso: string, leaseUntil: string): Promise<Claimed[]> {
+  const { rows } = await sql<Claimed>`
+    with due as (
+      select o.message_id, o.contact_id from outbox o
+      where o.tenant_id = ${tenantId} and o.channel_id = ${channelId} and o.next_attempt_at <= ${nowIso}::timestamptz
+        and not exists (
+          select from outbox e
+          where e.tenant_id = ${tenantId} and e.contact_id = o.contact_id and e.channel_id = ${channelId} and e.message_id < o.message_id)
+      order by o.message_id limit ${limit} for update of o skip locked
+    ), claimed as (
+      update outbox o set attempts = o.attempts + 1, dispatched_at = ${nowIso}::timestamptz, next_attempt_at = ${leaseUntil}::timestamptz
+      from due where o.tenant_id = ${tenantId} and o.channel_id = ${channelId} and o.message_id = due.message_id
+      returning o.message_id, o.contact_id, o.attempts
+    )
+    select d.message_id, d.contact_id, d.attempts, m.type, m.body, m.content, m.reply_to_wamid, m.created_at, c.phone, c.opted_out_at
+    from claimed d
+    join messages m on m.tenant_id = ${tenantId} and m.id = d.message_id
+    join contacts c on c.tenant_id = ${tenantId} and c.id = d.contact_id
+    order by d.message_id`.execute(db);
+  return rows;
+}
+
+export interface Postponed {
+  readonly messageId: string;
+  /** ISO 8601. */
+  readonly until: string;
+  /** False: nothing was tried, so the attempt is not counted. */
+  readonly attempted: boolean;
+}
+
+export async function postpone(db: Db, tenantId: number, channelId: number, postponed: readonly Postponed[]): Promise<void> {
+  if (postponed.length === 0) return;
+  await sql`
+    update outbox o set next_attempt_at = p.until, attempts = o.attempts - case when p.attempted then 0 else 1 end
+    from unnest(${postponed.map(row => row.messageId)}::uuid[], ${postponed.map(row => row.until)}::timestamptz[],
+                ${postponed.map(row => row.attempted)}::boolean[]) as p (message_id, until, attempted)
+    where o.tenant_id = ${tenantId} and o.channel_id = ${channelId} and o.message_id = p.message_id`.execute(db);
+}
+
+/** When the lane has something to do next; undefined when it is empty. */
+export async function nextDue(db: Db, tenantId: number, channelId: number): Promise<string | undefined> {
+  const { rows } = await sql<{ next: string | null }>`
+    select min(next_attempt_at) as next from outbox where tenant_id = ${tenantId} and channel_id = ${channelId}`.execute(db);
+  return rows[0]?.next ?? undefined;
+}
+
+/** Takes settled messages out of the queue. */
+export async function deleteFromOutbox(trx: Db, tenantId: number, messageIds: readonly string[]): Promise<void> {
+  await sql`
+    delete from outbox o using messages m
+    where o.tenant_id = ${tenantId} and m.tenant_id = ${tenantId} and m.id = any(${messageIds}::uuid[])
+      and o.channel_id = m.channel_id and o.message_id = m.id`.execute(trx);
+}
+
+/** Lanes that have something due: the sweep that finds lost wake-ups. */
+export async function dueLanes(db: Db, nowIso: string): Promise<{ tenant_id: number; channel_id: number }[]> {
+  const { rows } = await sql<{ tenant_id: number; channel_id: number }>`
+    /* cross-tenant: the sweep wakes lanes, it reads no message */
+    select distinct o.tenant_id, o.channel_id from outbox o
+    join channels c on c.tenant_id = o.tenant_id and c.id = o.channel_id and c.status = 'active'
+    where o.next_attempt_at <= ${nowIso}::timestamptz`.execute(db);
+  return rows;
+}

@@ -1,0 +1,89 @@
+import { append, type NewEvent } from '../../events.ts';
+import type { NetworkUpdate } from '../../network/network.ts';
+import type { Db } from '../../platform/database.ts';
+import { idFor } from '../../platform/ids.ts';
+import { phoneKey } from '../../platform/phone.ts';
+import type { Sender } from '../contacts/recognise.ts';
+import { optContact } from '../contacts/opt.ts';
+import { recogniseContacts } from '../contacts/recognise.ts';
+import { insertInbound, openWindows } from './inbound-store.ts';
+import { type MessageRow, publicMessage } from './message.ts';
+import { isWord, wordsOf } from './opt-words.ts';
+import { windowAfter } from './window.ts';
+
+export type InboundMessage = Extract<NetworkUpdate, { kind: 'message' }>;
+
+/**
+ * Takes in what people wrote: finds or makes the contact, opens the service window, stores the message once however often
+ * the network delivers it, and obeys opt-out words. Set-based: the same few statements for one message or a thousand.
+ *
+ * Nothing is turned away: a type that we do not know is stored as what the network sent.
+ * @returns how many messages are new
+ */
+export async function receiveMessages(trx: Db, tenantId: number, channelId: number, updates: readonly InboundMessage[], nowMs: number): Promise<number> {
+  const messages = updates.filter(update => update.from !== undefined || update.userId !== undefined);
+  if (messages.length === 0) return 0;
+  const contactIds = await recogniseContacts(trx, tenantId, messages.map(senderOf));
+  const addressed = messages.flatMap((message, index) => {
+    const contactId = contactIds[index];
+    return contactId === undefined ? [] : [{ message, contactId }];
+  });
+  const windows = new Map<number, number>();
+  for (const { message, contactId } of addressed) {
+    windows.set(contactId, Math.max(windows.get(contactId) ?? 0, Math.min(message.at.getTime(), nowMs)));
+  }
+  const expiries = [...windows].map(([contactId, atMs]) => ({ contactId, expiresAt: windowAfter(atMs) }));
+  const conversations = await openWindows(trx, tenantId, channelId, expiries);
+  const rows = addressed.map(({ message, contactId }) => toRow(message, contactId, channelId, conversations.get(contactId) ?? 0, nowMs));
+  const stored = await insertInbound(trx, tenantId, rows);
+  await append(trx, tenantId, stored.map((message): NewEvent => ({ type: 'message.received', payload: { message: publicMessage(message) } })));
+  await obeyOptWords(trx, tenantId, stored, nowMs);
+  return stored.length;
+}
+
+const senderOf = (message: InboundMessage): Sender => ({
+  userId: message.userId,
+  waId: message.from,
+  phoneKey: message.from === undefined ? undefined : phoneKey(message.from),
+  profileName: message.profileName,
+});
+
+/** The network's timestamp may lie, ours may not: an id in the future would stand at the top of every list until then. */
+function toRow(message: InboundMessage, contactId: number, channelId: number, conversationId: number, nowMs: number): MessageRow {
+  const atMs = Math.min(message.at.getTime(), nowMs);
+  const nowIso = new Date(nowMs).toISOString();
+  const { error } = message;
+  return {
+    id: idFor(message.at.getTime(), `${channelId} ${message.wamid}`),
+    conversation_id: conversationId,
+    contact_id: contactId,
+    channel_id: channelId,
+    direction: 'inbound',
+    type: message.type,
+    body: message.text ?? null,
+    content: asObject(message.content),
+    status: 'received',
+    error: error ? { code: error.code, title: error.title, details: error.details } : null,
+    wamid: message.wamid,
+    reply_to_wamid: message.replyTo ?? null,
+    sent_at: new Date(atMs).toISOString(),
+    delivered_at: null,
+    read_at: null,
+    failed_at: null,
+    created_at: nowIso,
+    updated_at: nowIso,
+  };
+}
+
+const asObject = (content: unknown): Record<string, unknown> =>
+  content !== null && typeof content === 'object' && !Array.isArray(content) ? (content as Record<string, unknown>) : content === undefined ? {} : { value: content };
+
+async function obeyOptWords(trx: Db, tenantId: number, stored: readonly MessageRow[], nowMs: number): Promise<void> {
+  const written = stored.filter(message => message.body !== null && (message.type === 'text' || message.type === 'button'));
+  if (written.length === 0) return;
+  const words = await wordsOf(trx, tenantId);
+  for (const message of written) {
+    const out = isWord(message.body ?? '', words.optOut);
+    if (out || isWord(message.body ?? '', words.optIn)) await optContact(trx, tenantId, message.contact_id, out, nowMs);
+  }
+}

@@ -1,0 +1,22 @@
+import type { Context } from '../../context.ts';
+import type { MessageRow } from './message.ts';
+import { type SendInput, send } from './send.ts';
+
+export interface SendTextInput extends SendInput {
+  readonly text: string;
+  readonly previewUrl?: boolean | null | undefined;
+}
+
+/** Longest text of a message in characters, after merging (cloud-api §4). */
+export const MAX_TEXT = 4_096;
+
+/** Sends a text. Errors as `send`. */
+export const sendText = (context: Context, input: SendTextInput): Promise<MessageRow> =>
+  send(context, 'sendTextMessage', input, {
+    type: 'text',
+    body: input.text,
+    maxLength: MAX_TEXT,
+    field: 'text',
+    content: { preview_url: input.previewUrl ?? false },
+    freeForm: true,
+  });

@@ -1,0 +1,212 @@
+import type { Context, Tenant } from '../../context.ts';
+import { CodedError, FieldErrorList, invalid, notFound } from '../../errors.ts';
+import { decodeGlobalId } from '../../global-ids.ts';
+import { SECOND } from '../../platform/clock.ts';
+import { newId } from '../../platform/ids.ts';
+import { violationOf } from '../../platform/violations.ts';
+import { callerOf } from '../caller.ts';
+import { type ContactInput, PHONE_FAULT, parseContact, phoneOf } from '../contacts/contact.ts';
+import { isLimitViolation, limitExceeded, newContact } from '../contacts/create.ts';
+import { checkReferences, parseReferences, wantedReferences } from '../contacts/references.ts';
+import { findContactReferences } from '../contacts/check-references.ts';
+import { fingerprintOf, keyOf, replayOf } from '../idempotency/once.ts';
+import { forgetExpiredKey } from '../idempotency/forget.ts';
+import { laneOf, OUTBOX } from './lane.ts';
+import { mergeFields, MERGE_FIELDS, unknownFields } from './merge-fields.ts';
+import type { MessageRow } from './message.ts';
+import { type Addressee, getMessages, insertOutbound, type Recipient, readSendContext, type SendContext } from './store.ts';
+import { windowOf } from './window.ts';
+
+/** What every send has in common, whatever its content. */
+export interface SendInput {
+  /** A phone number in international format, or the global id of a contact. */
+  readonly to: string;
+  readonly channelId?: number | null | undefined;
+  /** Used when the contact is made by this send. */
+  readonly contact?: Omit<ContactInput, 'phone'> | null | undefined;
+  readonly requireOpenWindow?: boolean | null | undefined;
+  readonly waitForAcceptance?: boolean | null | undefined;
+  readonly idempotencyKey?: string | null | undefined;
+}
+
+/** What is sent: the text is merged for the person before it is checked. */
+export interface Content {
+  readonly type: 'text';
+  /** May hold merge fields. */
+  readonly body: string;
+  readonly maxLength: number;
+  /** The input's field that errors name. */
+  readonly field: string;
+  readonly content: Readonly<Record<string, unknown>>;
+  /** Free-form content needs an open service window, templates do not. */
+  readonly freeForm: boolean;
+}
+
+/** How long a caller may wait for the network to take the message. */
+const ACCEPTANCE_TIMEOUT_MS = 5 * SECOND;
+/** Another request may make or change the same contact between our look and our statement; it does not do so for ever. */
+const MAX_TRIES = 4;
+
+/**
+ * Accepts a message: when this resolves it is stored, will be sent, and survives the death of every process.
+ * Two round trips to the database: one reads all that the decision needs, one writes all that follows from it.
+ *
+ * @throws VALIDATION_ERROR, NOT_FOUND (contact or channel), MESSAGING_NOT_CONFIGURED, CONTACT_OPTED_OUT, OUTSIDE_SERVICE_WINDOW,
+ *   FEATURE_LIMIT_EXCEEDED, IDEMPOTENCY_MISMATCH; MESSAGE_SEND_FAILED when it waited and the network refused
+ */
+export async function send(context: Context, operation: string, input: SendInput, content: Content): Promise<MessageRow> {
+  const { tenant } = callerOf(context);
+  const keyed = { operation, key: input.idempotencyKey, input };
+  const key = keyOf(keyed);
+  const recipient = recipientOf(input.to);
+  checkContent(content);
+  for (let attempt = 1; attempt <= MAX_TRIES; attempt += 1) {
+    const found = await readSendContext(context.db.read, tenant.id, input.channelId ?? null, recipient, key ?? null);
+    if (found.key_operation !== null) return again(context, input, replayOf(context, keyRow(found), keyed));
+    const channelId = usableChannel(found, input);
+    const addressee = await addresseeOf(context, tenant, input, recipient, found);
+    checkWindow(context, tenant, input, content, found);
+    const body = mergedBody(content, found.contact ?? recipientFields(addressee));
+    const message = {
+      id: newId(),
+      channelId,
+      type: content.type,
+      body,
+      content: content.content,
+      replyToWamid: null,
+      createdAt: new Date(context.clock.now()).toISOString(),
+      eventId: newId(),
+      key: key === undefined ? undefined : { key, operation, fingerprint: fingerprintOf(keyed) },
+    };
+    const accepted = input.waitForAcceptance ? context.bus.settled(tenant.id, message.id, ACCEPTANCE_TIMEOUT_MS) : undefined;
+    const row = await insertOutbound(context.db.write, tenant.id, message, addressee).catch(error => onRefusal(context, error, key, found));
+    if (!row) {
+      accepted?.cancel();
+      continue;
+    }
+    if (key !== undefined) context.replay.key = key;
+    context.jobs.wake(OUTBOX, laneOf(tenant.id, channelId));
+    context.signals.send('events');
+    return accepted ? outcomeOf((await accepted.message) ?? row, row) : row;
+  }
+  throw new CodedError('SERVICE_UNAVAILABLE', 'The contact is being changed by other requests. Try again.');
+}
+
+function recipientOf(to: string): Recipient & { readonly phone?: string } {
+  const decoded = decodeGlobalId(to);
+  if (decoded?.typename === 'Contact' && /^\d{1,15}$/.test(decoded.id)) return { contactId: Number(decoded.id) };
+  const phone = phoneOf(to);
+  if (!phone) throw invalid({ to: [`${PHONE_FAULT} A contact's global id will do as well.`] });
+  return { phoneKey: phone.key, phone: phone.e164 };
+}
+
+function checkContent({ body, field, maxLength }: Content): void {
+  if (body.trim() === '') throw invalid({ [field]: ['Is required.'] });
+  // Merged values only ever come from short fields: what is far too long is refused before anything is read.
+  if (body.length > 4 * maxLength) throw invalid({ [field]: [`May have at most ${maxLength} characters.`] });
+  if (body.includes('\0')) throw invalid({ [field]: ['May not contain the character U+0000.'] });
+  const unknown = unknownFields(body);
+  if (unknown.length > 0) {
+    throw invalid({ [field]: [`Unknown merge field: ${unknown.join(', ')}. Known are ${MERGE_FIELDS.join(', ')}.`] });
+  }
+}
+
+/** Characters as people count them: code points, not UTF-16 units. */
+const lengthOf = (text: string): number => (text.length < 1_000 ? text.length : [...text].length);
+
+function mergedBody(content: Content, person: Parameters<typeof mergeFields>[1]): string {
+  const body = mergeFields(content.body, person);
+  if (lengthOf(body) > content.maxLength) throw invalid({ [content.field]: [`May have at most ${content.maxLength} characters after merging.`] });
+  if (body.trim() === '') throw invalid({ [content.field]: ['Is empty after merging.'] });
+  return body;
+}
+
+function usableChannel(found: SendContext, input: SendInput): number {
+  if (found.channel_id === null) {
+    if (input.channelId != null) throw notFound('Channel');
+    throw new CodedError('MESSAGING_NOT_CONFIGURED', 'No channel is connected: connect a business number first.');
+  }
+  if (found.channel_status !== 'active') {
+    throw new CodedError('MESSAGING_NOT_CONFIGURED', `The channel is ${found.channel_status}: ${found.channel_status_reason ?? 'no reason is known'}.`);
+  }
+  return found.channel_id;
+}
+
+async function addresseeOf(context: Context, tenant: Tenant, input: SendInput, recipient: Recipient & { readonly phone?: string }, found: SendContext): Promise<Addressee> {
+  const { contact } = found;
+  if (contact) {
+    if (contact.opted_out_at !== null) throw new CodedError('CONTACT_OPTED_OUT', 'This contact asked not to be messaged.', { opted_out_at: contact.opted_out_at });
+    if (contact.phone === null) throw invalid({ to: ['This contact has no phone number.'] });
+    return { contactId: contact.id, conversationId: found.conversation_id };
+  }
+  if ('contactId' in recipient) throw notFound('Contact');
+  const given = input.contact ?? {};
+  const errors = new FieldErrorList();
+  const fields = { ...parseContact(given, errors, 'contact.'), phone: recipient.phone ?? '', phone_key: recipient.phoneKey };
+  const references = parseReferences(given);
+  const wanted = wantedReferences([references]);
+  // Only a send that names rows of the tenant pays for looking them up.
+  if (Object.values(wanted).some(ids => ids.length > 0)) checkReferences(references, await findContactReferences(context.db.read, tenant.id, wanted), errors);
+  errors.throwIfAny();
+  return { fields: { ...newContact(tenant, fields, references) }, groupIds: references.groups ?? [], eventId: newId() };
+}
+
+function checkWindow(context: Context, tenant: Tenant, input: SendInput, content: Content, found: SendContext): void {
+  const refuses = input.requireOpenWindow ?? tenant.windowPolicy === 'refuse';
+  if (!content.freeForm || !refuses || windowOf(found.window_expires_at, context.clock.now()).open) return;
+  throw new CodedError('OUTSIDE_SERVICE_WINDOW', 'The 24-hour service window of this contact is closed: only a template can be sent.', {
+    windowExpiredAt: found.window_expires_at,
+  });
+}
+
+/** The person's fields for merging, where the contact is only about to be made. */
+function recipientFields(addressee: Addressee): Parameters<typeof mergeFields>[1] {
+  const fields = 'fields' in addressee ? addressee.fields : {};
+  const text = (name: string): string | null => (typeof fields[name] === 'string' ? fields[name] : null);
+  return {
+    firstname: text('firstname') ?? '',
+    lastname: text('lastname') ?? '',
+    email: text('email'),
+    phone: text('phone'),
+    company: text('company'),
+    city: text('city'),
+    state: text('state'),
+    country_id: typeof fields['country_id'] === 'number' ? fields['country_id'] : null,
+  };
+}
+
+/** Nothing was written. A key that another request has just used, or a contact just made, is found at the next look. */
+async function onRefusal(context: Context, error: unknown, key: string | undefined, _found: SendContext): Promise<undefined> {
+  if (isLimitViolation(error)) throw limitExceeded(null, null);
+  const constraint = violationOf(error)?.constraint;
+  if (constraint === 'idempotency_keys_pkey' && key !== undefined) {
+    await forgetExpiredKey(context, key);
+    return undefined;
+  }
+  throw error;
+}
+
+const keyRow = (found: SendContext) => ({
+  operation: found.key_operation ?? '',
+  fingerprint: Buffer.from(found.key_fingerprint ?? '', 'hex'),
+  result: found.key_result,
+  answer: found.key_answer,
+  age: found.key_age ?? 0,
+});
+
+async function again(context: Context, input: SendInput, stored: unknown): Promise<MessageRow> {
+  const [message] = await getMessages(context.db.write, callerOf(context).tenant.id, [(stored as { id: string }).id]);
+  if (!message) throw notFound('Message');
+  return input.waitForAcceptance ? outcomeOf(message, message) : message;
+}
+
+/** A message that the network refused while its sender waited is the sender's error. */
+function outcomeOf(message: MessageRow, accepted: MessageRow): MessageRow {
+  if (message.status === 'failed') {
+    throw new CodedError('MESSAGE_SEND_FAILED', `The network refused the message: ${message.error?.title ?? 'no reason given'}.`, {
+      provider: message.error,
+      message_id: message.id,
+    });
+  }
+  return { ...message, window_expires_at: accepted.window_expires_at ?? null };
+}

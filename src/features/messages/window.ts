@@ -1,0 +1,18 @@
+import { HOUR } from '../../platform/clock.ts';
+
+/** The customer service window: free-form messages are allowed for 24 hours after the person's last message (cloud-api §8). */
+export interface ServiceWindow {
+  readonly open: boolean;
+  /** ISO 8601; null when the person never wrote. */
+  readonly expiresAt: string | null;
+}
+
+export const WINDOW_MS = 24 * HOUR;
+
+export const windowOf = (expiresAt: string | null, nowMs: number): ServiceWindow => ({
+  open: expiresAt !== null && Date.parse(expiresAt) > nowMs,
+  expiresAt,
+});
+
+/** When the window closes that a message of the person opened. */
+export const windowAfter = (receivedAtMs: number): string => new Date(receivedAtMs + WINDOW_MS).toISOString();

@@ -1,0 +1,101 @@
+import { LRUCache } from 'lru-cache';
+import type { Principal } from '../../context.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Database } from '../../platform/database.ts';
+import type { Log } from '../../platform/log.ts';
+import { type BearerRow, findBearer } from './store.ts';
+import { hashToken, isWellFormed } from './token.ts';
+
+/** Knows tokens. A warm one costs no database round trip; a revoked one is refused everywhere within `MAX_AGE_MS`. */
+export interface TokenVerifier {
+  /** @returns undefined for a token that is malformed, unknown, revoked or expired */
+  verify(token: string): Promise<Principal | undefined>;
+  /** Calls `end` once when the token expires or is found revoked; looks every `WATCH_MS`. @returns a function that stops watching */
+  watch(token: string, end: () => void): () => void;
+  /** Forgets what this process knows, so that a revocation made here takes effect here at once. */
+  forgetAll(): void;
+}
+
+/** A revocation must take effect within 5 s: a cached answer is never used beyond this. */
+const MAX_AGE_MS = 4_500;
+/** From this age on a token in use is looked up again beside the request, so that no request waits for it. */
+const REFRESH_AGE_MS = 2_500;
+const WATCH_MS = 2_000;
+const MAX_TOKENS = 10_000;
+
+interface Entry {
+  readonly loadedAt: number;
+  readonly principal: Principal | undefined;
+}
+
+export function createTokenVerifier(db: Database, clock: Clock, log: Log): TokenVerifier {
+  const entries = new LRUCache<string, Entry>({ max: MAX_TOKENS });
+  const loading = new Map<string, Promise<Entry>>();
+
+  function load(token: string): Promise<Entry> {
+    const present = loading.get(token);
+    if (present) return present;
+    // Dated before the statement: what it could not see yet must not be believed for longer than promised.
+    const loadedAt = clock.now();
+    const promise = findBearer(db.read, hashToken(token))
+      .then(row => {
+        const entry = { loadedAt, principal: row && toPrincipal(row) };
+        entries.set(token, entry);
+        return entry;
+      })
+      .finally(() => loading.delete(token));
+    loading.set(token, promise);
+    return promise;
+  }
+
+  const usable = (entry: Entry): Principal | undefined => {
+    const expiresAt = entry.principal?.expiresAtMs;
+    return expiresAt !== undefined && expiresAt <= clock.now() ? undefined : entry.principal;
+  };
+
+  async function verify(token: string): Promise<Principal | undefined> {
+    if (!isWellFormed(token)) return undefined;
+    const known = entries.get(token);
+    const age = known ? clock.now() - known.loadedAt : Number.POSITIVE_INFINITY;
+    if (!known || age > MAX_AGE_MS) return usable(await load(token));
+    if (age > REFRESH_AGE_MS) load(token).catch(error => log.warn({ err: error }, 'a token could not be looked up again'));
+    return usable(known);
+  }
+
+  return {
+    verify,
+    watch(token, end) {
+      const timer = setInterval(() => {
+        verify(token).then(
+          principal => {
+            if (principal) return;
+            clearInterval(timer);
+            end();
+          },
+          error => log.warn({ err: error }, 'a token under watch could not be looked up'),
+        );
+      }, WATCH_MS);
+      timer.unref();
+      return () => clearInterval(timer);
+    },
+    forgetAll: () => entries.clear(),
+  };
+}
+
+const toPrincipal = (row: BearerRow): Principal => ({
+  tenant: {
+    id: row.tenant_id,
+    slug: row.slug,
+    name: row.tenant_name,
+    planName: row.plan_name,
+    callsPerMinute: row.tenant_calls_per_minute,
+    windowPolicy: row.window_policy,
+    defaultSourceId: row.default_source_id,
+    defaultStatusId: row.default_status_id,
+  },
+  tokenId: row.token_id,
+  tokenName: row.token_name,
+  scopes: new Set(row.scopes),
+  callsPerMinute: Math.min(row.calls_per_minute, row.tenant_calls_per_minute),
+  expiresAtMs: row.expires_at === null ? undefined : Date.parse(row.expires_at),
+});

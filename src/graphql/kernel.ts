@@ -1,0 +1,122 @@
+import { createSourceEventStream, type DocumentNode, type ExecutionResult, execute, GraphQLError, type GraphQLSchema } from 'graphql';
+import type { Context, Principal, Replay, Resources } from '../context.ts';
+import { unauthorized } from '../errors.ts';
+import { Loaders } from '../features/loaders.ts';
+import { createDocuments, type Operation, type Prepared } from './documents.ts';
+import { maskError } from './errors.ts';
+import { checkLimits } from './limits.ts';
+
+export type Variables = Readonly<Record<string, unknown>>;
+
+/** Who asks, and under which request id. */
+export interface Caller {
+  readonly principal: Principal | undefined;
+  readonly requestId: string;
+  /** Set by REST, which repeats answers word for word. */
+  readonly wantsAnswer?: boolean;
+}
+
+/** How every operation is executed, whichever way it came: GraphQL over HTTP, SSE or WebSocket, or a route of REST. */
+export interface Kernel {
+  readonly schema: GraphQLSchema;
+  /** Parsed, validated and measured; the same text is worked on once. */
+  prepare(text: string, operationName: string | undefined): Prepared;
+  /** Compiles a document of our own at boot. @throws when it does not fit the schema */
+  compile(document: DocumentNode): Operation;
+  createContext(caller: Caller): Context;
+  /** Refuses what the caller may not ask; undefined when it may go on. */
+  refusal(operation: Operation, variables: Variables, context: Context): GraphQLError | undefined;
+  /** Executes a query or mutation. Never rejects; errors are masked. */
+  run(operation: Operation, variables: Variables, context: Context): Promise<ExecutionResult>;
+  /** Executes a subscription. Every event has a context of its own: loaders that lived on would serve the first event's rows for ever. */
+  subscribe(operation: Operation, variables: Variables, context: Context): Promise<AsyncGenerator<ExecutionResult> | ExecutionResult>;
+}
+
+export function createKernel(resources: Resources, schema: GraphQLSchema): Kernel {
+  const documents = createDocuments(schema, resources.clock);
+
+  function createContext({ principal, requestId, wantsAnswer = false }: Caller): Context {
+    const replay: Replay = { wantsAnswer, replayed: false };
+    // The principal's tenant bounds every loader; without one no field that loads is reached.
+    const loaders = new Loaders(resources.db, principal?.tenant.id ?? -1);
+    return { ...resources, principal, requestId, replay, loaders };
+  }
+
+  function masked(result: ExecutionResult, context: Context): ExecutionResult {
+    if (!result.errors) return result;
+    return { ...result, errors: result.errors.map(error => maskError(error, context.requestId, context.log)) };
+  }
+
+  async function run(operation: Operation, variables: Variables, context: Context): Promise<ExecutionResult> {
+    try {
+      documents.use(operation);
+      const result = operation.compiled
+        ? await operation.compiled.query(undefined, context, variables)
+        : await execute({
+            schema,
+            document: operation.document,
+            contextValue: context,
+            variableValues: variables,
+            operationName: operation.name,
+          });
+      const safe = masked(result as ExecutionResult, context);
+      return context.replay.replayed ? { ...safe, extensions: { ...safe.extensions, idempotencyReplayed: true } } : safe;
+    } catch (error) {
+      return { errors: [maskError(error, context.requestId, context.log)] };
+    }
+  }
+
+  async function* events(stream: AsyncIterable<unknown>, operation: Operation, variables: Variables, context: Context): AsyncGenerator<ExecutionResult> {
+    const { principal, requestId } = context;
+    try {
+      for await (const event of stream) {
+        const fresh = createContext({ principal, requestId });
+        const result = await execute({
+          schema,
+          document: operation.document,
+          rootValue: event,
+          contextValue: fresh,
+          variableValues: variables,
+          operationName: operation.name,
+        });
+        yield masked(result, fresh);
+      }
+    } catch (error) {
+      yield { errors: [maskError(error, requestId, context.log)] };
+    }
+  }
+
+  return {
+    schema,
+    prepare: documents.prepare,
+    compile: document => documents.compile(document),
+    createContext,
+
+    refusal(operation, variables, context) {
+      try {
+        if (operation.measured.introspects && !context.principal) throw unauthorized();
+        checkLimits(operation.measured, variables);
+        return undefined;
+      } catch (error) {
+        return maskError(error, context.requestId, context.log);
+      }
+    },
+
+    run,
+
+    async subscribe(operation, variables, context) {
+      try {
+        const stream = await createSourceEventStream({
+          schema,
+          document: operation.document,
+          contextValue: context,
+          variableValues: variables,
+          operationName: operation.name,
+        });
+        return Symbol.asyncIterator in stream ? events(stream, operation, variables, context) : masked(stream, context);
+      } catch (error) {
+        return { errors: [maskError(error, context.requestId, context.log)] };
+      }
+    },
+  };
+}

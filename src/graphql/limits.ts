@@ -1,0 +1,142 @@
+import {
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLNamedType,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  getNamedType,
+  isCompositeType,
+  isInterfaceType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  Kind,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+} from 'graphql';
+import { CodedError } from '../errors.ts';
+
+/** What one operation may be. Documents of our own (REST) are not measured against these. */
+export const LIMITS = { tokens: 2_000, depth: 12, aliases: 30, rootFields: 20, directives: 20, cost: 10_000 } as const;
+
+/** Nested lists without a page size count as this many rows. */
+const LIST_SIZE = 10;
+const DEFAULT_PAGE = 20;
+const MUTATION_COST = 10;
+
+export interface Measured {
+  readonly depth: number;
+  readonly aliases: number;
+  readonly rootFields: number;
+  readonly directives: number;
+  /** Whether the schema itself is asked for. */
+  readonly introspects: boolean;
+  /** One point for each object that the operation can return, ten for each mutation. */
+  readonly cost: (variables: Readonly<Record<string, unknown>>) => number;
+}
+
+type Cost = (variables: Readonly<Record<string, unknown>>) => number;
+
+/** Walks an operation once. Fragments are followed wherever they are spread; validation has ruled out cycles before. */
+export function measure(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode): Measured {
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  for (const definition of document.definitions) if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
+  const walk = new Walk(schema, fragments);
+  const root = schema.getRootType(operation.operation) ?? undefined;
+  const cost = walk.selectionSet(operation.selectionSet, root, 1);
+  const mutations = operation.operation === 'mutation' ? walk.rootFields * MUTATION_COST : 0;
+  return {
+    depth: walk.depth,
+    aliases: walk.aliases,
+    rootFields: walk.rootFields,
+    directives: walk.directives,
+    introspects: walk.introspects,
+    cost: variables => mutations + cost(variables),
+  };
+}
+
+/** A document that is spread over and over is exponential to walk: it is refused long before. */
+const MAX_STEPS = 20_000;
+
+class Walk {
+  depth = 0;
+  aliases = 0;
+  rootFields = 0;
+  directives = 0;
+  introspects = false;
+  #steps = 0;
+  readonly #schema: GraphQLSchema;
+  readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+
+  constructor(schema: GraphQLSchema, fragments: ReadonlyMap<string, FragmentDefinitionNode>) {
+    this.#schema = schema;
+    this.#fragments = fragments;
+  }
+
+  selectionSet(set: SelectionSetNode, type: GraphQLNamedType | undefined, depth: number): Cost {
+    const costs: Cost[] = [];
+    for (const selection of set.selections) {
+      this.#steps += 1;
+      if (this.#steps > MAX_STEPS) throw tooComplex('size', MAX_STEPS, this.#steps);
+      this.directives += selection.directives?.length ?? 0;
+      if (selection.kind === Kind.FIELD) costs.push(this.#field(selection, type, depth));
+      else if (selection.kind === Kind.INLINE_FRAGMENT) {
+        const on = selection.typeCondition ? this.#schema.getType(selection.typeCondition.name.value) : type;
+        costs.push(this.selectionSet(selection.selectionSet, on, depth));
+      } else {
+        const fragment = this.#fragments.get(selection.name.value);
+        if (fragment) costs.push(this.selectionSet(fragment.selectionSet, this.#schema.getType(fragment.typeCondition.name.value), depth));
+      }
+    }
+    return variables => costs.reduce((sum, cost) => sum + cost(variables), 0);
+  }
+
+  #field(field: FieldNode, type: GraphQLNamedType | undefined, depth: number): Cost {
+    const name = field.name.value;
+    if (depth === 1) this.rootFields += 1;
+    if (field.alias) this.aliases += 1;
+    if (name === '__schema' || name === '__type') {
+      // Introspection is deep by nature and costs no database: only its presence is noted.
+      this.introspects = true;
+      return () => 1;
+    }
+    this.depth = Math.max(this.depth, depth);
+    const definition = isObjectType(type) || isInterfaceType(type) ? (type as GraphQLObjectType).getFields()[name] : undefined;
+    const result = definition && getNamedType(definition.type);
+    if (!field.selectionSet || !isCompositeType(result)) return () => 0;
+    const below = this.selectionSet(field.selectionSet, result, depth + 1);
+    if (result.name.endsWith('Connection')) {
+      const size = pageSize(field);
+      return variables => 2 + size(variables) * below(variables);
+    }
+    // A page's edges and nodes are counted by its size already.
+    if (type?.name.endsWith('Connection')) return variables => (name === 'pageInfo' ? 0 : 1 + below(variables));
+    const nullable = definition && isNonNullType(definition.type) ? definition.type.ofType : definition?.type;
+    const size = isListType(nullable) ? LIST_SIZE : 1;
+    return variables => size * (1 + below(variables));
+  }
+}
+
+function pageSize(field: FieldNode): Cost {
+  const argument = field.arguments?.find(({ name }) => name.value === 'first' || name.value === 'last');
+  const value = argument?.value;
+  if (value?.kind === Kind.INT) return () => Number(value.value);
+  if (value?.kind === Kind.VARIABLE) {
+    const name = value.name.value;
+    return variables => (typeof variables[name] === 'number' ? variables[name] : DEFAULT_PAGE);
+  }
+  return () => DEFAULT_PAGE;
+}
+
+const tooComplex = (limit: string, maximum: number, actual: number): CodedError =>
+  new CodedError('QUERY_TOO_COMPLEX', `The operation is too complex: its ${limit} is ${actual}, at most ${maximum} is allowed.`, { limit, maximum, actual });
+
+/** @throws QUERY_TOO_COMPLEX naming the limit */
+export function checkLimits(measured: Measured, variables: Readonly<Record<string, unknown>>): void {
+  for (const limit of ['depth', 'aliases', 'rootFields', 'directives'] as const) {
+    if (measured[limit] > LIMITS[limit]) throw tooComplex(limit, LIMITS[limit], measured[limit]);
+  }
+  const cost = measured.cost(variables);
+  if (cost > LIMITS.cost) throw tooComplex('cost', LIMITS.cost, cost);
+}

@@ -1,0 +1,76 @@
+import { MINUTE } from '../../platform/clock.ts';
+import type { NetworkError, RetryClass } from '../network.ts';
+import { ERROR_CODES } from './error-codes.ts';
+import { asList, asNumber, asObject, asText, type JsonObject, parseJson } from './json.ts';
+
+/** Header names in lower case, as Node and undici hand them over. */
+export type AnswerHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/**
+ * What to do about a code. A code that no page lists is trusted as far as it goes: where the network calls it transient
+ * (`is_transient`) the send is tried again, otherwise it ends there, because a send repeated for a reason that nobody
+ * knows costs money and may reach the person twice.
+ */
+export function classify(code: number, isTransient = false): RetryClass {
+  return ERROR_CODES.get(code)?.retryClass ?? (isTransient ? 'retry_backoff' : 'no_retry');
+}
+
+/**
+ * The error in the body of an answer: `OAuthException` with `error_data`, or `GraphMethodException` (unknown object)
+ * without. `undefined` where the body holds no error with a code, such as the HTML page of a proxy.
+ *
+ * `error_user_title` and `error_user_msg` are in the language of the account and are never read; `error_subcode` is
+ * documented as gone and still recorded: nothing is built on it.
+ */
+export function toNetworkError(body: unknown, headers: AnswerHeaders = {}): NetworkError | undefined {
+  const error = asObject(asObject(body)?.['error']);
+  if (!error) return undefined;
+  const read = readError(error);
+  if (!read) return undefined;
+  const mayPass = read.retryClass === 'retry_backoff' || read.retryClass === 'retry_after_wait';
+  const retryAfterMs = mayPass ? regainAccessMs(headers) : undefined;
+  const traceId = asText(error['fbtrace_id']);
+  return { ...read, ...(retryAfterMs !== undefined && { retryAfterMs }), ...(traceId !== undefined && { traceId }) };
+}
+
+/** The first error of a webhook's list (`statuses[].errors`, `messages[].errors`): `code`, `title`, `message`, `error_data.details`. */
+export function webhookError(errors: unknown): NetworkError | undefined {
+  const first = asObject(asList(errors)[0]);
+  return first && readError(first);
+}
+
+/** An answer that is not the network's (a proxy's page, a redirect): nothing was taken, and what stands between may recover. */
+export function foreignAnswer(status: number): NetworkError {
+  return {
+    code: status,
+    title: `HTTP ${status}`,
+    details: 'The answer did not come from the network',
+    retryClass: 'retry_backoff',
+  };
+}
+
+function readError(error: JsonObject): NetworkError | undefined {
+  const code = asNumber(error['code']);
+  if (code === undefined || !Number.isInteger(code)) return undefined;
+  // "(#131030) Recipient phone number not in allowed list": the code stands in its own field already.
+  const message = asText(error['message'])?.replace(/^\(#\d+\)\s*/, '') ?? '';
+  const title = asText(error['title']) ?? ERROR_CODES.get(code)?.title ?? (message || `Error ${code}`);
+  const details = asText(asObject(error['error_data'])?.['details']) ?? message;
+  return { code, title, details, retryClass: classify(code, error['is_transient'] === true) };
+}
+
+/**
+ * The longest `estimated_time_to_regain_access` (minutes) of `X-Business-Use-Case-Usage`, in milliseconds. No recorded
+ * answer has a `Retry-After`; this header is on every answer about a business account, with 0 while nothing is throttled.
+ */
+function regainAccessMs(headers: AnswerHeaders): number | undefined {
+  const header = headers['x-business-use-case-usage'];
+  if (typeof header !== 'string') return undefined;
+  let minutes = 0;
+  for (const usages of Object.values(asObject(parseJson(header)) ?? {})) {
+    for (const usage of asList(usages)) {
+      minutes = Math.max(minutes, asNumber(asObject(usage)?.['estimated_time_to_regain_access']) ?? 0);
+    }
+  }
+  return minutes > 0 ? minutes * MINUTE : undefined;
+}

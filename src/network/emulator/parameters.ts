@@ -1,0 +1,22 @@
+import { asText } from '../cloud-api/json.ts';
+import { badParameter } from './graph-error.ts';
+
+/** A string of 1 to `max` characters at `parameter`, or a refusal that names it. */
+export function requiredText(value: unknown, parameter: string, max: number): string {
+  const text = asText(value);
+  if (text === undefined) throw badParameter(`The parameter ${parameter} is required.`);
+  return withinLength(text, parameter, max);
+}
+
+export function optionalText(value: unknown, parameter: string, max: number): string | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value !== 'string') throw badParameter(`Param ${parameter} must be a string.`);
+  return withinLength(value, parameter, max);
+}
+
+function withinLength(text: string, parameter: string, max: number): string {
+  // Characters as people count them: an emoji outside the BMP is one.
+  if (text.length > max && [...text].length > max)
+    throw badParameter(`Param ${parameter} must be at most ${max} characters long.`);
+  return text;
+}

@@ -1,0 +1,96 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { control } from './control.ts';
+import { graph, usageHeader } from './graph.ts';
+import { GraphError, refusal } from './graph-error.ts';
+import type { Reply, Request } from './reply.ts';
+import type { World } from './world.ts';
+
+/** The largest medium is 100 MB (documents). */
+const BODY_MAX_BYTES = 110 * 1024 * 1024;
+const CONTROL_PREFIX = '_emulator';
+
+/** The listener: reads a request, lets one of the two APIs answer, and writes the answer or breaks the connection. */
+export function createListener(world: World): Server {
+  const server = createServer((request, response) => {
+    serve(world, request, response).catch((error: unknown) => {
+      world.log.error({ err: error }, 'emulator request failed');
+      if (response.headersSent) response.destroy();
+      else write(response, { kind: 'answer', status: 500, headers: {}, body: '' });
+    });
+  });
+  // Longer than clients keep idle connections: a server that closes first puts the next send in doubt.
+  server.keepAliveTimeout = 65_000;
+  return server;
+}
+
+async function serve(world: World, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+  const body = await readBody(incoming);
+  if (!body) {
+    response.destroy();
+    return;
+  }
+  const url = new URL(incoming.url ?? '/', 'http://emulator');
+  const request: Request = {
+    method: incoming.method ?? 'GET',
+    path: url.pathname
+      .split('/')
+      .filter(segment => segment !== '')
+      .map(decoded),
+    query: url.searchParams,
+    headers: incoming.headers,
+    body,
+    origin: incoming.headers.host ? `http://${incoming.headers.host}` : world.origin,
+  };
+  write(response, await answer(world, request));
+}
+
+async function answer(world: World, request: Request): Promise<Reply> {
+  const [first, ...rest] = request.path;
+  if (first === CONTROL_PREFIX) return control(world, request, rest);
+  try {
+    return await graph(world, request);
+  } catch (error) {
+    const { reply } = error instanceof GraphError ? error : unexpected(world, error);
+    const wabaId = world.numbers.get(request.path[1] ?? '')?.wabaId;
+    if (reply.kind !== 'answer' || wabaId === undefined) return reply;
+    return { ...reply, headers: { ...usageHeader(world, wabaId), ...reply.headers } };
+  }
+}
+
+function unexpected(world: World, error: unknown): GraphError {
+  world.log.error({ err: error }, 'emulator failed');
+  return refusal(1, undefined, { httpStatus: 500 });
+}
+
+function write(response: ServerResponse, reply: Reply): void {
+  if (reply.kind === 'silence') return; // The connection stays open until the client gives up or the emulator stops.
+  if (reply.kind === 'reset') {
+    response.socket?.resetAndDestroy();
+    return;
+  }
+  const { status, headers, body } = reply;
+  response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) });
+  response.end(body);
+}
+
+function readBody(incoming: IncomingMessage): Promise<Buffer | undefined> {
+  return new Promise(resolve => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    incoming.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > BODY_MAX_BYTES) resolve(undefined);
+      else chunks.push(chunk);
+    });
+    incoming.on('end', () => resolve(Buffer.concat(chunks)));
+    incoming.on('error', () => resolve(undefined));
+  });
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}

@@ -1,0 +1,119 @@
+/**
+ * The messaging network as the gateway sees it: a small interface, with the Cloud API client behind it in production and
+ * in development (where it talks to the emulator over HTTP, never in process).
+ */
+
+/** What a call to the network needs of a channel. `accessToken` is a secret: it is decrypted just before the call and never logged. */
+export interface ChannelCredentials {
+  readonly phoneNumberId: string;
+  readonly wabaId: string;
+  readonly accessToken: string;
+}
+
+/** One message to one person. `to` is E.164 with its plus sign: without it the network prepends the business's own country code. */
+export interface OutgoingMessage {
+  /** Our message id, echoed by every status webhook (`biz_opaque_callback_data`): it settles a send whose answer was lost. */
+  readonly callbackData: string;
+  readonly to: string;
+  readonly content: OutgoingContent;
+  /** wamid of the message that this one answers. */
+  readonly replyTo?: string;
+}
+
+export type OutgoingContent = { readonly type: 'text'; readonly text: string; readonly previewUrl: boolean };
+
+/**
+ * What to do with an error of the network. Built on the error code, never on the HTTP status.
+ * - `retry_backoff`: the same send again, after exponential backoff.
+ * - `retry_after_wait`: a quota or lock window; wait minutes to hours.
+ * - `no_retry`: terminal for this message or recipient.
+ * - `fix_request`: terminal until the caller changes the request.
+ * - `auth`, `pause_account`: the sender stops; a person has to act.
+ */
+export type RetryClass = 'retry_backoff' | 'retry_after_wait' | 'no_retry' | 'fix_request' | 'auth' | 'pause_account';
+
+export interface NetworkError {
+  readonly code: number;
+  readonly title: string;
+  readonly details: string;
+  readonly retryClass: RetryClass;
+  /** How long the network asks us to wait, where it says so (`estimated_time_to_regain_access`). */
+  readonly retryAfterMs?: number;
+  readonly traceId?: string;
+}
+
+export type SendOutcome =
+  /** The network took the message. That is not a delivery. `waId` may differ from the number sent to (Brazil, Mexico). */
+  | { readonly kind: 'accepted'; readonly wamid: string; readonly waId?: string; readonly userId?: string }
+  /** The network answered with an error: it did not take the message. */
+  | { readonly kind: 'refused'; readonly error: NetworkError }
+  /** The request never reached the network (refused connection, DNS, connect time-out): trying again cannot double it. */
+  | { readonly kind: 'unsent'; readonly reason: string }
+  /** Time-out, broken connection or 5xx after the request was written: it may have been taken. Wait for a status webhook before trying again. */
+  | { readonly kind: 'in_doubt'; readonly reason: string };
+
+export interface PhoneNumberInfo {
+  readonly id: string;
+  readonly displayPhoneNumber: string;
+  readonly verifiedName: string;
+  readonly qualityRating: string | null;
+}
+
+export interface Network {
+  /** Never rejects for a fault of the network: the outcome says what is known. */
+  send(channel: ChannelCredentials, message: OutgoingMessage): Promise<SendOutcome>;
+  /** Marks an inbound message (and those before it) as read. Rejects with a `NetworkCallError`. */
+  markRead(channel: ChannelCredentials, wamid: string): Promise<void>;
+  /** Reads the business number behind a channel. Rejects with a `NetworkCallError`: used to check credentials when a channel is connected. */
+  phoneNumber(channel: ChannelCredentials): Promise<PhoneNumberInfo>;
+  close(): Promise<void>;
+}
+
+/** A call other than `send` that failed; `error` when the network answered, else only the reason. */
+export class NetworkCallError extends Error {
+  override readonly name = 'NetworkCallError';
+  readonly error: NetworkError | undefined;
+
+  constructor(message: string, error?: NetworkError, cause?: unknown) {
+    super(message, { cause });
+    this.error = error;
+  }
+}
+
+export type MessageStatus = 'sent' | 'delivered' | 'read' | 'failed';
+
+/** One update of the network's webhook, normalised. Any of `from`, `waId`, `userId` and `recipientId` may be missing. */
+export type NetworkUpdate =
+  | {
+      readonly kind: 'status';
+      readonly phoneNumberId: string;
+      readonly wamid: string;
+      /** Our message id, when the send carried it. */
+      readonly callbackData: string | undefined;
+      readonly status: MessageStatus;
+      readonly at: Date;
+      readonly recipientId: string | undefined;
+      readonly userId: string | undefined;
+      readonly error: NetworkError | undefined;
+    }
+  | {
+      readonly kind: 'message';
+      readonly phoneNumberId: string;
+      readonly wamid: string;
+      /** Digits of the sender's number, when the network shows it. */
+      readonly from: string | undefined;
+      /** Business-scoped user id (`CC.` + alphanumerics), when the network sends one. */
+      readonly userId: string | undefined;
+      readonly profileName: string | undefined;
+      readonly at: Date;
+      /** The network's own type word: text, image, button, interactive, reaction, location, contacts, unsupported, … */
+      readonly type: string;
+      /** The readable text: body, caption, button title, emoji; undefined where there is none. */
+      readonly text: string | undefined;
+      /** wamid of the message this one answers or reacts to. */
+      readonly replyTo: string | undefined;
+      /** The type's own object as the network sent it (`message[message.type]`, or the whole message minus envelope where there is none). */
+      readonly content: unknown;
+      readonly error: NetworkError | undefined;
+    }
+  | { readonly kind: 'other'; readonly wabaId: string; readonly field: string; readonly value: unknown };

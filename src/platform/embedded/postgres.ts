@@ -1,0 +1,162 @@
+import { mkdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '../log.ts';
+import { type Binaries, findBinaries, runnableBinaries } from './binaries.ts';
+import { ensureCluster, ensureDatabase } from './cluster.ts';
+import { addressInUse, outputFault, portInUse, systemFault } from './faults.ts';
+import { own } from './lock.ts';
+import { allHomes, choosePlace, FALLBACK_ROOTS, type Place, placeAt, removeHome } from './place.ts';
+import { logFile, type Server, ServerEnded, type ServerSettings, startServer, stopLeftover } from './server.ts';
+
+export interface EmbeddedPostgresOptions {
+  /** Parley's own directory, as in `<cwd>/.parley`. Made if it does not exist. */
+  readonly directory: string;
+  /** A TCP port of 127.0.0.1. Without one, the port of the last start is taken again if it is free, else any free one. */
+  readonly port?: number;
+  /** False trades safety for speed: for tests, whose data nobody misses. */
+  readonly durable: boolean;
+  readonly log: Log;
+  /** Default 100. */
+  readonly maxConnections?: number;
+  /** Where root keeps what must be reachable for the server's user when `directory` is not; tests give their own. */
+  readonly fallbackRoots?: readonly string[];
+}
+
+export interface EmbeddedPostgres {
+  /** `postgres://…@127.0.0.1:<port>/parley`, with its password: not for a log. */
+  readonly url: string;
+  /** True when this start made the cluster, false when it found one. */
+  readonly createdCluster: boolean;
+  /** Stops the server and gives the directory up. A second call waits for the first. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a real PostgreSQL that belongs to this process: makes a cluster in `directory` at the first start, recovers
+ * from whatever ended the last one, and listens on 127.0.0.1 only. The server ends with this process, also when that is
+ * killed.
+ *
+ * @throws UserError with what to do, for every reason a person can mend: another Parley in the same directory, a port
+ *   in use, a full disk, a missing package, a missing permission, data of another major version.
+ */
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const roots = options.fallbackRoots ?? FALLBACK_ROOTS;
+  return withOwnedDirectory(options.directory, async (directory, release) => {
+    const found = await findBinaries(import.meta.url);
+    const place = await choosePlace(directory, roots);
+    await stopLeftover(place, options.log);
+    const binaries = await runnableBinaries(found, place.user, roots);
+    const createdCluster = await ensureCluster(directory, place, binaries, options.durable);
+    const { server, port } = await startOnPort(directory, place, binaries, options);
+    let stopped: Promise<void> | undefined;
+    const stop = () => {
+      stopped ??= server.stop().finally(release);
+      return stopped;
+    };
+    try {
+      const url = await ensureDatabase(place, port);
+      options.log.info({ port, directory: place.home, createdCluster }, 'Embedded PostgreSQL started');
+      return { url, createdCluster, stop };
+    } catch (error) {
+      await server.stop();
+      throw error;
+    }
+  });
+}
+
+/**
+ * Removes the embedded database of `directory` with all its data, wherever they lie. Nothing happens when there is none.
+ *
+ * @throws UserError when a Parley is running there.
+ */
+export async function removeEmbeddedPostgres(
+  directory: string,
+  options: { log: Log; fallbackRoots?: readonly string[] },
+): Promise<void> {
+  await withOwnedDirectory(directory, async (owned, release) => {
+    for (const home of await allHomes(owned, options.fallbackRoots ?? FALLBACK_ROOTS)) {
+      await stopLeftover(placeAt(home, undefined), options.log);
+      await removeHome(owned, home);
+    }
+    await release();
+  });
+}
+
+/** Runs `work` as the one owner of `directory`; when it fails, the directory is given up and the error told in a sentence. */
+async function withOwnedDirectory<T>(
+  path: string,
+  work: (directory: string, release: () => Promise<void>) => Promise<T>,
+): Promise<T> {
+  try {
+    await mkdir(path, { recursive: true });
+    const directory = await realpath(path);
+    const release = await own(directory);
+    try {
+      return await work(directory, release);
+    } catch (error) {
+      await release().catch(() => undefined);
+      throw error;
+    }
+  } catch (error) {
+    throw systemFault(error, path);
+  }
+}
+
+/** Starts the server, again where the reason to fail passes by itself. */
+async function startOnPort(
+  directory: string,
+  place: Place,
+  binaries: Binaries,
+  options: EmbeddedPostgresOptions,
+): Promise<{ server: Server; port: number }> {
+  if (options.port !== undefined && !(await isFree(options.port))) throw portInUse(options.port);
+  for (let attempt = 1; ; attempt++) {
+    const port = options.port ?? (await choosePort(place));
+    const settings: ServerSettings = { port, maxConnections: options.maxConnections ?? 100, durable: options.durable };
+    try {
+      return { server: await startServer(place, binaries, settings, options.log), port };
+    } catch (error) {
+      if (!(error instanceof ServerEnded)) throw error;
+      // The processes of a server that was killed need a moment to notice it and let go of its memory.
+      const orphans = error.output.includes('pre-existing shared memory block');
+      const lostPort = options.port === undefined && addressInUse(error.output);
+      if (attempt >= 20 || !(orphans || lostPort)) {
+        throw outputFault(error.output, { directory, port, logFile: logFile(place) });
+      }
+      await sleep(250);
+    }
+  }
+}
+
+async function choosePort(place: Place): Promise<number> {
+  const file = join(place.home, 'port');
+  const last = Number(await readFile(file, 'utf8').catch(() => ''));
+  if (last > 0 && (await isFree(last))) return last;
+  const port = await freePort(0);
+  // Made anew: the old one may be root's, who ran Parley here once, in a directory of ours.
+  await rm(file, { force: true });
+  await writeFile(file, String(port));
+  return port;
+}
+
+async function isFree(port: number): Promise<boolean> {
+  return freePort(port).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Listens on a port of 127.0.0.1 for a moment (0: any free one) and returns its number. */
+function freePort(port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const listener = createServer();
+    listener.once('error', reject);
+    listener.listen({ port, host: '127.0.0.1' }, () => {
+      const address = listener.address();
+      const number = typeof address === 'object' && address !== null ? address.port : port;
+      listener.close(() => resolve(number));
+    });
+  });
+}

@@ -1,0 +1,184 @@
+import { type ConstructorOptions, PgBoss } from 'pg-boss';
+import { MINUTE, SECOND } from './clock.ts';
+import type { Log } from './log.ts';
+import type { Signals } from './signals.ts';
+
+/** One lane under way: what its drain may ask and must obey. */
+export interface Lane {
+  readonly key: string;
+  /** Aborted when this process stops, or when another one has taken the lane over. */
+  readonly signal: AbortSignal;
+  /** Resolves `true` when something new was put into the lane, `false` after `ms` without. */
+  wait(ms: number): Promise<boolean>;
+}
+
+export type Drain = (lane: Lane) => Promise<void>;
+
+/**
+ * Lanes: work that is done in order under one key by at most one process at a time. The rows of a feature's table are
+ * the queue; a job of pg-boss only says "look". With the policy `stately` there is at most one waiting and one running
+ * job per key, so a wake-up that comes while the lane is being drained is kept, and thousands are still one.
+ */
+export interface Jobs {
+  /** Asks for the lane to be drained soon. Never throws: a lost wake-up is found by the lane's sweep. */
+  wake(queue: string, key: string): void;
+  /** Drains lanes of a queue in this process, `concurrency` of them at a time. */
+  work(queue: string, concurrency: number, drain: Drain): Promise<void>;
+  /** Stops taking lanes, lets those under way finish their step (up to `timeoutMs`), and ends. */
+  stop(timeoutMs: number): Promise<void>;
+}
+
+/** A lane whose process died is taken over after a heartbeat, a round of supervision and a poll: 20 s at the worst. */
+const HEARTBEAT_SECONDS = 10;
+const SUPERVISE_SECONDS = 5;
+const POLL_SECONDS = 2;
+
+const options = (url: string): ConstructorOptions => ({
+  connectionString: url,
+  application_name: 'parley jobs',
+  max: 4,
+  superviseIntervalSeconds: SUPERVISE_SECONDS,
+  monitorIntervalSeconds: SUPERVISE_SECONDS,
+  maintenanceIntervalSeconds: 5 * 60,
+  schedule: false,
+});
+
+/** Creates or updates the job tables; part of `parley migrate`. */
+export async function migrateJobs(url: string): Promise<void> {
+  const boss = new PgBoss({ ...options(url), supervise: false });
+  await boss.start();
+  await boss.stop({ graceful: false });
+}
+
+export async function createJobs(url: string, queues: readonly string[], signals: Signals, log: Log): Promise<Jobs> {
+  const boss = new PgBoss(options(url));
+  boss.on('error', error => log.error({ err: error }, 'the job queue reported an error'));
+  await boss.start();
+  for (const queue of queues) {
+    await boss.createQueue(queue, {
+      policy: 'stately',
+      heartbeatSeconds: HEARTBEAT_SECONDS,
+      expireInSeconds: 23 * 60 * 60,
+      retryLimit: 1_000,
+      retryDelay: 0,
+      retentionSeconds: 24 * 60 * 60,
+      deleteAfterSeconds: 60,
+    });
+  }
+
+  const stopping = new AbortController();
+  const running = new Map<string, RunningLane>();
+  const workers = new Map<string, string>();
+  const asked = new Set<string>();
+  const forgetSignals: (() => void)[] = [];
+
+  const laneName = (queue: string, key: string): string => `${queue}:${key}`;
+
+  async function ask(queue: string, key: string): Promise<void> {
+    const name = laneName(queue, key);
+    try {
+      await boss.send(queue, { key }, { singletonKey: key });
+      const worker = workers.get(queue);
+      if (worker) boss.notifyWorker(worker);
+      signals.send(name);
+    } catch (error) {
+      log.warn({ err: error, lane: name }, 'a lane could not be woken; its sweep will find it');
+    } finally {
+      asked.delete(name);
+    }
+  }
+
+  function wake(queue: string, key: string): void {
+    const name = laneName(queue, key);
+    const lane = running.get(name);
+    if (lane) lane.poke();
+    else if (!asked.has(name) && !stopping.signal.aborted) {
+      asked.add(name);
+      void ask(queue, key);
+    }
+  }
+
+  return {
+    wake,
+
+    async work(queue, concurrency, drain) {
+      const run = async (key: string, claim: AbortSignal): Promise<void> => {
+        const name = laneName(queue, key);
+        const lane = new RunningLane(key, AbortSignal.any([claim, stopping.signal]));
+        running.set(name, lane);
+        try {
+          await drain(lane);
+        } catch (error) {
+          log.error({ err: error, lane: name }, 'a lane stopped on an error; it is tried again');
+          await lane.wait(SECOND);
+          lane.poke();
+        } finally {
+          running.delete(name);
+        }
+        // Poked between its last look and now: look again.
+        if (lane.poked) wake(queue, key);
+      };
+      const worker = await boss.work<{ key: string }>(
+        queue,
+        { localConcurrency: concurrency, batchSize: 1, pollingIntervalSeconds: POLL_SECONDS, heartbeatRefreshSeconds: HEARTBEAT_SECONDS / 3 },
+        async ([job]) => {
+          if (job) await run(job.data.key, job.signal);
+        },
+      );
+      workers.set(queue, worker);
+      // Another process put something into a lane: it is either drained here, or there may be a job to fetch.
+      forgetSignals.push(
+        signals.on(queue, topic => {
+          const lane = running.get(topic);
+          if (lane) lane.poke();
+          else boss.notifyWorker(worker);
+        }),
+      );
+    },
+
+    async stop(timeoutMs) {
+      stopping.abort();
+      for (const forget of forgetSignals) forget();
+      await boss.stop({ graceful: true, timeout: Math.min(timeoutMs, MINUTE), close: true });
+    },
+  };
+}
+
+class RunningLane implements Lane {
+  readonly key: string;
+  readonly signal: AbortSignal;
+  poked = false;
+  /** Several may wait at once: a drain races its waits against the answers of the network. */
+  readonly #waiting = new Set<(poked: boolean) => void>();
+
+  constructor(key: string, signal: AbortSignal) {
+    this.key = key;
+    this.signal = signal;
+  }
+
+  /** The mark stays until somebody begins to wait: a poke that comes while nobody does is not lost. */
+  poke(): void {
+    this.poked = true;
+    for (const wakeUp of this.#waiting) wakeUp(true);
+  }
+
+  async wait(ms: number): Promise<boolean> {
+    if (this.poked) {
+      this.poked = false;
+      return true;
+    }
+    if (this.signal.aborted) return false;
+    return new Promise<boolean>(resolve => {
+      const done = (poked: boolean): void => {
+        clearTimeout(timer);
+        this.signal.removeEventListener('abort', stop);
+        this.#waiting.delete(done);
+        resolve(poked);
+      };
+      const stop = (): void => done(false);
+      const timer = setTimeout(stop, ms);
+      this.signal.addEventListener('abort', stop, { once: true });
+      this.#waiting.add(done);
+    });
+  }
+}

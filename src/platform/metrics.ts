@@ -1,0 +1,41 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+/** Prometheus metrics of one process. */
+export interface Metrics {
+  readonly registry: Registry;
+  readonly httpDuration: Histogram<'route' | 'method' | 'status'>;
+  readonly messagesSettled: Counter<'outcome'>;
+  readonly webhooksReceived: Counter<'outcome'>;
+  readonly eventsRead: Counter;
+  readonly subscribers: Gauge;
+}
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry, prefix: 'parley_' });
+  const registers = [registry];
+  return {
+    registry,
+    httpDuration: new Histogram({
+      name: 'parley_http_request_duration_seconds',
+      help: 'Time from the head of a request to the end of its answer, by route.',
+      labelNames: ['route', 'method', 'status'],
+      buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+      registers,
+    }),
+    messagesSettled: new Counter({
+      name: 'parley_messages_attempted_total',
+      help: 'Attempts to send, by what the network said.',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    webhooksReceived: new Counter({
+      name: 'parley_network_webhooks_total',
+      help: 'Webhooks of the network, by what became of them.',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    eventsRead: new Counter({ name: 'parley_events_read_total', help: 'Events read from the log by the tailer.', registers }),
+    subscribers: new Gauge({ name: 'parley_subscribers', help: 'Open subscriptions of this process.', registers }),
+  };
+}

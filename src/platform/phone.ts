@@ -1,0 +1,43 @@
+import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
+
+export interface Phone {
+  /** `+` and digits (ITU-T E.164). */
+  readonly e164: string;
+  /** The digits under which every national spelling of one mobile number meets: see `phoneKey`. */
+  readonly key: string;
+}
+
+/**
+ * Reads a number in international format: with `+`, with `00`, or bare digits that start with the country code.
+ * Accepts what is possible rather than what is assigned: numbering plans change faster than metadata, and the network
+ * refuses a number that does not exist.
+ *
+ * @returns undefined when the text is not a possible international number
+ */
+export function parsePhone(input: string): Phone | undefined {
+  const text = input.trim();
+  if (text.length > 40) return undefined;
+  const international = text.startsWith('+') ? text : text.startsWith('00') ? `+${text.slice(2)}` : `+${text}`;
+  // Mexico dropped the mobile prefix 1 in 2019; the network and old address books still write +52 1.
+  const modern = international.replace(/^(\+52[\s.()-]*)1(?=(?:\D*\d){10}\D*$)/, '$1');
+  const parsed = parsePhoneNumberFromString(modern, { extract: false });
+  if (!parsed?.isPossible()) return undefined;
+  return { e164: parsed.number, key: phoneKey(parsed.number) };
+}
+
+/**
+ * Folds the spellings under which the network knows one mobile number.
+ * - Brazil: the ninth digit of mobiles (an eight-digit mobile starts with 6 to 9) may be missing.
+ * - Mexico: `1` after the country code may be there.
+ * - Argentina: `9` after the country code may be missing.
+ *
+ * @param number E.164 or its digits (the network's `wa_id`)
+ * @returns digits; equal for all spellings of one number, different for different numbers
+ */
+export function phoneKey(number: string): string {
+  const digits = number.replace(/\D/g, '');
+  if (/^55\d{2}9[6-9]\d{7}$/.test(digits)) return digits.slice(0, 4) + digits.slice(5);
+  if (/^521\d{10}$/.test(digits)) return `52${digits.slice(3)}`;
+  if (/^549\d{10}$/.test(digits)) return `54${digits.slice(3)}`;
+  return digits;
+}

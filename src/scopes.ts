@@ -1,0 +1,63 @@
+/** Every scope a token can have: `resource:action`. */
+export const SCOPES = [
+  'account:read',
+  'bots:read',
+  'bots:write',
+  'channels:read',
+  'channels:write',
+  'contacts:delete',
+  'contacts:read',
+  'contacts:write',
+  'events:read',
+  'groups:delete',
+  'groups:read',
+  'groups:write',
+  'integrations:read',
+  'integrations:write',
+  'messages:read',
+  'messages:send',
+  'sources:delete',
+  'sources:read',
+  'sources:write',
+  'statuses:delete',
+  'statuses:read',
+  'statuses:write',
+  'templates:read',
+  'templates:sync',
+  'templates:write',
+  'tokens:read',
+  'tokens:write',
+  'webhooks:read',
+  'webhooks:write',
+] as const;
+
+export type Scope = (typeof SCOPES)[number];
+
+const KNOWN: ReadonlySet<string> = new Set(SCOPES);
+export const isScope = (text: string): text is Scope => KNOWN.has(text);
+
+/** Version 1 clients wrote `contacts.create`; such names are read when a token is made. */
+const DOTTED_ACTIONS: Readonly<Record<string, string>> = { create: 'write', update: 'write', store: 'write', list: 'read', view: 'read', show: 'read' };
+
+/**
+ * Reads scopes as people write them: `contacts:read`, `contacts.create`, `contacts:*`, `*`.
+ * @returns the scopes in their canonical form, sorted, and the words that are none
+ */
+export function parseScopes(words: readonly string[]): { scopes: Scope[]; unknown: string[] } {
+  const scopes = new Set<Scope>();
+  const unknown: string[] = [];
+  for (const word of words.map(text => text.trim()).filter(Boolean)) {
+    const matches = expand(word);
+    if (matches.length === 0) unknown.push(word);
+    for (const scope of matches) scopes.add(scope);
+  }
+  return { scopes: [...scopes].sort(), unknown };
+}
+
+function expand(word: string): Scope[] {
+  if (word === '*') return [...SCOPES];
+  const [resource = '', action = ''] = word.split(/[:.]/, 2);
+  if (action === '*') return SCOPES.filter(scope => scope.startsWith(`${resource}:`));
+  const canonical = word.includes('.') ? `${resource}:${DOTTED_ACTIONS[action] ?? action}` : word;
+  return isScope(canonical) ? [canonical] : [];
+}

@@ -1,0 +1,152 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+const LAUNCH = fileURLToPath(new URL('../src/launch.js', import.meta.url));
+
+/** A checkout with the real launch.js and a main that tells how it was called. */
+let checkout: string;
+let launch: string;
+/** Makes a Node believe that it is an old one. */
+let pretend: string;
+
+beforeEach(async () => {
+  checkout = await mkdtemp(join(tmpdir(), 'parley-launch-'));
+  launch = join(checkout, 'src/launch.js');
+  pretend = join(checkout, 'pretend.cjs');
+  await mkdir(join(checkout, 'src'));
+  await copyFile(LAUNCH, launch);
+  await writeFile(join(checkout, 'package.json'), '{ "type": "module" }');
+  const versions = "{ ...process.versions, node: '18.20.8' }";
+  await writeFile(pretend, `Object.defineProperty(process, 'versions', { value: ${versions} });`);
+  await main(`const said: string[] = process.argv.slice(2); console.log('main', ...said); process.exitCode = 7;`);
+});
+
+afterEach(() => rm(checkout, { recursive: true, force: true }));
+
+function main(source: string): Promise<void> {
+  return writeFile(join(checkout, 'src/main.ts'), source);
+}
+
+/** What `npm ci` leaves: the package `node`, whose install script has run or not. */
+async function installOwnNode(script: 'has run' | 'was skipped' | 'brought a broken one'): Promise<void> {
+  const bin = join(checkout, 'node_modules/node/bin');
+  await mkdir(bin, { recursive: true });
+  await writeFile(join(checkout, 'node_modules/node/package.json'), '{}');
+  if (script === 'has run') await symlink(process.execPath, join(bin, 'node'));
+  if (script === 'brought a broken one') {
+    await writeFile(join(bin, 'node'), 'not a program');
+    await chmod(join(bin, 'node'), 0o755);
+  }
+}
+
+function onThisNode(...args: string[]): { status: number | null; stdout: string; stderr: string } {
+  return spawnSync(process.execPath, [launch, ...args], { encoding: 'utf8' });
+}
+
+function onOldNode(...args: string[]): { status: number | null; stdout: string; stderr: string } {
+  return spawnSync(process.execPath, ['--require', pretend, launch, ...args], { encoding: 'utf8' });
+}
+
+describe('on Node 24', () => {
+  test('main gets the arguments', () => {
+    expect(onThisNode('serve', '--port', '1')).toMatchObject({
+      status: 7,
+      stdout: 'main serve --port 1\n',
+      stderr: '',
+    });
+  });
+
+  test('a build runs as well, without its sources', async () => {
+    await rm(join(checkout, 'src/main.ts'));
+    await writeFile(join(checkout, 'src/main.js'), `console.log('built');`);
+    expect(onThisNode()).toMatchObject({ status: 0, stdout: 'built\n', stderr: '' });
+  });
+
+  test('--check is silent and does not start main', () => {
+    expect(onThisNode('--check')).toMatchObject({ status: 0, stdout: '', stderr: '' });
+  });
+
+  test('packages that are not installed are said to be so', async () => {
+    await main(`import 'not-installed';`);
+    const { status, stderr } = onThisNode();
+    expect(status).toBe(1);
+    expect(stderr).toMatch(
+      /^Cannot find package 'not-installed'.*\nInstall what Parley needs with `npm ci` first\.\n$/,
+    );
+  });
+
+  test('an error of main is shown with its stack', async () => {
+    await main(`throw new Error('broken');`);
+    const { status, stderr } = onThisNode();
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^Error: broken\n\s+at .*main\.ts/);
+  });
+});
+
+describe('on an old Node', () => {
+  test('the Node that npm brought along takes over: arguments, output and exit code', async () => {
+    await installOwnNode('has run');
+    expect(onOldNode('serve', '--port', '1')).toMatchObject({ status: 7, stdout: 'main serve --port 1\n', stderr: '' });
+    expect(onOldNode('--check')).toMatchObject({ status: 0, stdout: '', stderr: '' });
+  });
+
+  test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+    '%s reaches main, which may end in its own time',
+    async signal => {
+      await installOwnNode('has run');
+      await main(
+        `process.on('${signal}', () => setTimeout(() => process.exit(9), 50)); console.log('ready'); setInterval(() => 0, 999);`,
+      );
+      const child = spawn(process.execPath, ['--require', pretend, launch], { stdio: ['ignore', 'pipe', 'inherit'] });
+      await once(child.stdout, 'data');
+      child.kill(signal);
+      expect(await once(child, 'exit')).toEqual([9, null]);
+    },
+  );
+
+  test('a signal that kills main is passed on', async () => {
+    await installOwnNode('has run');
+    await main(`process.kill(process.pid, 'SIGKILL');`);
+    const child = spawn(process.execPath, ['--require', pretend, launch], { stdio: 'ignore' });
+    expect(await once(child, 'exit')).toEqual([null, 'SIGKILL']);
+  });
+
+  test.each([
+    [
+      'was skipped',
+      /but its install script has not run\. Run `npm rebuild node`, or `npm ci` without --ignore-scripts\./,
+    ],
+    ['brought a broken one', /but it does not run on this system\. Run `npm rebuild node` on this system\./],
+  ] as const)('an install script that %s is found out, with what to do', async (script, words) => {
+    await installOwnNode(script);
+    for (const args of [['--check'], ['serve']]) {
+      const { status, stdout, stderr } = onOldNode(...args);
+      expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+      expect(stderr).toMatch(/^Parley needs Node 24; this is Node 18\.20\.8\./);
+      expect(stderr).toMatch(words);
+      expect(stderr).toContain('start with `npm start` or `npx parley`');
+    }
+  });
+
+  test('without dev dependencies, it says what to install', () => {
+    expect(onOldNode('serve').stderr).toContain('it is not installed. Run `npm ci` without --omit=dev.');
+  });
+});
+
+/** The Node of the system, where it is a real old one. */
+const systemNode = ['/usr/bin/node', '/usr/local/bin/node'].find(path => {
+  const { status, stdout } = spawnSync(path, ['--version'], { encoding: 'utf8' });
+  return status === 0 && Number(stdout.slice(1).split('.')[0]) < 24;
+});
+
+test.runIf(systemNode !== undefined)('a real old Node understands the launcher (needs one on the system)', async () => {
+  const old = (...args: string[]) => spawnSync(systemNode ?? '', [launch, ...args], { encoding: 'utf8' });
+  expect(old('--check').stderr).toMatch(/^Parley needs Node 24; this is Node \d+\./);
+  await installOwnNode('has run');
+  expect(old('serve')).toMatchObject({ status: 7, stdout: 'main serve\n', stderr: '' });
+});

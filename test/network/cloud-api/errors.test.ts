@@ -1,0 +1,114 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { ERROR_CODES } from '../../../src/network/cloud-api/error-codes.ts';
+import { classify, toNetworkError, webhookError } from '../../../src/network/cloud-api/errors.ts';
+
+describe('the class of a code', () => {
+  test.each([
+    [1, 'retry_backoff'],
+    [131056, 'retry_backoff'],
+    [4, 'retry_after_wait'],
+    [131057, 'retry_after_wait'],
+    [0, 'auth'],
+    [200, 'auth'],
+    [299, 'auth'],
+    [368, 'pause_account'],
+    [131047, 'no_retry'],
+    [132016, 'no_retry'],
+    [131053, 'fix_request'],
+  ] as const)('%i is %s', (code, retryClass) => {
+    expect(classify(code)).toBe(retryClass);
+    expect(classify(code, true)).toBe(retryClass);
+  });
+
+  test('of an unlisted code is no_retry, unless the network calls it transient', () => {
+    fc.assert(
+      fc.property(fc.integer(), code => {
+        fc.pre(!ERROR_CODES.has(code));
+        expect(classify(code)).toBe('no_retry');
+        expect(classify(code, true)).toBe('retry_backoff');
+      }),
+    );
+  });
+});
+
+describe('an error in an answer', () => {
+  test('in the usual shape gives title, details and trace id', () => {
+    const body = {
+      error: {
+        message: '(#131030) Recipient phone number not in allowed list',
+        type: 'OAuthException',
+        code: 131030,
+        error_data: { messaging_product: 'whatsapp', details: 'Add recipient phone number to recipient list' },
+        fbtrace_id: 'A1',
+      },
+    };
+    expect(toNetworkError(body)).toEqual({
+      code: 131030,
+      title: 'Recipient phone number not in allowed list',
+      details: 'Add recipient phone number to recipient list',
+      retryClass: 'no_retry',
+      traceId: 'A1',
+    });
+  });
+
+  test('without error_data gives its message as details', () => {
+    const body = {
+      error: { message: 'Unsupported get request.', type: 'GraphMethodException', code: 100, error_subcode: 33 },
+    };
+    expect(toNetworkError(body)).toEqual({
+      code: 100,
+      title: 'Invalid parameter',
+      details: 'Unsupported get request.',
+      retryClass: 'fix_request',
+    });
+  });
+
+  test('is never worded in the language of the account', () => {
+    const body = { error: { code: 100, error_user_title: 'Erro', error_user_msg: 'Mensagem' } };
+    expect(JSON.stringify(toNetworkError(body))).not.toMatch(/Erro|Mensagem/);
+  });
+
+  test('takes the longest wait of the usage header, in minutes, for codes that pass by waiting', () => {
+    const usage = { '1': [{ estimated_time_to_regain_access: 2 }, { estimated_time_to_regain_access: '7' }] };
+    const headers = { 'x-business-use-case-usage': JSON.stringify(usage) };
+    expect(toNetworkError({ error: { code: 80007 } }, headers)?.retryAfterMs).toBe(420_000);
+    expect(toNetworkError({ error: { code: 100 } }, headers)?.retryAfterMs).toBeUndefined();
+    expect(
+      toNetworkError({ error: { code: 4 } }, { 'x-business-use-case-usage': 'not json' })?.retryAfterMs,
+    ).toBeUndefined();
+  });
+
+  test('of a webhook keeps its own title and details', () => {
+    const errors = [
+      {
+        code: 131047,
+        title: 'Re-engagement message',
+        message: 'Re-engagement message',
+        error_data: { details: 'More than 24 hours' },
+      },
+    ];
+    expect(webhookError(errors)).toEqual({
+      code: 131047,
+      title: 'Re-engagement message',
+      details: 'More than 24 hours',
+      retryClass: 'no_retry',
+    });
+  });
+});
+
+test('any JSON in place of an error is read without throwing', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.string(), (value, header) => {
+      for (const body of [value, { error: value }, { error: { code: value, error_data: value, message: value } }]) {
+        const error = toNetworkError(body, { 'x-business-use-case-usage': header });
+        if (error) {
+          expect(Number.isInteger(error.code)).toBe(true);
+          expect(typeof error.title).toBe('string');
+        }
+      }
+      webhookError(value);
+      webhookError([value]);
+    }),
+  );
+});

@@ -1,0 +1,342 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parseWebhook, phoneNumberIds } from '../../../src/network/cloud-api/webhook.ts';
+import type { NetworkUpdate } from '../../../src/network/network.ts';
+
+type Value = Record<string, unknown>;
+
+const metadata = { display_phone_number: '15550783881', phone_number_id: '106' };
+const envelope = (...values: Value[]) => ({
+  object: 'whatsapp_business_account',
+  entry: [
+    {
+      id: '419',
+      changes: values.map(value => ({
+        field: 'messages',
+        value: { messaging_product: 'whatsapp', metadata, ...value },
+      })),
+    },
+  ],
+});
+const contact = { profile: { name: 'Sheena' }, wa_id: '16505551234', user_id: 'US.1' };
+const message = (fields: Value) => ({ from: '16505551234', id: 'wamid.A', timestamp: '1749416383', ...fields });
+const status = (fields: Value = {}) => ({
+  id: 'wamid.A',
+  status: 'sent',
+  timestamp: '1750000000',
+  recipient_id: '16505551234',
+  ...fields,
+});
+
+function only<K extends NetworkUpdate['kind']>(kind: K, body: unknown): NetworkUpdate & { kind: K } {
+  const updates = parseWebhook(body);
+  expect(updates).toHaveLength(1);
+  const update = updates[0];
+  if (update?.kind !== kind) throw new Error(`not a ${kind}`);
+  return update as NetworkUpdate & { kind: K };
+}
+
+describe('the readable text', () => {
+  test.each([
+    ['text', { text: { body: 'Does it come in blue?' } }, 'Does it come in blue?'],
+    ['image', { image: { caption: 'Taj Mahal', id: '1' } }, 'Taj Mahal'],
+    ['video', { video: { caption: 'Clip' } }, 'Clip'],
+    ['document', { document: { caption: 'Bill', filename: 'bill.pdf' } }, 'Bill'],
+    ['audio', { audio: { id: '1', voice: true } }, undefined],
+    ['button', { button: { payload: 'STOP', text: 'Unsubscribe' } }, 'Unsubscribe'],
+    ['interactive', { interactive: { type: 'button_reply', button_reply: { id: 'b', title: 'Cancel' } } }, 'Cancel'],
+    ['interactive', { interactive: { type: 'list_reply', list_reply: { id: 'l', title: 'Express' } } }, 'Express'],
+    ['reaction', { reaction: { message_id: 'wamid.B', emoji: '👍' } }, '👍'],
+    ['reaction', { reaction: { message_id: 'wamid.B' } }, undefined],
+    ['location', { location: { latitude: 1, longitude: 2, name: 'Café', address: 'Street 1' } }, 'Café'],
+    ['location', { location: { latitude: 1.5, longitude: 2 } }, '1.5, 2'],
+    [
+      'contacts',
+      { contacts: [{ name: { formatted_name: 'Lucía Gómez' } }, { name: { first_name: 'Ana' } }] },
+      'Lucía Gómez, Ana',
+    ],
+    ['order', { order: { catalog_id: '1', text: '', product_items: [] } }, undefined],
+    ['system', { system: { body: 'User changed', type: 'user_changed_number' } }, 'User changed'],
+  ])('of %s: %o', (type, fields, expected) => {
+    expect(only('message', envelope({ contacts: [contact], messages: [message({ type, ...fields })] })).text).toBe(
+      expected,
+    );
+  });
+});
+
+describe('an inbound message', () => {
+  test('gives everything that is known of it', () => {
+    const body = envelope({
+      contacts: [contact],
+      messages: [message({ type: 'text', text: { body: 'Hi' }, context: { id: 'wamid.Q' } })],
+    });
+    expect(only('message', body)).toEqual({
+      kind: 'message',
+      phoneNumberId: '106',
+      wamid: 'wamid.A',
+      from: '16505551234',
+      userId: 'US.1',
+      profileName: 'Sheena',
+      at: new Date(1_749_416_383_000),
+      type: 'text',
+      text: 'Hi',
+      replyTo: 'wamid.Q',
+      content: { body: 'Hi' },
+      error: undefined,
+    });
+  });
+
+  test('of a person without a number is kept by user id', () => {
+    const { from: _none, ...rest } = message({ type: 'text', text: { body: 'Hi' }, from_user_id: 'BR.9' });
+    const update = only(
+      'message',
+      envelope({ contacts: [{ user_id: 'BR.9', profile: { name: 'Bia' } }], messages: [rest] }),
+    );
+    expect(update).toMatchObject({ from: undefined, userId: 'BR.9', profileName: 'Bia' });
+  });
+
+  test('reacts to the message it names', () => {
+    const update = only(
+      'message',
+      envelope({ messages: [message({ type: 'reaction', reaction: { message_id: 'wamid.R', emoji: '🙏' } })] }),
+    );
+    expect(update.replyTo).toBe('wamid.R');
+  });
+
+  test('of an unsupported kind carries the network’s error and is not lost', () => {
+    const errors = [
+      {
+        code: 131051,
+        title: 'Message type unknown',
+        error_data: { details: 'Message type is currently not supported.' },
+      },
+    ];
+    const update = only('message', envelope({ messages: [message({ type: 'unsupported', errors })] }));
+    expect(update).toMatchObject({
+      type: 'unsupported',
+      text: undefined,
+      content: {},
+      error: { code: 131051, title: 'Message type unknown' },
+    });
+  });
+
+  test('of a kind nobody knows keeps its object', () => {
+    expect(
+      only('message', envelope({ messages: [message({ type: 'hologram', hologram: { id: 7 } })] })).content,
+    ).toEqual({ id: 7 });
+  });
+
+  test('gets the name of its own sender in a batch, never of another', () => {
+    const others = { contacts: [contact, { profile: { name: 'Bo' }, wa_id: '49151' }] };
+    const body = envelope({
+      ...others,
+      messages: [message({ id: 'wamid.1', from: '49151', type: 'text' }), message({ id: 'wamid.2', from: '331' })],
+    });
+    expect(parseWebhook(body).map(update => update.kind === 'message' && update.profileName)).toEqual([
+      'Bo',
+      undefined,
+    ]);
+    const single = envelope({ contacts: [contact], messages: [message({ from: '49151', type: 'text' })] });
+    expect(only('message', single).profileName).toBeUndefined();
+  });
+
+  test.each([['1749416383'], [1_749_416_383], [1_749_416_383_000]])(
+    'has the same time when it is written as %o',
+    timestamp => {
+      expect(only('message', envelope({ messages: [message({ timestamp })] })).at).toEqual(new Date(1_749_416_383_000));
+    },
+  );
+});
+
+describe('a status', () => {
+  test('gives our id and the recipient', () => {
+    const body = envelope({ contacts: [contact], statuses: [status({ biz_opaque_callback_data: 'm1' })] });
+    expect(only('status', body)).toEqual({
+      kind: 'status',
+      phoneNumberId: '106',
+      wamid: 'wamid.A',
+      callbackData: 'm1',
+      status: 'sent',
+      at: new Date(1_750_000_000_000),
+      recipientId: '16505551234',
+      userId: 'US.1',
+      error: undefined,
+    });
+  });
+
+  test('of a failed message keeps code, title and details', () => {
+    const errors = [
+      { code: 131026, title: 'Message undeliverable', error_data: { details: 'Message undeliverable.' } },
+    ];
+    expect(only('status', envelope({ statuses: [status({ status: 'failed', errors })] })).error).toEqual({
+      code: 131026,
+      title: 'Message undeliverable',
+      details: 'Message undeliverable.',
+      retryClass: 'no_retry',
+    });
+  });
+
+  test('without a recipient is kept, with the user id where there is one', () => {
+    const { recipient_id: _none, ...rest } = status({ recipient_user_id: 'BR.9' });
+    expect(only('status', envelope({ statuses: [rest] }))).toMatchObject({ recipientId: undefined, userId: 'BR.9' });
+  });
+
+  test('of a group names the participant', () => {
+    const fields = {
+      recipient_type: 'group',
+      recipient_id: 'Y2FwaV9ncm91cDox',
+      recipient_participant_id: '4915112345',
+    };
+    expect(only('status', envelope({ statuses: [status(fields)] })).recipientId).toBe('4915112345');
+  });
+
+  test('played is told as read, and words that are not ours are left out', () => {
+    const words = ['played', 'deleted', 'warning', 7, null];
+    const body = envelope({ statuses: words.map(word => status({ status: word })) });
+    expect(only('status', body).status).toBe('read');
+  });
+});
+
+describe('a batch', () => {
+  test('over several entries and changes is read whole and in order', () => {
+    const first = envelope({ statuses: [status({ id: 'wamid.1' })] }, { messages: [message({ id: 'wamid.2' })] });
+    const second = envelope({ statuses: [status({ id: 'wamid.3' }), status({ id: 'wamid.3' })] });
+    const body = { ...first, entry: [...first.entry, ...second.entry] };
+    expect(parseWebhook(body).map(u => u.kind !== 'other' && u.wamid)).toEqual([
+      'wamid.1',
+      'wamid.2',
+      'wamid.3',
+      'wamid.3',
+    ]);
+  });
+
+  test('keeps its good parts when others cannot be read', () => {
+    const good = envelope({
+      statuses: [null, status({ id: 5 }), 'x', status({ timestamp: 'soon' }), status({ id: 'wamid.good' })],
+    });
+    const entry = [
+      null,
+      7,
+      { id: '1' },
+      { id: '1', changes: 'none' },
+      { id: '1', changes: [null, { field: 'messages' }, { field: 'messages', value: {} }] },
+      ...good.entry,
+    ];
+    expect(parseWebhook({ entry }).map(u => u.kind === 'status' && u.wamid)).toEqual(['wamid.good']);
+  });
+
+  test('of 1,000 statuses is read in a few milliseconds', () => {
+    const body = envelope({
+      contacts: Array.from({ length: 1_000 }, (_, i) => ({ wa_id: String(i), user_id: `US.${i}` })),
+      statuses: Array.from({ length: 1_000 }, (_, i) => status({ id: `wamid.${i}`, recipient_id: String(i) })),
+    });
+    parseWebhook(body);
+    const start = performance.now();
+    expect(parseWebhook(body)).toHaveLength(1_000);
+    expect(performance.now() - start).toBeLessThan(50);
+  });
+
+  test('names its numbers and accounts once each', () => {
+    const body = envelope({ statuses: [] }, { messages: [] });
+    body.entry.push({ id: '420', changes: [] });
+    expect(phoneNumberIds(body)).toEqual({ phoneNumberIds: ['106'], wabaIds: ['419', '420'] });
+  });
+});
+
+test('other fields are passed on with their account', () => {
+  const value = { event: 'APPROVED', message_template_id: 1 };
+  const body = { entry: [{ id: '419', changes: [{ field: 'message_template_status_update', value }] }] };
+  expect(parseWebhook(body)).toEqual([
+    { kind: 'other', wabaId: '419', field: 'message_template_status_update', value },
+  ]);
+});
+
+test('errors of the account are passed on beside the updates of messages', () => {
+  const updates = parseWebhook(envelope({ errors: [{ code: 131031 }], statuses: [status()] }));
+  expect(updates.map(update => update.kind)).toEqual(['other', 'status']);
+});
+
+/** Webhooks whose parts are each either right or any JSON at all. */
+const anything = fc.jsonValue({ maxDepth: 3 });
+const broken = <T>(part: fc.Arbitrary<T>) =>
+  fc.oneof({ weight: 3, arbitrary: part }, { weight: 1, arbitrary: anything });
+const anyContact = broken(
+  fc.record({
+    wa_id: broken(fc.string()),
+    user_id: broken(fc.string()),
+    profile: broken(fc.record({ name: anything })),
+  }),
+);
+const anyStatus = broken(
+  fc.record({
+    id: broken(fc.string()),
+    status: broken(fc.constantFrom('sent', 'delivered', 'read', 'failed', 'played')),
+    timestamp: broken(fc.nat()),
+    errors: broken(fc.array(broken(fc.record({ code: anything, title: anything, error_data: anything })))),
+    recipient_id: anything,
+  }),
+);
+const types = [
+  'text',
+  'image',
+  'interactive',
+  'reaction',
+  'location',
+  'contacts',
+  'order',
+  'system',
+  'unsupported',
+  'id',
+  '__proto__',
+  'constructor',
+];
+const anyMessage = broken(
+  fc
+    .tuple(fc.constantFrom(...types), broken(fc.string()), broken(fc.nat()), anything)
+    .map(([type, id, timestamp, content]) => ({
+      id,
+      timestamp,
+      type,
+      [type]: content,
+      context: content,
+      from: content,
+    })),
+);
+const anyChange = broken(
+  fc.record({
+    field: broken(fc.constantFrom('messages', 'account_update')),
+    value: broken(
+      fc.record({
+        metadata: broken(fc.record({ phone_number_id: broken(fc.string()) })),
+        contacts: broken(fc.array(anyContact, { maxLength: 3 })),
+        statuses: broken(fc.array(anyStatus, { maxLength: 4 })),
+        messages: broken(fc.array(anyMessage, { maxLength: 4 })),
+        errors: anything,
+      }),
+    ),
+  }),
+);
+const anyWebhook = broken(
+  fc.record({
+    entry: broken(
+      fc.array(broken(fc.record({ id: anything, changes: broken(fc.array(anyChange, { maxLength: 3 })) })), {
+        maxLength: 3,
+      }),
+    ),
+  }),
+);
+
+test('no JSON makes the parser throw, and whatever it gives is well-formed', () => {
+  fc.assert(
+    fc.property(anyWebhook, body => {
+      phoneNumberIds(body);
+      for (const update of parseWebhook(body)) {
+        if (update.kind === 'other') continue;
+        expect(update.wamid).not.toBe('');
+        expect(update.phoneNumberId).not.toBe('');
+        expect(Number.isNaN(update.at.getTime())).toBe(false);
+      }
+    }),
+    { numRuns: 500 },
+  );
+});

@@ -1,0 +1,257 @@
+import { chmod, cp, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { removeEmbeddedPostgres, startEmbeddedPostgres } from '../../../src/platform/embedded/postgres.ts';
+import { isServerOf, processStart, run } from '../../../src/platform/embedded/process.ts';
+import {
+  isRoot,
+  killWatchdog,
+  log,
+  onLinux,
+  query,
+  refusal,
+  serverPid,
+  sideBySide,
+  start,
+  startOwner,
+  test,
+} from './room.ts';
+
+const RUNNING = /^Parley is already running in .*\.parley \(process \d+\)\. Stop it first, or use another directory\.$/;
+
+describe('an embedded PostgreSQL', () => {
+  test('keeps its rows and its address over a restart, and starts fast', async ({ room }) => {
+    const coldAt = performance.now();
+    const first = await start(room);
+    expect(performance.now() - coldAt).toBeLessThan(3_000);
+    expect(first.createdCluster).toBe(true);
+    await query(first.url, 'create table kept as select 42 as answer');
+    await Promise.all([first.stop(), first.stop()]);
+
+    const warmAt = performance.now();
+    const second = await start(room);
+    expect(performance.now() - warmAt).toBeLessThan(1_000);
+    expect(second).toMatchObject({ createdCluster: false, url: first.url });
+    expect(await query(second.url, 'select answer from kept')).toEqual([[42]]);
+  });
+
+  test('runs below a path that is too long for a Unix socket', async ({ room }) => {
+    const directory = join(room.path, 'd'.repeat(80), 'e'.repeat(80));
+    expect(await query((await start(room, { directory })).url, 'select 1')).toEqual([[1]]);
+  });
+});
+
+/** One server for the tests that only look at it. */
+const withServer = test.extend('server', { scope: 'file' }, async ({ shared }, { onCleanup }) => {
+  const directory = join(shared, 'one for all');
+  const options = { directory, durable: true, maxConnections: 17, fallbackRoots: [shared] };
+  const { url, stop } = await startEmbeddedPostgres({ ...options, log });
+  onCleanup(stop);
+  return { url, directory };
+});
+
+describe('its server', sideBySide, () => {
+  withServer('has the extensions for search, and they see letters of every script', async ({ server }) => {
+    await query(server.url, 'create extension pg_trgm');
+    await query(server.url, 'create extension btree_gin');
+    expect(
+      await query(server.url, `select cardinality(show_trgm('тест')), cardinality(show_trgm('नमस्ते')) > 0`),
+    ).toEqual([[5, true]]);
+  });
+
+  withServer('sorts, folds case and tells the time alike on every machine', async ({ server }) => {
+    expect(
+      await query(
+        server.url,
+        `select datlocprovider, datlocale, pg_encoding_to_char(encoding), current_setting('timezone'), lower('ÄЖ')
+           from pg_database where datname = current_database()`,
+      ),
+    ).toEqual([['b', 'C.UTF-8', 'UTF8', 'UTC', 'äж']]);
+  });
+
+  withServer('listens on 127.0.0.1 alone, behind a password that only its owner may read', async ({ server }) => {
+    expect(
+      await query(server.url, `select current_setting('listen_addresses'), current_setting('unix_socket_directories')`),
+    ).toEqual([['127.0.0.1', '']]);
+    expect(new URL(server.url).password).toHaveLength(48);
+    await expect(query(server.url.replace(/:[0-9a-f]{48}@/, ':wrong@'), 'select 1')).rejects.toThrow(
+      'password authentication',
+    );
+    for (const [file, mode] of [
+      ['password', 0o600],
+      ['data', 0o700],
+      ['server.log', 0o600],
+    ] as const) {
+      expect((await stat(join(server.directory, 'postgres', file))).mode & 0o777).toBe(mode);
+    }
+  });
+
+  withServer('flushes to the disk unless told otherwise', async ({ server }) => {
+    expect(
+      await query(
+        server.url,
+        `select current_setting('fsync'), current_setting('synchronous_commit'), current_setting('max_connections')`,
+      ),
+    ).toEqual([['on', 'on', '17']]);
+  });
+});
+
+describe('when Parley is killed', sideBySide, () => {
+  test('the server ends with it, and the next start has every committed row', async ({ room }) => {
+    const owner = await startOwner(room);
+    await query(owner.line, 'create table kept as select 42 as answer');
+    const pid = await serverPid(room);
+    await owner.kill();
+    await expect.poll(() => processStart(pid), { timeout: 3_000 }).toBeUndefined();
+    expect(await query((await start(room)).url, 'select answer from kept')).toEqual([[42]]);
+  });
+
+  test.runIf(onLinux)('a server that is left all the same is found and stopped by the next start', async ({ room }) => {
+    const owner = await startOwner(room);
+    await query(owner.line, 'create table kept as select 42 as answer');
+    const pid = await serverPid(room);
+    await killWatchdog(pid);
+    await owner.kill();
+    expect(await isServerOf(pid, join(room.directory, 'postgres/data'))).toBe(true);
+    expect(await query((await start(room)).url, 'select answer from kept')).toEqual([[42]]);
+    expect(await processStart(pid)).toBeUndefined();
+  });
+
+  test('together with its server, the next start recovers', async ({ room }) => {
+    const owner = await startOwner(room);
+    await query(owner.line, 'create table kept as select 42 as answer');
+    process.kill(await serverPid(room), 'SIGKILL');
+    await owner.kill();
+    expect(await query((await start(room)).url, 'select answer from kept')).toEqual([[42]]);
+  });
+
+  test('process ids that belong to other programs by now stop nobody and nothing', async ({ room }) => {
+    const first = await start(room);
+    await first.stop();
+    await writeFile(join(room.directory, 'owner-7.lock'), JSON.stringify({ pid: process.ppid, start: 'long ago' }));
+    await writeFile(join(room.directory, 'postgres/data/postmaster.pid'), `${process.ppid}\n/elsewhere\n`);
+    expect(await query((await start(room)).url, 'select 1')).toEqual([[1]]);
+    expect(await processStart(process.ppid)).toBeDefined();
+  });
+});
+
+describe('two Parleys', sideBySide, () => {
+  test('cannot run in one directory, and the second says who is first', async ({ room }) => {
+    const owner = await startOwner(room);
+    const sentence = await refusal(start(room));
+    expect(sentence).toMatch(RUNNING);
+    expect(sentence).toContain(`(process ${owner.pid})`);
+    expect(await query(owner.line, 'select 1')).toEqual([[1]]);
+  });
+
+  test('that start at the same moment have one winner', async ({ room }) => {
+    const lines = (await Promise.all([1, 2, 3].map(() => startOwner(room)))).map(owner => owner.line);
+    expect(lines.filter(line => line.startsWith('postgres://'))).toHaveLength(1);
+    expect(lines.filter(line => RUNNING.test(line))).toHaveLength(2);
+  });
+
+  test('that start at the same moment after a killed one have one winner', async ({ room }) => {
+    const killed = await startOwner(room);
+    await killed.kill();
+    const lines = (await Promise.all([1, 2, 3].map(() => startOwner(room)))).map(owner => owner.line);
+    expect(lines.filter(line => line.startsWith('postgres://'))).toHaveLength(1);
+    expect(lines.filter(line => RUNNING.test(line))).toHaveLength(2);
+  });
+
+  test('run side by side in two directories', async ({ room }) => {
+    const [one, two] = await Promise.all([start(room), start(room, { directory: join(room.path, 'other') })]);
+    expect(one.url).not.toBe(two.url);
+  });
+});
+
+describe('a port that is in use', sideBySide, () => {
+  test('is named when it was asked for', async ({ room }) => {
+    const { url } = await start(room);
+    const port = Number(new URL(url).port);
+    expect(await refusal(start(room, { directory: join(room.path, 'other'), port }))).toMatch(
+      new RegExp(`^Port ${port} on 127\\.0\\.0\\.1, .*is in use\\. Choose another port`),
+    );
+  });
+
+  test('is replaced by a free one when it was not', async ({ room }) => {
+    const first = await start(room);
+    await first.stop();
+    const port = Number(new URL(first.url).port);
+    const other = createServer().listen(port, '127.0.0.1');
+    room.cleanups.push(() => other.close());
+    const second = await start(room);
+    expect(Number(new URL(second.url).port)).not.toBe(port);
+    expect(await query(second.url, 'select 1')).toEqual([[1]]);
+  });
+});
+
+describe('data', sideBySide, () => {
+  test('are removed on demand, and only those', async ({ room }) => {
+    const first = await start(room);
+    await query(first.url, 'create table gone ()');
+    await writeFile(join(room.directory, 'secret-key'), 'of somebody else');
+    expect(await refusal(removeEmbeddedPostgres(room.directory, { log }))).toMatch(RUNNING);
+    await first.stop();
+    await removeEmbeddedPostgres(room.directory, { log });
+    await removeEmbeddedPostgres(room.directory, { log });
+    expect(await readFile(join(room.directory, 'secret-key'), 'utf8')).toBe('of somebody else');
+    const second = await start(room);
+    expect(second.createdCluster).toBe(true);
+    expect(await query(second.url, `select to_regclass('gone')`)).toEqual([[null]]);
+  });
+
+  test('of another major version are refused and left alone', async ({ room }) => {
+    await (await start(room)).stop();
+    const file = join(room.directory, 'postgres/data/PG_VERSION');
+    await writeFile(file, '17\n');
+    expect(await refusal(start(room))).toMatch(/written by PostgreSQL 17; this Parley brings PostgreSQL 18\..*--reset/);
+    expect(await readFile(file, 'utf8')).toBe('17\n');
+  });
+
+  test('that are damaged are refused and left alone', async ({ room }) => {
+    await (await start(room)).stop();
+    const data = join(room.directory, 'postgres/data');
+    await cp(join(data, 'PG_VERSION'), join(room.path, 'PG_VERSION'));
+    await rm(join(data, 'PG_VERSION'));
+    expect(await refusal(start(room))).toContain('holds no PostgreSQL cluster');
+    expect((await stat(join(data, 'base'))).isDirectory()).toBe(true);
+    await rm(join(data, 'global/pg_control'));
+    await cp(join(room.path, 'PG_VERSION'), join(data, 'PG_VERSION'));
+    expect(await refusal(start(room))).toMatch(/did not start\. It wrote:[\s\S]*pg_control[\s\S]*server\.log/);
+  });
+
+  test('of a start that was cut off half-way are made anew', async ({ room }) => {
+    await mkdir(join(room.directory, 'postgres/data.new/base'), { recursive: true });
+    expect((await start(room)).createdCluster).toBe(true);
+  });
+});
+
+describe('the disk and its permissions', sideBySide, () => {
+  test.runIf(isRoot && onLinux)(
+    'a full disk is called full, at the first start and later (needs root, to mount a small one)',
+    async ({ room, skip }) => {
+      await mkdir(room.directory);
+      const mounted = await run('/bin/mount', ['-t', 'tmpfs', '-o', 'size=24m,mode=755', 'tmpfs', room.directory]);
+      skip(mounted.code !== 0, 'A container may not mount.');
+      room.cleanups.push(() => run('/bin/umount', [room.directory]));
+      const full = /^The disk that holds .*\.parley is full/;
+      expect(await refusal(start(room))).toMatch(full);
+
+      await run('/bin/mount', ['-o', 'remount,size=200m', room.directory]);
+      await (await start(room)).stop();
+      const filled = await run('/bin/dd', ['if=/dev/zero', `of=${room.directory}/filler`, 'bs=64k']);
+      expect(filled.output).toContain('No space left');
+      expect(await refusal(start(room))).toMatch(full);
+
+      await rm(join(room.directory, 'filler'));
+      expect(await query((await start(room)).url, 'select 1')).toEqual([[1]]);
+    },
+  );
+
+  test.runIf(!isRoot)('a directory that may not be written is named (root may write everywhere)', async ({ room }) => {
+    await chmod(room.path, 0o555);
+    room.cleanups.push(() => chmod(room.path, 0o755));
+    expect(await refusal(start(room))).toMatch(/^Parley may not write in .*\.parley/);
+  });
+});
