@@ -25,7 +25,8 @@ export interface Config {
     readonly reconcileMs: number;
   };
   readonly lanes: { readonly concurrency: number };
-  readonly emulatorPort: number;
+  /** Where `parley dev` puts its emulator; any free port when nothing is said and 4010 is taken. */
+  readonly emulatorPort: number | undefined;
   /** Set by npm around its scripts: a development server then also stops when npm is gone. */
   readonly startedByNpm: boolean;
 }
@@ -58,7 +59,7 @@ const environment = z.object({
   PARLEY_NETWORK_TIMEOUT_MS: integer(100, 120_000).default(15_000),
   PARLEY_RECONCILE_MS: integer(100, 600_000).default(30_000),
   PARLEY_LANES: integer(1, 200).default(10),
-  PARLEY_EMULATOR_PORT: integer(0, 65_535).default(4010),
+  PARLEY_EMULATOR_PORT: integer(0, 65_535).optional(),
   npm_lifecycle_event: z.string().optional(),
 });
 

@@ -47,7 +47,7 @@ export async function createContact(context: Context, input: CreateContactInput)
 }
 
 /** What is not said of a new contact is the tenant's default. */
-export const newContact = (tenant: Tenant, fields: ReturnType<typeof parseContact>, references: ContactReferences): NewContact => ({
+export const newContact = (tenant: Pick<Tenant, 'defaultSourceId' | 'defaultStatusId'>, fields: ReturnType<typeof parseContact>, references: ContactReferences): NewContact => ({
   ...fields,
   source_id: references.source_id === undefined ? tenant.defaultSourceId : references.source_id,
   status_id: references.status_id === undefined ? tenant.defaultStatusId : references.status_id,

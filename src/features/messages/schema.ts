@@ -67,6 +67,11 @@ builder.node(Message, {
     wamid: t.exposeString('wamid', { nullable: true, description: "The network's id; null until the network took it." }),
     replyToWamid: t.exposeString('reply_to_wamid', { nullable: true, description: "The network's id of the message this one answers." }),
     isRead: t.boolean({ description: 'Whether the one it was for has read it.', resolve: message => message.read_at !== null }),
+    phone: t.string({
+      nullable: true,
+      description: "The person's number in E.164, as the contact has it now; null for one whom the network shows only by a user id.",
+      resolve: async (message, _args, { loaders }) => (await loaders.contact.load(message.contact_id))?.phone ?? null,
+    }),
     contactId: t.field({ type: 'BigInt', description: 'The databaseId of the contact.', resolve: message => message.contact_id }),
     conversationId: t.field({ type: 'BigInt', description: 'The databaseId of the conversation with the contact on the channel.', resolve: message => message.conversation_id }),
     contact: t.field({

@@ -1,0 +1,45 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { loadConfig } from '../config.ts';
+import { startEmulator } from '../network/emulator/emulator.ts';
+import { createLog } from '../platform/log.ts';
+import { DEMO_NETWORK, DEMO_TEMPLATES } from './demo.ts';
+import { untilStopped } from './until-stopped.ts';
+
+function port(text: string): number {
+  const number = Number(text);
+  if (!Number.isInteger(number) || number < 0 || number > 65_535) throw new InvalidArgumentError('Must be a port from 0 to 65535.');
+  return number;
+}
+
+interface Options {
+  readonly port: number;
+  readonly host: string;
+  readonly webhookUrl?: string;
+  readonly journal?: string;
+}
+
+export function emulatorCommand(): Command {
+  return new Command('emulator')
+    .description('run the emulated network alone: a Cloud API server for a gateway elsewhere (PARLEY_NETWORK_URL)')
+    .option('--port <port>', 'where to listen', port, 4010)
+    .option('--host <host>', 'on which address', '127.0.0.1')
+    .option('--webhook-url <url>', 'where to post webhooks, such as http://127.0.0.1:4000/network/cloud-api/webhook')
+    .option('--journal <file>', 'keep everything in this file, so that it survives a restart')
+    .action(async (options: Options) => {
+      const config = loadConfig();
+      await untilStopped(config, async () => {
+        const emulator = await startEmulator({
+          ...options,
+          appSecret: DEMO_NETWORK.appSecret,
+          verifyToken: DEMO_NETWORK.verifyToken,
+          numbers: [DEMO_NETWORK.number],
+          templates: DEMO_TEMPLATES,
+          log: createLog('warn'),
+        });
+        const { number, appSecret, verifyToken } = DEMO_NETWORK;
+        process.stdout.write(`The emulated network is at ${emulator.url}, its controls at ${emulator.url}/_emulator/.\n`);
+        process.stdout.write(`${JSON.stringify({ phoneNumberId: number.phoneNumberId, wabaId: number.wabaId, accessToken: number.accessToken, appSecret, verifyToken }, null, 2)}\n`);
+        return () => emulator.stop();
+      });
+    });
+}

@@ -1,0 +1,34 @@
+import type { Config } from '../config.ts';
+import { SECOND } from '../platform/clock.ts';
+
+/** A stop that takes longer is given up: whoever sent the signal would kill us anyway. */
+const STOP_LIMIT_MS = 10 * SECOND;
+const PARENT_CHECK_MS = SECOND;
+
+/**
+ * Runs until a signal asks to stop, then stops gracefully, within 10 s. A second signal ends at once.
+ * Started by npm, it also stops when npm is gone: a killed npm does not pass its signal on.
+ */
+export async function untilStopped(config: Config, start: () => Promise<() => Promise<void>>): Promise<void> {
+  const asked = Promise.withResolvers<void>();
+  let signals = 0;
+  const onSignal = (): void => {
+    signals += 1;
+    if (signals > 1) process.exit(130);
+    asked.resolve();
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
+  const parent = process.ppid;
+  const watch = config.startedByNpm ? setInterval(() => process.ppid !== parent && asked.resolve(), PARENT_CHECK_MS) : undefined;
+
+  const starting = start();
+  // A signal during a start waits for it: half-started parts could not be stopped in order.
+  const stop = await starting;
+  await asked.promise;
+  clearInterval(watch);
+  setTimeout(() => {
+    process.stderr.write('Stopping took too long; ending now.\n');
+    process.exit(1);
+  }, STOP_LIMIT_MS).unref();
+  await stop();
+}

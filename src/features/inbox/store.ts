@@ -1,0 +1,52 @@
+import { sql } from 'kysely';
+import type { Db } from '../../platform/database.ts';
+
+declare module '../../platform/database.ts' {
+  interface Tables {
+    inbound_webhooks: { tenant_id: number; digest: Buffer; id: string };
+  }
+}
+
+/** Stores a webhook as it came, once for each tenant it is for. @returns the tenants for whom it is new */
+export async function insertWebhook(db: Db, tenantIds: readonly number[], digest: Uint8Array, ids: readonly string[], body: Uint8Array): Promise<number[]> {
+  const { rows } = await sql<{ tenant_id: number }>`
+    insert into inbound_webhooks (tenant_id, digest, id, body)
+    select t.tenant_id, ${digest}::bytea, t.id, ${body}::bytea from unnest(${tenantIds}::bigint[], ${ids}::uuid[]) as t (tenant_id, id)
+    on conflict (tenant_id, digest) do nothing
+    returning tenant_id`.execute(db);
+  return rows.map(row => row.tenant_id);
+}
+
+export interface WaitingWebhook {
+  readonly id: string;
+  readonly body: Buffer;
+  readonly attempts: number;
+}
+
+/** The oldest webhooks that wait, locked until the transaction ends. */
+export async function claimWebhooks(trx: Db, tenantId: number, limit: number): Promise<WaitingWebhook[]> {
+  const { rows } = await sql<WaitingWebhook>`
+    select id, body, attempts from inbound_webhooks where tenant_id = ${tenantId} and processed_at is null
+    order by id limit ${limit} for update skip locked`.execute(trx);
+  return rows;
+}
+
+export async function markProcessed(trx: Db, tenantId: number, ids: readonly string[]): Promise<void> {
+  await sql`
+    update inbound_webhooks set processed_at = now() where tenant_id = ${tenantId} and id = any(${ids}::uuid[])`.execute(trx);
+}
+
+/** Notes a failure; after `maxAttempts` the webhook is put aside with its error instead of holding up the others. */
+export async function markFailed(db: Db, tenantId: number, id: string, error: string, maxAttempts: number): Promise<void> {
+  await sql`
+    update inbound_webhooks set attempts = attempts + 1, error = ${error}, processed_at = case when attempts + 1 >= ${maxAttempts} then now() end
+    where tenant_id = ${tenantId} and id = ${id}`.execute(db);
+}
+
+/** Tenants with webhooks that wait: the sweep that finds lost wake-ups. */
+export async function waitingTenants(db: Db): Promise<number[]> {
+  const { rows } = await sql<{ tenant_id: number }>`
+    /* cross-tenant: the sweep wakes lanes, it reads no webhook */
+    select distinct tenant_id from inbound_webhooks where processed_at is null`.execute(db);
+  return rows.map(row => row.tenant_id);
+}

@@ -1,0 +1,28 @@
+import { GraphQLError } from 'graphql';
+
+/** The parameters of a GraphQL request (GraphQL over HTTP §5.1). */
+export interface GraphQLRequest {
+  readonly query: string;
+  readonly operationName: string | undefined;
+  readonly variables: Readonly<Record<string, unknown>>;
+}
+
+/** A request that is not one: HTTP status 400 whatever the client accepts. */
+export class BadRequest extends GraphQLError {
+  constructor(message: string) {
+    super(message, { extensions: { code: 'BAD_REQUEST' } });
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => value !== null && typeof value === 'object' && !Array.isArray(value);
+
+/** @throws BadRequest naming the parameter */
+export function parseRequest(body: unknown): GraphQLRequest {
+  if (!isObject(body)) throw new BadRequest('The body must be a JSON object with the parameter query.');
+  const { query, operationName, variables, extensions } = body;
+  if (typeof query !== 'string' || query === '') throw new BadRequest('The parameter query must be a string.');
+  if (operationName != null && typeof operationName !== 'string') throw new BadRequest('The parameter operationName must be a string.');
+  if (variables != null && !isObject(variables)) throw new BadRequest('The parameter variables must be an object.');
+  if (extensions != null && !isObject(extensions)) throw new BadRequest('The parameter extensions must be an object.');
+  return { query, operationName: operationName || undefined, variables: variables ?? {} };
+}

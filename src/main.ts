@@ -1,0 +1,41 @@
+import { readFile } from 'node:fs/promises';
+import { Command } from 'commander';
+import { lexicographicSortSchema, printSchema } from 'graphql';
+import { channelCommand } from './commands/channel.ts';
+import { devCommand } from './commands/dev.ts';
+import { emulatorCommand } from './commands/emulator.ts';
+import { migrateCommand } from './commands/migrate.ts';
+import { serveCommand } from './commands/serve.ts';
+import { tenantCommand } from './commands/tenant.ts';
+import { tokenCommand } from './commands/token.ts';
+import { CodedError } from './errors.ts';
+import { UserError } from './platform/user-error.ts';
+import { schema } from './schema.ts';
+
+/** The command line. A user's error is a sentence and an exit code; anything else is a fault of ours and shows its stack. */
+const { version } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
+
+const program = new Command('parley')
+  .description('A self-hosted, multi-tenant GraphQL gateway for business messaging on WhatsApp.')
+  .version(version)
+  .showHelpAfterError('(see --help)')
+  .addCommand(devCommand())
+  .addCommand(serveCommand())
+  .addCommand(migrateCommand())
+  .addCommand(tenantCommand())
+  .addCommand(tokenCommand())
+  .addCommand(channelCommand())
+  .addCommand(emulatorCommand())
+  .addCommand(
+    new Command('schema').description('print the GraphQL schema (SDL)').action(() => {
+      process.stdout.write(`${printSchema(lexicographicSortSchema(schema))}\n`);
+    }),
+  );
+
+try {
+  await program.parseAsync(process.argv);
+} catch (error) {
+  if (error instanceof UserError || error instanceof CodedError) process.stderr.write(`${error.message}\n`);
+  else process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+  process.exitCode = error instanceof UserError ? error.exitCode : 1;
+}
