@@ -16,7 +16,8 @@ export interface Config {
   readonly trustProxy: boolean;
   /** Largest request body in bytes. */
   readonly bodyLimit: number;
-  readonly graphiql: boolean;
+  /** Off, or on with the bearer token that it starts with (development alone). */
+  readonly graphiql: false | { readonly token: string | undefined };
   readonly network: {
     readonly baseUrl: string;
     readonly version: string;
@@ -85,7 +86,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
     logLevel: values.PARLEY_LOG_LEVEL,
     trustProxy: values.PARLEY_TRUST_PROXY,
     bodyLimit: values.PARLEY_BODY_LIMIT,
-    graphiql: values.PARLEY_GRAPHIQL,
+    graphiql: values.PARLEY_GRAPHIQL && { token: undefined },
     network: {
       baseUrl: values.PARLEY_NETWORK_URL,
       version: values.PARLEY_NETWORK_VERSION,

@@ -5,15 +5,19 @@ import { Command } from 'commander';
 import { pino } from 'pino';
 import { type Config, loadConfig } from '../config.ts';
 import { findTenant } from '../features/tenants/store.ts';
+import { createTokenVerifier } from '../features/tokens/verifier.ts';
+import { createCloudApiNetwork } from '../network/cloud-api/client.ts';
 import { type Emulator, startEmulator } from '../network/emulator/emulator.ts';
 import { systemClock } from '../platform/clock.ts';
+import { createSecretBox } from '../platform/crypto.ts';
+import { createDatabase } from '../platform/database.ts';
 import { type EmbeddedPostgres, removeEmbeddedPostgres, startEmbeddedPostgres } from '../platform/embedded/postgres.ts';
 import { createLog, type Log } from '../platform/log.ts';
 import { UserError } from '../platform/user-error.ts';
 import { schema } from '../schema.ts';
 import { type Gateway, serve } from '../serve.ts';
 import { DEV_DIRECTORY, type DevFacts, factsPath, readFacts, secretKeyPath } from './database.ts';
-import { DEMO_NETWORK, DEMO_TEMPLATES, DEMO_TENANT, newDemoToken, seedDemo } from './demo.ts';
+import { DEMO_NETWORK, DEMO_TEMPLATES, DEMO_TENANT, type DemoAccess, newDemoToken, seedDemo } from './demo.ts';
 import { migrateDatabase } from './migrate.ts';
 import { untilStopped } from './until-stopped.ts';
 
@@ -69,11 +73,15 @@ class Development {
       const applied = await migrateDatabase(databaseUrl);
       if (applied.length > 0) say(`Applied ${applied.length} migrations.`);
       this.#emulator = await this.#startEmulator();
+      const seeded = await this.#seed(databaseUrl, secretKey, this.#emulator.url);
+      // Only where nobody else can open the page is the token put into it.
+      const graphiql = { token: isLoopback(this.#config.host) ? seeded.token : undefined };
       const network = { ...this.#config.network, baseUrl: this.#emulator.url };
-      const config = { ...this.#config, databaseUrl, secretKey, network, graphiql: true };
+      const config = { ...this.#config, databaseUrl, secretKey, network, graphiql };
       this.#gateway = await serve({ config, schema, role: 'all', log: this.#log });
-      const facts = await this.#seed(databaseUrl);
+      const facts = this.#facts(this.#gateway.server.url, this.#emulator.url, databaseUrl, seeded.token);
       this.#emulator.setWebhookUrl(`${facts.baseUrl}/network/cloud-api/webhook`);
+      for (const { phone, name } of seeded.writers) this.#emulator.inbound({ from: phone, text: 'Hi! Is this still available?', profileName: name });
       await writeFile(factsPath(this.#directory), `${JSON.stringify(facts, null, 2)}\n`, { mode: 0o600 });
       say(banner(facts));
     } catch (error) {
@@ -123,22 +131,32 @@ class Development {
     });
   }
 
-  async #seed(databaseUrl: string): Promise<DevFacts> {
-    const { gateway, emulator } = { gateway: this.#gateway, emulator: this.#emulator };
-    if (!gateway || !emulator) throw new Error('Seeding needs a started gateway.');
-    const { db, tokens } = gateway.resources;
-    const seeded = await seedDemo(gateway.resources, systemClock.now());
-    for (const { phone, name } of seeded?.writers ?? []) emulator.inbound({ from: phone, text: 'Hi! Is this still available?', profileName: name });
-    const known = (await readFacts(this.#directory).catch(() => undefined))?.token;
-    const token = seeded?.token ?? (known !== undefined && (await tokens.verify(known)) ? known : await this.#newToken(gateway));
-    await db.ping(5_000);
-    const baseUrl = gateway.server.url.replace('//0.0.0.0:', '//localhost:').replace('//[::]:', '//localhost:');
+  /** The demo tenant, made at the first start; afterwards its token of the last start, while that still holds. */
+  async #seed(databaseUrl: string, secretKey: Uint8Array, emulatorUrl: string): Promise<DemoAccess> {
+    const db = createDatabase({ url: databaseUrl, poolSize: 2, readers: 1, log: this.#log });
+    const network = createCloudApiNetwork({ baseUrl: emulatorUrl, version: this.#config.network.version, log: this.#log });
+    try {
+      const seeded = await seedDemo({ db, network, secrets: createSecretBox(secretKey) }, systemClock.now());
+      if (seeded) return seeded;
+      const known = (await readFacts(this.#directory).catch(() => undefined))?.token;
+      if (known !== undefined && (await createTokenVerifier(db, systemClock, this.#log).verify(known))) return { token: known, writers: [] };
+      const tenant = await findTenant(db.write, DEMO_TENANT);
+      if (!tenant) throw new UserError(`The tenant ${DEMO_TENANT} is gone. Start with --reset to make it again.`);
+      return { token: await newDemoToken(db.write, tenant.tenant_id, systemClock.now()), writers: [] };
+    } finally {
+      await network.close();
+      await db.close();
+    }
+  }
+
+  #facts(serverUrl: string, emulatorUrl: string, databaseUrl: string, token: string): DevFacts {
+    const baseUrl = serverUrl.replace('//0.0.0.0:', '//localhost:').replace('//[::]:', '//localhost:');
     return {
       baseUrl,
       graphqlUrl: `${baseUrl}/graphql`,
       restV2Url: `${baseUrl}/api/v2`,
       restV1Url: `${baseUrl}/api/v1/${DEMO_TENANT}`,
-      emulatorUrl: emulator.url,
+      emulatorUrl,
       databaseUrl,
       tenant: DEMO_TENANT,
       token,
@@ -148,14 +166,9 @@ class Development {
       verifyToken: DEMO_NETWORK.verifyToken,
     };
   }
-
-  async #newToken(gateway: Gateway): Promise<string> {
-    const { db } = gateway.resources;
-    const tenant = await findTenant(db.write, DEMO_TENANT);
-    if (!tenant) throw new UserError(`The tenant ${DEMO_TENANT} is gone. Start with --reset to make it again.`);
-    return newDemoToken(db.write, tenant.tenant_id, systemClock.now());
-  }
 }
+
+const isLoopback = (host: string): boolean => /^(127\.|localhost$|::1$)/.test(host);
 
 function say(text: string): void {
   process.stdout.write(`${text}\n`);

@@ -1,6 +1,7 @@
 import { type ExecutionArgs, GraphQLError } from 'graphql';
 import { createYoga, type GraphQLParams, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
+import type { Config } from '../config.ts';
 import type { Principal } from '../context.ts';
 import type { TokenVerifier } from '../features/tokens/verifier.ts';
 import type { Operation } from './documents.ts';
@@ -63,7 +64,15 @@ function useKernel(kernel: Kernel, tokens: TokenVerifier): Plugin {
 
 const yogaContext = (args: ExecutionArgs): YogaContext => args.contextValue as YogaContext;
 
-export function createYogaServer(kernel: Kernel, tokens: TokenVerifier, graphiql: boolean): YogaServerInstance<YogaContext, Record<string, unknown>> {
+/** A newcomer's first query runs as it stands: the development token is in the headers already. */
+const graphiqlOptions = (token: string | undefined) => ({
+  title: 'Parley',
+  subscriptionsProtocol: 'WS' as const,
+  defaultQuery: '{\n  viewer {\n    tenant {\n      name\n    }\n    scopes\n  }\n}\n',
+  ...(token !== undefined && { headers: JSON.stringify({ authorization: `Bearer ${token}` }, null, 2) }),
+});
+
+export function createYogaServer(kernel: Kernel, tokens: TokenVerifier, graphiql: Config['graphiql']): YogaServerInstance<YogaContext, Record<string, unknown>> {
   return createYoga<YogaContext>({
     schema: kernel.schema,
     plugins: [useKernel(kernel, tokens)],
@@ -72,7 +81,7 @@ export function createYogaServer(kernel: Kernel, tokens: TokenVerifier, graphiql
     graphqlEndpoint: '/graphql',
     // Served from the package: no page of ours loads anything from elsewhere.
     renderGraphiQL,
-    graphiql: graphiql ? { title: 'Parley', subscriptionsProtocol: 'WS', defaultQuery: '{ viewer { tenant { name } scopes } }\n' } : false,
+    graphiql: graphiql && graphiqlOptions(graphiql.token),
     landingPage: false,
     batching: false,
     cors: false,

@@ -6,13 +6,16 @@ type JsonObject = Readonly<Record<string, unknown>>;
 /** What was said: null takes a value away, undefined is not said at all. */
 type Said<T> = T | null | undefined;
 
-const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 // The package's entry point loads the names of every language; its table of codes is all we need.
 const codes: readonly (readonly [alpha2: string, alpha3: string, numeric: string])[] = createRequire(import.meta.url)(
   'i18n-iso-countries/codes.json',
 );
-const numericByLetters = new Map(codes.flatMap(([two, three, numeric]) => [[two, Number(numeric)] as const, [three, Number(numeric)] as const]));
+const numericByLetters = new Map(
+  codes.flatMap(([two, three, numeric]) => [[two, Number(numeric)] as const, [three, Number(numeric)] as const]),
+);
 
 /**
  * Reads the fields of a JSON body as legacy clients write them: numbers quoted or bare, lists as arrays or with commas,
@@ -36,17 +39,21 @@ export class Body {
 
   text(...names: readonly [string, ...string[]]): Said<string> {
     const value = this.#find(names);
-    if (value == null || typeof value === 'string') return value;
+    if (value == null) return value;
     if (typeof value === 'number') return String(value);
+    // Neither can be stored: the one is refused, half of a surrogate pair is replaced as any UTF-8 encoder would.
+    if (typeof value === 'string')
+      return value.includes('\0')
+        ? this.#fault(names[0], 'May not contain the character U+0000.')
+        : value.toWellFormed();
     return this.#fault(names[0], 'Must be text.');
   }
 
   /** Text that may not be missing. @returns '' beside a fault */
   requiredText(...names: readonly [string, ...string[]]): string {
-    const before = this.errors.countOf(this.#prefix + names[0]);
     const text = this.text(...names);
     if (text) return text;
-    if (this.errors.countOf(this.#prefix + names[0]) === before) this.#fault(names[0], 'Is required.');
+    if (!Object.hasOwn(this.errors.fields, this.#prefix + names[0])) this.#fault(names[0], 'Is required.');
     return '';
   }
 
@@ -61,7 +68,11 @@ export class Body {
   ids(...names: readonly [string, ...string[]]): Said<string[]> {
     const value = this.#find(names);
     if (value == null) return value;
-    const items = Array.isArray(value) ? value : typeof value === 'string' ? value.split(',').filter(item => item.trim() !== '') : [value];
+    const items = Array.isArray(value)
+      ? value
+      : typeof value === 'string'
+        ? value.split(',').filter(item => item.trim() !== '')
+        : [value];
     const ids = items.map(item => idOf(isObject(item) ? item['id'] : item));
     return ids.every(id => id !== undefined) ? ids : this.#fault(names[0], 'Must be a list of ids: whole numbers.');
   }
@@ -88,7 +99,8 @@ export class Body {
   country(...names: readonly [string, ...string[]]): Said<number> {
     const value = this.#find(names);
     if (value == null) return value;
-    const word = typeof value === 'number' || typeof value === 'string' ? String(value).trim().toUpperCase() : 'no text';
+    const word =
+      typeof value === 'number' || typeof value === 'string' ? String(value).trim().toUpperCase() : 'no text';
     if (word === '') return null;
     const numeric = /^\d{1,9}$/.test(word) ? Number(word) : numericByLetters.get(word);
     return numeric ?? this.#fault(names[0], 'Must be a country by ISO 3166-1 code, for example 276 or DE.');
@@ -118,7 +130,8 @@ export class Body {
   }
 
   #find(names: readonly string[]): unknown {
-    for (const name of names) if (Object.hasOwn(this.#fields, name) && this.#fields[name] !== undefined) return this.#fields[name];
+    for (const name of names)
+      if (Object.hasOwn(this.#fields, name) && this.#fields[name] !== undefined) return this.#fields[name];
     return undefined;
   }
 

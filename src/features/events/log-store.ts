@@ -13,7 +13,8 @@ export interface EventRow {
   readonly occurred_at: string;
 }
 
-const COLUMNS = sql.raw('tenant_id, id, xid::text as xid, seq, type, payload, occurred_at');
+/** Columns are named with their table: a bare `order by xid` would sort the text that the select list makes of it. */
+const COLUMNS = sql.raw('e.tenant_id, e.id, e.xid::text as xid, e.seq, e.type, e.payload, e.occurred_at');
 
 /** The place in the log before which nothing can appear any more: everything from here on will be read. */
 export async function currentEnd(db: Db): Promise<Cursor> {
@@ -26,19 +27,19 @@ export async function currentEnd(db: Db): Promise<Cursor> {
 export async function readAll(db: Db, after: Cursor, limit: number): Promise<EventRow[]> {
   const { rows } = await sql<EventRow>`
     /* cross-tenant: the tailer reads for every subscriber of the process, and hands each tenant its own */
-    select ${COLUMNS} from events
-    where (xid, seq) > (${String(after.xid)}::xid8, ${after.seq}::bigint) and xid < pg_snapshot_xmin(pg_current_snapshot())
-    order by xid, seq limit ${limit}`.execute(db);
+    select ${COLUMNS} from events e
+    where (e.xid, e.seq) > (${String(after.xid)}::xid8, ${after.seq}::bigint) and e.xid < pg_snapshot_xmin(pg_current_snapshot())
+    order by e.xid, e.seq limit ${limit}`.execute(db);
   return rows;
 }
 
 /** The next events of one tenant, of these types. */
 export async function readTenant(db: Db, tenantId: number, after: Cursor, types: readonly EventType[], limit: number): Promise<EventRow[]> {
   const { rows } = await sql<EventRow>`
-    select ${COLUMNS} from events
-    where tenant_id = ${tenantId} and (xid, seq) > (${String(after.xid)}::xid8, ${after.seq}::bigint)
-      and xid < pg_snapshot_xmin(pg_current_snapshot()) and type = any(${types}::text[])
-    order by xid, seq limit ${limit}`.execute(db);
+    select ${COLUMNS} from events e
+    where e.tenant_id = ${tenantId} and (e.xid, e.seq) > (${String(after.xid)}::xid8, ${after.seq}::bigint)
+      and e.xid < pg_snapshot_xmin(pg_current_snapshot()) and e.type = any(${types}::text[])
+    order by e.xid, e.seq limit ${limit}`.execute(db);
   return rows;
 }
 

@@ -18,6 +18,8 @@ const LINGER_MS = 2 * SECOND;
 const PATIENCE_MS = MINUTE;
 /** So long a lane may run before others get their turn. */
 const TURN_MS = 30 * SECOND;
+/** Between the time-out of a request and the end of its lease, for writing what came of it. */
+const LEASE_MARGIN_MS = 5 * SECOND;
 /** Outcomes are written together: one transaction for all that came in within this time. */
 const FLUSH_MS = 5;
 
@@ -97,7 +99,8 @@ class Run {
 
   #claim(limit: number, now: number): Promise<Claimed[]> {
     const { config, db } = this.#resources;
-    const lease = now + config.network.requestTimeoutMs + config.network.reconcileMs;
+    // A living process knows after the request's time-out; of a dead one's request the status has this long to tell.
+    const lease = now + Math.max(config.network.requestTimeoutMs + LEASE_MARGIN_MS, config.network.reconcileMs);
     return claimDue(db.write, this.#tenantId, this.#channelId, limit, new Date(now).toISOString(), new Date(lease).toISOString());
   }
 

@@ -1,0 +1,63 @@
+import type { FastifyRequest } from 'fastify';
+import { FieldErrorList, invalid, notFound } from '../errors.ts';
+import { Body } from './body.ts';
+import type { Query } from './query.ts';
+
+export type RestRequest = FastifyRequest<{ Querystring: Query; Params: { readonly id?: string } }>;
+
+/** What a route sees of a request. */
+export class Call {
+  readonly #request: RestRequest;
+  /** Faults of parameters and body together. */
+  readonly errors = new FieldErrorList();
+
+  constructor(request: RestRequest) {
+    this.#request = request;
+  }
+
+  get query(): Query {
+    return this.#request.query;
+  }
+
+  body(): Body {
+    return new Body(this.#request.body, this.errors);
+  }
+
+  /** The `{id}` of the path. What is no number is the id of nothing. @throws NOT_FOUND */
+  id(what: string): string {
+    const { id = '' } = this.#request.params;
+    if (!/^\d{1,15}$/.test(id)) throw notFound(what);
+    return id;
+  }
+
+  /** As `id`, for objects whose ids are UUIDs. */
+  uuid(what: string): string {
+    const { id = '' } = this.#request.params;
+    if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id)) throw notFound(what);
+    return id;
+  }
+
+  /** `Idempotency-Key`, bare or as the quoted string of the IETF draft. @throws VALIDATION_ERROR beyond 255 characters */
+  get idempotencyKey(): string | undefined {
+    const header = this.#request.headers['idempotency-key'];
+    if (typeof header !== 'string') return undefined;
+    const key = header.trim().replace(/^"(.*)"$/, '$1');
+    if (key.length > 255) throw invalid({ 'Idempotency-Key': ['May have at most 255 characters.'] });
+    return key === '' ? undefined : key;
+  }
+
+  /** `Prefer: respond-async` (RFC 7240 §4.1). */
+  get prefersAsync(): boolean {
+    const { prefer } = this.#request.headers;
+    return prefer !== undefined && /(^|[,;])\s*respond-async\s*([,;]|$)/i.test(String(prefer));
+  }
+
+  /** The absolute address of another page of this list, with all other parameters as they were sent. */
+  pageUrl(page: number): string {
+    const { protocol, host, url } = this.#request;
+    const [path = '', search = ''] = url.split('?', 2);
+    const others = search.split('&').filter(parameter => parameter !== '' && !/^page(=|$)/.test(parameter));
+    // Without a Host header (HTTP/1.0) there is nothing absolute to say.
+    return `${host ? `${protocol}://${host}` : ''}${path}?${[...others, `page=${page}`].join('&')}`;
+  }
+}

@@ -1,0 +1,112 @@
+import type { Replay } from '../context.ts';
+import type { Operation } from '../graphql/documents.ts';
+import type { Caller, Kernel } from '../graphql/kernel.ts';
+import { Call, type RestRequest } from './call.ts';
+import type { RestHost } from './host.ts';
+import { type Refusal, refusalOfErrors } from './refusal.ts';
+import type { Answer, Route } from './route.ts';
+
+/** What every answer of a dialect says about itself. */
+export interface Meta {
+  readonly requestId: string;
+  readonly nowMs: number;
+}
+
+/** How one version of the contract dresses answers and refusals. */
+export interface Dialect {
+  success(answer: Answer, call: Call, meta: Meta): unknown;
+  failure(refusal: Refusal, request: RestRequest, meta: Meta): { readonly contentType: string; readonly body: unknown };
+}
+
+/** An answer to the byte: what is sent, and what is kept for a repeated request. */
+export interface WireAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+export function wireFailure(dialect: Dialect, refusal: Refusal, request: RestRequest, meta: Meta): WireAnswer {
+  const { contentType, body } = dialect.failure(refusal, request, meta);
+  const retryAfter = refusal.status === 503 || refusal.status === 429 ? refusal.details?.['retry_after'] : undefined;
+  const headers = {
+    'content-type': contentType,
+    ...(typeof retryAfter === 'number' && { 'retry-after': String(retryAfter) }),
+  };
+  return { status: refusal.status, headers, body: JSON.stringify(body) };
+}
+
+function wireSuccess(dialect: Dialect, answer: Answer, call: Call, meta: Meta): WireAnswer {
+  const body = JSON.stringify(answer.bare ? answer.data : dialect.success(answer, call, meta));
+  return { status: answer.status ?? 200, headers: { 'content-type': JSON_TYPE, ...answer.headers }, body };
+}
+
+/**
+ * Does one request by its route's GraphQL operation.
+ * @throws CodedError for what the route cannot read; what GraphQL refuses is answered
+ */
+export async function execute(
+  host: RestHost,
+  dialect: Dialect,
+  route: Route,
+  operation: Operation,
+  request: RestRequest,
+  caller: Caller,
+): Promise<WireAnswer> {
+  const call = new Call(request);
+  const plan = route.plan(call);
+  const context = host.kernel.createContext({ ...caller, wantsAnswer: true });
+  const { data, errors } = await host.kernel.run(operation, { ...plan.variables }, context);
+  const { replay } = context;
+  const kept = replay.replayed ? keptAnswer(replay) : undefined;
+  if (kept) return replayed(kept);
+
+  const meta = { requestId: caller.requestId, nowMs: context.clock.now() };
+  const refusal = errors && refusalOfErrors(errors, plan.names);
+  const answer = refusal
+    ? wireFailure(dialect, refusal, request, meta)
+    : wireSuccess(dialect, plan.respond(data), call, meta);
+  // A message that the network refused exists, and stays refused: that too is the one answer to this key. Any other error
+  // after the work was done is a fault of ours, which a repetition may find mended.
+  if (replay.key !== undefined && (!refusal || refusal.code === 'MESSAGE_SEND_FAILED'))
+    await keep(host, context, answer);
+  return replay.replayed ? replayed(answer) : answer;
+}
+
+/** The work is done: a caller must not hear of a failure because only its repetition would be costlier. */
+async function keep(host: RestHost, context: ReturnType<Kernel['createContext']>, answer: WireAnswer): Promise<void> {
+  try {
+    await host.saveAnswer(context, answer);
+  } catch (error) {
+    context.log.warn(
+      { err: error, requestId: context.requestId },
+      'an answer could not be kept for its idempotency key',
+    );
+  }
+}
+
+const replayed = (answer: WireAnswer): WireAnswer => ({
+  ...answer,
+  headers: { ...answer.headers, 'idempotency-replayed': 'true' },
+});
+
+/** The body is kept as text: jsonb would reorder its keys, and the repeated answer is promised word for word. */
+function keptAnswer({ answer }: Replay): WireAnswer | undefined {
+  if (
+    typeof answer !== 'object' ||
+    answer === null ||
+    !('status' in answer) ||
+    !('headers' in answer) ||
+    !('body' in answer)
+  )
+    return undefined;
+  const { status, headers, body } = answer;
+  if (typeof status !== 'number' || typeof body !== 'string' || typeof headers !== 'object' || headers === null)
+    return undefined;
+  return {
+    status,
+    body,
+    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
+  };
+}

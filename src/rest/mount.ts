@@ -1,0 +1,85 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { CodedError } from '../errors.ts';
+import type { Caller } from '../graphql/kernel.ts';
+import type { RestRequest } from './call.ts';
+import { type Dialect, execute, type WireAnswer, wireFailure } from './execute.ts';
+import type { RestHost } from './host.ts';
+import { refusalOfThrown } from './refusal.ts';
+import type { Route } from './route.ts';
+
+/** Puts a route table on a Fastify instance of its own: bodies, errors, unknown paths and methods are all the dialect's. */
+export function mount(app: FastifyInstance, host: RestHost, routes: readonly Route[], dialect: Dialect): void {
+  // Clock and log, for what fails before there is a caller.
+  const { clock, log } = host.kernel.createContext({ principal: undefined, requestId: '' });
+
+  app.decorateRequest('caller', null);
+  const callerOf = (request: RestRequest): Caller | null => request.getDecorator<Caller | null>('caller');
+
+  readJson(app);
+  app.setErrorHandler((error, request: RestRequest, reply) => {
+    const requestId = callerOf(request)?.requestId ?? request.id;
+    const refusal = refusalOfThrown(error, requestId, log);
+    return send(reply, wireFailure(dialect, refusal, request, { requestId, nowMs: clock.now() }), requestId);
+  });
+  app.setNotFoundHandler(() => {
+    throw new CodedError('NOT_FOUND', 'There is nothing at this address.');
+  });
+
+  for (const route of routes) {
+    const operation = host.kernel.compile(route.document);
+    app.route<{ Querystring: RestRequest['query']; Params: RestRequest['params'] }>({
+      method: route.method,
+      url: route.path,
+      exposeHeadRoute: route.method === 'GET',
+      // Before the body is read: a stranger cannot make us parse megabytes.
+      async onRequest(request, reply) {
+        request.setDecorator<Caller>('caller', await host.authenticate(request, reply));
+      },
+      async handler(request, reply) {
+        const caller = callerOf(request) ?? { principal: undefined, requestId: request.id };
+        return send(reply, await execute(host, dialect, route, operation, request, caller), caller.requestId);
+      },
+    });
+  }
+  refuseOtherMethods(app, routes);
+}
+
+function send(reply: FastifyReply, { status, headers, body }: WireAnswer, requestId: string): FastifyReply {
+  return reply.code(status).headers(headers).header('x-request-id', requestId).send(body);
+}
+
+/** JSON alone, and an empty body is none (clients send the header with every DELETE). */
+function readJson(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser<string>(
+    /^application\/([\w.-]+\+)?json\b/i,
+    { parseAs: 'string' },
+    (_request, text, done) => {
+      try {
+        done(null, text.trim() === '' ? undefined : JSON.parse(text));
+      } catch {
+        done(new CodedError('BAD_REQUEST', 'The body is not valid JSON.'), undefined);
+      }
+    },
+  );
+}
+
+/** A path that exists answers OPTIONS, and 405 with `Allow` to what it does not do: 404 would send people to look for a typo. */
+function refuseOtherMethods(app: FastifyInstance, routes: readonly Route[]): void {
+  for (const [path, rows] of Map.groupBy(routes, route => route.path)) {
+    const methods: string[] = rows.map(route => route.method);
+    if (methods.includes('GET')) methods.push('HEAD');
+    const allow = [...methods, 'OPTIONS'].join(', ');
+    app.options(path, (_request, reply) => reply.code(204).header('allow', allow).send());
+    app.route({
+      method: app.supportedMethods.filter(method => method !== 'OPTIONS' && !methods.includes(method)),
+      url: path,
+      exposeHeadRoute: false,
+      onRequest(request, reply) {
+        reply.header('allow', allow);
+        throw new CodedError('METHOD_NOT_ALLOWED', `${request.method} is not possible here: use ${allow}.`);
+      },
+      handler: () => undefined,
+    });
+  }
+}

@@ -1,0 +1,124 @@
+import { notFound } from '../../errors.ts';
+import { said } from '../body.ts';
+import type { Call } from '../call.ts';
+import { type ListFields, readList } from '../list-query.ts';
+import { readShown } from '../query.ts';
+import { type Route, route } from '../route.ts';
+import { CONTACT_FIELDS, contactConditions, contactDetails, contactGroups, contactRow } from './contact-row.ts';
+import {
+  type ContactFilter,
+  type ContactOrderField,
+  CreateContactDocument,
+  DeleteContactDocument,
+  GetContactDocument,
+  ListContactsDocument,
+  UpdateContactDocument,
+} from './documents.generated.ts';
+
+const CONTACTS: ListFields<keyof ContactFilter, ContactOrderField> = {
+  filters: {
+    type: ['type', 'word'],
+    status_id: ['statusId', 'id'],
+    source_id: ['sourceId', 'id'],
+    assigned_id: ['assigneeId', 'id'],
+    group_id: ['groupId', 'id'],
+    created_at: ['createdAt', 'time'],
+    updated_at: ['updatedAt', 'time'],
+  },
+  sorts: {
+    id: 'ID',
+    firstname: 'FIRST_NAME',
+    lastname: 'LAST_NAME',
+    created_at: 'CREATED_AT',
+    updated_at: 'UPDATED_AT',
+  },
+};
+
+/** After a change the groups are always shown. */
+const shownAfterChange = (call: Call) => readShown(call.query, CONTACT_FIELDS, call.errors, ['groups']);
+
+export const contactRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/contacts',
+    document: ListContactsDocument,
+    plan: call => {
+      const shown = readShown(call.query, CONTACT_FIELDS, call.errors);
+      const list = readList(call.query, CONTACTS, call.errors);
+      return {
+        variables: { ...list, ...contactConditions(shown) },
+        respond: ({ contacts }) => ({
+          message: 'Contacts',
+          data: contacts.nodes.map(contact => contactRow(contact, shown)),
+          page: { ...list, total: contacts.totalCount },
+        }),
+      };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/contacts/:id',
+    document: GetContactDocument,
+    plan: call => {
+      const shown = readShown(call.query, CONTACT_FIELDS, call.errors);
+      return {
+        variables: { id: call.id('Contact'), ...contactConditions(shown) },
+        respond: ({ contact }) => {
+          if (!contact) throw notFound('Contact');
+          return { message: 'Contact', data: contactRow(contact, shown) };
+        },
+      };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/contacts',
+    document: CreateContactDocument,
+    plan: call => {
+      const shown = shownAfterChange(call);
+      const body = call.body();
+      const phone = body.requiredText('phone', 'phone_number');
+      const input = said({
+        ...contactDetails(body),
+        ...contactGroups(body),
+        phone,
+        idempotencyKey: call.idempotencyKey,
+      });
+      return {
+        variables: { input, ...contactConditions(shown) },
+        respond: ({ contact }) => ({ status: 201, message: 'Contact created', data: contactRow(contact, shown) }),
+      };
+    },
+  }),
+  route({
+    method: 'PATCH',
+    path: '/contacts/:id',
+    document: UpdateContactDocument,
+    plan: call => {
+      const shown = shownAfterChange(call);
+      const body = call.body();
+      const phone = body.text('phone', 'phone_number');
+      const isOptedOut = body.flag('is_opted_out');
+      const input = said({
+        ...contactDetails(body),
+        ...contactGroups(body),
+        phone,
+        isOptedOut,
+        idempotencyKey: call.idempotencyKey,
+      });
+      return {
+        variables: { id: call.id('Contact'), input, ...contactConditions(shown) },
+        respond: ({ contact }) => ({ message: 'Contact updated', data: contactRow(contact, shown) }),
+      };
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/contacts/:id',
+    document: DeleteContactDocument,
+    plan: call => ({
+      variables: { id: call.id('Contact') },
+      respond: ({ contact }) => ({ message: 'Contact deleted', data: contact }),
+    }),
+  }),
+];

@@ -1,0 +1,101 @@
+import { notFound } from '../../errors.ts';
+import { type ListFields, readList } from '../list-query.ts';
+import { readShown, rowFields, type Shown } from '../query.ts';
+import { type Route, route } from '../route.ts';
+import { time } from '../wire-time.ts';
+import {
+  GetMessageDocument,
+  ListMessagesDocument,
+  type MessageFilter,
+  type MessageOrderField,
+  type MessageRowFragment,
+} from './documents.generated.ts';
+
+const FIELDS = rowFields([
+  'id',
+  'interaction_id',
+  'contact_id',
+  'direction',
+  'type',
+  'message',
+  'status',
+  'status_message',
+  'message_id',
+  'ref_message_id',
+  'url',
+  'sent_at',
+  'delivered_at',
+  'read_at',
+  'created_at',
+  'is_read',
+]);
+
+const MESSAGES: ListFields<keyof MessageFilter, MessageOrderField> = {
+  filters: {
+    type: ['type', 'word'],
+    status: ['status', 'word'],
+    direction: ['direction', 'word'],
+    interaction_id: ['conversationId', 'id'],
+    contact_id: ['contactId', 'id'],
+    created_at: ['createdAt', 'time'],
+    updated_at: ['updatedAt', 'time'],
+  },
+  // Without any, newest first by id, which is the same order and stops at the newest partition.
+  sorts: { created_at: 'CREATED_AT', updated_at: 'UPDATED_AT' },
+};
+
+const messageRow = (row: MessageRowFragment, shown: Shown): object =>
+  shown.pick({
+    id: row.id,
+    interaction_id: row.interaction_id,
+    contact_id: row.contact_id,
+    direction: row.direction.toLowerCase(),
+    type: row.type,
+    message: row.message,
+    status: row.status.toLowerCase(),
+    status_message: row.status_message,
+    message_id: row.message_id,
+    ref_message_id: row.ref_message_id,
+    // No message has a file yet.
+    url: null,
+    sent_at: time(row.sent_at),
+    delivered_at: time(row.delivered_at),
+    read_at: time(row.read_at),
+    created_at: time(row.created_at),
+    is_read: row.is_read,
+  });
+
+export const messageRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/messages',
+    document: ListMessagesDocument,
+    plan: call => {
+      const shown = readShown(call.query, FIELDS, call.errors);
+      const list = readList(call.query, MESSAGES, call.errors);
+      return {
+        variables: { ...list },
+        respond: ({ messages }) => ({
+          message: 'Messages',
+          data: messages.nodes.map(row => messageRow(row, shown)),
+          page: { ...list, total: messages.totalCount },
+        }),
+      };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/messages/:id',
+    document: GetMessageDocument,
+    plan: call => {
+      const shown = readShown(call.query, FIELDS, call.errors);
+      return {
+        variables: { id: call.uuid('Message') },
+        respond: ({ message }) => {
+          if (!message) throw notFound('Message');
+          return { message: 'Message', data: messageRow(message, shown) };
+        },
+      };
+    },
+  }),
+];

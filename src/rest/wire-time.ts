@@ -1,0 +1,9 @@
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
+
+/** An instant as REST writes it: `2026-01-01T07:58:39+00:00`, whole seconds. @returns undefined when the text is no instant of ours */
+export const wireTime = (text: string): string | undefined =>
+  INSTANT.test(text) ? `${text.slice(0, 19)}+00:00` : undefined;
+
+/** As `wireTime`, for values that GraphQL's DateTime has written: they need no look. Absent stays absent. */
+export const time = <T extends null | undefined>(instant: string | T): string | T =>
+  typeof instant === 'string' ? `${instant.slice(0, 19)}+00:00` : instant;

@@ -1,0 +1,61 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { migrateDatabase } from '../../src/commands/migrate.ts';
+import { startEmbeddedPostgres } from '../../src/platform/embedded/postgres.ts';
+import { createLog } from '../../src/platform/log.ts';
+import { say } from './say.ts';
+
+/** A migrated database of our own, which is gone afterwards. */
+export interface Ground {
+  readonly url: string;
+  /** A bystander's connections, past all code of ours. */
+  readonly pool: pg.Pool;
+  /** As in `server_version_num`. */
+  readonly version: number;
+  leave(): Promise<void>;
+}
+
+/**
+ * Makes a database on the server of DATABASE_URL, or on an embedded one that writes as durably as a production server.
+ * Rows that were there are never touched: the database has a name of its own, and is dropped at the end.
+ */
+export async function takeGround(): Promise<Ground> {
+  const given = process.env['DATABASE_URL'];
+  const directory = given ? undefined : await mkdtemp(join(tmpdir(), 'parley-bench-'));
+  const embedded = directory === undefined ? undefined : await startEmbeddedPostgres({ directory, durable: true, log: createLog('silent'), maxConnections: 200 });
+  const serverUrl = given || (embedded?.url ?? '');
+  const name = `parley_bench_${process.pid}`;
+  await once(serverUrl, `create database ${name}`);
+  const address = new URL(serverUrl);
+  address.pathname = `/${name}`;
+  await migrateDatabase(address.href);
+  const pool = new pg.Pool({ connectionString: address.href, max: 3 });
+  pool.on('error', () => undefined);
+  const { rows } = await pool.query<{ version: string; number: number }>(
+    `select current_setting('server_version') as version, current_setting('server_version_num')::int as number`,
+  );
+  say(`PostgreSQL ${rows[0]?.version} (${given ? 'DATABASE_URL' : 'embedded'}), database ${name}`);
+  return {
+    url: address.href,
+    pool,
+    version: rows[0]?.number ?? 0,
+    async leave() {
+      await pool.end();
+      if (!embedded) await once(serverUrl, `drop database if exists ${name} with (force)`);
+      await embedded?.stop();
+      if (directory !== undefined) await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function once(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}

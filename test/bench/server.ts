@@ -1,0 +1,79 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { openSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+/** A server under test, in a process of its own. */
+export interface Server {
+  readonly url: string;
+  readonly pid: number;
+  /** Microseconds of CPU that the process has used, all its threads together. */
+  cpu(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+export interface ServerOptions {
+  readonly env: Readonly<Record<string, string>>;
+  readonly args?: readonly string[];
+  readonly execArgv?: readonly string[];
+  /** Where the process writes its log; nowhere when not given. */
+  readonly logFile?: string;
+}
+
+const START_TIMEOUT_MS = 60_000;
+
+/** Starts a module that listens on PORT, and waits until it answers. */
+export async function startServer(module: URL, options: ServerOptions): Promise<Server> {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const log = options.logFile === undefined ? 'ignore' : openSync(options.logFile, 'a');
+  const child = fork(fileURLToPath(module), options.args ?? [], {
+    execArgv: ['--import', new URL('servers/report.ts', import.meta.url).href, ...(options.execArgv ?? [])],
+    env: { ...process.env, NODE_ENV: 'production', PORT: String(port), ...options.env },
+    stdio: ['ignore', log, 'inherit', 'ipc'],
+  });
+  await answering(child, url);
+  return {
+    url,
+    pid: child.pid ?? 0,
+    async cpu() {
+      child.send('cpu');
+      const [{ cpu }] = (await once(child, 'message')) as [{ cpu: number }];
+      return cpu;
+    },
+    async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill('SIGTERM');
+      const killer = setTimeout(() => child.kill('SIGKILL'), 12_000);
+      await once(child, 'exit');
+      clearTimeout(killer);
+    },
+  };
+}
+
+async function answering(child: ChildProcess, url: string): Promise<void> {
+  const deadline = Date.now() + START_TIMEOUT_MS;
+  for (;;) {
+    if (child.exitCode !== null) throw new Error(`A server ended while it started, with code ${child.exitCode}.`);
+    // Any answer will do: what is at `/` differs.
+    if (await fetch(url).then(answer => answer.text().then(() => true), () => false)) return;
+    if (Date.now() > deadline) {
+      child.kill('SIGKILL');
+      throw new Error('A server did not answer in time.');
+    }
+    await sleep(50);
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const listener = createServer();
+    listener.once('error', reject);
+    listener.listen(0, '127.0.0.1', () => {
+      const address = listener.address();
+      listener.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}

@@ -1,0 +1,180 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { CodedError, FieldErrorList } from '../../src/errors.ts';
+import { type ListFields, readList } from '../../src/rest/list-query.ts';
+import { type Query, readShown, rowFields } from '../../src/rest/query.ts';
+
+const FIELDS: ListFields<'type' | 'statusId' | 'createdAt', 'ID' | 'CREATED_AT'> = {
+  filters: { type: ['type', 'word'], status_id: ['statusId', 'id'], created_at: ['createdAt', 'time'] },
+  sorts: { id: 'ID', created_at: 'CREATED_AT' },
+};
+
+const read = (query: Query) => {
+  const errors = new FieldErrorList();
+  const list = readList(query, FIELDS, errors);
+  errors.throwIfAny();
+  return list;
+};
+
+const faults = (query: Query): readonly string[] => {
+  const errors = new FieldErrorList();
+  readList(query, FIELDS, errors);
+  return Object.keys(errors.fields);
+};
+
+describe('the parameters of a list', () => {
+  it('are page 1 of 15 rows in the default order where nothing is asked', () => {
+    expect(read({})).toEqual({ first: 15, offset: 0, search: null, filter: null, orderBy: null });
+  });
+
+  it('become the arguments of a connection', () => {
+    const query = {
+      page: '3',
+      per_page: '20',
+      sort: '-created_at, id',
+      q: ' ada ',
+      'filter[type]': 'Lead',
+      'filter[status_id][in]': '1,2',
+      'filter[created_at][gte]': '2026-01-01',
+      'filter[created_at][lt]': '2026-02-01T00:00:00+01:00',
+    };
+    expect(read(query)).toEqual({
+      first: 20,
+      offset: 40,
+      search: 'ada',
+      filter: {
+        type: { eq: 'lead' },
+        statusId: { in: ['1', '2'] },
+        createdAt: { gte: '2026-01-01T00:00:00.000Z', lt: '2026-01-31T23:00:00.000Z' },
+      },
+      orderBy: [
+        { field: 'CREATED_AT', direction: 'DESC' },
+        { field: 'ID', direction: 'ASC' },
+      ],
+    });
+  });
+
+  it.each([
+    ['eq', '7', { eq: '7' }],
+    ['ne', '7', { ne: '7' }],
+    ['gt', '7', { gt: '7' }],
+    ['gte', '7', { gte: '7' }],
+    ['lt', '7', { lt: '7' }],
+    ['lte', '7', { lte: '7' }],
+    ['in', '7,8', { in: ['7', '8'] }],
+    ['not_in', '7,8', { notIn: ['7', '8'] }],
+    ['between', '7,8', { between: ['7', '8'] }],
+    ['null', 'true', { isNull: true }],
+    ['null', '0', { isNull: false }],
+  ])('know the operator %s', (operator, value, comparison) => {
+    expect(read({ [`filter[status_id][${operator}]`]: value }).filter).toEqual({ statusId: comparison });
+  });
+
+  it('know like for text', () => {
+    expect(read({ 'filter[type][like]': 'cust%' }).filter).toEqual({ type: { like: 'cust%' } });
+  });
+
+  it('read a filter with several values as one of them', () => {
+    expect(read({ 'filter[status_id]': ['1', '2'] }).filter).toEqual({ statusId: { in: ['1', '2'] } });
+    expect(read({ 'filter[status_id][]': ['1', '2'] }).filter).toEqual({ statusId: { in: ['1', '2'] } });
+    expect(read({ 'filter[status_id][]': '1' }).filter).toEqual({ statusId: { in: ['1'] } });
+  });
+
+  it('take back our own timestamps, whose plus sign has become a space', () => {
+    expect(read({ 'filter[created_at]': '2026-01-01T07:58:39 00:00' }).filter).toEqual({ createdAt: { eq: '2026-01-01T07:58:39.000Z' } });
+  });
+
+  it.each([
+    [{ page: '0' }, 'page'],
+    [{ page: 'two' }, 'page'],
+    [{ page: '1.5' }, 'page'],
+    [{ page: ['1', '2'] }, 'page'],
+    [{ page: '99999999999' }, 'page'],
+    [{ per_page: '0' }, 'per_page'],
+    [{ per_page: '101' }, 'per_page'],
+    [{ per_page: '-1' }, 'per_page'],
+    [{ sort: 'name' }, 'sort'],
+    [{ sort: 'constructor' }, 'sort'],
+    [{ filter: 'x' }, 'filter'],
+    [{ 'filter[foo]': '1' }, 'filter.foo'],
+    [{ 'filter[__proto__]': '1' }, 'filter.__proto__'],
+    [{ 'filter[type][toString]': '1' }, 'filter.type'],
+    [{ 'filter[type][]x': '1' }, 'filter'],
+    [{ 'filter[status_id]': 'abc' }, 'filter.status_id'],
+    [{ 'filter[status_id][like]': '1' }, 'filter.status_id'],
+    [{ 'filter[status_id][in]': '1,x' }, 'filter.status_id'],
+    [{ 'filter[status_id][between]': '1' }, 'filter.status_id'],
+    [{ 'filter[status_id][null]': 'maybe' }, 'filter.status_id'],
+    [{ 'filter[status_id]': '99999999999999999999' }, 'filter.status_id'],
+    [{ 'filter[created_at]': 'yesterday' }, 'filter.created_at'],
+    [{ 'filter[created_at]': '0000-01-01' }, 'filter.created_at'],
+    [{ 'filter[type]': 'a\0' }, 'filter.type'],
+    [{ search: '\0' }, 'search'],
+  ])('are refused by name: %j', (query, parameter) => {
+    expect(faults(query)).toEqual([parameter]);
+  });
+
+  it('are either read or refused with their names, whatever is sent', () => {
+    const name = fc.oneof(
+      fc.constantFrom('page', 'per_page', 'sort', 'search', 'q', 'filter', 'filter[type]', 'filter[status_id][in]', 'filter[created_at][between]'),
+      fc.string(),
+      fc.tuple(fc.string(), fc.string()).map(([field, operator]) => `filter[${field}][${operator}]`),
+    );
+    const value = fc.oneof(fc.string(), fc.integer().map(String), fc.array(fc.string(), { maxLength: 3 }), fc.constantFrom('2026-01-01', '-id', '1,2'));
+    fc.assert(
+      fc.property(fc.array(fc.tuple(name, value), { maxLength: 6 }), parameters => {
+        try {
+          const list = read(Object.fromEntries(parameters));
+          expect(list.first).toBeGreaterThanOrEqual(1);
+          expect(list.first).toBeLessThanOrEqual(100);
+          expect(list.offset).toBeGreaterThanOrEqual(0);
+          expect(list.offset).toBeLessThanOrEqual(1_000_000);
+        } catch (error) {
+          expect(error).toBeInstanceOf(CodedError);
+          expect(error).toMatchObject({ code: 'VALIDATION_ERROR' });
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('name the rows of a page: every page and size give the offset that belongs to them', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 1_000 }), fc.integer({ min: 1, max: 100 }), (page, size) => {
+        expect(read({ page: String(page), per_page: String(size) })).toMatchObject({ first: size, offset: (page - 1) * size });
+      }),
+    );
+  });
+});
+
+describe('fields and include', () => {
+  const ROW = rowFields(['id', 'phone', 'status_id'], ['groups', 'source']);
+  const shown = (query: Query, always: string[] = []) => {
+    const errors = new FieldErrorList();
+    const result = readShown(query, ROW, errors, always);
+    errors.throwIfAny();
+    return ['id', 'phone', 'status_id', 'groups', 'source'].filter(field => result.shows(field));
+  };
+
+  it('show all plain fields and no object where nothing is asked', () => {
+    expect(shown({})).toEqual(['id', 'phone', 'status_id']);
+  });
+
+  it('show what is asked, and what is included besides', () => {
+    expect(shown({ fields: 'id,phone' })).toEqual(['id', 'phone']);
+    expect(shown({ fields: ['id', 'phone'], include: 'source' })).toEqual(['id', 'phone', 'source']);
+    expect(shown({ 'fields[]': ['id'], 'include[]': 'groups' })).toEqual(['id', 'groups']);
+    expect(shown({ include: 'groups' })).toEqual(['id', 'phone', 'status_id', 'groups']);
+    expect(shown({ fields: 'id' }, ['groups'])).toEqual(['id', 'groups']);
+  });
+
+  it('take nothing that a row has not', () => {
+    expect(() => shown({ fields: 'id,password' })).toThrowError(expect.objectContaining({ details: { fields: [expect.stringContaining('password')] } }));
+    expect(() => shown({ include: 'phone' })).toThrowError(expect.objectContaining({ details: { include: [expect.stringContaining('phone')] } }));
+  });
+
+  it('take away from a row what is not shown', () => {
+    const errors = new FieldErrorList();
+    expect(readShown({ fields: 'id' }, ROW, errors).pick({ id: 1, phone: '+49' })).toEqual({ id: 1 });
+  });
+});

@@ -1,0 +1,99 @@
+import { GraphQLError } from 'graphql';
+import { pino } from 'pino';
+import { describe, expect, it } from 'vitest';
+import { CodedError, ERROR_STATUS, type ErrorCode } from '../../src/errors.ts';
+import { refusalOfErrors, refusalOfThrown } from '../../src/rest/refusal.ts';
+import { wirePath } from '../../src/rest/wire-names.ts';
+import { time, wireTime } from '../../src/rest/wire-time.ts';
+
+const coded = (code: string, details?: object) => new GraphQLError('words', { extensions: { code, ...(details && { details }) } });
+const log = pino({ level: 'silent' });
+
+describe('the names of fields in errors', () => {
+  it.each([
+    ['firstName', 'firstname'],
+    ['lastName', 'lastname'],
+    ['sourceId', 'source_id'],
+    ['assigneeId', 'assigned_id'],
+    ['groupIds', 'groups'],
+    ['countryId', 'country_id'],
+    ['text', 'message'],
+    ['to', 'phone'],
+    ['contact.firstName', 'contact.firstname'],
+    ['contactIds', 'contact_ids'],
+    ['filter.statusId.between', 'filter.status_id.between'],
+    ['first', 'per_page'],
+    ['offset', 'page'],
+    ['email', 'email'],
+    ['constructor', 'constructor'],
+  ])('%s is %s on the wire', (name, wire) => {
+    expect(wirePath(name)).toBe(wire);
+  });
+
+  it('can be a route’s own', () => {
+    expect(refusalOfErrors([coded('VALIDATION_ERROR', { to: ['x'] })], { to: 'contact_id' }).details).toEqual({ contact_id: ['x'] });
+  });
+});
+
+describe('errors of GraphQL', () => {
+  it.each(Object.entries(ERROR_STATUS))('%s is answered with %d', (code, status) => {
+    expect(refusalOfErrors([coded(code)], undefined)).toMatchObject({ code, status });
+  });
+
+  it('say the most telling thing where there are several', () => {
+    const order: ErrorCode[] = ['INTERNAL_ERROR', 'SERVICE_UNAVAILABLE', 'VALIDATION_ERROR', 'INSUFFICIENT_SCOPE'];
+    for (let count = order.length; count > 0; count -= 1) {
+      const codes = order.slice(0, count);
+      expect(refusalOfErrors(codes.map(code => coded(code)), undefined).code).toBe(codes.at(-1));
+    }
+  });
+
+  it('are the caller’s fault where a variable does not fit its type, never ours', () => {
+    expect(refusalOfErrors([coded('BAD_USER_INPUT')], undefined)).toMatchObject({ status: 422, code: 'VALIDATION_ERROR', details: { input: ['words'] } });
+  });
+
+  it('keep their words to themselves where the code is none of ours', () => {
+    expect(refusalOfErrors([coded('ELEPHANT')], undefined)).toMatchObject({ status: 500, message: 'Something went wrong on our side.' });
+    expect(refusalOfErrors([], undefined)).toMatchObject({ status: 500 });
+  });
+
+  it('name our id of a refused message so that it is not taken for the network’s', () => {
+    const details = { provider: { code: 131_026 }, message_id: 'ours' };
+    expect(refusalOfErrors([coded('MESSAGE_SEND_FAILED', details)], undefined).details).toEqual({ provider: { code: 131_026 }, chat_message_id: 'ours' });
+  });
+
+  it('write instants as everywhere', () => {
+    const details = { windowExpiredAt: '2026-01-01T00:00:00.123Z' };
+    expect(refusalOfErrors([coded('OUTSIDE_SERVICE_WINDOW', details)], undefined).details).toEqual({ windowExpiredAt: '2026-01-01T00:00:00+00:00' });
+  });
+
+  it('name the first field in the message', () => {
+    const error = new CodedError('VALIDATION_ERROR', 'Is required.', { phone: ['Is required.'], email: ['Is taken.'] });
+    expect(refusalOfErrors([error], undefined).message).toBe('phone: Is required. (and 1 more)');
+  });
+});
+
+describe('what is thrown', () => {
+  it.each([
+    [Object.assign(new Error('x'), { statusCode: 413 }), 413, 'PAYLOAD_TOO_LARGE'],
+    [Object.assign(new Error('x'), { statusCode: 415 }), 415, 'UNSUPPORTED_MEDIA_TYPE'],
+    [Object.assign(new Error('x'), { statusCode: 400 }), 400, 'BAD_REQUEST'],
+    [Object.assign(new Error('x'), { statusCode: 503 }), 503, 'SERVICE_UNAVAILABLE'],
+    [new CodedError('CONFLICT', 'x'), 409, 'CONFLICT'],
+    [new Error('secret'), 500, 'INTERNAL_ERROR'],
+    ['secret', 500, 'INTERNAL_ERROR'],
+  ])('%s is answered with %d', (error, status, code) => {
+    const refusal = refusalOfThrown(error, 'request-id', log);
+    expect(refusal).toMatchObject({ status, code });
+    expect(JSON.stringify(refusal)).not.toContain('secret');
+  });
+});
+
+describe('timestamps', () => {
+  it('have whole seconds and a numeric offset', () => {
+    expect(time('2026-01-01T07:58:39.987Z')).toBe('2026-01-01T07:58:39+00:00');
+    expect(wireTime('2026-01-01T07:58:39Z')).toBe('2026-01-01T07:58:39+00:00');
+    expect(time(null)).toBeNull();
+    expect(wireTime('2026')).toBeUndefined();
+  });
+});

@@ -1,0 +1,173 @@
+import { randomBytes } from 'node:crypto';
+import { pino } from 'pino';
+import { loadConfig } from '../../src/config.ts';
+import { connectChannel } from '../../src/features/channels/connect.ts';
+import { createTenant } from '../../src/features/tenants/create.ts';
+import { createToken } from '../../src/features/tokens/create.ts';
+import { type Emulator, startEmulator } from '../../src/network/emulator/emulator.ts';
+import type { EmulatorOptions } from '../../src/network/emulator/options.ts';
+import { type Clock, systemClock } from '../../src/platform/clock.ts';
+import { createDatabase } from '../../src/platform/database.ts';
+import { createLog } from '../../src/platform/log.ts';
+import { schema } from '../../src/schema.ts';
+import { SCOPES } from '../../src/scopes.ts';
+import { type Gateway, type Role, serve } from '../../src/serve.ts';
+import { createTestDatabase, type TestDatabase } from './database.ts';
+import { tenantFault } from './statements.ts';
+
+/** Statements of this file that crossed the fence between tenants. */
+export const faults = new Set<string>();
+
+export interface TestTenant {
+  readonly id: number;
+  readonly slug: string;
+  /** All scopes, 6,000 calls a minute. */
+  readonly token: string;
+  readonly phoneNumberId: string;
+  readonly wabaId: string;
+}
+
+export interface GraphQLAnswer {
+  // biome-ignore lint/suspicious/noExplicitAny: what a test expects of an answer it says by assertions
+  readonly data?: any;
+  readonly errors?: readonly { readonly message: string; readonly path?: readonly unknown[]; readonly extensions: { readonly code: string; readonly details?: unknown } }[];
+  readonly extensions?: Record<string, unknown>;
+}
+
+export interface TestGateway {
+  readonly url: string;
+  readonly database: TestDatabase;
+  readonly gateway: Gateway;
+  readonly emulator: Emulator;
+  /** The first tenant, with a channel. */
+  readonly tenant: TestTenant;
+  /** Lines of the log, parsed. */
+  readonly logs: Record<string, unknown>[];
+  /** Texts of all statements since the start; empty it to count. */
+  readonly statements: string[];
+  addTenant(options?: { plan?: string; windowPolicy?: 'network' | 'refuse'; channel?: boolean }): Promise<TestTenant>;
+  addToken(tenant: TestTenant, options: { scopes?: string[]; callsPerMinute?: number; expiresAt?: string }): Promise<string>;
+  graphql(query: string, variables?: object, token?: string): Promise<GraphQLAnswer>;
+  /** `path` below /api/v2. */
+  rest(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
+  stop(): Promise<void>;
+}
+
+export interface TestGatewayOptions {
+  readonly role?: Role;
+  readonly clock?: Clock;
+  readonly emulator?: Partial<EmulatorOptions>;
+  readonly env?: Record<string, string>;
+  /** GraphiQL with the token of a tenant named graphiql in its headers, as in development. */
+  readonly graphiql?: boolean;
+}
+
+const APP_SECRET = 'test-app-secret';
+const VERIFY_TOKEN = 'test-verify-token';
+let numbers = 0;
+
+/** A whole gateway on its own database, with an emulated network over HTTP: what a user has, at a free port. */
+export async function startGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
+  const database = await createTestDatabase();
+  const statements: string[] = [];
+  const logs: Record<string, unknown>[] = [];
+  const log = createLog('debug', { write: line => void logs.push(JSON.parse(line)) });
+  const emulator = await startEmulator({ appSecret: APP_SECRET, verifyToken: VERIFY_TOKEN, numbers: [], log: pino({ level: 'silent' }), ...options.emulator });
+  const env = { PORT: '0', DATABASE_URL: database.url, PARLEY_SECRET_KEY: randomBytes(32).toString('base64'), PARLEY_NETWORK_URL: emulator.url, PARLEY_DATABASE_POOL: '6', PARLEY_DATABASE_READERS: '2', ...options.env };
+  const config = loadConfig(env);
+  const { databaseUrl, secretKey } = config;
+  if (databaseUrl === undefined || secretKey === undefined) throw new Error('The test configuration is not complete.');
+  const gateway = await serve({
+    config: { ...config, databaseUrl, secretKey, ...(options.graphiql && { graphiql: { token: await graphiqlToken(databaseUrl) } }) },
+    schema,
+    role: options.role ?? 'all',
+    log,
+    ...(options.clock && { clock: options.clock }),
+    onStatement(text) {
+      statements.push(text);
+      const fault = tenantFault(text);
+      if (fault !== undefined) faults.add(fault);
+    },
+  });
+  const { url } = gateway.server;
+  emulator.setWebhookUrl(`${url}/network/cloud-api/webhook`);
+  const { db } = gateway.resources;
+
+  async function addToken(tenant: TestTenant, { scopes = ['*'], callsPerMinute = 6_000, expiresAt }: Parameters<TestGateway['addToken']>[1]): Promise<string> {
+    const grant = { scopes: new Set<string>(SCOPES), callsPerMinute: 6_000, expiresAtMs: undefined };
+    const request = { name: 'test', scopes, callsPerMinute, expiresAt };
+    return (await createToken(db.write, tenant.id, request, grant, (options.clock ?? systemClock).now())).token;
+  }
+
+  async function addTenant({ plan = 'unlimited', windowPolicy = 'network', channel = true }: Parameters<TestGateway['addTenant']>[0] = {}): Promise<TestTenant> {
+    numbers += 1;
+    const slug = `tenant-${numbers}`;
+    const row = await db.transaction(trx => createTenant(trx, { slug, name: slug, plan, windowPolicy }));
+    const [phoneNumberId, wabaId, accessToken] = [`${1_000 + numbers}`, `${2_000 + numbers}`, `access-${numbers}`];
+    const tenant = { id: row.tenant_id, slug, token: '', phoneNumberId, wabaId };
+    if (channel) {
+      const number = { phoneNumberId, wabaId, displayPhoneNumber: `+1 555 078 ${1_000 + numbers}`, verifiedName: slug, accessToken, messagesPerSecond: 1_000 };
+      await fetch(`${emulator.url}/_emulator/numbers`, { method: 'POST', body: JSON.stringify(number) }).then(answer => answer.text());
+      await connectChannel(gateway.resources, tenant.id, { ...number, name: slug, appSecret: APP_SECRET, verifyToken: VERIFY_TOKEN });
+    }
+    return { ...tenant, token: await addToken(tenant, {}) };
+  }
+
+  const tenant = await addTenant();
+
+  return {
+    url,
+    database,
+    gateway,
+    emulator,
+    tenant,
+    logs,
+    statements,
+    addTenant,
+    addToken,
+    async graphql(query, variables = {}, token = tenant.token) {
+      const response = await fetch(`${url}/graphql`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+        body: JSON.stringify({ query, variables }),
+      });
+      return (await response.json()) as GraphQLAnswer;
+    },
+    rest(method, path, body, headers = {}) {
+      return fetch(`${url}/api/v2${path}`, {
+        method,
+        headers: { authorization: `Bearer ${tenant.token}`, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+        ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      });
+    },
+    async stop() {
+      await gateway.stop();
+      await emulator.stop();
+      await database.drop();
+    },
+  };
+}
+
+async function graphiqlToken(url: string): Promise<string> {
+  const db = createDatabase({ url, poolSize: 1, readers: 1, log: createLog('silent') });
+  try {
+    const { tenant_id: id } = await db.transaction(trx => createTenant(trx, { slug: 'graphiql', name: 'graphiql', plan: 'unlimited', windowPolicy: 'network' }));
+    const grant = { scopes: new Set<string>(SCOPES), callsPerMinute: 600, expiresAtMs: undefined };
+    return (await createToken(db.write, id, { name: 'graphiql', scopes: ['*'], callsPerMinute: 600, expiresAt: undefined }, grant, Date.now())).token;
+  } finally {
+    await db.close();
+  }
+}
+
+/** Waits until a condition holds. @throws the last failure after `timeoutMs` */
+export async function eventually<T>(check: () => Promise<T> | T, timeoutMs = 5_000): Promise<T> {
+  const deadline = Date.now() + timeoutMs;
+  for (;;) {
+    try {
+      return await check();
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+      await new Promise(resolve => setTimeout(resolve, 20));
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+import pg from 'pg';
+import { migrateDatabase } from '../../src/commands/migrate.ts';
+import { startEmbeddedPostgres } from '../../src/platform/embedded/postgres.ts';
+import { createLog } from '../../src/platform/log.ts';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** The server on which test files clone their databases. */
+    readonly serverUrl: string;
+    /** The migrated database that they clone. */
+    readonly templateName: string;
+  }
+}
+
+/**
+ * One PostgreSQL for the whole run: embedded, or the one of PARLEY_TEST_DATABASE_URL. It gets a migrated template, which
+ * every test file clones: a file owns its database.
+ */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const given = process.env['PARLEY_TEST_DATABASE_URL'];
+  const directory = given === undefined ? await mkdtemp(join(tmpdir(), 'parley-test-')) : undefined;
+  const embedded = directory === undefined ? undefined : await startEmbeddedPostgres({ directory, durable: false, log: createLog('silent'), maxConnections: 300 });
+  const serverUrl = given ?? embedded?.url ?? '';
+  const templateName = `parley_template_${process.pid}`;
+  await admin(serverUrl, `create database ${templateName}`);
+  await migrateDatabase(withDatabase(serverUrl, templateName));
+  project.provide('serverUrl', serverUrl);
+  project.provide('templateName', templateName);
+  return async () => {
+    if (!embedded) await admin(serverUrl, `drop database if exists ${templateName} with (force)`);
+    await embedded?.stop();
+    if (directory !== undefined) await rm(directory, { recursive: true, force: true });
+  };
+}
+
+async function admin(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+function withDatabase(url: string, name: string): string {
+  const address = new URL(url);
+  address.pathname = `/${name}`;
+  return address.href;
+}
