@@ -10,7 +10,10 @@ export interface ChannelCredentials {
   readonly accessToken: string;
 }
 
-/** One message to one person. `to` is E.164 with its plus sign: without it the network prepends the business's own country code. */
+/**
+ * One message to one person. `to` is E.164 with its plus sign (without it the network prepends the business's own country
+ * code), or the business-scoped user id of a person whose number the network does not show.
+ */
 export interface OutgoingMessage {
   /** Our message id, echoed by every status webhook (`biz_opaque_callback_data`): it settles a send whose answer was lost. */
   readonly callbackData: string;

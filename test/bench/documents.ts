@@ -15,9 +15,12 @@ export const PARLEY_LIST = `query Contacts($first: Int!) {
 
 /** The same of PostGraphile: its names follow from the tables. */
 export const POSTGRAPHILE_LIST = `query Contacts($tenant: BigInt!, $first: Int!) {
-  allContacts(first: $first, condition: { tenantId: $tenant }, orderBy: [ID_DESC]) {
+  allContacts(first: $first, condition: { tenantId: $tenant }, orderBy: [ROW_ID_DESC]) {
     nodes {
-      id
+      id firstname lastname email phone type company city createdAt updatedAt
+      sourceByTenantIdAndSourceId { id name }
+      statusByTenantIdAndStatusId { id name color }
+      contactGroupsByTenantIdAndContactId { nodes { groupByTenantIdAndGroupId { id name } } }
     }
     pageInfo { hasNextPage endCursor }
   }

@@ -10,6 +10,8 @@ import { say } from './say.ts';
 /** A migrated database of our own, which is gone afterwards. */
 export interface Ground {
   readonly url: string;
+  /** For logs and the like; gone afterwards as well. */
+  readonly directory: string;
   /** A bystander's connections, past all code of ours. */
   readonly pool: pg.Pool;
   /** As in `server_version_num`. */
@@ -23,8 +25,8 @@ export interface Ground {
  */
 export async function takeGround(): Promise<Ground> {
   const given = process.env['DATABASE_URL'];
-  const directory = given ? undefined : await mkdtemp(join(tmpdir(), 'parley-bench-'));
-  const embedded = directory === undefined ? undefined : await startEmbeddedPostgres({ directory, durable: true, log: createLog('silent'), maxConnections: 200 });
+  const directory = await mkdtemp(join(tmpdir(), 'parley-bench-'));
+  const embedded = given ? undefined : await startEmbeddedPostgres({ directory: join(directory, 'database'), durable: true, log: createLog('silent'), maxConnections: 200 });
   const serverUrl = given || (embedded?.url ?? '');
   const name = `parley_bench_${process.pid}`;
   await once(serverUrl, `create database ${name}`);
@@ -39,13 +41,14 @@ export async function takeGround(): Promise<Ground> {
   say(`PostgreSQL ${rows[0]?.version} (${given ? 'DATABASE_URL' : 'embedded'}), database ${name}`);
   return {
     url: address.href,
+    directory,
     pool,
     version: rows[0]?.number ?? 0,
     async leave() {
       await pool.end();
       if (!embedded) await once(serverUrl, `drop database if exists ${name} with (force)`);
       await embedded?.stop();
-      if (directory !== undefined) await rm(directory, { recursive: true, force: true });
+      await rm(directory, { recursive: true, force: true });
     },
   };
 }

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { openSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -18,8 +19,8 @@ export interface ServerOptions {
   readonly env: Readonly<Record<string, string>>;
   readonly args?: readonly string[];
   readonly execArgv?: readonly string[];
-  /** Where the process writes its log; nowhere when not given. */
-  readonly logFile?: string;
+  /** Where the process writes what it has to say, as a service's would. */
+  readonly logFile: string;
 }
 
 const START_TIMEOUT_MS = 60_000;
@@ -28,13 +29,15 @@ const START_TIMEOUT_MS = 60_000;
 export async function startServer(module: URL, options: ServerOptions): Promise<Server> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const log = options.logFile === undefined ? 'ignore' : openSync(options.logFile, 'a');
+  const log = openSync(options.logFile, 'w');
   const child = fork(fileURLToPath(module), options.args ?? [], {
     execArgv: ['--import', new URL('servers/report.ts', import.meta.url).href, ...(options.execArgv ?? [])],
     env: { ...process.env, NODE_ENV: 'production', PORT: String(port), ...options.env },
-    stdio: ['ignore', log, 'inherit', 'ipc'],
+    stdio: ['ignore', log, log, 'ipc'],
   });
-  await answering(child, url);
+  await answering(child, url).catch(async error => {
+    throw new Error(`${String(error)}\n${(await readFile(options.logFile, 'utf8')).slice(-2_000)}`);
+  });
   return {
     url,
     pid: child.pid ?? 0,

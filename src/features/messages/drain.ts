@@ -147,7 +147,7 @@ class Run {
       ? ({ kind: 'refused', error: refusal } as const)
       : await network.send(this.#credentials, {
           callbackData: message.message_id,
-          to: message.phone ?? '',
+          to: message.phone ?? message.network_user_id ?? '',
           content: contentOf(message),
           ...(message.reply_to_wamid !== null && { replyTo: message.reply_to_wamid }),
         });
@@ -229,7 +229,7 @@ function localRefusal(message: Claimed) {
   if (message.opted_out_at !== null) {
     return { code: 0, title: 'Contact opted out', details: 'The contact asked not to be messaged after this message was accepted.', retryClass: 'no_retry' } as const;
   }
-  if (message.phone === null) return { code: 0, title: 'No phone number', details: 'The contact has no phone number any more.', retryClass: 'no_retry' } as const;
+  if (message.phone === null && message.network_user_id === null) return { code: 0, title: 'No phone number', details: 'The contact has no phone number any more.', retryClass: 'no_retry' } as const;
   return undefined;
 }
 

@@ -14,6 +14,8 @@ export interface Claimed {
   readonly reply_to_wamid: string | null;
   readonly created_at: string;
   readonly phone: string | null;
+  /** The network's id of a person whose number it does not show. */
+  readonly network_user_id: string | null;
   readonly opted_out_at: string | null;
 }
 
@@ -36,7 +38,7 @@ export async function claimDue(db: Db, tenantId: number, channelId: number, limi
       from due where o.tenant_id = ${tenantId} and o.channel_id = ${channelId} and o.message_id = due.message_id
       returning o.message_id, o.contact_id, o.attempts
     )
-    select d.message_id, d.contact_id, d.attempts, m.type, m.body, m.content, m.reply_to_wamid, m.created_at, c.phone, c.opted_out_at
+    select d.message_id, d.contact_id, d.attempts, m.type, m.body, m.content, m.reply_to_wamid, m.created_at, c.phone, c.network_user_id, c.opted_out_at
     from claimed d
     join messages m on m.tenant_id = ${tenantId} and m.id = d.message_id
     join contacts c on c.tenant_id = ${tenantId} and c.id = d.contact_id

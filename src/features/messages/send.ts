@@ -136,7 +136,6 @@ async function addresseeOf(context: Context, tenant: Tenant, input: SendInput, r
   const { contact } = found;
   if (contact) {
     if (contact.opted_out_at !== null) throw new CodedError('CONTACT_OPTED_OUT', 'This contact asked not to be messaged.', { opted_out_at: contact.opted_out_at });
-    if (contact.phone === null) throw invalid({ to: ['This contact has no phone number.'] });
     return { contactId: contact.id, conversationId: found.conversation_id };
   }
   if ('contactId' in recipient) throw notFound('Contact');

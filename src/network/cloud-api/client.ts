@@ -117,7 +117,8 @@ export function messageBody(message: OutgoingMessage): JsonObject {
   return {
     messaging_product: 'whatsapp',
     recipient_type: 'individual',
-    to: message.to,
+    // Since 2026-05 a person without a visible number is addressed by `recipient`; where both stand, `to` would win.
+    ...(message.to.startsWith('+') ? { to: message.to } : { recipient: message.to }),
     ...(message.replyTo !== undefined && { context: { message_id: message.replyTo } }),
     ...contentBody(message.content),
     biz_opaque_callback_data: message.callbackData,

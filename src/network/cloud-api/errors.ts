@@ -56,7 +56,9 @@ function readError(error: JsonObject): NetworkError | undefined {
   const message = asText(error['message'])?.replace(/^\(#\d+\)\s*/, '') ?? '';
   const title = asText(error['title']) ?? ERROR_CODES.get(code)?.title ?? (message || `Error ${code}`);
   const details = asText(asObject(error['error_data'])?.['details']) ?? message;
-  return { code, title, details, retryClass: classify(code, error['is_transient'] === true) };
+  // An object that does not exist or may not be seen: the channel's own number, so every further message would fail alike.
+  const isChannelFault = error['type'] === 'GraphMethodException' && code === 100 && asNumber(error['error_subcode']) === 33;
+  return { code, title, details, retryClass: isChannelFault ? 'auth' : classify(code, error['is_transient'] === true) };
 }
 
 /**

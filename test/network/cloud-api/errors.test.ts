@@ -52,7 +52,7 @@ describe('an error in an answer', () => {
     });
   });
 
-  test('without error_data gives its message as details', () => {
+  test('about an object that may not be seen stops the channel, and without error_data gives its message as details', () => {
     const body = {
       error: { message: 'Unsupported get request.', type: 'GraphMethodException', code: 100, error_subcode: 33 },
     };
@@ -60,7 +60,7 @@ describe('an error in an answer', () => {
       code: 100,
       title: 'Invalid parameter',
       details: 'Unsupported get request.',
-      retryClass: 'fix_request',
+      retryClass: 'auth',
     });
   });
 

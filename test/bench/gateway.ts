@@ -1,0 +1,20 @@
+import { randomBytes } from 'node:crypto';
+import type { Ground } from './ground.ts';
+import { type Server, startServer } from './server.ts';
+
+const SECRET_KEY = randomBytes(32).toString('base64');
+
+/** What a production gateway is started with; everything else is as Parley has it by default. */
+export const gatewayEnvironment = (ground: Ground): Record<string, string> => ({
+  DATABASE_URL: ground.url,
+  PARLEY_SECRET_KEY: SECRET_KEY,
+});
+
+/** The real thing: `parley serve --role gateway`, with its log. It accepts, and nobody sends. */
+export const startGateway = (ground: Ground, execArgv: readonly string[] = []): Promise<Server> =>
+  startServer(new URL('../../src/main.ts', import.meta.url), {
+    args: ['serve', '--role', 'gateway'],
+    execArgv,
+    env: gatewayEnvironment(ground),
+    logFile: `${ground.directory}/gateway.log`,
+  });

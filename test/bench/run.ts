@@ -1,0 +1,91 @@
+import { parseArgs } from 'node:util';
+import type { Options } from './contest.ts';
+import { type Ground, takeGround } from './ground.ts';
+import { installPeers } from './peers.ts';
+import { printResult, type Result } from './report.ts';
+import { print, say } from './say.ts';
+
+interface Benchmark {
+  readonly about: string;
+  readonly needsPeers: boolean;
+  load(): Promise<(ground: Ground, options: Options) => Promise<Result | undefined>>;
+}
+
+const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
+  list: {
+    about: '50 contacts with source, status and groups, against PostGraphile 5, Apollo Server and a hand-written handler',
+    needsPeers: true,
+    load: async () => (await import('./benchmarks/list.ts')).list,
+  },
+  send: {
+    about: 'a durable text over REST, against pgbench running the same statements',
+    needsPeers: false,
+    load: async () => (await import('./benchmarks/send.ts')).send,
+  },
+  rest: {
+    about: 'REST against the same operation over GraphQL',
+    needsPeers: false,
+    load: async () => (await import('./benchmarks/rest.ts')).rest,
+  },
+};
+
+const HELP = `Usage: npm run bench [-- [options] [benchmark …]]
+
+Measures ratios, in one run, on one machine: contestants take turns, and what counts is the median over the rounds.
+CPU is counted per process and request, because requests per second also depend on what else the machine does.
+
+Benchmarks (all of them when none is named):
+${Object.entries(BENCHMARKS)
+  .map(([name, { about }]) => `  ${name.padEnd(6)} ${about}`)
+  .join('\n')}
+
+Options:
+  --rounds <n>       rounds that are measured (5)
+  --seconds <n>      length of a round for each contestant (4)
+  --connections <n>  clients at once (16)
+  --json             print the results as JSON
+  --help             this
+
+DATABASE_URL names a PostgreSQL server on which a database may be made; an embedded one is started when it is not set.
+The plans of all statements on a million rows: node test/bench/explain.ts --help`;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    rounds: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '4' },
+    connections: { type: 'string', default: '16' },
+    json: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+if (values.help) print(HELP);
+else process.exitCode = await main(positionals);
+
+async function main(names: readonly string[]): Promise<number> {
+  const options = { rounds: Number(values.rounds), seconds: Number(values.seconds), connections: Number(values.connections) };
+  const unknown = names.filter(name => !(name in BENCHMARKS));
+  const wrong = Object.entries(options).filter(([, value]) => !Number.isFinite(value) || value <= 0);
+  if (unknown.length > 0 || wrong.length > 0) {
+    say(`${unknown.length > 0 ? `There is no benchmark ${unknown.join(', ')}` : `--${wrong[0]?.[0]} takes a number above 0`}. See --help.`);
+    return 2;
+  }
+  const chosen = Object.entries(BENCHMARKS).filter(([name]) => names.length === 0 || names.includes(name));
+  if (chosen.some(([, { needsPeers }]) => needsPeers)) await installPeers();
+  const results: Result[] = [];
+  for (const [, benchmark] of chosen) {
+    // Each has a database of its own: what one leaves behind would slow the next.
+    const ground = await takeGround();
+    try {
+      const run = await benchmark.load();
+      const result = await run(ground, options);
+      if (result) results.push(result);
+    } finally {
+      await ground.leave();
+    }
+  }
+  if (values.json) print(JSON.stringify(results.map(result => ({ ...result, samples: Object.fromEntries(result.samples) })), null, 2));
+  else for (const result of results) printResult(result);
+  return results.every(({ goals }) => goals.every(({ met }) => met)) ? 0 : 1;
+}

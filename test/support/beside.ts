@@ -1,0 +1,89 @@
+import { once } from 'node:events';
+import { createServer, connect, type Socket } from 'node:net';
+import { createLog } from '../../src/platform/log.ts';
+import { schema } from '../../src/schema.ts';
+import { serve } from '../../src/serve.ts';
+import type { GraphQLAnswer, TestGateway } from './gateway.ts';
+
+export interface Beside {
+  readonly url: string;
+  graphql(query: string, variables?: object, token?: string): Promise<GraphQLAnswer>;
+  stop(): Promise<void>;
+}
+
+/** A second gateway process's worth of everything on the database of the first: its own caches, pools and signals. */
+export async function serveBeside(first: TestGateway, databaseUrl = first.database.url): Promise<Beside> {
+  const { config } = first.gateway.resources;
+  const { secretKey } = config;
+  if (!secretKey) throw new Error('The first gateway has no secret key.');
+  const gateway = await serve({
+    config: { ...config, databaseUrl, secretKey },
+    schema,
+    role: 'gateway',
+    log: createLog('debug', { write: line => void first.logs.push(JSON.parse(line)) }),
+  });
+  const { url } = gateway.server;
+  return {
+    url,
+    graphql: (query, variables = {}, token = first.tenant.token) => post(url, query, variables, token),
+    stop: () => gateway.stop(),
+  };
+}
+
+async function post(url: string, query: string, variables: object, token: string): Promise<GraphQLAnswer> {
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
+  const response = await fetch(`${url}/graphql`, { method: 'POST', headers, body: JSON.stringify({ query, variables }) });
+  return (await response.json()) as GraphQLAnswer;
+}
+
+export interface Line {
+  /** The address that goes through the line. */
+  readonly databaseUrl: string;
+  /** Cuts what is connected, and refuses what comes. */
+  cut(): void;
+  mend(): void;
+  stop(): Promise<void>;
+}
+
+/** A line to a database that can be cut: what a network between two machines does. */
+export async function openLine(databaseUrl: string): Promise<Line> {
+  const target = new URL(databaseUrl);
+  const sockets = new Set<Socket>();
+  let isCut = false;
+  const server = createServer(near => {
+    if (isCut) return void near.destroy();
+    const far = connect(Number(target.port), target.hostname);
+    for (const socket of [near, far]) {
+      sockets.add(socket);
+      socket.on('error', () => undefined).on('close', () => {
+        sockets.delete(socket);
+        near.destroy();
+        far.destroy();
+      });
+    }
+    near.pipe(far).pipe(near);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('The line has no port.');
+  const through = new URL(databaseUrl);
+  through.hostname = '127.0.0.1';
+  through.port = String(address.port);
+  const cut = (): void => {
+    isCut = true;
+    for (const socket of sockets) socket.destroy();
+  };
+  return {
+    databaseUrl: through.href,
+    cut,
+    mend() {
+      isCut = false;
+    },
+    async stop() {
+      cut();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
