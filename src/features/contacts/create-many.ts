@@ -7,7 +7,7 @@ import { once } from '../idempotency/once.ts';
 import { type ContactFields, type ContactInput, type ContactRow, parseContact } from './contact.ts';
 import { EMAIL_TAKEN, newContact, PHONE_TAKEN } from './create.ts';
 import { type ContactReferences, checkReferences, parseReferences, wantedReferences } from './references.ts';
-import { findReferences, findTaken, insertContacts, lockRoom } from './store.ts';
+import { findTaken, holdReferences, insertContacts, lockRoom } from './store.ts';
 
 export const MAX_BATCH = 1_000;
 
@@ -78,7 +78,7 @@ async function create(trx: Db, tenant: Tenant, input: CreateContactsInput): Prom
   }
   const accepted = room === null ? good : good.slice(0, room);
   const skipped = rows.filter(row => row.skip).map(({ index }) => ({ index, reason: PHONE_TAKEN }));
-  const errors = rows.filter(row => !row.errors.isEmpty).map(row => ({ index: row.index, errors: row.errors.fields }));
+  const errors = rows.filter(row => !row.skip && !row.errors.isEmpty).map(row => ({ index: row.index, errors: row.errors.fields }));
   if (errors.length > 0 && !(input.continueOnError ?? true)) {
     const undone = accepted.map(({ index }) => ({ index, errors: { batch: ['Not created, because another row of the batch has an error.'] } }));
     const all = [...errors, ...undone].sort((a, b) => a.index - b.index);
@@ -97,7 +97,7 @@ function parseRow(contact: ContactInput, index: number): Row {
 }
 
 async function findFaults(trx: Db, tenant: Tenant, rows: readonly Row[], skipDuplicates: boolean): Promise<void> {
-  const found = await findReferences(trx, tenant.id, wantedReferences(rows.map(row => row.references)));
+  const found = await holdReferences(trx, tenant.id, wantedReferences(rows.map(row => row.references)));
   const taken = await findTaken(
     trx,
     tenant.id,
@@ -109,7 +109,7 @@ async function findFaults(trx: Db, tenant: Tenant, rows: readonly Row[], skipDup
     const { phone_key: key, email } = row.fields;
     if (key !== undefined && taken.phoneKeys.has(key)) {
       // A duplicate is skipped whatever else is wrong with it: it is not going to be created either way.
-      if (skipDuplicates && row.errors.isEmpty) row.skip = true;
+      if (skipDuplicates) row.skip = true;
       else row.errors.add('phone', PHONE_TAKEN);
     } else if (email && taken.emails.has(email.toLowerCase())) row.errors.add('email', EMAIL_TAKEN);
     if (row.skip || !row.errors.isEmpty) continue;

@@ -7,7 +7,7 @@ import { callerOf } from '../caller.ts';
 import { once } from '../idempotency/once.ts';
 import { type ContactInput, type ContactRow, parseContact } from './contact.ts';
 import { type ContactReferences, checkReferences, parseReferences, wantedReferences } from './references.ts';
-import { findReferences, findTaken, getContacts, insertContacts, lockRoom, type NewContact, setGroups } from './store.ts';
+import { findTaken, getContacts, holdReferences, insertContacts, lockRoom, type NewContact, setGroups } from './store.ts';
 
 export type CreateContactInput = ContactInput & { readonly idempotencyKey?: string | null | undefined };
 
@@ -27,7 +27,7 @@ export async function createContact(context: Context, input: CreateContactInput)
   errors.throwIfAny();
   const contact = await once(context, { operation: 'createContact', key: input.idempotencyKey, input }, {
     run: async trx => {
-      checkReferences(references, await findReferences(trx, tenant.id, wantedReferences([references])), errors);
+      checkReferences(references, await holdReferences(trx, tenant.id, wantedReferences([references])), errors);
       errors.throwIfAny();
       const [created] = await withinPlan(trx, tenant, () => insertContacts(trx, tenant.id, [newContact(tenant, fields, references)]));
       if (!created) throw await duplicate(trx, tenant.id, fields.phone_key, fields.email);

@@ -46,10 +46,13 @@ export interface NewSender extends Defaults {
 /** Inserts people who wrote in, beyond the plan's limit where need be; those whom another transaction has just made are left out. */
 export async function insertSenders(trx: Db, tenantId: number, senders: readonly NewSender[]): Promise<ContactRow[]> {
   const { rows } = await sql<ContactRow>`
-    with c as (
+    with room as materialized (
+      -- Locked before any contact is, as every creation does: two could wait for each other otherwise.
+      select tenant_id from tenant_usage where tenant_id = ${tenantId} for update
+    ), c as (
       insert into contacts (tenant_id, firstname, lastname, phone, phone_key, wa_id, network_user_id, source_id, status_id)
       select ${tenantId}::bigint, r.firstname, r.lastname, r.phone, r.phone_key, r.wa_id, r.network_user_id, r.source_id, r.status_id
-      from jsonb_to_recordset(${JSON.stringify(senders)}::jsonb) as r (firstname text, lastname text, phone text, phone_key text, wa_id text,
+      from room, jsonb_to_recordset(${JSON.stringify(senders)}::jsonb) as r (firstname text, lastname text, phone text, phone_key text, wa_id text,
         network_user_id text, source_id bigint, status_id bigint)
       order by r.phone_key, r.network_user_id
       on conflict do nothing

@@ -30,7 +30,7 @@ export function parseReferences(input: ContactInput): ContactReferences {
     const value = input[field];
     if (value !== undefined) references[column] = value === null ? null : idOf(typename, String(value));
   }
-  if (input.groupIds != null) references['groups'] = [...new Set(input.groupIds.map(id => idOf('Group', String(id))))];
+  if (input.groupIds !== undefined) references['groups'] = [...new Set((input.groupIds ?? []).map(id => idOf('Group', String(id))))];
   return references;
 }
 

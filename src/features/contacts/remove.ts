@@ -3,7 +3,7 @@ import { invalid, notFound } from '../../errors.ts';
 import { append } from '../../events.ts';
 import { tenantOf } from '../caller.ts';
 import type { ContactRow } from './contact.ts';
-import { deleteContacts } from './store.ts';
+import { deleteContacts, lockRoom } from './store.ts';
 
 const MAX_BATCH = 1_000;
 
@@ -21,6 +21,7 @@ export async function removeContacts(context: Context, ids: readonly number[]): 
   const wanted = [...new Set(ids)];
   if (wanted.length === 0 || wanted.length > MAX_BATCH) throw invalid({ ids: [`Takes 1 to ${MAX_BATCH} ids.`] });
   const deleted = await context.db.transaction(async trx => {
+    await lockRoom(trx, tenantId);
     const contacts = await deleteContacts(trx, tenantId, wanted);
     await append(trx, tenantId, contacts.map(contact => ({ type: 'contact.deleted', payload: { contact } })));
     return contacts;

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Selection } from '../../graphql/selection.ts';
 import type { Db } from '../../platform/database.ts';
 import { raw } from '../../platform/raw-query.ts';
@@ -73,12 +73,21 @@ export interface References {
 }
 
 export async function findReferences(db: Db, tenantId: number, wanted: References): Promise<References> {
+  return selectReferences(db, tenantId, wanted, sql``);
+}
+
+/** As `findReferences`, and what was found stays until the transaction ends: it may be referred to without a further look. */
+export async function holdReferences(trx: Db, tenantId: number, wanted: References): Promise<References> {
+  return selectReferences(trx, tenantId, wanted, sql`for key share`);
+}
+
+async function selectReferences(db: Db, tenantId: number, wanted: References, lock: RawBuilder<unknown>): Promise<References> {
   const { rows } = await sql<References>`
     select
-      array(select id from sources where tenant_id = ${tenantId} and id = any(${wanted.sources}::bigint[])) as sources,
-      array(select id from statuses where tenant_id = ${tenantId} and id = any(${wanted.statuses}::bigint[])) as statuses,
-      array(select id from staff where tenant_id = ${tenantId} and id = any(${wanted.staff}::bigint[])) as staff,
-      array(select id from groups where tenant_id = ${tenantId} and id = any(${wanted.groups}::bigint[])) as groups`.execute(db);
+      array(select id from sources where tenant_id = ${tenantId} and id = any(${wanted.sources}::bigint[]) ${lock}) as sources,
+      array(select id from statuses where tenant_id = ${tenantId} and id = any(${wanted.statuses}::bigint[]) ${lock}) as statuses,
+      array(select id from staff where tenant_id = ${tenantId} and id = any(${wanted.staff}::bigint[]) ${lock}) as staff,
+      array(select id from groups where tenant_id = ${tenantId} and id = any(${wanted.groups}::bigint[]) ${lock}) as groups`.execute(db);
   const numbers = (ids: readonly unknown[]): number[] => ids.map(Number);
   const found = rows[0] ?? { sources: [], statuses: [], staff: [], groups: [] };
   return { sources: numbers(found.sources), statuses: numbers(found.statuses), staff: numbers(found.staff), groups: numbers(found.groups) };
@@ -101,10 +110,13 @@ export async function findTaken(
   };
 }
 
-/** Room left under the plan, with the counter locked until the transaction ends; null: unlimited. */
+/**
+ * Room left under the plan, with the counter locked until the transaction ends; null: unlimited.
+ * Whoever makes or removes contacts takes this lock before any of theirs, or two could wait for each other.
+ */
 export async function lockRoom(trx: Db, tenantId: number): Promise<{ used: number; room: number | null; maximum: number | null }> {
   const { rows } = await sql<{ used: number; room: number | null; maximum: number | null }>`
-    select contacts as used, greatest(contacts_maximum - contacts, 0) as room, contacts_maximum as maximum
+    select contacts as used, case when contacts_maximum is not null then greatest(contacts_maximum - contacts, 0) end as room, contacts_maximum as maximum
     from tenant_usage where tenant_id = ${tenantId} for update`.execute(trx);
   const row = rows[0];
   if (!row) throw new Error(`The tenant ${tenantId} has no counters.`);
@@ -118,7 +130,8 @@ export interface NewContact extends ContactFields {
 }
 
 /**
- * Inserts contacts and counts them. A phone, e-mail address or person that the tenant has already is left out, so the
+ * Inserts contacts and counts them. Sources and statuses may come from the tenant's defaults as a cache has them: one that
+ * has meanwhile been deleted is none. A phone, e-mail address or person that the tenant has already is left out, so the
  * answer may have fewer rows; it has them in the order given.
  */
 export async function insertContacts(trx: Db, tenantId: number, contacts: readonly NewContact[]): Promise<ContactRow[]> {
@@ -127,7 +140,9 @@ export async function insertContacts(trx: Db, tenantId: number, contacts: readon
       insert into contacts (tenant_id, firstname, lastname, company, type, email, phone, phone_key, description, address, city, state, zip,
                             country_id, source_id, status_id, assigned_id)
       select ${tenantId}::bigint, coalesce(r.firstname, ''), coalesce(r.lastname, ''), r.company, coalesce(r.type, 'lead'), r.email, r.phone,
-             r.phone_key, r.description, r.address, r.city, r.state, r.zip, r.country_id, r.source_id, r.status_id, r.assigned_id
+             r.phone_key, r.description, r.address, r.city, r.state, r.zip, r.country_id,
+             (select id from sources s where s.tenant_id = ${tenantId} and s.id = r.source_id),
+             (select id from statuses s where s.tenant_id = ${tenantId} and s.id = r.status_id), r.assigned_id
       from rows from (jsonb_to_recordset(${JSON.stringify(contacts)}::jsonb) as (
         firstname text, lastname text, company text, type text, email text, phone text, phone_key text, description text, address text,
         city text, state text, zip text, country_id smallint, source_id bigint, status_id bigint, assigned_id bigint)
@@ -177,7 +192,7 @@ export async function deleteContacts(trx: Db, tenantId: number, ids: readonly nu
       delete from contacts where tenant_id = ${tenantId} and id = any(${ids}::bigint[]) returning *
     ), counted as (
       update tenant_usage u
-      set contacts = u.contacts - n.gone, 
+      set contacts = u.contacts - n.gone,
           contacts_ceiling = case when u.contacts_maximum is not null then greatest(u.contacts_maximum, u.contacts - n.gone) end
       from (select count(*) as gone from c) n where u.tenant_id = ${tenantId}
     )

@@ -8,7 +8,7 @@ import { once } from '../idempotency/once.ts';
 import { CONTACT_COLUMNS, type ContactInput, type ContactRow, parseContact, type PublicContact } from './contact.ts';
 import { EMAIL_TAKEN, PHONE_TAKEN } from './create.ts';
 import { checkReferences, parseReferences, wantedReferences } from './references.ts';
-import { type ContactUpdate, findReferences, getContacts, lockContact, setGroups, updateContact } from './store.ts';
+import { type ContactUpdate, getContacts, holdReferences, lockContact, setGroups, updateContact } from './store.ts';
 
 export type UpdateContactInput = ContactInput & {
   readonly isOptedOut?: boolean | null | undefined;
@@ -40,7 +40,7 @@ async function change(trx: Db, tenantId: number, id: number, input: UpdateContac
   const { groups, ...references } = parseReferences(input);
   const errors = new FieldErrorList();
   const wanted = { ...references, ...(groups && { groups }) };
-  checkReferences(wanted, await findReferences(trx, tenantId, wantedReferences([wanted])), errors);
+  checkReferences(wanted, await holdReferences(trx, tenantId, wantedReferences([wanted])), errors);
   errors.throwIfAny();
   const after = await updated(trx, tenantId, id, { ...fields, ...references, ...optOut(before, input.isOptedOut, nowMs) });
   if (groups) await setGroups(trx, tenantId, id, groups);

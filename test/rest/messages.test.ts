@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { eventually, startGateway, type TestGateway, type TestTenant } from '../support/gateway.ts';
+import { freshPhone, type Rest, restOf, TIMESTAMP, UUID } from './client.ts';
+
+let gateway: TestGateway;
+let tenant: TestTenant;
+let rest: Rest;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  tenant = await gateway.addTenant({ plan: 'standard' });
+  rest = restOf(gateway, tenant);
+});
+beforeEach(() => gateway.emulator.resetFaults());
+afterAll(() => gateway.stop());
+
+const send = (body: object, headers?: Record<string, string>) => rest('POST', '/messages/text', body, headers);
+
+describe('sending a text', () => {
+  it('answers with the network’s id once the network took the message', async () => {
+    const phone = freshPhone();
+    const { status, body } = await send({ phone, message: 'Hello', preview_url: true });
+    expect(status).toBe(200);
+    expect(body.data).toEqual({
+      message_id: expect.stringMatching(/^wamid\./),
+      contact_id: expect.any(Number),
+      phone: phone.slice(1),
+      status: expect.stringMatching(/^(sent|delivered|read)$/),
+      sent_at: expect.stringMatching(TIMESTAMP),
+      chat_id: expect.any(Number),
+      chat_message_id: expect.stringMatching(UUID),
+      message: 'Hello',
+      preview_url: true,
+      service_window: { open: false, expires_at: null },
+    });
+    expect(gateway.emulator.sent({ to: phone.slice(1) }).total).toBe(1);
+  });
+
+  it('makes the contact from what is known of the person, and fills merge fields from it', async () => {
+    const group = (await rest('POST', '/groups', { name: 'Sent' })).body.data.id;
+    const contact = { firstname: 'Ada', lastname: 'Lovelace', email: 'ada@send.example', country: '826', groups: [group] };
+    const { body } = await send({ phone: freshPhone(), message: 'Hello @{contact_first_name}', contact });
+    expect(body.data.message).toBe('Hello Ada');
+    const made = await rest('GET', `/contacts/${body.data.contact_id}`);
+    expect(made.body.data).toMatchObject({ firstname: 'Ada', lastname: 'Lovelace', email: 'ada@send.example', country_id: 826, group_id: [group] });
+  });
+
+  it('takes a contact’s id, quoted or bare, instead of a number', async () => {
+    const created = await rest('POST', '/contacts', { phone: freshPhone() });
+    const { id, phone } = created.body.data;
+    for (const contact_id of [id, String(id)]) expect((await send({ contact_id, message: 'Hello' })).body.data).toMatchObject({ contact_id: id, phone: phone.slice(1) });
+    const missing = await send({ contact_id: 999_999, message: 'Hello' });
+    expect([missing.status, missing.body.error.message]).toEqual([404, 'Contact not found.']);
+  });
+
+  it('answers 202 at once where the caller prefers that', async () => {
+    gateway.emulator.setFaults({ latencyMs: 400 });
+    const { status, headers, body } = await send({ phone: freshPhone(), message: 'Hello' }, { prefer: 'respond-async, wait=10' });
+    expect(status).toBe(202);
+    expect(headers.get('preference-applied')).toBe('respond-async');
+    expect(body).toMatchObject({ message: 'Message queued', data: { message_id: null, status: 'queued', sent_at: null } });
+    await eventually(async () => {
+      const later = await rest('GET', `/messages/${body.data.chat_message_id}`);
+      expect(later.body.data.message_id).toMatch(/^wamid\./);
+    });
+  });
+
+  it('needs no more than messages:send', async () => {
+    const token = await gateway.addToken(tenant, { scopes: ['messages:send'] });
+    const { status, body } = await send({ phone: freshPhone(), message: 'Hello' }, { authorization: `Bearer ${token}` });
+    expect([status, body.data?.phone]).toEqual([200, expect.stringMatching(/^\d+$/)]);
+  });
+
+  it('tells why the network refused, and keeps that with the message', async () => {
+    gateway.emulator.setFaults({ next: [{ errorCode: 131_026 }] });
+    const { status, body } = await send({ phone: freshPhone(), message: 'Hello' });
+    expect(status).toBe(500);
+    expect(body.error).toMatchObject({ code: 'MESSAGE_SEND_FAILED', details: { provider: { code: 131_026, title: expect.any(String), details: expect.any(String) } } });
+    const row = await rest('GET', `/messages/${body.error.details.chat_message_id}`);
+    expect(row.body.data).toMatchObject({ status: 'failed', status_message: { code: 131_026 }, message_id: null });
+  });
+
+  it('names what is wrong in the names of this interface', async () => {
+    const cases: [object, string[]][] = [
+      [{}, ['message', 'phone']],
+      [{ phone: '12', message: 'x' }, ['phone']],
+      [{ phone: {}, message: [] }, ['message', 'phone']],
+      [{ contact_id: 'x', message: 'x' }, ['contact_id']],
+      [{ phone: freshPhone(), message: 'x'.repeat(4_097) }, ['message']],
+      [{ phone: freshPhone(), message: '@{contact_shoe_size}' }, ['message']],
+      [{ phone: freshPhone(), message: 'x', preview_url: 'perhaps' }, ['preview_url']],
+      [{ phone: freshPhone(), message: 'x', contact: 'Ada' }, ['contact']],
+      [{ phone: freshPhone(), message: 'x', contact: { firstname: {}, country: 'Atlantis' } }, ['contact.country_id', 'contact.firstname']],
+      [{ phone: freshPhone(), message: 'x', contact: { email: 'no', country: 1 } }, ['contact.country', 'contact.email']],
+      [{ phone: freshPhone(), message: 'x', contact: { assigned_id: 9_999 } }, ['assigned_id']],
+    ];
+    for (const [input, fields] of cases) {
+      const { status, body } = await send(input);
+      expect([status, Object.keys(body.error.details).sort()]).toEqual([422, fields]);
+    }
+    expect((await send({ phone: freshPhone(), message: '@{contact_shoe_size}' })).body.error.details.message[0]).toContain('contact_first_name');
+  });
+
+  it('is refused to those who asked not to be messaged, outside the window, and without a channel', async () => {
+    const gone = await rest('POST', '/contacts', { phone: freshPhone() });
+    await rest('PATCH', `/contacts/${gone.body.data.id}`, { is_opted_out: true });
+    const optedOut = await send({ contact_id: gone.body.data.id, message: 'Hello' });
+    expect([optedOut.status, optedOut.body.error.code]).toEqual([403, 'CONTACT_OPTED_OUT']);
+    expect(optedOut.body.error.details.opted_out_at).toMatch(TIMESTAMP);
+
+    const strict = restOf(gateway, await gateway.addTenant({ plan: 'standard', windowPolicy: 'refuse' }));
+    const closed = await strict('POST', '/messages/text', { phone: freshPhone(), message: 'Hello' });
+    expect([closed.status, closed.body.error.code]).toEqual([422, 'OUTSIDE_SERVICE_WINDOW']);
+
+    const silent = restOf(gateway, await gateway.addTenant({ plan: 'standard', channel: false }));
+    const unconfigured = await silent('POST', '/messages/text', { phone: freshPhone(), message: 'Hello' });
+    expect([unconfigured.status, unconfigured.body.error.code]).toEqual([422, 'MESSAGING_NOT_CONFIGURED']);
+  });
+});
+
+describe('the history', () => {
+  it('shows every message with all its fields, in both directions', async () => {
+    const phone = freshPhone();
+    const sent = await send({ phone, message: 'How are you?' });
+    const wamid = gateway.emulator.inbound({ from: phone.slice(1), phoneNumberId: tenant.phoneNumberId, type: 'text', text: { body: 'Well' } } as never);
+    const list = await eventually(async () => {
+      const { body } = await rest('GET', `/messages?filter[contact_id]=${sent.body.data.contact_id}`);
+      expect(body.data).toHaveLength(2);
+      return body;
+    });
+    const inbound = list.data.find((row: { direction: string }) => row.direction === 'inbound');
+    expect(inbound).toEqual({
+      id: expect.stringMatching(UUID),
+      interaction_id: sent.body.data.chat_id,
+      contact_id: sent.body.data.contact_id,
+      direction: 'inbound',
+      type: 'text',
+      message: 'Well',
+      status: 'received',
+      status_message: null,
+      message_id: wamid,
+      ref_message_id: null,
+      url: null,
+      sent_at: expect.stringMatching(TIMESTAMP),
+      delivered_at: null,
+      read_at: null,
+      created_at: expect.stringMatching(TIMESTAMP),
+      is_read: false,
+    });
+    expect(list.meta.pagination.total).toBe(2);
+    expect((await rest('GET', `/messages/${inbound.id}`)).body.data).toEqual(inbound);
+    expect((await send({ phone, message: 'Good' })).body.data.service_window).toEqual({ open: true, expires_at: expect.stringMatching(TIMESTAMP) });
+  });
+
+  it('is filtered, searched, sorted and cut to fields', async () => {
+    const { body } = await send({ phone: freshPhone(), message: 'A needle in a haystack' });
+    const { contact_id: contact, chat_id: chat, chat_message_id: id } = body.data;
+    for (const query of [
+      `filter[contact_id]=${contact}`,
+      `filter[interaction_id]=${chat}&sort=-created_at`,
+      'search=needle',
+      `q=needle&filter[direction]=outbound&filter[type]=text&sort=updated_at`,
+      `filter[contact_id]=${contact}&filter[status][in]=queued,sent,delivered,read`,
+      `filter[contact_id]=${contact}&filter[created_at][gte]=2020-01-01`,
+    ]) {
+      expect([query, (await rest('GET', `/messages?fields=id&${query}`)).body.data]).toEqual([query, [{ id }]]);
+    }
+    expect((await rest('GET', `/messages?filter[contact_id]=${contact}&filter[status]=failed`)).body.data).toEqual([]);
+  });
+
+  it('has no message of another id or another tenant', async () => {
+    const { body } = await send({ phone: freshPhone(), message: 'Hello' });
+    const stranger = restOf(gateway, await gateway.addTenant({ plan: 'standard', channel: false }));
+    for (const answer of [await stranger('GET', `/messages/${body.data.chat_message_id}`), await rest('GET', '/messages/1'), await rest('GET', '/messages/x')]) {
+      expect([answer.status, answer.body.error.message]).toEqual([404, 'Message not found.']);
+    }
+  });
+});

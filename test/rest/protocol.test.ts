@@ -1,0 +1,229 @@
+import { request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startGateway, type TestGateway, type TestTenant } from '../support/gateway.ts';
+import { freshPhone, type Rest, restOf, TIMESTAMP, UUID } from './client.ts';
+
+let gateway: TestGateway;
+let tenant: TestTenant;
+let rest: Rest;
+
+beforeAll(async () => {
+  gateway = await startGateway({ env: { PARLEY_BODY_LIMIT: '4096' } });
+  tenant = await gateway.addTenant({ plan: 'standard' });
+  rest = restOf(gateway, tenant);
+});
+afterAll(() => gateway.stop());
+
+const problem = { accept: 'application/problem+json' };
+
+describe('an answer', () => {
+  it('has its request id in header, body and log', async () => {
+    const { headers, body } = await rest('GET', '/groups');
+    expect(body.meta).toMatchObject({ request_id: expect.stringMatching(UUID), timestamp: expect.stringMatching(TIMESTAMP) });
+    expect(headers.get('x-request-id')).toBe(body.meta.request_id);
+    expect(gateway.logs.some(line => line['requestId'] === body.meta.request_id)).toBe(true);
+  });
+
+  it('is JSON in UTF-8, and tells what is left of the rate', async () => {
+    const { headers } = await rest('GET', '/groups');
+    expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(headers.get('x-ratelimit-limit')).toMatch(/^\d+$/);
+    expect(headers.get('ratelimit-policy')).toContain('"token"');
+  });
+});
+
+describe('who calls', () => {
+  it('needs a token that is valid, before anything is read', async () => {
+    for (const authorization of ['', 'Bearer nonsense', 'Basic YTpi']) {
+      const { status, body } = await rest('POST', '/contacts', '{', { authorization });
+      expect([authorization, status, body.error.code]).toEqual([authorization, 401, 'UNAUTHORIZED']);
+      expect(body).toMatchObject({ success: false, meta: { request_id: expect.stringMatching(UUID) } });
+    }
+  });
+
+  it.each([
+    ['GET', '/contacts', 'contacts:read', undefined],
+    ['POST', '/contacts', 'contacts:write', { phone: '+4915112345678' }],
+    ['GET', '/contacts/1', 'contacts:read', undefined],
+    ['PATCH', '/contacts/1', 'contacts:write', {}],
+    ['DELETE', '/contacts/1', 'contacts:delete', undefined],
+    ['POST', '/contacts/batch', 'contacts:write', { contacts: [{ phone: '+4915112345678' }] }],
+    ['DELETE', '/contacts/batch', 'contacts:delete', { ids: [1] }],
+    ['GET', '/groups', 'groups:read', undefined],
+    ['POST', '/groups', 'groups:write', { name: 'x' }],
+    ['GET', '/groups/1', 'groups:read', undefined],
+    ['PATCH', '/groups/1', 'groups:write', {}],
+    ['DELETE', '/groups/1', 'groups:delete', undefined],
+    ['POST', '/groups/1/contacts', 'groups:write', { contact_ids: [1] }],
+    ['DELETE', '/groups/1/contacts', 'groups:write', { contact_ids: [1] }],
+    ['GET', '/sources', 'sources:read', undefined],
+    ['POST', '/sources', 'sources:write', { name: 'x' }],
+    ['DELETE', '/sources/1', 'sources:delete', undefined],
+    ['GET', '/statuses', 'statuses:read', undefined],
+    ['PATCH', '/statuses/1', 'statuses:write', {}],
+    ['DELETE', '/statuses/1', 'statuses:delete', undefined],
+    ['POST', '/messages/text', 'messages:send', { phone: '+4915112345678', message: 'x' }],
+    ['GET', '/messages', 'messages:read', undefined],
+    ['GET', '/messages/018f0000-0000-7000-8000-000000000000', 'messages:read', undefined],
+  ])('needs for %s %s the scope %s', async (method, path, scope, body) => {
+    const token = await gateway.addToken(tenant, { scopes: ['account:read'] });
+    const answer = await rest(method, path, body, { authorization: `Bearer ${token}` });
+    expect(answer.status).toBe(403);
+    expect(answer.body.error).toMatchObject({ code: 'INSUFFICIENT_SCOPE', details: { required: [scope], granted: ['account:read'] } });
+  });
+
+  it('is told when to come back once the rate is used up', async () => {
+    const token = await gateway.addToken(tenant, { callsPerMinute: 1 });
+    const headers = { authorization: `Bearer ${token}` };
+    expect((await rest('GET', '/groups', undefined, headers)).status).toBe(200);
+    const limited = await rest('GET', '/groups', undefined, headers);
+    expect(limited.status).toBe(429);
+    expect(limited.body.error).toMatchObject({ code: 'RATE_LIMIT_EXCEEDED', details: { retry_after: expect.any(Number) } });
+    expect(Number(limited.headers.get('retry-after'))).toBe(limited.body.error.details.retry_after);
+    expect(limited.headers.get('x-ratelimit-reset')).toMatch(/^\d+$/);
+  });
+});
+
+describe('an address', () => {
+  it('that is unknown is 404 in the envelope', async () => {
+    for (const path of ['/nope', '/contacts/1/nope', '']) {
+      const { status, body } = await rest('GET', path);
+      expect([path, status, body.success, body.error.code]).toEqual([path, 404, false, 'NOT_FOUND']);
+    }
+  });
+
+  it.each([
+    ['PUT', '/contacts', 'GET, POST, HEAD, OPTIONS'],
+    ['DELETE', '/contacts', 'GET, POST, HEAD, OPTIONS'],
+    ['PUT', '/contacts/1', 'GET, PATCH, DELETE, HEAD, OPTIONS'],
+    ['GET', '/contacts/batch', 'POST, DELETE, OPTIONS'],
+    ['HEAD', '/contacts/batch', 'POST, DELETE, OPTIONS'],
+    ['PATCH', '/groups/1/contacts', 'POST, DELETE, OPTIONS'],
+    ['GET', '/messages/text', 'POST, OPTIONS'],
+    ['POST', '/messages', 'GET, HEAD, OPTIONS'],
+  ])('refuses %s %s and says what it takes', async (method, path, allow) => {
+    const answer = await rest(method, path);
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, allow]);
+    if (method !== 'HEAD') expect(answer.body.error.code).toBe('METHOD_NOT_ALLOWED');
+  });
+
+  it('answers OPTIONS with what it takes, and HEAD as GET without a body', async () => {
+    const options = await rest('OPTIONS', '/contacts/1', undefined, { authorization: '' });
+    expect([options.status, options.headers.get('allow'), options.text]).toEqual([204, 'GET, PATCH, DELETE, HEAD, OPTIONS', '']);
+    const [get, head] = [await rest('GET', '/statuses'), await rest('HEAD', '/statuses')];
+    expect([head.status, head.text, head.headers.get('content-length')]).toEqual([200, '', get.headers.get('content-length')]);
+  });
+});
+
+describe('a body', () => {
+  it.each(['{', 'phone=1', '{"phone":}', '\ufffe'])('%j that is no JSON is 400', async text => {
+    const { status, body } = await rest('POST', '/contacts', text);
+    expect([status, body.error.code]).toEqual([400, 'BAD_REQUEST']);
+  });
+
+  it('that is no object is 422', async () => {
+    for (const text of ['[]', '"x"', '5', 'null', 'true']) {
+      for (const [method, path] of [['POST', '/contacts'], ['PATCH', '/contacts/1'], ['POST', '/contacts/batch'], ['POST', '/messages/text']] as const) {
+        const { status, body } = await rest(method, path, text);
+        expect([method, path, text, status]).toEqual([method, path, text, 422]);
+        expect(body.error.details).toHaveProperty('body');
+      }
+    }
+  });
+
+  it('that is empty lacks what is required', async () => {
+    const { status, body } = await rest('POST', '/contacts', '');
+    expect([status, body.error.details]).toEqual([422, { phone: ['Is required.'] }]);
+  });
+
+  it('of another type is 415', async () => {
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'application/xml']) {
+      const { status, body } = await rest('POST', '/contacts', 'phone=1', { 'content-type': type });
+      expect([type, status, body.error.code]).toEqual([type, 415, 'UNSUPPORTED_MEDIA_TYPE']);
+    }
+    expect((await rest('POST', '/contacts', { phone: freshPhone() }, { 'content-type': 'application/vnd.api+json' })).status).toBe(201);
+  });
+
+  it('that is too large is 413', async () => {
+    const { status, body } = await rest('POST', '/contacts', { phone: 'x'.repeat(5_000) });
+    expect([status, body.error.code]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
+  });
+
+  it('of a GET is ignored', async () => {
+    const status = await new Promise(resolve => {
+      const headers = { authorization: `Bearer ${tenant.token}`, 'content-type': 'text/nonsense', 'content-length': 7 };
+      request(`${gateway.url}/api/v2/groups`, { method: 'GET', headers }, response => {
+        response.resume();
+        resolve(response.statusCode);
+      }).end('{"page"');
+    });
+    expect(status).toBe(200);
+  });
+
+  it('of whatever types never is a fault of ours', async () => {
+    const values = [null, true, 0, -1, 1.5, 1e300, '', ' ', 'x', '\\u0000', [], [null], {}, [[1]], { id: 1 }];
+    const fields = ['phone', 'firstname', 'type', 'email', 'source_id', 'status_id', 'assigned_id', 'groups', 'country_id', 'is_opted_out', 'message', 'contact', 'contact_id', 'contacts', 'options', 'ids', 'contact_ids', 'name', 'color'];
+    const { id } = (await rest('POST', '/contacts', { phone: freshPhone() })).body.data;
+    const routes = [['POST', '/contacts'], ['PATCH', `/contacts/${id}`], ['POST', '/groups'], ['PATCH', '/statuses/1'], ['POST', '/groups/1/contacts'], ['POST', '/contacts/batch'], ['POST', '/messages/text']] as const;
+    const calls = routes.flatMap(([method, path]) => values.map(value => ({ method, path, body: Object.fromEntries(fields.map(field => [field, value])) })));
+    for (const { method, path, body } of calls) {
+      const answer = await rest(method, path, body);
+      expect([method, path, JSON.stringify(body).slice(0, 40), answer.status < 500]).toEqual([method, path, JSON.stringify(body).slice(0, 40), true]);
+    }
+  });
+});
+
+describe('problem details (RFC 9457)', () => {
+  it('take the envelope’s place where they are asked for', async () => {
+    const { status, headers, body } = await rest('POST', '/contacts?x=1', { email: 'x' }, problem);
+    expect(status).toBe(422);
+    expect(headers.get('content-type')).toMatch(/^application\/problem\+json/);
+    expect(body).toEqual({
+      type: 'urn:parley:error:validation_error',
+      title: 'Validation error',
+      status: 422,
+      detail: 'phone: Is required.',
+      instance: '/api/v2/contacts',
+      code: 'VALIDATION_ERROR',
+      errors: { phone: ['Is required.'] },
+      request_id: headers.get('x-request-id'),
+    });
+  });
+
+  it('cover every kind of refusal', async () => {
+    const answers = [
+      await rest('GET', '/contacts', undefined, { ...problem, authorization: 'Bearer x' }),
+      await rest('GET', '/contacts/0', undefined, problem),
+      await rest('GET', '/nope', undefined, problem),
+      await rest('PUT', '/contacts', undefined, problem),
+      await rest('POST', '/contacts', '{', problem),
+      await rest('POST', '/contacts', 'x', { ...problem, 'content-type': 'text/plain' }),
+    ];
+    expect(answers.map(({ body }) => [body.status, body.code])).toEqual([
+      [401, 'UNAUTHORIZED'],
+      [404, 'NOT_FOUND'],
+      [404, 'NOT_FOUND'],
+      [405, 'METHOD_NOT_ALLOWED'],
+      [400, 'BAD_REQUEST'],
+      [415, 'UNSUPPORTED_MEDIA_TYPE'],
+    ]);
+    for (const { headers } of answers) expect(headers.get('content-type')).toMatch(/^application\/problem\+json/);
+  });
+
+  it('leave good answers as they are', async () => {
+    const { headers, body } = await rest('GET', '/groups', undefined, problem);
+    expect([headers.get('content-type'), body.success]).toEqual(['application/json; charset=utf-8', true]);
+  });
+});
+
+describe('when the database is gone', () => {
+  it('the answer is 503 with a time to come back', async () => {
+    const small = await startGateway();
+    const call = restOf(small, small.tenant);
+    expect((await call('GET', '/groups')).status).toBe(200);
+    await small.database.query(`alter table groups rename to gone`);
+    const broken = await call('GET', '/groups');
+    expect([broken.status, broken.body.error]).toEqual([500, { code: 'INTERNAL_ERROR', message: 'Something went wrong on our side.', details: { request_id: broken.body.meta.request_id } }]);
+    await small.stop();
+  });
+});
