@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
-import { lexicographicSortSchema, printSchema } from 'graphql';
 import { channelCommand } from './commands/channel.ts';
 import { devCommand } from './commands/dev.ts';
 import { emulatorCommand } from './commands/emulator.ts';
@@ -10,9 +9,9 @@ import { tenantCommand } from './commands/tenant.ts';
 import { tokenCommand } from './commands/token.ts';
 import { CodedError } from './errors.ts';
 import { UserError } from './platform/user-error.ts';
-import { schema } from './schema.ts';
+import { schemaCommand } from './commands/schema.ts';
 
-/** The command line. A user's error is a sentence and an exit code; anything else is a fault of ours and shows its stack. */
+/** The command line. What only one command needs it loads itself, so that the others start at once. A user's error is a sentence and an exit code; anything else is a fault of ours and shows its stack. */
 const { version } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
 
 const program = new Command('parley')
@@ -26,11 +25,7 @@ const program = new Command('parley')
   .addCommand(tokenCommand())
   .addCommand(channelCommand())
   .addCommand(emulatorCommand())
-  .addCommand(
-    new Command('schema').description('print the GraphQL schema (SDL)').action(() => {
-      process.stdout.write(`${printSchema(lexicographicSortSchema(schema))}\n`);
-    }),
-  );
+  .addCommand(schemaCommand());
 
 try {
   await program.parseAsync(process.argv);

@@ -56,7 +56,8 @@ export function parseScopes(words: readonly string[]): { scopes: Scope[]; unknow
 
 function expand(word: string): Scope[] {
   if (word === '*') return [...SCOPES];
-  const [resource = '', action = ''] = word.split(/[:.]/, 2);
+  const [resource = '', action = '', ...rest] = word.split(/[:.]/);
+  if (rest.length > 0) return [];
   if (action === '*') return SCOPES.filter(scope => scope.startsWith(`${resource}:`));
   const canonical = word.includes('.') ? `${resource}:${DOTTED_ACTIONS[action] ?? action}` : word;
   return isScope(canonical) ? [canonical] : [];

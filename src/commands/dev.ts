@@ -14,8 +14,7 @@ import { createDatabase } from '../platform/database.ts';
 import { type EmbeddedPostgres, removeEmbeddedPostgres, startEmbeddedPostgres } from '../platform/embedded/postgres.ts';
 import { createLog, type Log } from '../platform/log.ts';
 import { UserError } from '../platform/user-error.ts';
-import { schema } from '../schema.ts';
-import { type Gateway, serve } from '../serve.ts';
+import type { Gateway } from '../serve.ts';
 import { DEV_DIRECTORY, type DevFacts, factsPath, readFacts, secretKeyPath } from './database.ts';
 import { DEMO_NETWORK, DEMO_TEMPLATES, DEMO_TENANT, type DemoAccess, newDemoToken, seedDemo } from './demo.ts';
 import { migrateDatabase } from './migrate.ts';
@@ -78,6 +77,7 @@ class Development {
       const graphiql = { token: isLoopback(this.#config.host) ? seeded.token : undefined };
       const network = { ...this.#config.network, baseUrl: this.#emulator.url };
       const config = { ...this.#config, databaseUrl, secretKey, network, graphiql };
+      const [{ schema }, { serve }] = await Promise.all([import('../schema.ts'), import('../serve.ts')]);
       this.#gateway = await serve({ config, schema, role: 'all', log: this.#log });
       const facts = this.#facts(this.#gateway.server.url, this.#emulator.url, databaseUrl, seeded.token);
       this.#emulator.setWebhookUrl(`${facts.baseUrl}/network/cloud-api/webhook`);

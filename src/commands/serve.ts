@@ -2,8 +2,7 @@ import { Command, Option } from 'commander';
 import { loadConfig } from '../config.ts';
 import { createLog } from '../platform/log.ts';
 import { UserError } from '../platform/user-error.ts';
-import { schema } from '../schema.ts';
-import { type Role, serve } from '../serve.ts';
+import type { Role } from '../serve.ts';
 import { migrateDatabase } from './migrate.ts';
 import { untilStopped } from './until-stopped.ts';
 
@@ -18,6 +17,7 @@ export function serveCommand(): Command {
       const missing = [databaseUrl === undefined && '  DATABASE_URL: postgres://user:password@host:5432/database', secretKey === undefined && '  PARLEY_SECRET_KEY: 32 bytes as base64, for example from `openssl rand -base64 32`'].filter(Boolean);
       if (databaseUrl === undefined || secretKey === undefined) throw new UserError(`Required and not set:\n${missing.join('\n')}`);
       if (migrate) await migrateDatabase(databaseUrl);
+      const [{ schema }, { serve }] = await Promise.all([import('../schema.ts'), import('../serve.ts')]);
       await untilStopped(config, async () => {
         const gateway = await serve({ config: { ...config, databaseUrl, secretKey }, schema, role, log: createLog(config.logLevel) });
         return () => gateway.stop();

@@ -1,4 +1,4 @@
-const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)$/;
 
 /** An instant as REST writes it: `2026-01-01T07:58:39+00:00`, whole seconds. @returns undefined when the text is no instant of ours */
 export const wireTime = (text: string): string | undefined =>

@@ -93,6 +93,7 @@ describe('timestamps', () => {
   it('have whole seconds and a numeric offset', () => {
     expect(time('2026-01-01T07:58:39.987Z')).toBe('2026-01-01T07:58:39+00:00');
     expect(wireTime('2026-01-01T07:58:39Z')).toBe('2026-01-01T07:58:39+00:00');
+    expect(wireTime('2026-01-01T07:58:39.987+00:00')).toBe('2026-01-01T07:58:39+00:00');
     expect(time(null)).toBeNull();
     expect(wireTime('2026')).toBeUndefined();
   });

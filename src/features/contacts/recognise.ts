@@ -67,10 +67,13 @@ function unique(senders: readonly Sender[]): Sender[] {
   return [...seen.values()];
 }
 
+/** What of a profile name can be stored, cut between characters: half a surrogate pair would spoil the whole batch. */
+const nameOf = (profileName = ''): string => [...profileName.replaceAll('\0', '').trim()].slice(0, 255).join('').toWellFormed();
+
 /** The profile name is all that is known of a stranger: its first word is taken for the first name. */
 function newSender(sender: Sender): Omit<NewSender, 'source_id' | 'status_id'> {
   const phone = sender.waId === undefined ? undefined : phoneOf(sender.waId);
-  const [, firstname = '', lastname = ''] = /^(\S*)\s*([\s\S]*)$/.exec((sender.profileName ?? '').replaceAll('\0', '').trim().slice(0, 255)) ?? [];
+  const [, firstname = '', lastname = ''] = /^(\S*)\s*([\s\S]*)$/.exec(nameOf(sender.profileName)) ?? [];
   return {
     firstname,
     lastname,

@@ -6,7 +6,7 @@ import { violationOf } from '../../platform/violations.ts';
 import { tenantOf } from '../caller.ts';
 import { once } from '../idempotency/once.ts';
 import { LABELS, type LabelInput, type LabelKind, type LabelRow, nameTaken, parseLabel } from './label.ts';
-import { deleteLabels, getLabels, insertLabels, labelsInUse, lockLabel, updateLabel } from './store.ts';
+import { deleteLabels, getLabels, insertLabels, labelsInUse, lockLabels, updateLabel } from './store.ts';
 
 type Action = 'created' | 'updated' | 'deleted';
 type Keyed<T> = T & { readonly idempotencyKey?: string | null | undefined };
@@ -59,7 +59,7 @@ export async function changeLabel(context: Context, kind: LabelKind, id: number,
 
 async function update(trx: Db, tenantId: number, kind: LabelKind, id: number, fields: ReturnType<typeof parseLabel>): Promise<LabelRow> {
   try {
-    const before = await lockLabel(trx, tenantId, kind, id);
+    const [before] = await lockLabels(trx, tenantId, kind, [id]);
     const after = before && (await updateLabel(trx, tenantId, kind, id, fields));
     if (!before || !after) throw notFound(LABELS[kind].type);
     await append(trx, tenantId, [event(kind, 'updated', after, changedSince(before, after))]);
@@ -80,6 +80,7 @@ export async function removeLabel(context: Context, kind: LabelKind, id: number)
       await append(trx, tenantId, [event(kind, 'deleted', deleted)]);
       return deleted;
     });
+    forgetDefaults(context);
     context.signals.send('events');
     return label;
   } catch (error) {
@@ -87,6 +88,9 @@ export async function removeLabel(context: Context, kind: LabelKind, id: number)
     throw error;
   }
 }
+
+/** A deleted source or status may have been the tenant's default, which this process remembers with its tokens. */
+const forgetDefaults = ({ tokens }: Context): void => tokens.forgetAll();
 
 export interface LabelBatchError {
   readonly index: number;
@@ -149,14 +153,17 @@ export interface DeletedLabels {
 /** Removes many labels in one transaction; what does not exist or is in use is reported and stays. */
 export async function removeLabels(context: Context, kind: LabelKind, ids: readonly number[]): Promise<DeletedLabels> {
   const tenantId = tenantOf(context);
+  const wanted = [...new Set(ids)];
   const outcome = await context.db.transaction(async trx => {
-    const inUse = kind === 'group' ? [] : await labelsInUse(trx, tenantId, kind, ids);
-    const deletable = ids.filter(id => !inUse.includes(id));
+    await lockLabels(trx, tenantId, kind, wanted);
+    const inUse = kind === 'group' ? [] : await labelsInUse(trx, tenantId, kind, wanted);
+    const deletable = wanted.filter(id => !inUse.includes(id));
     const deleted = await deleteLabels(trx, tenantId, kind, deletable);
     await append(trx, tenantId, deleted.map(label => event(kind, 'deleted', label)));
     const deletedIds = deleted.map(label => label.id);
     return { deletedIds, inUseIds: inUse, notFoundIds: deletable.filter(id => !deletedIds.includes(id)) };
   });
+  forgetDefaults(context);
   context.signals.send('events');
   return outcome;
 }

@@ -3,7 +3,7 @@ import { invalid, notFound } from '../../errors.ts';
 import { tenantOf } from '../caller.ts';
 import { once } from '../idempotency/once.ts';
 import type { LabelRow } from './label.ts';
-import { addMembers, existingContacts, getLabels, removeMembers } from './store.ts';
+import { addMembers, getLabels, holdContacts, lockLabels, removeMembers } from './store.ts';
 
 export interface MembersChange {
   readonly group: LabelRow;
@@ -27,21 +27,20 @@ export async function changeMembers(context: Context, action: 'add' | 'remove', 
   const tenantId = tenantOf(context);
   const { groupId, contactIds } = input;
   if (contactIds.length === 0 || contactIds.length > MAX_MEMBERS) throw invalid({ contactIds: [`Takes 1 to ${MAX_MEMBERS} ids.`] });
-  const groupOf = async (db = context.db.write): Promise<LabelRow> => {
-    const [group] = await getLabels(db, tenantId, 'group', [groupId]);
+  const present = ([group]: readonly LabelRow[]): LabelRow => {
     if (!group) throw notFound('Group');
     return group;
   };
   return once<MembersChange>(context, { operation: `${action}GroupMembers`, key: input.idempotencyKey, input }, {
     run: async trx => {
-      const group = await groupOf(trx);
+      const group = present(await lockLabels(trx, tenantId, 'group', [groupId]));
       if (action === 'remove') return { group, count: await removeMembers(trx, tenantId, groupId, contactIds) };
-      const known = await existingContacts(trx, tenantId, contactIds);
+      const known = await holdContacts(trx, tenantId, contactIds);
       const unknown = contactIds.filter(id => !known.has(id));
       if (unknown.length > 0) throw invalid({ contactIds: [`No such contact: ${unknown.slice(0, 10).join(', ')}.`] });
       return { group, count: await addMembers(trx, tenantId, groupId, contactIds) };
     },
     store: ({ count }) => ({ count }),
-    again: async stored => ({ group: await groupOf(), count: (stored as { count: number }).count }),
+    again: async stored => ({ group: present(await getLabels(context.db.write, tenantId, 'group', [groupId])), count: (stored as { count: number }).count }),
   });
 }

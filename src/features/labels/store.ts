@@ -23,12 +23,6 @@ export async function getLabels(db: Db, tenantId: number, kind: LabelKind, ids: 
   return rows;
 }
 
-export async function lockLabel(trx: Db, tenantId: number, kind: LabelKind, id: number): Promise<LabelRow | undefined> {
-  const { rows } = await sql<LabelRow>`
-    select ${columns(kind)} from ${table(kind)} where tenant_id = ${tenantId} and id = ${id} for update`.execute(trx);
-  return rows[0];
-}
-
 /** @returns the new rows in the order given; a name that the tenant has already is left out */
 export async function insertLabels(trx: Db, tenantId: number, kind: LabelKind, labels: readonly LabelFields[]): Promise<LabelRow[]> {
   const names = labels.map(label => label.name);
@@ -53,6 +47,16 @@ export async function updateLabel(trx: Db, tenantId: number, kind: LabelKind, id
   return rows[0];
 }
 
+/**
+ * Locks those of the labels that are there, so that no contact can begin to use one of them before the transaction ends.
+ * In the order of their ids: two who lock several of the same do not wait for each other.
+ */
+export async function lockLabels(trx: Db, tenantId: number, kind: LabelKind, ids: readonly number[]): Promise<LabelRow[]> {
+  const { rows } = await sql<LabelRow>`
+    select ${columns(kind)} from ${table(kind)} where tenant_id = ${tenantId} and id = any(${ids}::bigint[]) order by id for update`.execute(trx);
+  return rows;
+}
+
 /** Fails with a foreign key violation when a contact still uses one of them. */
 export async function deleteLabels(trx: Db, tenantId: number, kind: LabelKind, ids: readonly number[]): Promise<LabelRow[]> {
   const { rows } = await sql<LabelRow>`
@@ -64,8 +68,8 @@ export async function deleteLabels(trx: Db, tenantId: number, kind: LabelKind, i
 export async function labelsInUse(db: Db, tenantId: number, kind: 'source' | 'status', ids: readonly number[]): Promise<number[]> {
   const column = sql.raw(kind === 'source' ? 'source_id' : 'status_id');
   const { rows } = await sql<{ id: number }>`
-    select id from unnest(${ids}::bigint[]) as id
-    where exists (select from contacts where tenant_id = ${tenantId} and ${column} = id)`.execute(db);
+    select l.id from unnest(${ids}::bigint[]) as l (id)
+    where exists (select from contacts c where c.tenant_id = ${tenantId} and c.${column} = l.id)`.execute(db);
   return rows.map(row => row.id);
 }
 
@@ -104,9 +108,9 @@ export async function removeMembers(trx: Db, tenantId: number, groupId: number, 
   return rows.length;
 }
 
-/** The ids among these that are contacts of the tenant. */
-export async function existingContacts(db: Db, tenantId: number, ids: readonly number[]): Promise<Set<number>> {
+/** The ids among these that are contacts of the tenant, and stay so until the transaction ends. */
+export async function holdContacts(trx: Db, tenantId: number, ids: readonly number[]): Promise<Set<number>> {
   const { rows } = await sql<{ id: number }>`
-    select id from contacts where tenant_id = ${tenantId} and id = any(${ids}::bigint[])`.execute(db);
+    select id from contacts where tenant_id = ${tenantId} and id = any(${ids}::bigint[]) order by id for key share`.execute(trx);
   return new Set(rows.map(row => row.id));
 }

@@ -40,10 +40,13 @@ export function createTokenVerifier(db: Database, clock: Clock, log: Log): Token
     const promise = findBearer(db.read, hashToken(token))
       .then(row => {
         const entry = { loadedAt, principal: row && toPrincipal(row) };
-        entries.set(token, entry);
+        // What was forgotten meanwhile stays forgotten: this look may have been from before a revocation.
+        if (loading.get(token) === promise) entries.set(token, entry);
         return entry;
       })
-      .finally(() => loading.delete(token));
+      .finally(() => {
+        if (loading.get(token) === promise) loading.delete(token);
+      });
     loading.set(token, promise);
     return promise;
   }
@@ -78,7 +81,10 @@ export function createTokenVerifier(db: Database, clock: Clock, log: Log): Token
       timer.unref();
       return () => clearInterval(timer);
     },
-    forgetAll: () => entries.clear(),
+    forgetAll() {
+      entries.clear();
+      loading.clear();
+    },
   };
 }
 
