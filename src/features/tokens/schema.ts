@@ -2,7 +2,7 @@ import { builder } from '../../builder.ts';
 import { notFound } from '../../errors.ts';
 import { numericId } from '../../global-ids.ts';
 import { callerOf } from '../caller.ts';
-import { type CreatedToken, createToken } from './create.ts';
+import { type IssuedToken, issueToken } from './issue.ts';
 import { Viewer } from '../tenants/schema.ts';
 import { type AccessTokenRow, getTokens, listTokens, revokeToken } from './store.ts';
 
@@ -38,14 +38,15 @@ const CreateAccessTokenInput = builder.inputType('CreateAccessTokenInput', {
     scopes: t.stringList({ required: true, description: 'Scopes such as `contacts:read`; `contacts:*` for all of a resource.' }),
     callsPerMinute: t.int({ description: 'At most the rate of your own token; 60 when nothing is said.' }),
     expiresAt: t.field({ type: 'DateTime', description: 'At most the end of your own token.' }),
+    idempotencyKey: t.string({ description: 'Makes a repeated request the same one for 24 hours (at most 255 characters).' }),
   }),
 });
 
-const CreatedAccessToken = builder.objectRef<CreatedToken>('CreatedAccessToken').implement({
+const CreatedAccessToken = builder.objectRef<IssuedToken>('CreatedAccessToken').implement({
   description: 'A new token, with its secret.',
   fields: t => ({
     accessToken: t.field({ type: AccessToken, description: 'What is known about it from now on.', resolve: created => created.accessToken }),
-    token: t.exposeString('token', { description: 'The bearer token. It cannot be shown again.' }),
+    token: t.exposeString('token', { nullable: true, description: 'The bearer token, shown this once; null when the request is a repeated one.' }),
   }),
 });
 
@@ -77,9 +78,8 @@ builder.mutationFields(t => ({
     authScopes: { scope: 'tokens:write' },
     args: { input: t.arg({ type: CreateAccessTokenInput, required: true }) },
     resolve: (_root, { input }, context) => {
-      const { tenant, ...grant } = callerOf(context);
-      const request = { ...input, callsPerMinute: input.callsPerMinute ?? undefined, expiresAt: input.expiresAt ?? undefined };
-      return createToken(context.db.write, tenant.id, request, grant, context.clock.now());
+      const { idempotencyKey, ...given } = input;
+      return issueToken(context, { ...given, callsPerMinute: given.callsPerMinute ?? undefined, expiresAt: given.expiresAt ?? undefined }, idempotencyKey);
     },
   }),
   revokeAccessToken: t.field({
