@@ -55,12 +55,18 @@ export const builder = new SchemaBuilder<{
   },
 });
 
+/** A map of scopes fails as a whole, with a failure for each. */
+const scopesOf = (failure: AuthFailure): string[] => {
+  if ('failures' in failure) return failure.failures.flatMap(scopesOf);
+  return 'parameter' in failure && typeof failure.parameter === 'string' ? [failure.parameter] : [];
+};
+
 function refusal(context: Context, failure: AuthFailure): Error {
   const { principal } = context;
   if (!principal) return unauthorized();
-  const required = 'parameter' in failure && typeof failure.parameter === 'string' ? failure.parameter : undefined;
-  return new CodedError('INSUFFICIENT_SCOPE', `This token lacks the scope ${required ?? 'for this field'}.`, {
-    required: required ? [required] : [],
+  const required = scopesOf(failure);
+  return new CodedError('INSUFFICIENT_SCOPE', `This token lacks the scope ${required.join(', ') || 'for this field'}.`, {
+    required,
     granted: [...principal.scopes],
   });
 }
@@ -73,7 +79,8 @@ builder.scalarType('DateTime', {
   // Rows carry ISO text already; JSON made by the database writes the offset as +00:00.
   serialize: value => (typeof value === 'string' && value.endsWith('Z') ? value : new Date(value as string).toISOString()),
   parseValue: value => {
-    const time = typeof value === 'string' && /^\d{4}-\d{2}-\d{2}/.test(value) ? Date.parse(value) : Number.NaN;
+    // Year 0 is none in PostgreSQL.
+    const time = typeof value === 'string' && /^(?!0000)\d{4}-\d{2}-\d{2}/.test(value) ? Date.parse(value) : Number.NaN;
     if (Number.isNaN(time)) throw fault('DateTime must be an ISO 8601 date or instant, for example 2026-01-31T07:58:39Z.');
     return new Date(time).toISOString();
   },

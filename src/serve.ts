@@ -38,8 +38,10 @@ export interface Gateway {
   stop(): Promise<void>;
 }
 
-/** Lanes get this long to finish what they are sending. What does not make it is leased and will be sent by the next process. */
-const STOP_TIMEOUT_MS = 7 * SECOND;
+/** Lanes get this long for answers of the network; then the connections are cut, and what was under way waits for its status. */
+const ANSWER_TIMEOUT_MS = 4 * SECOND;
+/** Lanes get this long to write down what came of it. What does not make it is leased and will be sent by the next process. */
+const STOP_TIMEOUT_MS = 6 * SECOND;
 
 /** Makes what a process needs, once: config → resources → HTTP server and worker. @throws UserError */
 export async function serve(options: ServeOptions): Promise<Gateway> {
@@ -86,7 +88,11 @@ export async function serve(options: ServeOptions): Promise<Gateway> {
     };
     await bus.start();
     undo.push(() => bus.stop());
-    undo.push(() => jobs.stop(STOP_TIMEOUT_MS));
+    undo.push(async () => {
+      const impatient = setTimeout(() => void network.close(), ANSWER_TIMEOUT_MS);
+      await jobs.stop(STOP_TIMEOUT_MS);
+      clearTimeout(impatient);
+    });
     if (role !== 'gateway') {
       const stopWorker = await startWorker(resources, jobs);
       undo.push(async () => stopWorker());

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import { type Admission, admit, bearerOf } from './authenticate.ts';
@@ -25,6 +26,8 @@ export interface GatewayServer {
 const WEBHOOK_BODY_LIMIT = 4 * 1024 * 1024;
 const REQUEST_TIMEOUT_MS = 60 * SECOND;
 const KEEP_ALIVE_TIMEOUT_MS = 65 * SECOND;
+/** Requests under way get this long when we stop; who is still sending or reading then is cut off. */
+const CLOSE_TIMEOUT_MS = 3 * SECOND;
 
 /**
  * One HTTP server for everything: GraphQL, REST, webhooks of the network, health, metrics.
@@ -40,6 +43,8 @@ export async function startServer(resources: Resources, schema: GraphQLSchema, p
     genReqId: newRequestId,
     logger: false,
     return503OnClosing: true,
+    // Faults in the address itself never reach a hook.
+    frameworkErrors: (error, request, reply) => void answerError(error, request, reply.header('x-request-id', request.id), resources),
     forceCloseConnections: 'idle',
   });
   const kernel = createKernel(resources, schema);
@@ -57,7 +62,9 @@ export async function startServer(resources: Resources, schema: GraphQLSchema, p
     kernel,
     async close() {
       await sockets?.close();
+      const impatient = setTimeout(() => app.server.closeAllConnections(), CLOSE_TIMEOUT_MS);
       await app.close();
+      clearTimeout(impatient);
     },
   };
 }
@@ -158,6 +165,12 @@ function registerHealth(app: FastifyInstance, { db, metrics }: Resources, isRead
 
 function registerGraphQL(app: FastifyInstance, resources: Resources, kernel: Kernel): void {
   const yoga = createYogaServer(kernel, resources.tokens, resources.config.graphiql);
+  /** Answers that never come to an end by themselves. */
+  const streams = new Set<ServerResponse>();
+  // Cut off, not completed: a client takes that for a broken connection and goes on elsewhere after its cursor.
+  app.addHook('preClose', async () => {
+    for (const stream of streams) stream.destroy();
+  });
 
   /** Replays the request for Yoga: its body was read here, and a consumed stream cannot be read twice. */
   async function handOver(request: FastifyRequest, reply: FastifyReply, admission: Admission): Promise<FastifyReply> {
@@ -172,6 +185,10 @@ function registerGraphQL(app: FastifyInstance, resources: Resources, kernel: Ker
     const address = `http://${request.host || 'localhost'}${request.url}`;
     const init = { method: request.method, headers, signal: gone.signal, ...(body !== undefined && { body }) };
     const response = await yoga.fetch(address, init, context);
+    if (wantsStream(request.headers.accept)) {
+      streams.add(reply.raw);
+      reply.raw.once('close', () => streams.delete(reply.raw));
+    }
     reply.code(response.status);
     response.headers.forEach((value, name) => void reply.header(name, value));
     return reply.send(response.body);

@@ -12,29 +12,32 @@ type Maybe<T> = T | undefined;
 
 /**
  * One set per operation, and per event of a subscription (rows that are kept longer would be stale). Each loader is made
- * when it is first used: most operations use none.
+ * when it is first used: most operations use none. In a mutation they only batch: what one of its fields has read,
+ * the next one may have changed.
  */
 export class Loaders {
   readonly #db: Database['read'];
   readonly #tenantId: number;
+  readonly #options: { readonly cache: boolean };
 
-  constructor(db: Database, tenantId: number) {
+  constructor(db: Database, tenantId: number, cache = true) {
     this.#db = db.read;
     this.#tenantId = tenantId;
+    this.#options = { cache };
   }
 
   #rows<Row extends { readonly id: number }>(load: (ids: readonly number[]) => Promise<Row[]>): DataLoader<number, Maybe<Row>> {
     return new DataLoader(async ids => {
       const byId = new Map((await load(ids)).map(row => [row.id, row]));
       return ids.map(id => byId.get(id));
-    });
+    }, this.#options);
   }
 
   #values<T>(load: (ids: readonly number[]) => Promise<Map<number, T>>, absent: T): DataLoader<number, T> {
     return new DataLoader(async ids => {
       const byId = await load(ids);
       return ids.map(id => byId.get(id) ?? absent);
-    });
+    }, this.#options);
   }
 
   #source: Maybe<DataLoader<number, Maybe<LabelRow>>>;

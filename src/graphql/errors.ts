@@ -13,7 +13,7 @@ export function maskError(error: unknown, requestId: string, log: Log): GraphQLE
   const cause = causeOf(error);
   if (cause instanceof CodedError) return error instanceof GraphQLError ? withPath(cause, error) : cause;
   if (error instanceof GraphQLError && (cause === undefined || cause instanceof GraphQLError)) {
-    return error.extensions['code'] ? error : withCode(error, 'BAD_USER_INPUT');
+    return codeOf(error) === undefined ? withCode(error, 'BAD_USER_INPUT') : error;
   }
   const path = error instanceof GraphQLError ? error.path : undefined;
   if (isUnavailable(cause ?? error)) {
@@ -41,8 +41,12 @@ export function isUnavailable(error: unknown): boolean {
 const withPath = (cause: CodedError, at: GraphQLError): GraphQLError =>
   at === cause || !at.path ? cause : located(cause, at.path, at);
 
-const located = (error: CodedError, path: GraphQLError['path'], at?: GraphQLError): GraphQLError =>
-  new GraphQLError(error.message, { path: path ?? null, nodes: at?.nodes ?? null, extensions: error.extensions, originalError: error });
+function located(error: CodedError, path: GraphQLError['path'], at?: GraphQLError): GraphQLError {
+  const moved = new GraphQLError(error.message, { path: path ?? null, nodes: at?.nodes ?? null, extensions: error.extensions, originalError: error });
+  // Errors of compiled operations know their places, but not the nodes that stand there.
+  if (at?.locations && !at.nodes) Object.defineProperty(moved, 'locations', { value: at.locations, enumerable: true });
+  return moved;
+}
 
 const withCode = (error: GraphQLError, code: string): GraphQLError =>
   new GraphQLError(error.message, {

@@ -2,9 +2,11 @@ import { createSourceEventStream, type DocumentNode, type ExecutionResult, execu
 import type { Context, Principal, Replay, Resources } from '../context.ts';
 import { unauthorized } from '../errors.ts';
 import { Loaders } from '../features/loaders.ts';
+import { closable } from '../platform/closable.ts';
 import { createDocuments, type Operation, type Prepared } from './documents.ts';
 import { maskError } from './errors.ts';
 import { checkLimits } from './limits.ts';
+import { checkText, textFault } from './text.ts';
 
 export type Variables = Readonly<Record<string, unknown>>;
 
@@ -42,23 +44,24 @@ export function createKernel(resources: Resources, schema: GraphQLSchema): Kerne
     return { ...resources, principal, requestId, replay, loaders };
   }
 
+  /** The fields of a mutation run one after the other, and each shows what is there after its own turn. */
+  const withoutMemory = (context: Context): Context => ({ ...context, loaders: new Loaders(resources.db, context.principal?.tenant.id ?? -1, false) });
+
   function masked(result: ExecutionResult, context: Context): ExecutionResult {
     if (!result.errors) return result;
     return { ...result, errors: result.errors.map(error => maskError(error, context.requestId, context.log)) };
   }
 
-  async function run(operation: Operation, variables: Variables, context: Context): Promise<ExecutionResult> {
+  const interpret = (operation: Operation, variables: Variables, contextValue: Context): Promise<ExecutionResult> | ExecutionResult =>
+    execute({ schema, document: operation.document, contextValue, variableValues: variables, operationName: operation.name });
+
+  async function run(operation: Operation, variables: Variables, given: Context): Promise<ExecutionResult> {
+    const context = operation.node.operation === 'mutation' ? withoutMemory(given) : given;
     try {
       documents.use(operation);
-      const result = operation.compiled
-        ? await operation.compiled.query(undefined, context, variables)
-        : await execute({
-            schema,
-            document: operation.document,
-            contextValue: context,
-            variableValues: variables,
-            operationName: operation.name,
-          });
+      const compiled = await operation.compiled?.query(undefined, context, variables);
+      // A program that was not run, because the variables do not fit it, says so in words of its own: the executor has the usual ones.
+      const result = compiled && 'data' in compiled ? compiled : await interpret(operation, variables, context);
       const safe = masked(result as ExecutionResult, context);
       return context.replay.replayed ? { ...safe, extensions: { ...safe.extensions, idempotencyReplayed: true } } : safe;
     } catch (error) {
@@ -66,7 +69,7 @@ export function createKernel(resources: Resources, schema: GraphQLSchema): Kerne
     }
   }
 
-  async function* events(stream: AsyncIterable<unknown>, operation: Operation, variables: Variables, context: Context): AsyncGenerator<ExecutionResult> {
+  async function* events(stream: AsyncGenerator<unknown>, operation: Operation, variables: Variables, context: Context): AsyncGenerator<ExecutionResult> {
     const { principal, requestId } = context;
     try {
       for await (const event of stream) {
@@ -96,6 +99,8 @@ export function createKernel(resources: Resources, schema: GraphQLSchema): Kerne
       try {
         if (operation.measured.introspects && !context.principal) throw unauthorized();
         checkLimits(operation.measured, variables);
+        if (operation.measured.faultyLiteral !== undefined) throw textFault(operation.measured.faultyLiteral);
+        checkText(variables);
         return undefined;
       } catch (error) {
         return maskError(error, context.requestId, context.log);
@@ -113,7 +118,10 @@ export function createKernel(resources: Resources, schema: GraphQLSchema): Kerne
           variableValues: variables,
           operationName: operation.name,
         });
-        return Symbol.asyncIterator in stream ? events(stream, operation, variables, context) : masked(stream, context);
+        if (!(Symbol.asyncIterator in stream)) return masked(stream, context);
+        // What our resolvers subscribe to is a generator that can be ended while it waits.
+        const source = stream as AsyncGenerator<unknown>;
+        return closable(events(source, operation, variables, context), () => void source.return(undefined));
       } catch (error) {
         return { errors: [maskError(error, context.requestId, context.log)] };
       }

@@ -14,8 +14,10 @@ import {
   Kind,
   type OperationDefinitionNode,
   type SelectionSetNode,
+  type ValueNode,
 } from 'graphql';
 import { CodedError } from '../errors.ts';
+import { faultyLiteral } from './text.ts';
 
 /** What one operation may be. Documents of our own (REST) are not measured against these. */
 export const LIMITS = { tokens: 2_000, depth: 12, aliases: 30, rootFields: 20, directives: 20, cost: 10_000 } as const;
@@ -30,6 +32,8 @@ export interface Measured {
   readonly aliases: number;
   readonly rootFields: number;
   readonly directives: number;
+  /** The argument whose literal is no text that can be stored. */
+  readonly faultyLiteral: string | undefined;
   /** Whether the schema itself is asked for. */
   readonly introspects: boolean;
   /** One point for each object that the operation can return, ten for each mutation. */
@@ -42,7 +46,7 @@ type Cost = (variables: Readonly<Record<string, unknown>>) => number;
 export function measure(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode): Measured {
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const definition of document.definitions) if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
-  const walk = new Walk(schema, fragments);
+  const walk = new Walk(schema, fragments, defaultsOf(operation));
   const root = schema.getRootType(operation.operation) ?? undefined;
   const cost = walk.selectionSet(operation.selectionSet, root, 1);
   const mutations = operation.operation === 'mutation' ? walk.rootFields * MUTATION_COST : 0;
@@ -51,6 +55,7 @@ export function measure(schema: GraphQLSchema, document: DocumentNode, operation
     aliases: walk.aliases,
     rootFields: walk.rootFields,
     directives: walk.directives,
+    faultyLiteral: faultyLiteral(document),
     introspects: walk.introspects,
     cost: variables => mutations + cost(variables),
   };
@@ -68,10 +73,12 @@ class Walk {
   #steps = 0;
   readonly #schema: GraphQLSchema;
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  readonly #defaults: Defaults;
 
-  constructor(schema: GraphQLSchema, fragments: ReadonlyMap<string, FragmentDefinitionNode>) {
+  constructor(schema: GraphQLSchema, fragments: ReadonlyMap<string, FragmentDefinitionNode>, defaults: Defaults) {
     this.#schema = schema;
     this.#fragments = fragments;
+    this.#defaults = defaults;
   }
 
   selectionSet(set: SelectionSetNode, type: GraphQLNamedType | undefined, depth: number): Cost {
@@ -107,7 +114,7 @@ class Walk {
     if (!field.selectionSet || !isCompositeType(result)) return () => 0;
     const below = this.selectionSet(field.selectionSet, result, depth + 1);
     if (result.name.endsWith('Connection')) {
-      const size = pageSize(field);
+      const size = pageSize(field, this.#defaults);
       return variables => 2 + size(variables) * below(variables);
     }
     // A page's edges and nodes are counted by its size already.
@@ -118,16 +125,33 @@ class Walk {
   }
 }
 
-function pageSize(field: FieldNode): Cost {
-  const argument = field.arguments?.find(({ name }) => name.value === 'first' || name.value === 'last');
-  const value = argument?.value;
-  if (value?.kind === Kind.INT) return () => Number(value.value);
-  if (value?.kind === Kind.VARIABLE) {
-    const name = value.name.value;
-    return variables => (typeof variables[name] === 'number' ? variables[name] : DEFAULT_PAGE);
-  }
-  return () => DEFAULT_PAGE;
+/** The largest page that the arguments can mean. What is no size at all is refused by the list; here it must not lower the cost. */
+function pageSize(field: FieldNode, defaults: Defaults): Cost {
+  const sizes = (field.arguments ?? []).filter(({ name }) => name.value === 'first' || name.value === 'last').map(({ value }) => sizeOf(value, defaults));
+  if (sizes.length === 0) return () => DEFAULT_PAGE;
+  return variables => Math.max(...sizes.map(size => size(variables)));
 }
+
+function sizeOf(value: ValueNode, defaults: Defaults): Cost {
+  const known = (size: number | undefined): number => (size === undefined || !(size > 0) ? DEFAULT_PAGE : size);
+  if (value.kind === Kind.INT) return () => known(Number(value.value));
+  if (value.kind !== Kind.VARIABLE) return () => DEFAULT_PAGE;
+  const name = value.name.value;
+  return variables => {
+    const given = variables[name] === undefined ? defaults.get(name) : variables[name];
+    return known(typeof given === 'number' ? given : undefined);
+  };
+}
+
+/** What variables are when nothing is said of them: a page size may hide there. */
+type Defaults = ReadonlyMap<string, number>;
+
+const defaultsOf = (operation: OperationDefinitionNode): Defaults =>
+  new Map(
+    (operation.variableDefinitions ?? []).flatMap(({ variable, defaultValue }) =>
+      defaultValue?.kind === Kind.INT ? [[variable.name.value, Number(defaultValue.value)] as const] : [],
+    ),
+  );
 
 const tooComplex = (limit: string, maximum: number, actual: number): CodedError =>
   new CodedError('QUERY_TOO_COMPLEX', `The operation is too complex: its ${limit} is ${actual}, at most ${maximum} is allowed.`, { limit, maximum, actual });

@@ -28,14 +28,20 @@ export function selectionAt(selection: Selection, ...path: readonly string[]): S
 
 const NOTHING: Selection = new Map();
 
+/** Both selections of one field: it may stand in a document many times, under aliases and in fragments. */
+export function merged(one: Selection | undefined, other: Selection): Selection {
+  if (!one || one.size === 0) return other;
+  const all = new Map(one);
+  for (const [name, below] of other) all.set(name, merged(all.get(name), below));
+  return all;
+}
+
 function select(nodes: readonly FieldNode[], info: GraphQLResolveInfo): Selection {
   const selected = new Map<string, Selection>();
   for (const node of nodes) {
     for (const { name, conditions, nodes: children } of planOf(node, info)) {
       if (!conditions.every(({ variable, wanted }) => info.variableValues[variable] === wanted)) continue;
-      const present = selected.get(name);
-      const below = select(children, info);
-      selected.set(name, present ? new Map([...present, ...below]) : below);
+      selected.set(name, merged(selected.get(name), select(children, info)));
     }
   }
   return selected;

@@ -1,31 +1,26 @@
+import { closable } from '../platform/closable.ts';
+
 /**
  * A stream that can be ended from outside, also while nobody writes into it.
+ * @param stream one that can be ended while it waits (`closable`)
  * @param watch begins to watch for the end, and returns what stops it
  * @param last given before the end when the end came from outside
  */
 export function endWith<T>(stream: AsyncGenerator<T>, watch: (end: () => void) => () => void, last: T): AsyncGenerator<T> {
-  return until(stream, watch, last);
+  return closable(until(stream, watch, last), () => void stream.return(undefined));
 }
 
 async function* until<T>(stream: AsyncGenerator<T>, watch: (end: () => void) => () => void, last: T): AsyncGenerator<T> {
-  const ENDED = Symbol('ended');
-  let stop = (): void => {};
-  const ended = new Promise<typeof ENDED>(resolve => {
-    stop = watch(() => resolve(ENDED));
+  let ended = false;
+  // Not a race of each event against the end: every race would leave something behind in a promise that lives for days.
+  const stop = watch(() => {
+    ended = true;
+    void stream.return(undefined);
   });
   try {
-    for (;;) {
-      const next = await Promise.race([stream.next(), ended]);
-      if (next === ENDED) {
-        yield last;
-        return;
-      }
-      if (next.done) return;
-      yield next.value;
-    }
+    for await (const value of stream) yield value;
+    if (ended) yield last;
   } finally {
     stop();
-    // Not awaited: the stream may wait for an event that never comes, and ends when its source is closed.
-    void stream.return(undefined);
   }
 }

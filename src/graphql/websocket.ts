@@ -18,6 +18,8 @@ const KEEP_ALIVE_MS = 12_000;
 /** A socket whose client does not read is given this long. */
 const SLOW_CHECK_MS = 5_000;
 const MAX_BUFFERED_BYTES = 256 * 1024;
+/** Clients answer a close at once; those who are stuck would hold the process for 30 s. */
+const GOODBYE_MS = 2_000;
 
 interface SocketExtra {
   principal: Principal;
@@ -52,6 +54,8 @@ export function attachWebSockets(server: Server, kernel: Kernel, resources: Reso
       const token = bearerOf(header);
       // false closes with 4403, on which clients ask for a new token and try again.
       if (!admission.principal || admission.refusal || token === undefined) return false;
+      // Gone while we looked: its close has been told already, and would never be counted.
+      if (extra.socket.readyState !== extra.socket.OPEN) return false;
       const tenantId = admission.principal.tenant.id;
       const open = (perTenant.get(tenantId) ?? 0) + 1;
       if (open > MAX_SOCKETS_PER_TENANT) return false;
@@ -103,8 +107,11 @@ export function attachWebSockets(server: Server, kernel: Kernel, resources: Reso
   const disposable = useServer(options, sockets, KEEP_ALIVE_MS);
   sockets.on('connection', socket => watchReader(socket, () => log.info('a socket was closed: its client does not read')));
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    const { pathname } = new URL(request.url ?? '/', 'http://localhost');
-    if (pathname !== '/graphql') {
+    // Not by URL: it throws on what a stranger may write here, and nobody would catch that.
+    const [path] = (request.url ?? '').split('?', 1);
+    if (path !== '/graphql') {
+      // Node has taken its own listener away: a client that is gone before it reads this would end the process.
+      socket.on('error', () => socket.destroy());
       socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
       return;
     }
@@ -113,7 +120,11 @@ export function attachWebSockets(server: Server, kernel: Kernel, resources: Reso
 
   return {
     async close() {
+      const impatient = setTimeout(() => {
+        for (const socket of sockets.clients) socket.terminate();
+      }, GOODBYE_MS);
       await disposable.dispose();
+      clearTimeout(impatient);
     },
   };
 }

@@ -69,6 +69,7 @@ export interface Network {
   markRead(channel: ChannelCredentials, wamid: string): Promise<void>;
   /** Reads the business number behind a channel. Rejects with a `NetworkCallError`: used to check credentials when a channel is connected. */
   phoneNumber(channel: ChannelCredentials): Promise<PhoneNumberInfo>;
+  /** Cuts the connections: a call under way ends as one whose answer was lost. May be called twice. */
   close(): Promise<void>;
 }
 

@@ -1,3 +1,6 @@
+import { isUuid } from './ids.ts';
+import { textFault } from './text.ts';
+
 /**
  * The SQL of a list: filters, search, order, keyset pages. Column names come from a closed table that the caller writes,
  * values only ever as parameters. The text depends on the shape of the request alone, so that it can be prepared.
@@ -67,8 +70,8 @@ function compare(parameters: Parameters, sql: string, type: ColumnType, operator
   }
 }
 
-/** A pattern of the caller's (`%` any text, `_` any character); plain text is looked for anywhere. */
-const likePattern = (text: string): string => (/[%_]/.test(text) ? text : `%${escapeLike(text)}%`);
+/** A pattern of the caller's (`%` any text, `_` any character, nothing else is special); plain text is looked for anywhere. */
+const likePattern = (text: string): string => (/[%_]/.test(text) ? text.replaceAll('\\', '\\\\') : `%${escapeLike(text)}%`);
 
 /** Text in which LIKE finds no pattern. */
 export const escapeLike = (text: string): string => text.replace(/[\\%_]/g, '\\$&');
@@ -118,14 +121,30 @@ export function keysetSql(parameters: Parameters, terms: readonly OrderTerm[], v
 export const encodeCursor = (order: string, values: readonly unknown[]): string =>
   Buffer.from(JSON.stringify([order, ...values])).toString('base64url');
 
-/** @returns undefined when the text is no cursor of a list in this order */
-export function decodeCursor(cursor: string, order: string, length: number): unknown[] | undefined {
+/** @returns undefined when the text is no cursor of a list in this order, with values that its columns can have */
+export function decodeCursor(cursor: string, order: string, types: readonly ColumnType[]): unknown[] | undefined {
   try {
     const parsed: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
-    if (!Array.isArray(parsed) || parsed[0] !== order || parsed.length !== length + 1) return undefined;
+    if (!Array.isArray(parsed) || parsed[0] !== order || parsed.length !== types.length + 1) return undefined;
     const values = parsed.slice(1);
-    return values.every(value => typeof value === 'string' || typeof value === 'number') ? values : undefined;
+    return types.every((type, index) => isValueOf(type, values[index])) ? values : undefined;
   } catch {
     return undefined;
+  }
+}
+
+/** Whether a row can have given this value: anybody can write a cursor, and the database must not stumble over it. */
+function isValueOf(type: ColumnType, value: unknown): boolean {
+  switch (type) {
+    case 'bigint':
+      return Number.isSafeInteger(value);
+    case 'smallint':
+      return Number.isSafeInteger(value) && Math.abs(value as number) < 2 ** 15;
+    case 'text':
+      return typeof value === 'string' && textFault(value) === undefined;
+    case 'uuid':
+      return typeof value === 'string' && isUuid(value);
+    case 'timestamptz':
+      return typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value) && Number.isFinite(Date.parse(value)) && !value.startsWith('0000');
   }
 }

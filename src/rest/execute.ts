@@ -33,6 +33,7 @@ export function wireFailure(dialect: Dialect, refusal: Refusal, request: RestReq
   const headers = {
     'content-type': contentType,
     ...(typeof retryAfter === 'number' && { 'retry-after': String(retryAfter) }),
+    ...(refusal.status === 401 && { 'www-authenticate': 'Bearer' }),
   };
   return { status: refusal.status, headers, body: JSON.stringify(body) };
 }

@@ -22,12 +22,28 @@ describe('a body is read generously', () => {
 
   it('takes lists of ids as arrays, with commas, alone, and as the objects that our answers show', () => {
     const body = new Body({ a: [1, '2'], b: '1, 2', c: 1, d: [], e: '', f: [{ id: 1, name: 'VIP' }] });
-    expect(['a', 'b', 'c', 'd', 'e', 'f'].map(name => body.ids(name))).toEqual([['1', '2'], ['1', '2'], ['1'], [], [], ['1']]);
+    expect(['a', 'b', 'c', 'd', 'e', 'f'].map(name => body.ids(name))).toEqual([
+      ['1', '2'],
+      ['1', '2'],
+      ['1'],
+      [],
+      [],
+      ['1'],
+    ]);
   });
 
   it('takes flags as words and digits', () => {
     const body = new Body({ a: true, b: 'true', c: '1', d: 1, e: 'FALSE', f: 0, g: '' });
-    expect(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map(name => body.flag(name))).toEqual([true, true, true, true, false, false, null, undefined]);
+    expect(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map(name => body.flag(name))).toEqual([
+      true,
+      true,
+      true,
+      true,
+      false,
+      false,
+      null,
+      undefined,
+    ]);
   });
 
   it('takes words whatever their case', () => {
@@ -42,7 +58,17 @@ describe('a body is read generously', () => {
 
 describe('a body that cannot be read', () => {
   it('is reported by field, all at once', () => {
-    const body = new Body({ a: {}, b: 'x', c: [1, 'x'], d: 'perhaps', e: 'boss', f: 'Atlantis', g: 'no list', h: [], i: 'a\0b' });
+    const body = new Body({
+      a: {},
+      b: 'x',
+      c: [1, 'x'],
+      d: 'perhaps',
+      e: 'boss',
+      f: 'Atlantis',
+      g: 'no list',
+      h: [],
+      i: 'a\0b',
+    });
     body.text('a');
     body.id('b');
     body.ids('c');
@@ -65,13 +91,18 @@ describe('a body that cannot be read', () => {
   });
 
   it('is no object', () => {
-    for (const value of [[], 'text', 5, null, true]) expect(new Body(value).errors.fields).toEqual({ body: ['Must be a JSON object.'] });
+    for (const value of [[], 'text', 5, null, true])
+      expect(new Body(value).errors.fields).toEqual({ body: ['Must be a JSON object.'] });
     expect(new Body(undefined).errors.isEmpty).toBe(true);
   });
 
   it('knows no field that every object inherits', () => {
     const body = new Body({});
-    expect([body.text('constructor'), body.id('toString'), body.choice(TYPES, '__proto__')]).toEqual([undefined, undefined, undefined]);
+    expect([body.text('constructor'), body.id('toString'), body.choice(TYPES, '__proto__')]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
     expect(new Body({ type: 'constructor' }).choice(TYPES, 'type')).toBeUndefined();
   });
 
@@ -79,7 +110,8 @@ describe('a body that cannot be read', () => {
     fc.assert(
       fc.property(fc.jsonValue(), value => {
         const body = new Body({ x: value });
-        for (const name of ['text', 'id', 'ids', 'flag', 'country', 'requiredText', 'list', 'object'] as const) body[name]('x');
+        for (const name of ['text', 'id', 'ids', 'flag', 'country', 'requiredText', 'list', 'object'] as const)
+          body[name]('x');
         body.choice(TYPES, 'x');
         expect(body.errors).toBeDefined();
       }),

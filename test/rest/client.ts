@@ -9,7 +9,12 @@ export interface RestAnswer {
   readonly body: any;
 }
 
-export type Rest = (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<RestAnswer>;
+export type Rest = (
+  method: string,
+  path: string,
+  body?: unknown,
+  headers?: Record<string, string>,
+) => Promise<RestAnswer>;
 
 /** Calls the interface as one tenant. */
 export function restOf(gateway: TestGateway, { token }: Pick<TestTenant, 'token'>): Rest {

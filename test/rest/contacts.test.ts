@@ -56,7 +56,12 @@ describe('creating a contact', () => {
   });
 
   it('takes everything a contact can have, as numbers or text, lists or commas', async () => {
-    const [group, other, source, state] = [await label('groups', 'VIP'), await label('groups', 'Press'), await label('sources', 'Fair'), await label('statuses', 'New')];
+    const [group, other, source, state] = [
+      await label('groups', 'VIP'),
+      await label('groups', 'Press'),
+      await label('sources', 'Fair'),
+      await label('statuses', 'New'),
+    ];
     const given = {
       firstname: 'Ada',
       lastname: 'Lovelace',
@@ -84,8 +89,18 @@ describe('creating a contact', () => {
       source_id: source,
       group_id: expect.arrayContaining([group, other]),
       groups: [
-        { id: other, name: 'Press', created_at: expect.stringMatching(TIMESTAMP), updated_at: expect.stringMatching(TIMESTAMP) },
-        { id: group, name: 'VIP', created_at: expect.stringMatching(TIMESTAMP), updated_at: expect.stringMatching(TIMESTAMP) },
+        {
+          id: other,
+          name: 'Press',
+          created_at: expect.stringMatching(TIMESTAMP),
+          updated_at: expect.stringMatching(TIMESTAMP),
+        },
+        {
+          id: group,
+          name: 'VIP',
+          created_at: expect.stringMatching(TIMESTAMP),
+          updated_at: expect.stringMatching(TIMESTAMP),
+        },
       ],
       source: { id: source, name: 'Fair' },
       status: { id: state, name: 'New', color: expect.stringMatching(/^#[0-9A-F]{6}$/) },
@@ -93,18 +108,49 @@ describe('creating a contact', () => {
   });
 
   it('names every field that is wrong, in its own names', async () => {
-    const wrongTypes = await rest('POST', '/contacts', { firstname: {}, type: 'boss', source_id: 'x', groups: ['a'], country_id: 'Atlantis' });
+    const wrongTypes = await rest('POST', '/contacts', {
+      firstname: {},
+      type: 'boss',
+      source_id: 'x',
+      groups: ['a'],
+      country_id: 'Atlantis',
+    });
     expect(wrongTypes.status).toBe(422);
     expect(wrongTypes.body).toMatchObject({ success: false, error: { code: 'VALIDATION_ERROR' } });
-    expect(Object.keys(wrongTypes.body.error.details).sort()).toEqual(['country_id', 'firstname', 'groups', 'phone', 'source_id', 'type']);
+    expect(Object.keys(wrongTypes.body.error.details).sort()).toEqual([
+      'country_id',
+      'firstname',
+      'groups',
+      'phone',
+      'source_id',
+      'type',
+    ]);
 
-    const wrongValues = await rest('POST', '/contacts', { phone: '123', firstname: 'x'.repeat(256), email: 'no', zip: 'x'.repeat(21), country_id: 1 });
+    const wrongValues = await rest('POST', '/contacts', {
+      phone: '123',
+      firstname: 'x'.repeat(256),
+      email: 'no',
+      zip: 'x'.repeat(21),
+      country_id: 1,
+    });
     expect(wrongValues.status).toBe(422);
-    expect(Object.keys(wrongValues.body.error.details).sort()).toEqual(['country_id', 'email', 'firstname', 'phone', 'zip']);
+    expect(Object.keys(wrongValues.body.error.details).sort()).toEqual([
+      'country_id',
+      'email',
+      'firstname',
+      'phone',
+      'zip',
+    ]);
   });
 
   it('names what does not exist by the field that named it', async () => {
-    const { status, body } = await rest('POST', '/contacts', { phone: freshPhone(), source_id: 9_999, status_id: 9_999, assigned_id: 9_999, groups: [9_999] });
+    const { status, body } = await rest('POST', '/contacts', {
+      phone: freshPhone(),
+      source_id: 9_999,
+      status_id: 9_999,
+      assigned_id: 9_999,
+      groups: [9_999],
+    });
     expect(status).toBe(422);
     expect(Object.keys(body.error.details).sort()).toEqual(['assigned_id', 'groups', 'source_id', 'status_id']);
   });
@@ -121,7 +167,10 @@ describe('creating a contact', () => {
 
   it('refuses what is beyond the plan', async () => {
     const small = await gateway.addTenant({ plan: 'starter', channel: false });
-    await gateway.database.query('update tenant_usage set contacts_maximum = 0, contacts_ceiling = contacts where tenant_id = $1', [small.id]);
+    await gateway.database.query(
+      'update tenant_usage set contacts_maximum = 0, contacts_ceiling = contacts where tenant_id = $1',
+      [small.id],
+    );
     const { status, body } = await restOf(gateway, small)('POST', '/contacts', { phone: freshPhone() });
     expect(status).toBe(403);
     expect(body.error).toMatchObject({ code: 'FEATURE_LIMIT_EXCEEDED', details: { feature: 'contacts', maximum: 0 } });
@@ -140,7 +189,12 @@ describe('creating a contact', () => {
 describe('one contact', () => {
   it('is read, changed and removed', async () => {
     const group = await label('groups', 'Readers');
-    const created = await rest('POST', '/contacts', { phone: freshPhone(), firstname: 'Ada', company: 'Engines', groups: [group] });
+    const created = await rest('POST', '/contacts', {
+      phone: freshPhone(),
+      firstname: 'Ada',
+      company: 'Engines',
+      groups: [group],
+    });
     const path = `/contacts/${created.body.data.id}`;
 
     const read = await rest('GET', path);
@@ -151,25 +205,42 @@ describe('one contact', () => {
 
     const changed = await rest('PATCH', path, { lastname: 'Byron', company: null, groups: [], is_opted_out: '1' });
     expect(changed.status).toBe(200);
-    expect(changed.body).toMatchObject({ message: 'Contact updated', data: { firstname: 'Ada', lastname: 'Byron', company: null, groups: [], group_id: [], is_opted_out: true } });
+    expect(changed.body).toMatchObject({
+      message: 'Contact updated',
+      data: { firstname: 'Ada', lastname: 'Byron', company: null, groups: [], group_id: [], is_opted_out: true },
+    });
 
     const removed = await rest('DELETE', path);
     expect(removed.status).toBe(200);
-    expect(removed.body).toMatchObject({ success: true, data: { id: created.body.data.id }, message: 'Contact deleted' });
+    expect(removed.body).toMatchObject({
+      success: true,
+      data: { id: created.body.data.id },
+      message: 'Contact deleted',
+    });
     expect((await rest('GET', path)).status).toBe(404);
     expect((await rest('DELETE', path)).status).toBe(404);
     expect((await rest('PATCH', path, { firstname: 'x' })).status).toBe(404);
   });
 
   it('stays as it was where a PATCH says nothing', async () => {
-    const created = await rest('POST', '/contacts', { phone: freshPhone(), firstname: 'Ada', email: 'still@example.org' });
+    const created = await rest('POST', '/contacts', {
+      phone: freshPhone(),
+      firstname: 'Ada',
+      email: 'still@example.org',
+    });
     const { created_at: _created, updated_at: _updated, ...before } = created.body.data;
-    for (const body of [{}, undefined]) expect((await rest('PATCH', `/contacts/${before.id}`, body)).body.data).toMatchObject(before);
+    for (const body of [{}, undefined])
+      expect((await rest('PATCH', `/contacts/${before.id}`, body)).body.data).toMatchObject(before);
   });
 
   it('can be sent back as it was read', async () => {
     const group = await label('groups', 'Round trip');
-    const created = await rest('POST', '/contacts', { phone: freshPhone(), firstname: 'Ada', country_id: 276, groups: [group] });
+    const created = await rest('POST', '/contacts', {
+      phone: freshPhone(),
+      firstname: 'Ada',
+      country_id: 276,
+      groups: [group],
+    });
     const read = await rest('GET', `/contacts/${created.body.data.id}?include=groups,source,status`);
     const { updated_at: _before, ...row } = read.body.data;
     const { status, body } = await rest('PATCH', `/contacts/${row.id}?include=source,status`, read.body.data);
@@ -184,17 +255,27 @@ describe('one contact', () => {
     expect((await rest('GET', `/contacts/${id}?fields=id&include=source`)).body.data).toEqual({ id, source: null });
   });
 
-  it.each(['abc', '0x1', '-1', '1.5', '99999999999999999999', '999999999'])('with the id %s does not exist', async id => {
-    for (const [method, body] of [['GET', undefined], ['PATCH', {}], ['DELETE', undefined]] as const) {
-      const answer = await rest(method, `/contacts/${id}`, body);
-      expect([method, answer.status, answer.body.error.code]).toEqual([method, 404, 'NOT_FOUND']);
-    }
-  });
+  it.each(['abc', '0x1', '-1', '1.5', '99999999999999999999', '999999999'])(
+    'with the id %s does not exist',
+    async id => {
+      for (const [method, body] of [
+        ['GET', undefined],
+        ['PATCH', {}],
+        ['DELETE', undefined],
+      ] as const) {
+        const answer = await rest(method, `/contacts/${id}`, body);
+        expect([method, answer.status, answer.body.error.code]).toEqual([method, 404, 'NOT_FOUND']);
+      }
+    },
+  );
 
   it('of another tenant does not exist, word for word', async () => {
     const { body } = await rest('POST', '/contacts', { phone: freshPhone() });
     const stranger = restOf(gateway, await gateway.addTenant({ plan: 'standard', channel: false }));
-    const [foreign, missing] = [await stranger('GET', `/contacts/${body.data.id}`), await stranger('GET', '/contacts/999999')];
+    const [foreign, missing] = [
+      await stranger('GET', `/contacts/${body.data.id}`),
+      await stranger('GET', '/contacts/999999'),
+    ];
     expect(foreign.status).toBe(404);
     expect(foreign.body.error).toEqual(missing.body.error);
     expect((await stranger('PATCH', `/contacts/${body.data.id}`, { firstname: 'x' })).status).toBe(404);
@@ -204,18 +285,39 @@ describe('one contact', () => {
 });
 
 describe('a batch of contacts', () => {
-  const create = (contacts: unknown, options?: object) => rest('POST', '/contacts/batch', { contacts, ...(options && { options }) });
+  const create = (contacts: unknown, options?: object) =>
+    rest('POST', '/contacts/batch', { contacts, ...(options && { options }) });
 
   it('is answered without the envelope: what was made, and what was not and why', async () => {
     const [phone, twice] = [freshPhone(), freshPhone()];
     await rest('POST', '/contacts', { phone });
-    const rows = [{ phone: twice, firstname: 'Ada' }, { phone }, { phone: twice }, { phone: 'x' }, { phone: freshPhone(), firstname: {} }, 'no object', { firstname: 'no phone' }];
+    const rows = [
+      { phone: twice, firstname: 'Ada' },
+      { phone },
+      { phone: twice },
+      { phone: 'x' },
+      { phone: freshPhone(), firstname: {} },
+      'no object',
+      { firstname: 'no phone' },
+    ];
     const { status, body } = await create(rows);
     expect(status).toBe(200);
     expect(Object.keys(body)).toEqual(['success', 'summary', 'created', 'skipped', 'errors']);
-    expect(body).toMatchObject({ success: true, summary: { total: 7, created: 1, skipped: 0, failed: 6 }, skipped: [] });
-    expect(body.created).toMatchObject([{ phone: twice, firstname: 'Ada', group_id: [], service_window: { open: false, expires_at: null } }]);
-    expect(body.errors.map((row: { index: number; data: unknown; errors: object }) => [row.index, row.data, Object.keys(row.errors)])).toEqual([
+    expect(body).toMatchObject({
+      success: true,
+      summary: { total: 7, created: 1, skipped: 0, failed: 6 },
+      skipped: [],
+    });
+    expect(body.created).toMatchObject([
+      { phone: twice, firstname: 'Ada', group_id: [], service_window: { open: false, expires_at: null } },
+    ]);
+    expect(
+      body.errors.map((row: { index: number; data: unknown; errors: object }) => [
+        row.index,
+        row.data,
+        Object.keys(row.errors),
+      ]),
+    ).toEqual([
       [1, rows[1], ['phone']],
       [2, rows[2], ['phone']],
       [3, rows[3], ['phone']],
@@ -233,14 +335,22 @@ describe('a batch of contacts', () => {
   it('passes over duplicates where that is asked', async () => {
     const phone = freshPhone();
     const { body } = await create([{ phone }, { phone }], { skip_duplicates: 'true' });
-    expect(body).toMatchObject({ success: true, summary: { total: 2, created: 1, skipped: 1, failed: 0 }, skipped: [{ index: 1, reason: expect.any(String), data: { phone } }] });
+    expect(body).toMatchObject({
+      success: true,
+      summary: { total: 2, created: 1, skipped: 1, failed: 0 },
+      skipped: [{ index: 1, reason: expect.any(String), data: { phone } }],
+    });
   });
 
   it('undoes everything at the first error where that is asked, and accounts for every row', async () => {
     const phone = freshPhone();
     const { status, body } = await create([{ phone }, { phone: freshPhone(), city: [] }], { continue_on_error: false });
     expect(status).toBe(200);
-    expect(body).toMatchObject({ success: false, summary: { total: 2, created: 0, skipped: 0, failed: 2 }, created: [] });
+    expect(body).toMatchObject({
+      success: false,
+      summary: { total: 2, created: 0, skipped: 0, failed: 2 },
+      created: [],
+    });
     expect(body.errors[1]).toMatchObject({ index: 1, errors: { city: ['Must be text.'] } });
     expect((await rest('GET', `/contacts?search=${encodeURIComponent(phone)}`)).body.data).toEqual([]);
   });
@@ -261,7 +371,13 @@ describe('a batch of contacts', () => {
     const removed = await rest('DELETE', '/contacts/batch', { ids: [...ids, 999_999] });
     expect(removed.status).toBe(200);
     expect(removed.body).toEqual({ success: true, summary: { total: 3, deleted: 2, failed: 1 } });
-    for (const wrong of [{}, { ids: [] }, { ids: ['x'] }, undefined, { ids: Array.from({ length: 1_001 }, (_, index) => index) }]) {
+    for (const wrong of [
+      {},
+      { ids: [] },
+      { ids: ['x'] },
+      undefined,
+      { ids: Array.from({ length: 1_001 }, (_, index) => index) },
+    ]) {
       const answer = await rest('DELETE', '/contacts/batch', wrong);
       expect([answer.status, Object.keys(answer.body.error.details)]).toEqual([422, ['ids']]);
     }

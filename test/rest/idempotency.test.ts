@@ -20,7 +20,8 @@ const freshKey = (): string => {
 };
 const keyed = (key: string) => ({ 'idempotency-key': key });
 const contactsWith = async (phone: string): Promise<number> =>
-  (await gateway.database.query('select id from contacts where tenant_id = $1 and phone = $2', [tenant.id, phone])).length;
+  (await gateway.database.query('select id from contacts where tenant_id = $1 and phone = $2', [tenant.id, phone]))
+    .length;
 
 describe('a request that is repeated with its key', () => {
   it('is done once and answered word for word', async () => {
@@ -49,14 +50,22 @@ describe('a request that is repeated with its key', () => {
     ['POST', '/groups', () => ({ name: `Group ${freshKey()}` })],
     ['POST', '/sources', () => ({ name: `Source ${freshKey()}` })],
     ['POST', '/statuses', () => ({ name: `Status ${freshKey()}` })],
-    ['POST', '/contacts/batch', () => ({ contacts: [{ phone: freshPhone() }, { phone: freshPhone() }, { phone: 'x' }] })],
+    [
+      'POST',
+      '/contacts/batch',
+      () => ({ contacts: [{ phone: freshPhone() }, { phone: freshPhone() }, { phone: 'x' }] }),
+    ],
     ['POST', '/messages/text', () => ({ phone: freshPhone(), message: 'Once' })],
   ] as const)('%s %s is done once', async (method, path, make) => {
     const [key, body] = [freshKey(), make()];
     const first = await rest(method, path, body, keyed(key));
     expect(first.status).toBeLessThan(300);
     const second = await rest(method, path, body, keyed(key));
-    expect([second.status, second.text, second.headers.get('idempotency-replayed')]).toEqual([first.status, first.text, 'true']);
+    expect([second.status, second.text, second.headers.get('idempotency-replayed')]).toEqual([
+      first.status,
+      first.text,
+      'true',
+    ]);
   });
 
   it('is done once for changes and for members too', async () => {
@@ -76,8 +85,11 @@ describe('a request that is repeated with its key', () => {
 
   it('sends one message, however often and however much at once it is asked for', async () => {
     const [key, phone] = [freshKey(), freshPhone()];
-    const answers = await Promise.all(Array.from({ length: 8 }, () => rest('POST', '/messages/text', { phone, message: 'Once' }, keyed(key))));
-    for (const { status, body } of answers) expect([200, 409]).toContain(status === 409 && body.error.code !== 'CONFLICT' ? 0 : status);
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => rest('POST', '/messages/text', { phone, message: 'Once' }, keyed(key))),
+    );
+    for (const { status, body } of answers)
+      expect([200, 409]).toContain(status === 409 && body.error.code !== 'CONFLICT' ? 0 : status);
     expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThan(0);
     const texts = new Set(answers.filter(({ status }) => status === 200).map(({ text }) => text));
     expect(texts.size).toBe(1);
@@ -87,7 +99,9 @@ describe('a request that is repeated with its key', () => {
 
   it('makes one contact, however much at once it is asked for', async () => {
     const [key, phone] = [freshKey(), freshPhone()];
-    const answers = await Promise.all(Array.from({ length: 8 }, () => rest('POST', '/contacts', { phone }, keyed(key))));
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => rest('POST', '/contacts', { phone }, keyed(key))),
+    );
     for (const { status } of answers) expect([201, 409]).toContain(status);
     expect(new Set(answers.filter(({ status }) => status === 201).map(({ text }) => text)).size).toBe(1);
     expect(await contactsWith(phone)).toBe(1);
@@ -97,7 +111,11 @@ describe('a request that is repeated with its key', () => {
     const [key, body] = [freshKey(), { phone: freshPhone(), message: 'Later' }];
     const first = await rest('POST', '/messages/text', body, { ...keyed(key), prefer: 'respond-async' });
     const second = await rest('POST', '/messages/text', body, { ...keyed(key), prefer: 'respond-async' });
-    expect([second.status, second.text, second.headers.get('preference-applied')]).toEqual([202, first.text, 'respond-async']);
+    expect([second.status, second.text, second.headers.get('preference-applied')]).toEqual([
+      202,
+      first.text,
+      'respond-async',
+    ]);
   });
 
   it('is refused again where the network refused the message: it is not sent a second time', async () => {
@@ -135,10 +153,16 @@ describe('a key', () => {
     const [key, phone] = [freshKey(), freshPhone()];
     const first = await rest('POST', '/contacts', { phone }, keyed(key));
     // As if the process had died between its work and its answer.
-    await gateway.database.query('update idempotency_keys set answer = null where tenant_id = $1 and key = $2', [tenant.id, key]);
+    await gateway.database.query('update idempotency_keys set answer = null where tenant_id = $1 and key = $2', [
+      tenant.id,
+      key,
+    ]);
     const early = await rest('POST', '/contacts', { phone }, keyed(key));
     expect([early.status, early.body.error.code]).toEqual([409, 'CONFLICT']);
-    await gateway.database.query(`update idempotency_keys set created_at = now() - interval '1 minute' where tenant_id = $1 and key = $2`, [tenant.id, key]);
+    await gateway.database.query(
+      `update idempotency_keys set created_at = now() - interval '1 minute' where tenant_id = $1 and key = $2`,
+      [tenant.id, key],
+    );
     const late = await rest('POST', '/contacts', { phone }, keyed(key));
     expect([late.status, late.headers.get('idempotency-replayed')]).toEqual([201, 'true']);
     expect(late.body.data).toEqual(first.body.data);

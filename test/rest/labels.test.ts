@@ -11,7 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-const contact = async (fields: object = {}): Promise<number> => (await rest('POST', '/contacts', { phone: freshPhone(), ...fields })).body.data.id;
+const contact = async (fields: object = {}): Promise<number> =>
+  (await rest('POST', '/contacts', { phone: freshPhone(), ...fields })).body.data.id;
 
 describe.each([
   ['groups', 'Group', { contacts_count: 0 }],
@@ -21,7 +22,13 @@ describe.each([
   it('are made, read, listed, changed and removed', async () => {
     const created = await rest('POST', `/${path}`, { name: ' First ' });
     expect(created.status).toBe(201);
-    const row = { id: expect.any(Number), name: 'First', ...more, created_at: expect.stringMatching(TIMESTAMP), updated_at: expect.stringMatching(TIMESTAMP) };
+    const row = {
+      id: expect.any(Number),
+      name: 'First',
+      ...more,
+      created_at: expect.stringMatching(TIMESTAMP),
+      updated_at: expect.stringMatching(TIMESTAMP),
+    };
     expect(created.body).toMatchObject({ success: true, message: `${type} created` });
     expect(created.body.data).toEqual(row);
     const one = `/${path}/${created.body.data.id}`;
@@ -37,8 +44,16 @@ describe.each([
     expect(changed.body).toMatchObject({ message: `${type} updated`, data: { ...row, name: 'Renamed' } });
 
     const removed = await rest('DELETE', one);
-    expect(removed.body).toMatchObject({ success: true, message: `${type} deleted`, data: { id: created.body.data.id } });
-    for (const [method, body] of [['GET', undefined], ['PATCH', { name: 'x' }], ['DELETE', undefined]] as const) {
+    expect(removed.body).toMatchObject({
+      success: true,
+      message: `${type} deleted`,
+      data: { id: created.body.data.id },
+    });
+    for (const [method, body] of [
+      ['GET', undefined],
+      ['PATCH', { name: 'x' }],
+      ['DELETE', undefined],
+    ] as const) {
       expect((await rest(method, one, body)).body.error).toEqual({ code: 'NOT_FOUND', message: `${type} not found.` });
     }
     expect((await rest('GET', `/${path}/first`)).status).toBe(404);
@@ -52,7 +67,9 @@ describe.each([
       expect(body.error.details).toHaveProperty('name');
     }
     const other = await rest('POST', `/${path}`, { name: 'Other' });
-    expect((await rest('PATCH', `/${path}/${other.body.data.id}`, { name: 'TAKEN' })).body.error.details).toHaveProperty('name');
+    expect(
+      (await rest('PATCH', `/${path}/${other.body.data.id}`, { name: 'TAKEN' })).body.error.details,
+    ).toHaveProperty('name');
   });
 });
 
@@ -60,8 +77,12 @@ describe('a status', () => {
   it('has a colour as #RRGGBB', async () => {
     const { body } = await rest('POST', '/statuses', { name: 'Won', color: '#00ff00' });
     expect(body.data.color).toBe('#00FF00');
-    expect((await rest('PATCH', `/statuses/${body.data.id}`, { color: '#FF0000' })).body.data).toMatchObject({ name: 'Won', color: '#FF0000' });
-    for (const color of ['green', {}, 5]) expect((await rest('POST', '/statuses', { name: 'Green', color })).body.error.details).toHaveProperty('color');
+    expect((await rest('PATCH', `/statuses/${body.data.id}`, { color: '#FF0000' })).body.data).toMatchObject({
+      name: 'Won',
+      color: '#FF0000',
+    });
+    for (const color of ['green', {}, 5])
+      expect((await rest('POST', '/statuses', { name: 'Green', color })).body.error.details).toHaveProperty('color');
   });
 });
 
@@ -87,7 +108,10 @@ describe('the members of a group', () => {
     const added = await rest('POST', path, { contact_ids: [one] });
     expect(added.status).toBe(200);
     expect(added.body.data).toEqual({ group_id: group, contacts_added: 1 });
-    expect((await rest('POST', path, { contact_ids: `${one},${two}` })).body.data).toEqual({ group_id: group, contacts_added: 1 });
+    expect((await rest('POST', path, { contact_ids: `${one},${two}` })).body.data).toEqual({
+      group_id: group,
+      contacts_added: 1,
+    });
     expect((await rest('GET', `/groups/${group}`)).body.data.contacts_count).toBe(2);
     const removed = await rest('DELETE', path, { contact_ids: [String(two), 999_999] });
     expect(removed.status).toBe(200);
@@ -100,7 +124,9 @@ describe('the members of a group', () => {
       const { status, body } = await rest('POST', `/groups/${group}/contacts`, { contact_ids });
       expect([status, Object.keys(body.error.details)]).toEqual([422, ['contact_ids']]);
     }
-    expect((await rest('POST', '/groups/999999/contacts', { contact_ids: [await contact()] })).body.error.message).toBe('Group not found.');
+    expect((await rest('POST', '/groups/999999/contacts', { contact_ids: [await contact()] })).body.error.message).toBe(
+      'Group not found.',
+    );
     expect((await rest('DELETE', '/groups/vip/contacts', { contact_ids: [1] })).status).toBe(404);
   });
 });

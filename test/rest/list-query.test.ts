@@ -81,7 +81,9 @@ describe('the parameters of a list', () => {
   });
 
   it('take back our own timestamps, whose plus sign has become a space', () => {
-    expect(read({ 'filter[created_at]': '2026-01-01T07:58:39 00:00' }).filter).toEqual({ createdAt: { eq: '2026-01-01T07:58:39.000Z' } });
+    expect(read({ 'filter[created_at]': '2026-01-01T07:58:39 00:00' }).filter).toEqual({
+      createdAt: { eq: '2026-01-01T07:58:39.000Z' },
+    });
   });
 
   it.each([
@@ -116,11 +118,26 @@ describe('the parameters of a list', () => {
 
   it('are either read or refused with their names, whatever is sent', () => {
     const name = fc.oneof(
-      fc.constantFrom('page', 'per_page', 'sort', 'search', 'q', 'filter', 'filter[type]', 'filter[status_id][in]', 'filter[created_at][between]'),
+      fc.constantFrom(
+        'page',
+        'per_page',
+        'sort',
+        'search',
+        'q',
+        'filter',
+        'filter[type]',
+        'filter[status_id][in]',
+        'filter[created_at][between]',
+      ),
       fc.string(),
       fc.tuple(fc.string(), fc.string()).map(([field, operator]) => `filter[${field}][${operator}]`),
     );
-    const value = fc.oneof(fc.string(), fc.integer().map(String), fc.array(fc.string(), { maxLength: 3 }), fc.constantFrom('2026-01-01', '-id', '1,2'));
+    const value = fc.oneof(
+      fc.string(),
+      fc.integer().map(String),
+      fc.array(fc.string(), { maxLength: 3 }),
+      fc.constantFrom('2026-01-01', '-id', '1,2'),
+    );
     fc.assert(
       fc.property(fc.array(fc.tuple(name, value), { maxLength: 6 }), parameters => {
         try {
@@ -141,7 +158,10 @@ describe('the parameters of a list', () => {
   it('name the rows of a page: every page and size give the offset that belongs to them', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 1_000 }), fc.integer({ min: 1, max: 100 }), (page, size) => {
-        expect(read({ page: String(page), per_page: String(size) })).toMatchObject({ first: size, offset: (page - 1) * size });
+        expect(read({ page: String(page), per_page: String(size) })).toMatchObject({
+          first: size,
+          offset: (page - 1) * size,
+        });
       }),
     );
   });
@@ -169,8 +189,12 @@ describe('fields and include', () => {
   });
 
   it('take nothing that a row has not', () => {
-    expect(() => shown({ fields: 'id,password' })).toThrowError(expect.objectContaining({ details: { fields: [expect.stringContaining('password')] } }));
-    expect(() => shown({ include: 'phone' })).toThrowError(expect.objectContaining({ details: { include: [expect.stringContaining('phone')] } }));
+    expect(() => shown({ fields: 'id,password' })).toThrowError(
+      expect.objectContaining({ details: { fields: [expect.stringContaining('password')] } }),
+    );
+    expect(() => shown({ include: 'phone' })).toThrowError(
+      expect.objectContaining({ details: { include: [expect.stringContaining('phone')] } }),
+    );
   });
 
   it('take away from a row what is not shown', () => {

@@ -23,16 +23,20 @@ beforeAll(async () => {
     ...(index === 0 && { source_id: source }),
   }));
   const { body } = await rest('POST', '/contacts/batch', { contacts });
-  await rest('POST', `/groups/${group}/contacts`, { contact_ids: body.created.slice(0, 2).map(({ id }: { id: number }) => id) });
+  await rest('POST', `/groups/${group}/contacts`, {
+    contact_ids: body.created.slice(0, 2).map(({ id }: { id: number }) => id),
+  });
 });
 afterAll(() => gateway.stop());
 
-const names = async (query: string): Promise<string[]> => (await rest('GET', `/contacts?${query}`)).body.data.map((row: { firstname: string }) => row.firstname);
+const names = async (query: string): Promise<string[]> =>
+  (await rest('GET', `/contacts?${query}`)).body.data.map((row: { firstname: string }) => row.firstname);
 
 describe('a list', () => {
   it('tells which page of what it is, with addresses of the others that keep every parameter', async () => {
     const { body } = await rest('GET', '/contacts?per_page=3&page=2&sort=firstname&q=engines&fields=firstname');
-    const address = (page: number) => `${gateway.url}/api/v2/contacts?per_page=3&sort=firstname&q=engines&fields=firstname&page=${page}`;
+    const address = (page: number) =>
+      `${gateway.url}/api/v2/contacts?per_page=3&sort=firstname&q=engines&fields=firstname&page=${page}`;
     expect(body).toEqual({
       success: true,
       data: [{ firstname: 'Dan' }, { firstname: 'Eve' }, { firstname: 'Fay' }],
@@ -56,7 +60,14 @@ describe('a list', () => {
   it('is empty beyond its end, and leads back', async () => {
     const { body } = await rest('GET', '/contacts?page=9&per_page=5');
     expect(body.data).toEqual([]);
-    expect(body.meta.pagination).toEqual({ current_page: 9, per_page: 5, total: 7, last_page: 2, from: null, to: null });
+    expect(body.meta.pagination).toEqual({
+      current_page: 9,
+      per_page: 5,
+      total: 7,
+      last_page: 2,
+      from: null,
+      to: null,
+    });
     expect(body.links.prev).toMatch(/page=2$/);
     expect(body.links.next).toBeNull();
   });
@@ -90,9 +101,19 @@ describe('a list', () => {
 
   it('includes objects where that is asked, and reads nothing that is not shown', async () => {
     const { body } = await rest('GET', '/contacts?include=groups,source,status&sort=firstname&per_page=1');
-    expect(body.data[0]).toMatchObject({ firstname: 'Ada', source_id: source, source: { id: source, name: 'Fair' }, status: null, groups: [{ id: group, name: 'VIP' }], group_id: [group] });
+    expect(body.data[0]).toMatchObject({
+      firstname: 'Ada',
+      source_id: source,
+      source: { id: source, name: 'Fair' },
+      status: null,
+      groups: [{ id: group, name: 'VIP' }],
+      group_id: [group],
+    });
     gateway.statements.length = 0;
-    expect((await rest('GET', '/contacts?fields=id,phone&sort=firstname')).body.data[0]).toEqual({ id: expect.any(Number), phone: '+4915112345600' });
+    expect((await rest('GET', '/contacts?fields=id,phone&sort=firstname')).body.data[0]).toEqual({
+      id: expect.any(Number),
+      phone: '+4915112345600',
+    });
     const reads = gateway.statements.filter(text => /from contacts c/.test(text));
     expect(reads).toHaveLength(1);
     expect(reads[0]).not.toMatch(/sources|statuses|staff|groups|conversations/);
@@ -101,7 +122,11 @@ describe('a list', () => {
   it('costs one statement and its count, however much is shown', async () => {
     gateway.statements.length = 0;
     await rest('GET', '/contacts?include=groups,source,status');
-    expect(gateway.statements.filter(text => /\b(contacts|groups|sources|statuses|staff|conversations|tenant_usage)\b/.test(text))).toHaveLength(2);
+    expect(
+      gateway.statements.filter(text =>
+        /\b(contacts|groups|sources|statuses|staff|conversations|tenant_usage)\b/.test(text),
+      ),
+    ).toHaveLength(2);
   });
 
   it.each([

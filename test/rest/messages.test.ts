@@ -41,27 +41,49 @@ describe('sending a text', () => {
 
   it('makes the contact from what is known of the person, and fills merge fields from it', async () => {
     const group = (await rest('POST', '/groups', { name: 'Sent' })).body.data.id;
-    const contact = { firstname: 'Ada', lastname: 'Lovelace', email: 'ada@send.example', country: '826', groups: [group] };
+    const contact = {
+      firstname: 'Ada',
+      lastname: 'Lovelace',
+      email: 'ada@send.example',
+      country: '826',
+      groups: [group],
+    };
     const { body } = await send({ phone: freshPhone(), message: 'Hello @{contact_first_name}', contact });
     expect(body.data.message).toBe('Hello Ada');
     const made = await rest('GET', `/contacts/${body.data.contact_id}`);
-    expect(made.body.data).toMatchObject({ firstname: 'Ada', lastname: 'Lovelace', email: 'ada@send.example', country_id: 826, group_id: [group] });
+    expect(made.body.data).toMatchObject({
+      firstname: 'Ada',
+      lastname: 'Lovelace',
+      email: 'ada@send.example',
+      country_id: 826,
+      group_id: [group],
+    });
   });
 
   it('takes a contact’s id, quoted or bare, instead of a number', async () => {
     const created = await rest('POST', '/contacts', { phone: freshPhone() });
     const { id, phone } = created.body.data;
-    for (const contact_id of [id, String(id)]) expect((await send({ contact_id, message: 'Hello' })).body.data).toMatchObject({ contact_id: id, phone: phone.slice(1) });
+    for (const contact_id of [id, String(id)])
+      expect((await send({ contact_id, message: 'Hello' })).body.data).toMatchObject({
+        contact_id: id,
+        phone: phone.slice(1),
+      });
     const missing = await send({ contact_id: 999_999, message: 'Hello' });
     expect([missing.status, missing.body.error.message]).toEqual([404, 'Contact not found.']);
   });
 
   it('answers 202 at once where the caller prefers that', async () => {
     gateway.emulator.setFaults({ latencyMs: 400 });
-    const { status, headers, body } = await send({ phone: freshPhone(), message: 'Hello' }, { prefer: 'respond-async, wait=10' });
+    const { status, headers, body } = await send(
+      { phone: freshPhone(), message: 'Hello' },
+      { prefer: 'respond-async, wait=10' },
+    );
     expect(status).toBe(202);
     expect(headers.get('preference-applied')).toBe('respond-async');
-    expect(body).toMatchObject({ message: 'Message queued', data: { message_id: null, status: 'queued', sent_at: null } });
+    expect(body).toMatchObject({
+      message: 'Message queued',
+      data: { message_id: null, status: 'queued', sent_at: null },
+    });
     await eventually(async () => {
       const later = await rest('GET', `/messages/${body.data.chat_message_id}`);
       expect(later.body.data.message_id).toMatch(/^wamid\./);
@@ -70,7 +92,10 @@ describe('sending a text', () => {
 
   it('needs no more than messages:send', async () => {
     const token = await gateway.addToken(tenant, { scopes: ['messages:send'] });
-    const { status, body } = await send({ phone: freshPhone(), message: 'Hello' }, { authorization: `Bearer ${token}` });
+    const { status, body } = await send(
+      { phone: freshPhone(), message: 'Hello' },
+      { authorization: `Bearer ${token}` },
+    );
     expect([status, body.data?.phone]).toEqual([200, expect.stringMatching(/^\d+$/)]);
   });
 
@@ -78,7 +103,10 @@ describe('sending a text', () => {
     gateway.emulator.setFaults({ next: [{ errorCode: 131_026 }] });
     const { status, body } = await send({ phone: freshPhone(), message: 'Hello' });
     expect(status).toBe(500);
-    expect(body.error).toMatchObject({ code: 'MESSAGE_SEND_FAILED', details: { provider: { code: 131_026, title: expect.any(String), details: expect.any(String) } } });
+    expect(body.error).toMatchObject({
+      code: 'MESSAGE_SEND_FAILED',
+      details: { provider: { code: 131_026, title: expect.any(String), details: expect.any(String) } },
+    });
     const row = await rest('GET', `/messages/${body.error.details.chat_message_id}`);
     expect(row.body.data).toMatchObject({ status: 'failed', status_message: { code: 131_026 }, message_id: null });
   });
@@ -93,8 +121,14 @@ describe('sending a text', () => {
       [{ phone: freshPhone(), message: '@{contact_shoe_size}' }, ['message']],
       [{ phone: freshPhone(), message: 'x', preview_url: 'perhaps' }, ['preview_url']],
       [{ phone: freshPhone(), message: 'x', contact: 'Ada' }, ['contact']],
-      [{ phone: freshPhone(), message: 'x', contact: { firstname: {}, country: 'Atlantis' } }, ['contact.country_id', 'contact.firstname']],
-      [{ phone: freshPhone(), message: 'x', contact: { email: 'no', country: 1 } }, ['contact.country', 'contact.email']],
+      [
+        { phone: freshPhone(), message: 'x', contact: { firstname: {}, country: 'Atlantis' } },
+        ['contact.country', 'contact.firstname'],
+      ],
+      [
+        { phone: freshPhone(), message: 'x', contact: { email: 'no', country: 1 } },
+        ['contact.country', 'contact.email'],
+      ],
     ];
     for (const [input, fields] of cases) {
       const { status, body } = await send(input);
@@ -102,7 +136,9 @@ describe('sending a text', () => {
     }
     const stranger = await send({ phone: freshPhone(), message: 'x', contact: { assigned_id: 9_999 } });
     expect(Object.keys(stranger.body.error.details)).toEqual([expect.stringMatching(/assigned_id$/)]);
-    expect((await send({ phone: freshPhone(), message: '@{contact_shoe_size}' })).body.error.details.message[0]).toContain('contact_first_name');
+    expect(
+      (await send({ phone: freshPhone(), message: '@{contact_shoe_size}' })).body.error.details.message[0],
+    ).toContain('contact_first_name');
   });
 
   it('is refused to those who asked not to be messaged, outside the window, and without a channel', async () => {
@@ -126,7 +162,12 @@ describe('the history', () => {
   it('shows every message with all its fields, in both directions', async () => {
     const phone = freshPhone();
     const sent = await send({ phone, message: 'How are you?' });
-    const wamid = gateway.emulator.inbound({ from: phone, phoneNumberId: tenant.phoneNumberId, type: 'text', text: 'Well' });
+    const wamid = gateway.emulator.inbound({
+      from: phone,
+      phoneNumberId: tenant.phoneNumberId,
+      type: 'text',
+      text: 'Well',
+    });
     const list = await eventually(async () => {
       const { body } = await rest('GET', `/messages?filter[contact_id]=${sent.body.data.contact_id}`);
       expect(body.data).toHaveLength(2);
@@ -153,7 +194,10 @@ describe('the history', () => {
     });
     expect(list.meta.pagination.total).toBe(2);
     expect((await rest('GET', `/messages/${inbound.id}`)).body.data).toEqual(inbound);
-    expect((await send({ phone, message: 'Good' })).body.data.service_window).toEqual({ open: true, expires_at: expect.stringMatching(TIMESTAMP) });
+    expect((await send({ phone, message: 'Good' })).body.data.service_window).toEqual({
+      open: true,
+      expires_at: expect.stringMatching(TIMESTAMP),
+    });
   });
 
   it('is filtered, searched, sorted and cut to fields', async () => {
@@ -175,7 +219,11 @@ describe('the history', () => {
   it('has no message of another id or another tenant', async () => {
     const { body } = await send({ phone: freshPhone(), message: 'Hello' });
     const stranger = restOf(gateway, await gateway.addTenant({ plan: 'standard', channel: false }));
-    for (const answer of [await stranger('GET', `/messages/${body.data.chat_message_id}`), await rest('GET', '/messages/1'), await rest('GET', '/messages/x')]) {
+    for (const answer of [
+      await stranger('GET', `/messages/${body.data.chat_message_id}`),
+      await rest('GET', '/messages/1'),
+      await rest('GET', '/messages/x'),
+    ]) {
       expect([answer.status, answer.body.error.message]).toEqual([404, 'Message not found.']);
     }
   });

@@ -20,7 +20,10 @@ const problem = { accept: 'application/problem+json' };
 describe('an answer', () => {
   it('has its request id in header, body and log', async () => {
     const { headers, body } = await rest('GET', '/groups');
-    expect(body.meta).toMatchObject({ request_id: expect.stringMatching(UUID), timestamp: expect.stringMatching(TIMESTAMP) });
+    expect(body.meta).toMatchObject({
+      request_id: expect.stringMatching(UUID),
+      timestamp: expect.stringMatching(TIMESTAMP),
+    });
     expect(headers.get('x-request-id')).toBe(body.meta.request_id);
     expect(gateway.logs.some(line => line['requestId'] === body.meta.request_id)).toBe(true);
   });
@@ -36,7 +39,8 @@ describe('an answer', () => {
 describe('who calls', () => {
   it('needs a token that is valid, before anything is read', async () => {
     for (const authorization of ['', 'Bearer nonsense', 'Basic YTpi']) {
-      const { status, body } = await rest('POST', '/contacts', '{', { authorization });
+      const { status, headers, body } = await rest('POST', '/contacts', '{', { authorization });
+      expect(headers.get('www-authenticate')).toBe('Bearer');
       expect([authorization, status, body.error.code]).toEqual([authorization, 401, 'UNAUTHORIZED']);
       expect(body).toMatchObject({ success: false, meta: { request_id: expect.stringMatching(UUID) } });
     }
@@ -89,7 +93,10 @@ describe('who calls', () => {
     expect((await rest('GET', '/groups', undefined, headers)).status).toBe(200);
     const limited = await rest('GET', '/groups', undefined, headers);
     expect(limited.status).toBe(429);
-    expect(limited.body.error).toMatchObject({ code: 'RATE_LIMIT_EXCEEDED', details: { retry_after: expect.any(Number) } });
+    expect(limited.body.error).toMatchObject({
+      code: 'RATE_LIMIT_EXCEEDED',
+      details: { retry_after: expect.any(Number) },
+    });
     expect(Number(limited.headers.get('retry-after'))).toBe(limited.body.error.details.retry_after);
     expect(limited.headers.get('x-ratelimit-reset')).toMatch(/^\d+$/);
   });
@@ -120,9 +127,17 @@ describe('an address', () => {
 
   it('answers OPTIONS with what it takes, and HEAD as GET without a body', async () => {
     const options = await rest('OPTIONS', '/contacts/1', undefined, { authorization: '' });
-    expect([options.status, options.headers.get('allow'), options.text]).toEqual([204, 'GET, PATCH, DELETE, HEAD, OPTIONS', '']);
+    expect([options.status, options.headers.get('allow'), options.text]).toEqual([
+      204,
+      'GET, PATCH, DELETE, HEAD, OPTIONS',
+      '',
+    ]);
     const [get, head] = [await rest('GET', '/statuses'), await rest('HEAD', '/statuses')];
-    expect([head.status, head.text, head.headers.get('content-length')]).toEqual([200, '', get.headers.get('content-length')]);
+    expect([head.status, head.text, head.headers.get('content-length')]).toEqual([
+      200,
+      '',
+      get.headers.get('content-length'),
+    ]);
   });
 });
 
@@ -134,7 +149,12 @@ describe('a body', () => {
 
   it('that is no object is 422', async () => {
     for (const text of ['[]', '"x"', '5', 'null', 'true']) {
-      for (const [method, path] of [['POST', '/contacts'], ['PATCH', '/contacts/1'], ['POST', '/contacts/batch'], ['POST', '/messages/text']] as const) {
+      for (const [method, path] of [
+        ['POST', '/contacts'],
+        ['PATCH', '/contacts/1'],
+        ['POST', '/contacts/batch'],
+        ['POST', '/messages/text'],
+      ] as const) {
         const { status, body } = await rest(method, path, text);
         expect([method, path, text, status]).toEqual([method, path, text, 422]);
         expect(body.error.details).toHaveProperty('body');
@@ -148,11 +168,18 @@ describe('a body', () => {
   });
 
   it('of another type is 415', async () => {
-    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'application/xml']) {
+    for (const type of [
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+      'application/xml',
+    ]) {
       const { status, body } = await rest('POST', '/contacts', 'phone=1', { 'content-type': type });
       expect([type, status, body.error.code]).toEqual([type, 415, 'UNSUPPORTED_MEDIA_TYPE']);
     }
-    expect((await rest('POST', '/contacts', { phone: freshPhone() }, { 'content-type': 'application/vnd.api+json' })).status).toBe(201);
+    expect(
+      (await rest('POST', '/contacts', { phone: freshPhone() }, { 'content-type': 'application/vnd.api+json' })).status,
+    ).toBe(201);
   });
 
   it('that is too large is 413', async () => {
@@ -173,13 +200,48 @@ describe('a body', () => {
 
   it('of whatever types never is a fault of ours', async () => {
     const values = [null, true, 0, -1, 1.5, 1e300, '', ' ', 'x', '\\u0000', [], [null], {}, [[1]], { id: 1 }];
-    const fields = ['phone', 'firstname', 'type', 'email', 'source_id', 'status_id', 'assigned_id', 'groups', 'country_id', 'is_opted_out', 'message', 'contact', 'contact_id', 'contacts', 'options', 'ids', 'contact_ids', 'name', 'color'];
+    const fields = [
+      'phone',
+      'firstname',
+      'type',
+      'email',
+      'source_id',
+      'status_id',
+      'assigned_id',
+      'groups',
+      'country_id',
+      'is_opted_out',
+      'message',
+      'contact',
+      'contact_id',
+      'contacts',
+      'options',
+      'ids',
+      'contact_ids',
+      'name',
+      'color',
+    ];
     const { id } = (await rest('POST', '/contacts', { phone: freshPhone() })).body.data;
-    const routes = [['POST', '/contacts'], ['PATCH', `/contacts/${id}`], ['POST', '/groups'], ['PATCH', '/statuses/1'], ['POST', '/groups/1/contacts'], ['POST', '/contacts/batch'], ['POST', '/messages/text']] as const;
-    const calls = routes.flatMap(([method, path]) => values.map(value => ({ method, path, body: Object.fromEntries(fields.map(field => [field, value])) })));
+    const routes = [
+      ['POST', '/contacts'],
+      ['PATCH', `/contacts/${id}`],
+      ['POST', '/groups'],
+      ['PATCH', '/statuses/1'],
+      ['POST', '/groups/1/contacts'],
+      ['POST', '/contacts/batch'],
+      ['POST', '/messages/text'],
+    ] as const;
+    const calls = routes.flatMap(([method, path]) =>
+      values.map(value => ({ method, path, body: Object.fromEntries(fields.map(field => [field, value])) })),
+    );
     for (const { method, path, body } of calls) {
       const answer = await rest(method, path, body);
-      expect([method, path, JSON.stringify(body).slice(0, 40), answer.status < 500]).toEqual([method, path, JSON.stringify(body).slice(0, 40), true]);
+      expect([method, path, JSON.stringify(body).slice(0, 40), answer.status < 500]).toEqual([
+        method,
+        path,
+        JSON.stringify(body).slice(0, 40),
+        true,
+      ]);
     }
   });
 });
@@ -234,7 +296,14 @@ describe('a fault of ours', () => {
     expect((await call('GET', '/groups')).status).toBe(200);
     await small.database.query(`alter table groups rename to gone`);
     const broken = await call('GET', '/groups');
-    expect([broken.status, broken.body.error]).toEqual([500, { code: 'INTERNAL_ERROR', message: 'Something went wrong on our side.', details: { request_id: broken.body.meta.request_id } }]);
+    expect([broken.status, broken.body.error]).toEqual([
+      500,
+      {
+        code: 'INTERNAL_ERROR',
+        message: 'Something went wrong on our side.',
+        details: { request_id: broken.body.meta.request_id },
+      },
+    ]);
     await small.stop();
   });
 });

@@ -6,7 +6,8 @@ import { refusalOfErrors, refusalOfThrown } from '../../src/rest/refusal.ts';
 import { wirePath } from '../../src/rest/wire-names.ts';
 import { time, wireTime } from '../../src/rest/wire-time.ts';
 
-const coded = (code: string, details?: object) => new GraphQLError('words', { extensions: { code, ...(details && { details }) } });
+const coded = (code: string, details?: object) =>
+  new GraphQLError('words', { extensions: { code, ...(details && { details }) } });
 const log = pino({ level: 'silent' });
 
 describe('the names of fields in errors', () => {
@@ -31,7 +32,9 @@ describe('the names of fields in errors', () => {
   });
 
   it('can be a route’s own', () => {
-    expect(refusalOfErrors([coded('VALIDATION_ERROR', { to: ['x'] })], { to: 'contact_id' }).details).toEqual({ contact_id: ['x'] });
+    expect(refusalOfErrors([coded('VALIDATION_ERROR', { to: ['x'] })], { to: 'contact_id' }).details).toEqual({
+      contact_id: ['x'],
+    });
   });
 });
 
@@ -44,27 +47,44 @@ describe('errors of GraphQL', () => {
     const order: ErrorCode[] = ['INTERNAL_ERROR', 'SERVICE_UNAVAILABLE', 'VALIDATION_ERROR', 'INSUFFICIENT_SCOPE'];
     for (let count = order.length; count > 0; count -= 1) {
       const codes = order.slice(0, count);
-      expect(refusalOfErrors(codes.map(code => coded(code)), undefined).code).toBe(codes.at(-1));
+      expect(
+        refusalOfErrors(
+          codes.map(code => coded(code)),
+          undefined,
+        ).code,
+      ).toBe(codes.at(-1));
     }
   });
 
   it('are the caller’s fault where a variable does not fit its type, never ours', () => {
-    expect(refusalOfErrors([coded('BAD_USER_INPUT')], undefined)).toMatchObject({ status: 422, code: 'VALIDATION_ERROR', details: { input: ['words'] } });
+    expect(refusalOfErrors([coded('BAD_USER_INPUT')], undefined)).toMatchObject({
+      status: 422,
+      code: 'VALIDATION_ERROR',
+      details: { input: ['words'] },
+    });
   });
 
   it('keep their words to themselves where the code is none of ours', () => {
-    expect(refusalOfErrors([coded('ELEPHANT')], undefined)).toMatchObject({ status: 500, message: 'Something went wrong on our side.' });
+    expect(refusalOfErrors([coded('ELEPHANT')], undefined)).toMatchObject({
+      status: 500,
+      message: 'Something went wrong on our side.',
+    });
     expect(refusalOfErrors([], undefined)).toMatchObject({ status: 500 });
   });
 
   it('name our id of a refused message so that it is not taken for the network’s', () => {
     const details = { provider: { code: 131_026 }, message_id: 'ours' };
-    expect(refusalOfErrors([coded('MESSAGE_SEND_FAILED', details)], undefined).details).toEqual({ provider: { code: 131_026 }, chat_message_id: 'ours' });
+    expect(refusalOfErrors([coded('MESSAGE_SEND_FAILED', details)], undefined).details).toEqual({
+      provider: { code: 131_026 },
+      chat_message_id: 'ours',
+    });
   });
 
   it('write instants as everywhere', () => {
     const details = { windowExpiredAt: '2026-01-01T00:00:00.123Z' };
-    expect(refusalOfErrors([coded('OUTSIDE_SERVICE_WINDOW', details)], undefined).details).toEqual({ windowExpiredAt: '2026-01-01T00:00:00+00:00' });
+    expect(refusalOfErrors([coded('OUTSIDE_SERVICE_WINDOW', details)], undefined).details).toEqual({
+      windowExpiredAt: '2026-01-01T00:00:00+00:00',
+    });
   });
 
   it('name the first field in the message', () => {

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { type Selection, selectionAt } from '../../graphql/selection.ts';
+import { merged, type Selection, selectionAt } from '../../graphql/selection.ts';
 import { tenantOf } from '../caller.ts';
 import { type ListArgs, type ListDefinition, listStatement, Page } from '../lists/list.ts';
 import type { ContactRow } from './contact.ts';
@@ -42,7 +42,7 @@ export async function contactPage(context: Context, args: ListArgs, selection: S
   const tenantId = tenantOf(context);
   const search = args.search && searchTerm(args.search);
   const statement = listStatement(CONTACTS, tenantId, { ...args, search });
-  const nodes = new Map([...selectionAt(selection, 'edges', 'node'), ...selectionAt(selection, 'nodes')]);
+  const nodes = merged(selectionAt(selection, 'edges', 'node'), selectionAt(selection, 'nodes'));
   // The count goes out beside the page where it is selected, not after it.
   const total = selection.has('totalCount') ? countContacts(context.db.read, tenantId, statement) : undefined;
   total?.catch(() => undefined);
@@ -50,8 +50,9 @@ export async function contactPage(context: Context, args: ListArgs, selection: S
   return new Page(statement, rows, () => total ?? countContacts(context.db.read, tenantId, statement));
 }
 
-/** A phone number is looked for by its digits, however it is written. */
+/** A phone number is looked for by its digits, however it is written; 00 in front of it stands for +. */
 function searchTerm(text: string): string {
-  const looksLikePhone = /^\+?[\d\s().-]{4,}$/.test(text.trim());
-  return looksLikePhone ? text.replace(/\D/g, '') : text;
+  const digits = text.replace(/\D/g, '');
+  const looksLikePhone = digits.length >= 4 && /^\+?[\d\s().-]+$/.test(text.trim());
+  return looksLikePhone ? digits.replace(/^00/, '') : text;
 }

@@ -46,11 +46,11 @@ export function wantedReferences(all: readonly ContactReferences[]): References 
 }
 
 /** Reports every id that is no row of the tenant, by the field that named it. */
-export function checkReferences(references: ContactReferences, found: References, errors: FieldErrorList): void {
+export function checkReferences(references: ContactReferences, found: References, errors: FieldErrorList, prefix = ''): void {
   for (const [field, column, table] of FIELDS) {
     const id = references[column];
-    if (id != null && !found[table].includes(id)) errors.add(field, 'Does not exist.');
+    if (id != null && !found[table].includes(id)) errors.add(prefix + field, 'Does not exist.');
   }
   const unknown = (references.groups ?? []).filter(id => !found.groups.includes(id));
-  if (unknown.length > 0) errors.add('groupIds', `Does not exist: ${unknown.map(id => (id < 0 ? 'not an id' : id)).join(', ')}.`);
+  if (unknown.length > 0) errors.add(`${prefix}groupIds`, `Does not exist: ${unknown.map(id => (id < 0 ? 'not an id' : id)).join(', ')}.`);
 }

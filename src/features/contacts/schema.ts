@@ -81,6 +81,9 @@ builder.node(Contact, {
     optedOutAt: t.expose('opted_out_at', { type: 'DateTime', nullable: true, description: 'When the person asked not to be messaged.' }),
     createdAt: t.expose('created_at', { type: 'DateTime', description: 'When it was made.' }),
     updatedAt: t.expose('updated_at', { type: 'DateTime', description: 'When it was last changed.' }),
+    sourceId: t.field({ type: 'BigInt', nullable: true, description: 'The databaseId of the source.', resolve: contact => contact.source_id }),
+    statusId: t.field({ type: 'BigInt', nullable: true, description: 'The databaseId of the status.', resolve: contact => contact.status_id }),
+    assigneeId: t.field({ type: 'BigInt', nullable: true, description: 'The databaseId of the staff member.', resolve: contact => contact.assigned_id }),
     // What a list has read along is there; what it has not is loaded, once for all rows.
     source: t.field({
       type: Source,

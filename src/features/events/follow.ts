@@ -1,9 +1,10 @@
 import type { Context } from '../../context.ts';
 import { CodedError, invalid } from '../../errors.ts';
 import { EVENT_RESOURCES, type EventType, resourceOf, typesMatching } from '../../events.ts';
+import { closable } from '../../platform/closable.ts';
 import { isUuid } from '../../platform/ids.ts';
 import { callerOf } from '../caller.ts';
-import { isBehind, type LoggedEvent, SubscriberOverflow } from './bus.ts';
+import { isBehind, type LoggedEvent, type Subscriber, SubscriberOverflow } from './bus.ts';
 import { type Cursor, decodeCursor, encodeCursor } from './cursor.ts';
 import { findPosition, readTenant } from './log-store.ts';
 
@@ -24,11 +25,17 @@ export async function follow(context: Context, args: FollowArgs): Promise<AsyncG
   const { tenant, scopes } = callerOf(context);
   const types = readableTypes(scopes, args.types ?? []);
   const after = args.after ? await placeOf(context, tenant.id, args.after) : undefined;
-  return events(context, tenant.id, types, after);
+  const live = context.bus.subscribe(tenant.id, types);
+  return closable(events(context, live, tenant.id, types, after), () => live.close());
 }
 
-async function* events(context: Context, tenantId: number, types: ReadonlySet<EventType>, after: Cursor | undefined): AsyncGenerator<LoggedEvent> {
-  const live = context.bus.subscribe(tenantId, types);
+async function* events(
+  context: Context,
+  live: Subscriber,
+  tenantId: number,
+  types: ReadonlySet<EventType>,
+  after: Cursor | undefined,
+): AsyncGenerator<LoggedEvent> {
   let place = after;
   try {
     while (place) {

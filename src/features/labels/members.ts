@@ -3,7 +3,7 @@ import { invalid, notFound } from '../../errors.ts';
 import { tenantOf } from '../caller.ts';
 import { once } from '../idempotency/once.ts';
 import type { LabelRow } from './label.ts';
-import { addMembers, getLabels, holdContacts, lockLabels, removeMembers } from './store.ts';
+import { addMembers, getLabels, holdContacts, holdGroup, removeMembers } from './store.ts';
 
 export interface MembersChange {
   readonly group: LabelRow;
@@ -33,7 +33,7 @@ export async function changeMembers(context: Context, action: 'add' | 'remove', 
   };
   return once<MembersChange>(context, { operation: `${action}GroupMembers`, key: input.idempotencyKey, input }, {
     run: async trx => {
-      const group = present(await lockLabels(trx, tenantId, 'group', [groupId]));
+      const group = present(await holdGroup(trx, tenantId, groupId));
       if (action === 'remove') return { group, count: await removeMembers(trx, tenantId, groupId, contactIds) };
       const known = await holdContacts(trx, tenantId, contactIds);
       const unknown = contactIds.filter(id => !known.has(id));

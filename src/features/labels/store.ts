@@ -57,6 +57,13 @@ export async function lockLabels(trx: Db, tenantId: number, kind: LabelKind, ids
   return rows;
 }
 
+/** A group that stays until the transaction ends; others may change its members and its name meanwhile. */
+export async function holdGroup(trx: Db, tenantId: number, id: number): Promise<LabelRow[]> {
+  const { rows } = await sql<LabelRow>`
+    select ${columns('group')} from groups where tenant_id = ${tenantId} and id = ${id} for key share`.execute(trx);
+  return rows;
+}
+
 /** Fails with a foreign key violation when a contact still uses one of them. */
 export async function deleteLabels(trx: Db, tenantId: number, kind: LabelKind, ids: readonly number[]): Promise<LabelRow[]> {
   const { rows } = await sql<LabelRow>`

@@ -1,5 +1,6 @@
 import { invalid } from '../../errors.ts';
 import { inputId } from '../../global-ids.ts';
+import { textFault } from '../../platform/text.ts';
 import {
   decodeCursor,
   encodeCursor,
@@ -77,13 +78,17 @@ export function listStatement(definition: ListDefinition, tenantId: number, args
   const where = new Parameters([tenantId]);
   const conditions = [`${definition.tenantColumn} = $1`];
   for (const term of filterTerms(definition, args.filter)) conditions.push(filterSql(where, term));
-  const search = args.search?.trim().toLowerCase();
-  if (search && definition.search) conditions.push(definition.search(where.add(`%${escapeLike(search)}%`, 'text')));
+  const search = args.search?.trim();
+  if (search && definition.search) {
+    checkText(search, 'search');
+    // Made lower-case by the database, as the searched columns are: it and JavaScript do not agree on every letter.
+    conditions.push(definition.search(`lower(${where.add(`%${escapeLike(search)}%`, 'text')})`));
+  }
 
   const parameters = new Parameters(where.values);
   const rows = [...conditions];
   if (cursor) {
-    const values = decodeCursor(cursor, orderName, order.length);
+    const values = decodeCursor(cursor, orderName, order.map(({ column }) => column.type));
     if (!values) throw invalid({ [cursorName]: ['This cursor does not belong to this list in this order.'] });
     rows.push(keysetSql(parameters, order, values, reversed));
   }
@@ -119,11 +124,13 @@ function page(args: ListArgs): { pageSize: number; reversed: boolean; cursor: st
 }
 
 function orderTerms(definition: ListDefinition, { orderBy }: ListArgs): OrderTerm[] {
-  const asked = (orderBy ?? []).map(({ field, direction }) => ({
-    column: definition.sorts[field] ?? definition.id,
-    descending: direction === 'desc',
-  }));
-  const terms: OrderTerm[] = asked.length > 0 ? asked : [...definition.defaultOrder];
+  const asked = new Map<ListColumn, OrderTerm>();
+  for (const { field, direction } of orderBy ?? []) {
+    const column = definition.sorts[field] ?? definition.id;
+    // A column that stands there twice decides nothing the second time: a statement has as many terms as there are columns at the most.
+    if (!asked.has(column)) asked.set(column, { column, descending: direction === 'desc' });
+  }
+  const terms: OrderTerm[] = asked.size > 0 ? [...asked.values()] : [...definition.defaultOrder];
   const byId = terms.findIndex(term => term.column === definition.id);
   // What follows the id cannot matter; where it is missing it takes the last term's direction, so that one index serves all.
   return byId >= 0 ? terms.slice(0, byId + 1) : [...terms, { column: definition.id, descending: terms.at(-1)?.descending ?? false }];
@@ -138,8 +145,16 @@ function* filterTerms(definition: ListDefinition, filter: ListArgs['filter']): G
       if (operator === 'between' && (value as unknown[]).length !== 2) {
         throw invalid({ [`filter.${field}.between`]: ['Takes two values: the lowest and the highest.'] });
       }
+      checkText(value, `filter.${field}.${operator}`);
       yield { column, operator: operator as Operator, value: column.node ? ids(column.node, value, `filter.${field}`) : value };
     }
+  }
+}
+
+function checkText(value: unknown, field: string): void {
+  for (const text of Array.isArray(value) ? value : [value]) {
+    const fault = typeof text === 'string' ? textFault(text) : undefined;
+    if (fault !== undefined) throw invalid({ [field]: [fault] });
   }
 }
 

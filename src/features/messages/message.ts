@@ -36,8 +36,9 @@ export interface PublicMessage {
 }
 
 export interface MessageRow extends PublicMessage {
-  /** Where a query read it along. */
+  /** Where a query read them along. */
   readonly window_expires_at?: string | null;
+  readonly phone?: string | null;
 }
 
 export const MESSAGE_COLUMNS = [
@@ -63,6 +64,6 @@ export const MESSAGE_COLUMNS = [
 
 /** The event payload of a row: its public columns and no others. */
 export function publicMessage(row: MessageRow): PublicMessage {
-  const { window_expires_at: _window, ...message } = row;
+  const { window_expires_at: _window, phone: _phone, ...message } = row;
   return message;
 }

@@ -70,7 +70,8 @@ builder.node(Message, {
     phone: t.string({
       nullable: true,
       description: "The person's number in E.164, as the contact has it now; null for one whom the network shows only by a user id.",
-      resolve: async (message, _args, { loaders }) => (await loaders.contact.load(message.contact_id))?.phone ?? null,
+      resolve: async (message, _args, { loaders }) =>
+        message.phone === undefined ? ((await loaders.contact.load(message.contact_id))?.phone ?? null) : message.phone,
     }),
     contactId: t.field({ type: 'BigInt', description: 'The databaseId of the contact.', resolve: message => message.contact_id }),
     conversationId: t.field({ type: 'BigInt', description: 'The databaseId of the conversation with the contact on the channel.', resolve: message => message.conversation_id }),

@@ -56,9 +56,11 @@ const MAX_TRIES = 4;
  */
 export async function send(context: Context, operation: string, input: SendInput, content: Content): Promise<MessageRow> {
   const { tenant } = callerOf(context);
-  const keyed = { operation, key: input.idempotencyKey, input };
+  // Whether the caller waits says nothing about what is sent: a try that waits and one that does not are the same request.
+  const { waitForAcceptance: _waits, ...sent } = input;
+  const keyed = { operation, key: input.idempotencyKey, input: sent };
   const key = keyOf(keyed);
-  const recipient = recipientOf(input.to);
+  const recipient: Recipient & { readonly phone?: string } = recipientOf(input.to);
   checkContent(content);
   for (let attempt = 1; attempt <= MAX_TRIES; attempt += 1) {
     const found = await readSendContext(context.db.read, tenant.id, input.channelId ?? null, recipient, key ?? null);
@@ -87,7 +89,8 @@ export async function send(context: Context, operation: string, input: SendInput
     if (key !== undefined) context.replay.key = key;
     context.jobs.wake(OUTBOX, laneOf(tenant.id, channelId));
     context.signals.send('events');
-    return accepted ? outcomeOf((await accepted.message) ?? row, row) : row;
+    const known = { ...row, phone: found.contact ? found.contact.phone : (recipient.phone ?? null) };
+    return accepted ? outcomeOf((await accepted.message) ?? known, known) : known;
   }
   throw new CodedError('SERVICE_UNAVAILABLE', 'The contact is being changed by other requests. Try again.');
 }
@@ -145,7 +148,7 @@ async function addresseeOf(context: Context, tenant: Tenant, input: SendInput, r
   const references = parseReferences(given);
   const wanted = wantedReferences([references]);
   // Only a send that names rows of the tenant pays for looking them up.
-  if (Object.values(wanted).some(ids => ids.length > 0)) checkReferences(references, await findContactReferences(context.db.read, tenant.id, wanted), errors);
+  if (Object.values(wanted).some(ids => ids.length > 0)) checkReferences(references, await findContactReferences(context.db.read, tenant.id, wanted), errors, 'contact.');
   errors.throwIfAny();
   return { fields: { ...newContact(tenant, fields, references) }, groupIds: references.groups ?? [], eventId: newId() };
 }
@@ -207,5 +210,5 @@ function outcomeOf(message: MessageRow, accepted: MessageRow): MessageRow {
       message_id: message.id,
     });
   }
-  return { ...message, window_expires_at: accepted.window_expires_at ?? null };
+  return { ...message, window_expires_at: accepted.window_expires_at ?? null, ...(accepted.phone !== undefined && { phone: accepted.phone }) };
 }

@@ -25,7 +25,7 @@ export const sendRoutes: readonly Route[] = [
       const recipient = readRecipient(body);
       const previewUrl = body.flag('preview_url') ?? false;
       const person = body.object('contact');
-      const contact = person && { ...contactDetails(person), ...contactGroups(person) };
+      const contact = person && { ...contactDetails(person, 'country'), ...contactGroups(person) };
       const input = said({
         to: recipient.to,
         text: body.requiredText('message', 'text', 'body'),

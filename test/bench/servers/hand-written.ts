@@ -38,4 +38,7 @@ app.get<{ Querystring: { first: string } }>('/contacts', async (request, reply) 
   return reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(body));
 });
 
+// A profile is only written by a process that ends by itself.
+process.once('SIGTERM', () => process.exit(0));
+
 await app.listen({ host: '127.0.0.1', port: Number(environment('PORT')) });

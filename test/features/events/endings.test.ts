@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventually, startGateway, type TestGateway } from '../../support/gateway.ts';
+import { follow, seen, stream } from './subscriber.ts';
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startGateway();
+});
+afterAll(() => gateway.stop());
+
+const TYPES = ['group.*'];
+
+/** Many events at once, each some kilobytes, as an import would make them. */
+async function flood(count: number, bytes: number): Promise<void> {
+  await gateway.database.query(
+    `insert into events (tenant_id, id, type, payload)
+     select $1, gen_random_uuid(), 'group.created', jsonb_build_object('group', jsonb_build_object('id', n, 'name', repeat('x', $3::int)))
+     from generate_series(1, $2::int) n`,
+    [gateway.tenant.id, count, bytes],
+  );
+}
+
+describe('a token that ends takes its streams along', () => {
+  // Staggered, because what a process remembers of a token is of different age at different moments.
+  const STAGGER_MS = [0, 400, 800, 1_200, 1_600, 2_000];
+
+  test('revoked by another process, it closes sockets with 4403 and ends SSE within 5 seconds', async () => {
+    const endings = STAGGER_MS.map(async delayMs => {
+      await new Promise(resolve => setTimeout(resolve, delayMs));
+      const token = await gateway.addToken(gateway.tenant, {});
+      const socket = await follow(gateway.url, token, { types: TYPES });
+      const sse = await stream(gateway.url, token, { types: TYPES });
+      await new Promise(resolve => setTimeout(resolve, 100));
+      const revokedAt = Date.now();
+      await gateway.database.query('update access_tokens set revoked_at = now() where tenant_id = $1 and hint = right($2, 4)', [gateway.tenant.id, token]);
+      const close = await socket.closed;
+      const closedMs = Date.now() - revokedAt;
+      await sse.ended;
+      return { code: close.code, error: sse.errors[0]?.extensions.code, closedMs, endedMs: Date.now() - revokedAt };
+    });
+    for (const ending of await Promise.all(endings)) {
+      expect(ending).toMatchObject({ code: 4403, error: 'UNAUTHORIZED' });
+      expect(ending.closedMs).toBeLessThan(5_000);
+      expect(ending.endedMs).toBeLessThan(5_000);
+    }
+  });
+
+  test('revoked through this process, and expired, it does so as well', async () => {
+    const expiring = await gateway.addToken(gateway.tenant, { expiresAt: new Date(Date.now() + 1_500).toISOString() });
+    const { data } = await gateway.graphql('mutation { createAccessToken(input: { name: "short", scopes: ["*"] }) { token accessToken { id } } }');
+    const revoked = data.createAccessToken.token as string;
+    const followers = await Promise.all([expiring, revoked].map(token => follow(gateway.url, token, { types: TYPES })));
+    const streams = await Promise.all([expiring, revoked].map(token => stream(gateway.url, token, { types: TYPES })));
+    await gateway.graphql('mutation ($id: ID!) { revokeAccessToken(id: $id) { id } }', { id: data.createAccessToken.accessToken.id });
+    const startedAt = Date.now();
+    expect(await Promise.all(followers.map(async one => (await one.closed).code))).toEqual([4403, 4403]);
+    await Promise.all(streams.map(one => one.ended));
+    expect(streams.map(one => one.errors[0]?.extensions.code)).toEqual(['UNAUTHORIZED', 'UNAUTHORIZED']);
+    expect(Date.now() - startedAt).toBeLessThan(1_500 + 5_000);
+  });
+});
+
+describe('a client that reads too slowly', () => {
+  test('over WebSocket: is told so with the cursor of what it has, and goes on behind it without a gap or a repeat', async () => {
+    const slow = await follow(gateway.url, gateway.tenant.token, { types: TYPES });
+    await flood(1, 10);
+    await seen(slow, 1);
+    // The machine still takes bytes, the program does not: the buffers of both ends fill, then our queue.
+    const socket = slow.socket();
+    socket.pause();
+    await flood(6_000, 4_000);
+    await new Promise(resolve => setTimeout(resolve, 1_000));
+    socket.resume();
+    await eventually(() => expect(slow.errors).toMatchObject([{ extensions: { code: 'SERVICE_UNAVAILABLE', details: { after: expect.any(String) } } }]), 10_000);
+    const { after } = (slow.errors[0] as { extensions: { details: { after: string } } }).extensions.details;
+    expect(after).toBe(slow.events.at(-1)?.cursor);
+    expect(slow.events.length).toBeLessThan(6_001);
+    await slow.stop();
+    const resumed = await follow(gateway.url, gateway.tenant.token, { types: TYPES, after });
+    await seen(resumed, 6_001 - slow.events.length, 10_000);
+    const rows = await gateway.database.query<{ id: string }>('select id from events e where tenant_id = $1 and type = $2 order by e.xid, e.seq', [gateway.tenant.id, 'group.created']);
+    expect([...slow.events, ...resumed.events].map(event => event.id)).toEqual(rows.map(row => row.id));
+    await resumed.stop();
+  });
+
+  test('does not hold up the others, nor the process', async () => {
+    const slow = await follow(gateway.url, gateway.tenant.token, { types: TYPES });
+    const quick = await follow(gateway.url, gateway.tenant.token, { types: TYPES });
+    slow.socket().pause();
+    for (let round = 0; round < 4; round += 1) {
+      await flood(500, 4_000);
+      await seen(quick, (round + 1) * 500);
+    }
+    slow.socket().terminate();
+    await quick.stop();
+  });
+});
