@@ -1,7 +1,7 @@
 import SchemaBuilder from '@pothos/core';
 import RelayPlugin from '@pothos/plugin-relay';
 import ScopeAuthPlugin, { type AuthFailure } from '@pothos/plugin-scope-auth';
-import { GraphQLError, Kind, valueFromASTUntyped } from 'graphql';
+import { GraphQLError, type GraphQLNamedType, isObjectType, Kind, valueFromASTUntyped } from 'graphql';
 import type { Context } from './context.ts';
 import { CodedError, notFound, unauthorized } from './errors.ts';
 import { isEventPattern } from './events.ts';
@@ -44,8 +44,10 @@ export const builder = new SchemaBuilder<{
     decodeGlobalID: text => decodeGlobalId(text) ?? { typename: '', id: '' },
     nodeQueryOptions: {
       description: 'Any object by its global id.',
-      resolve: async (_root, { id }, _context, _info, resolveNode) => {
-        const node = id.typename ? await resolveNode(id) : undefined;
+      // The scope depends on the type: each type's loader looks at it, and finds nothing without.
+      authScopes: { token: true },
+      resolve: async (_root, { id }, _context, { schema }, resolveNode) => {
+        const node = isNode(schema.getType(id.typename)) ? await resolveNode(id) : undefined;
         if (!node) throw notFound('Node');
         return node;
       },
@@ -54,6 +56,9 @@ export const builder = new SchemaBuilder<{
     pageInfoTypeOptions: { description: 'Where a page of a connection stands.' },
   },
 });
+
+/** Anybody can write a global id of any type. */
+const isNode = (type: GraphQLNamedType | undefined): boolean => isObjectType(type) && type.getInterfaces().some(({ name }) => name === 'Node');
 
 /** A map of scopes fails as a whole, with a failure for each. */
 const scopesOf = (failure: AuthFailure): string[] => {
@@ -73,14 +78,26 @@ function refusal(context: Context, failure: AuthFailure): Error {
 
 const fault = (message: string): GraphQLError => new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT' } });
 
+/** Milliseconds since the epoch; NaN for what is no instant. Without an offset it is UTC, not the zone of this machine. */
+function instantOf(text: string): number {
+  const [, date, time = '', offset = 'Z'] = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:?\d{2})?)?$/i.exec(text.trim()) ?? [];
+  // Year 0 is none in PostgreSQL; and Date.parse takes the 30th of February for the 2nd of March.
+  if (date === undefined || date.startsWith('0000') || !isDay(date)) return Number.NaN;
+  return Date.parse(`${date}T${time || '00:00'}${offset.toUpperCase().replace(/^([+-]\d{2})(\d{2})$/, '$1:$2')}`);
+}
+
+function isDay(date: string): boolean {
+  const midnight = new Date(`${date}T00:00Z`);
+  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(date);
+}
+
 builder.scalarType('DateTime', {
   description: 'An instant in ISO 8601, for example `2026-01-31T07:58:39.123Z`. Input may have any offset, or be a date (midnight UTC).',
   specifiedByURL: 'https://scalars.graphql.org/andimarek/date-time.html',
   // Rows carry ISO text already; JSON made by the database writes the offset as +00:00.
   serialize: value => (typeof value === 'string' && value.endsWith('Z') ? value : new Date(value as string).toISOString()),
   parseValue: value => {
-    // Year 0 is none in PostgreSQL.
-    const time = typeof value === 'string' && /^(?!0000)\d{4}-\d{2}-\d{2}/.test(value) ? Date.parse(value) : Number.NaN;
+    const time = typeof value === 'string' ? instantOf(value) : Number.NaN;
     if (Number.isNaN(time)) throw fault('DateTime must be an ISO 8601 date or instant, for example 2026-01-31T07:58:39Z.');
     return new Date(time).toISOString();
   },

@@ -91,6 +91,8 @@ const newRequestId = (): string => crypto.randomUUID();
 
 /** JSON bodies: parsed by us, so that a malformed one is the caller's 400, and an empty one is no body. */
 function parseJson(app: FastifyInstance): void {
+  // Fastify would read it as well; nothing here takes plain text, and Yoga's refusal of it has no body.
+  app.removeContentTypeParser('text/plain');
   app.addContentTypeParser<string>(['application/json', 'application/graphql-response+json'], { parseAs: 'string' }, (_request, body, done) => {
     try {
       done(null, body === '' ? undefined : JSON.parse(body));
@@ -182,7 +184,8 @@ function registerGraphQL(app: FastifyInstance, resources: Resources, kernel: Ker
     const gone = new AbortController();
     reply.raw.once('close', () => gone.abort());
     const context = { principal: admission.principal, requestId: request.id, token: bearerOf(request.headers.authorization) };
-    const address = `http://${request.host || 'localhost'}${request.url}`;
+    // Yoga looks at path and query alone, and the Host header may be anything that a stranger writes.
+    const address = `http://localhost${request.url}`;
     const init = { method: request.method, headers, signal: gone.signal, ...(body !== undefined && { body }) };
     const response = await yoga.fetch(address, init, context);
     if (wantsStream(request.headers.accept)) {
@@ -200,7 +203,7 @@ function registerGraphQL(app: FastifyInstance, resources: Resources, kernel: Ker
     async handler(request, reply) {
       const admission = await admitRequest(resources, request, false);
       reply.headers(admission.headers);
-      const simple = request.method === 'POST' && request.headers['content-type']?.startsWith('application/json') && !wantsStream(request.headers.accept);
+      const simple = request.method === 'POST' && /^application\/json\b/i.test(request.headers['content-type'] ?? '') && !wantsStream(request.headers.accept);
       if (simple || admission.refusal) return answerGraphQL(kernel, request, reply, admission, request.id);
       return handOver(request, reply, admission);
     },

@@ -12,7 +12,7 @@ import { ensurePartitions } from './platform/partitions.ts';
 
 /** Every queue with the verb that drains its lanes, and the sweep that finds lanes whose wake-up was lost. */
 const QUEUES: Readonly<Record<string, { drain: (resources: Resources) => Drain; sweep: (resources: Resources) => Promise<string[]> }>> = {
-  [OUTBOX]: { drain: resources => lane => drain(resources, lane), sweep: outboxesToWake },
+  [OUTBOX]: { drain, sweep: outboxesToWake },
   [INBOX]: { drain: resources => lane => processInbox(resources, lane), sweep: inboxesToWake },
 };
 

@@ -6,7 +6,7 @@ import { closable } from '../platform/closable.ts';
 import { createDocuments, type Operation, type Prepared } from './documents.ts';
 import { maskError } from './errors.ts';
 import { checkLimits } from './limits.ts';
-import { checkText, textFault } from './text.ts';
+import { checkVariables, textFault } from './text.ts';
 
 export type Variables = Readonly<Record<string, unknown>>;
 
@@ -100,7 +100,7 @@ export function createKernel(resources: Resources, schema: GraphQLSchema): Kerne
         if (operation.measured.introspects && !context.principal) throw unauthorized();
         checkLimits(operation.measured, variables);
         if (operation.measured.faultyLiteral !== undefined) throw textFault(operation.measured.faultyLiteral);
-        checkText(variables);
+        checkVariables(variables);
         return undefined;
       } catch (error) {
         return maskError(error, context.requestId, context.log);

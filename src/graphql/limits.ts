@@ -20,7 +20,7 @@ import { CodedError } from '../errors.ts';
 import { faultyLiteral } from './text.ts';
 
 /** What one operation may be. Documents of our own (REST) are not measured against these. */
-export const LIMITS = { tokens: 2_000, depth: 12, aliases: 30, rootFields: 20, directives: 20, cost: 10_000 } as const;
+export const LIMITS = { tokens: 2_000, depth: 12, aliases: 30, rootFields: 20, directives: 20, cost: 10_000, introspection: 1_000_000 } as const;
 
 /** Nested lists without a page size count as this many rows. */
 const LIST_SIZE = 10;
@@ -36,6 +36,8 @@ export interface Measured {
   readonly faultyLiteral: string | undefined;
   /** Whether the schema itself is asked for. */
   readonly introspects: boolean;
+  /** One point for each value of the schema that can come back; what tools ask for has some 300,000. */
+  readonly introspection: number;
   /** One point for each object that the operation can return, ten for each mutation. */
   readonly cost: (variables: Readonly<Record<string, unknown>>) => number;
 }
@@ -57,9 +59,15 @@ export function measure(schema: GraphQLSchema, document: DocumentNode, operation
     directives: walk.directives,
     faultyLiteral: faultyLiteral(document),
     introspects: walk.introspects,
+    introspection: walk.introspection,
     cost: variables => mutations + cost(variables),
   };
 }
+
+/** How long the lists are that make up a schema, about. */
+const INTROSPECTED_LISTS: Readonly<Record<string, number>> = {
+  types: 100, fields: 10, inputFields: 10, args: 5, enumValues: 10, possibleTypes: 10, interfaces: 2, directives: 5, locations: 5,
+};
 
 /** A document that is spread over and over is exponential to walk: it is refused long before. */
 const MAX_STEPS = 20_000;
@@ -70,6 +78,7 @@ class Walk {
   rootFields = 0;
   directives = 0;
   introspects = false;
+  introspection = 0;
   #steps = 0;
   readonly #schema: GraphQLSchema;
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
@@ -84,8 +93,7 @@ class Walk {
   selectionSet(set: SelectionSetNode, type: GraphQLNamedType | undefined, depth: number): Cost {
     const costs: Cost[] = [];
     for (const selection of set.selections) {
-      this.#steps += 1;
-      if (this.#steps > MAX_STEPS) throw tooComplex('size', MAX_STEPS, this.#steps);
+      this.#step();
       this.directives += selection.directives?.length ?? 0;
       if (selection.kind === Kind.FIELD) costs.push(this.#field(selection, type, depth));
       else if (selection.kind === Kind.INLINE_FRAGMENT) {
@@ -99,13 +107,41 @@ class Walk {
     return variables => costs.reduce((sum, cost) => sum + cost(variables), 0);
   }
 
+  #step(): void {
+    this.#steps += 1;
+    if (this.#steps > MAX_STEPS) throw tooComplex('size', MAX_STEPS, this.#steps);
+  }
+
+  /** How many values a field of the schema's schema can give. */
+  #introspected({ name, selectionSet }: FieldNode): number {
+    if (!selectionSet) return 1;
+    return (INTROSPECTED_LISTS[name.value] ?? 1) * this.#introspectedSet(selectionSet);
+  }
+
+  #introspectedSet(set: SelectionSetNode): number {
+    let sum = 0;
+    for (const selection of set.selections) {
+      this.#step();
+      this.directives += selection.directives?.length ?? 0;
+      if (selection.kind === Kind.FIELD) {
+        if (selection.alias) this.aliases += 1;
+        sum += this.#introspected(selection);
+      } else {
+        const inner = selection.kind === Kind.INLINE_FRAGMENT ? selection : this.#fragments.get(selection.name.value);
+        if (inner) sum += this.#introspectedSet(inner.selectionSet);
+      }
+    }
+    return sum;
+  }
+
   #field(field: FieldNode, type: GraphQLNamedType | undefined, depth: number): Cost {
     const name = field.name.value;
     if (depth === 1) this.rootFields += 1;
     if (field.alias) this.aliases += 1;
     if (name === '__schema' || name === '__type') {
-      // Introspection is deep by nature and costs no database: only its presence is noted.
+      // Deep by nature, and without a database: it has a measure of its own.
       this.introspects = true;
+      this.introspection += this.#introspected(field);
       return () => 1;
     }
     this.depth = Math.max(this.depth, depth);
@@ -158,7 +194,7 @@ const tooComplex = (limit: string, maximum: number, actual: number): CodedError 
 
 /** @throws QUERY_TOO_COMPLEX naming the limit */
 export function checkLimits(measured: Measured, variables: Readonly<Record<string, unknown>>): void {
-  for (const limit of ['depth', 'aliases', 'rootFields', 'directives'] as const) {
+  for (const limit of ['depth', 'aliases', 'rootFields', 'directives', 'introspection'] as const) {
     if (measured[limit] > LIMITS[limit]) throw tooComplex(limit, LIMITS[limit], measured[limit]);
   }
   const cost = measured.cost(variables);

@@ -1,22 +1,25 @@
 import { type DocumentNode, Kind, visit } from 'graphql';
-import { invalid } from '../errors.ts';
+import { CodedError, invalid } from '../errors.ts';
+import { isStorable } from '../platform/text.ts';
 
-/** U+0000 and halves of surrogate pairs are no text to PostgreSQL: it would refuse the statement, and the caller would read INTERNAL_ERROR. */
-const isText = (value: string): boolean => !value.includes('\0') && value.isWellFormed();
-
+// What cannot be stored is refused here: the database would refuse the statement, and the caller would read INTERNAL_ERROR.
 const FAULT = 'May hold neither the character U+0000 nor half a surrogate pair.';
 
-/** @throws VALIDATION_ERROR naming the variable, by its path */
-export function checkText(variables: Readonly<Record<string, unknown>>): void {
-  const fault = findFault(variables, '');
+/** No input of ours is half as deep. What is deeper would only exhaust the stack of whoever walks it. */
+const MAX_DEPTH = 30;
+
+/** @throws VALIDATION_ERROR naming the variable, by its path; QUERY_TOO_COMPLEX for one that is nested too deeply */
+export function checkVariables(variables: Readonly<Record<string, unknown>>): void {
+  const fault = findFault(variables, '', 0);
   if (fault !== undefined) throw invalid({ [fault]: [FAULT] });
 }
 
-function findFault(value: unknown, path: string): string | undefined {
-  if (typeof value === 'string') return isText(value) ? undefined : path;
+function findFault(value: unknown, path: string, depth: number): string | undefined {
+  if (typeof value === 'string') return isStorable(value) ? undefined : path;
   if (value === null || typeof value !== 'object') return undefined;
+  if (depth > MAX_DEPTH) throw new CodedError('QUERY_TOO_COMPLEX', `The variables are nested too deeply: at most ${MAX_DEPTH} levels are allowed.`, { limit: 'variables', maximum: MAX_DEPTH });
   for (const [name, item] of Object.entries(value)) {
-    const fault = findFault(item, path === '' ? name : `${path}.${name}`);
+    const fault = findFault(item, path === '' ? name : `${path}.${name}`, depth + 1);
     if (fault !== undefined) return fault;
   }
   return undefined;
@@ -30,7 +33,7 @@ export function faultyLiteral(document: DocumentNode): string | undefined {
     Argument: node => void (name = node.name.value),
     ObjectField: node => void (name = node.name.value),
     [Kind.STRING]: node => {
-      if (!isText(node.value)) fault ??= name;
+      if (!isStorable(node.value)) fault ??= name;
     },
   });
   return fault;

@@ -75,6 +75,8 @@ export function createDatabase(options: DatabaseOptions): Database {
   const Client = NamedClient as unknown as new () => pg.ClientBase;
   const pool = new pg.Pool({ ...config, Client, max: options.poolSize });
   pool.on('error', error => options.log.warn({ err: error }, 'an idle database connection broke'));
+  // The pool listens to idle connections alone. One that breaks between two statements of a transaction would end the process.
+  pool.on('connect', client => client.on('error', () => undefined));
   const readers = createReaders(config, options.readers, options.log);
 
   const write = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });

@@ -68,7 +68,6 @@ export async function createJobs(url: string, queues: readonly string[], signals
 
   const stopping = new AbortController();
   const running = new Map<string, RunningLane>();
-  const workers = new Map<string, string>();
   const asked = new Set<string>();
   const forgetSignals: (() => void)[] = [];
 
@@ -78,8 +77,6 @@ export async function createJobs(url: string, queues: readonly string[], signals
     const name = laneName(queue, key);
     try {
       await boss.send(queue, { key }, { singletonKey: key });
-      const worker = workers.get(queue);
-      if (worker) boss.notifyWorker(worker);
       signals.send(name);
     } catch (error) {
       log.warn({ err: error, lane: name }, 'a lane could not be woken; its sweep will find it');
@@ -118,20 +115,37 @@ export async function createJobs(url: string, queues: readonly string[], signals
         // Poked between its last look and now: look again.
         if (lane.poked) wake(queue, key);
       };
-      const worker = await boss.work<{ key: string }>(
-        queue,
-        { localConcurrency: concurrency, batchSize: 1, pollingIntervalSeconds: POLL_SECONDS, heartbeatRefreshSeconds: HEARTBEAT_SECONDS / 3 },
-        async ([job]) => {
-          if (job) await run(job.data.key, job.signal);
-        },
-      );
-      workers.set(queue, worker);
-      // Another process put something into a lane: it is either drained here, or there may be a job to fetch.
+      // Workers one by one rather than `localConcurrency`: a wake-up has to reach one that is idle, and of a group pg-boss
+      // wakes the first alone. While that one drained a lane, every other lane waited for the next poll.
+      const idle: string[] = [];
+      const fetch = { batchSize: 1, pollingIntervalSeconds: POLL_SECONDS, heartbeatRefreshSeconds: HEARTBEAT_SECONDS / 3 };
+      for (let count = 0; count < concurrency; count += 1) {
+        const worker: string = await boss.work<{ key: string }>(queue, fetch, async ([job]) => {
+          if (!job) return;
+          idle.splice(idle.indexOf(worker), 1);
+          try {
+            await run(job.data.key, job.signal);
+          } finally {
+            idle.push(worker);
+            // There may be lanes for which nobody was idle: look once more before waiting.
+            boss.notifyWorker(worker);
+          }
+        });
+        idle.push(worker);
+      }
+      const callOne = (): void => {
+        // The one that was called longest ago, so that two wake-ups reach two workers.
+        const worker = idle.shift();
+        if (worker === undefined) return;
+        idle.push(worker);
+        boss.notifyWorker(worker);
+      };
+      // Something was put into a lane, here or in another process: it is either drained here, or there may be a job to fetch.
       forgetSignals.push(
         signals.on(queue, topic => {
           const lane = running.get(topic);
           if (lane) lane.poke();
-          else boss.notifyWorker(worker);
+          else callOne();
         }),
       );
     },

@@ -1,5 +1,5 @@
 import { isUuid } from './ids.ts';
-import { textFault } from './text.ts';
+import { isStorable } from './text.ts';
 
 /**
  * The SQL of a list: filters, search, order, keyset pages. Column names come from a closed table that the caller writes,
@@ -141,7 +141,7 @@ function isValueOf(type: ColumnType, value: unknown): boolean {
     case 'smallint':
       return Number.isSafeInteger(value) && Math.abs(value as number) < 2 ** 15;
     case 'text':
-      return typeof value === 'string' && textFault(value) === undefined;
+      return typeof value === 'string' && isStorable(value);
     case 'uuid':
       return typeof value === 'string' && isUuid(value);
     case 'timestamptz':

@@ -1,17 +1,12 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, type TestContext, test } from 'vitest';
 import type { TestGatewayOptions } from '../support/gateway.ts';
 import { eventually, startGateway, type TestGateway } from '../support/gateway.ts';
 
 const SEND = 'mutation ($to: String!, $text: String!) { sendTextMessage(input: { to: $to, text: $text }) { databaseId } }';
 
-const running: TestGateway[] = [];
-afterEach(async () => {
-  await Promise.all(running.splice(0).map(gateway => gateway.stop()));
-});
-
-async function start(faults: NonNullable<TestGatewayOptions['emulator']>['faults'], env: Record<string, string> = {}): Promise<TestGateway> {
+async function start({ onTestFinished }: TestContext, faults: NonNullable<TestGatewayOptions['emulator']>['faults'], env: Record<string, string> = {}): Promise<TestGateway> {
   const gateway = await startGateway({ emulator: { faults: { window: 'open', pairLimit: false, throughputLimit: false, ...faults } }, env });
-  running.push(gateway);
+  onTestFinished(() => gateway.stop());
   return gateway;
 }
 
@@ -29,9 +24,9 @@ async function attempts(gateway: TestGateway, outcome: string): Promise<number> 
   return Number(new RegExp(`^parley_\\w+\\{outcome="${outcome}"\\} (\\d+)$`, 'm').exec(text)?.[1] ?? 0);
 }
 
-describe('order and concurrency', () => {
-  test('each person gets their messages in the order of acceptance, while many people are served at the same time', async () => {
-    const gateway = await start({ latencyMs: 40 });
+describe.concurrent('order and concurrency', () => {
+  test('each person gets their messages in the order of acceptance, while many people are served at the same time', async context => {
+    const gateway = await start(context, { latencyMs: 40 });
     const people = Array.from({ length: 20 }, (_, index) => `+1415555${5_000 + index}`);
     const startedAt = Date.now();
     await Promise.all(
@@ -45,16 +40,16 @@ describe('order and concurrency', () => {
     for (const to of people) expect(taken(gateway, to).map(message => message.body)).toEqual(['0', '1', '2', '3', '4']);
   });
 
-  test('a person to whom the network does not answer holds up nobody else', async () => {
-    const gateway = await start({ next: [{ timeout: true, to: '+14155556000' }] }, { PARLEY_NETWORK_TIMEOUT_MS: '10000' });
+  test('a person to whom the network does not answer holds up nobody else', async context => {
+    const gateway = await start(context, { next: [{ timeout: true, to: '+14155556000' }] }, { PARLEY_NETWORK_TIMEOUT_MS: '10000' });
     await send(gateway, '+14155556000', 'hangs');
     for (let index = 0; index < 5; index += 1) await send(gateway, '+14155556001', `${index}`);
     // Each has to wait for the one before, none for the one that hangs.
     await eventually(() => expect(taken(gateway, '+14155556001').map(message => message.body)).toEqual(['0', '1', '2', '3', '4']), 1_000);
   });
 
-  test('what comes after a message in doubt waits for it, without asking the database over and over, and goes as soon as its status tells', async () => {
-    const gateway = await start({ next: [{ timeout: true, when: 'after', to: '+14155556100' }] }, { PARLEY_NETWORK_TIMEOUT_MS: '200', PARLEY_RECONCILE_MS: '20000' });
+  test('what comes after a message in doubt waits for it, without asking the database over and over, and goes as soon as its status tells', async context => {
+    const gateway = await start(context, { next: [{ timeout: true, when: 'after', to: '+14155556100' }] }, { PARLEY_NETWORK_TIMEOUT_MS: '200', PARLEY_RECONCILE_MS: '20000' });
     gateway.emulator.setWebhookUrl(undefined);
     const first = await send(gateway, '+14155556100', 'in doubt');
     await send(gateway, '+14155556100', 'after it');
@@ -69,8 +64,8 @@ describe('order and concurrency', () => {
     expect(gateway.emulator.sent().byCallbackData[first]).toBe(1);
   });
 
-  test('a channel that waits takes no place from the others', async () => {
-    const gateway = await start({ next: [{ timeout: true, when: 'before', to: '+14155556200' }] }, { PARLEY_LANES: '1', PARLEY_NETWORK_TIMEOUT_MS: '200', PARLEY_RECONCILE_MS: '4000' });
+  test('a channel that waits takes no place from the others', async context => {
+    const gateway = await start(context, { next: [{ timeout: true, when: 'before', to: '+14155556200' }] }, { PARLEY_LANES: '1', PARLEY_NETWORK_TIMEOUT_MS: '200', PARLEY_RECONCILE_MS: '4000' });
     const other = await gateway.addTenant();
     await send(gateway, '+14155556200', 'waits');
     await eventually(async () => expect(await attempts(gateway, 'in_doubt')).toBe(1));
@@ -82,9 +77,9 @@ describe('order and concurrency', () => {
   });
 });
 
-describe('pacing', () => {
-  test('a channel sends at its rate and never meets the limit of the network', async () => {
-    const gateway = await start({ throughputLimit: true });
+describe.concurrent('pacing', () => {
+  test('a channel sends at its rate and never meets the limit of the network', async context => {
+    const gateway = await start(context, { throughputLimit: true });
     const { tenant } = gateway;
     await gateway.database.query('update channels set messages_per_second = 40 where tenant_id = $1', [tenant.id]);
     const numbers = { phoneNumberId: tenant.phoneNumberId, wabaId: tenant.wabaId, displayPhoneNumber: '+1 555 078 1001', verifiedName: 'x', accessToken: `access-${Number(tenant.phoneNumberId) - 1_000}`, messagesPerSecond: 40 };
@@ -96,8 +91,8 @@ describe('pacing', () => {
     expect(await attempts(gateway, 'refused')).toBe(0);
   });
 
-  test('one person gets a burst of at most 45, also over several turns of the lane, and the network never has to refuse', async () => {
-    const gateway = await start({ pairLimit: true });
+  test('one person gets a burst of at most 45, also over several turns of the lane, and the network never has to refuse', async context => {
+    const gateway = await start(context, { pairLimit: true });
     for (let index = 0; index < 30; index += 1) await send(gateway, '+14155558000', `${index}`);
     await eventually(() => expect(taken(gateway)).toHaveLength(30));
     // Long enough for the lane to end for want of work, and for the burst to be over.

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { z } from 'zod';
 import type { FieldErrorList } from '../../errors.ts';
 import { type Phone, parsePhone } from '../../platform/phone.ts';
-import { lengthOf, textFault } from '../../platform/text.ts';
+import { isStorable, lengthOf } from '../../platform/text.ts';
 import type { LabelRow } from '../labels/label.ts';
 
 export type ContactType = 'lead' | 'customer' | 'guest';
@@ -130,9 +130,8 @@ export function parseContact(input: ContactInput, errors: FieldErrorList, prefix
     const value = input[name as keyof typeof MAX_LENGTHS];
     if (value === undefined) continue;
     const text = value?.trim() ?? '';
-    const fault = textFault(text);
     if (lengthOf(text) > maximum) errors.add(prefix + name, `May have at most ${maximum} characters.`);
-    else if (fault !== undefined) errors.add(prefix + name, fault);
+    else if (!isStorable(text)) errors.add(prefix + name, 'May hold neither the character U+0000 nor half a surrogate pair.');
     else if (name === 'email' && text !== '' && !EMAIL.safeParse(text).success) errors.add(`${prefix}email`, 'Must be an e-mail address.');
     // Names are sorted by, so they are never null; everything else that is empty is not there.
     else if (name === 'firstName' || name === 'lastName') fields[name.toLowerCase()] = text;

@@ -50,9 +50,12 @@ export async function contactPage(context: Context, args: ListArgs, selection: S
   return new Page(statement, rows, () => total ?? countContacts(context.db.read, tenantId, statement));
 }
 
-/** A phone number is looked for by its digits, however it is written; 00 in front of it stands for +. */
+/**
+ * A phone number is looked for by its digits, however it is written; 00 in front of it stands for +. A few digits without
+ * a + may be anything, and are looked for as they stand.
+ */
 function searchTerm(text: string): string {
   const digits = text.replace(/\D/g, '');
-  const looksLikePhone = digits.length >= 4 && /^\+?[\d\s().-]+$/.test(text.trim());
+  const looksLikePhone = /^(\+(?=\D*\d)|(?=(\D*\d){6}))[\d\s().-]+$/.test(text.trim());
   return looksLikePhone ? digits.replace(/^00/, '') : text;
 }

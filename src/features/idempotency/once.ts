@@ -2,7 +2,6 @@ import type { Context } from '../../context.ts';
 import { CodedError, conflict, invalid } from '../../errors.ts';
 import { sha256 } from '../../platform/crypto.ts';
 import type { Db } from '../../platform/database.ts';
-import { textFault } from '../../platform/text.ts';
 import { tenantOf } from '../caller.ts';
 import { claimKey, findKey, type KeyRow, settleKey } from './store.ts';
 
@@ -55,12 +54,10 @@ export async function once<Result>(context: Context, keyed: Keyed, effect: Effec
   return effect.again(replayOf(context, row, keyed));
 }
 
-/** @throws VALIDATION_ERROR when the key is too long, or cannot be stored */
+/** @throws VALIDATION_ERROR when the key is too long */
 export function keyOf({ key }: Keyed): string | undefined {
   if (key == null || key === '') return undefined;
   if (key.length > 255) throw invalid({ idempotencyKey: ['May have at most 255 characters.'] });
-  const fault = textFault(key);
-  if (fault !== undefined) throw invalid({ idempotencyKey: [fault] });
   return key;
 }
 

@@ -6,35 +6,40 @@ import type { Db } from '../../platform/database.ts';
 import type { Lane } from '../../platform/jobs.ts';
 import { channelsByNumber } from '../channels/by-number.ts';
 import { type AddressedStatus, applyStatuses } from '../messages/apply-statuses.ts';
+import { laneOf, OUTBOX } from '../messages/lane.ts';
 import { type InboundMessage, receiveMessages } from '../messages/receive.ts';
-import { claimWebhooks, markFailed, markProcessed, type WaitingWebhook } from './store.ts';
+import { claimWebhooks, markFailed, markProcessed, type WaitingWebhook, type Which } from './store.ts';
 
-/** Webhooks worked on in one transaction. Each may hold 1,000 updates. */
+/** Webhooks worked on in one transaction: so many, and so many bytes (each may hold 1,000 updates in 3 MB). */
 const BATCH = 50;
-/** A webhook that fails this often is put aside with its error, and the log says so. */
+const BATCH_BYTES = 1_000_000;
+/** A webhook that fails this often is put aside with its error, and the log says so: after some 80 seconds. */
 const MAX_ATTEMPTS = 10;
 const LINGER_MS = 2 * SECOND;
 
-/** Works through the webhooks of one tenant in the order in which they came. */
+/** Works through the webhooks of one tenant in the order in which they came; one that fails lets the others pass. */
 export async function processInbox(resources: Resources, lane: Lane): Promise<void> {
   const tenantId = Number(lane.key);
   while (!lane.signal.aborted) {
-    const outcome = await processBatch(resources, tenantId, BATCH);
-    if (outcome === 'empty' && !(await lane.wait(LINGER_MS))) return;
-    // One of them cannot be worked on: go through them one by one, so that it alone is held back.
+    const outcome = await processBatch(resources, tenantId, 'fresh', BATCH);
+    // One of them cannot be worked on: go through them one by one, so that it alone stays behind.
     if (outcome === 'failed') await processSingly(resources, tenantId, lane);
+    if (outcome !== 'empty') continue;
+    const again = await processBatch(resources, tenantId, 'failed', 1);
+    if (again === 'empty' && !(await lane.wait(LINGER_MS))) return;
   }
 }
 
-async function processBatch(resources: Resources, tenantId: number, limit: number): Promise<'done' | 'empty' | 'failed'> {
-  const { db, clock, log, signals } = resources;
+async function processBatch(resources: Resources, tenantId: number, which: Which, limit: number): Promise<'done' | 'empty' | 'failed'> {
+  const { db, clock, log, signals, jobs } = resources;
   const claimed: WaitingWebhook[] = [];
+  let released: number[] = [];
   try {
     await db.transaction(async trx => {
-      claimed.push(...(await claimWebhooks(trx, tenantId, limit)));
+      claimed.push(...(await claimWebhooks(trx, tenantId, which, limit, BATCH_BYTES)));
       if (claimed.length === 0) return;
-      const updates = claimed.flatMap(webhook => parseWebhook(JSON.parse(webhook.body.toString('utf8'))));
-      await applyUpdates(trx, tenantId, updates, clock.now());
+      const updates = claimed.flatMap(webhook => parseWebhook(readJson(webhook.body)));
+      released = await applyUpdates(trx, tenantId, updates, clock.now());
       await markProcessed(trx, tenantId, claimed.map(webhook => webhook.id));
     });
   } catch (error) {
@@ -48,24 +53,37 @@ async function processBatch(resources: Resources, tenantId: number, limit: numbe
   }
   if (claimed.length === 0) return 'empty';
   signals.send('events');
+  for (const channelId of released) jobs.wake(OUTBOX, laneOf(tenantId, channelId));
   return 'done';
 }
 
+/** As many as a batch may have held; what fails is no longer fresh and so does not come again here. */
 async function processSingly(resources: Resources, tenantId: number, lane: Lane): Promise<void> {
   for (let index = 0; index < BATCH && !lane.signal.aborted; index += 1) {
-    const outcome = await processBatch(resources, tenantId, 1);
-    if (outcome === 'empty') return;
-    // The oldest is tried again first: give what it stumbled over a moment to pass.
-    if (outcome === 'failed') await lane.wait(SECOND);
+    if ((await processBatch(resources, tenantId, 'fresh', 1)) === 'empty') return;
   }
 }
 
-async function applyUpdates(trx: Db, tenantId: number, updates: readonly NetworkUpdate[], nowMs: number): Promise<void> {
+/** What PostgreSQL cannot store in a text: U+0000, and halves of surrogate pairs (a name that was cut within an emoji). */
+const UNSTORABLE = /\\u(?:0000|d[89a-f])/i;
+
+/** Parses a webhook. Characters that could not be stored are left out rather than the message they stand in. */
+function readJson(body: Buffer): unknown {
+  const text = body.toString('utf8');
+  if (!UNSTORABLE.test(text)) return JSON.parse(text);
+  return JSON.parse(text, (_key, value: unknown) => (typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : value));
+}
+
+/** @returns the channels on which messages that waited behind a settled one may go now */
+async function applyUpdates(trx: Db, tenantId: number, updates: readonly NetworkUpdate[], nowMs: number): Promise<number[]> {
   const messages = new Map<string, InboundMessage[]>();
   const statuses: AddressedStatus[] = [];
   for (const update of updates) {
-    if (update.kind === 'message') messages.set(update.phoneNumberId, [...(messages.get(update.phoneNumberId) ?? []), update]);
-    else if (update.kind === 'status') statuses.push(addressed(update));
+    if (update.kind === 'status') statuses.push(addressed(update));
+    if (update.kind !== 'message') continue;
+    const list = messages.get(update.phoneNumberId);
+    if (list) list.push(update);
+    else messages.set(update.phoneNumberId, [update]);
   }
   // A webhook may name numbers of other tenants: only those of this one are its own.
   const channels = await channelsByNumber(trx, tenantId, [...messages.keys()]);
@@ -73,7 +91,7 @@ async function applyUpdates(trx: Db, tenantId: number, updates: readonly Network
     const channelId = channels.get(phoneNumberId);
     if (channelId !== undefined) await receiveMessages(trx, tenantId, channelId, received, nowMs);
   }
-  if (statuses.length > 0) await applyStatuses(trx, tenantId, statuses, nowMs);
+  return statuses.length > 0 ? applyStatuses(trx, tenantId, statuses, nowMs) : [];
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

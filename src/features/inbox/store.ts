@@ -23,11 +23,25 @@ export interface WaitingWebhook {
   readonly attempts: number;
 }
 
-/** The oldest webhooks that wait, locked until the transaction ends. */
-export async function claimWebhooks(trx: Db, tenantId: number, limit: number): Promise<WaitingWebhook[]> {
+/** Those that nobody has tried yet, or those that failed and may be tried again: later each time, up to 81 s after they came. */
+export type Which = 'fresh' | 'failed';
+
+const WHICH = {
+  fresh: sql`attempts = 0`,
+  failed: sql`attempts > 0 and received_at + make_interval(secs => attempts * attempts) <= now()`,
+} as const;
+
+/** The oldest webhooks that wait, at least one and together not much more than `maxBytes`, locked until the transaction ends. */
+export async function claimWebhooks(trx: Db, tenantId: number, which: Which, limit: number, maxBytes: number): Promise<WaitingWebhook[]> {
   const { rows } = await sql<WaitingWebhook>`
-    select id, body, attempts from inbound_webhooks where tenant_id = ${tenantId} and processed_at is null
-    order by id limit ${limit} for update skip locked`.execute(trx);
+    select id, body, attempts from inbound_webhooks
+    where tenant_id = ${tenantId} and processed_at is null and id = any(array(
+      select id from (
+        select id, sum(octet_length(body)) over (order by id) - octet_length(body) as bytes_before from (
+          select id, body from inbound_webhooks where tenant_id = ${tenantId} and processed_at is null and ${WHICH[which]} order by id limit ${limit}
+        ) oldest
+      ) measured where bytes_before < ${maxBytes}))
+    order by id for update skip locked`.execute(trx);
   return rows;
 }
 

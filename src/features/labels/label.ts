@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { FieldErrorList, invalid } from '../../errors.ts';
-import { lengthOf, textFault } from '../../platform/text.ts';
+import { lengthOf } from '../../platform/text.ts';
 
 /**
  * Groups, sources and statuses are one thing with three names: a named row of a tenant that contacts are sorted by.
@@ -85,8 +85,6 @@ export function parseLabel(input: LabelInput, partial: boolean): LabelFields {
   const name = input.name?.trim();
   if (name === undefined ? !partial : name === '') errors.add('name', 'Is required.');
   else if (name !== undefined && lengthOf(name) > MAX_NAME) errors.add('name', `May have at most ${MAX_NAME} characters.`);
-  const fault = textFault(name ?? '');
-  if (fault !== undefined) errors.add('name', fault);
   if (input.color != null && !COLOR.safeParse(input.color).success) errors.add('color', 'Must look like #1A2B3C.');
   errors.throwIfAny();
   return { ...(name !== undefined && { name }), ...(input.color != null && { color: input.color.toUpperCase() }) };

@@ -1,6 +1,5 @@
 import { invalid } from '../../errors.ts';
 import { inputId } from '../../global-ids.ts';
-import { textFault } from '../../platform/text.ts';
 import {
   decodeCursor,
   encodeCursor,
@@ -80,7 +79,6 @@ export function listStatement(definition: ListDefinition, tenantId: number, args
   for (const term of filterTerms(definition, args.filter)) conditions.push(filterSql(where, term));
   const search = args.search?.trim();
   if (search && definition.search) {
-    checkText(search, 'search');
     // Made lower-case by the database, as the searched columns are: it and JavaScript do not agree on every letter.
     conditions.push(definition.search(`lower(${where.add(`%${escapeLike(search)}%`, 'text')})`));
   }
@@ -145,16 +143,8 @@ function* filterTerms(definition: ListDefinition, filter: ListArgs['filter']): G
       if (operator === 'between' && (value as unknown[]).length !== 2) {
         throw invalid({ [`filter.${field}.between`]: ['Takes two values: the lowest and the highest.'] });
       }
-      checkText(value, `filter.${field}.${operator}`);
       yield { column, operator: operator as Operator, value: column.node ? ids(column.node, value, `filter.${field}`) : value };
     }
-  }
-}
-
-function checkText(value: unknown, field: string): void {
-  for (const text of Array.isArray(value) ? value : [value]) {
-    const fault = typeof text === 'string' ? textFault(text) : undefined;
-    if (fault !== undefined) throw invalid({ [field]: [fault] });
   }
 }
 

@@ -13,11 +13,11 @@ export type AddressedStatus = StatusUpdate & { readonly messageId?: string | und
  * for any number of updates. What belongs to no message of the tenant is passed over (another system sends from the same
  * number, or the contact was deleted).
  *
- * @returns how many messages changed
+ * @returns the channels whose outbox something left: what waited behind it may go now
  */
-export async function applyStatuses(trx: Db, tenantId: number, updates: readonly AddressedStatus[], nowMs: number): Promise<number> {
+export async function applyStatuses(trx: Db, tenantId: number, updates: readonly AddressedStatus[], nowMs: number): Promise<number[]> {
   const byId = await groupById(trx, tenantId, updates);
-  if (byId.size === 0) return 0;
+  if (byId.size === 0) return [];
   const rows = await lockOutbound(trx, tenantId, [...byId.keys()]);
   const nowIso = new Date(nowMs).toISOString();
   const changed = [];
@@ -30,9 +30,9 @@ export async function applyStatuses(trx: Db, tenantId: number, updates: readonly
     for (const step of steps) events.push(stepEvent(step.status, publicMessage(step)));
   }
   if (changed.length > 0) await writeStatuses(trx, tenantId, changed);
-  if (settled.length > 0) await deleteFromOutbox(trx, tenantId, settled);
+  const released = settled.length > 0 ? await deleteFromOutbox(trx, tenantId, settled) : [];
   await append(trx, tenantId, events);
-  return changed.length;
+  return released;
 }
 
 function stepEvent(status: string, message: ReturnType<typeof publicMessage>): NewEvent {

@@ -1,21 +1,23 @@
+import { LRUCache } from 'lru-cache';
 import type { Resources } from '../../context.ts';
 import type { OutgoingContent } from '../../network/network.ts';
-import { MINUTE, SECOND } from '../../platform/clock.ts';
-import type { Lane } from '../../platform/jobs.ts';
+import { HOUR, SECOND } from '../../platform/clock.ts';
+import type { Drain, Lane } from '../../platform/jobs.ts';
 import { credentialsOf } from '../channels/credentials.ts';
 import { setPaused } from '../channels/pause.ts';
 import { type AddressedStatus, applyStatuses } from './apply-statuses.ts';
 import { OUTBOX, parseLane } from './lane.ts';
+import { LaneMemory } from './lane-memory.ts';
 import { type Claimed, claimDue, nextDue, type Postponed, postpone } from './outbox.ts';
-import { Pacing } from './pacing.ts';
+import type { Pacing } from './pacing.ts';
 import { decide } from './retry.ts';
 
 /** Requests to the network under way at once for one channel. */
 const MAX_IN_FLIGHT = 32;
 /** An empty lane waits this long for more before its job ends: a wake-up inside the process costs nothing, a new job some ms. */
 const LINGER_MS = 2 * SECOND;
-/** A lane keeps its place while something falls due within this time; what comes later is found by the sweep. */
-const PATIENCE_MS = MINUTE;
+/** What is further away is found by the sweep, and by the next turn. */
+const MAX_ALARM_MS = HOUR;
 /** So long a lane may run before others get their turn. */
 const TURN_MS = 30 * SECOND;
 /** Between the time-out of a request and the end of its lease, for writing what came of it. */
@@ -23,17 +25,27 @@ const LEASE_MARGIN_MS = 5 * SECOND;
 /** Outcomes are written together: one transaction for all that came in within this time. */
 const FLUSH_MS = 5;
 
+/** Outcomes that cannot be written are tried again this often: they are the only ones who know what the network took. */
+const MAX_WRITES = 6;
+/** Lanes of which something is remembered. */
+const MAX_MEMORIES = 10_000;
+
 /** Sends what waits on one channel, in order for each person, as fast as the channel and each person may be sent to. */
-export async function drain(resources: Resources, lane: Lane): Promise<void> {
-  const { tenantId, channelId } = parseLane(lane.key);
-  const credentials = await credentialsOf(resources, tenantId, channelId);
-  if (credentials?.status !== 'active') return;
-  const run = new Run(resources, lane, tenantId, channelId, credentials);
-  try {
-    await run.loop();
-  } finally {
-    await run.finish();
-  }
+export function drain(resources: Resources): Drain {
+  const memories = new LRUCache<string, LaneMemory>({ max: MAX_MEMORIES });
+  return async lane => {
+    const { tenantId, channelId } = parseLane(lane.key);
+    const credentials = await credentialsOf(resources, tenantId, channelId);
+    if (credentials?.status !== 'active') return;
+    const memory = memories.get(lane.key) ?? new LaneMemory();
+    memories.set(lane.key, memory);
+    const run = new Run(resources, lane, tenantId, channelId, credentials, memory);
+    try {
+      await run.loop();
+    } finally {
+      await run.finish();
+    }
+  };
 }
 
 type Credentials = NonNullable<Awaited<ReturnType<typeof credentialsOf>>>;
@@ -44,22 +56,23 @@ class Run {
   readonly #tenantId: number;
   readonly #channelId: number;
   readonly #credentials: Credentials;
+  readonly #memory: LaneMemory;
   readonly #pacing: Pacing;
   readonly #inFlight = new Set<Promise<void>>();
   #statuses: AddressedStatus[] = [];
   #postponed: Postponed[] = [];
   #flushing: Promise<void> | undefined;
-  #holdUntilMs = 0;
-  #failures = 0;
+  #failedWrites = 0;
   #pauseReason: string | undefined;
 
-  constructor(resources: Resources, lane: Lane, tenantId: number, channelId: number, credentials: Credentials) {
+  constructor(resources: Resources, lane: Lane, tenantId: number, channelId: number, credentials: Credentials, memory: LaneMemory) {
     this.#resources = resources;
     this.#lane = lane;
     this.#tenantId = tenantId;
     this.#channelId = channelId;
     this.#credentials = credentials;
-    this.#pacing = new Pacing(credentials.messagesPerSecond, resources.clock.now());
+    this.#memory = memory;
+    this.#pacing = memory.pacing(credentials.messagesPerSecond, resources.clock.now());
   }
 
   async loop(): Promise<void> {
@@ -72,13 +85,14 @@ class Run {
         jobs.wake(OUTBOX, this.#lane.key);
         return;
       }
-      if (now < this.#holdUntilMs) {
-        await this.#lane.wait(Math.min(this.#holdUntilMs - now, PATIENCE_MS));
+      const holdMs = this.#memory.holdMs(now);
+      if (holdMs > 0) {
+        if (!(await this.#sleep(holdMs))) return;
         continue;
       }
       const room = Math.min(MAX_IN_FLIGHT - this.#inFlight.size, this.#pacing.channel.available(now));
       if (room < 1) {
-        await this.#untilRoom(this.#pacing.channel.waitMs(now));
+        await this.#untilChange(this.#inFlight.size >= MAX_IN_FLIGHT ? LINGER_MS : this.#pacing.channel.waitMs(now));
         continue;
       }
       const claimed = await this.#claim(room, now);
@@ -106,21 +120,33 @@ class Run {
 
   /** @returns false when the lane is empty, or has nothing due for long */
   async #rest(): Promise<boolean> {
-    if (this.#inFlight.size > 0) {
-      await this.#untilRoom(LINGER_MS);
+    if (this.#inFlight.size > 0 || this.#flushing) {
+      await this.#untilChange(LINGER_MS);
       return true;
     }
-    await this.#flush();
     const next = await nextDue(this.#resources.db.write, this.#tenantId, this.#channelId);
-    const waitMs = next === undefined ? Number.POSITIVE_INFINITY : Date.parse(next) - this.#resources.clock.now();
-    if (waitMs <= 0) return this.#lane.wait(FLUSH_MS).then(() => true);
-    if (await this.#lane.wait(Math.min(waitMs, waitMs < PATIENCE_MS ? PATIENCE_MS : LINGER_MS))) return true;
-    return waitMs < PATIENCE_MS;
+    if (next === undefined) return this.#lane.wait(LINGER_MS);
+    return this.#sleep(Date.parse(next) - this.#resources.clock.now());
   }
 
-  /** Waits for an answer of the network, for something new, or for `ms`. */
-  async #untilRoom(ms: number): Promise<void> {
-    await Promise.race([this.#lane.wait(Math.max(1, ms)), ...this.#inFlight]);
+  /**
+   * Waits for the time when there is something to do. A lane that waits for long gives its place to others, and has itself
+   * woken; should this process die before, the sweep wakes it.
+   * @returns false when the place is to be given up
+   */
+  async #sleep(ms: number): Promise<boolean> {
+    if (ms <= LINGER_MS) {
+      await this.#lane.wait(Math.max(FLUSH_MS, ms));
+      return true;
+    }
+    const { jobs } = this.#resources;
+    setTimeout(() => jobs.wake(OUTBOX, this.#lane.key), Math.min(ms, MAX_ALARM_MS)).unref();
+    return false;
+  }
+
+  /** Waits for an answer of the network, for outcomes that were written (what stood behind may go then), for something new, or for `ms`. */
+  async #untilChange(ms: number): Promise<void> {
+    await Promise.race([this.#lane.wait(Math.max(1, ms)), ...this.#inFlight, ...(this.#flushing ? [this.#flushing] : [])]);
   }
 
   #start(message: Claimed): void {
@@ -162,7 +188,7 @@ class Run {
     const at = new Date(now).toISOString();
     switch (decision.kind) {
       case 'sent':
-        this.#failures = 0;
+        this.#memory.succeeded();
         this.#record({ messageId: message.message_id, status: 'sent', at, wamid: decision.wamid });
         break;
       case 'failed': {
@@ -171,7 +197,7 @@ class Run {
         break;
       }
       case 'retry':
-        if (decision.holdLane) this.#hold(decision.afterMs, now);
+        if (decision.hold !== 'no') this.#memory.hold(decision.afterMs, decision.hold, now);
         this.#postpone(message, decision.afterMs, true);
         break;
       case 'pause':
@@ -181,12 +207,6 @@ class Run {
     }
   }
 
-  /** The circuit breaker: a fault of the channel, not of a message, stops the lane for as long as that fault asks for. */
-  #hold(afterMs: number, now: number): void {
-    this.#failures += 1;
-    this.#holdUntilMs = Math.max(this.#holdUntilMs, now + Math.min(afterMs, 2 ** Math.min(this.#failures, 8) * SECOND));
-  }
-
   #record(status: AddressedStatus): void {
     this.#statuses.push(status);
     this.#scheduleFlush();
@@ -194,14 +214,13 @@ class Run {
 
   #postpone(message: Claimed, afterMs: number, attempted: boolean): void {
     const until = new Date(this.#resources.clock.now() + afterMs).toISOString();
-    this.#postponed.push({ messageId: message.message_id, until, attempted });
+    this.#postponed.push({ messageId: message.message_id, attempts: message.attempts, until, attempted });
     this.#scheduleFlush();
   }
 
   #scheduleFlush(): void {
-    this.#flushing ??= new Promise<void>(resolve => setTimeout(resolve, FLUSH_MS))
+    this.#flushing ??= new Promise<void>(resolve => setTimeout(resolve, FLUSH_MS * 4 ** this.#failedWrites))
       .then(() => this.#write())
-      .catch(error => this.#resources.log.error({ err: error, lane: this.#lane.key }, 'outcomes could not be written; the leases will run out'))
       .finally(() => {
         this.#flushing = undefined;
         if (this.#statuses.length > 0 || this.#postponed.length > 0) this.#scheduleFlush();
@@ -212,15 +231,31 @@ class Run {
     while (this.#flushing) await this.#flushing;
   }
 
+  /** Never rejects: what cannot be written is kept for the next time, and given up only when the database stays away. */
   async #write(): Promise<void> {
-    const { db, clock, signals } = this.#resources;
+    const { db, clock, signals, log } = this.#resources;
     const [statuses, postponed] = [this.#statuses, this.#postponed];
     this.#statuses = [];
     this.#postponed = [];
-    if (postponed.length > 0) await postpone(db.write, this.#tenantId, this.#channelId, postponed);
-    if (statuses.length === 0) return;
-    await db.transaction(trx => applyStatuses(trx, this.#tenantId, statuses, clock.now()));
-    signals.send('events');
+    try {
+      await db.transaction(async trx => {
+        await postpone(trx, this.#tenantId, this.#channelId, postponed);
+        if (statuses.length > 0) await applyStatuses(trx, this.#tenantId, statuses, clock.now());
+      });
+      this.#failedWrites = 0;
+    } catch (error) {
+      this.#failedWrites += 1;
+      const givenUp = this.#failedWrites >= MAX_WRITES;
+      log.error({ err: error, lane: this.#lane.key, outcomes: statuses.length + postponed.length, givenUp }, 'outcomes could not be written');
+      if (givenUp) {
+        // Their leases run out; what the network took is settled by its status.
+        this.#failedWrites = 0;
+        return;
+      }
+      this.#statuses.unshift(...statuses);
+      this.#postponed.unshift(...postponed);
+    }
+    if (statuses.length > 0) signals.send('events');
   }
 }
 

@@ -48,6 +48,8 @@ export async function claimDue(db: Db, tenantId: number, channelId: number, limi
 
 export interface Postponed {
   readonly messageId: string;
+  /** The attempt that this comes of: where another process has begun a later one, it stands. */
+  readonly attempts: number;
   /** ISO 8601. */
   readonly until: string;
   /** False: nothing was tried, so the attempt is not counted. */
@@ -59,23 +61,30 @@ export async function postpone(db: Db, tenantId: number, channelId: number, post
   await sql`
     update outbox o set next_attempt_at = p.until, attempts = o.attempts - case when p.attempted then 0 else 1 end
     from unnest(${postponed.map(row => row.messageId)}::uuid[], ${postponed.map(row => row.until)}::timestamptz[],
-                ${postponed.map(row => row.attempted)}::boolean[]) as p (message_id, until, attempted)
-    where o.tenant_id = ${tenantId} and o.channel_id = ${channelId} and o.message_id = p.message_id`.execute(db);
+                ${postponed.map(row => row.attempted)}::boolean[], ${postponed.map(row => row.attempts)}::integer[])
+      as p (message_id, until, attempted, attempts)
+    where o.tenant_id = ${tenantId} and o.channel_id = ${channelId} and o.message_id = p.message_id and o.attempts = p.attempts`.execute(db);
 }
 
-/** When the lane has something to do next; undefined when it is empty. */
+/** When the lane has something to do next; undefined when it is empty. What stands behind an earlier message to its contact waits for that. */
 export async function nextDue(db: Db, tenantId: number, channelId: number): Promise<string | undefined> {
   const { rows } = await sql<{ next: string | null }>`
-    select min(next_attempt_at) as next from outbox where tenant_id = ${tenantId} and channel_id = ${channelId}`.execute(db);
+    select min(o.next_attempt_at) as next from outbox o
+    where o.tenant_id = ${tenantId} and o.channel_id = ${channelId}
+      and not exists (
+        select from outbox e
+        where e.tenant_id = ${tenantId} and e.contact_id = o.contact_id and e.channel_id = ${channelId} and e.message_id < o.message_id)`.execute(db);
   return rows[0]?.next ?? undefined;
 }
 
-/** Takes settled messages out of the queue. */
-export async function deleteFromOutbox(trx: Db, tenantId: number, messageIds: readonly string[]): Promise<void> {
-  await sql`
+/** Takes settled messages out of the queue. @returns the channels on which something left */
+export async function deleteFromOutbox(trx: Db, tenantId: number, messageIds: readonly string[]): Promise<number[]> {
+  const { rows } = await sql<{ channel_id: number }>`
     delete from outbox o using messages m
     where o.tenant_id = ${tenantId} and m.tenant_id = ${tenantId} and m.id = any(${messageIds}::uuid[])
-      and o.channel_id = m.channel_id and o.message_id = m.id`.execute(trx);
+      and o.channel_id = m.channel_id and o.message_id = m.id
+    returning o.channel_id`.execute(trx);
+  return [...new Set(rows.map(row => row.channel_id))];
 }
 
 /** Lanes that have something due: the sweep that finds lost wake-ups. */

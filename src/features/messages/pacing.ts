@@ -1,3 +1,5 @@
+import { SECOND } from '../../platform/clock.ts';
+
 /** A token bucket: `rate` tokens a second, up to `burst` at once. */
 export class TokenBucket {
   readonly #perMs: number;
@@ -35,43 +37,54 @@ export class TokenBucket {
     this.#refill(nowMs);
     return this.#tokens >= 1 ? 0 : Math.ceil((1 - this.#tokens) / this.#perMs);
   }
-
-  get isFull(): boolean {
-    return this.#tokens >= this.#burst;
-  }
 }
 
-/** One message in 6 s to one person, with a burst of 45 that borrows from the future (cloud-api §8). */
-const PAIR_PER_SECOND = 1 / 6;
+/**
+ * The network's rule for one person (cloud-api §8): one message in 6 s. Up to 45 may go within 6 s, but they are borrowed:
+ * after a burst of 20 the next is taken two minutes after the burst began. A bucket of 45 that refills would be refused.
+ */
+const PAIR_INTERVAL_MS = 6 * SECOND;
 const PAIR_BURST = 45;
+/** The network's clock runs from arrival to arrival, ours from departure to departure: so much the journeys may differ. */
+const JOURNEY_MS = 250;
 const MAX_PAIRS = 10_000;
+
+interface Pair {
+  readonly burstBeganMs: number;
+  /** Messages of the burst. */
+  sent: number;
+  /** When all of them are paid back. */
+  freeMs: number;
+}
 
 /** How fast a channel may send: all in all, and to each person. */
 export class Pacing {
   readonly channel: TokenBucket;
-  readonly #pairs = new Map<number, TokenBucket>();
+  readonly messagesPerSecond: number;
+  readonly #pairs = new Map<number, Pair>();
 
   constructor(messagesPerSecond: number, nowMs: number) {
+    this.messagesPerSecond = messagesPerSecond;
     // A tenth of a second's worth at once: the network counts seconds, and a smooth stream never meets its limit.
     this.channel = new TokenBucket(messagesPerSecond, Math.max(1, messagesPerSecond / 10), nowMs);
   }
 
   /** @returns 0 when a message may go to the contact now (and counts it), else the milliseconds to wait */
   takePair(contactId: number, nowMs: number): number {
-    let bucket = this.#pairs.get(contactId);
-    if (!bucket) {
-      if (this.#pairs.size >= MAX_PAIRS) this.#forgetFull(nowMs);
-      bucket = new TokenBucket(PAIR_PER_SECOND, PAIR_BURST, nowMs);
-      this.#pairs.set(contactId, bucket);
+    const pair = this.#pairs.get(contactId);
+    if (!pair || nowMs >= pair.freeMs) {
+      if (!pair && this.#pairs.size >= MAX_PAIRS) this.#forgetFree(nowMs);
+      this.#pairs.set(contactId, { burstBeganMs: nowMs, sent: 1, freeMs: nowMs + PAIR_INTERVAL_MS + JOURNEY_MS });
+      return 0;
     }
-    return bucket.take(nowMs) ? 0 : bucket.waitMs(nowMs);
+    if (pair.sent >= PAIR_BURST || nowMs - pair.burstBeganMs >= PAIR_INTERVAL_MS - JOURNEY_MS) return pair.freeMs - nowMs;
+    pair.sent += 1;
+    pair.freeMs += PAIR_INTERVAL_MS;
+    return 0;
   }
 
-  /** A full bucket knows nothing that a new one would not. */
-  #forgetFull(nowMs: number): void {
-    for (const [contactId, bucket] of this.#pairs) {
-      bucket.waitMs(nowMs);
-      if (bucket.isFull) this.#pairs.delete(contactId);
-    }
+  /** Who is free is as one who was never written to. */
+  #forgetFree(nowMs: number): void {
+    for (const [contactId, pair] of this.#pairs) if (nowMs >= pair.freeMs) this.#pairs.delete(contactId);
   }
 }

@@ -5,8 +5,11 @@ import { DAY, MINUTE, SECOND } from '../../platform/clock.ts';
 export type Decision =
   | { readonly kind: 'sent'; readonly wamid: string; readonly waId: string | undefined }
   | { readonly kind: 'failed'; readonly error: Pick<NetworkError, 'code' | 'title' | 'details'> }
-  /** Try this message again; `holdLane` when the fault is not the message's own. */
-  | { readonly kind: 'retry'; readonly afterMs: number; readonly holdLane: boolean }
+  /**
+   * Try this message again. The lane is held where the fault is not the message's own: `briefly`, to look soon whether it
+   * has passed, or for as long as the network asked (`throughout`), which counts every call in between.
+   */
+  | { readonly kind: 'retry'; readonly afterMs: number; readonly hold: 'no' | 'briefly' | 'throughout' }
   /** The channel stops until a person has acted; the message waits. */
   | { readonly kind: 'pause'; readonly reason: string };
 
@@ -32,8 +35,8 @@ export function decide(outcome: SendOutcome, attempt: Attempt): Decision {
   if (outcome.kind === 'refused') return decideRefusal(outcome.error, attempt);
   if (attempt.ageMs > MAX_AGE_MS) return { kind: 'failed', error: { code: 0, title: 'Not sent within 24 hours', details: outcome.reason } };
   // Whether it was taken is not known: its status webhook settles it, or its silence does.
-  if (outcome.kind === 'in_doubt') return { kind: 'retry', afterMs: attempt.reconcileMs, holdLane: false };
-  return { kind: 'retry', afterMs: backoffMs(attempt, 2), holdLane: true };
+  if (outcome.kind === 'in_doubt') return { kind: 'retry', afterMs: attempt.reconcileMs, hold: 'no' };
+  return { kind: 'retry', afterMs: backoffMs(attempt, 2), hold: 'briefly' };
 }
 
 function decideRefusal(error: NetworkError, attempt: Attempt): Decision {
@@ -42,10 +45,12 @@ function decideRefusal(error: NetworkError, attempt: Attempt): Decision {
     case 'retry_backoff':
       if (expired) return { kind: 'failed', error };
       // The pair limit is this person's alone; everything else slows the channel.
-      return { kind: 'retry', afterMs: error.code === PAIR_LIMIT ? backoffMs(attempt, 4) : backoffMs(attempt, 2), holdLane: error.code !== PAIR_LIMIT };
+      return error.code === PAIR_LIMIT
+        ? { kind: 'retry', afterMs: backoffMs(attempt, 4), hold: 'no' }
+        : { kind: 'retry', afterMs: backoffMs(attempt, 2), hold: 'briefly' };
     case 'retry_after_wait':
       if (expired) return { kind: 'failed', error };
-      return { kind: 'retry', afterMs: error.retryAfterMs ?? QUOTA_WAIT_MS, holdLane: true };
+      return { kind: 'retry', afterMs: error.retryAfterMs ?? QUOTA_WAIT_MS, hold: 'throughout' };
     case 'no_retry':
     case 'fix_request':
       return { kind: 'failed', error };

@@ -1,7 +1,7 @@
 import { FieldErrorList } from '../../errors.ts';
 import { parseScopes } from '../../scopes.ts';
 import type { Db } from '../../platform/database.ts';
-import { lengthOf, textFault } from '../../platform/text.ts';
+import { lengthOf } from '../../platform/text.ts';
 import { type AccessTokenRow, insertToken } from './store.ts';
 import { generateToken, hashToken, hintOf } from './token.ts';
 
@@ -32,8 +32,6 @@ export async function createToken(db: Db, tenantId: number, request: TokenReques
   const errors = new FieldErrorList();
   const name = request.name.trim();
   if (name === '' || lengthOf(name) > 100) errors.add('name', 'Must have 1 to 100 characters.');
-  const fault = textFault(name);
-  if (fault !== undefined) errors.add('name', fault);
   const { scopes, unknown } = parseScopes(request.scopes);
   for (const word of unknown) errors.add('scopes', `"${word.slice(0, 60)}" is not a scope.`);
   if (scopes.length === 0 && unknown.length === 0) errors.add('scopes', 'At least one scope is required.');

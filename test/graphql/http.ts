@@ -1,0 +1,38 @@
+import { connect } from 'node:net';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: what a test expects of an answer it says by assertions
+  readonly json: any;
+}
+
+export async function read(response: Response): Promise<Answer> {
+  const text = await response.text();
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    json = undefined;
+  }
+  return { status: response.status, headers: response.headers, text, json };
+}
+
+/** Sends bytes as they are, and gives back all that comes until the other side closes. */
+export function raw(url: string, bytes: string, hangUp = false): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname, () => {
+      socket.write(bytes);
+      if (hangUp) socket.resetAndDestroy();
+    });
+    let text = '';
+    socket.setTimeout(3_000, () => socket.destroy());
+    socket.on('data', data => {
+      text += data.toString('latin1');
+    });
+    socket.on('error', error => (hangUp ? resolve(text) : reject(error)));
+    socket.on('close', () => resolve(text));
+  });
+}

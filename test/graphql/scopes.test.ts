@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SCOPES } from '../../src/scopes.ts';
+import { codeOf } from '../support/answers.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { documentOf, leastVariables, ROOT_FIELDS, type RootField } from './operations.ts';
+
+/** The scope of every root field. A field that stands nowhere here fails the first test. */
+const SCOPE_OF: Record<string, string | null> = {
+  'query viewer': null,
+  'query node': null,
+  'query accessTokens': 'tokens:read',
+  'query channel': 'channels:read',
+  'query channels': 'channels:read',
+  'query contact': 'contacts:read',
+  'query contacts': 'contacts:read',
+  'query staffMembers': 'contacts:read',
+  'query group': 'groups:read',
+  'query groups': 'groups:read',
+  'query source': 'sources:read',
+  'query sources': 'sources:read',
+  'query status': 'statuses:read',
+  'query statuses': 'statuses:read',
+  'query message': 'messages:read',
+  'query messages': 'messages:read',
+  'mutation createAccessToken': 'tokens:write',
+  'mutation revokeAccessToken': 'tokens:write',
+  'mutation resumeChannel': 'channels:write',
+  'mutation createContact': 'contacts:write',
+  'mutation createContacts': 'contacts:write',
+  'mutation updateContact': 'contacts:write',
+  'mutation deleteContact': 'contacts:delete',
+  'mutation deleteContacts': 'contacts:delete',
+  'mutation addContactsToGroup': 'groups:write',
+  'mutation removeContactsFromGroup': 'groups:write',
+  'mutation createGroup': 'groups:write',
+  'mutation createGroups': 'groups:write',
+  'mutation updateGroup': 'groups:write',
+  'mutation deleteGroup': 'groups:delete',
+  'mutation deleteGroups': 'groups:delete',
+  'mutation createSource': 'sources:write',
+  'mutation createSources': 'sources:write',
+  'mutation updateSource': 'sources:write',
+  'mutation deleteSource': 'sources:delete',
+  'mutation deleteSources': 'sources:delete',
+  'mutation createStatus': 'statuses:write',
+  'mutation createStatuses': 'statuses:write',
+  'mutation updateStatus': 'statuses:write',
+  'mutation deleteStatus': 'statuses:delete',
+  'mutation deleteStatuses': 'statuses:delete',
+  'mutation sendTextMessage': 'messages:send',
+  'mutation markMessageRead': 'messages:send',
+};
+const nameOf = ({ operation, name }: RootField): string => `${operation} ${name}`;
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startGateway();
+});
+afterAll(() => gateway.stop());
+
+const run = (field: RootField, token: string) => gateway.graphql(documentOf(field), leastVariables(field, '999999999'), token);
+
+test('every root field has its scope written down here', () => expect(ROOT_FIELDS.map(nameOf).sort()).toEqual(Object.keys(SCOPE_OF).sort()));
+
+test('without a token every root field answers UNAUTHORIZED', async () => {
+  // Past HTTP, where calls without a token are counted: 60 a minute from one address.
+  const { kernel } = gateway.gateway.server;
+  for (const field of ROOT_FIELDS) {
+    const { data, errors } = await kernel.run(prepared(field), leastVariables(field, '1'), kernel.createContext({ principal: undefined, requestId: 'none' }));
+    expect(errors?.map(({ extensions }) => extensions['code']), nameOf(field)).toEqual(['UNAUTHORIZED']);
+    expect(Object.values(data ?? {}).filter(value => value !== null), nameOf(field)).toEqual([]);
+  }
+});
+
+function prepared(field: RootField) {
+  const found = gateway.gateway.server.kernel.prepare(documentOf(field), undefined);
+  if (!('operation' in found)) throw new Error(found.errors[0]?.message);
+  return found.operation;
+}
+
+describe('with every scope but its own a field is refused, with its own alone it is not', () => {
+  test.each(ROOT_FIELDS.map(field => [nameOf(field), field] as const))('%s', async (name, field) => {
+    const required = SCOPE_OF[name] ?? null;
+    if (required === null) {
+      const token = await gateway.addToken(gateway.tenant, { scopes: ['bots:write'] });
+      expect([undefined, 'NOT_FOUND']).toContain(codeOf(await run(field, token)));
+      return;
+    }
+    const others = SCOPES.filter(scope => scope !== required);
+    const refused = await run(field, await gateway.addToken(gateway.tenant, { scopes: others }));
+    expect(refused.errors).toHaveLength(1);
+    expect(refused.errors?.[0]?.extensions).toEqual({ code: 'INSUFFICIENT_SCOPE', details: { required: [required], granted: others } });
+    const allowed = await run(field, await gateway.addToken(gateway.tenant, { scopes: [required] }));
+    expect(allowed.errors?.map(({ extensions }) => extensions.code) ?? []).not.toContain('INSUFFICIENT_SCOPE');
+  });
+});
