@@ -58,7 +58,8 @@ export const builder = new SchemaBuilder<{
 });
 
 /** Anybody can write a global id of any type. */
-const isNode = (type: GraphQLNamedType | undefined): boolean => isObjectType(type) && type.getInterfaces().some(({ name }) => name === 'Node');
+const isNode = (type: GraphQLNamedType | undefined): boolean =>
+  isObjectType(type) && type.getInterfaces().some(({ name }) => name === 'Node');
 
 /** A map of scopes fails as a whole, with a failure for each. */
 const scopesOf = (failure: AuthFailure): string[] => {
@@ -70,17 +71,22 @@ function refusal(context: Context, failure: AuthFailure): Error {
   const { principal } = context;
   if (!principal) return unauthorized();
   const required = scopesOf(failure);
-  return new CodedError('INSUFFICIENT_SCOPE', `This token lacks the scope ${required.join(', ') || 'for this field'}.`, {
-    required,
-    granted: [...principal.scopes],
-  });
+  return new CodedError(
+    'INSUFFICIENT_SCOPE',
+    `This token lacks the scope ${required.join(', ') || 'for this field'}.`,
+    {
+      required,
+      granted: [...principal.scopes],
+    },
+  );
 }
 
 const fault = (message: string): GraphQLError => new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT' } });
 
 /** Milliseconds since the epoch; NaN for what is no instant. Without an offset it is UTC, not the zone of this machine. */
 function instantOf(text: string): number {
-  const [, date, time = '', offset = 'Z'] = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:?\d{2})?)?$/i.exec(text.trim()) ?? [];
+  const [, date, time = '', offset = 'Z'] =
+    /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:?\d{2})?)?$/i.exec(text.trim()) ?? [];
   // Year 0 is none in PostgreSQL; and Date.parse takes the 30th of February for the 2nd of March.
   if (date === undefined || date.startsWith('0000') || !isDay(date)) return Number.NaN;
   return Date.parse(`${date}T${time || '00:00'}${offset.toUpperCase().replace(/^([+-]\d{2})(\d{2})$/, '$1:$2')}`);
@@ -92,13 +98,16 @@ function isDay(date: string): boolean {
 }
 
 builder.scalarType('DateTime', {
-  description: 'An instant in ISO 8601, for example `2026-01-31T07:58:39.123Z`. Input may have any offset, or be a date (midnight UTC).',
+  description:
+    'An instant in ISO 8601, for example `2026-01-31T07:58:39.123Z`. Input may have any offset, or be a date (midnight UTC).',
   specifiedByURL: 'https://scalars.graphql.org/andimarek/date-time.html',
   // Rows carry ISO text already; JSON made by the database writes the offset as +00:00.
-  serialize: value => (typeof value === 'string' && value.endsWith('Z') ? value : new Date(value as string).toISOString()),
+  serialize: value =>
+    typeof value === 'string' && value.endsWith('Z') ? value : new Date(value as string).toISOString(),
   parseValue: value => {
     const time = typeof value === 'string' ? instantOf(value) : Number.NaN;
-    if (Number.isNaN(time)) throw fault('DateTime must be an ISO 8601 date or instant, for example 2026-01-31T07:58:39Z.');
+    if (Number.isNaN(time))
+      throw fault('DateTime must be an ISO 8601 date or instant, for example 2026-01-31T07:58:39Z.');
     return new Date(time).toISOString();
   },
 });
@@ -108,7 +117,8 @@ builder.scalarType('BigInt', {
   serialize: value => value,
   parseValue: value => {
     const number = typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : value;
-    if (typeof number !== 'number' || !Number.isSafeInteger(number)) throw fault('BigInt must be a whole number below 2^53.');
+    if (typeof number !== 'number' || !Number.isSafeInteger(number))
+      throw fault('BigInt must be a whole number below 2^53.');
     return number;
   },
 });
@@ -121,10 +131,12 @@ builder.scalarType('JSON', {
 });
 
 builder.scalarType('EventType', {
-  description: 'The type of an event, such as `message.delivered`. As input also a pattern: `message.*`, or `*` for all.',
+  description:
+    'The type of an event, such as `message.delivered`. As input also a pattern: `message.*`, or `*` for all.',
   serialize: value => value,
   parseValue: value => {
-    if (typeof value !== 'string' || !isEventPattern(value)) throw fault(`Unknown event type: ${String(value).slice(0, 60)}.`);
+    if (typeof value !== 'string' || !isEventPattern(value))
+      throw fault(`Unknown event type: ${String(value).slice(0, 60)}.`);
     return value;
   },
   parseLiteral: node => {

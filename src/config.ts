@@ -59,7 +59,7 @@ const environment = z.object({
   PARLEY_NETWORK_VERSION: z.string().regex(/^v\d+\.\d+$/).default('v24.0'),
   PARLEY_NETWORK_TIMEOUT_MS: integer(100, 120_000).default(15_000),
   PARLEY_RECONCILE_MS: integer(100, 600_000).default(30_000),
-  PARLEY_LANES: integer(1, 200).default(10),
+  PARLEY_LANES: integer(1, 200).default(20),
   PARLEY_EMULATOR_PORT: integer(0, 65_535).optional(),
   npm_lifecycle_event: z.string().optional(),
 });

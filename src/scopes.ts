@@ -37,7 +37,14 @@ const KNOWN: ReadonlySet<string> = new Set(SCOPES);
 export const isScope = (text: string): text is Scope => KNOWN.has(text);
 
 /** Version 1 clients wrote `contacts.create`; such names are read when a token is made. */
-const DOTTED_ACTIONS: Readonly<Record<string, string>> = { create: 'write', update: 'write', store: 'write', list: 'read', view: 'read', show: 'read' };
+const DOTTED_ACTIONS: Readonly<Record<string, string>> = {
+  create: 'write',
+  update: 'write',
+  store: 'write',
+  list: 'read',
+  view: 'read',
+  show: 'read',
+};
 
 /**
  * Reads scopes as people write them: `contacts:read`, `contacts.create`, `contacts:*`, `*`.

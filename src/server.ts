@@ -10,6 +10,7 @@ import { createWebhookReceiver } from './features/inbox/receive.ts';
 import { isUnavailable } from './graphql/errors.ts';
 import { answerGraphQL, wantsStream } from './graphql/http.ts';
 import { createKernel, type Kernel } from './graphql/kernel.ts';
+import { faultInAddress } from './graphql/request.ts';
 import { attachWebSockets, type Sockets } from './graphql/websocket.ts';
 import { createYogaServer } from './graphql/yoga.ts';
 import { SECOND } from './platform/clock.ts';
@@ -33,7 +34,12 @@ const CLOSE_TIMEOUT_MS = 3 * SECOND;
  * One HTTP server for everything: GraphQL, REST, webhooks of the network, health, metrics.
  * @param parts a worker serves its health alone
  */
-export async function startServer(resources: Resources, schema: GraphQLSchema, parts: 'all' | 'health', isReady: () => boolean): Promise<GatewayServer> {
+export async function startServer(
+  resources: Resources,
+  schema: GraphQLSchema,
+  parts: 'all' | 'health',
+  isReady: () => boolean,
+): Promise<GatewayServer> {
   const { config, log } = resources;
   const app = Fastify({
     bodyLimit: config.bodyLimit,
@@ -44,14 +50,17 @@ export async function startServer(resources: Resources, schema: GraphQLSchema, p
     logger: false,
     return503OnClosing: true,
     // Faults in the address itself never reach a hook.
-    frameworkErrors: (error, request, reply) => void answerError(error, request, reply.header('x-request-id', request.id), resources),
+    frameworkErrors: (error, request, reply) =>
+      void answerError(error, request, reply.header('x-request-id', request.id), resources),
     forceCloseConnections: 'idle',
   });
   const kernel = createKernel(resources, schema);
   parseJson(app);
   observe(app, resources);
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, resources));
-  app.setNotFoundHandler((request, reply) => answerError(new CodedError('NOT_FOUND', 'There is nothing at this address.'), request, reply, resources));
+  app.setNotFoundHandler((request, reply) =>
+    answerError(new CodedError('NOT_FOUND', 'There is nothing at this address.'), request, reply, resources),
+  );
 
   registerHealth(app, resources, isReady);
   const sockets = parts === 'all' ? await registerApis(app, resources, kernel) : undefined;
@@ -93,13 +102,27 @@ const newRequestId = (): string => crypto.randomUUID();
 function parseJson(app: FastifyInstance): void {
   // Fastify would read it as well; nothing here takes plain text, and Yoga's refusal of it has no body.
   app.removeContentTypeParser('text/plain');
-  app.addContentTypeParser<string>(['application/json', 'application/graphql-response+json'], { parseAs: 'string' }, (_request, body, done) => {
-    try {
-      done(null, body === '' ? undefined : JSON.parse(body));
-    } catch {
-      done(new CodedError('BAD_REQUEST', 'The body is not valid JSON.'), undefined);
-    }
-  });
+  app.addContentTypeParser<string>(
+    ['application/json', 'application/graphql-response+json'],
+    { parseAs: 'string' },
+    (_request, body, done) => {
+      try {
+        done(null, body === '' ? undefined : JSON.parse(body));
+      } catch {
+        done(new CodedError('BAD_REQUEST', 'The body is not valid JSON.'), undefined);
+      }
+    },
+  );
+}
+
+/** A body that was read, as JSON again. @throws BAD_REQUEST for one that is nested deeper than the stack: reading it takes none */
+function written(body: unknown): string {
+  try {
+    return JSON.stringify(body);
+  } catch (error) {
+    if (error instanceof RangeError) throw new CodedError('BAD_REQUEST', 'The body is nested too deeply.');
+    throw error;
+  }
 }
 
 async function admitRequest(resources: Resources, request: FastifyRequest, tokenRequired: boolean): Promise<Admission> {
@@ -127,7 +150,14 @@ function observe(app: FastifyInstance, { log, metrics }: Resources): void {
     const route = request.routeOptions.url ?? 'unknown';
     const status = reply.statusCode;
     metrics.httpDuration.observe({ route, method: request.method, status: String(status) }, reply.elapsedTime / SECOND);
-    const line = { requestId: request.id, tenantId: request.tenantId, method: request.method, route, status, ms: Math.round(reply.elapsedTime) };
+    const line = {
+      requestId: request.id,
+      tenantId: request.tenantId,
+      method: request.method,
+      route,
+      status,
+      ms: Math.round(reply.elapsedTime),
+    };
     if (status >= 500) log.warn(line, 'request failed');
     else log.info(line, 'request');
   });
@@ -136,14 +166,26 @@ function observe(app: FastifyInstance, { log, metrics }: Resources): void {
 /** Errors before any route's own handling: unknown routes, bodies that cannot be read, faults of ours. */
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, { log }: Resources): FastifyReply {
   const { code, message, details } = asCoded(error, request, log);
+  if (ERROR_STATUS[code] === 503) reply.header('retry-after', String(details?.['retry_after'] ?? 1));
   const timestamp = new Date().toISOString().replace(/\.\d+Z$/, '+00:00');
   const meta = { request_id: request.id, timestamp };
-  return reply.code(ERROR_STATUS[code]).send({ success: false, error: { code, message, ...(details && { details }) }, meta });
+  return reply
+    .code(ERROR_STATUS[code])
+    .send({ success: false, error: { code, message, ...(details && { details }) }, meta });
 }
 
-const FRAMEWORK_CODES: Readonly<Record<number, ErrorCode>> = { 404: 'NOT_FOUND', 405: 'METHOD_NOT_ALLOWED', 413: 'PAYLOAD_TOO_LARGE', 415: 'UNSUPPORTED_MEDIA_TYPE' };
+const FRAMEWORK_CODES: Readonly<Record<number, ErrorCode>> = {
+  404: 'NOT_FOUND',
+  405: 'METHOD_NOT_ALLOWED',
+  413: 'PAYLOAD_TOO_LARGE',
+  415: 'UNSUPPORTED_MEDIA_TYPE',
+};
 
-export function asCoded(error: unknown, request: FastifyRequest, log: Resources['log']): Pick<CodedError, 'code' | 'message' | 'details'> {
+export function asCoded(
+  error: unknown,
+  request: FastifyRequest,
+  log: Resources['log'],
+): Pick<CodedError, 'code' | 'message' | 'details'> {
   if (error instanceof CodedError) return error;
   const status = (error as { statusCode?: unknown }).statusCode;
   if (typeof status === 'number' && status >= 400 && status < 500 && error instanceof Error) {
@@ -151,7 +193,11 @@ export function asCoded(error: unknown, request: FastifyRequest, log: Resources[
   }
   log.error({ err: error, requestId: request.id }, 'a request failed');
   if (isUnavailable(error) || status === 503) {
-    return { code: 'SERVICE_UNAVAILABLE', message: 'The service is not available at the moment. Try again.', details: { retry_after: 1 } };
+    return {
+      code: 'SERVICE_UNAVAILABLE',
+      message: 'The service is not available at the moment. Try again.',
+      details: { retry_after: 1 },
+    };
   }
   return { code: 'INTERNAL_ERROR', message: 'Something went wrong on our side.', details: undefined };
 }
@@ -159,10 +205,19 @@ export function asCoded(error: unknown, request: FastifyRequest, log: Resources[
 function registerHealth(app: FastifyInstance, { db, metrics }: Resources, isReady: () => boolean): void {
   app.get('/healthz', async () => ({ status: 'ok' }));
   app.get('/readyz', async (_request, reply) => {
-    const reason = isReady() ? await db.ping(2 * SECOND).then(() => undefined, (error: unknown) => `database: ${error instanceof Error ? error.message : 'no answer'}`) : 'starting or stopping';
-    return reason === undefined ? { status: 'ready' } : reply.code(503).header('retry-after', '1').send({ status: 'unavailable', reason });
+    const reason = isReady()
+      ? await db.ping(2 * SECOND).then(
+          () => undefined,
+          (error: unknown) => `database: ${error instanceof Error ? error.message : 'no answer'}`,
+        )
+      : 'starting or stopping';
+    return reason === undefined
+      ? { status: 'ready' }
+      : reply.code(503).header('retry-after', '1').send({ status: 'unavailable', reason });
   });
-  app.get('/metrics', async (_request, reply) => reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()));
+  app.get('/metrics', async (_request, reply) =>
+    reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
+  );
 }
 
 function registerGraphQL(app: FastifyInstance, resources: Resources, kernel: Kernel): void {
@@ -178,12 +233,18 @@ function registerGraphQL(app: FastifyInstance, resources: Resources, kernel: Ker
   async function handOver(request: FastifyRequest, reply: FastifyReply, admission: Admission): Promise<FastifyReply> {
     const headers = new Headers();
     for (const [name, value] of Object.entries(request.headers)) {
-      if (value !== undefined && !['content-length', 'transfer-encoding', 'connection'].includes(name)) headers.set(name, String(value));
+      if (value !== undefined && !['content-length', 'transfer-encoding', 'connection'].includes(name))
+        headers.set(name, String(value));
     }
-    const body = request.body === undefined ? undefined : typeof request.body === 'string' ? request.body : JSON.stringify(request.body);
+    const body =
+      request.body === undefined ? undefined : typeof request.body === 'string' ? request.body : written(request.body);
     const gone = new AbortController();
     reply.raw.once('close', () => gone.abort());
-    const context = { principal: admission.principal, requestId: request.id, token: bearerOf(request.headers.authorization) };
+    const context = {
+      principal: admission.principal,
+      requestId: request.id,
+      token: bearerOf(request.headers.authorization),
+    };
     // Yoga looks at path and query alone, and the Host header may be anything that a stranger writes.
     const address = `http://localhost${request.url}`;
     const init = { method: request.method, headers, signal: gone.signal, ...(body !== undefined && { body }) };
@@ -203,9 +264,13 @@ function registerGraphQL(app: FastifyInstance, resources: Resources, kernel: Ker
     async handler(request, reply) {
       const admission = await admitRequest(resources, request, false);
       reply.headers(admission.headers);
-      const simple = request.method === 'POST' && /^application\/json\b/i.test(request.headers['content-type'] ?? '') && !wantsStream(request.headers.accept);
+      const simple =
+        request.method === 'POST' &&
+        /^application\/json\b/i.test(request.headers['content-type'] ?? '') &&
+        !wantsStream(request.headers.accept);
       if (simple || admission.refusal) return answerGraphQL(kernel, request, reply, admission, request.id);
-      return handOver(request, reply, admission);
+      const fault = faultInAddress(request.query);
+      return fault ? reply.code(400).send({ errors: [fault] }) : handOver(request, reply, admission);
     },
   });
 }
@@ -215,7 +280,11 @@ function webhookRoutes(resources: Resources) {
   return async (app: FastifyInstance): Promise<void> => {
     const receiver = createWebhookReceiver(resources);
     app.removeAllContentTypeParsers();
-    app.addContentTypeParser<Buffer>('*', { parseAs: 'buffer', bodyLimit: WEBHOOK_BODY_LIMIT }, (_request, body, done) => done(null, body));
+    app.addContentTypeParser<Buffer>(
+      '*',
+      { parseAs: 'buffer', bodyLimit: WEBHOOK_BODY_LIMIT },
+      (_request, body, done) => done(null, body),
+    );
 
     app.get<{ Querystring: Record<string, string | undefined> }>('/webhook', async (request, reply) => {
       const { 'hub.mode': mode, 'hub.verify_token': token, 'hub.challenge': challenge } = request.query;
@@ -225,10 +294,12 @@ function webhookRoutes(resources: Resources) {
 
     app.post<{ Body: Buffer | undefined }>('/webhook', { bodyLimit: WEBHOOK_BODY_LIMIT }, async (request, reply) => {
       const header = request.headers['x-hub-signature-256'];
-      const receipt = await receiver.receive(request.body ?? Buffer.alloc(0), typeof header === 'string' ? header : undefined);
+      const receipt = await receiver.receive(
+        request.body ?? Buffer.alloc(0),
+        typeof header === 'string' ? header : undefined,
+      );
       if (receipt === 'stored') return reply.send({ status: 'stored' });
       return reply.code(receipt === 'forbidden' ? 403 : 400).send({ error: receipt });
     });
   };
 }
-

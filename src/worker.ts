@@ -5,6 +5,7 @@ import { inboxesToWake } from './features/inbox/sweep.ts';
 import { deleteOldKeys } from './features/idempotency/clean.ts';
 import { drain } from './features/messages/drain.ts';
 import { OUTBOX } from './features/messages/lane.ts';
+import { reconcile } from './features/messages/reconcile.ts';
 import { outboxesToWake } from './features/messages/sweep.ts';
 import { HOUR, MINUTE, SECOND } from './platform/clock.ts';
 import type { Drain, Jobs } from './platform/jobs.ts';
@@ -29,6 +30,7 @@ export const QUEUE_NAMES = Object.keys(QUEUES);
 
 /** Starts to drain lanes in this process. @returns a function that ends the sweeps; the lanes end with `jobs.stop` */
 export async function startWorker(resources: Resources, jobs: Jobs): Promise<() => void> {
+  await reconcile(resources);
   for (const [queue, { drain: drainOf }] of Object.entries(QUEUES)) await jobs.work(queue, resources.config.lanes.concurrency, drainOf(resources));
   const timers = CHORES.map(({ name, everyMs, run }) => every(resources, name, everyMs, () => run(resources)));
   timers.push(

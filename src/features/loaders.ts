@@ -1,12 +1,12 @@
 import DataLoader from 'dataloader';
 import type { Database } from '../platform/database.ts';
+import type { ChannelRow } from './channels/channel.ts';
+import { getChannels } from './channels/store.ts';
 import type { ContactRow, StaffRow } from './contacts/contact.ts';
 import { getContacts, getGroupsOf, getStaff } from './contacts/store.ts';
 import type { LabelRow } from './labels/label.ts';
 import { countMembers, getLabels } from './labels/store.ts';
 import { getContactWindows, getWindows } from './messages/store.ts';
-import type { ChannelRow } from './channels/channel.ts';
-import { getChannels } from './channels/store.ts';
 
 type Maybe<T> = T | undefined;
 
@@ -26,7 +26,9 @@ export class Loaders {
     this.#options = { cache };
   }
 
-  #rows<Row extends { readonly id: number }>(load: (ids: readonly number[]) => Promise<Row[]>): DataLoader<number, Maybe<Row>> {
+  #rows<Row extends { readonly id: number }>(
+    load: (ids: readonly number[]) => Promise<Row[]>,
+  ): DataLoader<number, Maybe<Row>> {
     return new DataLoader(async ids => {
       const byId = new Map((await load(ids)).map(row => [row.id, row]));
       return ids.map(id => byId.get(id));

@@ -50,7 +50,11 @@ export interface Documents {
 }
 
 export function createDocuments(schema: GraphQLSchema, clock: Clock): Documents {
-  const documents = new LRUCache<string, Document>({ max: MAX_DOCUMENTS, maxSize: 20_000_000, sizeCalculation: (_value, text) => text.length + 1_000 });
+  const documents = new LRUCache<string, Document>({
+    max: MAX_DOCUMENTS,
+    maxSize: 20_000_000,
+    sizeCalculation: (_value, text) => text.length + 1_000,
+  });
   let compilations = 0;
   let minuteEndsAt = 0;
 
@@ -98,7 +102,13 @@ export function createDocuments(schema: GraphQLSchema, clock: Clock): Documents 
 
     use(operation) {
       operation.uses += 1;
-      if (operation.compiled || operation.uses !== HOT_USES || operation.node.operation === 'subscription' || operation.measured.introspects) return;
+      if (
+        operation.compiled ||
+        operation.uses !== HOT_USES ||
+        operation.node.operation === 'subscription' ||
+        operation.measured.introspects
+      )
+        return;
       if (!mayCompile()) {
         operation.uses = 0;
         return;
@@ -117,19 +127,32 @@ function read(schema: GraphQLSchema, text: string): Document {
     if (errors.length === 0) return { parsed, errors, operations };
     return { parsed: undefined, errors: errors.map(error => coded(error, 'GRAPHQL_VALIDATION_FAILED')), operations };
   } catch (error) {
-    if (!(error instanceof GraphQLError)) throw error;
-    return { parsed: undefined, errors: [coded(error, 'GRAPHQL_PARSE_FAILED')], operations };
+    // The parser calls itself for every bracket, and the stack may end before the tokens do.
+    const fault = error instanceof RangeError ? new GraphQLError('The document is nested too deeply.') : error;
+    if (!(fault instanceof GraphQLError)) throw error;
+    return { parsed: undefined, errors: [coded(fault, 'GRAPHQL_PARSE_FAILED')], operations };
   }
 }
 
 function find(schema: GraphQLSchema, document: DocumentNode, operationName: string | undefined): Prepared {
   const node = getOperationAST(document, operationName);
   if (!node) {
-    const message = operationName ? `Unknown operation named "${operationName}".` : 'The document has several operations: say which by operationName.';
+    const message = operationName
+      ? `Unknown operation named "${operationName}".`
+      : 'The document has several operations: say which by operationName.';
     return { errors: [new GraphQLError(message, { extensions: { code: 'OPERATION_RESOLUTION_FAILURE' } })] };
   }
   try {
-    return { operation: { document, name: operationName, node, measured: measure(schema, document, node), compiled: undefined, uses: 0 } };
+    return {
+      operation: {
+        document,
+        name: operationName,
+        node,
+        measured: measure(schema, document, node),
+        compiled: undefined,
+        uses: 0,
+      },
+    };
   } catch (error) {
     if (error instanceof GraphQLError) return { errors: [error] };
     throw error;

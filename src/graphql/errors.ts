@@ -18,10 +18,18 @@ export function maskError(error: unknown, requestId: string, log: Log): GraphQLE
   const path = error instanceof GraphQLError ? error.path : undefined;
   if (isUnavailable(cause ?? error)) {
     log.error({ err: cause ?? error, requestId, path }, 'the database is not available');
-    return located(new CodedError('SERVICE_UNAVAILABLE', 'The service is not available at the moment. Try again.', { retry_after: 1 }), path);
+    return located(
+      new CodedError('SERVICE_UNAVAILABLE', 'The service is not available at the moment. Try again.', {
+        retry_after: 1,
+      }),
+      path,
+    );
   }
   log.error({ err: cause ?? error, requestId, path }, 'an operation failed');
-  return located(new CodedError('INTERNAL_ERROR', 'Something went wrong on our side.', { request_id: requestId }), path);
+  return located(
+    new CodedError('INTERNAL_ERROR', 'Something went wrong on our side.', { request_id: requestId }),
+    path,
+  );
 }
 
 /** The innermost error that was thrown; undefined when the executor itself found the fault. */
@@ -35,14 +43,22 @@ function causeOf(error: unknown): unknown {
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = (error as { code?: unknown }).code;
-  return (typeof code === 'string' && UNAVAILABLE.test(code)) || /^(timeout exceeded when trying to connect|Connection terminated)/.test(error.message);
+  return (
+    (typeof code === 'string' && UNAVAILABLE.test(code)) ||
+    /^(timeout exceeded when trying to connect|Connection terminated)/.test(error.message)
+  );
 }
 
 const withPath = (cause: CodedError, at: GraphQLError): GraphQLError =>
   at === cause || !at.path ? cause : located(cause, at.path, at);
 
 function located(error: CodedError, path: GraphQLError['path'], at?: GraphQLError): GraphQLError {
-  const moved = new GraphQLError(error.message, { path: path ?? null, nodes: at?.nodes ?? null, extensions: error.extensions, originalError: error });
+  const moved = new GraphQLError(error.message, {
+    path: path ?? null,
+    nodes: at?.nodes ?? null,
+    extensions: error.extensions,
+    originalError: error,
+  });
   // Errors of compiled operations know their places, but not the nodes that stand there.
   if (at?.locations && !at.nodes) Object.defineProperty(moved, 'locations', { value: at.locations, enumerable: true });
   return moved;

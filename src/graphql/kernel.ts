@@ -1,10 +1,18 @@
-import { createSourceEventStream, type DocumentNode, type ExecutionResult, execute, GraphQLError, type GraphQLSchema } from 'graphql';
+import {
+  createSourceEventStream,
+  type DocumentNode,
+  type ExecutionResult,
+  execute,
+  type GraphQLError,
+  type GraphQLSchema,
+} from 'graphql';
 import type { Context, Principal, Replay, Resources } from '../context.ts';
 import { unauthorized } from '../errors.ts';
 import { Loaders } from '../features/loaders.ts';
 import { closable } from '../platform/closable.ts';
 import { createDocuments, type Operation, type Prepared } from './documents.ts';
 import { maskError } from './errors.ts';
+import { resolveGlobalIdsAtOnce } from './global-id-fields.ts';
 import { checkLimits } from './limits.ts';
 import { checkVariables, textFault } from './text.ts';
 
@@ -31,10 +39,15 @@ export interface Kernel {
   /** Executes a query or mutation. Never rejects; errors are masked. */
   run(operation: Operation, variables: Variables, context: Context): Promise<ExecutionResult>;
   /** Executes a subscription. Every event has a context of its own: loaders that lived on would serve the first event's rows for ever. */
-  subscribe(operation: Operation, variables: Variables, context: Context): Promise<AsyncGenerator<ExecutionResult> | ExecutionResult>;
+  subscribe(
+    operation: Operation,
+    variables: Variables,
+    context: Context,
+  ): Promise<AsyncGenerator<ExecutionResult> | ExecutionResult>;
 }
 
 export function createKernel(resources: Resources, schema: GraphQLSchema): Kernel {
+  resolveGlobalIdsAtOnce(schema);
   const documents = createDocuments(schema, resources.clock);
 
   function createContext({ principal, requestId, wantsAnswer = false }: Caller): Context {
@@ -45,15 +58,28 @@ export function createKernel(resources: Resources, schema: GraphQLSchema): Kerne
   }
 
   /** The fields of a mutation run one after the other, and each shows what is there after its own turn. */
-  const withoutMemory = (context: Context): Context => ({ ...context, loaders: new Loaders(resources.db, context.principal?.tenant.id ?? -1, false) });
+  const withoutMemory = (context: Context): Context => ({
+    ...context,
+    loaders: new Loaders(resources.db, context.principal?.tenant.id ?? -1, false),
+  });
 
   function masked(result: ExecutionResult, context: Context): ExecutionResult {
     if (!result.errors) return result;
     return { ...result, errors: result.errors.map(error => maskError(error, context.requestId, context.log)) };
   }
 
-  const interpret = (operation: Operation, variables: Variables, contextValue: Context): Promise<ExecutionResult> | ExecutionResult =>
-    execute({ schema, document: operation.document, contextValue, variableValues: variables, operationName: operation.name });
+  const interpret = (
+    operation: Operation,
+    variables: Variables,
+    contextValue: Context,
+  ): Promise<ExecutionResult> | ExecutionResult =>
+    execute({
+      schema,
+      document: operation.document,
+      contextValue,
+      variableValues: variables,
+      operationName: operation.name,
+    });
 
   async function run(operation: Operation, variables: Variables, given: Context): Promise<ExecutionResult> {
     const context = operation.node.operation === 'mutation' ? withoutMemory(given) : given;
@@ -63,13 +89,20 @@ export function createKernel(resources: Resources, schema: GraphQLSchema): Kerne
       // A program that was not run, because the variables do not fit it, says so in words of its own: the executor has the usual ones.
       const result = compiled && 'data' in compiled ? compiled : await interpret(operation, variables, context);
       const safe = masked(result as ExecutionResult, context);
-      return context.replay.replayed ? { ...safe, extensions: { ...safe.extensions, idempotencyReplayed: true } } : safe;
+      return context.replay.replayed
+        ? { ...safe, extensions: { ...safe.extensions, idempotencyReplayed: true } }
+        : safe;
     } catch (error) {
       return { errors: [maskError(error, context.requestId, context.log)] };
     }
   }
 
-  async function* events(stream: AsyncGenerator<unknown>, operation: Operation, variables: Variables, context: Context): AsyncGenerator<ExecutionResult> {
+  async function* events(
+    stream: AsyncGenerator<unknown>,
+    operation: Operation,
+    variables: Variables,
+    context: Context,
+  ): AsyncGenerator<ExecutionResult> {
     const { principal, requestId } = context;
     try {
       for await (const event of stream) {

@@ -20,7 +20,15 @@ import { CodedError } from '../errors.ts';
 import { faultyLiteral } from './text.ts';
 
 /** What one operation may be. Documents of our own (REST) are not measured against these. */
-export const LIMITS = { tokens: 2_000, depth: 12, aliases: 30, rootFields: 20, directives: 20, cost: 10_000, introspection: 1_000_000 } as const;
+export const LIMITS = {
+  tokens: 2_000,
+  depth: 12,
+  aliases: 30,
+  rootFields: 20,
+  directives: 20,
+  cost: 10_000,
+  introspection: 500_000,
+} as const;
 
 /** Nested lists without a page size count as this many rows. */
 const LIST_SIZE = 10;
@@ -36,7 +44,7 @@ export interface Measured {
   readonly faultyLiteral: string | undefined;
   /** Whether the schema itself is asked for. */
   readonly introspects: boolean;
-  /** One point for each value of the schema that can come back; what tools ask for has some 300,000. */
+  /** One point for each value of the schema that can come back; what tools ask for has some 200,000. */
   readonly introspection: number;
   /** One point for each object that the operation can return, ten for each mutation. */
   readonly cost: (variables: Readonly<Record<string, unknown>>) => number;
@@ -47,7 +55,8 @@ type Cost = (variables: Readonly<Record<string, unknown>>) => number;
 /** Walks an operation once. Fragments are followed wherever they are spread; validation has ruled out cycles before. */
 export function measure(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode): Measured {
   const fragments = new Map<string, FragmentDefinitionNode>();
-  for (const definition of document.definitions) if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
+  for (const definition of document.definitions)
+    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
   const walk = new Walk(schema, fragments, defaultsOf(operation));
   const root = schema.getRootType(operation.operation) ?? undefined;
   const cost = walk.selectionSet(operation.selectionSet, root, 1);
@@ -66,7 +75,15 @@ export function measure(schema: GraphQLSchema, document: DocumentNode, operation
 
 /** How long the lists are that make up a schema, about. */
 const INTROSPECTED_LISTS: Readonly<Record<string, number>> = {
-  types: 100, fields: 10, inputFields: 10, args: 5, enumValues: 10, possibleTypes: 10, interfaces: 2, directives: 5, locations: 5,
+  types: 100,
+  fields: 10,
+  inputFields: 10,
+  args: 5,
+  enumValues: 10,
+  possibleTypes: 10,
+  interfaces: 2,
+  directives: 5,
+  locations: 5,
 };
 
 /** A document that is spread over and over is exponential to walk: it is refused long before. */
@@ -101,7 +118,10 @@ class Walk {
         costs.push(this.selectionSet(selection.selectionSet, on, depth));
       } else {
         const fragment = this.#fragments.get(selection.name.value);
-        if (fragment) costs.push(this.selectionSet(fragment.selectionSet, this.#schema.getType(fragment.typeCondition.name.value), depth));
+        if (fragment)
+          costs.push(
+            this.selectionSet(fragment.selectionSet, this.#schema.getType(fragment.typeCondition.name.value), depth),
+          );
       }
     }
     return variables => costs.reduce((sum, cost) => sum + cost(variables), 0);
@@ -145,7 +165,8 @@ class Walk {
       return () => 1;
     }
     this.depth = Math.max(this.depth, depth);
-    const definition = isObjectType(type) || isInterfaceType(type) ? (type as GraphQLObjectType).getFields()[name] : undefined;
+    const definition =
+      isObjectType(type) || isInterfaceType(type) ? (type as GraphQLObjectType).getFields()[name] : undefined;
     const result = definition && getNamedType(definition.type);
     if (!field.selectionSet || !isCompositeType(result)) return () => 0;
     const below = this.selectionSet(field.selectionSet, result, depth + 1);
@@ -163,7 +184,9 @@ class Walk {
 
 /** The largest page that the arguments can mean. What is no size at all is refused by the list; here it must not lower the cost. */
 function pageSize(field: FieldNode, defaults: Defaults): Cost {
-  const sizes = (field.arguments ?? []).filter(({ name }) => name.value === 'first' || name.value === 'last').map(({ value }) => sizeOf(value, defaults));
+  const sizes = (field.arguments ?? [])
+    .filter(({ name }) => name.value === 'first' || name.value === 'last')
+    .map(({ value }) => sizeOf(value, defaults));
   if (sizes.length === 0) return () => DEFAULT_PAGE;
   return variables => Math.max(...sizes.map(size => size(variables)));
 }
@@ -190,7 +213,11 @@ const defaultsOf = (operation: OperationDefinitionNode): Defaults =>
   );
 
 const tooComplex = (limit: string, maximum: number, actual: number): CodedError =>
-  new CodedError('QUERY_TOO_COMPLEX', `The operation is too complex: its ${limit} is ${actual}, at most ${maximum} is allowed.`, { limit, maximum, actual });
+  new CodedError(
+    'QUERY_TOO_COMPLEX',
+    `The operation is too complex: its ${limit} is ${actual}, at most ${maximum} is allowed.`,
+    { limit, maximum, actual },
+  );
 
 /** @throws QUERY_TOO_COMPLEX naming the limit */
 export function checkLimits(measured: Measured, variables: Readonly<Record<string, unknown>>): void {

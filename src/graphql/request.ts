@@ -14,15 +14,37 @@ export class BadRequest extends GraphQLError {
   }
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> => value !== null && typeof value === 'object' && !Array.isArray(value);
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  value !== null && typeof value === 'object' && !Array.isArray(value);
 
 /** @throws BadRequest naming the parameter */
 export function parseRequest(body: unknown): GraphQLRequest {
   if (!isObject(body)) throw new BadRequest('The body must be a JSON object with the parameter query.');
   const { query, operationName, variables, extensions } = body;
   if (typeof query !== 'string' || query === '') throw new BadRequest('The parameter query must be a string.');
-  if (operationName != null && typeof operationName !== 'string') throw new BadRequest('The parameter operationName must be a string.');
+  if (operationName != null && typeof operationName !== 'string')
+    throw new BadRequest('The parameter operationName must be a string.');
   if (variables != null && !isObject(variables)) throw new BadRequest('The parameter variables must be an object.');
   if (extensions != null && !isObject(extensions)) throw new BadRequest('The parameter extensions must be an object.');
   return { query, operationName: operationName || undefined, variables: variables ?? {} };
+}
+
+/** What is wrong with the parameters of a GET request: Yoga would take malformed JSON among them for a fault of ours. */
+export function faultInAddress(query: unknown): BadRequest | undefined {
+  if (!isObject(query)) return undefined;
+  for (const name of ['variables', 'extensions']) {
+    for (const text of [query[name]].flat())
+      if (typeof text === 'string' && text !== '' && !isJson(text))
+        return new BadRequest(`The parameter ${name} must be JSON.`);
+  }
+  return undefined;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

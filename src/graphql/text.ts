@@ -17,7 +17,12 @@ export function checkVariables(variables: Readonly<Record<string, unknown>>): vo
 function findFault(value: unknown, path: string, depth: number): string | undefined {
   if (typeof value === 'string') return isStorable(value) ? undefined : path;
   if (value === null || typeof value !== 'object') return undefined;
-  if (depth > MAX_DEPTH) throw new CodedError('QUERY_TOO_COMPLEX', `The variables are nested too deeply: at most ${MAX_DEPTH} levels are allowed.`, { limit: 'variables', maximum: MAX_DEPTH });
+  if (depth > MAX_DEPTH)
+    throw new CodedError(
+      'QUERY_TOO_COMPLEX',
+      `The variables are nested too deeply: at most ${MAX_DEPTH} levels are allowed.`,
+      { limit: 'variables', maximum: MAX_DEPTH },
+    );
   for (const [name, item] of Object.entries(value)) {
     const fault = findFault(item, path === '' ? name : `${path}.${name}`, depth + 1);
     if (fault !== undefined) return fault;
@@ -30,8 +35,12 @@ export function faultyLiteral(document: DocumentNode): string | undefined {
   let name = 'query';
   let fault: string | undefined;
   visit(document, {
-    Argument: node => void (name = node.name.value),
-    ObjectField: node => void (name = node.name.value),
+    Argument(node) {
+      name = node.name.value;
+    },
+    ObjectField(node) {
+      name = node.name.value;
+    },
     [Kind.STRING]: node => {
       if (!isStorable(node.value)) fault ??= name;
     },

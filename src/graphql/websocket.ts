@@ -80,7 +80,11 @@ export function attachWebSockets(server: Server, kernel: Kernel, resources: Reso
       const exceeded = await chargeOperation(resources, principal);
       if (exceeded) return [exceeded];
       if ((extra.operations ?? 0) >= MAX_OPERATIONS_PER_SOCKET) {
-        return [new GraphQLError(`At most ${MAX_OPERATIONS_PER_SOCKET} operations may be open on one socket.`, { extensions: { code: 'RATE_LIMIT_EXCEEDED' } })];
+        return [
+          new GraphQLError(`At most ${MAX_OPERATIONS_PER_SOCKET} operations may be open on one socket.`, {
+            extensions: { code: 'RATE_LIMIT_EXCEEDED' },
+          }),
+        ];
       }
       const prepared = kernel.prepare(payload.query, payload.operationName ?? undefined);
       if ('errors' in prepared) return prepared.errors;
@@ -90,7 +94,12 @@ export function attachWebSockets(server: Server, kernel: Kernel, resources: Reso
       if (refusal) return [refusal];
       extra.operations = (extra.operations ?? 0) + 1;
       const args: Arguments = { operation: prepared.operation, variables, context };
-      return { schema: kernel.schema, document: prepared.operation.document, operationName: prepared.operation.name ?? null, contextValue: args };
+      return {
+        schema: kernel.schema,
+        document: prepared.operation.document,
+        operationName: prepared.operation.name ?? null,
+        contextValue: args,
+      };
     },
 
     onComplete({ extra }) {
@@ -105,7 +114,9 @@ export function attachWebSockets(server: Server, kernel: Kernel, resources: Reso
   const follow = ({ operation, variables, context }: Arguments) => kernel.subscribe(operation, variables, context);
 
   const disposable = useServer(options, sockets, KEEP_ALIVE_MS);
-  sockets.on('connection', socket => watchReader(socket, () => log.info('a socket was closed: its client does not read')));
+  sockets.on('connection', socket =>
+    watchReader(socket, () => log.info('a socket was closed: its client does not read')),
+  );
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     // Not by URL: it throws on what a stranger may write here, and nobody would catch that.
     const [path] = (request.url ?? '').split('?', 1);

@@ -1,13 +1,13 @@
+import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import { type ExecutionArgs, GraphQLError } from 'graphql';
 import { createYoga, type GraphQLParams, type Plugin, type YogaServerInstance } from 'graphql-yoga';
-import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import type { Config } from '../config.ts';
 import type { Principal } from '../context.ts';
+import { unauthorized } from '../errors.ts';
 import type { TokenVerifier } from '../features/tokens/verifier.ts';
 import type { Operation } from './documents.ts';
 import type { Kernel } from './kernel.ts';
 import { endWith } from './until.ts';
-import { unauthorized } from '../errors.ts';
 
 /** What Fastify has found out about the request before Yoga sees it. */
 export interface YogaContext extends Record<string, unknown> {
@@ -24,7 +24,8 @@ function useKernel(kernel: Kernel, tokens: TokenVerifier): Plugin {
     onParse({ params, context, setParsedDocument }) {
       const { operationName } = (context as { params?: GraphQLParams }).params ?? {};
       const prepared = kernel.prepare(String(params.source), operationName ?? undefined);
-      if ('errors' in prepared) throw prepared.errors.length === 1 ? prepared.errors[0] : new AggregateError(prepared.errors);
+      if ('errors' in prepared)
+        throw prepared.errors.length === 1 ? prepared.errors[0] : new AggregateError(prepared.errors);
       operations.set(prepared.operation.document, prepared.operation);
       setParsedDocument(prepared.operation.document);
     },
@@ -57,8 +58,15 @@ function useKernel(kernel: Kernel, tokens: TokenVerifier): Plugin {
     if (!operation) throw new GraphQLError('The document was not prepared.');
     const { principal, requestId } = yogaContext(args);
     // The operation of this request, which another one of the same document may have prepared last.
-    const prepared = args.operationName === operation.name || args.operationName == null ? operation : { ...operation, name: args.operationName, compiled: undefined };
-    return { operation: prepared, context: kernel.createContext({ principal, requestId }), variables: (args.variableValues ?? {}) as Record<string, unknown> };
+    const prepared =
+      args.operationName === operation.name || args.operationName == null
+        ? operation
+        : { ...operation, name: args.operationName, compiled: undefined };
+    return {
+      operation: prepared,
+      context: kernel.createContext({ principal, requestId }),
+      variables: (args.variableValues ?? {}) as Record<string, unknown>,
+    };
   }
 }
 
@@ -72,7 +80,11 @@ const graphiqlOptions = (token: string | undefined) => ({
   ...(token !== undefined && { headers: JSON.stringify({ authorization: `Bearer ${token}` }, null, 2) }),
 });
 
-export function createYogaServer(kernel: Kernel, tokens: TokenVerifier, graphiql: Config['graphiql']): YogaServerInstance<YogaContext, Record<string, unknown>> {
+export function createYogaServer(
+  kernel: Kernel,
+  tokens: TokenVerifier,
+  graphiql: Config['graphiql'],
+): YogaServerInstance<YogaContext, Record<string, unknown>> {
   return createYoga<YogaContext>({
     schema: kernel.schema,
     plugins: [useKernel(kernel, tokens)],

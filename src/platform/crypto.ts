@@ -29,9 +29,13 @@ export function createSecretBox(key: Uint8Array): SecretBox {
     open(sealed) {
       if (sealed[0] !== VERSION) throw new Error('This secret was sealed by a newer version.');
       // Node takes a tag that was cut short for a shorter tag, unless it is told how long tags are.
-      const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(1, 1 + IV_BYTES), { authTagLength: TAG_BYTES });
+      const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(1, 1 + IV_BYTES), {
+        authTagLength: TAG_BYTES,
+      });
       decipher.setAuthTag(sealed.subarray(1 + IV_BYTES, 1 + IV_BYTES + TAG_BYTES));
-      return Buffer.concat([decipher.update(sealed.subarray(1 + IV_BYTES + TAG_BYTES)), decipher.final()]).toString('utf8');
+      return Buffer.concat([decipher.update(sealed.subarray(1 + IV_BYTES + TAG_BYTES)), decipher.final()]).toString(
+        'utf8',
+      );
     },
   };
 }

@@ -50,11 +50,17 @@ export const typeParsers: pg.CustomTypesConfig = {
   }) as typeof pg.types.getTypeParser,
 };
 
-/** `2026-11-21 07:58:39.12+00` → `2026-11-21T07:58:39.120Z`; sessions run in UTC. Infinity and the like stay as they are. */
+/**
+ * `2026-11-21 07:58:39.12+00`, or with `T` and `+00:00` as JSON of the database has it, → `2026-11-21T07:58:39.120Z`;
+ * sessions run in UTC. Infinity and the like stay as they are.
+ */
 export function isoTimestamp(text: string): string {
-  if (!text.endsWith('+00') || text[10] !== ' ') return text;
-  const fraction = text.length > 22 ? text.slice(20, -3) : '';
-  return `${text.slice(0, 10)}T${text.slice(11, 19)}.${fraction.slice(0, 3).padEnd(3, '0')}Z`;
+  const zone = text.endsWith('+00:00') ? 6 : text.endsWith('+00') ? 3 : 0;
+  if (zone === 0 || text[4] !== '-') return text;
+  const instant = text.slice(0, -zone);
+  // Our columns have milliseconds, so that nine in ten need no padding.
+  const milliseconds = instant.length === 23 ? instant : `${instant.slice(0, 19)}.${instant.slice(20, 23).padEnd(3, '0')}`;
+  return milliseconds[10] === 'T' ? `${milliseconds}Z` : `${milliseconds.slice(0, 10)}T${milliseconds.slice(11)}Z`;
 }
 
 export function createDatabase(options: DatabaseOptions): Database {

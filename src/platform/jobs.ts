@@ -10,6 +10,8 @@ export interface Lane {
   readonly signal: AbortSignal;
   /** Resolves `true` when something new was put into the lane, `false` after `ms` without. */
   wait(ms: number): Promise<boolean>;
+  /** As `wait`, for a lane that is empty: it ends at once when another lane waits for a place in this process. */
+  linger(ms: number): Promise<boolean>;
 }
 
 export type Drain = (lane: Lane) => Promise<void>;
@@ -99,9 +101,11 @@ export async function createJobs(url: string, queues: readonly string[], signals
     wake,
 
     async work(queue, concurrency, drain) {
+      const idle: string[] = [];
+      const places: Places = { isFull: () => idle.length === 0, lingering: new Set() };
       const run = async (key: string, claim: AbortSignal): Promise<void> => {
         const name = laneName(queue, key);
-        const lane = new RunningLane(key, AbortSignal.any([claim, stopping.signal]));
+        const lane = new RunningLane(key, AbortSignal.any([claim, stopping.signal]), places);
         running.set(name, lane);
         try {
           await drain(lane);
@@ -117,7 +121,6 @@ export async function createJobs(url: string, queues: readonly string[], signals
       };
       // Workers one by one rather than `localConcurrency`: a wake-up has to reach one that is idle, and of a group pg-boss
       // wakes the first alone. While that one drained a lane, every other lane waited for the next poll.
-      const idle: string[] = [];
       const fetch = { batchSize: 1, pollingIntervalSeconds: POLL_SECONDS, heartbeatRefreshSeconds: HEARTBEAT_SECONDS / 3 };
       for (let count = 0; count < concurrency; count += 1) {
         const worker: string = await boss.work<{ key: string }>(queue, fetch, async ([job]) => {
@@ -136,7 +139,12 @@ export async function createJobs(url: string, queues: readonly string[], signals
       const callOne = (): void => {
         // The one that was called longest ago, so that two wake-ups reach two workers.
         const worker = idle.shift();
-        if (worker === undefined) return;
+        if (worker === undefined) {
+          // All places are taken: a lane that only waits for more gives its own up.
+          const [lingering] = places.lingering;
+          lingering?.release();
+          return;
+        }
         idle.push(worker);
         boss.notifyWorker(worker);
       };
@@ -158,22 +166,46 @@ export async function createJobs(url: string, queues: readonly string[], signals
   };
 }
 
+/** The places in which one process drains the lanes of a queue. */
+interface Places {
+  isFull(): boolean;
+  /** Lanes that are empty and keep their place for what may come. */
+  readonly lingering: Set<RunningLane>;
+}
+
 class RunningLane implements Lane {
+  readonly #places: Places;
   readonly key: string;
   readonly signal: AbortSignal;
   poked = false;
   /** Several may wait at once: a drain races its waits against the answers of the network. */
   readonly #waiting = new Set<(poked: boolean) => void>();
 
-  constructor(key: string, signal: AbortSignal) {
+  constructor(key: string, signal: AbortSignal, places: Places) {
     this.key = key;
     this.signal = signal;
+    this.#places = places;
   }
 
   /** The mark stays until somebody begins to wait: a poke that comes while nobody does is not lost. */
   poke(): void {
     this.poked = true;
     for (const wakeUp of this.#waiting) wakeUp(true);
+  }
+
+  /** Ends what waits, as if its time were over. */
+  release(): void {
+    for (const wakeUp of this.#waiting) wakeUp(false);
+  }
+
+  async linger(ms: number): Promise<boolean> {
+    if (!this.poked && this.#places.isFull()) return false;
+    this.#places.lingering.add(this);
+    try {
+      return await this.wait(ms);
+    } finally {
+      this.#places.lingering.delete(this);
+    }
   }
 
   async wait(ms: number): Promise<boolean> {

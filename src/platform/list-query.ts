@@ -71,7 +71,8 @@ function compare(parameters: Parameters, sql: string, type: ColumnType, operator
 }
 
 /** A pattern of the caller's (`%` any text, `_` any character, nothing else is special); plain text is looked for anywhere. */
-const likePattern = (text: string): string => (/[%_]/.test(text) ? text.replaceAll('\\', '\\\\') : `%${escapeLike(text)}%`);
+const likePattern = (text: string): string =>
+  /[%_]/.test(text) ? text.replaceAll('\\', '\\\\') : `%${escapeLike(text)}%`;
 
 /** Text in which LIKE finds no pattern. */
 export const escapeLike = (text: string): string => text.replace(/[\\%_]/g, '\\$&');
@@ -100,7 +101,12 @@ export function orderSql(terms: readonly OrderTerm[], reversed: boolean): string
  * "Comes after these values" in the given order. Terms of one direction compare as a row, which an index serves at once;
  * mixed directions need the long form, with the first column bounded so that an index still serves that.
  */
-export function keysetSql(parameters: Parameters, terms: readonly OrderTerm[], values: readonly unknown[], reversed: boolean): string {
+export function keysetSql(
+  parameters: Parameters,
+  terms: readonly OrderTerm[],
+  values: readonly unknown[],
+  reversed: boolean,
+): string {
   const placeholders = terms.map(({ column }, index) => parameters.add(values[index], column.type));
   const operators = terms.map(({ descending }) => (descending === reversed ? '>' : '<'));
   if (new Set(operators).size === 1) {
@@ -109,7 +115,9 @@ export function keysetSql(parameters: Parameters, terms: readonly OrderTerm[], v
   const after = (index: number): string => {
     const sql = terms[index]?.column.sql;
     const strictly = `${sql} ${operators[index]} ${placeholders[index]}`;
-    return index === terms.length - 1 ? strictly : `(${strictly} or (${sql} = ${placeholders[index]} and ${after(index + 1)}))`;
+    return index === terms.length - 1
+      ? strictly
+      : `(${strictly} or (${sql} = ${placeholders[index]} and ${after(index + 1)}))`;
   };
   return `(${terms[0]?.column.sql} ${operators[0]}= ${placeholders[0]} and ${after(0)})`;
 }
@@ -145,6 +153,11 @@ function isValueOf(type: ColumnType, value: unknown): boolean {
     case 'uuid':
       return typeof value === 'string' && isUuid(value);
     case 'timestamptz':
-      return typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value) && Number.isFinite(Date.parse(value)) && !value.startsWith('0000');
+      return (
+        typeof value === 'string' &&
+        /^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/.test(value) &&
+        Number.isFinite(Date.parse(value)) &&
+        !value.startsWith('0000')
+      );
   }
 }

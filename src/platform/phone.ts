@@ -22,6 +22,8 @@ export function parsePhone(input: string): Phone | undefined {
   const modern = international.replace(/^(\+52[\s.()-]*)1(?=(?:\D*\d){10}\D*$)/, '$1');
   const parsed = parsePhoneNumberFromString(modern, { extract: false });
   if (!parsed?.isPossible()) return undefined;
+  // A trunk prefix is taken off once. What would lose another one the next time (+971 000…) has no form to be found again by.
+  if (parsePhoneNumberFromString(parsed.number, { extract: false })?.number !== parsed.number) return undefined;
   return { e164: parsed.number, key: phoneKey(parsed.number) };
 }
 

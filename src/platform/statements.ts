@@ -7,16 +7,24 @@ export type StatementObserver = (text: string) => void;
 /**
  * Prepared statements by the hash of their text: the server parses and plans each text once per connection (33,000
  * against 16,000 primary-key look-ups a second here). Our texts do not vary with the data (`= any($1)`, never `in (…)`),
- * so they are few; the cache is a bound, not a tuning knob.
+ * but those of a list do with what is selected, filtered and sorted, and a connection keeps what it has prepared until it
+ * ends. So a text is prepared from its second use on, and only so many are: who asks in ever new ways pays by himself.
  */
-const names = new LRUCache<string, string>({ max: 2_000 });
+const names = new Map<string, string>();
+const seenOnce = new LRUCache<string, true>({ max: 1_000 });
+export const MAX_PREPARED = 1_000;
 
-function nameOf(text: string): string {
-  let name = names.get(text);
-  if (name === undefined) {
-    name = `p${createHash('sha1').update(text).digest('base64url').slice(0, 20)}`;
-    names.set(text, name);
+/** @returns undefined for a text that is not to be prepared */
+function nameOf(text: string): string | undefined {
+  const known = names.get(text);
+  if (known !== undefined || names.size >= MAX_PREPARED) return known;
+  if (!seenOnce.has(text)) {
+    seenOnce.set(text, true);
+    return undefined;
   }
+  seenOnce.delete(text);
+  const name = `p${createHash('sha1').update(text).digest('base64url').slice(0, 20)}`;
+  names.set(text, name);
   return name;
 }
 
@@ -33,7 +41,8 @@ export class NamedClient extends pg.Client {
       if (typeof first !== 'string') return send(first, values, callback);
       this.#observe?.(first);
       if (!Array.isArray(values) || values.length === 0) return send(first, values, callback);
-      return send({ name: nameOf(first), text: first, values }, callback);
+      const name = nameOf(first);
+      return name === undefined ? send(first, values, callback) : send({ name, text: first, values }, callback);
     };
     this.query = query as typeof this.query;
   }

@@ -39,14 +39,34 @@ const PLACES: Record<string, string> = {
   'mutation removeContactsFromGroup input.contactIds': 'Contact',
   'mutation sendTextMessage input.channelId': 'Channel',
 };
-for (const [field, prefix] of [['createContact', 'input'], ['updateContact', 'input'], ['createContacts', 'input.contacts'], ['sendTextMessage', 'input.contact']] as const) {
-  for (const [name, type] of [['sourceId', 'Source'], ['statusId', 'Status'], ['assigneeId', 'StaffMember'], ['groupIds', 'Group']] as const) {
+for (const [field, prefix] of [
+  ['createContact', 'input'],
+  ['updateContact', 'input'],
+  ['createContacts', 'input.contacts'],
+  ['sendTextMessage', 'input.contact'],
+] as const) {
+  for (const [name, type] of [
+    ['sourceId', 'Source'],
+    ['statusId', 'Status'],
+    ['assigneeId', 'StaffMember'],
+    ['groupIds', 'Group'],
+  ] as const) {
     if (field !== 'createContacts' || name !== 'groupIds') PLACES[`mutation ${field} ${prefix}.${name}`] = type;
   }
 }
-const FILTERS: Record<string, string> = { sourceId: 'Source', statusId: 'Status', assigneeId: 'StaffMember', groupId: 'Group', contactId: 'Contact', channelId: 'Channel', conversationId: 'Conversation' };
+const FILTERS: Record<string, string> = {
+  sourceId: 'Source',
+  statusId: 'Status',
+  assigneeId: 'StaffMember',
+  groupId: 'Group',
+  contactId: 'Contact',
+  channelId: 'Channel',
+  conversationId: 'Conversation',
+};
 
-const places = ROOT_FIELDS.flatMap(root => idPaths(root).map(path => ({ root, path, key: `${root.operation} ${root.name} ${path}` })));
+const places = ROOT_FIELDS.flatMap(root =>
+  idPaths(root).map(path => ({ root, path, key: `${root.operation} ${root.name} ${path}` })),
+);
 const inFilters = places.filter(({ path }) => path.startsWith('filter.'));
 const elsewhere = places.filter(({ path }) => !path.startsWith('filter.'));
 
@@ -59,15 +79,35 @@ const nobodys = (type: string): string => (type === 'Message' ? '01890000-0000-7
 beforeAll(async () => {
   gateway = await startGateway();
   // Ids that stand for nothing else in an answer, so that they can be told from a line or a count.
-  for (const [index, table] of ['contacts', 'groups', 'sources', 'statuses', 'staff', 'channels', 'access_tokens', 'conversations'].entries()) {
+  for (const [index, table] of [
+    'contacts',
+    'groups',
+    'sources',
+    'statuses',
+    'staff',
+    'channels',
+    'access_tokens',
+    'conversations',
+  ].entries()) {
     await gateway.database.query(`alter table ${table} alter id restart with ${71_000_000 + index * 1_111_111}`);
   }
   other = await gateway.addTenant();
-  const ask = async (document: string, variables = {}) => dataOf(await gateway.graphql(document, variables, other.token));
-  const contact = (await ask('mutation { createContact(input: { phone: "+4915199990001" }) { databaseId } }')).createContact.databaseId;
+  const ask = async (document: string, variables = {}) =>
+    dataOf(await gateway.graphql(document, variables, other.token));
+  const contact = (await ask('mutation { createContact(input: { phone: "+4915199990001" }) { databaseId } }'))
+    .createContact.databaseId;
   theirs.set('Contact', String(contact));
-  for (const type of ['Group', 'Source', 'Status']) theirs.set(type, String((await ask(`mutation { label: create${type}(input: { name: "Theirs" }) { databaseId } }`)).label.databaseId));
-  const [staff] = await gateway.database.query<{ id: string }>("insert into staff (tenant_id, name, email) values ($1, 'Theirs', 'theirs@example.com') returning id", [other.id]);
+  for (const type of ['Group', 'Source', 'Status'])
+    theirs.set(
+      type,
+      String(
+        (await ask(`mutation { label: create${type}(input: { name: "Theirs" }) { databaseId } }`)).label.databaseId,
+      ),
+    );
+  const [staff] = await gateway.database.query<{ id: string }>(
+    "insert into staff (tenant_id, name, email) values ($1, 'Theirs', 'theirs@example.com') returning id",
+    [other.id],
+  );
   theirs.set('StaffMember', String(staff?.id));
   theirs.set('Channel', String((await ask('{ channels { databaseId } }')).channels[0].databaseId));
   theirs.set('AccessToken', String((await ask('{ accessTokens { databaseId } }')).accessTokens[0].databaseId));
@@ -84,12 +124,36 @@ afterAll(() => gateway.stop());
 
 /** What the other tenant has, all of it. */
 async function belongings(): Promise<unknown> {
-  const tables = ['access_tokens', 'channels', 'contact_groups', 'contacts', 'conversations', 'events', 'groups', 'idempotency_keys', 'messages', 'outbox', 'sources', 'staff', 'statuses', 'tenant_usage'];
-  return Promise.all(tables.map(table => gateway.database.query(`select t::text as row from ${table} t where tenant_id = $1 order by 1`, [other.id])));
+  const tables = [
+    'access_tokens',
+    'channels',
+    'contact_groups',
+    'contacts',
+    'conversations',
+    'events',
+    'groups',
+    'idempotency_keys',
+    'messages',
+    'outbox',
+    'sources',
+    'staff',
+    'statuses',
+    'tenant_usage',
+  ];
+  return Promise.all(
+    tables.map(table =>
+      gateway.database.query(`select t::text as row from ${table} t where tenant_id = $1 order by 1`, [other.id]),
+    ),
+  );
 }
 
 /** Puts an id where a path points, beside the least that the field requires. */
-function withId(root: (typeof places)[number]['root'], path: string, id: string, type: string): Record<string, unknown> {
+function withId(
+  root: (typeof places)[number]['root'],
+  path: string,
+  id: string,
+  type: string,
+): Record<string, unknown> {
   const own = nobodys(type);
   const variables: Record<string, unknown> = structuredClone(leastVariables(root, own));
   const names = path.split('.');
@@ -109,16 +173,20 @@ function withId(root: (typeof places)[number]['root'], path: string, id: string,
 }
 
 /** An answer without the ids in it. */
-const words = (answer: GraphQLAnswer, ...ids: string[]): string => ids.reduce((text, id) => text.replaceAll(id, 'ID'), JSON.stringify(answer));
+const words = (answer: GraphQLAnswer, ...ids: string[]): string =>
+  ids.reduce((text, id) => text.replaceAll(id, 'ID'), JSON.stringify(answer));
 
 test('every place in the schema where an id can be written is known here', () => {
   expect(elsewhere.map(({ key }) => key).sort()).toEqual(Object.keys(PLACES).sort());
-  for (const { path } of inFilters) expect(path).toMatch(new RegExp(`^filter\\.(id|${Object.keys(FILTERS).join('|')})\\.\\w+$`));
+  for (const { path } of inFilters)
+    expect(path).toMatch(new RegExp(`^filter\\.(id|${Object.keys(FILTERS).join('|')})\\.\\w+$`));
   expect([...theirs.keys()].sort()).toEqual([...NODE_TYPES, 'Conversation'].sort());
 });
 
 describe("another tenant's id answers word for word as one that does not exist, and changes nothing", () => {
-  const cases = elsewhere.filter(({ key }) => PLACES[key] !== '*').flatMap(place => (['numeric', 'global'] as const).map(form => [`${place.key} (${form})`, place, form] as const));
+  const cases = elsewhere
+    .filter(({ key }) => PLACES[key] !== '*')
+    .flatMap(place => (['numeric', 'global'] as const).map(form => [`${place.key} (${form})`, place, form] as const));
   test.each(cases)('%s', async (_name, { root, path, key }, form) => {
     const type = PLACES[key] ?? '';
     const written = (id: string): string => (form === 'global' ? encodeGlobalId(type, id) : id);
@@ -136,55 +204,98 @@ describe("another tenant's id answers word for word as one that does not exist, 
 });
 
 async function ownRows(): Promise<unknown> {
-  return gateway.database.query("select (select count(*) from contacts where tenant_id = $1) c, (select count(*) from contact_groups where tenant_id = $1) g, (select count(*) from messages where tenant_id = $1) m", [gateway.tenant.id]);
+  return gateway.database.query(
+    'select (select count(*) from contacts where tenant_id = $1) c, (select count(*) from contact_groups where tenant_id = $1) g, (select count(*) from messages where tenant_id = $1) m',
+    [gateway.tenant.id],
+  );
 }
 
 test.each(NODE_TYPES)("node(id) of another tenant's %s is not found, in the same words", async type => {
-  const ask = (id: string, token?: string) => gateway.graphql('query ($id: ID!) { node(id: $id) { id __typename } }', { id: encodeGlobalId(type, id) }, token);
+  const ask = (id: string, token?: string) =>
+    gateway.graphql('query ($id: ID!) { node(id: $id) { id __typename } }', { id: encodeGlobalId(type, id) }, token);
   expect(dataOf(await ask(theirs.get(type) ?? '', other.token)).node.__typename).toBe(type);
   const foreign = await ask(theirs.get(type) ?? '');
   expect(foreign.errors).toEqual((await ask(nobodys(type))).errors);
   expect(codeOf(foreign)).toBe('NOT_FOUND');
 });
 
-test.each(['', 'x', '%%%', '0', 'Contact', encodeGlobalId('Contact', 'abc'), encodeGlobalId('Contact', '1.5'), encodeGlobalId('Contact', '-1'), encodeGlobalId('Contact', '9'.repeat(20)), encodeGlobalId('Message', 'abc'), encodeGlobalId('Query', '1'), encodeGlobalId('String', '1'), encodeGlobalId('PageInfo', '1'), encodeGlobalId('Event', '1'), encodeGlobalId('constructor', '1'), encodeGlobalId('Nobody', '1'), 'x'.repeat(100_000)])(
-  'an id that is none (%#) is an object that does not exist, to every field',
-  async id => {
-    expect(codeOf(await gateway.graphql('query ($id: ID!) { node(id: $id) { id } }', { id }))).toBe('NOT_FOUND');
-    for (const { root, path, key } of elsewhere.filter(place => place.path === 'id' && PLACES[place.key] !== '*')) {
-      expect(codeOf(await gateway.graphql(documentOf(root), withId(root, path, id, PLACES[key] ?? ''))), key).toBe('NOT_FOUND');
-    }
-  },
-);
+test.each([
+  '',
+  'x',
+  '%%%',
+  '0',
+  'Contact',
+  encodeGlobalId('Contact', 'abc'),
+  encodeGlobalId('Contact', '1.5'),
+  encodeGlobalId('Contact', '-1'),
+  encodeGlobalId('Contact', '9'.repeat(20)),
+  encodeGlobalId('Message', 'abc'),
+  encodeGlobalId('Query', '1'),
+  encodeGlobalId('String', '1'),
+  encodeGlobalId('PageInfo', '1'),
+  encodeGlobalId('Event', '1'),
+  encodeGlobalId('constructor', '1'),
+  encodeGlobalId('Nobody', '1'),
+  'x'.repeat(100_000),
+])('an id that is none (%#) is an object that does not exist, to every field', async id => {
+  expect(codeOf(await gateway.graphql('query ($id: ID!) { node(id: $id) { id } }', { id }))).toBe('NOT_FOUND');
+  for (const { root, path, key } of elsewhere.filter(place => place.path === 'id' && PLACES[place.key] !== '*')) {
+    expect(codeOf(await gateway.graphql(documentOf(root), withId(root, path, id, PLACES[key] ?? ''))), key).toBe(
+      'NOT_FOUND',
+    );
+  }
+});
 
 describe("a filter by another tenant's id finds nothing", () => {
   const lists = [...new Set(inFilters.map(({ root }) => root))];
   test.each(lists.map(root => [root.name, root] as const))('%s', async (_name, root) => {
-    const type = { contacts: 'Contact', groups: 'Group', sources: 'Source', statuses: 'Status', messages: 'Message' }[root.name] ?? '';
-    const fields = [...new Set(inFilters.filter(place => place.root === root).map(({ path }) => path.split('.')[1] ?? ''))];
+    const type =
+      { contacts: 'Contact', groups: 'Group', sources: 'Source', statuses: 'Status', messages: 'Message' }[root.name] ??
+      '';
+    const fields = [
+      ...new Set(inFilters.filter(place => place.root === root).map(({ path }) => path.split('.')[1] ?? '')),
+    ];
     const document = `query ($filter: ${type}Filter) { ${root.name}(filter: $filter) { totalCount nodes { id } } }`;
     for (const field of fields) {
       const id = theirs.get(field === 'id' ? type : (FILTERS[field] ?? '')) ?? '';
       for (const operators of [{ eq: id }, { in: [id] }, { between: [id, id] }, { gte: id, lte: id }]) {
-        expect(dataOf(await gateway.graphql(document, { filter: { [field]: operators } }))[root.name], field).toEqual({ totalCount: 0, nodes: [] });
+        expect(dataOf(await gateway.graphql(document, { filter: { [field]: operators } }))[root.name], field).toEqual({
+          totalCount: 0,
+          nodes: [],
+        });
       }
     }
   });
 });
 
 test("another tenant's contact cannot be written to by its global id", async () => {
-  const send = (id: string) => gateway.graphql('mutation ($to: String!) { sendTextMessage(input: { to: $to, text: "x" }) { id } }', { to: encodeGlobalId('Contact', id) });
+  const send = (id: string) =>
+    gateway.graphql('mutation ($to: String!) { sendTextMessage(input: { to: $to, text: "x" }) { id } }', {
+      to: encodeGlobalId('Contact', id),
+    });
   const foreign = await send(theirs.get('Contact') ?? '');
   expect(foreign.errors).toEqual((await send(nobodys('Contact'))).errors);
   expect(codeOf(foreign)).toBe('NOT_FOUND');
 });
 
-test("no list shows a row of another tenant, and a cursor from there opens nothing", async () => {
+test('no list shows a row of another tenant, and a cursor from there opens nothing', async () => {
   for (const list of ['contacts', 'groups', 'sources', 'statuses', 'messages']) {
-    expect(dataOf(await gateway.graphql(`{ ${list} { totalCount nodes { id } } }`))[list]).toEqual({ totalCount: 0, nodes: [] });
-    const { [list]: page } = dataOf(await gateway.graphql(`{ ${list}(orderBy: [{ field: ID, direction: DESC }]) { pageInfo { endCursor } } }`, {}, other.token));
+    expect(dataOf(await gateway.graphql(`{ ${list} { totalCount nodes { id } } }`))[list]).toEqual({
+      totalCount: 0,
+      nodes: [],
+    });
+    const { [list]: page } = dataOf(
+      await gateway.graphql(
+        `{ ${list}(orderBy: [{ field: ID, direction: DESC }]) { pageInfo { endCursor } } }`,
+        {},
+        other.token,
+      ),
+    );
     expect(page.pageInfo.endCursor).not.toBeNull();
-    const after = await gateway.graphql(`query ($after: String) { ${list}(orderBy: [{ field: ID, direction: DESC }], after: $after) { nodes { id } } }`, { after: page.pageInfo.endCursor });
+    const after = await gateway.graphql(
+      `query ($after: String) { ${list}(orderBy: [{ field: ID, direction: DESC }], after: $after) { nodes { id } } }`,
+      { after: page.pageInfo.endCursor },
+    );
     expect(dataOf(after)[list].nodes).toEqual([]);
   }
 });

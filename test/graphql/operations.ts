@@ -1,4 +1,14 @@
-import { type GraphQLField, type GraphQLInputType, getNamedType, isEnumType, isInputObjectType, isLeafType, isListType, isNonNullType, isObjectType } from 'graphql';
+import {
+  type GraphQLField,
+  type GraphQLInputType,
+  getNamedType,
+  isEnumType,
+  isInputObjectType,
+  isLeafType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+} from 'graphql';
 import { schema } from '../../src/schema.ts';
 
 export type Operation = 'query' | 'mutation';
@@ -28,16 +38,31 @@ export function leastValue(type: GraphQLInputType, id: string): unknown {
   if (isNonNullType(type)) return leastValue(type.ofType, id);
   if (isListType(type)) return [leastValue(type.ofType, id)];
   if (isInputObjectType(type)) {
-    const required = Object.values(type.getFields()).filter(field => isNonNullType(field.type) && field.defaultValue === undefined);
+    const required = Object.values(type.getFields()).filter(
+      field => isNonNullType(field.type) && field.defaultValue === undefined,
+    );
     return Object.fromEntries(required.map(field => [field.name, leastValue(field.type, id)]));
   }
   if (isEnumType(type)) return type.getValues()[0]?.name;
-  const values: Record<string, unknown> = { ID: id, Int: 1, Float: 1, Boolean: true, BigInt: 1, DateTime: '2026-01-01T00:00:00Z', EventType: '*', JSON: {} };
+  const values: Record<string, unknown> = {
+    ID: id,
+    Int: 1,
+    Float: 1,
+    Boolean: true,
+    BigInt: 1,
+    DateTime: '2026-01-01T00:00:00Z',
+    EventType: '*',
+    JSON: {},
+  };
   return values[type.name] ?? 'contacts:read';
 }
 
 export const leastVariables = ({ field }: RootField, id: string): Record<string, unknown> =>
-  Object.fromEntries(field.args.filter(argument => isNonNullType(argument.type)).map(argument => [argument.name, leastValue(argument.type, id)]));
+  Object.fromEntries(
+    field.args
+      .filter(argument => isNonNullType(argument.type))
+      .map(argument => [argument.name, leastValue(argument.type, id)]),
+  );
 
 /** Where ids can be written below a field's arguments: paths such as `input.groupIds`. */
 export function idPaths({ field }: RootField): string[] {
@@ -45,7 +70,9 @@ export function idPaths({ field }: RootField): string[] {
     const named = getNamedType(type);
     if (named.name === 'ID') return [path];
     if (!isInputObjectType(named) || above.includes(named.name)) return [];
-    return Object.values(named.getFields()).flatMap(inner => walk(inner.type, `${path}.${inner.name}`, [...above, named.name]));
+    return Object.values(named.getFields()).flatMap(inner =>
+      walk(inner.type, `${path}.${inner.name}`, [...above, named.name]),
+    );
   };
   return field.args.flatMap(argument => walk(argument.type, argument.name, []));
 }

@@ -58,17 +58,29 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-const run = (field: RootField, token: string) => gateway.graphql(documentOf(field), leastVariables(field, '999999999'), token);
+const run = (field: RootField, token: string) =>
+  gateway.graphql(documentOf(field), leastVariables(field, '999999999'), token);
 
-test('every root field has its scope written down here', () => expect(ROOT_FIELDS.map(nameOf).sort()).toEqual(Object.keys(SCOPE_OF).sort()));
+test('every root field has its scope written down here', () =>
+  expect(ROOT_FIELDS.map(nameOf).sort()).toEqual(Object.keys(SCOPE_OF).sort()));
 
 test('without a token every root field answers UNAUTHORIZED', async () => {
   // Past HTTP, where calls without a token are counted: 60 a minute from one address.
   const { kernel } = gateway.gateway.server;
   for (const field of ROOT_FIELDS) {
-    const { data, errors } = await kernel.run(prepared(field), leastVariables(field, '1'), kernel.createContext({ principal: undefined, requestId: 'none' }));
-    expect(errors?.map(({ extensions }) => extensions['code']), nameOf(field)).toEqual(['UNAUTHORIZED']);
-    expect(Object.values(data ?? {}).filter(value => value !== null), nameOf(field)).toEqual([]);
+    const { data, errors } = await kernel.run(
+      prepared(field),
+      leastVariables(field, '1'),
+      kernel.createContext({ principal: undefined, requestId: 'none' }),
+    );
+    expect(
+      errors?.map(({ extensions }) => extensions['code']),
+      nameOf(field),
+    ).toEqual(['UNAUTHORIZED']);
+    expect(
+      Object.values(data ?? {}).filter(value => value !== null),
+      nameOf(field),
+    ).toEqual([]);
   }
 });
 
@@ -89,7 +101,10 @@ describe('with every scope but its own a field is refused, with its own alone it
     const others = SCOPES.filter(scope => scope !== required);
     const refused = await run(field, await gateway.addToken(gateway.tenant, { scopes: others }));
     expect(refused.errors).toHaveLength(1);
-    expect(refused.errors?.[0]?.extensions).toEqual({ code: 'INSUFFICIENT_SCOPE', details: { required: [required], granted: others } });
+    expect(refused.errors?.[0]?.extensions).toEqual({
+      code: 'INSUFFICIENT_SCOPE',
+      details: { required: [required], granted: others },
+    });
     const allowed = await run(field, await gateway.addToken(gateway.tenant, { scopes: [required] }));
     expect(allowed.errors?.map(({ extensions }) => extensions.code) ?? []).not.toContain('INSUFFICIENT_SCOPE');
   });

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, connect, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { createLog } from '../../src/platform/log.ts';
 import { schema } from '../../src/schema.ts';
 import { serve } from '../../src/serve.ts';
@@ -32,7 +32,11 @@ export async function serveBeside(first: TestGateway, databaseUrl = first.databa
 
 async function post(url: string, query: string, variables: object, token: string): Promise<GraphQLAnswer> {
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
-  const response = await fetch(`${url}/graphql`, { method: 'POST', headers, body: JSON.stringify({ query, variables }) });
+  const response = await fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ query, variables }),
+  });
   return (await response.json()) as GraphQLAnswer;
 }
 
@@ -55,11 +59,13 @@ export async function openLine(databaseUrl: string): Promise<Line> {
     const far = connect(Number(target.port), target.hostname);
     for (const socket of [near, far]) {
       sockets.add(socket);
-      socket.on('error', () => undefined).on('close', () => {
-        sockets.delete(socket);
-        near.destroy();
-        far.destroy();
-      });
+      socket
+        .on('error', () => undefined)
+        .on('close', () => {
+          sockets.delete(socket);
+          near.destroy();
+          far.destroy();
+        });
     }
     near.pipe(far).pipe(near);
   });

@@ -131,8 +131,10 @@ export function parseContact(input: ContactInput, errors: FieldErrorList, prefix
     if (value === undefined) continue;
     const text = value?.trim() ?? '';
     if (lengthOf(text) > maximum) errors.add(prefix + name, `May have at most ${maximum} characters.`);
-    else if (!isStorable(text)) errors.add(prefix + name, 'May hold neither the character U+0000 nor half a surrogate pair.');
-    else if (name === 'email' && text !== '' && !EMAIL.safeParse(text).success) errors.add(`${prefix}email`, 'Must be an e-mail address.');
+    else if (!isStorable(text))
+      errors.add(prefix + name, 'May hold neither the character U+0000 nor half a surrogate pair.');
+    else if (name === 'email' && text !== '' && !EMAIL.safeParse(text).success)
+      errors.add(`${prefix}email`, 'Must be an e-mail address.');
     // Names are sorted by, so they are never null; everything else that is empty is not there.
     else if (name === 'firstName' || name === 'lastName') fields[name.toLowerCase()] = text;
     else fields[name] = text === '' ? null : text;
@@ -144,7 +146,8 @@ export function parseContact(input: ContactInput, errors: FieldErrorList, prefix
   } else if (input.phone === null) errors.add(`${prefix}phone`, 'Is required.');
   if (input.type != null) fields['type'] = input.type;
   if (input.countryId !== undefined) {
-    if (input.countryId !== null && !countryOf(input.countryId)) errors.add(`${prefix}countryId`, 'Must be a country by ISO 3166-1 numeric code, for example 276.');
+    if (input.countryId !== null && !countryOf(input.countryId))
+      errors.add(`${prefix}countryId`, 'Must be a country by ISO 3166-1 numeric code, for example 276.');
     fields['country_id'] = input.countryId;
   }
   return fields;
@@ -164,7 +167,9 @@ export interface Country {
 }
 
 // The package's entry point loads the names of every language; its table of codes is all we need, Node knows the names.
-const codes: readonly (readonly [alpha2: string, alpha3: string, numeric: string])[] = createRequire(import.meta.url)('i18n-iso-countries/codes.json');
+const codes: readonly (readonly [alpha2: string, alpha3: string, numeric: string])[] = createRequire(import.meta.url)(
+  'i18n-iso-countries/codes.json',
+);
 const alpha2ByNumeric = new Map(codes.map(([alpha2, , numeric]) => [Number(numeric), alpha2]));
 const countryNames = new Intl.DisplayNames(['en'], { type: 'region' });
 
@@ -175,4 +180,5 @@ export function countryOf(id: number): Country | undefined {
 }
 
 /** First and last name, as people say it; empty when there is neither. */
-export const fullName = (contact: Pick<PublicContact, 'firstname' | 'lastname'>): string => `${contact.firstname} ${contact.lastname}`.trim();
+export const fullName = (contact: Pick<PublicContact, 'firstname' | 'lastname'>): string =>
+  `${contact.firstname} ${contact.lastname}`.trim();

@@ -52,13 +52,18 @@ class RolledBack extends Error {
  */
 export async function createContacts(context: Context, input: CreateContactsInput): Promise<CreateContactsResult> {
   const { tenant } = callerOf(context);
-  if (input.contacts.length === 0 || input.contacts.length > MAX_BATCH) throw invalid({ contacts: [`Takes 1 to ${MAX_BATCH} contacts.`] });
+  if (input.contacts.length === 0 || input.contacts.length > MAX_BATCH)
+    throw invalid({ contacts: [`Takes 1 to ${MAX_BATCH} contacts.`] });
   try {
-    const result = await once<CreateContactsResult>(context, { operation: 'createContacts', key: input.idempotencyKey, input }, {
-      run: trx => create(trx, tenant, input),
-      store: outcome => outcome,
-      again: async stored => stored as CreateContactsResult,
-    });
+    const result = await once<CreateContactsResult>(
+      context,
+      { operation: 'createContacts', key: input.idempotencyKey, input },
+      {
+        run: trx => create(trx, tenant, input),
+        store: outcome => outcome,
+        again: async stored => stored as CreateContactsResult,
+      },
+    );
     context.signals.send('events');
     return result;
   } catch (error) {
@@ -78,14 +83,23 @@ async function create(trx: Db, tenant: Tenant, input: CreateContactsInput): Prom
   }
   const accepted = room === null ? good : good.slice(0, room);
   const skipped = rows.filter(row => row.skip).map(({ index }) => ({ index, reason: PHONE_TAKEN }));
-  const errors = rows.filter(row => !row.skip && !row.errors.isEmpty).map(row => ({ index: row.index, errors: row.errors.fields }));
+  const errors = rows
+    .filter(row => !row.skip && !row.errors.isEmpty)
+    .map(row => ({ index: row.index, errors: row.errors.fields }));
   if (errors.length > 0 && !(input.continueOnError ?? true)) {
-    const undone = accepted.map(({ index }) => ({ index, errors: { batch: ['Not created, because another row of the batch has an error.'] } }));
+    const undone = accepted.map(({ index }) => ({
+      index,
+      errors: { batch: ['Not created, because another row of the batch has an error.'] },
+    }));
     const all = [...errors, ...undone].sort((a, b) => a.index - b.index);
     throw new RolledBack({ success: false, total: rows.length, created: [], skipped, errors: all });
   }
   const created = await insert(trx, tenant, accepted);
-  await append(trx, tenant.id, created.map(contact => ({ type: 'contact.created', payload: { contact } })));
+  await append(
+    trx,
+    tenant.id,
+    created.map(contact => ({ type: 'contact.created', payload: { contact } })),
+  );
   return { success: true, total: rows.length, created, skipped, errors };
 }
 
@@ -119,7 +133,12 @@ async function findFaults(trx: Db, tenant: Tenant, rows: readonly Row[], skipDup
 }
 
 async function insert(trx: Db, tenant: Tenant, rows: readonly Row[]): Promise<ContactRow[]> {
-  const created = await insertContacts(trx, tenant.id, rows.map(row => newContact(tenant, row.fields, row.references)));
-  if (created.length !== rows.length) throw new CodedError('CONFLICT', 'Another request changed these contacts at the same time. Try again.');
+  const created = await insertContacts(
+    trx,
+    tenant.id,
+    rows.map(row => newContact(tenant, row.fields, row.references)),
+  );
+  if (created.length !== rows.length)
+    throw new CodedError('CONFLICT', 'Another request changed these contacts at the same time. Try again.');
   return created;
 }

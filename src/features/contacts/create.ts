@@ -7,7 +7,15 @@ import { callerOf } from '../caller.ts';
 import { once } from '../idempotency/once.ts';
 import { type ContactInput, type ContactRow, parseContact } from './contact.ts';
 import { type ContactReferences, checkReferences, parseReferences, wantedReferences } from './references.ts';
-import { findTaken, getContacts, holdReferences, insertContacts, lockRoom, type NewContact, setGroups } from './store.ts';
+import {
+  findTaken,
+  getContacts,
+  holdReferences,
+  insertContacts,
+  lockRoom,
+  type NewContact,
+  setGroups,
+} from './store.ts';
 
 export type CreateContactInput = ContactInput & { readonly idempotencyKey?: string | null | undefined };
 
@@ -25,29 +33,39 @@ export async function createContact(context: Context, input: CreateContactInput)
   const references = parseReferences(input);
   if (input.phone === undefined) errors.add('phone', 'Is required.');
   errors.throwIfAny();
-  const contact = await once(context, { operation: 'createContact', key: input.idempotencyKey, input }, {
-    run: async trx => {
-      checkReferences(references, await holdReferences(trx, tenant.id, wantedReferences([references])), errors);
-      errors.throwIfAny();
-      const [created] = await withinPlan(trx, tenant, () => insertContacts(trx, tenant.id, [newContact(tenant, fields, references)]));
-      if (!created) throw await duplicate(trx, tenant.id, fields.phone_key, fields.email);
-      if (references.groups?.length) await setGroups(trx, tenant.id, created.id, references.groups);
-      await append(trx, tenant.id, [{ type: 'contact.created', payload: { contact: created } }]);
-      return created;
+  const contact = await once(
+    context,
+    { operation: 'createContact', key: input.idempotencyKey, input },
+    {
+      run: async trx => {
+        checkReferences(references, await holdReferences(trx, tenant.id, wantedReferences([references])), errors);
+        errors.throwIfAny();
+        const [created] = await withinPlan(trx, tenant, () =>
+          insertContacts(trx, tenant.id, [newContact(tenant, fields, references)]),
+        );
+        if (!created) throw await duplicate(trx, tenant.id, fields.phone_key, fields.email);
+        if (references.groups?.length) await setGroups(trx, tenant.id, created.id, references.groups);
+        await append(trx, tenant.id, [{ type: 'contact.created', payload: { contact: created } }]);
+        return created;
+      },
+      store: created => ({ id: created.id }),
+      again: async stored => {
+        const [existing] = await getContacts(context.db.write, tenant.id, [(stored as { id: number }).id]);
+        if (!existing) throw notFound('Contact');
+        return existing;
+      },
     },
-    store: created => ({ id: created.id }),
-    again: async stored => {
-      const [existing] = await getContacts(context.db.write, tenant.id, [(stored as { id: number }).id]);
-      if (!existing) throw notFound('Contact');
-      return existing;
-    },
-  });
+  );
   context.signals.send('events');
   return contact;
 }
 
 /** What is not said of a new contact is the tenant's default. */
-export const newContact = (tenant: Pick<Tenant, 'defaultSourceId' | 'defaultStatusId'>, fields: ReturnType<typeof parseContact>, references: ContactReferences): NewContact => ({
+export const newContact = (
+  tenant: Pick<Tenant, 'defaultSourceId' | 'defaultStatusId'>,
+  fields: ReturnType<typeof parseContact>,
+  references: ContactReferences,
+): NewContact => ({
   ...fields,
   source_id: references.source_id === undefined ? tenant.defaultSourceId : references.source_id,
   status_id: references.status_id === undefined ? tenant.defaultStatusId : references.status_id,
@@ -63,11 +81,20 @@ async function withinPlan<T>(trx: Db, tenant: Tenant, insert: () => Promise<T>):
 }
 
 export const limitExceeded = (used: number | null, maximum: number | null): CodedError =>
-  new CodedError('FEATURE_LIMIT_EXCEEDED', 'The plan has no room for another contact.', { feature: 'contacts', current: used, maximum });
+  new CodedError('FEATURE_LIMIT_EXCEEDED', 'The plan has no room for another contact.', {
+    feature: 'contacts',
+    current: used,
+    maximum,
+  });
 
 export const isLimitViolation = (error: unknown): boolean => violationOf(error)?.constraint === 'contacts_within_plan';
 
-async function duplicate(trx: Db, tenantId: number, phoneKey: string | undefined, email: string | null | undefined): Promise<Error> {
+async function duplicate(
+  trx: Db,
+  tenantId: number,
+  phoneKey: string | undefined,
+  email: string | null | undefined,
+): Promise<Error> {
   const errors = new FieldErrorList();
   const taken = await findTaken(trx, tenantId, phoneKey ? [phoneKey] : [], email ? [email.toLowerCase()] : []);
   if (phoneKey && taken.phoneKeys.has(phoneKey)) errors.add('phone', PHONE_TAKEN);

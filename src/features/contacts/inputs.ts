@@ -68,8 +68,14 @@ export const CreateContactsInput = builder.inputType('CreateContactsInput', {
   description: 'New contacts, made in one transaction.',
   fields: t => ({
     contacts: t.field({ type: [CreateContactsItem], required: true, description: '1 to 1,000 contacts.' }),
-    continueOnError: t.boolean({ defaultValue: true, description: 'Keep the good rows (true), or undo everything at the first error (false).' }),
-    skipDuplicates: t.boolean({ defaultValue: false, description: 'Pass over a phone number that is there already instead of reporting it.' }),
+    continueOnError: t.boolean({
+      defaultValue: true,
+      description: 'Keep the good rows (true), or undo everything at the first error (false).',
+    }),
+    skipDuplicates: t.boolean({
+      defaultValue: false,
+      description: 'Pass over a phone number that is there already instead of reporting it.',
+    }),
     ...key(t),
   }),
 });

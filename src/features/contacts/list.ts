@@ -23,7 +23,8 @@ const CONTACTS: ListDefinition = {
       sql: 'cg.group_id',
       type: 'bigint',
       node: 'Group',
-      exists: predicate => `exists (select from contact_groups cg where cg.tenant_id = $1 and cg.contact_id = c.id and ${predicate})`,
+      exists: predicate =>
+        `exists (select from contact_groups cg where cg.tenant_id = $1 and cg.contact_id = c.id and ${predicate})`,
     },
     phone: { sql: 'c.phone', type: 'text' },
     email: { sql: 'c.email', type: 'text' },
@@ -46,7 +47,12 @@ export async function contactPage(context: Context, args: ListArgs, selection: S
   // The count goes out beside the page where it is selected, not after it.
   const total = selection.has('totalCount') ? countContacts(context.db.read, tenantId, statement) : undefined;
   total?.catch(() => undefined);
-  const rows = await listContacts(context.db.read, statement, nodes, selection.has('edges') || selection.has('pageInfo'));
+  const rows = await listContacts(
+    context.db.read,
+    statement,
+    nodes,
+    selection.has('edges') || selection.has('pageInfo'),
+  );
   return new Page(statement, rows, () => total ?? countContacts(context.db.read, tenantId, statement));
 }
 

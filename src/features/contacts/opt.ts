@@ -4,9 +4,17 @@ import { lockContact, updateContact } from './store.ts';
 import { changeEvents } from './update.ts';
 
 /** Takes a contact out of messaging, or back in; asking twice changes nothing. */
-export async function optContact(trx: Db, tenantId: number, contactId: number, out: boolean, nowMs: number): Promise<void> {
+export async function optContact(
+  trx: Db,
+  tenantId: number,
+  contactId: number,
+  out: boolean,
+  nowMs: number,
+): Promise<void> {
   const before = await lockContact(trx, tenantId, contactId);
   if (!before || (before.opted_out_at !== null) === out) return;
-  const after = await updateContact(trx, tenantId, contactId, { opted_out_at: out ? new Date(nowMs).toISOString() : null });
+  const after = await updateContact(trx, tenantId, contactId, {
+    opted_out_at: out ? new Date(nowMs).toISOString() : null,
+  });
   if (after) await append(trx, tenantId, changeEvents(before, after));
 }

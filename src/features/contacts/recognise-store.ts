@@ -30,7 +30,9 @@ export interface Defaults {
 
 export async function defaultsOf(db: Db, tenantId: number): Promise<Defaults> {
   const { rows } = await sql<Defaults>`
-    select default_source_id as source_id, default_status_id as status_id from tenants where tenant_id = ${tenantId}`.execute(db);
+    select default_source_id as source_id, default_status_id as status_id from tenants where tenant_id = ${tenantId}`.execute(
+    db,
+  );
   return rows[0] ?? { source_id: null, status_id: null };
 }
 
@@ -79,5 +81,7 @@ export async function learnIdentities(
       order by id
     ) l
     where c.tenant_id = ${tenantId} and c.id = l.id
-      and not exists (select from contacts o where o.tenant_id = ${tenantId} and o.network_user_id = l.user_id and o.id <> c.id)`.execute(trx);
+      and not exists (select from contacts o where o.tenant_id = ${tenantId} and o.network_user_id = l.user_id and o.id <> c.id)`.execute(
+    trx,
+  );
 }

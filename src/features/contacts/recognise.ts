@@ -1,7 +1,14 @@
 import { append } from '../../events.ts';
 import type { Db } from '../../platform/database.ts';
 import { phoneOf } from './contact.ts';
-import { defaultsOf, findSenders, insertSenders, type KnownSender, learnIdentities, type NewSender } from './recognise-store.ts';
+import {
+  defaultsOf,
+  findSenders,
+  insertSenders,
+  type KnownSender,
+  learnIdentities,
+  type NewSender,
+} from './recognise-store.ts';
 
 /** A person as the network shows them; any of the ids may be missing. */
 export interface Sender {
@@ -20,19 +27,33 @@ export interface Sender {
  *
  * @returns contact ids in the order of the senders
  */
-export async function recogniseContacts(trx: Db, tenantId: number, senders: readonly Sender[]): Promise<(number | undefined)[]> {
+export async function recogniseContacts(
+  trx: Db,
+  tenantId: number,
+  senders: readonly Sender[],
+): Promise<(number | undefined)[]> {
   let known = index(await findSenders(trx, tenantId, senders));
   const strangers = unique(senders.filter(sender => match(known, sender) === undefined));
   if (strangers.length > 0) {
     const defaults = await defaultsOf(trx, tenantId);
-    const created = await insertSenders(trx, tenantId, strangers.map(sender => ({ ...newSender(sender), ...defaults })));
-    await append(trx, tenantId, created.map(contact => ({ type: 'contact.created', payload: { contact } })));
+    const created = await insertSenders(
+      trx,
+      tenantId,
+      strangers.map(sender => ({ ...newSender(sender), ...defaults })),
+    );
+    await append(
+      trx,
+      tenantId,
+      created.map(contact => ({ type: 'contact.created', payload: { contact } })),
+    );
     // Whoever was made by another transaction at the same time was left out of ours, and is there now.
     known = index(await findSenders(trx, tenantId, senders));
   }
   const learned = senders.flatMap(sender => {
     const row = match(known, sender);
-    return row && teaches(sender, row) ? [{ id: row.id, userId: sender.userId ?? null, waId: sender.waId ?? null }] : [];
+    return row && teaches(sender, row)
+      ? [{ id: row.id, userId: sender.userId ?? null, waId: sender.waId ?? null }]
+      : [];
   });
   if (learned.length > 0) await learnIdentities(trx, tenantId, learned);
   return senders.map(sender => match(known, sender)?.id);
@@ -45,7 +66,8 @@ interface Index {
 }
 
 function index(rows: readonly KnownSender[]): Index {
-  const by = (key: 'network_user_id' | 'wa_id' | 'phone_key') => new Map(rows.flatMap(row => (row[key] === null ? [] : [[row[key], row] as const])));
+  const by = (key: 'network_user_id' | 'wa_id' | 'phone_key') =>
+    new Map(rows.flatMap(row => (row[key] === null ? [] : [[row[key], row] as const])));
   return { byUser: by('network_user_id'), byWaId: by('wa_id'), byPhone: by('phone_key') };
 }
 
@@ -55,7 +77,8 @@ const match = (known: Index, { userId, waId, phoneKey }: Sender): KnownSender | 
   (phoneKey !== undefined ? known.byPhone.get(phoneKey) : undefined);
 
 const teaches = (sender: Sender, row: KnownSender): boolean =>
-  (sender.userId !== undefined && row.network_user_id === null) || (sender.waId !== undefined && row.wa_id !== sender.waId);
+  (sender.userId !== undefined && row.network_user_id === null) ||
+  (sender.waId !== undefined && row.wa_id !== sender.waId);
 
 /** One of each person, however many messages they wrote. */
 function unique(senders: readonly Sender[]): Sender[] {
@@ -68,7 +91,8 @@ function unique(senders: readonly Sender[]): Sender[] {
 }
 
 /** What of a profile name can be stored, cut between characters: half a surrogate pair would spoil the whole batch. */
-const nameOf = (profileName = ''): string => [...profileName.replaceAll('\0', '').trim()].slice(0, 255).join('').toWellFormed();
+const nameOf = (profileName = ''): string =>
+  [...profileName.replaceAll('\0', '').trim()].slice(0, 255).join('').toWellFormed();
 
 /** The profile name is all that is known of a stranger: its first word is taken for the first name. */
 function newSender(sender: Sender): Omit<NewSender, 'source_id' | 'status_id'> {

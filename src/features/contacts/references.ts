@@ -30,13 +30,16 @@ export function parseReferences(input: ContactInput): ContactReferences {
     const value = input[field];
     if (value !== undefined) references[column] = value === null ? null : idOf(typename, String(value));
   }
-  if (input.groupIds !== undefined) references['groups'] = [...new Set((input.groupIds ?? []).map(id => idOf('Group', String(id))))];
+  if (input.groupIds !== undefined)
+    references['groups'] = [...new Set((input.groupIds ?? []).map(id => idOf('Group', String(id))))];
   return references;
 }
 
 /** All ids that several contacts refer to, to be looked up in one statement. */
 export function wantedReferences(all: readonly ContactReferences[]): References {
-  const collect = (column: 'source_id' | 'status_id' | 'assigned_id'): number[] => [...new Set(all.flatMap(one => one[column] ?? []))];
+  const collect = (column: 'source_id' | 'status_id' | 'assigned_id'): number[] => [
+    ...new Set(all.flatMap(one => one[column] ?? [])),
+  ];
   return {
     sources: collect('source_id'),
     statuses: collect('status_id'),
@@ -46,11 +49,17 @@ export function wantedReferences(all: readonly ContactReferences[]): References 
 }
 
 /** Reports every id that is no row of the tenant, by the field that named it. */
-export function checkReferences(references: ContactReferences, found: References, errors: FieldErrorList, prefix = ''): void {
+export function checkReferences(
+  references: ContactReferences,
+  found: References,
+  errors: FieldErrorList,
+  prefix = '',
+): void {
   for (const [field, column, table] of FIELDS) {
     const id = references[column];
     if (id != null && !found[table].includes(id)) errors.add(prefix + field, 'Does not exist.');
   }
   const unknown = (references.groups ?? []).filter(id => !found.groups.includes(id));
-  if (unknown.length > 0) errors.add(`${prefix}groupIds`, `Does not exist: ${unknown.map(id => (id < 0 ? 'not an id' : id)).join(', ')}.`);
+  if (unknown.length > 0)
+    errors.add(`${prefix}groupIds`, `Does not exist: ${unknown.map(id => (id < 0 ? 'not an id' : id)).join(', ')}.`);
 }

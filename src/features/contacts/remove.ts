@@ -23,7 +23,11 @@ export async function removeContacts(context: Context, ids: readonly number[]): 
   const deleted = await context.db.transaction(async trx => {
     await lockRoom(trx, tenantId);
     const contacts = await deleteContacts(trx, tenantId, wanted);
-    await append(trx, tenantId, contacts.map(contact => ({ type: 'contact.deleted', payload: { contact } })));
+    await append(
+      trx,
+      tenantId,
+      contacts.map(contact => ({ type: 'contact.deleted', payload: { contact } })),
+    );
     return contacts;
   });
   context.signals.send('events');

@@ -8,7 +8,14 @@ import { connectionOf, pageArgs } from '../lists/schema.ts';
 import { type ContactRow, type Country, countryOf, fullName, type StaffRow } from './contact.ts';
 import { createContact } from './create.ts';
 import { type CreateContactsResult, createContacts } from './create-many.ts';
-import { ContactFilter, ContactOrder, ContactTypeEnum, CreateContactInput, CreateContactsInput, UpdateContactInput } from './inputs.ts';
+import {
+  ContactFilter,
+  ContactOrder,
+  ContactTypeEnum,
+  CreateContactInput,
+  CreateContactsInput,
+  UpdateContactInput,
+} from './inputs.ts';
 import { contactPage } from './list.ts';
 import { type RemovedContacts, removeContact, removeContacts } from './remove.ts';
 import { getContacts, getStaff, listStaff } from './store.ts';
@@ -27,7 +34,11 @@ builder.node(StaffMember, {
     return ids.map(id => rows.find(row => row.id === Number(id)));
   },
   fields: t => ({
-    databaseId: t.field({ type: 'BigInt', description: 'The number that REST knows it by.', resolve: member => member.id }),
+    databaseId: t.field({
+      type: 'BigInt',
+      description: 'The number that REST knows it by.',
+      resolve: member => member.id,
+    }),
     name: t.exposeString('name', { description: 'The name.' }),
     email: t.exposeString('email', { description: 'The e-mail address.' }),
   }),
@@ -58,14 +69,33 @@ builder.node(Contact, {
     return ids.map(id => rows.find(row => row.id === Number(id)));
   },
   fields: t => ({
-    databaseId: t.field({ type: 'BigInt', description: 'The number that REST knows it by.', resolve: contact => contact.id }),
-    firstName: t.string({ nullable: true, description: 'The first name.', resolve: contact => orNull(contact.firstname) }),
+    databaseId: t.field({
+      type: 'BigInt',
+      description: 'The number that REST knows it by.',
+      resolve: contact => contact.id,
+    }),
+    firstName: t.string({
+      nullable: true,
+      description: 'The first name.',
+      resolve: contact => orNull(contact.firstname),
+    }),
     lastName: t.string({ nullable: true, description: 'The last name.', resolve: contact => orNull(contact.lastname) }),
-    fullName: t.string({ nullable: true, description: 'First and last name.', resolve: contact => orNull(fullName(contact)) }),
+    fullName: t.string({
+      nullable: true,
+      description: 'First and last name.',
+      resolve: contact => orNull(fullName(contact)),
+    }),
     company: t.exposeString('company', { nullable: true, description: 'The company.' }),
-    type: t.field({ type: ContactTypeEnum, description: 'What the contact is to the business.', resolve: contact => contact.type }),
+    type: t.field({
+      type: ContactTypeEnum,
+      description: 'What the contact is to the business.',
+      resolve: contact => contact.type,
+    }),
     email: t.exposeString('email', { nullable: true, description: 'The e-mail address.' }),
-    phone: t.exposeString('phone', { nullable: true, description: 'E.164; null for a person whom the network shows only by a user id.' }),
+    phone: t.exposeString('phone', {
+      nullable: true,
+      description: 'E.164; null for a person whom the network shows only by a user id.',
+    }),
     description: t.exposeString('description', { nullable: true, description: 'Notes.' }),
     address: t.exposeString('address', { nullable: true, description: 'Street and number.' }),
     city: t.exposeString('city', { nullable: true, description: 'The city.' }),
@@ -77,39 +107,74 @@ builder.node(Contact, {
       description: 'The country.',
       resolve: contact => (contact.country_id === null ? null : (countryOf(contact.country_id) ?? null)),
     }),
-    isOptedOut: t.boolean({ description: 'Whether the person asked not to be messaged.', resolve: contact => contact.opted_out_at !== null }),
-    optedOutAt: t.expose('opted_out_at', { type: 'DateTime', nullable: true, description: 'When the person asked not to be messaged.' }),
+    isOptedOut: t.boolean({
+      description: 'Whether the person asked not to be messaged.',
+      resolve: contact => contact.opted_out_at !== null,
+    }),
+    optedOutAt: t.expose('opted_out_at', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the person asked not to be messaged.',
+    }),
     createdAt: t.expose('created_at', { type: 'DateTime', description: 'When it was made.' }),
     updatedAt: t.expose('updated_at', { type: 'DateTime', description: 'When it was last changed.' }),
-    sourceId: t.field({ type: 'BigInt', nullable: true, description: 'The databaseId of the source.', resolve: contact => contact.source_id }),
-    statusId: t.field({ type: 'BigInt', nullable: true, description: 'The databaseId of the status.', resolve: contact => contact.status_id }),
-    assigneeId: t.field({ type: 'BigInt', nullable: true, description: 'The databaseId of the staff member.', resolve: contact => contact.assigned_id }),
+    sourceId: t.field({
+      type: 'BigInt',
+      nullable: true,
+      description: 'The databaseId of the source.',
+      resolve: contact => contact.source_id,
+    }),
+    statusId: t.field({
+      type: 'BigInt',
+      nullable: true,
+      description: 'The databaseId of the status.',
+      resolve: contact => contact.status_id,
+    }),
+    assigneeId: t.field({
+      type: 'BigInt',
+      nullable: true,
+      description: 'The databaseId of the staff member.',
+      resolve: contact => contact.assigned_id,
+    }),
     // What a list has read along is there; what it has not is loaded, once for all rows.
     source: t.field({
       type: Source,
       nullable: true,
       description: 'Where the contact came from.',
       resolve: (contact, _args, { loaders }) =>
-        contact.source !== undefined ? contact.source : contact.source_id === null ? null : loaders.source.load(contact.source_id),
+        contact.source !== undefined
+          ? contact.source
+          : contact.source_id === null
+            ? null
+            : loaders.source.load(contact.source_id),
     }),
     status: t.field({
       type: Status,
       nullable: true,
       description: 'How far the contact has come.',
       resolve: (contact, _args, { loaders }) =>
-        contact.status !== undefined ? contact.status : contact.status_id === null ? null : loaders.status.load(contact.status_id),
+        contact.status !== undefined
+          ? contact.status
+          : contact.status_id === null
+            ? null
+            : loaders.status.load(contact.status_id),
     }),
     assignee: t.field({
       type: StaffMember,
       nullable: true,
       description: 'Who looks after the contact.',
       resolve: (contact, _args, { loaders }) =>
-        contact.assignee !== undefined ? contact.assignee : contact.assigned_id === null ? null : loaders.staff.load(contact.assigned_id),
+        contact.assignee !== undefined
+          ? contact.assignee
+          : contact.assigned_id === null
+            ? null
+            : loaders.staff.load(contact.assigned_id),
     }),
     groups: t.field({
       type: [Group],
       description: 'The groups the contact is in, by name.',
-      resolve: (contact, _args, { loaders }) => (contact.groups ? [...contact.groups] : loaders.groupsOf.load(contact.id)),
+      resolve: (contact, _args, { loaders }) =>
+        contact.groups ? [...contact.groups] : loaders.groupsOf.load(contact.id),
     }),
   }),
 });
@@ -117,7 +182,8 @@ builder.node(Contact, {
 builder.queryFields(t => ({
   contacts: t.field({
     type: connectionOf('Contact', Contact),
-    description: 'The contacts of the tenant, newest first where no order is asked for. The search looks into names, e-mail address, phone and company.',
+    description:
+      'The contacts of the tenant, newest first where no order is asked for. The search looks into names, e-mail address, phone and company.',
     authScopes: { scope: 'contacts:read' },
     args: { ...pageArgs(), filter: t.arg({ type: ContactFilter }), orderBy: t.arg({ type: [ContactOrder] }) },
     resolve: (_root, args, context, info) => contactPage(context, args, selectionOf(info)),
@@ -164,16 +230,32 @@ const CreateContactsResultType = builder.objectRef<CreateContactsResult>('Create
     success: t.exposeBoolean('success', { description: 'False when an error undid everything.' }),
     total: t.exposeInt('total', { description: 'How many rows the batch had.' }),
     created: t.field({ type: [Contact], description: 'What was made.', resolve: result => [...result.created] }),
-    skipped: t.field({ type: [SkippedRow], description: 'Duplicates that were passed over.', resolve: result => [...result.skipped] }),
-    errors: t.field({ type: [RowErrors], description: 'Rows that were not made, and why.', resolve: result => [...result.errors] }),
+    skipped: t.field({
+      type: [SkippedRow],
+      description: 'Duplicates that were passed over.',
+      resolve: result => [...result.skipped],
+    }),
+    errors: t.field({
+      type: [RowErrors],
+      description: 'Rows that were not made, and why.',
+      resolve: result => [...result.errors],
+    }),
   }),
 });
 
 const DeleteContactsResult = builder.objectRef<RemovedContacts>('DeleteContactsResult').implement({
   description: 'What the removal of several contacts came to.',
   fields: t => ({
-    deletedIds: t.field({ type: ['BigInt'], description: 'Database ids of what was removed.', resolve: result => result.deleted.map(contact => contact.id) }),
-    notFoundIds: t.field({ type: ['BigInt'], description: 'Database ids that do not exist.', resolve: result => [...result.notFoundIds] }),
+    deletedIds: t.field({
+      type: ['BigInt'],
+      description: 'Database ids of what was removed.',
+      resolve: result => result.deleted.map(contact => contact.id),
+    }),
+    notFoundIds: t.field({
+      type: ['BigInt'],
+      description: 'Database ids that do not exist.',
+      resolve: result => [...result.notFoundIds],
+    }),
   }),
 });
 
@@ -194,14 +276,16 @@ builder.mutationFields(t => ({
   }),
   deleteContact: t.field({
     type: Contact,
-    description: 'Removes a contact with its conversations and messages; what waits to be sent is not sent. Answers what it was.',
+    description:
+      'Removes a contact with its conversations and messages; what waits to be sent is not sent. Answers what it was.',
     authScopes: { scope: 'contacts:delete' },
     args: { id: t.arg.id({ required: true }) },
     resolve: (_root, { id }, context) => removeContact(context, numericId('Contact', id)),
   }),
   createContacts: t.field({
     type: CreateContactsResultType,
-    description: 'Makes up to 1,000 contacts in one transaction. A duplicate is a phone number that the tenant has, or that stands earlier in the batch.',
+    description:
+      'Makes up to 1,000 contacts in one transaction. A duplicate is a phone number that the tenant has, or that stands earlier in the batch.',
     authScopes: { scope: 'contacts:write' },
     args: { input: t.arg({ type: CreateContactsInput, required: true }) },
     resolve: (_root, { input }, context) => createContacts(context, input),
@@ -213,7 +297,10 @@ builder.mutationFields(t => ({
     args: { ids: t.arg.idList({ required: true }) },
     resolve: (_root, { ids }, context) => {
       if (ids.length > 1_000) throw invalid({ ids: ['Takes 1 to 1000 ids.'] });
-      return removeContacts(context, ids.map(id => inputId('Contact', String(id), 'ids')));
+      return removeContacts(
+        context,
+        ids.map(id => inputId('Contact', String(id), 'ids')),
+      );
     },
   }),
 }));

@@ -79,5 +79,8 @@ function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null';
   const entries = Object.entries(value).filter(([name, item]) => item !== undefined && name !== 'idempotencyKey');
-  return `{${entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, item]) => `${JSON.stringify(name)}:${canonical(item)}`).join(',')}}`;
+  return `{${entries
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, item]) => `${JSON.stringify(name)}:${canonical(item)}`)
+    .join(',')}}`;
 }

@@ -19,7 +19,9 @@ export interface KeyRow {
 export async function findKey(db: Db, tenantId: number, key: string): Promise<KeyRow | undefined> {
   const { rows } = await sql<KeyRow>`
     select operation, fingerprint, result, answer, extract(epoch from now() - created_at)::float8 as age
-    from idempotency_keys where tenant_id = ${tenantId} and key = ${key} and created_at > now() - interval '24 hours'`.execute(db);
+    from idempotency_keys where tenant_id = ${tenantId} and key = ${key} and created_at > now() - interval '24 hours'`.execute(
+    db,
+  );
   return rows[0];
 }
 
@@ -27,7 +29,13 @@ export async function findKey(db: Db, tenantId: number, key: string): Promise<Ke
  * Takes the key inside the transaction of its effect. A second request waits here until the first has committed or rolled
  * back. @returns false when the key is taken
  */
-export async function claimKey(trx: Db, tenantId: number, key: string, operation: string, fingerprint: Uint8Array): Promise<boolean> {
+export async function claimKey(
+  trx: Db,
+  tenantId: number,
+  key: string,
+  operation: string,
+  fingerprint: Uint8Array,
+): Promise<boolean> {
   const { rows } = await sql`
     insert into idempotency_keys as k (tenant_id, key, operation, fingerprint)
     values (${tenantId}, ${key}, ${operation}, ${fingerprint})
@@ -40,12 +48,16 @@ export async function claimKey(trx: Db, tenantId: number, key: string, operation
 
 export async function settleKey(trx: Db, tenantId: number, key: string, result: unknown): Promise<void> {
   await sql`
-    update idempotency_keys set result = ${JSON.stringify(result)}::jsonb where tenant_id = ${tenantId} and key = ${key}`.execute(trx);
+    update idempotency_keys set result = ${JSON.stringify(result)}::jsonb where tenant_id = ${tenantId} and key = ${key}`.execute(
+    trx,
+  );
 }
 
 export async function saveAnswer(db: Db, tenantId: number, key: string, answer: unknown): Promise<void> {
   await sql`
-    update idempotency_keys set answer = ${JSON.stringify(answer)}::jsonb where tenant_id = ${tenantId} and key = ${key}`.execute(db);
+    update idempotency_keys set answer = ${JSON.stringify(answer)}::jsonb where tenant_id = ${tenantId} and key = ${key}`.execute(
+    db,
+  );
 }
 
 /** Removes up to `limit` keys that are older than their 24 hours. @returns how many */

@@ -26,7 +26,7 @@ export async function processInbox(resources: Resources, lane: Lane): Promise<vo
     if (outcome === 'failed') await processSingly(resources, tenantId, lane);
     if (outcome !== 'empty') continue;
     const again = await processBatch(resources, tenantId, 'failed', 1);
-    if (again === 'empty' && !(await lane.wait(LINGER_MS))) return;
+    if (again === 'empty' && !(await lane.linger(LINGER_MS))) return;
   }
 }
 

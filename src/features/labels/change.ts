@@ -16,7 +16,9 @@ const event = (kind: LabelKind, action: Action, label: LabelRow, previous?: Part
   ({ type: `${kind}.${action}`, payload: { [kind]: label, ...(previous && { previous }) } }) as unknown as NewEvent;
 
 const changedSince = (before: LabelRow, after: LabelRow): Partial<LabelRow> =>
-  Object.fromEntries(Object.entries(before).filter(([name, value]) => name !== 'updated_at' && after[name as keyof LabelRow] !== value));
+  Object.fromEntries(
+    Object.entries(before).filter(([name, value]) => name !== 'updated_at' && after[name as keyof LabelRow] !== value),
+  );
 
 /** Makes one label. @throws VALIDATION_ERROR on `name` when it is taken */
 export async function createLabel(context: Context, kind: LabelKind, input: Keyed<LabelInput>): Promise<LabelRow> {
@@ -44,7 +46,12 @@ async function existing(context: Context, kind: LabelKind, id: number): Promise<
 }
 
 /** Changes what is given. @throws NOT_FOUND, VALIDATION_ERROR */
-export async function changeLabel(context: Context, kind: LabelKind, id: number, input: Keyed<LabelInput>): Promise<LabelRow> {
+export async function changeLabel(
+  context: Context,
+  kind: LabelKind,
+  id: number,
+  input: Keyed<LabelInput>,
+): Promise<LabelRow> {
   const tenantId = tenantOf(context);
   const fields = parseLabel(input, true);
   const keyed = { operation: `update${LABELS[kind].type}`, key: input.idempotencyKey, input: { ...input, id } };
@@ -57,7 +64,13 @@ export async function changeLabel(context: Context, kind: LabelKind, id: number,
   return label;
 }
 
-async function update(trx: Db, tenantId: number, kind: LabelKind, id: number, fields: ReturnType<typeof parseLabel>): Promise<LabelRow> {
+async function update(
+  trx: Db,
+  tenantId: number,
+  kind: LabelKind,
+  id: number,
+  fields: ReturnType<typeof parseLabel>,
+): Promise<LabelRow> {
   try {
     const [before] = await lockLabels(trx, tenantId, kind, [id]);
     const after = before && (await updateLabel(trx, tenantId, kind, id, fields));
@@ -104,18 +117,32 @@ export interface CreatedLabels {
 }
 
 /** Makes many labels in one transaction; those that are not valid, or whose name is taken, are reported by their index. */
-export async function createLabels(context: Context, kind: LabelKind, inputs: readonly LabelInput[], key: string | null | undefined): Promise<CreatedLabels> {
+export async function createLabels(
+  context: Context,
+  kind: LabelKind,
+  inputs: readonly LabelInput[],
+  key: string | null | undefined,
+): Promise<CreatedLabels> {
   const tenantId = tenantOf(context);
   const keyed = { operation: `create${LABELS[kind].plural}`, key, input: inputs };
   const outcome = await once<CreatedLabels>(context, keyed, {
     run: async trx => {
       const { good, errors } = sortOut(inputs);
-      const created = await insertLabels(trx, tenantId, kind, good.map(({ fields }) => fields));
+      const created = await insertLabels(
+        trx,
+        tenantId,
+        kind,
+        good.map(({ fields }) => fields),
+      );
       const made = new Set(created.map(label => label.name));
       for (const { index, fields } of good) {
         if (!made.has(fields.name ?? '')) errors.push({ index, field: 'name', messages: ['Is already taken.'] });
       }
-      await append(trx, tenantId, created.map(label => event(kind, 'created', label)));
+      await append(
+        trx,
+        tenantId,
+        created.map(label => event(kind, 'created', label)),
+      );
       return { created, errors: errors.sort((a, b) => a.index - b.index) };
     },
     store: result => result,
@@ -133,12 +160,14 @@ function sortOut(inputs: readonly LabelInput[]) {
     try {
       const fields = parseLabel(input, false);
       const name = (fields.name ?? '').toLowerCase();
-      if (seen.has(name)) errors.push({ index, field: 'name', messages: ['Is already taken by another row of this batch.'] });
+      if (seen.has(name))
+        errors.push({ index, field: 'name', messages: ['Is already taken by another row of this batch.'] });
       else good.push({ index, fields });
       seen.add(name);
     } catch (error) {
       if (!(error instanceof CodedError)) throw error;
-      for (const [field, messages] of Object.entries(error.details as FieldErrors)) errors.push({ index, field, messages });
+      for (const [field, messages] of Object.entries(error.details as FieldErrors))
+        errors.push({ index, field, messages });
     }
   }
   return { good, errors };
@@ -159,7 +188,11 @@ export async function removeLabels(context: Context, kind: LabelKind, ids: reado
     const inUse = kind === 'group' ? [] : await labelsInUse(trx, tenantId, kind, wanted);
     const deletable = wanted.filter(id => !inUse.includes(id));
     const deleted = await deleteLabels(trx, tenantId, kind, deletable);
-    await append(trx, tenantId, deleted.map(label => event(kind, 'deleted', label)));
+    await append(
+      trx,
+      tenantId,
+      deleted.map(label => event(kind, 'deleted', label)),
+    );
     const deletedIds = deleted.map(label => label.id);
     return { deletedIds, inUseIds: inUse, notFoundIds: deletable.filter(id => !deletedIds.includes(id)) };
   });

@@ -84,7 +84,8 @@ export function parseLabel(input: LabelInput, partial: boolean): LabelFields {
   const errors = new FieldErrorList();
   const name = input.name?.trim();
   if (name === undefined ? !partial : name === '') errors.add('name', 'Is required.');
-  else if (name !== undefined && lengthOf(name) > MAX_NAME) errors.add('name', `May have at most ${MAX_NAME} characters.`);
+  else if (name !== undefined && lengthOf(name) > MAX_NAME)
+    errors.add('name', `May have at most ${MAX_NAME} characters.`);
   if (input.color != null && !COLOR.safeParse(input.color).success) errors.add('color', 'Must look like #1A2B3C.');
   errors.throwIfAny();
   return { ...(name !== undefined && { name }), ...(input.color != null && { color: input.color.toUpperCase() }) };

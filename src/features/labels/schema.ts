@@ -52,18 +52,29 @@ function defineLabel(kind: LabelKind) {
     brandLoadedObjects: true,
     loadMany: async (ids, context) => {
       if (!context.principal?.scopes.has(`${list}:read`)) return ids.map(() => undefined);
-      const rows = await getLabels(context.db.read, tenantOf(context), kind, ids.map(Number).filter(Number.isSafeInteger));
+      const rows = await getLabels(
+        context.db.read,
+        tenantOf(context),
+        kind,
+        ids.map(Number).filter(Number.isSafeInteger),
+      );
       return ids.map(id => rows.find(row => row.id === Number(id)));
     },
     fields: t => ({
-      databaseId: t.field({ type: 'BigInt', description: 'The number that REST knows it by.', resolve: label => label.id }),
+      databaseId: t.field({
+        type: 'BigInt',
+        description: 'The number that REST knows it by.',
+        resolve: label => label.id,
+      }),
       name: t.exposeString('name', { description: 'Its name, unique in the tenant whatever the case.' }),
       createdAt: t.expose('created_at', { type: 'DateTime', description: 'When it was made.' }),
       updatedAt: t.expose('updated_at', { type: 'DateTime', description: 'When it was last changed.' }),
     }),
   });
   if (isStatus) {
-    builder.objectField(ref, 'color', t => t.string({ description: 'As `#RRGGBB`.', resolve: label => label.color ?? '#757575' }));
+    builder.objectField(ref, 'color', t =>
+      t.string({ description: 'As `#RRGGBB`.', resolve: label => label.color ?? '#757575' }),
+    );
   }
 
   const Filter = builder.inputType(`${type}Filter`, {
@@ -88,7 +99,12 @@ function defineLabel(kind: LabelKind) {
     description: `One key of the order of ${list}.`,
     fields: t => ({
       field: t.field({ type: OrderField, required: true, description: 'What to sort by.' }),
-      direction: t.field({ type: OrderDirection, required: true, defaultValue: 'asc', description: 'Which end first.' }),
+      direction: t.field({
+        type: OrderDirection,
+        required: true,
+        defaultValue: 'asc',
+        description: 'Which end first.',
+      }),
     }),
   });
 
@@ -109,16 +125,32 @@ function defineLabel(kind: LabelKind) {
     description: `What a batch of new ${list} came to.`,
     fields: t => ({
       created: t.field({ type: [ref], description: 'What was made.', resolve: result => [...result.created] }),
-      errors: t.field({ type: [BatchError], description: 'What was not, and why.', resolve: result => [...result.errors] }),
+      errors: t.field({
+        type: [BatchError],
+        description: 'What was not, and why.',
+        resolve: result => [...result.errors],
+      }),
     }),
   });
   const idList = (ids: readonly number[]) => ids.map(id => id);
   const Deleted = builder.objectRef<DeletedLabels>(`Delete${plural}Result`).implement({
     description: `What the removal of several ${list} came to.`,
     fields: t => ({
-      deletedIds: t.field({ type: ['BigInt'], description: 'Database ids of what was removed.', resolve: result => idList(result.deletedIds) }),
-      notFoundIds: t.field({ type: ['BigInt'], description: 'Database ids that do not exist.', resolve: result => idList(result.notFoundIds) }),
-      inUseIds: t.field({ type: ['BigInt'], description: 'Database ids that contacts still use.', resolve: result => idList(result.inUseIds) }),
+      deletedIds: t.field({
+        type: ['BigInt'],
+        description: 'Database ids of what was removed.',
+        resolve: result => idList(result.deletedIds),
+      }),
+      notFoundIds: t.field({
+        type: ['BigInt'],
+        description: 'Database ids that do not exist.',
+        resolve: result => idList(result.notFoundIds),
+      }),
+      inUseIds: t.field({
+        type: ['BigInt'],
+        description: 'Database ids that contacts still use.',
+        resolve: result => idList(result.inUseIds),
+      }),
     }),
   });
 
@@ -166,7 +198,10 @@ function defineLabel(kind: LabelKind) {
       type: Created,
       description: `Makes up to ${MAX_BATCH} ${list} in one transaction.`,
       authScopes: scope('write'),
-      args: { input: t.arg({ type: [BatchInput], required: true }), idempotencyKey: t.arg.string({ description: KEY }) },
+      args: {
+        input: t.arg({ type: [BatchInput], required: true }),
+        idempotencyKey: t.arg.string({ description: KEY }),
+      },
       resolve: (_root, args, context) => createLabels(context, kind, batch(args.input, 'input'), args.idempotencyKey),
     }),
     [`delete${plural}`]: t.field({
@@ -174,7 +209,12 @@ function defineLabel(kind: LabelKind) {
       description: `Removes up to ${MAX_BATCH} ${list} in one transaction.`,
       authScopes: scope('delete'),
       args: { ids: t.arg.idList({ required: true }) },
-      resolve: (_root, args, context) => removeLabels(context, kind, batch(args.ids, 'ids').map(id => inputId(type, String(id), 'ids'))),
+      resolve: (_root, args, context) =>
+        removeLabels(
+          context,
+          kind,
+          batch(args.ids, 'ids').map(id => inputId(type, String(id), 'ids')),
+        ),
     }),
   }));
   return ref;
@@ -191,7 +231,10 @@ export const Source = defineLabel('source');
 export const Status = defineLabel('status');
 
 builder.objectField(Group, 'contactsCount', t =>
-  t.int({ description: 'How many contacts are in it.', resolve: (group, _args, context) => context.loaders.memberCount.load(group.id) }),
+  t.int({
+    description: 'How many contacts are in it.',
+    resolve: (group, _args, context) => context.loaders.memberCount.load(group.id),
+  }),
 );
 
 const GroupMembersInput = builder.inputType('GroupMembersInput', {

@@ -17,14 +17,26 @@ type LabelTable = LabelRow & { tenant_id: number };
 const table = (kind: LabelKind) => sql.table(LABELS[kind].table);
 const columns = (kind: LabelKind) => sql.raw(LABELS[kind].columns.join(', '));
 
-export async function getLabels(db: Db, tenantId: number, kind: LabelKind, ids: readonly number[]): Promise<LabelRow[]> {
+export async function getLabels(
+  db: Db,
+  tenantId: number,
+  kind: LabelKind,
+  ids: readonly number[],
+): Promise<LabelRow[]> {
   const { rows } = await sql<LabelRow>`
-    select ${columns(kind)} from ${table(kind)} where tenant_id = ${tenantId} and id = any(${ids}::bigint[])`.execute(db);
+    select ${columns(kind)} from ${table(kind)} where tenant_id = ${tenantId} and id = any(${ids}::bigint[])`.execute(
+    db,
+  );
   return rows;
 }
 
 /** @returns the new rows in the order given; a name that the tenant has already is left out */
-export async function insertLabels(trx: Db, tenantId: number, kind: LabelKind, labels: readonly LabelFields[]): Promise<LabelRow[]> {
+export async function insertLabels(
+  trx: Db,
+  tenantId: number,
+  kind: LabelKind,
+  labels: readonly LabelFields[],
+): Promise<LabelRow[]> {
   const names = labels.map(label => label.name);
   const extra = kind === 'status' ? sql.raw(', color') : sql.raw('');
   const value = kind === 'status' ? sql`, coalesce(color, '#757575')` : sql``;
@@ -38,7 +50,13 @@ export async function insertLabels(trx: Db, tenantId: number, kind: LabelKind, l
   return rows;
 }
 
-export async function updateLabel(trx: Db, tenantId: number, kind: LabelKind, id: number, fields: LabelFields): Promise<LabelRow | undefined> {
+export async function updateLabel(
+  trx: Db,
+  tenantId: number,
+  kind: LabelKind,
+  id: number,
+  fields: LabelFields,
+): Promise<LabelRow | undefined> {
   const color = kind === 'status' ? sql`, color = coalesce(${fields.color ?? null}, color)` : sql``;
   const { rows } = await sql<LabelRow>`
     update ${table(kind)} set name = coalesce(${fields.name ?? null}, name), updated_at = now()${color}
@@ -51,9 +69,16 @@ export async function updateLabel(trx: Db, tenantId: number, kind: LabelKind, id
  * Locks those of the labels that are there, so that no contact can begin to use one of them before the transaction ends.
  * In the order of their ids: two who lock several of the same do not wait for each other.
  */
-export async function lockLabels(trx: Db, tenantId: number, kind: LabelKind, ids: readonly number[]): Promise<LabelRow[]> {
+export async function lockLabels(
+  trx: Db,
+  tenantId: number,
+  kind: LabelKind,
+  ids: readonly number[],
+): Promise<LabelRow[]> {
   const { rows } = await sql<LabelRow>`
-    select ${columns(kind)} from ${table(kind)} where tenant_id = ${tenantId} and id = any(${ids}::bigint[]) order by id for update`.execute(trx);
+    select ${columns(kind)} from ${table(kind)} where tenant_id = ${tenantId} and id = any(${ids}::bigint[]) order by id for update`.execute(
+    trx,
+  );
   return rows;
 }
 
@@ -65,14 +90,26 @@ export async function holdGroup(trx: Db, tenantId: number, id: number): Promise<
 }
 
 /** Fails with a foreign key violation when a contact still uses one of them. */
-export async function deleteLabels(trx: Db, tenantId: number, kind: LabelKind, ids: readonly number[]): Promise<LabelRow[]> {
+export async function deleteLabels(
+  trx: Db,
+  tenantId: number,
+  kind: LabelKind,
+  ids: readonly number[],
+): Promise<LabelRow[]> {
   const { rows } = await sql<LabelRow>`
-    delete from ${table(kind)} where tenant_id = ${tenantId} and id = any(${ids}::bigint[]) returning ${columns(kind)}`.execute(trx);
+    delete from ${table(kind)} where tenant_id = ${tenantId} and id = any(${ids}::bigint[]) returning ${columns(kind)}`.execute(
+    trx,
+  );
   return rows;
 }
 
 /** Those of the ids that a contact of the tenant still uses. */
-export async function labelsInUse(db: Db, tenantId: number, kind: 'source' | 'status', ids: readonly number[]): Promise<number[]> {
+export async function labelsInUse(
+  db: Db,
+  tenantId: number,
+  kind: 'source' | 'status',
+  ids: readonly number[],
+): Promise<number[]> {
   const column = sql.raw(kind === 'source' ? 'source_id' : 'status_id');
   const { rows } = await sql<{ id: number }>`
     select l.id from unnest(${ids}::bigint[]) as l (id)
@@ -92,7 +129,11 @@ export async function countLabels(db: Db, statement: ListStatement): Promise<num
 }
 
 /** How many contacts each group has. */
-export async function countMembers(db: Db, tenantId: number, groupIds: readonly number[]): Promise<Map<number, number>> {
+export async function countMembers(
+  db: Db,
+  tenantId: number,
+  groupIds: readonly number[],
+): Promise<Map<number, number>> {
   const { rows } = await sql<{ group_id: number; members: number }>`
     select group_id, count(*) as members from contact_groups
     where tenant_id = ${tenantId} and group_id = any(${groupIds}::bigint[]) group by group_id`.execute(db);
@@ -100,7 +141,12 @@ export async function countMembers(db: Db, tenantId: number, groupIds: readonly 
 }
 
 /** Puts contacts into a group; ids that are no contact of the tenant are passed over. @returns how many are new there */
-export async function addMembers(trx: Db, tenantId: number, groupId: number, contactIds: readonly number[]): Promise<number> {
+export async function addMembers(
+  trx: Db,
+  tenantId: number,
+  groupId: number,
+  contactIds: readonly number[],
+): Promise<number> {
   const { rows } = await sql`
     insert into contact_groups (tenant_id, contact_id, group_id)
     select tenant_id, id, ${groupId}::bigint from contacts where tenant_id = ${tenantId} and id = any(${contactIds}::bigint[])
@@ -108,16 +154,25 @@ export async function addMembers(trx: Db, tenantId: number, groupId: number, con
   return rows.length;
 }
 
-export async function removeMembers(trx: Db, tenantId: number, groupId: number, contactIds: readonly number[]): Promise<number> {
+export async function removeMembers(
+  trx: Db,
+  tenantId: number,
+  groupId: number,
+  contactIds: readonly number[],
+): Promise<number> {
   const { rows } = await sql`
     delete from contact_groups
-    where tenant_id = ${tenantId} and group_id = ${groupId} and contact_id = any(${contactIds}::bigint[]) returning contact_id`.execute(trx);
+    where tenant_id = ${tenantId} and group_id = ${groupId} and contact_id = any(${contactIds}::bigint[]) returning contact_id`.execute(
+    trx,
+  );
   return rows.length;
 }
 
 /** The ids among these that are contacts of the tenant, and stay so until the transaction ends. */
 export async function holdContacts(trx: Db, tenantId: number, ids: readonly number[]): Promise<Set<number>> {
   const { rows } = await sql<{ id: number }>`
-    select id from contacts where tenant_id = ${tenantId} and id = any(${ids}::bigint[]) order by id for key share`.execute(trx);
+    select id from contacts where tenant_id = ${tenantId} and id = any(${ids}::bigint[]) order by id for key share`.execute(
+    trx,
+  );
   return new Set(rows.map(row => row.id));
 }

@@ -86,7 +86,11 @@ export function listStatement(definition: ListDefinition, tenantId: number, args
   const parameters = new Parameters(where.values);
   const rows = [...conditions];
   if (cursor) {
-    const values = decodeCursor(cursor, orderName, order.map(({ column }) => column.type));
+    const values = decodeCursor(
+      cursor,
+      orderName,
+      order.map(({ column }) => column.type),
+    );
     if (!values) throw invalid({ [cursorName]: ['This cursor does not belong to this list in this order.'] });
     rows.push(keysetSql(parameters, order, values, reversed));
   }
@@ -96,7 +100,10 @@ export function listStatement(definition: ListDefinition, tenantId: number, args
     tail: `from ${definition.from} where ${rows.join(' and ')} order by ${orderSql(order, reversed)} ${limit}${offset}`,
     values: parameters.values,
     keys: order.map(({ column }, index) => `${column.sql} as k${index}`),
-    count: { text: `select count(*) as total from ${definition.from} where ${conditions.join(' and ')}`, values: where.values },
+    count: {
+      text: `select count(*) as total from ${definition.from} where ${conditions.join(' and ')}`,
+      values: where.values,
+    },
     unfiltered: conditions.length === 1,
     pageSize,
     reversed,
@@ -107,7 +114,8 @@ export function listStatement(definition: ListDefinition, tenantId: number, args
 
 function page(args: ListArgs): { pageSize: number; reversed: boolean; cursor: string | undefined; cursorName: string } {
   const reversed = args.last != null;
-  if (reversed && (args.first != null || args.after != null)) throw invalid({ last: ['Use first and after, or last and before, not both.'] });
+  if (reversed && (args.first != null || args.after != null))
+    throw invalid({ last: ['Use first and after, or last and before, not both.'] });
   if (!reversed && args.before != null) throw invalid({ before: ['Goes with last.'] });
   const pageSize = args.last ?? args.first ?? DEFAULT_PAGE_SIZE;
   const name = reversed ? 'last' : 'first';
@@ -116,7 +124,8 @@ function page(args: ListArgs): { pageSize: number; reversed: boolean; cursor: st
   const cursor = (reversed ? args.before : args.after) ?? undefined;
   if (args.offset != null) {
     if (cursor !== undefined || reversed) throw invalid({ offset: ['Goes with first alone, not with a cursor.'] });
-    if (args.offset < 0 || args.offset > MAX_OFFSET) throw invalid({ offset: [`Must be from 0 to ${MAX_OFFSET}; use cursors to go further.`] });
+    if (args.offset < 0 || args.offset > MAX_OFFSET)
+      throw invalid({ offset: [`Must be from 0 to ${MAX_OFFSET}; use cursors to go further.`] });
   }
   return { pageSize, reversed, cursor, cursorName };
 }
@@ -131,7 +140,9 @@ function orderTerms(definition: ListDefinition, { orderBy }: ListArgs): OrderTer
   const terms: OrderTerm[] = asked.size > 0 ? [...asked.values()] : [...definition.defaultOrder];
   const byId = terms.findIndex(term => term.column === definition.id);
   // What follows the id cannot matter; where it is missing it takes the last term's direction, so that one index serves all.
-  return byId >= 0 ? terms.slice(0, byId + 1) : [...terms, { column: definition.id, descending: terms.at(-1)?.descending ?? false }];
+  return byId >= 0
+    ? terms.slice(0, byId + 1)
+    : [...terms, { column: definition.id, descending: terms.at(-1)?.descending ?? false }];
 }
 
 function* filterTerms(definition: ListDefinition, filter: ListArgs['filter']): Generator<FilterTerm> {
@@ -143,7 +154,11 @@ function* filterTerms(definition: ListDefinition, filter: ListArgs['filter']): G
       if (operator === 'between' && (value as unknown[]).length !== 2) {
         throw invalid({ [`filter.${field}.between`]: ['Takes two values: the lowest and the highest.'] });
       }
-      yield { column, operator: operator as Operator, value: column.node ? ids(column.node, value, `filter.${field}`) : value };
+      yield {
+        column,
+        operator: operator as Operator,
+        value: column.node ? ids(column.node, value, `filter.${field}`) : value,
+      };
     }
   }
 }

@@ -1,12 +1,15 @@
 import type { ObjectRef } from '@pothos/core';
 import { builder } from '../../builder.ts';
-import { type Page, MAX_PAGE_SIZE } from './list.ts';
+import { MAX_PAGE_SIZE, type Page } from './list.ts';
 
 /** Inputs and objects that every list shares. */
 
 export const OrderDirection = builder.enumType('OrderDirection', {
   description: 'Which end of an order comes first.',
-  values: { ASC: { value: 'asc', description: 'Smallest first.' }, DESC: { value: 'desc', description: 'Largest first.' } } as const,
+  values: {
+    ASC: { value: 'asc', description: 'Smallest first.' },
+    DESC: { value: 'desc', description: 'Largest first.' },
+  } as const,
 });
 
 export const IDFilter = builder.inputType('IDFilter', {
@@ -67,23 +70,35 @@ export const pageArgs = () =>
     after: t.string({ description: 'Begin behind this cursor.' }),
     last: t.int({ description: `The last rows (${PAGE}).` }),
     before: t.string({ description: 'End in front of this cursor.' }),
-    offset: t.int({ description: 'Skip this many rows (for numbered pages; a cursor is faster the further one goes).' }),
+    offset: t.int({
+      description: 'Skip this many rows (for numbered pages; a cursor is faster the further one goes).',
+    }),
     search: t.string({ description: 'Text to look for.' }),
   }));
 
 /** Defines `<Name>Connection` and `<Name>Edge` over pages of rows. Cursors are only made where they are asked for. */
-export function connectionOf<Row extends object>(name: string, node: ObjectRef<never, Row, Row> | ObjectRef<any, Row, Row>) {
+export function connectionOf<Row extends object>(
+  name: string,
+  node: ObjectRef<typeof builder.$inferSchemaTypes, Row, Row>,
+) {
   const edge = builder.objectRef<{ readonly row: Row; readonly page: Page<Row> }>(`${name}Edge`).implement({
     description: `A ${name} in a list, with its place there.`,
     fields: t => ({
-      cursor: t.string({ description: 'This place: pass it as `after` or `before`.', resolve: ({ row, page }) => page.cursor(row) }),
+      cursor: t.string({
+        description: 'This place: pass it as `after` or `before`.',
+        resolve: ({ row, page }) => page.cursor(row),
+      }),
       node: t.field({ type: node, description: `The ${name}.`, resolve: ({ row }) => row as never }),
     }),
   });
   return builder.objectRef<Page<Row>>(`${name}Connection`).implement({
     description: `A page of a list of ${name} objects.`,
     fields: t => ({
-      edges: t.field({ type: [edge], description: 'The rows of this page with their cursors.', resolve: page => page.rows.map(row => ({ row, page })) }),
+      edges: t.field({
+        type: [edge],
+        description: 'The rows of this page with their cursors.',
+        resolve: page => page.rows.map(row => ({ row, page })),
+      }),
       nodes: t.field({ type: [node], description: 'The rows of this page.', resolve: page => page.rows as never }),
       pageInfo: t.field({
         type: builder.pageInfoRef(),
@@ -98,7 +113,10 @@ export function connectionOf<Row extends object>(name: string, node: ObjectRef<n
           };
         },
       }),
-      totalCount: t.int({ description: 'How many rows the whole list has. Counted only when selected.', resolve: page => page.total() }),
+      totalCount: t.int({
+        description: 'How many rows the whole list has. Counted only when selected.',
+        resolve: page => page.total(),
+      }),
     }),
   });
 }

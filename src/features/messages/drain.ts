@@ -16,6 +16,8 @@ import { decide } from './retry.ts';
 const MAX_IN_FLIGHT = 32;
 /** An empty lane waits this long for more before its job ends: a wake-up inside the process costs nothing, a new job some ms. */
 const LINGER_MS = 2 * SECOND;
+/** Longest pause before looking again for what is due but cannot be taken yet. */
+const MAX_LOOK_MS = SECOND / 4;
 /** What is further away is found by the sweep, and by the next turn. */
 const MAX_ALARM_MS = HOUR;
 /** So long a lane may run before others get their turn. */
@@ -63,6 +65,7 @@ class Run {
   #postponed: Postponed[] = [];
   #flushing: Promise<void> | undefined;
   #failedWrites = 0;
+  #looks = 0;
   #pauseReason: string | undefined;
 
   constructor(resources: Resources, lane: Lane, tenantId: number, channelId: number, credentials: Credentials, memory: LaneMemory) {
@@ -97,6 +100,7 @@ class Run {
       }
       const claimed = await this.#claim(room, now);
       for (const message of claimed) this.#start(message);
+      if (claimed.length > 0) this.#looks = 0;
       if (claimed.length === 0 && !(await this.#rest())) return;
     }
   }
@@ -125,8 +129,12 @@ class Run {
       return true;
     }
     const next = await nextDue(this.#resources.db.write, this.#tenantId, this.#channelId);
-    if (next === undefined) return this.#lane.wait(LINGER_MS);
-    return this.#sleep(Date.parse(next) - this.#resources.clock.now());
+    if (next === undefined) return this.#lane.linger(LINGER_MS);
+    const ms = Date.parse(next) - this.#resources.clock.now();
+    if (ms > 0) return this.#sleep(ms);
+    // Due, and yet not to be had: in doubt, with webhooks to be read first. Look again, less and less often.
+    this.#looks += 1;
+    return this.#sleep(Math.min(MAX_LOOK_MS, FLUSH_MS * 2 ** this.#looks));
   }
 
   /**
@@ -153,7 +161,7 @@ class Run {
     const now = this.#resources.clock.now();
     const waitMs = this.#pacing.takePair(message.contact_id, now);
     if (waitMs > 0) {
-      this.#postpone(message, waitMs, false);
+      this.#postpone(message, waitMs, 'not tried');
       return;
     }
     this.#pacing.channel.take(now);
@@ -198,11 +206,11 @@ class Run {
       }
       case 'retry':
         if (decision.hold !== 'no') this.#memory.hold(decision.afterMs, decision.hold, now);
-        this.#postpone(message, decision.afterMs, true);
+        this.#postpone(message, decision.afterMs, outcome.kind === 'in_doubt' ? 'in doubt' : 'not taken');
         break;
       case 'pause':
         this.#pauseReason = decision.reason;
-        this.#postpone(message, 0, false);
+        this.#postpone(message, 0, 'not tried');
         break;
     }
   }
@@ -212,9 +220,9 @@ class Run {
     this.#scheduleFlush();
   }
 
-  #postpone(message: Claimed, afterMs: number, attempted: boolean): void {
+  #postpone({ message_id: messageId, attempts }: Claimed, afterMs: number, why: 'not tried' | 'not taken' | 'in doubt'): void {
     const until = new Date(this.#resources.clock.now() + afterMs).toISOString();
-    this.#postponed.push({ messageId: message.message_id, attempts: message.attempts, until, attempted });
+    this.#postponed.push({ messageId, attempts, until, attempted: why !== 'not tried', inDoubt: why === 'in doubt' });
     this.#scheduleFlush();
   }
 

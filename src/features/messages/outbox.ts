@@ -23,6 +23,9 @@ export interface Claimed {
  * Takes up to `limit` due messages, oldest first, and only the oldest open one of each contact, so that a person gets
  * them in order. Until `leaseUntil` nobody else takes them: long enough for the attempt, and for the status webhook that
  * would settle it, should this process die in between.
+ *
+ * `dispatched_at` stands while it is not known whether the network took the message. Such a one is not tried again before
+ * all webhooks are read that came in its time: the one that settles it may be among them, however long the inbox is.
  */
 export async function claimDue(db: Db, tenantId: number, channelId: number, limit: number, nowIso: string, leaseUntil: string): Promise<Claimed[]> {
   const { rows } = await sql<Claimed>`
@@ -32,6 +35,9 @@ export async function claimDue(db: Db, tenantId: number, channelId: number, limi
         and not exists (
           select from outbox e
           where e.tenant_id = ${tenantId} and e.contact_id = o.contact_id and e.channel_id = ${channelId} and e.message_id < o.message_id)
+        and (o.dispatched_at is null or not exists (
+          select from inbound_webhooks w
+          where w.tenant_id = ${tenantId} and w.processed_at is null and w.attempts = 0 and w.received_at <= o.next_attempt_at))
       order by o.message_id limit ${limit} for update of o skip locked
     ), claimed as (
       update outbox o set attempts = o.attempts + 1, dispatched_at = ${nowIso}::timestamptz, next_attempt_at = ${leaseUntil}::timestamptz
@@ -54,15 +60,19 @@ export interface Postponed {
   readonly until: string;
   /** False: nothing was tried, so the attempt is not counted. */
   readonly attempted: boolean;
+  /** Whether the network may have taken it. */
+  readonly inDoubt: boolean;
 }
 
 export async function postpone(db: Db, tenantId: number, channelId: number, postponed: readonly Postponed[]): Promise<void> {
   if (postponed.length === 0) return;
   await sql`
-    update outbox o set next_attempt_at = p.until, attempts = o.attempts - case when p.attempted then 0 else 1 end
+    update outbox o set next_attempt_at = p.until, attempts = o.attempts - case when p.attempted then 0 else 1 end,
+      dispatched_at = case when p.in_doubt then o.dispatched_at end
     from unnest(${postponed.map(row => row.messageId)}::uuid[], ${postponed.map(row => row.until)}::timestamptz[],
-                ${postponed.map(row => row.attempted)}::boolean[], ${postponed.map(row => row.attempts)}::integer[])
-      as p (message_id, until, attempted, attempts)
+                ${postponed.map(row => row.attempted)}::boolean[], ${postponed.map(row => row.attempts)}::integer[],
+                ${postponed.map(row => row.inDoubt)}::boolean[])
+      as p (message_id, until, attempted, attempts, in_doubt)
     where o.tenant_id = ${tenantId} and o.channel_id = ${channelId} and o.message_id = p.message_id and o.attempts = p.attempts`.execute(db);
 }
 
@@ -75,6 +85,13 @@ export async function nextDue(db: Db, tenantId: number, channelId: number): Prom
         select from outbox e
         where e.tenant_id = ${tenantId} and e.contact_id = o.contact_id and e.channel_id = ${channelId} and e.message_id < o.message_id)`.execute(db);
   return rows[0]?.next ?? undefined;
+}
+
+/** Moves what the network may have taken to a later time, where it is due before. */
+export async function postponeInDoubt(db: Db, untilIso: string): Promise<void> {
+  await sql`
+    /* cross-tenant: at the start of a process, whosever they are */
+    update outbox set next_attempt_at = ${untilIso}::timestamptz where dispatched_at is not null and next_attempt_at < ${untilIso}::timestamptz`.execute(db);
 }
 
 /** Takes settled messages out of the queue. @returns the channels on which something left */

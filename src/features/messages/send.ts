@@ -6,7 +6,8 @@ import { newId } from '../../platform/ids.ts';
 import { violationOf } from '../../platform/violations.ts';
 import { callerOf } from '../caller.ts';
 import { type ContactInput, PHONE_FAULT, parseContact, phoneOf } from '../contacts/contact.ts';
-import { isLimitViolation, limitExceeded, newContact } from '../contacts/create.ts';
+import { isLimitViolation, newContact } from '../contacts/create.ts';
+import { limitRefusal } from '../contacts/limit.ts';
 import { checkReferences, parseReferences, wantedReferences } from '../contacts/references.ts';
 import { findContactReferences } from '../contacts/check-references.ts';
 import { fingerprintOf, keyOf, replayOf } from '../idempotency/once.ts';
@@ -81,7 +82,7 @@ export async function send(context: Context, operation: string, input: SendInput
       key: key === undefined ? undefined : { key, operation, fingerprint: fingerprintOf(keyed) },
     };
     const accepted = input.waitForAcceptance ? context.bus.settled(tenant.id, message.id, ACCEPTANCE_TIMEOUT_MS) : undefined;
-    const row = await insertOutbound(context.db.write, tenant.id, message, addressee).catch(error => onRefusal(context, error, key, found));
+    const row = await insertOutbound(context.db.write, tenant.id, message, addressee).catch(error => onRefusal(context, error, key));
     if (!row) {
       accepted?.cancel();
       continue;
@@ -178,8 +179,8 @@ function recipientFields(addressee: Addressee): Parameters<typeof mergeFields>[1
 }
 
 /** Nothing was written. A key that another request has just used, or a contact just made, is found at the next look. */
-async function onRefusal(context: Context, error: unknown, key: string | undefined, _found: SendContext): Promise<undefined> {
-  if (isLimitViolation(error)) throw limitExceeded(null, null);
+async function onRefusal(context: Context, error: unknown, key: string | undefined): Promise<undefined> {
+  if (isLimitViolation(error)) throw await limitRefusal(context.db.write, callerOf(context).tenant.id);
   const constraint = violationOf(error)?.constraint;
   if (constraint === 'idempotency_keys_pkey' && key !== undefined) {
     await forgetExpiredKey(context, key);

@@ -1,7 +1,7 @@
 import { FieldErrorList } from '../../errors.ts';
-import { parseScopes } from '../../scopes.ts';
 import type { Db } from '../../platform/database.ts';
 import { lengthOf } from '../../platform/text.ts';
+import { parseScopes } from '../../scopes.ts';
 import { type AccessTokenRow, insertToken } from './store.ts';
 import { generateToken, hashToken, hintOf } from './token.ts';
 
@@ -28,7 +28,13 @@ export interface CreatedToken {
 export const DEFAULT_CALLS_PER_MINUTE = 60;
 
 /** Makes a token that is never wider than the grant. @throws VALIDATION_ERROR by field */
-export async function createToken(db: Db, tenantId: number, request: TokenRequest, grant: Grant, nowMs: number): Promise<CreatedToken> {
+export async function createToken(
+  db: Db,
+  tenantId: number,
+  request: TokenRequest,
+  grant: Grant,
+  nowMs: number,
+): Promise<CreatedToken> {
   const errors = new FieldErrorList();
   const name = request.name.trim();
   if (name === '' || lengthOf(name) > 100) errors.add('name', 'Must have 1 to 100 characters.');

@@ -2,8 +2,8 @@ import { builder } from '../../builder.ts';
 import { notFound } from '../../errors.ts';
 import { numericId } from '../../global-ids.ts';
 import { callerOf } from '../caller.ts';
-import { type IssuedToken, issueToken } from './issue.ts';
 import { Viewer } from '../tenants/schema.ts';
+import { type IssuedToken, issueToken } from './issue.ts';
 import { type AccessTokenRow, getTokens, listTokens, revokeToken } from './store.ts';
 
 export const AccessToken = builder.objectRef<AccessTokenRow>('AccessToken');
@@ -20,12 +20,20 @@ builder.node(AccessToken, {
     return ids.map(id => rows.find(row => row.id === Number(id)));
   },
   fields: t => ({
-    databaseId: t.field({ type: 'BigInt', description: 'The number that the database knows it by.', resolve: token => token.id }),
+    databaseId: t.field({
+      type: 'BigInt',
+      description: 'The number that the database knows it by.',
+      resolve: token => token.id,
+    }),
     name: t.exposeString('name', { description: 'What it is for, in the words of who made it.' }),
     hint: t.exposeString('hint', { description: 'Its last four characters.' }),
     scopes: t.exposeStringList('scopes', { description: 'What it may do: `resource:action`.' }),
     callsPerMinute: t.exposeInt('calls_per_minute', { description: 'How many calls it may make in a minute.' }),
-    expiresAt: t.expose('expires_at', { type: 'DateTime', nullable: true, description: 'When it ends by itself; null: never.' }),
+    expiresAt: t.expose('expires_at', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it ends by itself; null: never.',
+    }),
     revokedAt: t.expose('revoked_at', { type: 'DateTime', nullable: true, description: 'When it was revoked.' }),
     createdAt: t.expose('created_at', { type: 'DateTime', description: 'When it was made.' }),
   }),
@@ -35,18 +43,30 @@ const CreateAccessTokenInput = builder.inputType('CreateAccessTokenInput', {
   description: 'A token is never wider than the one that makes it.',
   fields: t => ({
     name: t.string({ required: true, description: 'What it is for (1 to 100 characters).' }),
-    scopes: t.stringList({ required: true, description: 'Scopes such as `contacts:read`; `contacts:*` for all of a resource.' }),
+    scopes: t.stringList({
+      required: true,
+      description: 'Scopes such as `contacts:read`; `contacts:*` for all of a resource.',
+    }),
     callsPerMinute: t.int({ description: 'At most the rate of your own token; 60 when nothing is said.' }),
     expiresAt: t.field({ type: 'DateTime', description: 'At most the end of your own token.' }),
-    idempotencyKey: t.string({ description: 'Makes a repeated request the same one for 24 hours (at most 255 characters).' }),
+    idempotencyKey: t.string({
+      description: 'Makes a repeated request the same one for 24 hours (at most 255 characters).',
+    }),
   }),
 });
 
 const CreatedAccessToken = builder.objectRef<IssuedToken>('CreatedAccessToken').implement({
   description: 'A new token, with its secret.',
   fields: t => ({
-    accessToken: t.field({ type: AccessToken, description: 'What is known about it from now on.', resolve: created => created.accessToken }),
-    token: t.exposeString('token', { nullable: true, description: 'The bearer token, shown this once; null when the request is a repeated one.' }),
+    accessToken: t.field({
+      type: AccessToken,
+      description: 'What is known about it from now on.',
+      resolve: created => created.accessToken,
+    }),
+    token: t.exposeString('token', {
+      nullable: true,
+      description: 'The bearer token, shown this once; null when the request is a repeated one.',
+    }),
   }),
 });
 
@@ -79,7 +99,11 @@ builder.mutationFields(t => ({
     args: { input: t.arg({ type: CreateAccessTokenInput, required: true }) },
     resolve: (_root, { input }, context) => {
       const { idempotencyKey, ...given } = input;
-      return issueToken(context, { ...given, callsPerMinute: given.callsPerMinute ?? undefined, expiresAt: given.expiresAt ?? undefined }, idempotencyKey);
+      return issueToken(
+        context,
+        { ...given, callsPerMinute: given.callsPerMinute ?? undefined, expiresAt: given.expiresAt ?? undefined },
+        idempotencyKey,
+      );
     },
   }),
   revokeAccessToken: t.field({

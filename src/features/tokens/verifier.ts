@@ -61,7 +61,8 @@ export function createTokenVerifier(db: Database, clock: Clock, log: Log): Token
     const known = entries.get(token);
     const age = known ? clock.now() - known.loadedAt : Number.POSITIVE_INFINITY;
     if (!known || age > MAX_AGE_MS) return usable(await load(token));
-    if (age > REFRESH_AGE_MS) load(token).catch(error => log.warn({ err: error }, 'a token could not be looked up again'));
+    if (age > REFRESH_AGE_MS)
+      load(token).catch(error => log.warn({ err: error }, 'a token could not be looked up again'));
     return usable(known);
   }
 

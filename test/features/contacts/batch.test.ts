@@ -16,12 +16,19 @@ interface Outcome {
   readonly errors: { readonly index: number; readonly errors: Record<string, string[]> }[];
 }
 
-const BATCH = 'mutation ($input: CreateContactsInput!) { createContacts(input: $input) { success total created { phone databaseId } skipped { index reason } errors { index errors } } }';
-const send = (contacts: object[], options: object = {}, token?: string) => gateway.graphql(BATCH, { input: { contacts, ...options } }, token);
-const batch = async (contacts: object[], options: object = {}, token?: string): Promise<Outcome> => dataOf(await send(contacts, options, token)).createContacts;
+const BATCH =
+  'mutation ($input: CreateContactsInput!) { createContacts(input: $input) { success total created { phone databaseId } skipped { index reason } errors { index errors } } }';
+const send = (contacts: object[], options: object = {}, token?: string) =>
+  gateway.graphql(BATCH, { input: { contacts, ...options } }, token);
+const batch = async (contacts: object[], options: object = {}, token?: string): Promise<Outcome> =>
+  dataOf(await send(contacts, options, token)).createContacts;
 
 let lastNumber = 4_915_300_000_000;
-const phones = (count: number): string[] => Array.from({ length: count }, () => `+${(lastNumber += 1)}`);
+function nextPhone(): string {
+  lastNumber += 1;
+  return `+${lastNumber}`;
+}
+const phones = (count: number): string[] => Array.from({ length: count }, nextPhone);
 
 /** Every row of a batch is accounted for exactly once. */
 function accounts({ total, created, skipped, errors }: Outcome): void {
@@ -42,10 +49,24 @@ async function state(tenant: TestTenant = gateway.tenant): Promise<{ counted: nu
 test('the good rows of a batch are kept in order, the bad ones told by index and field', async () => {
   const before = await state();
   const [a, b, c] = phones(3);
-  const outcome = await batch([{ phone: a, firstName: 'A' }, { phone: 'bad' }, { phone: b, email: 'x' }, {}, { phone: null }, { phone: c, sourceId: '999999' }, { phone: b }]);
+  const outcome = await batch([
+    { phone: a, firstName: 'A' },
+    { phone: 'bad' },
+    { phone: b, email: 'x' },
+    {},
+    { phone: null },
+    { phone: c, sourceId: '999999' },
+    { phone: b },
+  ]);
   expect(outcome.success).toBe(true);
   expect(outcome.created.map(({ phone }) => phone)).toEqual([a, b]);
-  expect(outcome.errors.map(({ index, errors }) => [index, Object.keys(errors)])).toEqual([[1, ['phone']], [2, ['email']], [3, ['phone']], [4, ['phone']], [5, ['sourceId']]]);
+  expect(outcome.errors.map(({ index, errors }) => [index, Object.keys(errors)])).toEqual([
+    [1, ['phone']],
+    [2, ['email']],
+    [3, ['phone']],
+    [4, ['phone']],
+    [5, ['sourceId']],
+  ]);
   accounts(outcome);
   expect(await state()).toEqual({ counted: before.counted + 2, there: before.there + 2, events: before.events + 2 });
 });
@@ -54,12 +75,22 @@ describe('a duplicate is a number that the tenant has, or that stands earlier in
   const rows = async () => {
     const [there = '', twice = '', fresh = ''] = phones(3);
     await batch([{ phone: there }]);
-    return [{ phone: there }, { phone: twice }, { phone: twice.replace('+', '00') }, { phone: fresh }, { phone: `${twice.slice(0, 5)} ${twice.slice(5)}` }];
+    return [
+      { phone: there },
+      { phone: twice },
+      { phone: twice.replace('+', '00') },
+      { phone: fresh },
+      { phone: `${twice.slice(0, 5)} ${twice.slice(5)}` },
+    ];
   };
 
   test('without skipDuplicates it is an error of phone', async () => {
     const outcome = await batch(await rows());
-    expect(outcome.errors.map(({ index, errors }) => [index, Object.keys(errors)])).toEqual([[0, ['phone']], [2, ['phone']], [4, ['phone']]]);
+    expect(outcome.errors.map(({ index, errors }) => [index, Object.keys(errors)])).toEqual([
+      [0, ['phone']],
+      [2, ['phone']],
+      [4, ['phone']],
+    ]);
     expect(outcome.created).toHaveLength(2);
     accounts(outcome);
   });
@@ -73,21 +104,40 @@ describe('a duplicate is a number that the tenant has, or that stands earlier in
   test('with it, it is passed over whatever else is wrong with it, and undoes nothing', async () => {
     const [there] = phones(1);
     await batch([{ phone: there }]);
-    const outcome = await batch([{ phone: there, email: 'not one' }, { phone: phones(1)[0] }], { skipDuplicates: true, continueOnError: false });
+    const outcome = await batch([{ phone: there, email: 'not one' }, { phone: phones(1)[0] }], {
+      skipDuplicates: true,
+      continueOnError: false,
+    });
     expect(outcome).toMatchObject({ success: true, skipped: [{ index: 0 }], errors: [], created: [expect.anything()] });
     accounts(outcome);
   });
 
   test('the national variants of one mobile number are one', async () => {
-    const spellings = ['+5511977770001', '+551177770001', '+525577770001', '+5215577770001', '+5491177770001', '+541177770001'];
-    const outcome = await batch(spellings.map(phone => ({ phone })), { skipDuplicates: true });
+    const spellings = [
+      '+5511977770001',
+      '+551177770001',
+      '+525577770001',
+      '+5215577770001',
+      '+5491177770001',
+      '+541177770001',
+    ];
+    const outcome = await batch(
+      spellings.map(phone => ({ phone })),
+      { skipDuplicates: true },
+    );
     expect(outcome.skipped.map(({ index }) => index)).toEqual([1, 3, 5]);
   });
 });
 
 test('an e-mail address that stands twice in a batch, in any case, is an error of email', async () => {
   const [a, b] = phones(2);
-  const outcome = await batch([{ phone: a, email: 'twice@example.com' }, { phone: b, email: 'TWICE@example.com' }], { skipDuplicates: true });
+  const outcome = await batch(
+    [
+      { phone: a, email: 'twice@example.com' },
+      { phone: b, email: 'TWICE@example.com' },
+    ],
+    { skipDuplicates: true },
+  );
   expect(outcome.errors).toEqual([{ index: 1, errors: { email: [expect.any(String)] } }]);
 });
 
@@ -95,13 +145,20 @@ test('without continueOnError the first error undoes everything, and every row i
   const before = await state();
   const [a = '', b, c] = phones(3);
   await batch([{ phone: a }]);
-  const outcome = await batch([{ phone: a }, { phone: b }, { phone: 'bad' }, { phone: c }], { continueOnError: false, skipDuplicates: true, idempotencyKey: 'undone' });
+  const outcome = await batch([{ phone: a }, { phone: b }, { phone: 'bad' }, { phone: c }], {
+    continueOnError: false,
+    skipDuplicates: true,
+    idempotencyKey: 'undone',
+  });
   expect(outcome).toMatchObject({ success: false, created: [], skipped: [{ index: 0 }] });
   expect(outcome.errors.map(({ index }) => index)).toEqual([1, 2, 3]);
   accounts(outcome);
   expect(await state()).toEqual({ counted: before.counted + 1, there: before.there + 1, events: before.events + 1 });
   // What was undone did not use up its key.
-  expect(await batch([{ phone: b }], { idempotencyKey: 'undone' })).toMatchObject({ success: true, created: [{ phone: b }] });
+  expect(await batch([{ phone: b }], { idempotencyKey: 'undone' })).toMatchObject({
+    success: true,
+    created: [{ phone: b }],
+  });
 });
 
 test('a batch of 1,000 rows with duplicates inside is made at once, and answered the same under its key', async () => {
@@ -126,23 +183,44 @@ test('a batch takes 1 to 1,000 rows', async () => {
 test('the limit of the plan is applied row by row', async () => {
   const tenant = await gateway.addTenant({ plan: 'starter', channel: false });
   const token = await gateway.addToken(tenant, {});
-  expect((await batch(phones(998).map(phone => ({ phone })), {}, token)).created).toHaveLength(998);
+  expect(
+    (
+      await batch(
+        phones(998).map(phone => ({ phone })),
+        {},
+        token,
+      )
+    ).created,
+  ).toHaveLength(998);
   const rows = [{ phone: 'bad' }, ...phones(4).map(phone => ({ phone }))];
   const undone = await batch(rows, { continueOnError: false }, token);
   expect(undone).toMatchObject({ success: false, created: [] });
   accounts(undone);
   const outcome = await batch(rows, {}, token);
   expect(outcome.created).toHaveLength(2);
-  expect(outcome.errors.map(({ index, errors }) => [index, Object.keys(errors)])).toEqual([[0, ['phone']], [3, ['contacts']], [4, ['contacts']]]);
+  expect(outcome.errors.map(({ index, errors }) => [index, Object.keys(errors)])).toEqual([
+    [0, ['phone']],
+    [3, ['contacts']],
+    [4, ['contacts']],
+  ]);
   accounts(outcome);
   expect(await state(tenant)).toEqual({ counted: 1_000, there: 1_000, events: 1_000 });
 });
 
 test('a batch shows what belongs to its contacts with one statement more for each kind, not for each row', async () => {
-  const { databaseId } = dataOf(await gateway.graphql('mutation { createSource(input: { name: "Batch" }) { databaseId } }')).createSource;
+  const { databaseId } = dataOf(
+    await gateway.graphql('mutation { createSource(input: { name: "Batch" }) { databaseId } }'),
+  ).createSource;
   const input = { contacts: phones(50).map(phone => ({ phone, sourceId: databaseId })) };
   gateway.statements.length = 0;
-  const answer = await gateway.graphql('mutation ($input: CreateContactsInput!) { createContacts(input: $input) { created { source { name } groups { name } } } }', { input });
+  const answer = await gateway.graphql(
+    'mutation ($input: CreateContactsInput!) { createContacts(input: $input) { created { source { name } groups { name } } } }',
+    { input },
+  );
   expect(dataOf(answer).createContacts.created).toHaveLength(50);
-  expect(gateway.statements.filter(text => /^\s*select/i.test(text) && /from "?(sources|contact_groups)/.test(text) && !text.includes('key share'))).toHaveLength(2);
+  expect(
+    gateway.statements.filter(
+      text => /^\s*select/i.test(text) && /from "?(sources|contact_groups)/.test(text) && !text.includes('key share'),
+    ),
+  ).toHaveLength(2);
 });

@@ -9,16 +9,30 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 
 let lastNumber = 4_915_200_000_000;
-const nextPhone = (): string => `+${(lastNumber += 1)}`;
+function nextPhone(): string {
+  lastNumber += 1;
+  return `+${lastNumber}`;
+}
 
 const FIELDS = `databaseId firstName lastName type email phone company description address city state zip country { id }
   isOptedOut optedOutAt updatedAt source { name } status { name } assignee { name } groups { name }`;
 const create = async (input: object = {}) =>
-  dataOf(await gateway.graphql(`mutation ($input: CreateContactInput!) { createContact(input: $input) { ${FIELDS} } }`, { input: { phone: nextPhone(), ...input } })).createContact;
+  dataOf(
+    await gateway.graphql(`mutation ($input: CreateContactInput!) { createContact(input: $input) { ${FIELDS} } }`, {
+      input: { phone: nextPhone(), ...input },
+    }),
+  ).createContact;
 const update = (id: number, input: object) =>
-  gateway.graphql(`mutation ($id: ID!, $input: UpdateContactInput!) { updateContact(id: $id, input: $input) { ${FIELDS} } }`, { id, input });
+  gateway.graphql(
+    `mutation ($id: ID!, $input: UpdateContactInput!) { updateContact(id: $id, input: $input) { ${FIELDS} } }`,
+    { id, input },
+  );
 const label = async (type: string, name: string): Promise<number> =>
-  dataOf(await gateway.graphql(`mutation ($name: String!) { label: create${type}(input: { name: $name }) { databaseId } }`, { name })).label.databaseId;
+  dataOf(
+    await gateway.graphql(`mutation ($name: String!) { label: create${type}(input: { name: $name }) { databaseId } }`, {
+      name,
+    }),
+  ).label.databaseId;
 
 interface EventRow {
   readonly [column: string]: unknown;
@@ -26,7 +40,10 @@ interface EventRow {
   readonly payload: { readonly contact: Record<string, unknown>; readonly previous?: Record<string, unknown> };
 }
 const eventsOf = (id: number): Promise<EventRow[]> =>
-  gateway.database.query<EventRow>(`select type, payload from events where tenant_id = $1 and (payload->'contact'->>'id')::bigint = $2 order by xid, seq`, [gateway.tenant.id, id]);
+  gateway.database.query<EventRow>(
+    `select type, payload from events where tenant_id = $1 and (payload->'contact'->>'id')::bigint = $2 order by xid, seq`,
+    [gateway.tenant.id, id],
+  );
 const counter = async (): Promise<[counted: number, there: number]> => {
   const [row] = await gateway.database.query<{ counted: number; there: number }>(
     'select contacts::int as counted, (select count(*)::int from contacts where tenant_id = $1) as there from tenant_usage where tenant_id = $1',
@@ -60,7 +77,11 @@ test('what is not given stays', async () => {
 
 test('null takes every optional value away', async () => {
   const { databaseId, phone } = await create(await everything());
-  const nothing = Object.fromEntries(Object.keys(await everything()).filter(name => name !== 'type').map(name => [name, null]));
+  const nothing = Object.fromEntries(
+    Object.keys(await everything())
+      .filter(name => name !== 'type')
+      .map(name => [name, null]),
+  );
   expect(dataOf(await update(databaseId, nothing)).updateContact).toMatchObject({
     firstName: null,
     lastName: null,
@@ -83,22 +104,38 @@ test('null takes every optional value away', async () => {
 test('a phone cannot be taken away, and a taken number or address is refused by its field without a change', async () => {
   const [one, two] = [await create({ email: 'one@example.com' }), await create({ email: 'two@example.com' })];
   expect(faultsOf(await update(two.databaseId, { phone: null }))).toHaveProperty('phone');
-  expect(faultsOf(await update(two.databaseId, { phone: one.phone, firstName: 'Changed' }))).toEqual({ phone: [expect.any(String)] });
-  expect(faultsOf(await update(two.databaseId, { email: 'ONE@example.com', firstName: 'Changed' }))).toEqual({ email: [expect.any(String)] });
-  expect(faultsOf(await update(two.databaseId, { sourceId: '999999', groupIds: ['999999'] }))).toEqual({ sourceId: [expect.any(String)], groupIds: [expect.any(String)] });
-  expect(dataOf(await update(two.databaseId, {})).updateContact).toMatchObject({ firstName: null, phone: two.phone, email: 'two@example.com' });
+  expect(faultsOf(await update(two.databaseId, { phone: one.phone, firstName: 'Changed' }))).toEqual({
+    phone: [expect.any(String)],
+  });
+  expect(faultsOf(await update(two.databaseId, { email: 'ONE@example.com', firstName: 'Changed' }))).toEqual({
+    email: [expect.any(String)],
+  });
+  expect(faultsOf(await update(two.databaseId, { sourceId: '999999', groupIds: ['999999'] }))).toEqual({
+    sourceId: [expect.any(String)],
+    groupIds: [expect.any(String)],
+  });
+  expect(dataOf(await update(two.databaseId, {})).updateContact).toMatchObject({
+    firstName: null,
+    phone: two.phone,
+    email: 'two@example.com',
+  });
   expect((await eventsOf(two.databaseId)).map(event => event.type)).toEqual(['contact.created', 'contact.updated']);
 });
 
 test('a contact may keep its own number and address in another spelling', async () => {
   const contact = await create({ phone: '+52 55 9999 0001', email: 'own@example.com' });
-  expect(dataOf(await update(contact.databaseId, { phone: '+521 55 9999 0001', email: 'OWN@example.com' })).updateContact).toMatchObject({ phone: '+525599990001', email: 'OWN@example.com' });
+  expect(
+    dataOf(await update(contact.databaseId, { phone: '+521 55 9999 0001', email: 'OWN@example.com' })).updateContact,
+  ).toMatchObject({ phone: '+525599990001', email: 'OWN@example.com' });
 });
 
 test('the groups of a contact become exactly those given, in either direction', async () => {
   const [a, b, c] = [await label('Group', 'exact a'), await label('Group', 'exact b'), await label('Group', 'exact c')];
   const contact = await create({ groupIds: [a, b] });
-  const groupsAfter = async (groupIds: number[]) => dataOf(await update(contact.databaseId, { groupIds })).updateContact.groups.map((group: { name: string }) => group.name);
+  const groupsAfter = async (groupIds: number[]) =>
+    dataOf(await update(contact.databaseId, { groupIds })).updateContact.groups.map(
+      (group: { name: string }) => group.name,
+    );
   expect(await groupsAfter([b, c])).toEqual(['exact b', 'exact c']);
   expect(await groupsAfter([])).toEqual([]);
   expect(await groupsAfter([c, c, a])).toEqual(['exact a', 'exact c']);
@@ -117,7 +154,13 @@ test('several changes in one document are each answered as they stood after thei
   expect(dataOf(await gateway.graphql(document, { id, source }))).toEqual({
     first: { groups: [{ name: 'turn a', contactsCount: 1 }], source: { name: 'turn source' } },
     rename: { name: renamed },
-    second: { groups: [{ name: 'turn a', contactsCount: 1 }, { name: 'turn b', contactsCount: 1 }], source: { name: renamed } },
+    second: {
+      groups: [
+        { name: 'turn a', contactsCount: 1 },
+        { name: 'turn b', contactsCount: 1 },
+      ],
+      source: { name: renamed },
+    },
     third: { groups: [] },
   });
 });
@@ -145,7 +188,15 @@ test('opting out and in again is told once each, and asking twice changes nothin
 
 test('concurrent changes of different fields all hold', async () => {
   const { databaseId: id } = await create();
-  const inputs = [{ firstName: 'F' }, { lastName: 'L' }, { city: 'C' }, { zip: 'Z' }, { company: 'Co' }, { state: 'S' }, { type: 'GUEST' }];
+  const inputs = [
+    { firstName: 'F' },
+    { lastName: 'L' },
+    { city: 'C' },
+    { zip: 'Z' },
+    { company: 'Co' },
+    { state: 'S' },
+    { type: 'GUEST' },
+  ];
   await Promise.all(inputs.map(async input => dataOf(await update(id, input))));
   expect(dataOf(await update(id, {})).updateContact).toMatchObject(Object.assign({}, ...inputs));
   expect((await eventsOf(id)).filter(event => event.type === 'contact.updated')).toHaveLength(inputs.length + 1);
@@ -154,31 +205,66 @@ test('concurrent changes of different fields all hold', async () => {
 test('a deleted contact takes its messages, conversations, memberships and queued sends along, answers what it was, and gives its room back', async () => {
   const group = await label('Group', 'cascade');
   const contact = await create({ groupIds: [group], firstName: 'Gone' });
-  dataOf(await gateway.graphql('mutation ($to: String!) { sendTextMessage(input: { to: $to, text: "hello" }) { id } }', { to: contact.phone }));
+  dataOf(
+    await gateway.graphql('mutation ($to: String!) { sendTextMessage(input: { to: $to, text: "hello" }) { id } }', {
+      to: contact.phone,
+    }),
+  );
   const [before] = await counter();
-  const deleted = await gateway.graphql('mutation ($id: ID!) { deleteContact(id: $id) { databaseId firstName phone groups { name } } }', { id: contact.databaseId });
-  expect(dataOf(deleted).deleteContact).toMatchObject({ databaseId: contact.databaseId, firstName: 'Gone', phone: contact.phone });
+  const deleted = await gateway.graphql(
+    'mutation ($id: ID!) { deleteContact(id: $id) { databaseId firstName phone groups { name } } }',
+    { id: contact.databaseId },
+  );
+  expect(dataOf(deleted).deleteContact).toMatchObject({
+    databaseId: contact.databaseId,
+    firstName: 'Gone',
+    phone: contact.phone,
+  });
   for (const table of ['messages', 'conversations', 'contact_groups', 'outbox']) {
-    expect(await gateway.database.query(`select 1 from ${table} where tenant_id = $1 and contact_id = $2`, [gateway.tenant.id, contact.databaseId]), table).toEqual([]);
+    expect(
+      await gateway.database.query(`select 1 from ${table} where tenant_id = $1 and contact_id = $2`, [
+        gateway.tenant.id,
+        contact.databaseId,
+      ]),
+      table,
+    ).toEqual([]);
   }
   const [after, there] = await counter();
   expect([after, there]).toEqual([before - 1, before - 1]);
-  expect((await eventsOf(contact.databaseId)).at(-1)).toMatchObject({ type: 'contact.deleted', payload: { contact: { firstname: 'Gone' } } });
+  expect((await eventsOf(contact.databaseId)).at(-1)).toMatchObject({
+    type: 'contact.deleted',
+    payload: { contact: { firstname: 'Gone' } },
+  });
   expect(codeOf(await update(contact.databaseId, {}))).toBe('NOT_FOUND');
-  expect(codeOf(await gateway.graphql('mutation ($id: ID!) { deleteContact(id: $id) { id } }', { id: contact.databaseId }))).toBe('NOT_FOUND');
+  expect(
+    codeOf(await gateway.graphql('mutation ($id: ID!) { deleteContact(id: $id) { id } }', { id: contact.databaseId })),
+  ).toBe('NOT_FOUND');
   await create({ phone: contact.phone });
 });
 
 test('many contacts are deleted at once; unknown and repeated ids are told, each once', async () => {
   const contacts = await Promise.all([create(), create(), create()]);
   const ids = contacts.map(contact => contact.databaseId);
-  const answer = await gateway.graphql('mutation ($ids: [ID!]!) { deleteContacts(ids: $ids) { deletedIds notFoundIds } }', { ids: [ids[0], ids[1], ids[1], '987654321', '987654321'] });
-  expect(dataOf(answer).deleteContacts).toEqual({ deletedIds: ids.slice(0, 2).sort((a, b) => a - b), notFoundIds: [987654321] });
+  const answer = await gateway.graphql(
+    'mutation ($ids: [ID!]!) { deleteContacts(ids: $ids) { deletedIds notFoundIds } }',
+    { ids: [ids[0], ids[1], ids[1], '987654321', '987654321'] },
+  );
+  expect(dataOf(answer).deleteContacts).toEqual({
+    deletedIds: ids.slice(0, 2).sort((a, b) => a - b),
+    notFoundIds: [987654321],
+  });
   const [counted, there] = await counter();
   expect(counted).toBe(there);
   expect(dataOf(await update(ids[2], {})).updateContact.databaseId).toBe(ids[2]);
 });
 
-test.each([['none', []], ['1,001', Array.from({ length: 1_001 }, (_, n) => n)], ['what is no id', ['x!']], ['the id of something else', ['R3JvdXA6MQ']]])('deleteContacts refuses %s by the field ids', async (_name, ids) => {
-  expect(faultsOf(await gateway.graphql('mutation ($ids: [ID!]!) { deleteContacts(ids: $ids) { deletedIds } }', { ids }))).toHaveProperty('ids');
+test.each([
+  ['none', []],
+  ['1,001', Array.from({ length: 1_001 }, (_, n) => n)],
+  ['what is no id', ['x!']],
+  ['the id of something else', ['R3JvdXA6MQ']],
+])('deleteContacts refuses %s by the field ids', async (_name, ids) => {
+  expect(
+    faultsOf(await gateway.graphql('mutation ($ids: [ID!]!) { deleteContacts(ids: $ids) { deletedIds } }', { ids })),
+  ).toHaveProperty('ids');
 });

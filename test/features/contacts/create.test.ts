@@ -18,19 +18,32 @@ const CREATE = `mutation ($input: CreateContactInput!) { createContact(input: $i
 const create = (input: object, token?: string) => gateway.graphql(CREATE, { input }, token);
 
 const countOf = async (table: string): Promise<number> => {
-  const rows = await gateway.database.query<{ n: string }>(`select count(*) as n from ${table} where tenant_id = $1`, [gateway.tenant.id]);
+  const rows = await gateway.database.query<{ n: string }>(`select count(*) as n from ${table} where tenant_id = $1`, [
+    gateway.tenant.id,
+  ]);
   return Number(rows[0]?.n);
 };
-const rowsWritten = async (): Promise<number[]> => Promise.all(['contacts', 'contact_groups', 'events', 'idempotency_keys'].map(countOf));
+const rowsWritten = async (): Promise<number[]> =>
+  Promise.all(['contacts', 'contact_groups', 'events', 'idempotency_keys'].map(countOf));
 
-async function addRow(table: 'sources' | 'statuses' | 'groups', name: string, tenant: TestTenant = gateway.tenant): Promise<number> {
-  const rows = await gateway.database.query<{ id: string }>(`insert into ${table} (tenant_id, name) values ($1, $2) returning id`, [tenant.id, name]);
+async function addRow(
+  table: 'sources' | 'statuses' | 'groups',
+  name: string,
+  tenant: TestTenant = gateway.tenant,
+): Promise<number> {
+  const rows = await gateway.database.query<{ id: string }>(
+    `insert into ${table} (tenant_id, name) values ($1, $2) returning id`,
+    [tenant.id, name],
+  );
   return Number(rows[0]?.id);
 }
 
 async function addStaff(name: string, tenant: TestTenant = gateway.tenant): Promise<number> {
   const values = [tenant.id, name, `${name}@staff.example`];
-  const rows = await gateway.database.query<{ id: string }>('insert into staff (tenant_id, name, email) values ($1, $2, $3) returning id', values);
+  const rows = await gateway.database.query<{ id: string }>(
+    'insert into staff (tenant_id, name, email) values ($1, $2, $3) returning id',
+    values,
+  );
   return Number(rows[0]?.id);
 }
 
@@ -81,7 +94,16 @@ test('a contact keeps everything that is said of it, trimmed, and is read back t
     groupIds: [group, encodeGlobalId('Group', second), group],
   };
   const { createContact } = dataOf(await create(input));
-  const { phone, sourceId: _s, statusId: _t, assigneeId: _a, groupIds: _g, countryId: _c, firstName: _f, ...same } = input;
+  const {
+    phone,
+    sourceId: _s,
+    statusId: _t,
+    assigneeId: _a,
+    groupIds: _g,
+    countryId: _c,
+    firstName: _f,
+    ...same
+  } = input;
   expect(createContact).toMatchObject({
     ...same,
     phone: phone.replaceAll(' ', ''),
@@ -93,7 +115,10 @@ test('a contact keeps everything that is said of it, trimmed, and is read back t
     assignee: { name: 'Mia', email: 'Mia@staff.example' },
     groups: [{ name: 'Ant' }, { name: 'Zebra' }],
   });
-  const again = await gateway.graphql(`query ($id: ID!) { contact(id: $id) { ${FIELDS} } node(id: $id) { ... on Contact { ${FIELDS} } } }`, { id: createContact.id });
+  const again = await gateway.graphql(
+    `query ($id: ID!) { contact(id: $id) { ${FIELDS} } node(id: $id) { ... on Contact { ${FIELDS} } } }`,
+    { id: createContact.id },
+  );
   expect(again.data).toEqual({ contact: createContact, node: createContact });
 });
 
@@ -104,7 +129,10 @@ test('the event of a new contact carries what was stored, under the names of the
     [gateway.tenant.id, createContact.databaseId],
   );
   expect(events).toHaveLength(1);
-  expect(events[0]).toMatchObject({ type: 'contact.created', payload: { contact: { firstname: 'Ev', email: 'ev@example.com', phone: '+4915100000001', type: 'lead' } } });
+  expect(events[0]).toMatchObject({
+    type: 'contact.created',
+    payload: { contact: { firstname: 'Ev', email: 'ev@example.com', phone: '+4915100000001', type: 'lead' } },
+  });
   expect(JSON.stringify(events)).not.toMatch(/tenant_id|search_text|phone_key/);
 });
 
@@ -112,10 +140,19 @@ test('what is not said of a new contact is the default of the tenant, and null i
   const tenant = await gateway.addTenant({ channel: false });
   const source = await addRow('sources', 'Default source', tenant);
   const status = await addRow('statuses', 'Default status', tenant);
-  await gateway.database.query('update tenants set default_source_id = $2, default_status_id = $3 where tenant_id = $1', [tenant.id, source, status]);
+  await gateway.database.query(
+    'update tenants set default_source_id = $2, default_status_id = $3 where tenant_id = $1',
+    [tenant.id, source, status],
+  );
   const token = await gateway.addToken(tenant, {});
-  expect(dataOf(await create({ phone: '+4915100000002' }, token)).createContact).toMatchObject({ source: { name: 'Default source' }, status: { name: 'Default status' } });
-  expect(dataOf(await create({ phone: '+4915100000003', sourceId: null }, token)).createContact).toMatchObject({ source: null, status: { name: 'Default status' } });
+  expect(dataOf(await create({ phone: '+4915100000002' }, token)).createContact).toMatchObject({
+    source: { name: 'Default source' },
+    status: { name: 'Default status' },
+  });
+  expect(dataOf(await create({ phone: '+4915100000003', sourceId: null }, token)).createContact).toMatchObject({
+    source: null,
+    status: { name: 'Default status' },
+  });
 });
 
 test('a default that has just been deleted does not stand in the way of the next contact', async () => {
@@ -127,7 +164,11 @@ test('a default that has just been deleted does not stand in the way of the next
   dataOf(await gateway.graphql('mutation ($id: ID!) { deleteSource(id: $id) { id } }', { id: source }, token));
   expect(dataOf(await create({ phone: '+4915100000004' }, token)).createContact.source).toBeNull();
   const input = { contacts: [{ phone: '+4915100000005' }] };
-  const batch = await gateway.graphql('mutation ($input: CreateContactsInput!) { createContacts(input: $input) { created { phone } } }', { input }, token);
+  const batch = await gateway.graphql(
+    'mutation ($input: CreateContactsInput!) { createContacts(input: $input) { created { phone } } }',
+    { input },
+    token,
+  );
   expect(dataOf(batch).createContacts.created).toEqual([{ phone: '+4915100000005' }]);
 });
 
@@ -192,8 +233,17 @@ test("another tenant's source, status, group and staff member do not exist, in t
     groupIds: [await addRow('groups', 'Theirs', other)],
   };
   const faults = faultsOf(await create({ phone: '+4915100000030', ...foreign }));
-  const unknown = faultsOf(await create({ phone: '+4915100000030', sourceId: '888888888', statusId: '888888888', assigneeId: '888888888', groupIds: ['888888888'] }));
-  const words = (list: Record<string, string[]>): string => JSON.stringify(list).replaceAll(String(foreign.groupIds[0]), 'ID').replaceAll('888888888', 'ID');
+  const unknown = faultsOf(
+    await create({
+      phone: '+4915100000030',
+      sourceId: '888888888',
+      statusId: '888888888',
+      assigneeId: '888888888',
+      groupIds: ['888888888'],
+    }),
+  );
+  const words = (list: Record<string, string[]>): string =>
+    JSON.stringify(list).replaceAll(String(foreign.groupIds[0]), 'ID').replaceAll('888888888', 'ID');
   expect(words(faults)).toBe(words(unknown));
   expect(Object.keys(faults).sort()).toEqual(['assigneeId', 'groupIds', 'sourceId', 'statusId']);
 });
@@ -206,7 +256,8 @@ describe('one number is one contact, however it is written', () => {
     ['+54 9 11 2345 6789', ['+54 11 2345 6789', '541123456789', '+5491123456789']],
   ])('%s', async (number, spellings) => {
     dataOf(await create({ phone: number }));
-    for (const spelling of spellings) expect(faultsOf(await create({ phone: spelling })), spelling).toHaveProperty('phone');
+    for (const spelling of spellings)
+      expect(faultsOf(await create({ phone: spelling })), spelling).toHaveProperty('phone');
   });
 });
 
@@ -217,8 +268,13 @@ test('a number belongs to a tenant: another tenant may have it as well', async (
 
 test('an e-mail address is taken whatever its case, and a number and an address taken are told together', async () => {
   dataOf(await create({ phone: '+4915100000060', email: 'Taken@Example.com' }));
-  expect(Object.keys(faultsOf(await create({ phone: '+4915100000061', email: 'tAKEN@example.COM' })))).toEqual(['email']);
-  expect(Object.keys(faultsOf(await create({ phone: '+4915100000060', email: 'taken@example.com' }))).sort()).toEqual(['email', 'phone']);
+  expect(Object.keys(faultsOf(await create({ phone: '+4915100000061', email: 'tAKEN@example.COM' })))).toEqual([
+    'email',
+  ]);
+  expect(Object.keys(faultsOf(await create({ phone: '+4915100000060', email: 'taken@example.com' }))).sort()).toEqual([
+    'email',
+    'phone',
+  ]);
 });
 
 test('an empty e-mail address is none, and any number of contacts have none', async () => {
@@ -228,10 +284,15 @@ test('an empty e-mail address is none, and any number of contacts have none', as
 });
 
 test('of 20 simultaneous creations of one number exactly one makes a contact, the others say which field it is', async () => {
-  const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => create({ phone: '+4915100000080', email: `race${n}@example.com` })));
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, n) => create({ phone: '+4915100000080', email: `race${n}@example.com` })),
+  );
   expect(answers.filter(answer => !answer.errors)).toHaveLength(1);
   for (const answer of answers.filter(({ errors }) => errors)) expect(Object.keys(faultsOf(answer))).toEqual(['phone']);
-  const [row] = await gateway.database.query<{ n: number }>("select count(*)::int as n from contacts where tenant_id = $1 and phone = '+4915100000080'", [gateway.tenant.id]);
+  const [row] = await gateway.database.query<{ n: number }>(
+    "select count(*)::int as n from contacts where tenant_id = $1 and phone = '+4915100000080'",
+    [gateway.tenant.id],
+  );
   expect(row?.n).toBe(1);
 });
 

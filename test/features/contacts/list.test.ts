@@ -8,28 +8,96 @@ const ids: Record<string, number> = {};
 
 /** What the tests below look for. Names of columns, as they stand in the table. */
 const PEOPLE = [
-  { firstname: 'Ada', lastname: 'Lovelace', email: 'ada@example.com', phone: '+442079460001', company: 'Engines 100%', type: 'customer', source: 'Web', groups: ['Friends', 'Press'], created_at: '2026-01-01T10:00:00Z' },
-  { firstname: 'Bob', lastname: 'O_Brien', email: 'bob.b@example.com', phone: '+491511234567', company: 'back\\slash', type: 'lead', source: 'Fair', groups: ['Friends'], created_at: '2026-01-02T10:00:00Z' },
-  { firstname: 'Çelik', lastname: 'Ünal', email: null, phone: '+905321234567', company: 'ÄRGER GMBH', type: 'guest', source: null, groups: [], created_at: '2026-01-03T10:00:00.123Z' },
-  { firstname: 'ΓΙΑΝΝΗΣ', lastname: '王小明', email: 'x@example.com', phone: '+8613812345678', company: null, type: 'lead', source: 'Web', groups: ['Press'], created_at: '2026-01-04T10:00:00Z', opted_out_at: '2026-02-01T00:00:00Z' },
-  { firstname: 'Ed', lastname: '', email: null, phone: null, company: '50 50', type: 'lead', source: null, groups: [], created_at: '2026-01-05T10:00:00Z' },
+  {
+    firstname: 'Ada',
+    lastname: 'Lovelace',
+    email: 'ada@example.com',
+    phone: '+442079460001',
+    company: 'Engines 100%',
+    type: 'customer',
+    source: 'Web',
+    groups: ['Friends', 'Press'],
+    created_at: '2026-01-01T10:00:00Z',
+  },
+  {
+    firstname: 'Bob',
+    lastname: 'O_Brien',
+    email: 'bob.b@example.com',
+    phone: '+491511234567',
+    company: 'back\\slash',
+    type: 'lead',
+    source: 'Fair',
+    groups: ['Friends'],
+    created_at: '2026-01-02T10:00:00Z',
+  },
+  {
+    firstname: 'Çelik',
+    lastname: 'Ünal',
+    email: null,
+    phone: '+905321234567',
+    company: 'ÄRGER GMBH',
+    type: 'guest',
+    source: null,
+    groups: [],
+    created_at: '2026-01-03T10:00:00.123Z',
+  },
+  {
+    firstname: 'ΓΙΑΝΝΗΣ',
+    lastname: '王小明',
+    email: 'x@example.com',
+    phone: '+8613812345678',
+    company: null,
+    type: 'lead',
+    source: 'Web',
+    groups: ['Press'],
+    created_at: '2026-01-04T10:00:00Z',
+    opted_out_at: '2026-02-01T00:00:00Z',
+  },
+  {
+    firstname: 'Ed',
+    lastname: '',
+    email: null,
+    phone: null,
+    company: '50 50',
+    type: 'lead',
+    source: null,
+    groups: [],
+    created_at: '2026-01-05T10:00:00Z',
+  },
 ] as const;
 
 beforeAll(async () => {
   gateway = await startGateway();
   const { query } = gateway.database;
   const insert = async (table: string, name: string): Promise<void> => {
-    const rows = await query<{ id: string }>(`insert into ${table} (tenant_id, name) values ($1, $2) returning id`, [gateway.tenant.id, name]);
+    const rows = await query<{ id: string }>(`insert into ${table} (tenant_id, name) values ($1, $2) returning id`, [
+      gateway.tenant.id,
+      name,
+    ]);
     ids[name] = Number(rows[0]?.id);
   };
   for (const name of ['Web', 'Fair']) await insert('sources', name);
   for (const name of ['Friends', 'Press', 'Nobody']) await insert('groups', name);
   for (const { source, groups, ...person } of PEOPLE) {
-    const columns = { ...person, tenant_id: gateway.tenant.id, phone_key: person.phone?.slice(1) ?? null, source_id: source && ids[source], updated_at: person.created_at };
+    const columns = {
+      ...person,
+      tenant_id: gateway.tenant.id,
+      phone_key: person.phone?.slice(1) ?? null,
+      source_id: source && ids[source],
+      updated_at: person.created_at,
+    };
     const names = Object.keys(columns);
-    const rows = await query<{ id: string }>(`insert into contacts (${names.join(', ')}) values (${names.map((_, n) => `$${n + 1}`).join(', ')}) returning id`, Object.values(columns));
+    const rows = await query<{ id: string }>(
+      `insert into contacts (${names.join(', ')}) values (${names.map((_, n) => `$${n + 1}`).join(', ')}) returning id`,
+      Object.values(columns),
+    );
     ids[person.firstname] = Number(rows[0]?.id);
-    for (const group of groups) await query('insert into contact_groups (tenant_id, contact_id, group_id) values ($1, $2, $3)', [gateway.tenant.id, rows[0]?.id, ids[group]]);
+    for (const group of groups)
+      await query('insert into contact_groups (tenant_id, contact_id, group_id) values ($1, $2, $3)', [
+        gateway.tenant.id,
+        rows[0]?.id,
+        ids[group],
+      ]);
   }
   await query('update tenant_usage set contacts = $2 where tenant_id = $1', [gateway.tenant.id, PEOPLE.length]);
 });
@@ -74,7 +142,7 @@ describe('filters', () => {
     ['', { email: { like: '%\\' } }],
     ['Γ', { optedOutAt: { isNull: false } }],
     ['A', { phone: { eq: '+442079460001' } }],
-    ['B', { phone: { gt: '+44', lt: '+5' } , type: { eq: 'lead' } }],
+    ['B', { phone: { gt: '+44', lt: '+5' }, type: { eq: 'lead' } }],
     ['ABÇΓE', {}],
     ['ABÇΓE', { type: null, email: {}, phone: { eq: null } }],
   ];
@@ -136,11 +204,13 @@ describe('the search', () => {
     ['', '\u{1F44D}'],
   ])('finds %s by %j', async (expected, search) => expect(await shown({ search })).toBe(expected));
 
-  test('and a filter both have to hold', async () => expect(await shown({ search: 'example', filter: { type: { eq: 'lead' } } })).toBe('BΓ'));
+  test('and a filter both have to hold', async () =>
+    expect(await shown({ search: 'example', filter: { type: { eq: 'lead' } } })).toBe('BΓ'));
 });
 
 describe('orders', () => {
-  const by = (...fields: string[]): object[] => fields.map(text => ({ field: text.replace('-', ''), direction: text.startsWith('-') ? 'DESC' : 'ASC' }));
+  const by = (...fields: string[]): object[] =>
+    fields.map(text => ({ field: text.replace('-', ''), direction: text.startsWith('-') ? 'DESC' : 'ASC' }));
   test.each([
     ['ABÇΓE', by('ID')],
     ['EΓÇBA', by('-ID')],
@@ -175,7 +245,10 @@ describe('a page that cannot be is refused by the argument that is wrong', () =>
     ['after', { after: cursor('-c.id', null) }],
     ['after', { after: cursor('-c.id', { a: 1 }) }],
     ['after', { orderBy: [{ field: 'CREATED_AT' }], after: cursor('c.created_at,c.id', 'yesterday', 1) }],
-    ['after', { orderBy: [{ field: 'CREATED_AT' }], after: cursor('c.created_at,c.id', '0000-01-01T00:00:00.000Z', 1) }],
+    [
+      'after',
+      { orderBy: [{ field: 'CREATED_AT' }], after: cursor('c.created_at,c.id', '0000-01-01T00:00:00.000Z', 1) },
+    ],
     ['after', { orderBy: [{ field: 'FIRST_NAME' }], after: cursor('c.firstname,c.id', 'a\u0000', 1) }],
     ['before', { last: 1, before: cursor('x') }],
     ['offset', { offset: -1 }],
@@ -191,11 +264,18 @@ describe('a page that cannot be is refused by the argument that is wrong', () =>
     ['filter.sourceId', { filter: { sourceId: { in: ['99999999999999999999'] } } }],
   ])('%s: %o', async (field, variables) => expect(Object.keys(faultsOf(await list(variables)))).toEqual([field]));
 
-  test.each(['2026-13-01', 'tomorrow', '0000-01-01', '2026-01-01T25:00:00Z', '2026-02-30', '', '12'])('an instant %j is none', async instant =>
-    expect(codeOf(await list({ filter: { createdAt: { gt: instant } } }))).toBe('BAD_USER_INPUT'),
+  test.each(['2026-13-01', 'tomorrow', '0000-01-01', '2026-01-01T25:00:00Z', '2026-02-30', '', '12'])(
+    'an instant %j is none',
+    async instant => expect(codeOf(await list({ filter: { createdAt: { gt: instant } } }))).toBe('BAD_USER_INPUT'),
   );
 
-  test.each(['9999-12-31', '0001-01-01', '2026-01-01T00:00:00.123456Z', '2026-01-01T00:00:00+14:00', '2026-01-01T00:00:00'])('an instant %j is one', async instant =>
+  test.each([
+    '9999-12-31',
+    '0001-01-01',
+    '2026-01-01T00:00:00.123456Z',
+    '2026-01-01T00:00:00+14:00',
+    '2026-01-01T00:00:00',
+  ])('an instant %j is one', async instant =>
     expect(codeOf(await list({ filter: { createdAt: { ne: instant } } }))).toBeUndefined(),
   );
 });
@@ -204,11 +284,16 @@ test('an instant without an offset means UTC, wherever the process runs', async 
   expect(await shown({ filter: { createdAt: { eq: '2026-01-03T10:00:00.123' } } })).toBe('Ç'));
 
 test('pages by number show the same rows as pages by cursor, and a page beyond the end is empty', async () => {
-  const page = async (variables: object) => dataOf(await list({ orderBy: [{ field: 'FIRST_NAME' }], ...variables })).contacts;
+  const page = async (variables: object) =>
+    dataOf(await list({ orderBy: [{ field: 'FIRST_NAME' }], ...variables })).contacts;
   const first = await page({ first: 2 });
   const second = await page({ first: 2, after: first.pageInfo.endCursor });
   expect((await page({ first: 2, offset: 2 })).nodes).toEqual(second.nodes);
-  expect(await page({ first: 2, offset: 500 })).toEqual({ nodes: [], totalCount: 5, pageInfo: { hasNextPage: false, hasPreviousPage: true, startCursor: null, endCursor: null } });
+  expect(await page({ first: 2, offset: 500 })).toEqual({
+    nodes: [],
+    totalCount: 5,
+    pageInfo: { hasNextPage: false, hasPreviousPage: true, startCursor: null, endCursor: null },
+  });
   expect((await page({ last: 2, before: second.pageInfo.startCursor })).nodes).toEqual(first.nodes);
   expect(first).toMatchObject({ totalCount: 5, pageInfo: { hasNextPage: true, hasPreviousPage: false } });
 });

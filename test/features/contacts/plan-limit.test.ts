@@ -5,22 +5,43 @@ import { startGateway, type TestGateway, type TestTenant } from '../../support/g
 
 let gateway: TestGateway;
 let lastNumber = 4_915_400_000_000;
-const nextPhone = (): string => `+${(lastNumber += 1)}`;
+function nextPhone(): string {
+  lastNumber += 1;
+  return `+${lastNumber}`;
+}
 
 beforeAll(async () => {
   gateway = await startGateway({ env: { PARLEY_DATABASE_POOL: '20' } });
-  await gateway.database.query("insert into plans (name, max_contacts, calls_per_minute) values ('ten', 10, 6000), ('three', 3, 6000)");
+  await gateway.database.query(
+    "insert into plans (name, max_contacts, calls_per_minute) values ('ten', 10, 6000), ('three', 3, 6000)",
+  );
 });
 afterAll(() => gateway.stop());
 
-const create = (tenant: TestTenant) => gateway.graphql('mutation ($input: CreateContactInput!) { createContact(input: $input) { databaseId } }', { input: { phone: nextPhone() } }, tenant.token);
-const send = (tenant: TestTenant) => gateway.graphql('mutation ($to: String!) { sendTextMessage(input: { to: $to, text: "hi" }) { contactId } }', { to: nextPhone() }, tenant.token);
+const create = (tenant: TestTenant) =>
+  gateway.graphql(
+    'mutation ($input: CreateContactInput!) { createContact(input: $input) { databaseId } }',
+    { input: { phone: nextPhone() } },
+    tenant.token,
+  );
+const send = (tenant: TestTenant) =>
+  gateway.graphql(
+    'mutation ($to: String!) { sendTextMessage(input: { to: $to, text: "hi" }) { contactId } }',
+    { to: nextPhone() },
+    tenant.token,
+  );
 const batch = (tenant: TestTenant, count: number) => {
   const contacts = Array.from({ length: count }, () => ({ phone: nextPhone() }));
-  return gateway.graphql('mutation ($input: CreateContactsInput!) { createContacts(input: $input) { created { databaseId } errors { index } } }', { input: { contacts } }, tenant.token);
+  return gateway.graphql(
+    'mutation ($input: CreateContactsInput!) { createContacts(input: $input) { created { databaseId } errors { index } } }',
+    { input: { contacts } },
+    tenant.token,
+  );
 };
-const remove = (tenant: TestTenant, ids: number[]) => gateway.graphql('mutation ($ids: [ID!]!) { deleteContacts(ids: $ids) { deletedIds } }', { ids }, tenant.token);
-const changePlan = (tenant: TestTenant, plan: string) => gateway.gateway.resources.db.transaction(trx => updateTenant(trx, tenant.id, { plan }));
+const remove = (tenant: TestTenant, ids: number[]) =>
+  gateway.graphql('mutation ($ids: [ID!]!) { deleteContacts(ids: $ids) { deletedIds } }', { ids }, tenant.token);
+const changePlan = (tenant: TestTenant, plan: string) =>
+  gateway.gateway.resources.db.transaction(trx => updateTenant(trx, tenant.id, { plan }));
 
 /** @returns how many contacts there are, which is also what the counter and the list say */
 async function usage(tenant: TestTenant): Promise<number> {
@@ -29,7 +50,9 @@ async function usage(tenant: TestTenant): Promise<number> {
     [tenant.id],
   );
   expect(row?.counted).toBe(row?.there);
-  expect(dataOf(await gateway.graphql('{ contacts { totalCount } }', {}, tenant.token)).contacts.totalCount).toBe(row?.there);
+  expect(dataOf(await gateway.graphql('{ contacts { totalCount } }', {}, tenant.token)).contacts.totalCount).toBe(
+    row?.there,
+  );
   return row?.there ?? -1;
 }
 
@@ -38,7 +61,11 @@ test('of 50 simultaneous creations with room for 10 exactly 10 succeed, the othe
   const answers = await Promise.all(Array.from({ length: 50 }, () => create(tenant)));
   expect(answers.filter(({ errors }) => !errors)).toHaveLength(10);
   const refusals = answers.flatMap(({ errors }) => errors ?? []);
-  for (const { extensions } of refusals) expect(extensions).toEqual({ code: 'FEATURE_LIMIT_EXCEEDED', details: { feature: 'contacts', current: 10, maximum: 10 } });
+  for (const { extensions } of refusals)
+    expect(extensions).toEqual({
+      code: 'FEATURE_LIMIT_EXCEEDED',
+      details: { feature: 'contacts', current: 10, maximum: 10 },
+    });
   expect(await usage(tenant)).toBe(10);
 });
 
@@ -53,26 +80,42 @@ test('simultaneous batches fill the plan to the last place and not beyond', asyn
 
 test('creations, batches and sends to new numbers share the room exactly, and the counter never drifts', async () => {
   const tenant = await gateway.addTenant({ plan: 'ten' });
-  const calls = Array.from({ length: 36 }, (_, n) => (n % 3 === 0 ? create(tenant) : n % 3 === 1 ? send(tenant) : batch(tenant, 2)));
+  const calls = Array.from({ length: 36 }, (_, n) =>
+    n % 3 === 0 ? create(tenant) : n % 3 === 1 ? send(tenant) : batch(tenant, 2),
+  );
   const answers = await Promise.all(calls);
   for (const answer of answers) expect([undefined, 'FEATURE_LIMIT_EXCEEDED']).toContain(codeOf(answer));
   expect(await usage(tenant)).toBe(10);
   expect(codeOf(await send(tenant))).toBe('FEATURE_LIMIT_EXCEEDED');
-  const [messages] = await gateway.database.query<{ n: number }>('select count(*)::int as n from messages where tenant_id = $1', [tenant.id]);
+  const [messages] = await gateway.database.query<{ n: number }>(
+    'select count(*)::int as n from messages where tenant_id = $1',
+    [tenant.id],
+  );
   expect(messages?.n).toBe(answers.filter(({ data }) => data?.sendTextMessage).length);
 });
 
 test('creations and deletions at the same time leave the counter true', async () => {
   const tenant = await gateway.addTenant({ plan: 'ten' });
-  const ids: number[] = dataOf(await batch(tenant, 8)).createContacts.created.map((contact: { databaseId: number }) => contact.databaseId);
-  const calls = [...ids.map(id => remove(tenant, [id])), ...ids.map(() => create(tenant)), remove(tenant, ids), batch(tenant, 3), remove(tenant, [...ids].reverse())];
-  for (const answer of await Promise.all(calls)) expect([undefined, 'FEATURE_LIMIT_EXCEEDED']).toContain(codeOf(answer));
+  const ids: number[] = dataOf(await batch(tenant, 8)).createContacts.created.map(
+    (contact: { databaseId: number }) => contact.databaseId,
+  );
+  const calls = [
+    ...ids.map(id => remove(tenant, [id])),
+    ...ids.map(() => create(tenant)),
+    remove(tenant, ids),
+    batch(tenant, 3),
+    remove(tenant, [...ids].reverse()),
+  ];
+  for (const answer of await Promise.all(calls))
+    expect([undefined, 'FEATURE_LIMIT_EXCEEDED']).toContain(codeOf(answer));
   expect(await usage(tenant)).toBeLessThanOrEqual(10);
 });
 
 test('a smaller plan takes nothing away and lets nothing in, until there is room again', async () => {
   const tenant = await gateway.addTenant({ plan: 'ten' });
-  const ids: number[] = dataOf(await batch(tenant, 5)).createContacts.created.map((contact: { databaseId: number }) => contact.databaseId);
+  const ids: number[] = dataOf(await batch(tenant, 5)).createContacts.created.map(
+    (contact: { databaseId: number }) => contact.databaseId,
+  );
   await changePlan(tenant, 'three');
   expect(await usage(tenant)).toBe(5);
   for (const attempt of [create(tenant), send(tenant)]) expect(codeOf(await attempt)).toBe('FEATURE_LIMIT_EXCEEDED');
@@ -91,10 +134,18 @@ test('a smaller plan takes nothing away and lets nothing in, until there is room
 test('a person who writes in is never turned away by the plan, and the next creation by the tenant is', async () => {
   const tenant = await gateway.addTenant({ plan: 'three' });
   dataOf(await batch(tenant, 3));
-  gateway.emulator.inbound({ from: '+14155559999', text: 'Hi', profileName: `${'x'.repeat(254)}👍 tail`, phoneNumberId: tenant.phoneNumberId });
+  gateway.emulator.inbound({
+    from: '+14155559999',
+    text: 'Hi',
+    profileName: `${'x'.repeat(254)}👍 tail`,
+    phoneNumberId: tenant.phoneNumberId,
+  });
   await expect.poll(() => usage(tenant), { timeout: 5_000 }).toBe(4);
   expect(codeOf(await create(tenant))).toBe('FEATURE_LIMIT_EXCEEDED');
-  expect(dataOf(await gateway.graphql('{ contacts(search: "4155559999") { nodes { firstName } } }', {}, tenant.token)).contacts.nodes).toEqual([{ firstName: `${'x'.repeat(254)}👍` }]);
+  expect(
+    dataOf(await gateway.graphql('{ contacts(search: "4155559999") { nodes { firstName } } }', {}, tenant.token))
+      .contacts.nodes,
+  ).toEqual([{ firstName: `${'x'.repeat(254)}👍` }]);
 });
 
 test('an unlimited plan has no limit', async () => {

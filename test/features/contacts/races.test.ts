@@ -8,7 +8,10 @@ import { eventually, type GraphQLAnswer, startGateway, type TestGateway } from '
 let gateway: TestGateway;
 let bystander: pg.Client;
 let lastNumber = 4_915_500_000_000;
-const nextPhone = (): string => `+${(lastNumber += 1)}`;
+function nextPhone(): string {
+  lastNumber += 1;
+  return `+${lastNumber}`;
+}
 
 beforeAll(async () => {
   gateway = await startGateway({ env: { PARLEY_DATABASE_POOL: '12' } });
@@ -23,7 +26,11 @@ afterEach(() => bystander.end());
 const CREATE = 'mutation ($input: CreateContactInput!) { createContact(input: $input) { databaseId } }';
 const create = (input: object) => gateway.graphql(CREATE, { input: { phone: nextPhone(), ...input } });
 const label = async (type: string): Promise<number> =>
-  dataOf(await gateway.graphql(`mutation ($name: String!) { label: create${type}(input: { name: $name }) { databaseId } }`, { name: `${type} ${nextPhone()}` })).label.databaseId;
+  dataOf(
+    await gateway.graphql(`mutation ($name: String!) { label: create${type}(input: { name: $name }) { databaseId } }`, {
+      name: `${type} ${nextPhone()}`,
+    }),
+  ).label.databaseId;
 
 /** Runs a statement in an open transaction, sends a request that has to wait for it, and commits. */
 async function during(statement: string, request: () => Promise<GraphQLAnswer>): Promise<GraphQLAnswer> {
@@ -31,59 +38,93 @@ async function during(statement: string, request: () => Promise<GraphQLAnswer>):
   await bystander.query(statement);
   const answer = request();
   await eventually(async () => {
-    const waiting = await gateway.database.query("select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'");
+    const waiting = await gateway.database.query(
+      "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+    );
     expect(waiting).not.toEqual([]);
   });
   await bystander.query('commit');
   return answer;
 }
 
-test.each([['Source', 'sources', 'sourceId'], ['Status', 'statuses', 'statusId']])('a %s that is deleted while a contact is made with it does not exist', async (type, table, field) => {
+test.each([
+  ['Source', 'sources', 'sourceId'],
+  ['Status', 'statuses', 'statusId'],
+])('a %s that is deleted while a contact is made with it does not exist', async (type, table, field) => {
   const id = await label(type);
-  expect(Object.keys(faultsOf(await during(`delete from ${table} where id = ${id}`, () => create({ [field]: id }))))).toEqual([field]);
+  expect(
+    Object.keys(faultsOf(await during(`delete from ${table} where id = ${id}`, () => create({ [field]: id })))),
+  ).toEqual([field]);
 });
 
 test('a group that is deleted while a contact is put into it does not exist', async () => {
   const [one, two, three] = [await label('Group'), await label('Group'), await label('Group')];
-  expect(faultsOf(await during(`delete from groups where id = ${one}`, () => create({ groupIds: [one] })))).toHaveProperty('groupIds');
+  expect(
+    faultsOf(await during(`delete from groups where id = ${one}`, () => create({ groupIds: [one] }))),
+  ).toHaveProperty('groupIds');
   const { databaseId } = dataOf(await create({})).createContact;
-  const update = () => gateway.graphql('mutation ($id: ID!, $g: [ID!]) { updateContact(id: $id, input: { groupIds: $g }) { id } }', { id: databaseId, g: [two] });
+  const update = () =>
+    gateway.graphql('mutation ($id: ID!, $g: [ID!]) { updateContact(id: $id, input: { groupIds: $g }) { id } }', {
+      id: databaseId,
+      g: [two],
+    });
   expect(faultsOf(await during(`delete from groups where id = ${two}`, update))).toHaveProperty('groupIds');
-  const add = () => gateway.graphql('mutation ($g: ID!, $c: [ID!]!) { addContactsToGroup(input: { groupId: $g, contactIds: $c }) { count } }', { g: three, c: [databaseId] });
+  const add = () =>
+    gateway.graphql(
+      'mutation ($g: ID!, $c: [ID!]!) { addContactsToGroup(input: { groupId: $g, contactIds: $c }) { count } }',
+      { g: three, c: [databaseId] },
+    );
   expect(codeOf(await during(`delete from groups where id = ${three}`, add))).toBe('NOT_FOUND');
 });
 
 test('a contact that is deleted while it is put into a group is no contact', async () => {
   const group = await label('Group');
   const { databaseId } = dataOf(await create({})).createContact;
-  const add = () => gateway.graphql('mutation ($g: ID!, $c: [ID!]!) { addContactsToGroup(input: { groupId: $g, contactIds: $c }) { count } }', { g: group, c: [databaseId] });
+  const add = () =>
+    gateway.graphql(
+      'mutation ($g: ID!, $c: [ID!]!) { addContactsToGroup(input: { groupId: $g, contactIds: $c }) { count } }',
+      { g: group, c: [databaseId] },
+    );
   expect(faultsOf(await during(`delete from contacts where id = ${databaseId}`, add))).toHaveProperty('contactIds');
 });
 
-test.each([['Source', 'sources', 'source_id'], ['Status', 'statuses', 'status_id']])('a %s that a contact begins to use while it is deleted is in use', async (type, _table, column) => {
+test.each([
+  ['Source', 'sources', 'source_id'],
+  ['Status', 'statuses', 'status_id'],
+])('a %s that a contact begins to use while it is deleted is in use', async (type, _table, column) => {
   const id = await label(type);
   const insert = `insert into contacts (tenant_id, phone, phone_key, ${column}) values (${gateway.tenant.id}, '${nextPhone()}', '${lastNumber}', ${id})`;
-  const one = await during(insert, () => gateway.graphql(`mutation ($id: ID!) { delete${type}(id: $id) { id } }`, { id }));
+  const one = await during(insert, () =>
+    gateway.graphql(`mutation ($id: ID!) { delete${type}(id: $id) { id } }`, { id }),
+  );
   expect(codeOf(one)).toBe('CONFLICT');
   const again = await label(type);
   const second = `insert into contacts (tenant_id, phone, phone_key, ${column}) values (${gateway.tenant.id}, '${nextPhone()}', '${lastNumber}', ${again})`;
   const plural = type === 'Source' ? 'Sources' : 'Statuses';
-  const many = await during(second, () => gateway.graphql(`mutation ($ids: [ID!]!) { delete${plural}(ids: $ids) { deletedIds inUseIds } }`, { ids: [again] }));
+  const many = await during(second, () =>
+    gateway.graphql(`mutation ($ids: [ID!]!) { delete${plural}(ids: $ids) { deletedIds inUseIds } }`, { ids: [again] }),
+  );
   expect(dataOf(many)[`delete${plural}`]).toEqual({ deletedIds: [], inUseIds: [again] });
 });
 
 test('a number that another request takes first is a duplicate, on creation and on change', async () => {
   const { databaseId } = dataOf(await create({})).createContact;
-  const taken = (phone: string): string => `insert into contacts (tenant_id, phone, phone_key) values (${gateway.tenant.id}, '${phone}', '${phone.slice(1)}')`;
+  const taken = (phone: string): string =>
+    `insert into contacts (tenant_id, phone, phone_key) values (${gateway.tenant.id}, '${phone}', '${phone.slice(1)}')`;
   const [first, second] = [nextPhone(), nextPhone()];
   expect(faultsOf(await during(taken(first), () => create({ phone: first })))).toHaveProperty('phone');
-  const change = () => gateway.graphql('mutation ($id: ID!, $phone: String) { updateContact(id: $id, input: { phone: $phone }) { id } }', { id: databaseId, phone: second });
+  const change = () =>
+    gateway.graphql('mutation ($id: ID!, $phone: String) { updateContact(id: $id, input: { phone: $phone }) { id } }', {
+      id: databaseId,
+      phone: second,
+    });
   expect(faultsOf(await during(taken(second), change))).toHaveProperty('phone');
 });
 
 test('a contact that is deleted while it is changed is not found', async () => {
   const { databaseId } = dataOf(await create({})).createContact;
-  const change = () => gateway.graphql('mutation ($id: ID!) { updateContact(id: $id, input: { city: "X" }) { id } }', { id: databaseId });
+  const change = () =>
+    gateway.graphql('mutation ($id: ID!) { updateContact(id: $id, input: { city: "X" }) { id } }', { id: databaseId });
   expect(codeOf(await during(`delete from contacts where id = ${databaseId}`, change))).toBe('NOT_FOUND');
 });
 
@@ -91,16 +132,26 @@ test('contacts that are deleted and made again by many requests at once never ma
   const phones = Array.from({ length: 6 }, nextPhone);
   for (let round = 0; round < 4; round += 1) {
     const made = await Promise.all(phones.map(phone => create({ phone })));
-    const { contacts } = dataOf(await gateway.graphql('query ($in: [String!]) { contacts(filter: { phone: { in: $in } }) { nodes { databaseId } } }', { in: phones }));
+    const { contacts } = dataOf(
+      await gateway.graphql(
+        'query ($in: [String!]) { contacts(filter: { phone: { in: $in } }) { nodes { databaseId } } }',
+        { in: phones },
+      ),
+    );
     const ids: number[] = contacts.nodes.map((contact: { databaseId: number }) => contact.databaseId);
     const answers = await Promise.all([
       ...phones.map(phone => create({ phone })),
       gateway.graphql('mutation ($ids: [ID!]!) { deleteContacts(ids: $ids) { deletedIds } }', { ids }),
-      gateway.graphql('mutation ($ids: [ID!]!) { deleteContacts(ids: $ids) { deletedIds } }', { ids: [...ids].reverse() }),
-      ...ids.map(id => gateway.graphql('mutation ($id: ID!) { updateContact(id: $id, input: { city: "X" }) { id } }', { id })),
+      gateway.graphql('mutation ($ids: [ID!]!) { deleteContacts(ids: $ids) { deletedIds } }', {
+        ids: [...ids].reverse(),
+      }),
+      ...ids.map(id =>
+        gateway.graphql('mutation ($id: ID!) { updateContact(id: $id, input: { city: "X" }) { id } }', { id }),
+      ),
       ...phones.map(phone => create({ phone })),
     ]);
-    for (const answer of [...made, ...answers]) expect([undefined, 'VALIDATION_ERROR', 'NOT_FOUND']).toContain(codeOf(answer));
+    for (const answer of [...made, ...answers])
+      expect([undefined, 'VALIDATION_ERROR', 'NOT_FOUND']).toContain(codeOf(answer));
   }
 });
 
@@ -114,7 +165,11 @@ test('people who write in while the tenant makes contacts of the same numbers ar
   );
   for (const answer of answers) expect([undefined, 'VALIDATION_ERROR']).toContain(codeOf(answer));
   await eventually(async () => {
-    const { messages } = dataOf(await gateway.graphql('{ messages(first: 100, filter: { direction: { eq: "inbound" } }) { totalCount nodes { phone } } }'));
+    const { messages } = dataOf(
+      await gateway.graphql(
+        '{ messages(first: 100, filter: { direction: { eq: "inbound" } }) { totalCount nodes { phone } } }',
+      ),
+    );
     expect(messages.totalCount).toBe(phones.length);
     expect(messages.nodes.map((message: { phone: string }) => message.phone).sort()).toEqual(phones);
   });

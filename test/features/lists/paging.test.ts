@@ -11,7 +11,10 @@ interface Person {
   readonly UPDATED_AT: string;
   readonly type: string;
 }
-type Term = { readonly field: 'ID' | 'FIRST_NAME' | 'LAST_NAME' | 'CREATED_AT' | 'UPDATED_AT'; readonly direction: 'ASC' | 'DESC' };
+type Term = {
+  readonly field: 'ID' | 'FIRST_NAME' | 'LAST_NAME' | 'CREATED_AT' | 'UPDATED_AT';
+  readonly direction: 'ASC' | 'DESC';
+};
 
 let gateway: TestGateway;
 const people: Person[] = [];
@@ -20,17 +23,36 @@ const people: Person[] = [];
 beforeAll(async () => {
   gateway = await startGateway();
   const names = ['', 'a', 'ab', 'b', 'bb', 'c', 'ccc'];
-  const [cycle, at] = [(n: number, salt: number): number => (n * 7919 + salt * 104_729) % 97, (n: number): string => new Date(1_767_000_000_000 + (n % 5)).toISOString()];
-  const rows = Array.from({ length: 137 }, (_, n) => [names[cycle(n, 1) % 7], names[cycle(n, 2) % 3], at(cycle(n, 3)), at(cycle(n, 4)), ['lead', 'customer', 'guest'][cycle(n, 5) % 3]]);
+  const [cycle, at] = [
+    (n: number, salt: number): number => (n * 7919 + salt * 104_729) % 97,
+    (n: number): string => new Date(1_767_000_000_000 + (n % 5)).toISOString(),
+  ];
+  const rows = Array.from({ length: 137 }, (_, n) => [
+    names[cycle(n, 1) % 7],
+    names[cycle(n, 2) % 3],
+    at(cycle(n, 3)),
+    at(cycle(n, 4)),
+    ['lead', 'customer', 'guest'][cycle(n, 5) % 3],
+  ]);
   for (const row of rows) {
     const inserted = await gateway.database.query<{ id: string }>(
       'insert into contacts (tenant_id, firstname, lastname, created_at, updated_at, type) values ($1, $2, $3, $4, $5, $6) returning id',
       [gateway.tenant.id, ...row],
     );
     const [first = '', last = '', created = '', updated = '', type = ''] = row;
-    people.push({ id: Number(inserted[0]?.id), FIRST_NAME: first, LAST_NAME: last, CREATED_AT: created, UPDATED_AT: updated, type });
+    people.push({
+      id: Number(inserted[0]?.id),
+      FIRST_NAME: first,
+      LAST_NAME: last,
+      CREATED_AT: created,
+      UPDATED_AT: updated,
+      type,
+    });
   }
-  await gateway.database.query('update tenant_usage set contacts = $2 where tenant_id = $1', [gateway.tenant.id, people.length]);
+  await gateway.database.query('update tenant_usage set contacts = $2 where tenant_id = $1', [
+    gateway.tenant.id,
+    people.length,
+  ]);
 });
 afterAll(() => gateway.stop());
 
@@ -58,7 +80,11 @@ const PAGE = `query ($first: Int, $after: String, $last: Int, $before: String, $
   contacts(first: $first, after: $after, last: $last, before: $before, orderBy: $order, filter: $filter, search: $search) {
     edges { cursor node { databaseId } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } totalCount } }`;
 
-async function walk(direction: 'forward' | 'backward', size: number, rest: object): Promise<{ ids: number[]; totals: Set<number> }> {
+async function walk(
+  direction: 'forward' | 'backward',
+  size: number,
+  rest: object,
+): Promise<{ ids: number[]; totals: Set<number> }> {
   const ids: number[] = [];
   const totals = new Set<number>();
   for (let cursor: string | null = null; ; ) {
@@ -67,7 +93,10 @@ async function walk(direction: 'forward' | 'backward', size: number, rest: objec
     const page = edges.map((edge: { node: { databaseId: number } }) => edge.node.databaseId);
     totals.add(totalCount);
     expect(page.length).toBeLessThanOrEqual(size);
-    expect([pageInfo.startCursor, pageInfo.endCursor]).toEqual([edges[0]?.cursor ?? null, edges.at(-1)?.cursor ?? null]);
+    expect([pageInfo.startCursor, pageInfo.endCursor]).toEqual([
+      edges[0]?.cursor ?? null,
+      edges.at(-1)?.cursor ?? null,
+    ]);
     if (direction === 'forward') ids.push(...page);
     else ids.unshift(...page);
     expect(pageInfo[direction === 'forward' ? 'hasPreviousPage' : 'hasNextPage']).toBe(cursor !== null);
@@ -76,7 +105,10 @@ async function walk(direction: 'forward' | 'backward', size: number, rest: objec
   }
 }
 
-const term = fc.record({ field: fc.constantFrom('ID', 'FIRST_NAME', 'LAST_NAME', 'CREATED_AT', 'UPDATED_AT'), direction: fc.constantFrom('ASC', 'DESC') }) as fc.Arbitrary<Term>;
+const term = fc.record({
+  field: fc.constantFrom('ID', 'FIRST_NAME', 'LAST_NAME', 'CREATED_AT', 'UPDATED_AT'),
+  direction: fc.constantFrom('ASC', 'DESC'),
+}) as fc.Arbitrary<Term>;
 
 test('paging in either direction, in any order, with any filter and search, visits every row exactly once and in order', async () => {
   await fc.assert(
@@ -88,7 +120,11 @@ test('paging in either direction, in any order, with any filter and search, visi
       fc.constantFrom('forward' as const, 'backward' as const),
       async (order, types, search, size, direction) => {
         const expected = model(order, types, search);
-        const { ids, totals } = await walk(direction, size, { order, search, filter: types && { type: { in: types } } });
+        const { ids, totals } = await walk(direction, size, {
+          order,
+          search,
+          filter: types && { type: { in: types } },
+        });
         expect(ids).toEqual(expected);
         expect([...totals]).toEqual([expected.length]);
       },
@@ -102,17 +138,26 @@ test('rows that come and go while somebody pages neither repeat nor hide the oth
   const order = [{ field: 'FIRST_NAME', direction: 'ASC' }];
   let cursor: string | null = null;
   for (let page = 0; ; page += 1) {
-    const { edges, pageInfo }: { edges: { node: { databaseId: number } }[]; pageInfo: { hasNextPage: boolean; endCursor: string } } = dataOf(
+    const {
+      edges,
+      pageInfo,
+    }: { edges: { node: { databaseId: number } }[]; pageInfo: { hasNextPage: boolean; endCursor: string } } = dataOf(
       await gateway.graphql(PAGE, { first: 20, after: cursor, order }),
     ).contacts;
     seen.push(...edges.map(edge => edge.node.databaseId));
     if (!pageInfo.hasNextPage) break;
     cursor = pageInfo.endCursor;
     const last = edges.at(-1)?.node.databaseId;
-    await gateway.database.query("insert into contacts (tenant_id, firstname) values ($1, ''), ($1, 'a')", [gateway.tenant.id]);
-    if (page === 1) await gateway.database.query('delete from contacts where tenant_id = $1 and id = $2', [gateway.tenant.id, last]);
+    await gateway.database.query("insert into contacts (tenant_id, firstname) values ($1, ''), ($1, 'a')", [
+      gateway.tenant.id,
+    ]);
+    if (page === 1)
+      await gateway.database.query('delete from contacts where tenant_id = $1 and id = $2', [gateway.tenant.id, last]);
   }
   expect(new Set(seen).size).toBe(seen.length);
   expect(people.filter(({ id }) => !seen.includes(id))).toEqual([]);
-  await gateway.database.query('delete from contacts where tenant_id = $1 and id > $2', [gateway.tenant.id, people.at(-1)?.id]);
+  await gateway.database.query('delete from contacts where tenant_id = $1 and id > $2', [
+    gateway.tenant.id,
+    people.at(-1)?.id,
+  ]);
 });

@@ -17,13 +17,22 @@ afterAll(async () => {
   await gateway.stop();
 });
 
-const CREATE = 'mutation ($input: CreateAccessTokenInput!) { createAccessToken(input: $input) { token accessToken { databaseId name hint scopes callsPerMinute expiresAt revokedAt createdAt } } }';
-const create = (input: object, token?: string) => gateway.graphql(CREATE, { input: { name: 'made', scopes: ['contacts:read'], ...input } }, token);
+const CREATE =
+  'mutation ($input: CreateAccessTokenInput!) { createAccessToken(input: $input) { token accessToken { databaseId name hint scopes callsPerMinute expiresAt revokedAt createdAt } } }';
+const create = (input: object, token?: string) =>
+  gateway.graphql(CREATE, { input: { name: 'made', scopes: ['contacts:read'], ...input } }, token);
 const made = async (input: object, token?: string) => dataOf(await create(input, token)).createAccessToken;
-const revoke = (id: unknown, token?: string) => gateway.graphql('mutation ($id: ID!) { revokeAccessToken(id: $id) { databaseId revokedAt } }', { id }, token);
-const viewer = (token: string, via: Pick<TestGateway, 'graphql'> | Beside = gateway) => via.graphql('{ viewer { scopes callsPerMinute expiresAt tenant { slug planName windowPolicy } token { hint } } }', {}, token);
+const revoke = (id: unknown, token?: string) =>
+  gateway.graphql('mutation ($id: ID!) { revokeAccessToken(id: $id) { databaseId revokedAt } }', { id }, token);
+const viewer = (token: string, via: Pick<TestGateway, 'graphql'> | Beside = gateway) =>
+  via.graphql(
+    '{ viewer { scopes callsPerMinute expiresAt tenant { slug planName windowPolicy } token { hint } } }',
+    {},
+    token,
+  );
 /** The code of what a token is told, without asking the database for more than who it is. */
-const codeFor = async (token: string, via: Pick<TestGateway, 'graphql'> | Beside = gateway) => codeOf(await via.graphql('{ viewer { scopes } }', {}, token));
+const codeFor = async (token: string, via: Pick<TestGateway, 'graphql'> | Beside = gateway) =>
+  codeOf(await via.graphql('{ viewer { scopes } }', {}, token));
 const inSeconds = (seconds: number): string => new Date(Date.now() + seconds * 1_000).toISOString();
 
 // First of all: calls without a good token are counted by address, and those below wait in loops.
@@ -67,8 +76,19 @@ describe('a new token', () => {
   test('is shown once, works at once, and only its hash is stored', async () => {
     const { token, accessToken } = await made({ name: '  Shop  ' });
     expect(token).toMatch(/^ply_[0-9A-Za-z]{49}$/);
-    expect(accessToken).toMatchObject({ name: 'Shop', hint: token.slice(-4), scopes: ['contacts:read'], callsPerMinute: 60, expiresAt: null, revokedAt: null });
-    expect(dataOf(await viewer(token)).viewer).toMatchObject({ scopes: ['contacts:read'], token: { hint: token.slice(-4) }, tenant: { slug: gateway.tenant.slug } });
+    expect(accessToken).toMatchObject({
+      name: 'Shop',
+      hint: token.slice(-4),
+      scopes: ['contacts:read'],
+      callsPerMinute: 60,
+      expiresAt: null,
+      revokedAt: null,
+    });
+    expect(dataOf(await viewer(token)).viewer).toMatchObject({
+      scopes: ['contacts:read'],
+      token: { hint: token.slice(-4) },
+      tenant: { slug: gateway.tenant.slug },
+    });
     const stored = await gateway.database.query('select t::text as row from access_tokens t');
     expect(JSON.stringify(stored)).not.toContain(token.slice(4, 40));
   });
@@ -91,21 +111,32 @@ describe('a new token', () => {
     ['callsPerMinute', { callsPerMinute: -5 }],
     ['callsPerMinute', { callsPerMinute: 6_001 }],
     ['expiresAt', { expiresAt: inSeconds(-1) }],
-  ])('is refused by the field %s: %o', async (field, input) => expect(Object.keys(faultsOf(await create(input)))).toEqual([field]));
+  ])('is refused by the field %s: %o', async (field, input) =>
+    expect(Object.keys(faultsOf(await create(input)))).toEqual([field]),
+  );
 
   test.each<[string[], string[]]>([
     [['contacts:*'], ['contacts:delete', 'contacts:read', 'contacts:write']],
     [['*'], [...SCOPES]],
-    [['contacts.create', 'groups.view', 'sources.*'], ['contacts:write', 'groups:read', 'sources:delete', 'sources:read', 'sources:write']],
+    [
+      ['contacts.create', 'groups.view', 'sources.*'],
+      ['contacts:write', 'groups:read', 'sources:delete', 'sources:read', 'sources:write'],
+    ],
     [[' contacts:read ', 'contacts:read'], ['contacts:read']],
-  ])('takes the scopes %j as people write them', async (scopes, expected) => expect((await made({ scopes })).accessToken.scopes).toEqual(expected));
+  ])('takes the scopes %j as people write them', async (scopes, expected) =>
+    expect((await made({ scopes })).accessToken.scopes).toEqual(expected),
+  );
 });
 
 describe('a token is never wider than the one that makes it', () => {
   const expiresAt = inSeconds(3_600);
   let narrow = '';
   beforeAll(async () => {
-    narrow = await gateway.addToken(gateway.tenant, { scopes: ['tokens:write', 'contacts:read'], callsPerMinute: 50, expiresAt });
+    narrow = await gateway.addToken(gateway.tenant, {
+      scopes: ['tokens:write', 'contacts:read'],
+      callsPerMinute: 50,
+      expiresAt,
+    });
   });
 
   test.each<[string, object]>([
@@ -118,7 +149,10 @@ describe('a token is never wider than the one that makes it', () => {
 
   test('what is not said is at most what its maker has', async () => {
     expect((await made({}, narrow)).accessToken).toMatchObject({ callsPerMinute: 50, expiresAt });
-    expect((await made({ expiresAt: null, callsPerMinute: null }, narrow)).accessToken).toMatchObject({ callsPerMinute: 50, expiresAt });
+    expect((await made({ expiresAt: null, callsPerMinute: null }, narrow)).accessToken).toMatchObject({
+      callsPerMinute: 50,
+      expiresAt,
+    });
   });
 
   test('and is not made without tokens:write, nor seen without tokens:read', async () => {
@@ -169,7 +203,10 @@ describe('a token ends', () => {
 
   test('nothing of another tenant can be revoked, in the words for what does not exist', async () => {
     const tenant = await gateway.addTenant({ channel: false });
-    const [{ id } = { id: 0 }] = await gateway.database.query<{ id: number }>('select id::int from access_tokens where tenant_id = $1', [tenant.id]);
+    const [{ id } = { id: 0 }] = await gateway.database.query<{ id: number }>(
+      'select id::int from access_tokens where tenant_id = $1',
+      [tenant.id],
+    );
     const [theirs, nobodys] = [await revoke(id), await revoke(999_999_999)];
     expect(theirs.errors).toEqual(nobodys.errors);
     expect(await codeFor(tenant.token)).toBeUndefined();
@@ -180,6 +217,8 @@ test('the secret of a token stands in no log line', async () => {
   const { token } = await made({ name: 'Secret' });
   await viewer(token);
   await viewer(`${token}x`);
-  await fetch(`${gateway.url}/graphql?token=${token}`, { headers: { authorization: `Bearer ${token}` } }).then(answer => answer.text());
+  await fetch(`${gateway.url}/graphql?token=${token}`, { headers: { authorization: `Bearer ${token}` } }).then(answer =>
+    answer.text(),
+  );
   expect(JSON.stringify(gateway.logs)).not.toContain(token.slice(4));
 });

@@ -1,5 +1,12 @@
 import fc from 'fast-check';
-import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, type QueryResult } from 'kysely';
+import {
+  DummyDriver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryResult,
+} from 'kysely';
 import { expect, test } from 'vitest';
 import { generateToken, hashToken, hintOf, isWellFormed } from '../../../src/features/tokens/token.ts';
 import { createTokenVerifier } from '../../../src/features/tokens/verifier.ts';
@@ -7,7 +14,21 @@ import type { Database, Tables } from '../../../src/platform/database.ts';
 import { createLog } from '../../../src/platform/log.ts';
 import { parseScopes, SCOPES } from '../../../src/scopes.ts';
 
-const ROW = { token_id: 1, token_name: 't', scopes: ['contacts:read'], calls_per_minute: 60, expires_at: null, tenant_id: 7, slug: 's', tenant_name: 'S', plan_name: 'p', tenant_calls_per_minute: 600, window_policy: 'network', default_source_id: null, default_status_id: null };
+const ROW = {
+  token_id: 1,
+  token_name: 't',
+  scopes: ['contacts:read'],
+  calls_per_minute: 60,
+  expires_at: null,
+  tenant_id: 7,
+  slug: 's',
+  tenant_name: 'S',
+  plan_name: 'p',
+  tenant_calls_per_minute: 600,
+  window_policy: 'network',
+  default_source_id: null,
+  default_status_id: null,
+};
 
 /** A verifier over a database whose answers and delays the test decides, with a clock that it moves. */
 function verifierOver(answer: (look: number) => Promise<object[]>) {
@@ -16,7 +37,10 @@ function verifierOver(answer: (look: number) => Promise<object[]>) {
   class Driver extends DummyDriver {
     override async acquireConnection() {
       return {
-        executeQuery: async <R>(): Promise<QueryResult<R>> => ({ rows: (await answer((looks += 1))) as R[] }),
+        async executeQuery<R>(): Promise<QueryResult<R>> {
+          looks += 1;
+          return { rows: (await answer(looks)) as R[] };
+        },
         // biome-ignore lint/correctness/useYield: never called
         async *streamQuery(): AsyncGenerator<never> {
           throw new Error('Nobody streams.');
@@ -25,7 +49,12 @@ function verifierOver(answer: (look: number) => Promise<object[]>) {
     }
   }
   const read = new Kysely<Tables>({
-    dialect: { createAdapter: () => new PostgresAdapter(), createDriver: () => new Driver(), createIntrospector: db => new PostgresIntrospector(db), createQueryCompiler: () => new PostgresQueryCompiler() },
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => new Driver(),
+      createIntrospector: db => new PostgresIntrospector(db),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
   });
   const database: Pick<Database, 'read'> = { read };
   const verifier = createTokenVerifier(database as Database, clock, createLog('silent'));
@@ -91,16 +120,41 @@ test('a generated token is well-formed, and one changed character anywhere makes
 });
 
 test('no other text is a well-formed token', () => {
-  fc.assert(fc.property(fc.oneof(fc.string(), fc.string().map(text => `ply_${text}`), fc.string({ minLength: 49, maxLength: 49, unit: fc.constantFrom(...'0123abcXYZ') }).map(text => `ply_${text}`)), text => !isWellFormed(text)));
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.string(),
+        fc.string().map(text => `ply_${text}`),
+        fc.string({ minLength: 49, maxLength: 49, unit: fc.constantFrom(...'0123abcXYZ') }).map(text => `ply_${text}`),
+      ),
+      text => !isWellFormed(text),
+    ),
+  );
 });
 
 test('tokens do not repeat', () => expect(new Set(Array.from({ length: 2_000 }, generateToken)).size).toBe(2_000));
 
 test('scopes are read to canonical ones, sorted, each once, and reading them again changes nothing', () => {
   const word = fc.oneof(
-    fc.constantFrom(...SCOPES, '*', 'contacts:*', 'contacts.*', 'groups.create', 'groups.update', 'sources.list', 'statuses.view', ' contacts:read '),
+    fc.constantFrom(
+      ...SCOPES,
+      '*',
+      'contacts:*',
+      'contacts.*',
+      'groups.create',
+      'groups.update',
+      'sources.list',
+      'statuses.view',
+      ' contacts:read ',
+    ),
     fc.string(),
-    fc.tuple(fc.constantFrom('contacts', 'tokens', '*', 'constructor', ''), fc.constantFrom('.', ':', '::', '.:'), fc.constantFrom('read', 'write', '*', 'create', '__proto__', '')).map(parts => parts.join('')),
+    fc
+      .tuple(
+        fc.constantFrom('contacts', 'tokens', '*', 'constructor', ''),
+        fc.constantFrom('.', ':', '::', '.:'),
+        fc.constantFrom('read', 'write', '*', 'create', '__proto__', ''),
+      )
+      .map(parts => parts.join('')),
   );
   fc.assert(
     fc.property(fc.array(word, { maxLength: 6 }), words => {
@@ -119,7 +173,19 @@ test('scopes are read to canonical ones, sorted, each once, and reading them aga
 });
 
 test('a scope with something behind its action, or in front of its resource, is none', () => {
-  for (const word of ['contacts:read:x', 'contacts.read.x', 'contacts:*:x', 'contacts.*.*', 'x:contacts:read', '*:read', '*.*', 'contacts:', ':read', 'contacts', 'CONTACTS:READ']) {
+  for (const word of [
+    'contacts:read:x',
+    'contacts.read.x',
+    'contacts:*:x',
+    'contacts.*.*',
+    'x:contacts:read',
+    '*:read',
+    '*.*',
+    'contacts:',
+    ':read',
+    'contacts',
+    'CONTACTS:READ',
+  ]) {
     expect(parseScopes([word]), word).toEqual({ scopes: [], unknown: [word] });
   }
 });

@@ -1,0 +1,121 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { mergeFields, unknownFields } from '../../../src/features/messages/merge-fields.ts';
+import type { MessageRow, Status } from '../../../src/features/messages/message.ts';
+import { isWord } from '../../../src/features/messages/opt-words.ts';
+import { backoffMs, decide } from '../../../src/features/messages/retry.ts';
+import { foldStatuses, mayFollow, type StatusUpdate } from '../../../src/features/messages/status.ts';
+import { windowAfter, windowOf } from '../../../src/features/messages/window.ts';
+import type { RetryClass } from '../../../src/network/network.ts';
+import { DAY, HOUR, MINUTE } from '../../../src/platform/clock.ts';
+
+const NOW = '2026-11-21T12:00:00.000Z';
+const message = (status: Status): MessageRow => ({
+  id: '01a1fbba-8572-736b-a78f-ab3d1376dbe3', conversation_id: 1, contact_id: 1, channel_id: 1, direction: 'outbound', type: 'text', body: 'Hi', content: {},
+  status, error: null, wamid: null, reply_to_wamid: null, sent_at: null, delivered_at: null, read_at: null, failed_at: null, created_at: NOW, updated_at: NOW,
+});
+const RANK = ['queued', 'sent', 'delivered', 'read'];
+const updates = fc.array(
+  fc.record<StatusUpdate>({ status: fc.constantFrom('sent', 'delivered', 'read', 'failed'), at: fc.date({ min: new Date(0), max: new Date(4e12), noInvalidDate: true }).map(date => date.toISOString()) }),
+  { maxLength: 12 },
+);
+
+test('a status never goes back, whatever the network sends in whatever batches', () => {
+  fc.assert(
+    fc.property(fc.array(updates, { maxLength: 6 }), batches => {
+      let current = message('queued');
+      for (const batch of batches) {
+        const { message: next, steps } = foldStatuses(current, batch, NOW);
+        for (const [before, after] of [current, ...steps].map((step, index, all) => [step, all[index + 1]] as const)) {
+          if (after) expect(mayFollow(before.status, after.status as StatusUpdate['status'])).toBe(true);
+        }
+        if (current.status === 'failed') expect(next.status).toBe('failed');
+        else if (next.status !== 'failed') expect(RANK.indexOf(next.status)).toBeGreaterThanOrEqual(RANK.indexOf(current.status));
+        current = next;
+      }
+    }),
+  );
+});
+
+test('the same updates end in the same status in any order, as long as none of them is a failure', () => {
+  const forward = updates.map(list => list.filter(({ status }) => status !== 'failed'));
+  fc.assert(
+    fc.property(forward, fc.nat(), (list, seed) => {
+      const shuffled = list.map((item, index) => ({ item, key: Math.sin(seed + index) })).sort((a, b) => a.key - b.key).map(({ item }) => item);
+      const one = foldStatuses(message('queued'), list, NOW).message.status;
+      let single = message('queued');
+      for (const update of shuffled) single = foldStatuses(single, [update], NOW).message;
+      expect(single.status).toBe(one);
+    }),
+  );
+});
+
+test('what has reached the person cannot fail, and a failure is final', () => {
+  expect(foldStatuses(message('delivered'), [{ status: 'failed', at: NOW }], NOW).message.status).toBe('delivered');
+  expect(foldStatuses(message('failed'), [{ status: 'read', at: NOW }], NOW).message.status).toBe('failed');
+  expect(foldStatuses(message('sent'), [{ status: 'failed', at: NOW }], NOW).steps.map(step => step.status)).toEqual(['failed']);
+});
+
+test('each step forward of one batch is told of once, lowest first, and a late "sent" still says when it was sent', () => {
+  const batch: StatusUpdate[] = [{ status: 'read', at: '2026-11-21T12:00:03.000Z' }, { status: 'sent', at: '2026-11-21T12:00:01.000Z' }, { status: 'read', at: NOW }];
+  expect(foldStatuses(message('queued'), batch, NOW).steps.map(step => step.status)).toEqual(['sent', 'read']);
+  const late = foldStatuses({ ...message('delivered') }, [{ status: 'sent', at: NOW, wamid: 'wamid.1' }], NOW);
+  expect(late.steps).toEqual([]);
+  expect(late.message).toMatchObject({ status: 'delivered', sent_at: NOW, wamid: 'wamid.1' });
+});
+
+const person = { firstname: 'Ana', lastname: 'Silva', email: null, phone: '+14155550123', company: '', city: 'Lisboa', state: null, country_id: 620 };
+
+test('merge fields are filled from the contact, and an empty value gives an empty string', () => {
+  expect(mergeFields('Hi @{contact_first_name} of @{contact_city}, @{contact_country} <@{contact_email}>', person)).toBe('Hi Ana of Lisboa, Portugal <>');
+  expect(mergeFields('@{contact_full_name} @{contact_phone}', person)).toBe('Ana Silva +14155550123');
+  expect(unknownFields('@{contact_first_name} @{nope} @{also_not}')).toEqual(['nope', 'also_not']);
+});
+
+test('merged values are never merged again', () => {
+  fc.assert(
+    fc.property(fc.constantFrom('@{contact_last_name}', '@{contact_email}', '@{'), fc.string(), (inner, rest) => {
+      expect(mergeFields(`@{contact_first_name}${rest.replaceAll('@', '')}`, { ...person, firstname: inner })).toBe(inner + rest.replaceAll('@', ''));
+    }),
+  );
+});
+
+test('an opt-out word is the whole message, whatever its case, spaces and punctuation', () => {
+  for (const text of ['STOP', ' stop ', 'Stop.', '¡Stop!', 'ＳＴＯＰ']) expect(isWord(text, ['stop'])).toBe(true);
+  for (const text of ["don't stop", 'stop it', 'stopp', '', '.']) expect(isWord(text, ['stop'])).toBe(false);
+  expect(isWord('Stop  promotions!', ['stop promotions'])).toBe(true);
+});
+
+test('a window is open for 24 hours after the message of the person, to the millisecond', () => {
+  const at = Date.parse(NOW);
+  expect(windowOf(windowAfter(at), at + 24 * HOUR - 1).open).toBe(true);
+  expect(windowOf(windowAfter(at), at + 24 * HOUR).open).toBe(false);
+  expect(windowOf(null, at)).toEqual({ open: false, expiresAt: null });
+});
+
+const attempt = { number: 1, ageMs: 0, reconcileMs: 30_000, jitter: 0 };
+const refused = (retryClass: RetryClass, code = 1) => ({ kind: 'refused', error: { code, title: 'T', details: 'D', retryClass } }) as const;
+
+test('what follows from an answer of the network is decided by the class of its code', () => {
+  expect(decide({ kind: 'accepted', wamid: 'w' }, attempt)).toMatchObject({ kind: 'sent', wamid: 'w' });
+  expect(decide({ kind: 'in_doubt', reason: 'r' }, attempt)).toMatchObject({ kind: 'retry', afterMs: 30_000, hold: 'no' });
+  expect(decide({ kind: 'unsent', reason: 'r' }, attempt)).toMatchObject({ kind: 'retry', hold: 'briefly' });
+  expect(decide(refused('no_retry'), attempt).kind).toBe('failed');
+  expect(decide(refused('fix_request'), attempt).kind).toBe('failed');
+  expect(decide(refused('auth', 190), attempt).kind).toBe('pause');
+  expect(decide(refused('pause_account', 131031), attempt).kind).toBe('pause');
+  expect(decide(refused('retry_after_wait'), attempt)).toMatchObject({ kind: 'retry', afterMs: 10 * MINUTE, hold: 'throughout' });
+  expect(decide(refused('retry_backoff', 131056), { ...attempt, number: 3 })).toMatchObject({ kind: 'retry', afterMs: 16_000, hold: 'no' });
+  expect(decide({ kind: 'unsent', reason: 'r' }, { ...attempt, ageMs: DAY + 1 }).kind).toBe('failed');
+});
+
+test('a backoff grows with each attempt, and never beyond five minutes and a quarter', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 1_000 }), fc.double({ min: 0, max: 1, noNaN: true }), fc.constantFrom(2, 4), (number, jitter, base) => {
+      const ms = backoffMs({ number, jitter }, base);
+      expect(ms).toBeGreaterThanOrEqual(1_000);
+      expect(ms).toBeLessThanOrEqual(5 * MINUTE * 1.25);
+      expect(backoffMs({ number: number + 1, jitter }, base)).toBeGreaterThanOrEqual(ms);
+    }),
+  );
+});

@@ -1,0 +1,122 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { parsePhone, phoneKey } from '../../src/platform/phone.ts';
+
+/** Numbers of real plans, by country code and the digits that follow it. */
+const PLANS = [
+  ['49', '1512345', 4],
+  ['1', '415555', 4],
+  ['44', '79460', 5],
+  ['91', '98765', 5],
+  ['33', '6123', 5],
+  ['86', '1381234', 4],
+  ['971', '50123', 4],
+  ['27', '8212', 5],
+  ['65', '8123', 4],
+] as const;
+
+const number = fc.tuple(fc.constantFrom(...PLANS), fc.nat(99_999)).map(([[country, start, digits], rest]) => ({
+  country,
+  national: start + String(rest).padStart(5, '0').slice(-digits),
+}));
+const brazilian = fc
+  .tuple(fc.integer({ min: 11, max: 99 }), fc.integer({ min: 60_000_000, max: 99_999_999 }))
+  .map(([area, mobile]) => ({ area: String(area), mobile: String(mobile) }));
+const mexican = fc.integer({ min: 20_000_000, max: 99_999_999 }).map(rest => `55${rest}`);
+const argentine = fc.integer({ min: 20_000_000, max: 69_999_999 }).map(rest => `11${rest}`);
+
+test('a number is the same however it is written', () => {
+  const separator = fc.constantFrom('', ' ', '-', '.', '  ', ' - ');
+  fc.assert(
+    fc.property(
+      number,
+      fc.constantFrom('+', '00', '', ' +', '+ '),
+      fc.array(separator, { minLength: 20, maxLength: 20 }),
+      fc.boolean(),
+      ({ country, national }, prefix, separators, brackets) => {
+        const digits = [...national]
+          .map((digit, n) => digit + (n < national.length - 1 ? (separators[n] ?? '') : ''))
+          .join('');
+        const written = `${prefix}${country}${brackets ? ` (${national.slice(0, 2)}) ${national.slice(2)}` : `${separators[19] ?? ''}${digits}`}`;
+        expect(parsePhone(written)).toEqual({ e164: `+${country}${national}`, key: `${country}${national}` });
+      },
+    ),
+  );
+});
+
+test('what was parsed is parsed to the same again, and its key is that of its E.164 form', () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.string({ unit: fc.constantFrom(...'0123456789+ ()-.') }),
+        fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: 7, maxLength: 15 }).map(digits => `+${digits}`),
+      ),
+      text => {
+        const phone = parsePhone(text);
+        if (!phone) return;
+        expect(phone.e164).toMatch(/^\+[1-9]\d{3,14}$/);
+        expect(parsePhone(phone.e164)).toEqual(phone);
+        expect(phoneKey(phone.e164)).toBe(phone.key);
+        expect(phoneKey(phone.e164.slice(1))).toBe(phone.key);
+        expect(phoneKey(phone.key)).toBe(phone.key);
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+test('a Brazilian mobile number is one with and without its ninth digit', () => {
+  fc.assert(
+    fc.property(brazilian, ({ area, mobile }) => phoneKey(`+55${area}9${mobile}`) === phoneKey(`+55${area}${mobile}`)),
+  );
+});
+
+test('a Mexican number is one with and without the 1 of old mobiles', () => {
+  fc.assert(
+    fc.property(mexican, national => {
+      expect(parsePhone(`+521${national}`)).toEqual(parsePhone(`+52${national}`));
+      expect(parsePhone(`52 1 ${national.slice(0, 2)} ${national.slice(2)}`)?.e164).toBe(`+52${national}`);
+      expect(phoneKey(`521${national}`)).toBe(phoneKey(`52${national}`));
+    }),
+  );
+});
+
+test('an Argentine number is one with and without the 9 of mobiles', () => {
+  fc.assert(fc.property(argentine, national => phoneKey(`+549${national}`) === phoneKey(`+54${national}`)));
+});
+
+test('different numbers have different keys', () => {
+  const any = fc.oneof(
+    number.map(({ country, national }) => country + national),
+    brazilian.map(({ area, mobile }) => `55${area}${mobile}`),
+    mexican.map(national => `52${national}`),
+    argentine.map(national => `54${national}`),
+    fc.constantFrom('551132345678', '551122345678', '5411', '521', '549'),
+  );
+  fc.assert(fc.property(any, any, (a, b) => (phoneKey(a) === phoneKey(b)) === (a === b)));
+});
+
+test('text that is no number is none, and reading it never fails', () => {
+  for (const text of [
+    '',
+    ' ',
+    '+',
+    '00',
+    '++',
+    'phone',
+    '+49',
+    '123',
+    '+0151234567',
+    '0151 2345678',
+    `+49${'1'.repeat(50)}`,
+    '٤٩'.repeat(300),
+    '\u0000',
+    '+1 (',
+    'tel:',
+  ])
+    expect(parsePhone(text), text).toBeUndefined();
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 60 }), text => void parsePhone(text)),
+    { numRuns: 500 },
+  );
+});

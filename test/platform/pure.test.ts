@@ -1,0 +1,225 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { decodeGlobalId, encodeGlobalId, inputId, numericId, uuidOf } from '../../src/global-ids.ts';
+import { merged, type Selection } from '../../src/graphql/selection.ts';
+import { createSecretBox } from '../../src/platform/crypto.ts';
+import { isoTimestamp } from '../../src/platform/database.ts';
+import { idFor, isUuid, newId } from '../../src/platform/ids.ts';
+import { type ColumnType, decodeCursor, encodeCursor, escapeLike } from '../../src/platform/list-query.ts';
+import { isStorable, lengthOf } from '../../src/platform/text.ts';
+
+describe('global ids', () => {
+  const type = fc.string({ unit: fc.constantFrom(...'ABCabcXYZ'), minLength: 1, maxLength: 20 });
+
+  test('come back as the type and id that went in', () => {
+    fc.assert(
+      fc.property(type, fc.oneof(fc.maxSafeNat().map(String), fc.uuid()), (typename, id) => {
+        expect(decodeGlobalId(encodeGlobalId(typename, id))).toEqual({ typename, id });
+      }),
+    );
+  });
+
+  test('are taken by their own type alone, beside the bare id', () => {
+    fc.assert(
+      fc.property(fc.maxSafeNat(), id => {
+        expect([
+          numericId('Contact', encodeGlobalId('Contact', id)),
+          numericId('Contact', String(id)),
+          inputId('Contact', String(id), 'x'),
+        ]).toEqual([id, id, id]);
+        expect(() => numericId('Contact', encodeGlobalId('Group', id))).toThrow('Contact not found.');
+        expect(() => inputId('Contact', encodeGlobalId('Group', id), 'x')).toThrow('This is not the id of a Contact.');
+      }),
+    );
+    fc.assert(
+      fc.property(fc.uuid(), id => {
+        expect([uuidOf('Message', encodeGlobalId('Message', id)), uuidOf('Message', id.toUpperCase())]).toEqual([
+          id,
+          id,
+        ]);
+      }),
+    );
+  });
+
+  test('a bare id is never taken for a global one', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.maxSafeNat().map(String), fc.uuid()), text => decodeGlobalId(text) === undefined),
+    );
+  });
+
+  test('no text makes reading an id fail otherwise than by saying that there is no such object', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string({ unit: 'binary' }),
+          fc.string().map(text => encodeGlobalId('Contact', text)),
+          fc.base64String(),
+        ),
+        text => {
+          for (const read of [() => numericId('Contact', text), () => uuidOf('Contact', text)]) {
+            try {
+              const id = read();
+              expect(typeof id === 'number' ? Number.isSafeInteger(id) && id >= 0 : isUuid(id)).toBe(true);
+            } catch (error) {
+              expect(error).toMatchObject({ code: 'NOT_FOUND' });
+            }
+          }
+        },
+      ),
+    );
+  });
+});
+
+describe('cursors', () => {
+  const values: Record<ColumnType, fc.Arbitrary<unknown>> = {
+    bigint: fc.maxSafeInteger(),
+    smallint: fc.integer({ min: -32_767, max: 32_767 }),
+    text: fc.string({ unit: 'grapheme' }).filter(isStorable),
+    uuid: fc.uuid(),
+    timestamptz: fc
+      .date({ min: new Date('0001-01-01T00:00:00Z'), max: new Date('9999-12-31T23:59:59Z'), noInvalidDate: true })
+      .map(date => date.toISOString()),
+  };
+  const columns = fc
+    .array(fc.constantFrom(...(Object.keys(values) as ColumnType[])), { minLength: 1, maxLength: 5 })
+    .chain(types => fc.tuple(fc.constant(types), fc.tuple(...types.map(type => values[type]))));
+
+  test('come back as the values that went in, to their own order alone', () => {
+    fc.assert(
+      fc.property(columns, fc.string(), fc.string(), ([types, row], order, other) => {
+        const cursor = encodeCursor(order, row);
+        expect(cursor).toMatch(/^[\w-]+$/);
+        expect(decodeCursor(cursor, order, types)).toEqual(row);
+        if (other !== order) expect(decodeCursor(cursor, other, types)).toBeUndefined();
+        expect(decodeCursor(cursor, order, [...types, 'bigint'])).toBeUndefined();
+        expect(decodeCursor(cursor, order, types.slice(1))).toBeUndefined();
+      }),
+    );
+  });
+
+  test('that somebody wrote are taken only with values that the columns can have', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...(Object.keys(values) as ColumnType[])), fc.jsonValue(), (type, value) => {
+        const [decoded] = decodeCursor(encodeCursor('o', [value]), 'o', [type]) ?? [];
+        if (decoded === undefined) return;
+        expect(typeof decoded).toBe(type === 'bigint' || type === 'smallint' ? 'number' : 'string');
+      }),
+    );
+    fc.assert(fc.property(fc.string(), text => void decodeCursor(text, 'o', ['text'])));
+  });
+});
+
+test('in escaped text LIKE finds nothing but the text itself', () => {
+  /** LIKE as the standard has it, with the backslash as its escape. */
+  const like = (pattern: string): RegExp =>
+    new RegExp(
+      `^${[...pattern.matchAll(/\\(.)|(%)|(_)|([\s\S])/gu)].map(([, escaped, any, one, plain]) => (any ? '[\\s\\S]*' : one ? '[\\s\\S]' : `\\u{${(escaped ?? plain ?? '').codePointAt(0)?.toString(16)}}`)).join('')}$`,
+      'u',
+    );
+  const text = fc.string({ unit: fc.constantFrom('a', 'b', '%', '_', '\\', '👍') });
+  fc.assert(fc.property(text, text, (wanted, found) => like(escapeLike(wanted)).test(found) === (wanted === found)));
+});
+
+describe('a secret box', () => {
+  const box = createSecretBox(new Uint8Array(32).fill(7));
+
+  test('opens what it sealed, and seals the same secret differently each time', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), secret => {
+        const [one, two] = [box.seal(secret), box.seal(secret)];
+        expect([box.open(one), box.open(new Uint8Array(two))]).toEqual([secret, secret]);
+        expect(one.equals(two)).toBe(false);
+        if (secret.length > 3) expect(one.includes(secret)).toBe(false);
+      }),
+    );
+  });
+
+  test('refuses what was changed in one bit, cut short anywhere, made longer, or sealed under another key', () => {
+    const other = createSecretBox(new Uint8Array(32).fill(8));
+    fc.assert(
+      fc.property(fc.string({ maxLength: 20 }), fc.nat(), fc.nat(7), (secret, at, bit) => {
+        const sealed = box.seal(secret);
+        const changed = Buffer.from(sealed);
+        changed[at % sealed.length] = (changed[at % sealed.length] ?? 0) ^ (1 << bit);
+        expect(() => box.open(changed)).toThrow();
+        expect(() => box.open(sealed.subarray(0, at % sealed.length))).toThrow();
+        expect(() => box.open(Buffer.concat([sealed, Buffer.of(at % 256)]))).toThrow();
+        expect(() => other.open(sealed)).toThrow();
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test.each([0, 16, 31, 33])('takes no key of %i bytes', length =>
+    expect(() => createSecretBox(new Uint8Array(length))).toThrow(RangeError),
+  );
+});
+
+describe('ids', () => {
+  test('of an instant and a name are always the same, are UUIDv7, and sort by their instant', () => {
+    const at = fc.integer({ min: 0, max: 2 ** 47 });
+    fc.assert(
+      fc.property(at, at, fc.string(), fc.string(), (one, two, a, b) => {
+        const id = idFor(one, a);
+        expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+        expect(idFor(one, a)).toBe(id);
+        if (a !== b) expect(idFor(one, b)).not.toBe(id);
+        if (one < two) expect(id < idFor(two, b)).toBe(true);
+      }),
+    );
+  });
+
+  test('that are made one after the other sort that way, and do not repeat', () => {
+    const ids = Array.from({ length: 5_000 }, newId);
+    expect([...ids].sort()).toEqual(ids);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+});
+
+test('the selections of one field come together, whatever their order', () => {
+  const { selection } = fc.letrec<{ selection: Selection }>(tie => ({
+    selection: fc.oneof(
+      { maxDepth: 4 },
+      fc.constant(new Map() as Selection),
+      fc
+        .array(fc.tuple(fc.constantFrom('a', 'b', 'c'), tie('selection')), { maxLength: 3 })
+        .map(entries => new Map(entries) as Selection),
+    ),
+  }));
+  const paths = (one: Selection, above = ''): string[] =>
+    [...one].flatMap(([name, below]) => [`${above}.${name}`, ...paths(below, `${above}.${name}`)]);
+  fc.assert(
+    fc.property(selection, selection, (one, two) => {
+      const both = new Set([...paths(one), ...paths(two)]);
+      expect(new Set(paths(merged(one, two)))).toEqual(both);
+      expect(new Set(paths(merged(two, one)))).toEqual(both);
+      expect(merged(undefined, one)).toEqual(one);
+    }),
+  );
+});
+
+test('a timestamp of the database becomes the instant that it is', () => {
+  fc.assert(
+    fc.property(
+      fc.date({ min: new Date('0001-01-01T00:00:00Z'), max: new Date('9999-12-31T23:59:59Z'), noInvalidDate: true }),
+      date => {
+        const iso = date.toISOString();
+        const written = `${iso.slice(0, 10)} ${iso.slice(11, 23).replace(/\.?0*$/, match => (match.startsWith('.') ? '' : match.replace(/0+$/, '')))}+00`;
+        const printed = iso.endsWith('.000Z') ? `${iso.slice(0, 10)} ${iso.slice(11, 19)}+00` : written;
+        expect(isoTimestamp(printed)).toBe(iso);
+      },
+    ),
+  );
+  for (const text of ['infinity', '-infinity', '2026-01-01 10:00:00+02']) expect(isoTimestamp(text)).toBe(text);
+});
+
+test('text is counted as people count it, and told apart from what cannot be stored', () => {
+  fc.assert(
+    fc.property(
+      fc.string({ unit: 'grapheme', maxLength: 300 }),
+      text => lengthOf(text) <= text.length && (text.length < 100 || lengthOf(text) === [...text].length),
+    ),
+  );
+  expect(['a', '👍', ''].map(isStorable)).toEqual([true, true, true]);
+  expect(['\0', 'a\0b', '\ud83d', '\udc4d a'].map(isStorable)).toEqual([false, false, false, false]);
+});

@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createDatabase, type Database } from '../../src/platform/database.ts';
+import { createLog } from '../../src/platform/log.ts';
+import { raw } from '../../src/platform/raw-query.ts';
+import { MAX_PREPARED } from '../../src/platform/statements.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+let db: Database;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  db = createDatabase({ url: database.url, poolSize: 1, readers: 1, log: createLog('silent') });
+});
+afterAll(async () => {
+  await db.close();
+  await database.drop();
+});
+
+const prepared = async (): Promise<string[]> =>
+  (
+    await db.write.executeQuery(raw<{ statement: string }>('select statement from pg_prepared_statements', []))
+  ).rows.map(row => row.statement);
+
+test('a statement is prepared from its second use on', async () => {
+  const statement = 'select $1::int as twice';
+  const run = async (value: number) => (await db.write.executeQuery(raw<{ twice: number }>(statement, [value]))).rows;
+  expect(await run(1)).toEqual([{ twice: 1 }]);
+  expect(await prepared()).not.toContain(statement);
+  expect(await run(2)).toEqual([{ twice: 2 }]);
+  expect(await prepared()).toContain(statement);
+  expect(await run(3)).toEqual([{ twice: 3 }]);
+});
+
+test('a connection keeps a bounded number of them, however many ways of asking somebody finds, and answers all', async () => {
+  for (let n = 0; n < MAX_PREPARED + 200; n += 1) {
+    const query = raw<{ value: number }>(`select $1::int + ${n} as value`, [1]);
+    for (let use = 0; use < 2; use += 1) expect((await db.write.executeQuery(query)).rows).toEqual([{ value: n + 1 }]);
+  }
+  expect((await prepared()).length).toBeLessThanOrEqual(MAX_PREPARED);
+  expect((await prepared()).length).toBeGreaterThan(MAX_PREPARED / 2);
+});
