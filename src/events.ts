@@ -84,8 +84,8 @@ export const resourceOf = (type: string): EventResource => type.slice(0, type.in
 
 /** A type (`message.sent`), all of a resource (`message.*`), or everything (`*`). */
 export function isEventPattern(pattern: string): boolean {
-  if (pattern === '*' || pattern in TYPES) return true;
-  return pattern.endsWith('.*') && pattern.slice(0, -2) in EVENT_RESOURCES;
+  if (pattern === '*' || Object.hasOwn(TYPES, pattern)) return true;
+  return pattern.endsWith('.*') && Object.hasOwn(EVENT_RESOURCES, pattern.slice(0, -2));
 }
 
 /** The types that any of the patterns means; all of them when there is no pattern. */

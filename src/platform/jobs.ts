@@ -18,8 +18,13 @@ export type Drain = (lane: Lane) => Promise<void>;
 
 /**
  * Lanes: work that is done in order under one key by at most one process at a time. The rows of a feature's table are
- * the queue; a job of pg-boss only says "look". With the policy `stately` there is at most one waiting and one running
- * job per key, so a wake-up that comes while the lane is being drained is kept, and thousands are still one.
+ * the queue; a job of pg-boss only says "look". With the policy `exclusive` there is at most one job per key, waiting or
+ * running, so thousands of wake-ups are still one. One that comes while the lane is being drained reaches it as a signal;
+ * for the moment in which it would reach nobody, it is repeated once.
+ *
+ * Not the policy `stately` (one waiting beside one running): the waiting job of a busy lane stands at the head of the queue
+ * and cannot be fetched, so pg-boss fetches nothing, also for other lanes. It steps over keys that its statistics call
+ * busy, but those are up to a minute old, and so it also steps over lanes that have long been free.
  */
 export interface Jobs {
   /** Asks for the lane to be drained soon. Never throws: a lost wake-up is found by the lane's sweep. */
@@ -30,6 +35,9 @@ export interface Jobs {
   stop(timeoutMs: number): Promise<void>;
 }
 
+/** Beyond the time that a lane needs from its last look to the end of its job. */
+const ASK_AGAIN_MS = 250;
+const POLICY = 'exclusive';
 /** A lane whose process died is taken over after a heartbeat, a round of supervision and a poll: 20 s at the worst. */
 const HEARTBEAT_SECONDS = 10;
 const SUPERVISE_SECONDS = 5;
@@ -57,8 +65,11 @@ export async function createJobs(url: string, queues: readonly string[], signals
   boss.on('error', error => log.error({ err: error }, 'the job queue reported an error'));
   await boss.start();
   for (const queue of queues) {
+    // A queue keeps the policy it was made with. Jobs are only wake-ups: what they would have found, the sweep finds.
+    const present = await boss.getQueue(queue);
+    if (present && present.policy !== POLICY) await boss.deleteQueue(queue);
     await boss.createQueue(queue, {
-      policy: 'stately',
+      policy: POLICY,
       heartbeatSeconds: HEARTBEAT_SECONDS,
       expireInSeconds: 23 * 60 * 60,
       retryLimit: 1_000,
@@ -71,6 +82,8 @@ export async function createJobs(url: string, queues: readonly string[], signals
   const stopping = new AbortController();
   const running = new Map<string, RunningLane>();
   const asked = new Set<string>();
+  /** By lane: when it is to be asked for once more. */
+  const askedAgain = new Map<string, number>();
   const forgetSignals: (() => void)[] = [];
 
   const laneName = (queue: string, key: string): string => `${queue}:${key}`;
@@ -78,13 +91,41 @@ export async function createJobs(url: string, queues: readonly string[], signals
   async function ask(queue: string, key: string): Promise<void> {
     const name = laneName(queue, key);
     try {
-      await boss.send(queue, { key }, { singletonKey: key });
+      const created = await boss.send(queue, { key }, { singletonKey: key });
       signals.send(name);
+      // There is a job already. Running, it hears the signal, unless it has had its last look and is only about to end.
+      if (created === null) askAgain(queue, key);
     } catch (error) {
       log.warn({ err: error, lane: name }, 'a lane could not be woken; its sweep will find it');
     } finally {
       asked.delete(name);
     }
+  }
+
+  /** One more time, that late after the last wake-up which found a job there; a lane that goes on and on is asked no more often than that. */
+  function askAgain(queue: string, key: string): void {
+    const name = laneName(queue, key);
+    const ended = (): boolean => stopping.signal.aborted;
+    const due = performance.now() + ASK_AGAIN_MS;
+    if (askedAgain.has(name)) {
+      askedAgain.set(name, due);
+      return;
+    }
+    askedAgain.set(name, due);
+    const look = (): void => {
+      const ms = (askedAgain.get(name) ?? 0) - performance.now();
+      if (ms > 0 && !ended()) {
+        setTimeout(look, ms).unref();
+        return;
+      }
+      askedAgain.delete(name);
+      if (ended()) return;
+      boss.send(queue, { key }, { singletonKey: key }).then(
+        created => created !== null && signals.send(name),
+        error => log.warn({ err: error, lane: name }, 'a lane could not be woken; its sweep will find it'),
+      );
+    };
+    setTimeout(look, ASK_AGAIN_MS).unref();
   }
 
   function wake(queue: string, key: string): void {

@@ -179,12 +179,19 @@ const existing = (tenantId: number, to: { contactId: number; conversationId: num
         where v.tenant_id = ${tenantId} and v.id = ${to.conversationId} and v.contact_id = ${to.contactId}
       )`;
 
-const fresh = (tenantId: number, to: NewRecipient, message: NewMessage) => sql`c as (
-    insert into contacts as c (tenant_id, firstname, lastname, email, phone, phone_key, country_id, source_id, status_id, assigned_id)
-    select ${tenantId}::bigint, coalesce(r.firstname, ''), coalesce(r.lastname, ''), r.email, r.phone, r.phone_key, r.country_id,
-           r.source_id, r.status_id, r.assigned_id
-    from jsonb_to_record(${JSON.stringify(to.fields)}::jsonb) as r (firstname text, lastname text, email text, phone text, phone_key text,
-      country_id smallint, source_id bigint, status_id bigint, assigned_id bigint)
+const fresh = (tenantId: number, to: NewRecipient, message: NewMessage) => sql`room as materialized (
+    -- Locked before any contact is, as every creation does: two could wait for each other otherwise.
+    select tenant_id from tenant_usage where tenant_id = ${tenantId} for update
+  ), c as (
+    insert into contacts as c (tenant_id, firstname, lastname, company, type, email, phone, phone_key, description, address, city, state, zip,
+                               country_id, source_id, status_id, assigned_id)
+    select room.tenant_id, coalesce(r.firstname, ''), coalesce(r.lastname, ''), r.company, coalesce(r.type, 'lead'), r.email, r.phone, r.phone_key,
+           r.description, r.address, r.city, r.state, r.zip, r.country_id,
+           (select id from sources s where s.tenant_id = ${tenantId} and s.id = r.source_id),
+           (select id from statuses s where s.tenant_id = ${tenantId} and s.id = r.status_id), r.assigned_id
+    from room, jsonb_to_record(${JSON.stringify(to.fields)}::jsonb) as r (firstname text, lastname text, company text, type text, email text,
+      phone text, phone_key text, description text, address text, city text, state text, zip text, country_id smallint, source_id bigint,
+      status_id bigint, assigned_id bigint)
     on conflict do nothing
     returning ${sql.raw(CONTACT_COLUMNS.map(column => `c.${column}`).join(', '))}
   ), counted as (

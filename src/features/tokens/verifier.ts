@@ -21,6 +21,8 @@ const MAX_AGE_MS = 4_500;
 /** From this age on a token in use is looked up again beside the request, so that no request waits for it. */
 const REFRESH_AGE_MS = 2_500;
 const WATCH_MS = 2_000;
+/** A watch believes no answer beyond this: with the time between two looks it stays well within the 5 s. */
+const WATCH_AGE_MS = 1_500;
 const MAX_TOKENS = 10_000;
 
 interface Entry {
@@ -56,11 +58,13 @@ export function createTokenVerifier(db: Database, clock: Clock, log: Log): Token
     return expiresAt !== undefined && expiresAt <= clock.now() ? undefined : entry.principal;
   };
 
-  async function verify(token: string): Promise<Principal | undefined> {
+  const verify = (token: string): Promise<Principal | undefined> => verifyWithin(token, MAX_AGE_MS);
+
+  async function verifyWithin(token: string, maxAgeMs: number): Promise<Principal | undefined> {
     if (!isWellFormed(token)) return undefined;
     const known = entries.get(token);
     const age = known ? clock.now() - known.loadedAt : Number.POSITIVE_INFINITY;
-    if (!known || age > MAX_AGE_MS) return usable(await load(token));
+    if (!known || age > maxAgeMs) return usable(await load(token));
     if (age > REFRESH_AGE_MS)
       load(token).catch(error => log.warn({ err: error }, 'a token could not be looked up again'));
     return usable(known);
@@ -70,7 +74,7 @@ export function createTokenVerifier(db: Database, clock: Clock, log: Log): Token
     verify,
     watch(token, end) {
       const timer = setInterval(() => {
-        verify(token).then(
+        verifyWithin(token, WATCH_AGE_MS).then(
           principal => {
             if (principal) return;
             clearInterval(timer);

@@ -7,7 +7,7 @@ import {
   PostgresQueryCompiler,
   type QueryResult,
 } from 'kysely';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { generateToken, hashToken, hintOf, isWellFormed } from '../../../src/features/tokens/token.ts';
 import { createTokenVerifier } from '../../../src/features/tokens/verifier.ts';
 import type { Database, Tables } from '../../../src/platform/database.ts';
@@ -92,6 +92,36 @@ test('no answer is believed for 5 seconds, and a token in use is looked up besid
   await verifier.verify(token);
   expect(looks()).toBe(before + 1);
 });
+
+test('who is watched is found to have ended within 5 seconds, however fresh the last look was', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  try {
+    for (const ageMs of [0, 400, 900, 1_400, 1_900, 2_400, 3_900, 4_400]) {
+      let revoked = false;
+      const { verifier, clock } = verifierOver(async () => (revoked ? [] : [ROW]));
+      const token = generateToken();
+      let endedAt: number | undefined;
+      const stop = verifier.watch(token, () => {
+        endedAt = clock.time;
+      });
+      // The look that is believed lies so long before the next round of the watch.
+      await tick(clock, 2_000 - (ageMs % 2_000));
+      await verifier.verify(token);
+      revoked = true;
+      const revokedAt = clock.time;
+      for (let step = 0; step < 60 && endedAt === undefined; step += 1) await tick(clock, 100);
+      expect((endedAt ?? Number.POSITIVE_INFINITY) - revokedAt, `a look ${ageMs} ms before`).toBeLessThan(4_500);
+      stop();
+    }
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+async function tick(clock: { time: number }, ms: number): Promise<void> {
+  clock.time += ms;
+  await vi.advanceTimersByTimeAsync(ms);
+}
 
 test('what a broken look does not tell is not held against a token that was known a moment ago', async () => {
   const { verifier, clock } = verifierOver(async look => {
