@@ -13,10 +13,7 @@ import { schema } from '../../src/schema.ts';
 import { SCOPES } from '../../src/scopes.ts';
 import { type Gateway, type Role, serve } from '../../src/serve.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
-import { tenantFault } from './statements.ts';
-
-/** Statements of this file that crossed the fence between tenants. */
-export const faults = new Set<string>();
+import { faults, tenantFault } from './statements.ts';
 
 export interface TestTenant {
   readonly id: number;

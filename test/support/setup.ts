@@ -1,5 +1,5 @@
 import { afterAll, expect } from 'vitest';
-import { faults } from './gateway.ts';
+import { faults } from './statements.ts';
 
 afterAll(() => {
   // The fence between tenants holds for every statement of every test.
