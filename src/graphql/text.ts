@@ -8,10 +8,11 @@ const FAULT = 'May hold neither the character U+0000 nor half a surrogate pair.'
 /** No input of ours is half as deep. What is deeper would only exhaust the stack of whoever walks it. */
 const MAX_DEPTH = 30;
 
-/** @throws VALIDATION_ERROR naming the variable, by its path; QUERY_TOO_COMPLEX for one that is nested too deeply */
+/** @throws VALIDATION_ERROR naming the field; QUERY_TOO_COMPLEX for one that is nested too deeply */
 export function checkVariables(variables: Readonly<Record<string, unknown>>): void {
   const fault = findFault(variables, '', 0);
-  if (fault !== undefined) throw invalid({ [fault]: [FAULT] });
+  // Fields of an input are named as every other fault names them: without the variable that they came in.
+  if (fault !== undefined) throw invalid({ [fault.replace(/^input\./, '')]: [FAULT] });
 }
 
 function findFault(value: unknown, path: string, depth: number): string | undefined {
