@@ -82,6 +82,9 @@ create index contacts_by_source on contacts (tenant_id, source_id, id);
 create index contacts_by_status on contacts (tenant_id, status_id, id);
 create index contacts_by_assigned on contacts (tenant_id, assigned_id, id) where assigned_id is not null;
 create index contacts_by_type on contacts (tenant_id, type, id);
+create index contacts_by_phone on contacts (tenant_id, phone);
+create index contacts_by_email on contacts (tenant_id, email) where email is not null;
+create index contacts_by_opt_out on contacts (tenant_id, opted_out_at) where opted_out_at is not null;
 create index contacts_by_wa_id on contacts (tenant_id, wa_id) where wa_id is not null;
 create index contacts_search on contacts using gin (tenant_id, search_text gin_trgm_ops);
 

@@ -85,4 +85,5 @@ create table outbox (
 );
 -- The lane's question "is an earlier message to this contact still open?"; and the target of the contact's foreign key.
 create index outbox_by_contact on outbox (tenant_id, contact_id, channel_id, message_id);
-create index outbox_due on outbox (next_attempt_at);
+-- When a lane has something to do next, and whether anything is due on it.
+create index outbox_due on outbox (tenant_id, channel_id, next_attempt_at);

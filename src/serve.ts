@@ -56,7 +56,8 @@ export async function serve(options: ServeOptions): Promise<Gateway> {
   });
   const undo: (() => Promise<void>)[] = [() => db.close()];
   const stopAll = async (): Promise<void> => {
-    for (const step of undo.reverse()) await step().catch(error => log.warn({ err: error }, 'a part did not stop cleanly'));
+    for (const step of undo.reverse())
+      await step().catch(error => log.warn({ err: error }, 'a part did not stop cleanly'));
   };
   try {
     await checkSchema(db.read);
@@ -114,19 +115,31 @@ export async function serve(options: ServeOptions): Promise<Gateway> {
 async function checkSchema(db: Parameters<typeof migrationStates>[0]): Promise<void> {
   const states = await migrationStates(db).catch((error: unknown) => {
     if (!isUnavailable(error)) throw error;
-    throw new UserError(`The database does not answer: ${error instanceof Error ? error.message : String(error)}. Check DATABASE_URL.`, { cause: error });
+    throw new UserError(
+      `The database does not answer: ${error instanceof Error ? error.message : String(error)}. Check DATABASE_URL.`,
+      { cause: error },
+    );
   });
   const pending = states.filter(state => state.appliedAt === undefined);
   if (pending.length === 0) return;
-  throw new UserError(`The database lacks ${pending.length} migration(s), from ${pending[0]?.name}. Run \`parley migrate\` first.`);
+  throw new UserError(
+    `The database lacks ${pending.length} migration(s), from ${pending[0]?.name}. Run \`parley migrate\` first.`,
+  );
 }
 
 function addressError(error: unknown, { host, port }: Config): UserError | undefined {
   const code = (error as { code?: unknown }).code;
   if (code === 'EADDRINUSE') {
-    return new UserError(`Port ${port} on ${host} is in use. Stop what listens there, or choose another with PORT=${port + 1}.`, { cause: error });
+    return new UserError(
+      `Port ${port} on ${host} is in use. Stop what listens there, or choose another with PORT=${port + 1}.`,
+      { cause: error },
+    );
   }
-  if (code === 'EACCES') return new UserError(`Port ${port} may not be opened by this user. Choose one above 1023 with PORT.`, { cause: error });
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return new UserError(`HOST=${host} is no address of this machine.`, { cause: error });
+  if (code === 'EACCES')
+    return new UserError(`Port ${port} may not be opened by this user. Choose one above 1023 with PORT.`, {
+      cause: error,
+    });
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+    return new UserError(`HOST=${host} is no address of this machine.`, { cause: error });
   return undefined;
 }

@@ -1,8 +1,8 @@
 import type { Resources } from './context.ts';
+import { deleteOldKeys } from './features/idempotency/clean.ts';
 import { INBOX } from './features/inbox/lane.ts';
 import { processInbox } from './features/inbox/process.ts';
 import { inboxesToWake } from './features/inbox/sweep.ts';
-import { deleteOldKeys } from './features/idempotency/clean.ts';
 import { drain } from './features/messages/drain.ts';
 import { OUTBOX } from './features/messages/lane.ts';
 import { reconcile } from './features/messages/reconcile.ts';
@@ -12,13 +12,19 @@ import type { Drain, Jobs } from './platform/jobs.ts';
 import { ensurePartitions } from './platform/partitions.ts';
 
 /** Every queue with the verb that drains its lanes, and the sweep that finds lanes whose wake-up was lost. */
-const QUEUES: Readonly<Record<string, { drain: (resources: Resources) => Drain; sweep: (resources: Resources) => Promise<string[]> }>> = {
+const QUEUES: Readonly<
+  Record<string, { drain: (resources: Resources) => Drain; sweep: (resources: Resources) => Promise<string[]> }>
+> = {
   [OUTBOX]: { drain, sweep: outboxesToWake },
   [INBOX]: { drain: resources => lane => processInbox(resources, lane), sweep: inboxesToWake },
 };
 
 /** Housekeeping: what is done now and then, by whichever process comes to it. */
-const CHORES: readonly { readonly name: string; readonly everyMs: number; readonly run: (resources: Resources) => Promise<unknown> }[] = [
+const CHORES: readonly {
+  readonly name: string;
+  readonly everyMs: number;
+  readonly run: (resources: Resources) => Promise<unknown>;
+}[] = [
   { name: 'partitions', everyMs: 6 * HOUR, run: ({ db }) => ensurePartitions(db.write, ['messages', 'events'], 3) },
   { name: 'idempotency keys', everyMs: 10 * MINUTE, run: deleteOldKeys },
 ];
@@ -31,11 +37,13 @@ export const QUEUE_NAMES = Object.keys(QUEUES);
 /** Starts to drain lanes in this process. @returns a function that ends the sweeps; the lanes end with `jobs.stop` */
 export async function startWorker(resources: Resources, jobs: Jobs): Promise<() => void> {
   await reconcile(resources);
-  for (const [queue, { drain: drainOf }] of Object.entries(QUEUES)) await jobs.work(queue, resources.config.lanes.concurrency, drainOf(resources));
+  for (const [queue, { drain: drainOf }] of Object.entries(QUEUES))
+    await jobs.work(queue, resources.config.lanes.concurrency, drainOf(resources));
   const timers = CHORES.map(({ name, everyMs, run }) => every(resources, name, everyMs, () => run(resources)));
   timers.push(
     every(resources, 'sweep', SWEEP_MS, async () => {
-      for (const [queue, { sweep }] of Object.entries(QUEUES)) for (const key of await sweep(resources)) jobs.wake(queue, key);
+      for (const [queue, { sweep }] of Object.entries(QUEUES))
+        for (const key of await sweep(resources)) jobs.wake(queue, key);
     }),
   );
   return () => {

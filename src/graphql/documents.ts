@@ -12,7 +12,6 @@ import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../platform/clock.ts';
 import { MINUTE } from '../platform/clock.ts';
-import { compilable } from './compilable.ts';
 import { LIMITS, type Measured, measure } from './limits.ts';
 
 /** One operation of a document, ready to be executed. */
@@ -51,7 +50,6 @@ export interface Documents {
 }
 
 export function createDocuments(schema: GraphQLSchema, clock: Clock): Documents {
-  const compilableSchema = compilable(schema);
   const documents = new LRUCache<string, Document>({
     max: MAX_DOCUMENTS,
     maxSize: 20_000_000,
@@ -96,7 +94,7 @@ export function createDocuments(schema: GraphQLSchema, clock: Clock): Documents 
       if (error) throw error;
       const prepared = find(schema, document, operationName);
       if ('errors' in prepared) throw prepared.errors[0];
-      const compiled = compileQuery(compilableSchema, document, operationName);
+      const compiled = compileQuery(schema, document, operationName);
       if (!isCompiledQuery(compiled)) throw new Error('A document of our own could not be compiled.');
       prepared.operation.compiled = compiled;
       return prepared.operation;
@@ -115,7 +113,7 @@ export function createDocuments(schema: GraphQLSchema, clock: Clock): Documents 
         operation.uses = 0;
         return;
       }
-      const compiled = compileQuery(compilableSchema, operation.document, operation.name);
+      const compiled = compileQuery(schema, operation.document, operation.name);
       if (isCompiledQuery(compiled)) operation.compiled = compiled;
     },
   };

@@ -45,7 +45,9 @@ export function isUnavailable(error: unknown): boolean {
   const code = (error as { code?: unknown }).code;
   return (
     (typeof code === 'string' && UNAVAILABLE.test(code)) ||
-    /^(timeout exceeded when trying to connect|Connection terminated)/.test(error.message)
+    /^(timeout exceeded when trying to connect|Connection terminated|Client (has encountered a connection error|was closed))/.test(
+      error.message,
+    )
   );
 }
 

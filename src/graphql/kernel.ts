@@ -12,6 +12,7 @@ import { Loaders } from '../features/loaders.ts';
 import { closable } from '../platform/closable.ts';
 import { createDocuments, type Operation, type Prepared } from './documents.ts';
 import { maskError } from './errors.ts';
+import { resolveGlobalIdsAtOnce } from './global-id-fields.ts';
 import { checkLimits } from './limits.ts';
 import { checkVariables, textFault } from './text.ts';
 
@@ -46,6 +47,7 @@ export interface Kernel {
 }
 
 export function createKernel(resources: Resources, schema: GraphQLSchema): Kernel {
+  resolveGlobalIdsAtOnce(schema);
   const documents = createDocuments(schema, resources.clock);
 
   function createContext({ principal, requestId, wantsAnswer = false }: Caller): Context {

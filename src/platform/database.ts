@@ -59,7 +59,8 @@ export function isoTimestamp(text: string): string {
   if (zone === 0 || text[4] !== '-') return text;
   const instant = text.slice(0, -zone);
   // Our columns have milliseconds, so that nine in ten need no padding.
-  const milliseconds = instant.length === 23 ? instant : `${instant.slice(0, 19)}.${instant.slice(20, 23).padEnd(3, '0')}`;
+  const milliseconds =
+    instant.length === 23 ? instant : `${instant.slice(0, 19)}.${instant.slice(20, 23).padEnd(3, '0')}`;
   return milliseconds[10] === 'T' ? `${milliseconds}Z` : `${milliseconds.slice(0, 10)}T${milliseconds.slice(11)}Z`;
 }
 
@@ -107,7 +108,9 @@ export function createDatabase(options: DatabaseOptions): Database {
     async ping(timeoutMs) {
       await Promise.race([
         sql`select 1`.execute(write),
-        new Promise((_, reject) => setTimeout(() => reject(new Error('The database did not answer.')), timeoutMs).unref()),
+        new Promise((_, reject) =>
+          setTimeout(() => reject(new Error('The database did not answer.')), timeoutMs).unref(),
+        ),
       ]);
     },
     async close() {

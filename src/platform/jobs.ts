@@ -162,7 +162,11 @@ export async function createJobs(url: string, queues: readonly string[], signals
       };
       // Workers one by one rather than `localConcurrency`: a wake-up has to reach one that is idle, and of a group pg-boss
       // wakes the first alone. While that one drained a lane, every other lane waited for the next poll.
-      const fetch = { batchSize: 1, pollingIntervalSeconds: POLL_SECONDS, heartbeatRefreshSeconds: HEARTBEAT_SECONDS / 3 };
+      const fetch = {
+        batchSize: 1,
+        pollingIntervalSeconds: POLL_SECONDS,
+        heartbeatRefreshSeconds: HEARTBEAT_SECONDS / 3,
+      };
       for (let count = 0; count < concurrency; count += 1) {
         const worker: string = await boss.work<{ key: string }>(queue, fetch, async ([job]) => {
           if (!job) return;

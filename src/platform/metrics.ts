@@ -35,7 +35,11 @@ export function createMetrics(): Metrics {
       labelNames: ['outcome'],
       registers,
     }),
-    eventsRead: new Counter({ name: 'parley_events_read_total', help: 'Events read from the log by the tailer.', registers }),
+    eventsRead: new Counter({
+      name: 'parley_events_read_total',
+      help: 'Events read from the log by the tailer.',
+      registers,
+    }),
     subscribers: new Gauge({ name: 'parley_subscribers', help: 'Open subscriptions of this process.', registers }),
   };
 }

@@ -45,7 +45,9 @@ export async function migrate(db: Db): Promise<string[]> {
   if (error) {
     const failed = results.find(result => result.status === 'Error');
     const reason = error instanceof Error ? error.message : String(error);
-    throw new UserError(`Migration ${failed?.migrationName ?? ''} failed, nothing was changed: ${reason}`, { cause: error });
+    throw new UserError(`Migration ${failed?.migrationName ?? ''} failed, nothing was changed: ${reason}`, {
+      cause: error,
+    });
   }
   return results.map(result => result.migrationName);
 }

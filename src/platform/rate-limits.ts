@@ -37,7 +37,9 @@ function createRateLimits(limiter: RateLimiterAbstract): RateLimits {
       let refused: boolean = false;
       for (const quota of quotas) {
         const key = `${quota.name}:${quota.key}`;
-        const counted: { consumedPoints?: number; msBeforeNext?: number } | null = refused ? await limiter.get(key) : await limiter.penalty(key, points);
+        const counted: { consumedPoints?: number; msBeforeNext?: number } | null = refused
+          ? await limiter.get(key)
+          : await limiter.penalty(key, points);
         const consumed: number = counted?.consumedPoints ?? 0;
         const exceeded: boolean = !refused && consumed > quota.limit;
         refused ||= exceeded;

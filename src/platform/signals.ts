@@ -54,7 +54,8 @@ export function createSignals(connect: () => Promise<pg.Client>, log: Log): Sign
       const fresh = await connect();
       fresh.on('error', reconnect);
       fresh.on('notification', message => {
-        if (message.processId !== processIdOf(fresh)) for (const topic of (message.payload ?? '').split(' ')) emit(topic);
+        if (message.processId !== processIdOf(fresh))
+          for (const topic of (message.payload ?? '').split(' ')) emit(topic);
       });
       await fresh.query(`listen ${CHANNEL}`);
       if (closed) await fresh.end();

@@ -8,7 +8,9 @@ const KINDS: Readonly<Record<string, 'unique' | 'foreign_key' | 'check'>> = {
 };
 
 /** Which constraint a statement broke; undefined for any other error. */
-export function violationOf(error: unknown): { kind: 'unique' | 'foreign_key' | 'check'; constraint: string } | undefined {
+export function violationOf(
+  error: unknown,
+): { kind: 'unique' | 'foreign_key' | 'check'; constraint: string } | undefined {
   if (!(error instanceof pg.DatabaseError) || !error.code || !error.constraint) return undefined;
   const kind = KINDS[error.code];
   return kind && { kind, constraint: error.constraint };

@@ -63,5 +63,7 @@ export function readShown(
   if (wanted.length === 0 && included.length === 0) return everything;
   const shown = new Set([...(wanted.length > 0 ? wanted : fields), ...included]);
   const shows = (field: string): boolean => shown.has(field);
+  // Rows leave out by themselves what `include` did not ask for: only `fields` takes anything away.
+  if (wanted.length === 0) return { shows, pick: row => row };
   return { shows, pick: row => Object.fromEntries(Object.entries(row).filter(([field]) => shows(field))) };
 }

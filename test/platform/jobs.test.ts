@@ -16,7 +16,11 @@ const log = createLog('silent');
 const wait = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms));
 
 /** What one process has: jobs and the signals between processes. */
-async function startProcess({ onTestFinished }: TestContext, queue: string, { url } = database): Promise<{ jobs: Jobs; signals: Signals }> {
+async function startProcess(
+  { onTestFinished }: TestContext,
+  queue: string,
+  { url } = database,
+): Promise<{ jobs: Jobs; signals: Signals }> {
   const signals = createSignals(async () => {
     const client = new pg.Client({ connectionString: url });
     await client.connect();
@@ -125,7 +129,8 @@ test.concurrent('a lane that fails is tried again, and keeps no other from its p
   const seen: string[] = [];
   await jobs.work('failing', 1, async lane => {
     seen.push(lane.key);
-    if (lane.key === 'broken' && seen.filter(key => key === 'broken').length < 3) throw new Error('It does not work yet.');
+    if (lane.key === 'broken' && seen.filter(key => key === 'broken').length < 3)
+      throw new Error('It does not work yet.');
   });
   jobs.wake('failing', 'broken');
   jobs.wake('failing', 'sound');
@@ -138,10 +143,14 @@ test.concurrent('jobs go on after all connections to the database were cut', asy
   context.onTestFinished(() => own.drop());
   const { jobs } = await startProcess(context, 'cut', own);
   let drained = 0;
-  await jobs.work('cut', 2, async () => void (drained += 1));
+  await jobs.work('cut', 2, async () => {
+    drained += 1;
+  });
   jobs.wake('cut', 'before');
   await eventually(() => expect(drained).toBe(1));
-  await own.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()');
+  await own.query(
+    'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+  );
   await eventually(() => {
     jobs.wake('cut', 'after');
     expect(drained).toBeGreaterThan(1);

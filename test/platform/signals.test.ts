@@ -40,7 +40,9 @@ test('a signal reaches its own process at once and every other soon, once, under
   two.on('topic:1:2', topic => exact.push(topic));
   one.send('topic:1:2');
   expect(one.heard).toEqual(['topic:1:2']);
-  await eventually(() => expect([two.heard, three.heard, exact]).toEqual([['topic:1:2'], ['topic:1:2'], ['topic:1:2']]));
+  await eventually(() =>
+    expect([two.heard, three.heard, exact]).toEqual([['topic:1:2'], ['topic:1:2'], ['topic:1:2']]),
+  );
   await new Promise(resolve => setTimeout(resolve, 100));
   expect([one.heard, two.heard, exact]).toEqual([['topic:1:2'], ['topic:1:2'], ['topic:1:2']]);
 });
@@ -67,7 +69,9 @@ test('whoever stopped listening hears nothing', async context => {
 test('signals come again after the connection was cut', async context => {
   const [one, two] = [startProcess(context), startProcess(context)];
   await introduced(one, two);
-  await database.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'signals'`);
+  await database.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'signals'`,
+  );
   // Nothing throws while there is nobody to send to.
   one.send('topic:into the void');
   two.heard.length = 0;

@@ -8,8 +8,10 @@ import { eventually, startGateway, type TestGateway, type TestTenant } from '../
 const ENV = { PARLEY_NETWORK_TIMEOUT_MS: '300', PARLEY_RECONCILE_MS: '2000', PARLEY_LANES: '40' };
 const CALM = { window: 'open', pairLimit: false, throughputLimit: false } as const;
 type NextFaultInput = NonNullable<FaultsPatch['next']>[number];
-const SEND = 'mutation ($to: String!, $text: String!) { sendTextMessage(input: { to: $to, text: $text }) { databaseId } }';
-const MESSAGE = 'query ($id: ID!) { message(id: $id) { status error { code title details } wamid sentAt deliveredAt failedAt } }';
+const SEND =
+  'mutation ($to: String!, $text: String!) { sendTextMessage(input: { to: $to, text: $text }) { databaseId } }';
+const MESSAGE =
+  'query ($id: ID!) { message(id: $id) { status error { code title details } wamid sentAt deliveredAt failedAt } }';
 
 let gateway: TestGateway;
 let people = 0;
@@ -55,56 +57,78 @@ const becomes = (tenant: TestTenant, id: string, status: string, timeoutMs = 6_0
 const timesTaken = (id: string, where = gateway): number => where.emulator.sent({ limit: 0 }).byCallbackData[id] ?? 0;
 
 describe.concurrent('an answer of the network decides by its code', () => {
-  test.each([100, 131_008, 131_009, 131_021, 131_026, 131_030, 131_047, 131_051, 132_000, 132_001])('%d ends the message with its code, title and details', async code => {
-    const { tenant, id } = await sendInto({ errorCode: code });
-    const failed = await becomes(tenant, id, 'FAILED');
-    expect(failed).toMatchObject({ error: { code, title: expect.stringMatching(/\w/), details: expect.any(String) }, wamid: null, failedAt: expect.any(String) });
-    expect(timesTaken(id)).toBe(0);
-  });
+  test.each([100, 131_008, 131_009, 131_021, 131_026, 131_030, 131_047, 131_051, 132_000, 132_001])(
+    '%d ends the message with its code, title and details',
+    async code => {
+      const { tenant, id } = await sendInto({ errorCode: code });
+      const failed = await becomes(tenant, id, 'FAILED');
+      expect(failed).toMatchObject({
+        error: { code, title: expect.stringMatching(/\w/), details: expect.any(String) },
+        wamid: null,
+        failedAt: expect.any(String),
+      });
+      expect(timesTaken(id)).toBe(0);
+    },
+  );
 
-  test.each([1, 2, 130_429, 131_000, 131_016, 131_056, 133_004])('%d is tried again after a pause, and the message arrives once', async code => {
-    const { tenant, id } = await sendInto({ errorCode: code });
-    await becomes(tenant, id, 'READ');
-    expect(timesTaken(id)).toBe(1);
-  });
+  test.each([1, 2, 130_429, 131_000, 131_016, 131_056, 133_004])(
+    '%d is tried again after a pause, and the message arrives once',
+    async code => {
+      const { tenant, id } = await sendInto({ errorCode: code });
+      await becomes(tenant, id, 'READ');
+      expect(timesTaken(id)).toBe(1);
+    },
+  );
 
-  test.each([0, 10, 190, 200, 368, 131_005, 131_031, 131_042, 131_048, 133_010])('%d pauses the channel with an event; what waits goes on when it is resumed', async code => {
-    const { tenant, id } = await sendInto({ errorCode: code });
-    const channel = await eventually(async () => {
-      const { data } = await gateway.graphql('{ channels { id status statusReason } }', {}, tenant.token);
-      expect(data.channels).toMatchObject([{ status: 'PAUSED', statusReason: expect.stringContaining(String(code)) }]);
-      return data.channels[0];
-    });
-    const refused = await gateway.graphql(SEND, { to: somebody(), text: 'Hi' }, tenant.token);
-    expect(refused.errors?.[0]?.extensions.code).toBe('MESSAGING_NOT_CONFIGURED');
-    expect(await message(tenant, id)).toMatchObject({ status: 'QUEUED', error: null });
-    const resumed = await gateway.graphql('mutation ($id: ID!) { resumeChannel(id: $id) { status statusReason } }', { id: channel.id }, tenant.token);
-    expect(resumed.data.resumeChannel).toEqual({ status: 'ACTIVE', statusReason: null });
-    await becomes(tenant, id, 'READ');
-    expect(timesTaken(id)).toBe(1);
-    const events = await gateway.database.query<{ status: string }>(
-      `select payload->'channel'->>'status' as status from events e where tenant_id = $1 and type = 'channel.updated' order by e.xid, e.seq`,
-      [tenant.id],
-    );
-    expect(events.map(event => event.status)).toEqual(['active', 'paused', 'active']);
-  });
-
-  test.each([4, 80_007, 133_016])('%d holds the lane for as long as the network asked, and nothing else is tried meanwhile', async code => {
-    const { tenant, id } = await sendInto({ errorCode: code });
-    const held = await eventually(async () => {
-      const rows = await gateway.database.query<{ ms: number; attempts: number }>(
-        'select attempts, extract(epoch from next_attempt_at - now())::float8 * 1000 as ms from outbox where message_id = $1 and next_attempt_at > now() + interval \'10 s\'',
-        [id],
+  test.each([0, 10, 190, 200, 368, 131_005, 131_031, 131_042, 131_048, 133_010])(
+    '%d pauses the channel with an event; what waits goes on when it is resumed',
+    async code => {
+      const { tenant, id } = await sendInto({ errorCode: code });
+      const channel = await eventually(async () => {
+        const { data } = await gateway.graphql('{ channels { id status statusReason } }', {}, tenant.token);
+        expect(data.channels).toMatchObject([
+          { status: 'PAUSED', statusReason: expect.stringContaining(String(code)) },
+        ]);
+        return data.channels[0];
+      });
+      const refused = await gateway.graphql(SEND, { to: somebody(), text: 'Hi' }, tenant.token);
+      expect(refused.errors?.[0]?.extensions.code).toBe('MESSAGING_NOT_CONFIGURED');
+      expect(await message(tenant, id)).toMatchObject({ status: 'QUEUED', error: null });
+      const resumed = await gateway.graphql(
+        'mutation ($id: ID!) { resumeChannel(id: $id) { status statusReason } }',
+        { id: channel.id },
+        tenant.token,
       );
-      expect(rows).toHaveLength(1);
-      return rows[0];
-    });
-    expect(held?.attempts).toBe(1);
-    expect(Math.abs((held?.ms ?? 0) - 60_000)).toBeLessThan(2_000);
-    const later = await Promise.all([send(tenant, somebody()), send(tenant, somebody())]);
-    await new Promise(resolve => setTimeout(resolve, 2_500));
-    expect(later.map(other => timesTaken(other))).toEqual([0, 0]);
-  });
+      expect(resumed.data.resumeChannel).toEqual({ status: 'ACTIVE', statusReason: null });
+      await becomes(tenant, id, 'READ');
+      expect(timesTaken(id)).toBe(1);
+      const events = await gateway.database.query<{ status: string }>(
+        `select payload->'channel'->>'status' as status from events e where tenant_id = $1 and type = 'channel.updated' order by e.xid, e.seq`,
+        [tenant.id],
+      );
+      expect(events.map(event => event.status)).toEqual(['active', 'paused', 'active']);
+    },
+  );
+
+  test.each([4, 80_007, 133_016])(
+    '%d holds the lane for as long as the network asked, and nothing else is tried meanwhile',
+    async code => {
+      const { tenant, id } = await sendInto({ errorCode: code });
+      const held = await eventually(async () => {
+        const rows = await gateway.database.query<{ ms: number; attempts: number }>(
+          "select attempts, extract(epoch from next_attempt_at - now())::float8 * 1000 as ms from outbox where message_id = $1 and next_attempt_at > now() + interval '10 s'",
+          [id],
+        );
+        expect(rows).toHaveLength(1);
+        return rows[0];
+      });
+      expect(held?.attempts).toBe(1);
+      expect(Math.abs((held?.ms ?? 0) - 60_000)).toBeLessThan(2_000);
+      const later = await Promise.all([send(tenant, somebody()), send(tenant, somebody())]);
+      await new Promise(resolve => setTimeout(resolve, 2_500));
+      expect(later.map(other => timesTaken(other))).toEqual([0, 0]);
+    },
+  );
 
   test.each([300, 400, 404, 429])('HTTP %d with a page that is not the network’s is tried again', async httpStatus => {
     const { tenant, id } = await sendInto({ httpStatus });
@@ -155,23 +179,34 @@ describe.concurrent('an answer that is lost', () => {
   });
 
   test('a status that overtakes the answer settles the message, and the answer changes nothing', async () => {
-    const early = await startGateway({ env: ENV, emulator: { faults: { ...CALM, statusBeforeAnswer: true, latencyMs: 150 } } });
+    const early = await startGateway({
+      env: ENV,
+      emulator: { faults: { ...CALM, statusBeforeAnswer: true, latencyMs: 150 } },
+    });
     const ids = await Promise.all(Array.from({ length: 10 }, () => send(early.tenant, somebody(), 'Hi', early)));
     for (const id of ids) await becomes(early.tenant, id, 'READ', 5_000, early);
     expect(early.emulator.sent().duplicates).toBe(0);
     const rows = await early.database.query<{ types: string[] }>(
       `select array_agg(type order by e.xid, e.seq) as types from events e where type like 'message.%' group by payload->'message'->>'id'`,
     );
-    for (const row of rows) expect(row.types).toEqual(['message.queued', 'message.sent', 'message.delivered', 'message.read']);
+    for (const row of rows)
+      expect(row.types).toEqual(['message.queued', 'message.sent', 'message.delivered', 'message.read']);
     await early.stop();
   });
 
   test('a database that breaks while outcomes are written makes nobody get a message twice, though no status tells of it', async () => {
-    const shaken = await startGateway({ env: { ...ENV, PARLEY_NETWORK_TIMEOUT_MS: '10000' }, emulator: { faults: { ...CALM, dropStatuses: 1, latencyMs: 20 } } });
-    const sends = Array.from({ length: 300 }, () => send(shaken.tenant, somebody(), 'Hi', shaken).catch(() => undefined));
+    const shaken = await startGateway({
+      env: { ...ENV, PARLEY_NETWORK_TIMEOUT_MS: '10000' },
+      emulator: { faults: { ...CALM, dropStatuses: 1, latencyMs: 20 } },
+    });
+    const sends = Array.from({ length: 300 }, () =>
+      send(shaken.tenant, somebody(), 'Hi', shaken).catch(() => undefined),
+    );
     for (let round = 0; round < 5; round += 1) {
       await new Promise(resolve => setTimeout(resolve, 60));
-      await shaken.database.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'parley' and pid <> pg_backend_pid()`);
+      await shaken.database.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'parley' and pid <> pg_backend_pid()`,
+      );
     }
     const ids = (await Promise.all(sends)).filter(id => id !== undefined);
     expect(ids.length).toBeGreaterThan(0);
@@ -185,8 +220,16 @@ describe.concurrent('what happens between acceptance and dispatch', () => {
   test('a person who opts out meanwhile is not written to any more', async () => {
     const { tenant, id, to } = await sendInto({ timeout: true, when: 'before' });
     const behind = await send(tenant, to, 'behind it');
-    const { data } = await gateway.graphql('query ($to: String!) { contacts(search: $to) { nodes { id } } }', { to: to.slice(-7) }, tenant.token);
-    await gateway.graphql('mutation ($id: ID!) { updateContact(id: $id, input: { isOptedOut: true }) { id } }', { id: data.contacts.nodes[0].id }, tenant.token);
+    const { data } = await gateway.graphql(
+      'query ($to: String!) { contacts(search: $to) { nodes { id } } }',
+      { to: to.slice(-7) },
+      tenant.token,
+    );
+    await gateway.graphql(
+      'mutation ($id: ID!) { updateContact(id: $id, input: { isOptedOut: true }) { id } }',
+      { id: data.contacts.nodes[0].id },
+      tenant.token,
+    );
     expect(await becomes(tenant, behind, 'FAILED')).toMatchObject({ error: { title: 'Contact opted out' } });
     expect([timesTaken(id), timesTaken(behind)]).toEqual([0, 0]);
   });
@@ -194,7 +237,9 @@ describe.concurrent('what happens between acceptance and dispatch', () => {
   test('a network that is away delays messages and loses none; it is asked again in growing pauses', async () => {
     const lonely = await startGateway({ env: ENV, emulator: { faults: CALM } });
     const { port } = new URL(lonely.emulator.url);
-    const { numbers } = (await fetch(`${lonely.emulator.url}/_emulator/numbers`).then(answer => answer.json())) as { numbers: { phoneNumberId: string; wabaId: string; displayPhoneNumber: string; verifiedName: string }[] };
+    const { numbers } = (await fetch(`${lonely.emulator.url}/_emulator/numbers`).then(answer => answer.json())) as {
+      numbers: { phoneNumberId: string; wabaId: string; displayPhoneNumber: string; verifiedName: string }[];
+    };
     await lonely.emulator.stop();
     const ids = await Promise.all(Array.from({ length: 20 }, () => send(lonely.tenant, somebody(), 'Hi', lonely)));
     await new Promise(resolve => setTimeout(resolve, 1_500));
@@ -204,7 +249,11 @@ describe.concurrent('what happens between acceptance and dispatch', () => {
       port: Number(port),
       appSecret: 'test-app-secret',
       verifyToken: 'test-verify-token',
-      numbers: numbers.map(number => ({ ...number, accessToken: `access-${Number(number.phoneNumberId) - 1_000}`, messagesPerSecond: 1_000 })),
+      numbers: numbers.map(number => ({
+        ...number,
+        accessToken: `access-${Number(number.phoneNumberId) - 1_000}`,
+        messagesPerSecond: 1_000,
+      })),
       webhookUrl: `${lonely.url}/network/cloud-api/webhook`,
       faults: CALM,
       log: createLog('silent'),

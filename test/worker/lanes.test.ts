@@ -2,10 +2,18 @@ import { describe, expect, type TestContext, test } from 'vitest';
 import type { TestGatewayOptions } from '../support/gateway.ts';
 import { eventually, startGateway, type TestGateway } from '../support/gateway.ts';
 
-const SEND = 'mutation ($to: String!, $text: String!) { sendTextMessage(input: { to: $to, text: $text }) { databaseId } }';
+const SEND =
+  'mutation ($to: String!, $text: String!) { sendTextMessage(input: { to: $to, text: $text }) { databaseId } }';
 
-async function start({ onTestFinished }: TestContext, faults: NonNullable<TestGatewayOptions['emulator']>['faults'], env: Record<string, string> = {}): Promise<TestGateway> {
-  const gateway = await startGateway({ emulator: { faults: { window: 'open', pairLimit: false, throughputLimit: false, ...faults } }, env });
+async function start(
+  { onTestFinished }: TestContext,
+  faults: NonNullable<TestGatewayOptions['emulator']>['faults'],
+  env: Record<string, string> = {},
+): Promise<TestGateway> {
+  const gateway = await startGateway({
+    emulator: { faults: { window: 'open', pairLimit: false, throughputLimit: false, ...faults } },
+    env,
+  });
   onTestFinished(() => gateway.stop());
   return gateway;
 }
@@ -41,15 +49,26 @@ describe.concurrent('order and concurrency', () => {
   });
 
   test('a person to whom the network does not answer holds up nobody else', async context => {
-    const gateway = await start(context, { next: [{ timeout: true, to: '+14155556000' }] }, { PARLEY_NETWORK_TIMEOUT_MS: '10000' });
+    const gateway = await start(
+      context,
+      { next: [{ timeout: true, to: '+14155556000' }] },
+      { PARLEY_NETWORK_TIMEOUT_MS: '10000' },
+    );
     await send(gateway, '+14155556000', 'hangs');
     for (let index = 0; index < 5; index += 1) await send(gateway, '+14155556001', `${index}`);
     // Each has to wait for the one before, none for the one that hangs.
-    await eventually(() => expect(taken(gateway, '+14155556001').map(message => message.body)).toEqual(['0', '1', '2', '3', '4']), 1_000);
+    await eventually(
+      () => expect(taken(gateway, '+14155556001').map(message => message.body)).toEqual(['0', '1', '2', '3', '4']),
+      1_000,
+    );
   });
 
   test('what comes after a message in doubt waits for it, without asking the database over and over, and goes as soon as its status tells', async context => {
-    const gateway = await start(context, { next: [{ timeout: true, when: 'after', to: '+14155556100' }] }, { PARLEY_NETWORK_TIMEOUT_MS: '200', PARLEY_RECONCILE_MS: '20000' });
+    const gateway = await start(
+      context,
+      { next: [{ timeout: true, when: 'after', to: '+14155556100' }] },
+      { PARLEY_NETWORK_TIMEOUT_MS: '200', PARLEY_RECONCILE_MS: '20000' },
+    );
     gateway.emulator.setWebhookUrl(undefined);
     const first = await send(gateway, '+14155556100', 'in doubt');
     await send(gateway, '+14155556100', 'after it');
@@ -60,12 +79,19 @@ describe.concurrent('order and concurrency', () => {
     expect(gateway.statements.filter(text => text.includes('outbox')).length).toBeLessThan(10);
     expect(taken(gateway).map(message => message.body)).toEqual(['in doubt']);
     gateway.emulator.setWebhookUrl(`${gateway.url}/network/cloud-api/webhook`);
-    await eventually(() => expect(taken(gateway).map(message => message.body)).toEqual(['in doubt', 'after it']), 2_000);
+    await eventually(
+      () => expect(taken(gateway).map(message => message.body)).toEqual(['in doubt', 'after it']),
+      2_000,
+    );
     expect(gateway.emulator.sent().byCallbackData[first]).toBe(1);
   });
 
   test('a channel that waits takes no place from the others', async context => {
-    const gateway = await start(context, { next: [{ timeout: true, when: 'before', to: '+14155556200' }] }, { PARLEY_LANES: '1', PARLEY_NETWORK_TIMEOUT_MS: '200', PARLEY_RECONCILE_MS: '4000' });
+    const gateway = await start(
+      context,
+      { next: [{ timeout: true, when: 'before', to: '+14155556200' }] },
+      { PARLEY_LANES: '1', PARLEY_NETWORK_TIMEOUT_MS: '200', PARLEY_RECONCILE_MS: '4000' },
+    );
     const other = await gateway.addTenant();
     await send(gateway, '+14155556200', 'waits');
     await eventually(async () => expect(await attempts(gateway, 'in_doubt')).toBe(1));
@@ -82,7 +108,14 @@ describe.concurrent('pacing', () => {
     const gateway = await start(context, { throughputLimit: true });
     const { tenant } = gateway;
     await gateway.database.query('update channels set messages_per_second = 40 where tenant_id = $1', [tenant.id]);
-    const numbers = { phoneNumberId: tenant.phoneNumberId, wabaId: tenant.wabaId, displayPhoneNumber: '+1 555 078 1001', verifiedName: 'x', accessToken: `access-${Number(tenant.phoneNumberId) - 1_000}`, messagesPerSecond: 40 };
+    const numbers = {
+      phoneNumberId: tenant.phoneNumberId,
+      wabaId: tenant.wabaId,
+      displayPhoneNumber: '+1 555 078 1001',
+      verifiedName: 'x',
+      accessToken: `access-${Number(tenant.phoneNumberId) - 1_000}`,
+      messagesPerSecond: 40,
+    };
     await fetch(`${gateway.emulator.url}/_emulator/numbers`, { method: 'POST', body: JSON.stringify(numbers) });
     const startedAt = Date.now();
     await Promise.all(Array.from({ length: 100 }, (_, index) => send(gateway, `+1415555${7_000 + index}`, 'Hi')));

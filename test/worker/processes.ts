@@ -74,7 +74,9 @@ export async function startPlant(faults: FaultsPatch): Promise<Plant> {
     emulatorUrl,
     async startGateway(port) {
       const child = start(children, [LAUNCH, 'serve'], { ...env, PORT: String(port) });
-      const url = await lineOf(child, line => (line.includes('"listening"') ? (JSON.parse(line) as { url: string }).url : undefined));
+      const url = await lineOf(child, line =>
+        line.includes('"listening"') ? (JSON.parse(line) as { url: string }).url : undefined,
+      );
       const gone = once(child, 'exit') as Promise<[number | null]>;
       const send = async (signal: NodeJS.Signals): Promise<number | null> => {
         child.kill(signal);
@@ -87,7 +89,10 @@ export async function startPlant(faults: FaultsPatch): Promise<Plant> {
       return (await answer.json()) as SentReport;
     },
     async stop() {
-      await Promise.all([...children].map(child => child.exitCode === null && child.signalCode === null && (child.kill('SIGKILL'), once(child, 'exit'))));
+      const alive = [...children].filter(child => child.exitCode === null && child.signalCode === null);
+      const gone = Promise.all(alive.map(child => once(child, 'exit')));
+      for (const child of alive) child.kill('SIGKILL');
+      await gone;
       await database.drop();
     },
   };
@@ -96,7 +101,9 @@ export async function startPlant(faults: FaultsPatch): Promise<Plant> {
 /** Where the network posts its webhooks; a gateway started again on the same port gets what the dead one did not. */
 export async function setWebhookUrl({ emulatorUrl }: Plant, gatewayUrl: string): Promise<void> {
   const url = `${gatewayUrl}/network/cloud-api/webhook`;
-  await fetch(`${emulatorUrl}/_emulator/webhook-url`, { method: 'POST', body: JSON.stringify({ url }) }).then(answer => answer.text());
+  await fetch(`${emulatorUrl}/_emulator/webhook-url`, { method: 'POST', body: JSON.stringify({ url }) }).then(answer =>
+    answer.text(),
+  );
 }
 
 /** A port that nobody listens on at this moment. */
@@ -111,7 +118,8 @@ export async function freePort(): Promise<number> {
 
 /** Accepts a text over HTTP. @returns the id of the message; undefined when the gateway did not answer */
 export async function sendText(url: string, token: string, to: string, text: string): Promise<string | undefined> {
-  const query = 'mutation ($to: String!, $text: String!) { sendTextMessage(input: { to: $to, text: $text }) { databaseId } }';
+  const query =
+    'mutation ($to: String!, $text: String!) { sendTextMessage(input: { to: $to, text: $text }) { databaseId } }';
   try {
     const answer = await fetch(`${url}/graphql`, {
       method: 'POST',
@@ -127,7 +135,9 @@ export async function sendText(url: string, token: string, to: string, text: str
 
 async function startEmulatorProcess(children: Set<ChildProcess>, faults: FaultsPatch): Promise<string> {
   const options = { appSecret: APP_SECRET, verifyToken: VERIFY_TOKEN, numbers: [NUMBER], faults };
-  return lineOf(start(children, [EMULATOR, JSON.stringify(options)], process.env), line => (line.startsWith('http') ? line : undefined));
+  return lineOf(start(children, [EMULATOR, JSON.stringify(options)], process.env), line =>
+    line.startsWith('http') ? line : undefined,
+  );
 }
 
 function start(children: Set<ChildProcess>, args: readonly string[], env: NodeJS.ProcessEnv): ChildProcess {
@@ -154,9 +164,16 @@ async function seed(url: string, secretKey: Uint8Array, emulatorUrl: string): Pr
   const db = createDatabase({ url, poolSize: 1, readers: 1, log });
   const network = createCloudApiNetwork({ baseUrl: emulatorUrl, log });
   try {
-    const tenant = await db.transaction(trx => createTenant(trx, { slug: 'plant', name: 'Plant', plan: 'unlimited', windowPolicy: 'network' }));
+    const tenant = await db.transaction(trx =>
+      createTenant(trx, { slug: 'plant', name: 'Plant', plan: 'unlimited', windowPolicy: 'network' }),
+    );
     const needs = { db, network, secrets: createSecretBox(secretKey) };
-    await connectChannel(needs, tenant.tenant_id, { ...NUMBER, name: 'Plant', appSecret: APP_SECRET, verifyToken: VERIFY_TOKEN });
+    await connectChannel(needs, tenant.tenant_id, {
+      ...NUMBER,
+      name: 'Plant',
+      appSecret: APP_SECRET,
+      verifyToken: VERIFY_TOKEN,
+    });
     const grant = { scopes: new Set<string>(SCOPES), callsPerMinute: 6_000, expiresAtMs: undefined };
     const request = { name: 'test', scopes: ['*'], callsPerMinute: 6_000, expiresAt: undefined };
     return (await createToken(db.write, tenant.tenant_id, request, grant, Date.now())).token;

@@ -3,6 +3,7 @@ import { CodedError, conflict, FieldErrorList } from '../../errors.ts';
 import { append } from '../../events.ts';
 import { NetworkCallError } from '../../network/network.ts';
 import { sha256 } from '../../platform/crypto.ts';
+import { violationOf } from '../../platform/violations.ts';
 import type { ChannelRow } from './channel.ts';
 import { upsertChannel } from './store.ts';
 
@@ -27,7 +28,11 @@ const DEFAULT_MESSAGES_PER_SECOND = 80;
  * Connecting a number again gives it new credentials and resumes it.
  * @throws VALIDATION_ERROR by field; CONFLICT when another tenant has the number
  */
-export async function connectChannel({ db, network, secrets }: Needs, tenantId: number, input: ConnectChannelInput): Promise<ChannelRow> {
+export async function connectChannel(
+  { db, network, secrets }: Needs,
+  tenantId: number,
+  input: ConnectChannelInput,
+): Promise<ChannelRow> {
   const errors = new FieldErrorList();
   for (const field of ['name', 'phoneNumberId', 'wabaId', 'accessToken', 'appSecret', 'verifyToken'] as const) {
     if (input[field].trim() === '') errors.add(field, 'Is required.');
@@ -38,23 +43,31 @@ export async function connectChannel({ db, network, secrets }: Needs, tenantId: 
   const number = await network.phoneNumber(input).catch((error: unknown) => {
     if (!(error instanceof NetworkCallError)) throw error;
     const field = error.error?.code === 190 ? 'accessToken' : 'phoneNumberId';
-    throw new CodedError('VALIDATION_ERROR', `The network refused this channel: ${error.message}`, { [field]: [error.message] });
-  });
-  const channel = await db.transaction(async trx => {
-    const row = await upsertChannel(trx, tenantId, {
-      name: input.name.trim(),
-      phoneNumberId: input.phoneNumberId,
-      wabaId: input.wabaId,
-      displayPhoneNumber: number.displayPhoneNumber,
-      verifiedName: number.verifiedName,
-      accessTokenSealed: secrets.seal(input.accessToken),
-      appSecretSealed: secrets.seal(input.appSecret),
-      verifyTokenHash: sha256(input.verifyToken),
-      messagesPerSecond,
-      isSandbox: input.isSandbox ?? false,
+    throw new CodedError('VALIDATION_ERROR', `The network refused this channel: ${error.message}`, {
+      [field]: [error.message],
     });
-    if (row) await append(trx, tenantId, [{ type: 'channel.updated', payload: { channel: row } }]);
-    return row;
+  });
+  const store = () =>
+    db.transaction(async trx => {
+      const row = await upsertChannel(trx, tenantId, {
+        name: input.name.trim(),
+        phoneNumberId: input.phoneNumberId,
+        wabaId: input.wabaId,
+        displayPhoneNumber: number.displayPhoneNumber,
+        verifiedName: number.verifiedName,
+        accessTokenSealed: secrets.seal(input.accessToken),
+        appSecretSealed: secrets.seal(input.appSecret),
+        verifyTokenHash: sha256(input.verifyToken),
+        messagesPerSecond,
+        isSandbox: input.isSandbox ?? false,
+      });
+      if (row) await append(trx, tenantId, [{ type: 'channel.updated', payload: { channel: row } }]);
+      return row;
+    });
+  // Two who connect at the same moment both find no owner, and no default: the slower one looks again.
+  const channel = await store().catch(error => {
+    if (violationOf(error)?.kind === 'unique') return store();
+    throw error;
   });
   if (!channel) throw conflict('This number is connected to another tenant.');
   return channel;

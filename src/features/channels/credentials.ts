@@ -8,7 +8,9 @@ export async function credentialsOf(
   { db, secrets }: Pick<Resources, 'db' | 'secrets'>,
   tenantId: number,
   channelId: number,
-): Promise<(ChannelCredentials & { readonly messagesPerSecond: number; readonly status: ChannelRow['status'] }) | undefined> {
+): Promise<
+  (ChannelCredentials & { readonly messagesPerSecond: number; readonly status: ChannelRow['status'] }) | undefined
+> {
   const row = await getCredentials(db.write, tenantId, channelId);
   return (
     row && {

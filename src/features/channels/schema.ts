@@ -1,8 +1,8 @@
 import { builder } from '../../builder.ts';
 import { notFound } from '../../errors.ts';
 import { numericId } from '../../global-ids.ts';
-import { laneOf, OUTBOX } from '../messages/lane.ts';
 import { tenantOf } from '../caller.ts';
+import { laneOf, OUTBOX } from '../messages/lane.ts';
 import type { ChannelRow } from './channel.ts';
 import { setPaused } from './pause.ts';
 import { getChannels, listChannels } from './store.ts';
@@ -11,7 +11,10 @@ const ChannelStatus = builder.enumType('ChannelStatus', {
   description: 'Whether a channel sends.',
   values: {
     ACTIVE: { value: 'active', description: 'It sends.' },
-    PAUSED: { value: 'paused', description: 'It waits for a person: the network refused its credentials or restricted it. See statusReason.' },
+    PAUSED: {
+      value: 'paused',
+      description: 'It waits for a person: the network refused its credentials or restricted it. See statusReason.',
+    },
     DISCONNECTED: { value: 'disconnected', description: 'It was taken off.' },
   } as const,
 });
@@ -29,7 +32,11 @@ builder.node(Channel, {
     return ids.map(id => rows.find(row => row.id === Number(id)));
   },
   fields: t => ({
-    databaseId: t.field({ type: 'BigInt', description: 'The number that REST knows it by.', resolve: channel => channel.id }),
+    databaseId: t.field({
+      type: 'BigInt',
+      description: 'The number that REST knows it by.',
+      resolve: channel => channel.id,
+    }),
     name: t.exposeString('name', { description: 'Its name.' }),
     phoneNumberId: t.exposeString('phone_number_id', { description: "The network's id of the number." }),
     wabaId: t.exposeString('waba_id', { description: "The network's id of the business account." }),

@@ -9,11 +9,13 @@ declare module '../../platform/database.ts' {
   }
 }
 
-const COLUMNS = sql.raw(`id, name, phone_number_id, waba_id, display_phone_number, verified_name, messages_per_second, is_default, is_sandbox,
+const COLUMNS =
+  sql.raw(`id, name, phone_number_id, waba_id, display_phone_number, verified_name, messages_per_second, is_default, is_sandbox,
   status, status_reason, created_at, updated_at`);
 
 export async function listChannels(db: Db, tenantId: number): Promise<ChannelRow[]> {
-  const { rows } = await sql<ChannelRow>`select ${COLUMNS} from channels where tenant_id = ${tenantId} order by id`.execute(db);
+  const { rows } =
+    await sql<ChannelRow>`select ${COLUMNS} from channels where tenant_id = ${tenantId} order by id`.execute(db);
   return rows;
 }
 
@@ -43,7 +45,9 @@ export interface NewChannel {
 export async function upsertChannel(trx: Db, tenantId: number, channel: NewChannel): Promise<ChannelRow | undefined> {
   const { rows: owners } = await sql<{ tenant_id: number; channel_id: number }>`
     /* cross-tenant: a number has one owner */
-    select tenant_id, channel_id from channel_numbers where phone_number_id = ${channel.phoneNumberId} for update`.execute(trx);
+    select tenant_id, channel_id from channel_numbers where phone_number_id = ${channel.phoneNumberId} for update`.execute(
+    trx,
+  );
   const owner = owners[0];
   if (owner && owner.tenant_id !== tenantId) return undefined;
   if (owner) return updateCredentials(trx, tenantId, owner.channel_id, channel);
@@ -110,7 +114,11 @@ export interface WebhookOwner {
 }
 
 /** The channels that a webhook names, by the network's ids. */
-export async function findWebhookOwners(db: Db, phoneNumberIds: readonly string[], wabaIds: readonly string[]): Promise<WebhookOwner[]> {
+export async function findWebhookOwners(
+  db: Db,
+  phoneNumberIds: readonly string[],
+  wabaIds: readonly string[],
+): Promise<WebhookOwner[]> {
   const { rows } = await sql<WebhookOwner>`
     /* cross-tenant: the network names numbers, not tenants; the signature is checked against each owner's secret */
     select c.tenant_id, c.id as channel_id, c.phone_number_id, c.waba_id, c.app_secret_sealed

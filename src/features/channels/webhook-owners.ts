@@ -1,6 +1,6 @@
 import type { Resources } from '../../context.ts';
-import { findWebhookOwners, verifyTokenExists } from './store.ts';
 import { sha256 } from '../../platform/crypto.ts';
+import { findWebhookOwners, verifyTokenExists } from './store.ts';
 
 export interface WebhookOwner {
   readonly tenantId: number;
@@ -27,4 +27,5 @@ export async function webhookOwners(
 }
 
 /** Whether the network's check of our webhook address names a token that a channel was connected with. */
-export const isVerifyToken = ({ db }: Pick<Resources, 'db'>, token: string): Promise<boolean> => verifyTokenExists(db.read, sha256(token));
+export const isVerifyToken = ({ db }: Pick<Resources, 'db'>, token: string): Promise<boolean> =>
+  verifyTokenExists(db.read, sha256(token));

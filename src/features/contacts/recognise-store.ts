@@ -67,21 +67,48 @@ export async function insertSenders(trx: Db, tenantId: number, senders: readonly
   return rows;
 }
 
-/** Keeps what the network showed of people for the next time. A user id that another contact has already stays there. */
-export async function learnIdentities(
-  trx: Db,
-  tenantId: number,
-  learned: readonly { readonly id: number; readonly userId: string | null; readonly waId: string | null }[],
-): Promise<void> {
-  await sql`
-    update contacts c set wa_id = coalesce(l.wa_id, c.wa_id), network_user_id = coalesce(c.network_user_id, l.user_id)
-    from (
-      select distinct on (id) id, user_id, wa_id
-      from unnest(${learned.map(one => one.id)}::bigint[], ${learned.map(one => one.userId)}::text[], ${learned.map(one => one.waId)}::text[]) as l (id, user_id, wa_id)
-      order by id
-    ) l
-    where c.tenant_id = ${tenantId} and c.id = l.id
-      and not exists (select from contacts o where o.tenant_id = ${tenantId} and o.network_user_id = l.user_id and o.id <> c.id)`.execute(
-    trx,
-  );
+/** What the network showed of a contact. */
+export interface Learned {
+  readonly id: number;
+  readonly userId: string | null;
+  readonly waId: string | null;
+  readonly phone: string | null;
+  readonly phone_key: string | null;
+}
+
+/**
+ * Keeps what the network showed of people for the next time: also the number of somebody who was known by a user id alone.
+ * A user id or number that another contact has already stays there.
+ * @returns the contacts who have a number now and had none before
+ */
+export async function learnIdentities(trx: Db, tenantId: number, learned: readonly Learned[]): Promise<ContactRow[]> {
+  const { rows } = await sql<ContactRow & { had_number: boolean }>`
+    with l as (
+      -- One row of each contact, and each user id and number once: what one statement gives twice would break its key.
+      select id, case when row_number() over (partition by user_id order by id) = 1 then user_id end as user_id, wa_id,
+             case when row_number() over (partition by phone_key order by id) = 1 then phone end as phone,
+             case when row_number() over (partition by phone_key order by id) = 1 then phone_key end as phone_key
+      from (
+        select distinct on (id) id, user_id, wa_id, phone, phone_key
+        from jsonb_to_recordset(${JSON.stringify(learned.map(({ userId, waId, ...rest }) => ({ ...rest, user_id: userId, wa_id: waId })))}::jsonb)
+          as l (id bigint, user_id text, wa_id text, phone text, phone_key text)
+        order by id, (phone_key is null), (user_id is null)
+      ) one
+    ), before as (
+      select c.id, c.phone_key is not null as had_number,
+             exists (select from contacts o where o.tenant_id = ${tenantId} and o.network_user_id = l.user_id and o.id <> c.id) as user_taken,
+             exists (select from contacts o where o.tenant_id = ${tenantId} and o.phone_key = l.phone_key and o.id <> c.id) as number_taken
+      from l join contacts c on c.tenant_id = ${tenantId} and c.id = l.id
+    ), after as (
+      update contacts c set
+        wa_id = coalesce(l.wa_id, c.wa_id),
+        network_user_id = coalesce(c.network_user_id, case when not b.user_taken then l.user_id end),
+        phone = case when c.phone_key is null and not b.number_taken then l.phone else c.phone end,
+        phone_key = case when c.phone_key is null and not b.number_taken then l.phone_key else c.phone_key end
+      from l join before b on b.id = l.id
+      where c.tenant_id = ${tenantId} and c.id = l.id
+      returning c.*, b.had_number
+    )
+    select ${sql.raw(ALL_COLUMNS)} from after c where not c.had_number and c.phone_key is not null`.execute(trx);
+  return rows;
 }

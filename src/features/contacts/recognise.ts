@@ -52,10 +52,17 @@ export async function recogniseContacts(
   const learned = senders.flatMap(sender => {
     const row = match(known, sender);
     return row && teaches(sender, row)
-      ? [{ id: row.id, userId: sender.userId ?? null, waId: sender.waId ?? null }]
+      ? [{ id: row.id, userId: sender.userId ?? null, waId: sender.waId ?? null, ...numberOf(sender) }]
       : [];
   });
-  if (learned.length > 0) await learnIdentities(trx, tenantId, learned);
+  if (learned.length > 0) {
+    const numbered = await learnIdentities(trx, tenantId, learned);
+    await append(
+      trx,
+      tenantId,
+      numbered.map(contact => ({ type: 'contact.updated', payload: { contact, previous: { phone: null } } })),
+    );
+  }
   return senders.map(sender => match(known, sender)?.id);
 }
 
@@ -78,7 +85,7 @@ const match = (known: Index, { userId, waId, phoneKey }: Sender): KnownSender | 
 
 const teaches = (sender: Sender, row: KnownSender): boolean =>
   (sender.userId !== undefined && row.network_user_id === null) ||
-  (sender.waId !== undefined && row.wa_id !== sender.waId);
+  (sender.waId !== undefined && (row.wa_id !== sender.waId || row.phone_key === null));
 
 /** One of each person, however many messages they wrote. */
 function unique(senders: readonly Sender[]): Sender[] {
@@ -94,16 +101,19 @@ function unique(senders: readonly Sender[]): Sender[] {
 const nameOf = (profileName = ''): string =>
   [...profileName.replaceAll('\0', '').trim()].slice(0, 255).join('').toWellFormed();
 
+/** What the network shows is a number, even where our metadata does not know its country yet. */
+function numberOf({ waId, phoneKey }: Sender): { phone: string | null; phone_key: string | null } {
+  const phone = waId === undefined ? null : (phoneOf(waId)?.e164 ?? `+${waId}`);
+  return { phone, phone_key: phoneKey ?? null };
+}
+
 /** The profile name is all that is known of a stranger: its first word is taken for the first name. */
 function newSender(sender: Sender): Omit<NewSender, 'source_id' | 'status_id'> {
-  const phone = sender.waId === undefined ? undefined : phoneOf(sender.waId);
   const [, firstname = '', lastname = ''] = /^(\S*)\s*([\s\S]*)$/.exec(nameOf(sender.profileName)) ?? [];
   return {
     firstname,
     lastname,
-    // What the network shows is a number, even where our metadata does not know its country yet.
-    phone: phone?.e164 ?? (sender.waId === undefined ? null : `+${sender.waId}`),
-    phone_key: sender.phoneKey ?? null,
+    ...numberOf(sender),
     wa_id: sender.waId ?? null,
     network_user_id: sender.userId ?? null,
   };

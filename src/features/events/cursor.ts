@@ -6,7 +6,8 @@ export interface Cursor {
 
 export const isAfter = (a: Cursor, b: Cursor): boolean => a.xid > b.xid || (a.xid === b.xid && a.seq > b.seq);
 
-export const encodeCursor = (cursor: Cursor): string => Buffer.from(`e:${cursor.xid}:${cursor.seq}`).toString('base64url');
+export const encodeCursor = (cursor: Cursor): string =>
+  Buffer.from(`e:${cursor.xid}:${cursor.seq}`).toString('base64url');
 
 /** @returns undefined when the text is no cursor of the log */
 export function decodeCursor(text: string): Cursor | undefined {

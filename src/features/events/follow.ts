@@ -53,9 +53,13 @@ async function* events(
     }
   } catch (error) {
     if (!(error instanceof SubscriberOverflow)) throw error;
-    throw new CodedError('SERVICE_UNAVAILABLE', 'Events come faster than this client reads them. Go on after the cursor.', {
-      after: place && encodeCursor(place),
-    });
+    throw new CodedError(
+      'SERVICE_UNAVAILABLE',
+      'Events come faster than this client reads them. Go on after the cursor.',
+      {
+        after: place && encodeCursor(place),
+      },
+    );
   } finally {
     live.close();
   }
@@ -68,8 +72,13 @@ function readableTypes(scopes: ReadonlySet<string>, patterns: readonly string[])
   const named = patterns.filter(pattern => pattern !== '*');
   const forbidden = named.length > 0 ? [...wanted].filter(type => !readable.has(type)) : [];
   if (readable.size === 0 || forbidden.length > 0) {
-    const required = [...new Set((forbidden.length > 0 ? forbidden : [...wanted]).map(type => EVENT_RESOURCES[resourceOf(type)]))];
-    throw new CodedError('INSUFFICIENT_SCOPE', `These events need the scope ${required.join(', ')}.`, { required, granted: [...scopes] });
+    const required = [
+      ...new Set((forbidden.length > 0 ? forbidden : [...wanted]).map(type => EVENT_RESOURCES[resourceOf(type)])),
+    ];
+    throw new CodedError('INSUFFICIENT_SCOPE', `These events need the scope ${required.join(', ')}.`, {
+      required,
+      granted: [...scopes],
+    });
   }
   return readable;
 }

@@ -34,7 +34,13 @@ export async function readAll(db: Db, after: Cursor, limit: number): Promise<Eve
 }
 
 /** The next events of one tenant, of these types. */
-export async function readTenant(db: Db, tenantId: number, after: Cursor, types: readonly EventType[], limit: number): Promise<EventRow[]> {
+export async function readTenant(
+  db: Db,
+  tenantId: number,
+  after: Cursor,
+  types: readonly EventType[],
+  limit: number,
+): Promise<EventRow[]> {
   const { rows } = await sql<EventRow>`
     select ${COLUMNS} from events e
     where e.tenant_id = ${tenantId} and (e.xid, e.seq) > (${String(after.xid)}::xid8, ${after.seq}::bigint)

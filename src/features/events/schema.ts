@@ -26,7 +26,10 @@ const Event = builder.interfaceRef<LoggedEvent>('Event').implement({
   resolveType: event => TYPE_NAMES[resourceOf(event.type)],
   fields: t => ({
     id: t.exposeID('id', { description: 'The id of the event (a UUIDv7), the same wherever the event appears.' }),
-    cursor: t.string({ description: 'Its place in the log: pass it as `after` to go on behind it.', resolve: event => encodeCursor(event.cursor) }),
+    cursor: t.string({
+      description: 'Its place in the log: pass it as `after` to go on behind it.',
+      resolve: event => encodeCursor(event.cursor),
+    }),
     type: t.expose('type', { type: 'EventType', description: 'What happened, such as `message.delivered`.' }),
     occurredAt: t.expose('occurred_at', { type: 'DateTime', description: 'When.' }),
     data: t.field({ type: 'JSON', description: 'The payload as webhooks carry it.', resolve: event => event.payload }),
@@ -38,26 +41,46 @@ const about = (name: string) => ({ interfaces: [Event], description: `Something 
 builder.objectRef<LoggedEvent>('ContactEvent').implement({
   ...about('contact'),
   fields: t => ({
-    contact: t.field({ type: Contact, description: 'The contact as it was then.', resolve: event => event.payload['contact'] as ContactRow }),
+    contact: t.field({
+      type: Contact,
+      description: 'The contact as it was then.',
+      resolve: event => event.payload['contact'] as ContactRow,
+    }),
   }),
 });
 builder.objectRef<LoggedEvent>('MessageEvent').implement({
   ...about('message'),
   fields: t => ({
-    message: t.field({ type: Message, description: 'The message as it was then.', resolve: event => event.payload['message'] as MessageRow }),
+    message: t.field({
+      type: Message,
+      description: 'The message as it was then.',
+      resolve: event => event.payload['message'] as MessageRow,
+    }),
   }),
 });
 builder.objectRef<LoggedEvent>('ChannelEvent').implement({
   ...about('channel'),
   fields: t => ({
-    channel: t.field({ type: Channel, description: 'The channel as it was then.', resolve: event => event.payload['channel'] as ChannelRow }),
+    channel: t.field({
+      type: Channel,
+      description: 'The channel as it was then.',
+      resolve: event => event.payload['channel'] as ChannelRow,
+    }),
   }),
 });
-for (const [name, ref] of [['group', Group], ['source', Source], ['status', Status]] as const) {
+for (const [name, ref] of [
+  ['group', Group],
+  ['source', Source],
+  ['status', Status],
+] as const) {
   builder.objectRef<LoggedEvent>(TYPE_NAMES[name]).implement({
     ...about(name),
     fields: t => ({
-      [name]: t.field({ type: ref, description: `The ${name} as it was then.`, resolve: event => event.payload[name] as LabelRow }),
+      [name]: t.field({
+        type: ref,
+        description: `The ${name} as it was then.`,
+        resolve: event => event.payload[name] as LabelRow,
+      }),
     }),
   });
 }
@@ -69,7 +92,10 @@ builder.subscriptionField('events', t =>
       'The events of the tenant, in order. With `after`, first those since then: a client that remembers the cursor of the last event it saw misses none and sees none twice, however often it reconnects.',
     authScopes: { scope: 'events:read' },
     args: {
-      types: t.arg({ type: ['EventType'], description: 'Only these types or patterns (`message.*`); all that the token may read when nothing is said.' }),
+      types: t.arg({
+        type: ['EventType'],
+        description: 'Only these types or patterns (`message.*`); all that the token may read when nothing is said.',
+      }),
       after: t.arg.string({ description: 'The cursor (or the id) of the last event seen.' }),
     },
     subscribe: (_root, args, context) => follow(context, args),

@@ -30,7 +30,12 @@ export async function processInbox(resources: Resources, lane: Lane): Promise<vo
   }
 }
 
-async function processBatch(resources: Resources, tenantId: number, which: Which, limit: number): Promise<'done' | 'empty' | 'failed'> {
+async function processBatch(
+  resources: Resources,
+  tenantId: number,
+  which: Which,
+  limit: number,
+): Promise<'done' | 'empty' | 'failed'> {
   const { db, clock, log, signals, jobs } = resources;
   const claimed: WaitingWebhook[] = [];
   let released: number[] = [];
@@ -40,14 +45,21 @@ async function processBatch(resources: Resources, tenantId: number, which: Which
       if (claimed.length === 0) return;
       const updates = claimed.flatMap(webhook => parseWebhook(readJson(webhook.body)));
       released = await applyUpdates(trx, tenantId, updates, clock.now());
-      await markProcessed(trx, tenantId, claimed.map(webhook => webhook.id));
+      await markProcessed(
+        trx,
+        tenantId,
+        claimed.map(webhook => webhook.id),
+      );
     });
   } catch (error) {
     if (claimed.length === 0) throw error;
     if (claimed.length > 1) return 'failed';
     const [webhook] = claimed;
     const reason = error instanceof Error ? error.message : String(error);
-    log.error({ err: error, tenantId, webhookId: webhook?.id, attempt: (webhook?.attempts ?? 0) + 1 }, 'a webhook of the network could not be worked on');
+    log.error(
+      { err: error, tenantId, webhookId: webhook?.id, attempt: (webhook?.attempts ?? 0) + 1 },
+      'a webhook of the network could not be worked on',
+    );
     if (webhook) await markFailed(db.write, tenantId, webhook.id, reason, MAX_ATTEMPTS);
     return 'failed';
   }
@@ -71,11 +83,18 @@ const UNSTORABLE = /\\u(?:0000|d[89a-f])/i;
 function readJson(body: Buffer): unknown {
   const text = body.toString('utf8');
   if (!UNSTORABLE.test(text)) return JSON.parse(text);
-  return JSON.parse(text, (_key, value: unknown) => (typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : value));
+  return JSON.parse(text, (_key, value: unknown) =>
+    typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : value,
+  );
 }
 
 /** @returns the channels on which messages that waited behind a settled one may go now */
-async function applyUpdates(trx: Db, tenantId: number, updates: readonly NetworkUpdate[], nowMs: number): Promise<number[]> {
+async function applyUpdates(
+  trx: Db,
+  tenantId: number,
+  updates: readonly NetworkUpdate[],
+  nowMs: number,
+): Promise<number[]> {
   const messages = new Map<string, InboundMessage[]>();
   const statuses: AddressedStatus[] = [];
   for (const update of updates) {

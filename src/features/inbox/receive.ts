@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Resources } from '../../context.ts';
-import { phoneNumberIds } from '../../network/cloud-api/webhook.ts';
 import { verifySignature } from '../../network/cloud-api/signature.ts';
+import { phoneNumberIds } from '../../network/cloud-api/webhook.ts';
 import { SECOND } from '../../platform/clock.ts';
 import { sha256 } from '../../platform/crypto.ts';
 import { newId } from '../../platform/ids.ts';
@@ -25,7 +25,9 @@ export interface WebhookReceiver {
   receive(rawBody: Buffer, signature: string | undefined): Promise<Receipt>;
 }
 
-export function createWebhookReceiver(resources: Pick<Resources, 'db' | 'secrets' | 'jobs' | 'metrics'>): WebhookReceiver {
+export function createWebhookReceiver(
+  resources: Pick<Resources, 'db' | 'secrets' | 'jobs' | 'metrics'>,
+): WebhookReceiver {
   const cache = new LRUCache<string, Owners>({ max: 1_000, ttl: OWNERS_TTL_MS });
 
   async function ownersOf(body: unknown): Promise<Owners> {

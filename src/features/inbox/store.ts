@@ -8,7 +8,13 @@ declare module '../../platform/database.ts' {
 }
 
 /** Stores a webhook as it came, once for each tenant it is for. @returns the tenants for whom it is new */
-export async function insertWebhook(db: Db, tenantIds: readonly number[], digest: Uint8Array, ids: readonly string[], body: Uint8Array): Promise<number[]> {
+export async function insertWebhook(
+  db: Db,
+  tenantIds: readonly number[],
+  digest: Uint8Array,
+  ids: readonly string[],
+  body: Uint8Array,
+): Promise<number[]> {
   const { rows } = await sql<{ tenant_id: number }>`
     insert into inbound_webhooks (tenant_id, digest, id, body)
     select t.tenant_id, ${digest}::bytea, t.id, ${body}::bytea from unnest(${tenantIds}::bigint[], ${ids}::uuid[]) as t (tenant_id, id)
@@ -32,7 +38,13 @@ const WHICH = {
 } as const;
 
 /** The oldest webhooks that wait, at least one and together not much more than `maxBytes`, locked until the transaction ends. */
-export async function claimWebhooks(trx: Db, tenantId: number, which: Which, limit: number, maxBytes: number): Promise<WaitingWebhook[]> {
+export async function claimWebhooks(
+  trx: Db,
+  tenantId: number,
+  which: Which,
+  limit: number,
+  maxBytes: number,
+): Promise<WaitingWebhook[]> {
   const { rows } = await sql<WaitingWebhook>`
     select id, body, attempts from inbound_webhooks
     where tenant_id = ${tenantId} and processed_at is null and id = any(array(
@@ -47,11 +59,19 @@ export async function claimWebhooks(trx: Db, tenantId: number, which: Which, lim
 
 export async function markProcessed(trx: Db, tenantId: number, ids: readonly string[]): Promise<void> {
   await sql`
-    update inbound_webhooks set processed_at = now() where tenant_id = ${tenantId} and id = any(${ids}::uuid[])`.execute(trx);
+    update inbound_webhooks set processed_at = now() where tenant_id = ${tenantId} and id = any(${ids}::uuid[])`.execute(
+    trx,
+  );
 }
 
 /** Notes a failure; after `maxAttempts` the webhook is put aside with its error instead of holding up the others. */
-export async function markFailed(db: Db, tenantId: number, id: string, error: string, maxAttempts: number): Promise<void> {
+export async function markFailed(
+  db: Db,
+  tenantId: number,
+  id: string,
+  error: string,
+  maxAttempts: number,
+): Promise<void> {
   await sql`
     update inbound_webhooks set attempts = attempts + 1, error = ${error}, processed_at = case when attempts + 1 >= ${maxAttempts} then now() end
     where tenant_id = ${tenantId} and id = ${id}`.execute(db);

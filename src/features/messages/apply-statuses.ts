@@ -15,7 +15,12 @@ export type AddressedStatus = StatusUpdate & { readonly messageId?: string | und
  *
  * @returns the channels whose outbox something left: what waited behind it may go now
  */
-export async function applyStatuses(trx: Db, tenantId: number, updates: readonly AddressedStatus[], nowMs: number): Promise<number[]> {
+export async function applyStatuses(
+  trx: Db,
+  tenantId: number,
+  updates: readonly AddressedStatus[],
+  nowMs: number,
+): Promise<number[]> {
   const byId = await groupById(trx, tenantId, updates);
   if (byId.size === 0) return [];
   const rows = await lockOutbound(trx, tenantId, [...byId.keys()]);
@@ -47,8 +52,14 @@ function stepEvent(status: string, message: ReturnType<typeof publicMessage>): N
   }
 }
 
-async function groupById(trx: Db, tenantId: number, updates: readonly AddressedStatus[]): Promise<Map<string, AddressedStatus[]>> {
-  const unknown = updates.flatMap(update => (update.messageId === undefined && update.wamid !== undefined ? [update.wamid] : []));
+async function groupById(
+  trx: Db,
+  tenantId: number,
+  updates: readonly AddressedStatus[],
+): Promise<Map<string, AddressedStatus[]>> {
+  const unknown = updates.flatMap(update =>
+    update.messageId === undefined && update.wamid !== undefined ? [update.wamid] : [],
+  );
   const idByWamid = unknown.length > 0 ? await findIdsByWamid(trx, tenantId, unknown) : new Map<string, string>();
   const byId = new Map<string, AddressedStatus[]>();
   for (const update of updates) {

@@ -68,7 +68,14 @@ class Run {
   #looks = 0;
   #pauseReason: string | undefined;
 
-  constructor(resources: Resources, lane: Lane, tenantId: number, channelId: number, credentials: Credentials, memory: LaneMemory) {
+  constructor(
+    resources: Resources,
+    lane: Lane,
+    tenantId: number,
+    channelId: number,
+    credentials: Credentials,
+    memory: LaneMemory,
+  ) {
     this.#resources = resources;
     this.#lane = lane;
     this.#tenantId = tenantId;
@@ -111,7 +118,10 @@ class Run {
     await this.#flush();
     if (this.#pauseReason !== undefined) {
       await setPaused(this.#resources, this.#tenantId, this.#channelId, this.#pauseReason);
-      this.#resources.log.error({ tenantId: this.#tenantId, channelId: this.#channelId, reason: this.#pauseReason }, 'a channel was paused');
+      this.#resources.log.error(
+        { tenantId: this.#tenantId, channelId: this.#channelId, reason: this.#pauseReason },
+        'a channel was paused',
+      );
     }
   }
 
@@ -119,7 +129,14 @@ class Run {
     const { config, db } = this.#resources;
     // A living process knows after the request's time-out; of a dead one's request the status has this long to tell.
     const lease = now + Math.max(config.network.requestTimeoutMs + LEASE_MARGIN_MS, config.network.reconcileMs);
-    return claimDue(db.write, this.#tenantId, this.#channelId, limit, new Date(now).toISOString(), new Date(lease).toISOString());
+    return claimDue(
+      db.write,
+      this.#tenantId,
+      this.#channelId,
+      limit,
+      new Date(now).toISOString(),
+      new Date(lease).toISOString(),
+    );
   }
 
   /** @returns false when the lane is empty, or has nothing due for long */
@@ -154,7 +171,11 @@ class Run {
 
   /** Waits for an answer of the network, for outcomes that were written (what stood behind may go then), for something new, or for `ms`. */
   async #untilChange(ms: number): Promise<void> {
-    await Promise.race([this.#lane.wait(Math.max(1, ms)), ...this.#inFlight, ...(this.#flushing ? [this.#flushing] : [])]);
+    await Promise.race([
+      this.#lane.wait(Math.max(1, ms)),
+      ...this.#inFlight,
+      ...(this.#flushing ? [this.#flushing] : []),
+    ]);
   }
 
   #start(message: Claimed): void {
@@ -220,7 +241,11 @@ class Run {
     this.#scheduleFlush();
   }
 
-  #postpone({ message_id: messageId, attempts }: Claimed, afterMs: number, why: 'not tried' | 'not taken' | 'in doubt'): void {
+  #postpone(
+    { message_id: messageId, attempts }: Claimed,
+    afterMs: number,
+    why: 'not tried' | 'not taken' | 'in doubt',
+  ): void {
     const until = new Date(this.#resources.clock.now() + afterMs).toISOString();
     this.#postponed.push({ messageId, attempts, until, attempted: why !== 'not tried', inDoubt: why === 'in doubt' });
     this.#scheduleFlush();
@@ -254,7 +279,10 @@ class Run {
     } catch (error) {
       this.#failedWrites += 1;
       const givenUp = this.#failedWrites >= MAX_WRITES;
-      log.error({ err: error, lane: this.#lane.key, outcomes: statuses.length + postponed.length, givenUp }, 'outcomes could not be written');
+      log.error(
+        { err: error, lane: this.#lane.key, outcomes: statuses.length + postponed.length, givenUp },
+        'outcomes could not be written',
+      );
       if (givenUp) {
         // Their leases run out; what the network took is settled by its status.
         this.#failedWrites = 0;
@@ -270,9 +298,20 @@ class Run {
 /** What must not reach the network any more, though it was accepted. */
 function localRefusal(message: Claimed) {
   if (message.opted_out_at !== null) {
-    return { code: 0, title: 'Contact opted out', details: 'The contact asked not to be messaged after this message was accepted.', retryClass: 'no_retry' } as const;
+    return {
+      code: 0,
+      title: 'Contact opted out',
+      details: 'The contact asked not to be messaged after this message was accepted.',
+      retryClass: 'no_retry',
+    } as const;
   }
-  if (message.phone === null && message.network_user_id === null) return { code: 0, title: 'No phone number', details: 'The contact has no phone number any more.', retryClass: 'no_retry' } as const;
+  if (message.phone === null && message.network_user_id === null)
+    return {
+      code: 0,
+      title: 'No phone number',
+      details: 'The contact has no phone number any more.',
+      retryClass: 'no_retry',
+    } as const;
   return undefined;
 }
 

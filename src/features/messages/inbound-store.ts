@@ -4,7 +4,11 @@ import { MESSAGE_COLUMNS, type MessageRow } from './message.ts';
 
 const columns = sql.raw(MESSAGE_COLUMNS.map(column => `m.${column}`).join(', '));
 
-/** Makes conversations that are not there yet, and moves the ends of their windows forward, never back. @returns ids by contact */
+/**
+ * Makes conversations that are not there yet, and moves the ends of their windows forward, never back. Contacts are locked
+ * first, as their deletion does: whoever took a conversation before could wait in a circle.
+ * @returns ids by contact; without those who have just been deleted
+ */
 export async function openWindows(
   trx: Db,
   tenantId: number,
@@ -12,9 +16,12 @@ export async function openWindows(
   windows: readonly { readonly contactId: number; readonly expiresAt: string }[],
 ): Promise<Map<number, number>> {
   const { rows } = await sql<{ id: number; contact_id: number }>`
+    with p as materialized (
+      select id from contacts where tenant_id = ${tenantId} and id = any(${windows.map(window => window.contactId)}::bigint[]) order by id for key share
+    )
     insert into conversations as v (tenant_id, contact_id, channel_id, window_expires_at)
     select ${tenantId}::bigint, contact_id, ${channelId}::bigint, expires_at
-    from unnest(${windows.map(window => window.contactId)}::bigint[], ${windows.map(window => window.expiresAt)}::timestamptz[]) as w (contact_id, expires_at)
+    from p join unnest(${windows.map(window => window.contactId)}::bigint[], ${windows.map(window => window.expiresAt)}::timestamptz[]) as w (contact_id, expires_at) on w.contact_id = p.id
     order by contact_id
     on conflict (tenant_id, contact_id, channel_id) do update
       set window_expires_at = greatest(v.window_expires_at, excluded.window_expires_at) where v.tenant_id = excluded.tenant_id

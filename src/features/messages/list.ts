@@ -35,6 +35,10 @@ export async function messagePage(context: Context, args: ListArgs, selection: S
   const nodes = [selectionAt(selection, 'edges', 'node'), selectionAt(selection, 'nodes')];
   const total = selection.has('totalCount') ? countMessages(context.db.read, statement) : undefined;
   total?.catch(() => undefined);
-  const rows = await listMessages(context.db.read, statement, nodes.some(node => node.has('serviceWindow')));
+  const rows = await listMessages(
+    context.db.read,
+    statement,
+    nodes.some(node => node.has('serviceWindow')),
+  );
   return new Page(statement, rows, () => total ?? countMessages(context.db.read, statement));
 }

@@ -12,13 +12,17 @@ export async function markRead(context: Context, id: string): Promise<MessageRow
   const tenantId = tenantOf(context);
   const [message] = await getMessages(context.db.read, tenantId, [id]);
   if (!message) throw notFound('Message');
-  if (message.direction !== 'inbound' || message.wamid === null) throw invalid({ id: ['Only an inbound message can be marked as read.'] });
+  if (message.direction !== 'inbound' || message.wamid === null)
+    throw invalid({ id: ['Only an inbound message can be marked as read.'] });
   if (message.read_at !== null) return message;
   const credentials = await credentialsOf(context, tenantId, message.channel_id);
-  if (credentials?.status !== 'active') throw new CodedError('MESSAGING_NOT_CONFIGURED', 'The channel of this message is not active.');
+  if (credentials?.status !== 'active')
+    throw new CodedError('MESSAGING_NOT_CONFIGURED', 'The channel of this message is not active.');
   await context.network.markRead(credentials, message.wamid).catch((error: unknown) => {
     if (!(error instanceof NetworkCallError)) throw error;
-    throw new CodedError('MESSAGE_SEND_FAILED', `The network refused: ${error.message}`, { provider: error.error ?? null });
+    throw new CodedError('MESSAGE_SEND_FAILED', `The network refused: ${error.message}`, {
+      provider: error.error ?? null,
+    });
   });
   return (await setRead(context.db.write, tenantId, id, new Date(context.clock.now()).toISOString())) ?? message;
 }

@@ -1,6 +1,9 @@
 import { countryOf, fullName, type PublicContact } from '../contacts/contact.ts';
 
-type Person = Pick<PublicContact, 'firstname' | 'lastname' | 'email' | 'phone' | 'company' | 'city' | 'state' | 'country_id'>;
+type Person = Pick<
+  PublicContact,
+  'firstname' | 'lastname' | 'email' | 'phone' | 'company' | 'city' | 'state' | 'country_id'
+>;
 
 const FIELDS: Readonly<Record<string, (person: Person) => string | null>> = {
   contact_first_name: person => person.firstname,
@@ -19,7 +22,9 @@ export const MERGE_FIELDS = Object.keys(FIELDS);
 const FIELD = /@\{([^{}\n]{1,64})\}/g;
 
 /** The merge fields of a text that do not exist. */
-export const unknownFields = (text: string): string[] => [...text.matchAll(FIELD)].map(match => match[1] ?? '').filter(name => !(name in FIELDS));
+export const unknownFields = (text: string): string[] =>
+  [...text.matchAll(FIELD)].map(match => match[1] ?? '').filter(name => !(name in FIELDS));
 
 /** Fills `@{contact_first_name}` and the like; an empty value gives an empty string. Merged values are never merged again: it is one pass. */
-export const mergeFields = (text: string, person: Person): string => text.replace(FIELD, (whole, name: string) => (FIELDS[name] ? (FIELDS[name](person) ?? '') : whole));
+export const mergeFields = (text: string, person: Person): string =>
+  text.replace(FIELD, (whole, name: string) => (FIELDS[name] ? (FIELDS[name](person) ?? '') : whole));

@@ -27,7 +27,14 @@ export interface Claimed {
  * `dispatched_at` stands while it is not known whether the network took the message. Such a one is not tried again before
  * all webhooks are read that came in its time: the one that settles it may be among them, however long the inbox is.
  */
-export async function claimDue(db: Db, tenantId: number, channelId: number, limit: number, nowIso: string, leaseUntil: string): Promise<Claimed[]> {
+export async function claimDue(
+  db: Db,
+  tenantId: number,
+  channelId: number,
+  limit: number,
+  nowIso: string,
+  leaseUntil: string,
+): Promise<Claimed[]> {
   const { rows } = await sql<Claimed>`
     with due as (
       select o.message_id, o.contact_id from outbox o
@@ -64,7 +71,12 @@ export interface Postponed {
   readonly inDoubt: boolean;
 }
 
-export async function postpone(db: Db, tenantId: number, channelId: number, postponed: readonly Postponed[]): Promise<void> {
+export async function postpone(
+  db: Db,
+  tenantId: number,
+  channelId: number,
+  postponed: readonly Postponed[],
+): Promise<void> {
   if (postponed.length === 0) return;
   await sql`
     update outbox o set next_attempt_at = p.until, attempts = o.attempts - case when p.attempted then 0 else 1 end,
@@ -73,7 +85,9 @@ export async function postpone(db: Db, tenantId: number, channelId: number, post
                 ${postponed.map(row => row.attempted)}::boolean[], ${postponed.map(row => row.attempts)}::integer[],
                 ${postponed.map(row => row.inDoubt)}::boolean[])
       as p (message_id, until, attempted, attempts, in_doubt)
-    where o.tenant_id = ${tenantId} and o.channel_id = ${channelId} and o.message_id = p.message_id and o.attempts = p.attempts`.execute(db);
+    where o.tenant_id = ${tenantId} and o.channel_id = ${channelId} and o.message_id = p.message_id and o.attempts = p.attempts`.execute(
+    db,
+  );
 }
 
 /** When the lane has something to do next; undefined when it is empty. What stands behind an earlier message to its contact waits for that. */
@@ -83,7 +97,9 @@ export async function nextDue(db: Db, tenantId: number, channelId: number): Prom
     where o.tenant_id = ${tenantId} and o.channel_id = ${channelId}
       and not exists (
         select from outbox e
-        where e.tenant_id = ${tenantId} and e.contact_id = o.contact_id and e.channel_id = ${channelId} and e.message_id < o.message_id)`.execute(db);
+        where e.tenant_id = ${tenantId} and e.contact_id = o.contact_id and e.channel_id = ${channelId} and e.message_id < o.message_id)`.execute(
+    db,
+  );
   return rows[0]?.next ?? undefined;
 }
 
@@ -91,7 +107,9 @@ export async function nextDue(db: Db, tenantId: number, channelId: number): Prom
 export async function postponeInDoubt(db: Db, untilIso: string): Promise<void> {
   await sql`
     /* cross-tenant: at the start of a process, whosever they are */
-    update outbox set next_attempt_at = ${untilIso}::timestamptz where dispatched_at is not null and next_attempt_at < ${untilIso}::timestamptz`.execute(db);
+    update outbox set next_attempt_at = ${untilIso}::timestamptz where dispatched_at is not null and next_attempt_at < ${untilIso}::timestamptz`.execute(
+    db,
+  );
 }
 
 /** Takes settled messages out of the queue. @returns the channels on which something left */
@@ -108,8 +126,8 @@ export async function deleteFromOutbox(trx: Db, tenantId: number, messageIds: re
 export async function dueLanes(db: Db, nowIso: string): Promise<{ tenant_id: number; channel_id: number }[]> {
   const { rows } = await sql<{ tenant_id: number; channel_id: number }>`
     /* cross-tenant: the sweep wakes lanes, it reads no message */
-    select distinct o.tenant_id, o.channel_id from outbox o
-    join channels c on c.tenant_id = o.tenant_id and c.id = o.channel_id and c.status = 'active'
-    where o.next_attempt_at <= ${nowIso}::timestamptz`.execute(db);
+    select c.tenant_id, c.id as channel_id from channels c
+    where c.status = 'active' and exists (
+      select from outbox o where o.tenant_id = c.tenant_id and o.channel_id = c.id and o.next_attempt_at <= ${nowIso}::timestamptz)`.execute(db);
   return rows;
 }

@@ -1,5 +1,8 @@
 import { SECOND } from '../../platform/clock.ts';
 
+/** Sums of fractions fall short of a whole token by less than this. */
+const ROUNDING = 1e-6;
+
 /** A token bucket: `rate` tokens a second, up to `burst` at once. */
 export class TokenBucket {
   readonly #perMs: number;
@@ -21,21 +24,21 @@ export class TokenBucket {
 
   take(nowMs: number): boolean {
     this.#refill(nowMs);
-    if (this.#tokens < 1) return false;
-    this.#tokens -= 1;
+    if (this.#tokens < 1 - ROUNDING) return false;
+    this.#tokens = Math.max(0, this.#tokens - 1);
     return true;
   }
 
   /** Whole tokens that can be taken now. */
   available(nowMs: number): number {
     this.#refill(nowMs);
-    return Math.floor(this.#tokens);
+    return Math.floor(this.#tokens + ROUNDING);
   }
 
   /** Milliseconds until a token is there; 0 when one is. */
   waitMs(nowMs: number): number {
     this.#refill(nowMs);
-    return this.#tokens >= 1 ? 0 : Math.ceil((1 - this.#tokens) / this.#perMs);
+    return this.#tokens >= 1 - ROUNDING ? 0 : Math.ceil((1 - this.#tokens) / this.#perMs);
   }
 }
 
@@ -77,7 +80,8 @@ export class Pacing {
       this.#pairs.set(contactId, { burstBeganMs: nowMs, sent: 1, freeMs: nowMs + PAIR_INTERVAL_MS + JOURNEY_MS });
       return 0;
     }
-    if (pair.sent >= PAIR_BURST || nowMs - pair.burstBeganMs >= PAIR_INTERVAL_MS - JOURNEY_MS) return pair.freeMs - nowMs;
+    if (pair.sent >= PAIR_BURST || nowMs - pair.burstBeganMs >= PAIR_INTERVAL_MS - JOURNEY_MS)
+      return pair.freeMs - nowMs;
     pair.sent += 1;
     pair.freeMs += PAIR_INTERVAL_MS;
     return 0;

@@ -3,8 +3,8 @@ import type { NetworkUpdate } from '../../network/network.ts';
 import type { Db } from '../../platform/database.ts';
 import { idFor } from '../../platform/ids.ts';
 import { phoneKey } from '../../platform/phone.ts';
-import type { Sender } from '../contacts/recognise.ts';
 import { optContact } from '../contacts/opt.ts';
+import type { Sender } from '../contacts/recognise.ts';
 import { recogniseContacts } from '../contacts/recognise.ts';
 import { insertInbound, openWindows } from './inbound-store.ts';
 import { type MessageRow, publicMessage } from './message.ts';
@@ -20,7 +20,13 @@ export type InboundMessage = Extract<NetworkUpdate, { kind: 'message' }>;
  * Nothing is turned away: a type that we do not know is stored as what the network sent.
  * @returns how many messages are new
  */
-export async function receiveMessages(trx: Db, tenantId: number, channelId: number, updates: readonly InboundMessage[], nowMs: number): Promise<number> {
+export async function receiveMessages(
+  trx: Db,
+  tenantId: number,
+  channelId: number,
+  updates: readonly InboundMessage[],
+  nowMs: number,
+): Promise<number> {
   const messages = updates.filter(update => update.from !== undefined || update.userId !== undefined);
   if (messages.length === 0) return 0;
   const contactIds = await recogniseContacts(trx, tenantId, messages.map(senderOf));
@@ -34,9 +40,19 @@ export async function receiveMessages(trx: Db, tenantId: number, channelId: numb
   }
   const expiries = [...windows].map(([contactId, atMs]) => ({ contactId, expiresAt: windowAfter(atMs) }));
   const conversations = await openWindows(trx, tenantId, channelId, expiries);
-  const rows = addressed.map(({ message, contactId }) => toRow(message, contactId, channelId, conversations.get(contactId) ?? 0, nowMs));
-  const stored = await insertInbound(trx, tenantId, rows);
-  await append(trx, tenantId, stored.map((message): NewEvent => ({ type: 'message.received', payload: { message: publicMessage(message) } })));
+  const rows = addressed.map(({ message, contactId }) =>
+    toRow(message, contactId, channelId, conversations.get(contactId) ?? 0, nowMs),
+  );
+  // In the network's order: its seconds are too coarse for the ids to keep it, and START after STOP is not STOP after START.
+  const place = new Map(rows.map((row, index) => [row.id, index]));
+  const stored = (await insertInbound(trx, tenantId, rows)).sort(
+    (a, b) => (place.get(a.id) ?? 0) - (place.get(b.id) ?? 0),
+  );
+  await append(
+    trx,
+    tenantId,
+    stored.map((message): NewEvent => ({ type: 'message.received', payload: { message: publicMessage(message) } })),
+  );
   await obeyOptWords(trx, tenantId, stored, nowMs);
   return stored.length;
 }
@@ -49,7 +65,13 @@ const senderOf = (message: InboundMessage): Sender => ({
 });
 
 /** The network's timestamp may lie, ours may not: an id in the future would stand at the top of every list until then. */
-function toRow(message: InboundMessage, contactId: number, channelId: number, conversationId: number, nowMs: number): MessageRow {
+function toRow(
+  message: InboundMessage,
+  contactId: number,
+  channelId: number,
+  conversationId: number,
+  nowMs: number,
+): MessageRow {
   const atMs = Math.min(message.at.getTime(), nowMs);
   const nowIso = new Date(nowMs).toISOString();
   const { error } = message;
@@ -76,10 +98,16 @@ function toRow(message: InboundMessage, contactId: number, channelId: number, co
 }
 
 const asObject = (content: unknown): Record<string, unknown> =>
-  content !== null && typeof content === 'object' && !Array.isArray(content) ? (content as Record<string, unknown>) : content === undefined ? {} : { value: content };
+  content !== null && typeof content === 'object' && !Array.isArray(content)
+    ? (content as Record<string, unknown>)
+    : content === undefined
+      ? {}
+      : { value: content };
 
 async function obeyOptWords(trx: Db, tenantId: number, stored: readonly MessageRow[], nowMs: number): Promise<void> {
-  const written = stored.filter(message => message.body !== null && (message.type === 'text' || message.type === 'button'));
+  const written = stored.filter(
+    message => message.body !== null && (message.type === 'text' || message.type === 'button'),
+  );
   if (written.length === 0) return;
   const words = await wordsOf(trx, tenantId);
   for (const message of written) {

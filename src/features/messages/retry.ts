@@ -33,7 +33,8 @@ export interface Attempt {
 export function decide(outcome: SendOutcome, attempt: Attempt): Decision {
   if (outcome.kind === 'accepted') return { kind: 'sent', wamid: outcome.wamid, waId: outcome.waId };
   if (outcome.kind === 'refused') return decideRefusal(outcome.error, attempt);
-  if (attempt.ageMs > MAX_AGE_MS) return { kind: 'failed', error: { code: 0, title: 'Not sent within 24 hours', details: outcome.reason } };
+  if (attempt.ageMs > MAX_AGE_MS)
+    return { kind: 'failed', error: { code: 0, title: 'Not sent within 24 hours', details: outcome.reason } };
   // Whether it was taken is not known: its status webhook settles it, or its silence does.
   if (outcome.kind === 'in_doubt') return { kind: 'retry', afterMs: attempt.reconcileMs, hold: 'no' };
   return { kind: 'retry', afterMs: backoffMs(attempt, 2), hold: 'briefly' };

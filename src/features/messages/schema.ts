@@ -4,8 +4,8 @@ import { optionalInputId, uuidOf } from '../../global-ids.ts';
 import { selectionOf } from '../../graphql/selection.ts';
 import { tenantOf } from '../caller.ts';
 import { Channel } from '../channels/schema.ts';
-import { Contact } from '../contacts/schema.ts';
 import { ContactDetailsInput } from '../contacts/inputs.ts';
+import { Contact } from '../contacts/schema.ts';
 import { connectionOf, DateTimeFilter, IDFilter, OrderDirection, pageArgs, StringFilter } from '../lists/schema.ts';
 import { messagePage } from './list.ts';
 import { markRead } from './mark-read.ts';
@@ -53,7 +53,11 @@ builder.node(Message, {
   brandLoadedObjects: true,
   loadMany: async (ids, context) => {
     if (!context.principal?.scopes.has('messages:read')) return ids.map(() => undefined);
-    const rows = await getMessages(context.db.read, tenantOf(context), ids.map(id => uuidOf('Message', String(id))));
+    const rows = await getMessages(
+      context.db.read,
+      tenantOf(context),
+      ids.map(id => uuidOf('Message', String(id))),
+    );
     return ids.map(id => rows.find(row => row.id === String(id).toLowerCase()));
   },
   fields: t => ({
@@ -61,20 +65,47 @@ builder.node(Message, {
     direction: t.field({ type: Direction, description: 'Who wrote it.', resolve: message => message.direction }),
     type: t.exposeString('type', { description: "The network's word: text, image, button, reaction, unsupported, …" }),
     text: t.exposeString('body', { nullable: true, description: 'Its text, caption, button title or emoji.' }),
-    content: t.field({ type: 'JSON', description: 'What the type has beside its text, as the network wrote it.', resolve: message => message.content }),
+    content: t.field({
+      type: 'JSON',
+      description: 'What the type has beside its text, as the network wrote it.',
+      resolve: message => message.content,
+    }),
     status: t.field({ type: MessageStatus, description: 'How far it has come.', resolve: message => message.status }),
-    error: t.field({ type: MessageErrorType, nullable: true, description: 'Why it failed, or could not be shown.', resolve: message => message.error }),
-    wamid: t.exposeString('wamid', { nullable: true, description: "The network's id; null until the network took it." }),
-    replyToWamid: t.exposeString('reply_to_wamid', { nullable: true, description: "The network's id of the message this one answers." }),
-    isRead: t.boolean({ description: 'Whether the one it was for has read it.', resolve: message => message.read_at !== null }),
+    error: t.field({
+      type: MessageErrorType,
+      nullable: true,
+      description: 'Why it failed, or could not be shown.',
+      resolve: message => message.error,
+    }),
+    wamid: t.exposeString('wamid', {
+      nullable: true,
+      description: "The network's id; null until the network took it.",
+    }),
+    replyToWamid: t.exposeString('reply_to_wamid', {
+      nullable: true,
+      description: "The network's id of the message this one answers.",
+    }),
+    isRead: t.boolean({
+      description: 'Whether the one it was for has read it.',
+      resolve: message => message.read_at !== null,
+    }),
     phone: t.string({
       nullable: true,
-      description: "The person's number in E.164, as the contact has it now; null for one whom the network shows only by a user id.",
+      description:
+        "The person's number in E.164, as the contact has it now; null for one whom the network shows only by a user id.",
       resolve: async (message, _args, { loaders }) =>
         message.phone === undefined ? ((await loaders.contact.load(message.contact_id))?.phone ?? null) : message.phone,
     }),
-    contactId: t.field({ type: 'BigInt', description: 'The databaseId of the contact.', resolve: message => message.contact_id }),
-    conversationId: t.field({ type: 'BigInt', description: 'The databaseId of the conversation with the contact on the channel.', resolve: message => message.conversation_id }),
+    contactId: t.field({
+      type: 'BigInt',
+      description: 'The databaseId of the contact.',
+      resolve: message => message.contact_id,
+    }),
+    conversationId: t.field({
+      type: 'BigInt',
+      description: 'The databaseId of the conversation with the contact on the channel.',
+      resolve: message => message.conversation_id,
+    }),
     contact: t.field({
       type: Contact,
       nullable: true,
@@ -93,12 +124,23 @@ builder.node(Message, {
       type: ServiceWindow,
       description: 'Whether free-form messages may be sent in this conversation now.',
       resolve: async (message, _args, context) => {
-        const expiresAt = message.window_expires_at === undefined ? await context.loaders.window.load(message.conversation_id) : message.window_expires_at;
+        const expiresAt =
+          message.window_expires_at === undefined
+            ? await context.loaders.window.load(message.conversation_id)
+            : message.window_expires_at;
         return windowOf(expiresAt, context.clock.now());
       },
     }),
-    sentAt: t.expose('sent_at', { type: 'DateTime', nullable: true, description: 'When the network took it; for an inbound message, when the person wrote it.' }),
-    deliveredAt: t.expose('delivered_at', { type: 'DateTime', nullable: true, description: "When it reached the person's device." }),
+    sentAt: t.expose('sent_at', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the network took it; for an inbound message, when the person wrote it.',
+    }),
+    deliveredAt: t.expose('delivered_at', {
+      type: 'DateTime',
+      nullable: true,
+      description: "When it reached the person's device.",
+    }),
     readAt: t.expose('read_at', { type: 'DateTime', nullable: true, description: 'When it was read.' }),
     failedAt: t.expose('failed_at', { type: 'DateTime', nullable: true, description: 'When it failed.' }),
     createdAt: t.expose('created_at', { type: 'DateTime', description: 'When we accepted or received it.' }),
@@ -162,17 +204,31 @@ builder.queryFields(t => ({
 const SendTextMessageInput = builder.inputType('SendTextMessageInput', {
   description: 'A text to one person.',
   fields: t => ({
-    to: t.string({ required: true, description: 'A phone number in international format, or the global id of a contact. A number that nobody has becomes a new contact.' }),
+    to: t.string({
+      required: true,
+      description:
+        'A phone number in international format, or the global id of a contact. A number that nobody has becomes a new contact.',
+    }),
     text: t.string({
       required: true,
       description: `At most ${MAX_TEXT} characters after merging. Merge fields such as \`@{contact_first_name}\` are filled from the contact.`,
     }),
     previewUrl: t.boolean({ description: 'Show a preview of the first link.' }),
     channelId: t.id({ description: 'The channel to send from; the default one when nothing is said.' }),
-    contact: t.field({ type: ContactDetailsInput, description: 'What is known of the person, used when the contact is new.' }),
-    requireOpenWindow: t.boolean({ description: 'Refuse outside the 24-hour service window (true) or let the network decide (false), whatever the tenant has set.' }),
-    waitForAcceptance: t.boolean({ description: 'Answer when the network took the message (5 seconds at most), not as soon as it is stored.' }),
-    idempotencyKey: t.string({ description: 'Makes a repeated request the same one for 24 hours (at most 255 characters).' }),
+    contact: t.field({
+      type: ContactDetailsInput,
+      description: 'What is known of the person, used when the contact is new.',
+    }),
+    requireOpenWindow: t.boolean({
+      description:
+        'Refuse outside the 24-hour service window (true) or let the network decide (false), whatever the tenant has set.',
+    }),
+    waitForAcceptance: t.boolean({
+      description: 'Answer when the network took the message (5 seconds at most), not as soon as it is stored.',
+    }),
+    idempotencyKey: t.string({
+      description: 'Makes a repeated request the same one for 24 hours (at most 255 characters).',
+    }),
   }),
 });
 
@@ -192,7 +248,10 @@ builder.objectField(Contact, 'serviceWindow', t =>
     type: ServiceWindow,
     description: 'Whether free-form messages may be sent to this person now, from the default channel.',
     resolve: async (contact, _args, context) => {
-      const expiresAt = contact.window_expires_at === undefined ? await context.loaders.contactWindow.load(contact.id) : contact.window_expires_at;
+      const expiresAt =
+        contact.window_expires_at === undefined
+          ? await context.loaders.contactWindow.load(contact.id)
+          : contact.window_expires_at;
       return windowOf(expiresAt, context.clock.now());
     },
   }),
@@ -207,4 +266,3 @@ builder.mutationField('markMessageRead', t =>
     resolve: (_root, { id }, context) => markRead(context, uuidOf('Message', id)),
   }),
 );
-

@@ -5,17 +5,24 @@ import { SECOND } from '../../platform/clock.ts';
 import { newId } from '../../platform/ids.ts';
 import { violationOf } from '../../platform/violations.ts';
 import { callerOf } from '../caller.ts';
+import { findContactReferences } from '../contacts/check-references.ts';
 import { type ContactInput, PHONE_FAULT, parseContact, phoneOf } from '../contacts/contact.ts';
 import { isLimitViolation, newContact } from '../contacts/create.ts';
 import { limitRefusal } from '../contacts/limit.ts';
 import { checkReferences, parseReferences, wantedReferences } from '../contacts/references.ts';
-import { findContactReferences } from '../contacts/check-references.ts';
-import { fingerprintOf, keyOf, replayOf } from '../idempotency/once.ts';
 import { forgetExpiredKey } from '../idempotency/forget.ts';
+import { fingerprintOf, keyOf, replayOf } from '../idempotency/once.ts';
 import { laneOf, OUTBOX } from './lane.ts';
-import { mergeFields, MERGE_FIELDS, unknownFields } from './merge-fields.ts';
+import { MERGE_FIELDS, mergeFields, unknownFields } from './merge-fields.ts';
 import type { MessageRow } from './message.ts';
-import { type Addressee, getMessages, insertOutbound, type Recipient, readSendContext, type SendContext } from './store.ts';
+import {
+  type Addressee,
+  getMessages,
+  insertOutbound,
+  type Recipient,
+  readSendContext,
+  type SendContext,
+} from './store.ts';
 import { windowOf } from './window.ts';
 
 /** What every send has in common, whatever its content. */
@@ -55,7 +62,12 @@ const MAX_TRIES = 4;
  * @throws VALIDATION_ERROR, NOT_FOUND (contact or channel), MESSAGING_NOT_CONFIGURED, CONTACT_OPTED_OUT, OUTSIDE_SERVICE_WINDOW,
  *   FEATURE_LIMIT_EXCEEDED, IDEMPOTENCY_MISMATCH; MESSAGE_SEND_FAILED when it waited and the network refused
  */
-export async function send(context: Context, operation: string, input: SendInput, content: Content): Promise<MessageRow> {
+export async function send(
+  context: Context,
+  operation: string,
+  input: SendInput,
+  content: Content,
+): Promise<MessageRow> {
   const { tenant } = callerOf(context);
   // Whether the caller waits says nothing about what is sent: a try that waits and one that does not are the same request.
   const { waitForAcceptance: _waits, ...sent } = input;
@@ -81,8 +93,12 @@ export async function send(context: Context, operation: string, input: SendInput
       eventId: newId(),
       key: key === undefined ? undefined : { key, operation, fingerprint: fingerprintOf(keyed) },
     };
-    const accepted = input.waitForAcceptance ? context.bus.settled(tenant.id, message.id, ACCEPTANCE_TIMEOUT_MS) : undefined;
-    const row = await insertOutbound(context.db.write, tenant.id, message, addressee).catch(error => onRefusal(context, error, key));
+    const accepted = input.waitForAcceptance
+      ? context.bus.settled(tenant.id, message.id, ACCEPTANCE_TIMEOUT_MS)
+      : undefined;
+    const row = await insertOutbound(context.db.write, tenant.id, message, addressee).catch(error =>
+      onRefusal(context, error, key),
+    );
     if (!row) {
       accepted?.cancel();
       continue;
@@ -120,7 +136,8 @@ const lengthOf = (text: string): number => (text.length < 1_000 ? text.length : 
 
 function mergedBody(content: Content, person: Parameters<typeof mergeFields>[1]): string {
   const body = mergeFields(content.body, person);
-  if (lengthOf(body) > content.maxLength) throw invalid({ [content.field]: [`May have at most ${content.maxLength} characters after merging.`] });
+  if (lengthOf(body) > content.maxLength)
+    throw invalid({ [content.field]: [`May have at most ${content.maxLength} characters after merging.`] });
   if (body.trim() === '') throw invalid({ [content.field]: ['Is empty after merging.'] });
   return body;
 }
@@ -131,25 +148,42 @@ function usableChannel(found: SendContext, input: SendInput): number {
     throw new CodedError('MESSAGING_NOT_CONFIGURED', 'No channel is connected: connect a business number first.');
   }
   if (found.channel_status !== 'active') {
-    throw new CodedError('MESSAGING_NOT_CONFIGURED', `The channel is ${found.channel_status}: ${found.channel_status_reason ?? 'no reason is known'}.`);
+    throw new CodedError(
+      'MESSAGING_NOT_CONFIGURED',
+      `The channel is ${found.channel_status}: ${found.channel_status_reason ?? 'no reason is known'}.`,
+    );
   }
   return found.channel_id;
 }
 
-async function addresseeOf(context: Context, tenant: Tenant, input: SendInput, recipient: Recipient & { readonly phone?: string }, found: SendContext): Promise<Addressee> {
+async function addresseeOf(
+  context: Context,
+  tenant: Tenant,
+  input: SendInput,
+  recipient: Recipient & { readonly phone?: string },
+  found: SendContext,
+): Promise<Addressee> {
   const { contact } = found;
   if (contact) {
-    if (contact.opted_out_at !== null) throw new CodedError('CONTACT_OPTED_OUT', 'This contact asked not to be messaged.', { opted_out_at: contact.opted_out_at });
+    if (contact.opted_out_at !== null)
+      throw new CodedError('CONTACT_OPTED_OUT', 'This contact asked not to be messaged.', {
+        opted_out_at: contact.opted_out_at,
+      });
     return { contactId: contact.id, conversationId: found.conversation_id };
   }
   if ('contactId' in recipient) throw notFound('Contact');
   const given = input.contact ?? {};
   const errors = new FieldErrorList();
-  const fields = { ...parseContact(given, errors, 'contact.'), phone: recipient.phone ?? '', phone_key: recipient.phoneKey };
+  const fields = {
+    ...parseContact(given, errors, 'contact.'),
+    phone: recipient.phone ?? '',
+    phone_key: recipient.phoneKey,
+  };
   const references = parseReferences(given);
   const wanted = wantedReferences([references]);
   // Only a send that names rows of the tenant pays for looking them up.
-  if (Object.values(wanted).some(ids => ids.length > 0)) checkReferences(references, await findContactReferences(context.db.read, tenant.id, wanted), errors, 'contact.');
+  if (Object.values(wanted).some(ids => ids.length > 0))
+    checkReferences(references, await findContactReferences(context.db.read, tenant.id, wanted), errors, 'contact.');
   errors.throwIfAny();
   return { fields: { ...newContact(tenant, fields, references) }, groupIds: references.groups ?? [], eventId: newId() };
 }
@@ -157,9 +191,13 @@ async function addresseeOf(context: Context, tenant: Tenant, input: SendInput, r
 function checkWindow(context: Context, tenant: Tenant, input: SendInput, content: Content, found: SendContext): void {
   const refuses = input.requireOpenWindow ?? tenant.windowPolicy === 'refuse';
   if (!content.freeForm || !refuses || windowOf(found.window_expires_at, context.clock.now()).open) return;
-  throw new CodedError('OUTSIDE_SERVICE_WINDOW', 'The 24-hour service window of this contact is closed: only a template can be sent.', {
-    windowExpiredAt: found.window_expires_at,
-  });
+  throw new CodedError(
+    'OUTSIDE_SERVICE_WINDOW',
+    'The 24-hour service window of this contact is closed: only a template can be sent.',
+    {
+      windowExpiredAt: found.window_expires_at,
+    },
+  );
 }
 
 /** The person's fields for merging, where the contact is only about to be made. */
@@ -206,10 +244,18 @@ async function again(context: Context, input: SendInput, stored: unknown): Promi
 /** A message that the network refused while its sender waited is the sender's error. */
 function outcomeOf(message: MessageRow, accepted: MessageRow): MessageRow {
   if (message.status === 'failed') {
-    throw new CodedError('MESSAGE_SEND_FAILED', `The network refused the message: ${message.error?.title ?? 'no reason given'}.`, {
-      provider: message.error,
-      message_id: message.id,
-    });
+    throw new CodedError(
+      'MESSAGE_SEND_FAILED',
+      `The network refused the message: ${message.error?.title ?? 'no reason given'}.`,
+      {
+        provider: message.error,
+        message_id: message.id,
+      },
+    );
   }
-  return { ...message, window_expires_at: accepted.window_expires_at ?? null, ...(accepted.phone !== undefined && { phone: accepted.phone }) };
+  return {
+    ...message,
+    window_expires_at: accepted.window_expires_at ?? null,
+    ...(accepted.phone !== undefined && { phone: accepted.phone }),
+  };
 }

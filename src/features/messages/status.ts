@@ -21,16 +21,38 @@ export function mayFollow(from: Status, to: MessageStatus): boolean {
   return to === 'failed' ? RANK[from] < RANK.delivered : RANK[to] > RANK[from];
 }
 
-const TIME_OF = { sent: 'sent_at', delivered: 'delivered_at', read: 'read_at', failed: 'failed_at' } as const satisfies Record<
-  MessageStatus,
-  keyof MessageRow
->;
+const TIME_OF = {
+  sent: 'sent_at',
+  delivered: 'delivered_at',
+  read: 'read_at',
+  failed: 'failed_at',
+} as const satisfies Record<MessageStatus, keyof MessageRow>;
+
+/**
+ * When a step was, as the network says, but not before the step that it follows nor after one that follows it: the network
+ * tells whole seconds and we know the moment of its answer, so a message would be read before it was sent.
+ */
+function timeOf(message: MessageRow, { status, at }: StatusUpdate): string {
+  const { created_at: created, sent_at: sent, delivered_at: delivered, read_at: read } = message;
+  const before = { sent: [], delivered: [sent], read: [sent, delivered], failed: [sent] }[status];
+  const after = { sent: [delivered, read, message.failed_at], delivered: [read], read: [], failed: [] }[status];
+  // ISO 8601 in UTC sorts as text.
+  const least = [created, ...before].reduce<string>(
+    (latest, time) => (time !== null && time > latest ? time : latest),
+    at,
+  );
+  return after.reduce<string>((earliest, time) => (time !== null && time < earliest ? time : earliest), least);
+}
 
 /**
  * Folds updates into a message.
  * @returns the message as it is afterwards, and as it was after each step forward (one event each)
  */
-export function foldStatuses(message: MessageRow, updates: readonly StatusUpdate[], nowIso: string): { message: MessageRow; steps: MessageRow[] } {
+export function foldStatuses(
+  message: MessageRow,
+  updates: readonly StatusUpdate[],
+  nowIso: string,
+): { message: MessageRow; steps: MessageRow[] } {
   let folded = message;
   const steps: MessageRow[] = [];
   // Within one batch the order says nothing; what can still follow is taken from the lowest up, so that no step is lost.
@@ -38,7 +60,10 @@ export function foldStatuses(message: MessageRow, updates: readonly StatusUpdate
     const time = TIME_OF[update.status];
     const forward = mayFollow(folded.status, update.status);
     // A late "sent" does not move the status back, but tells when it was sent.
-    const known = { wamid: folded.wamid ?? update.wamid ?? null, ...((forward || update.status !== 'failed') && { [time]: folded[time] ?? update.at }) };
+    const known = {
+      wamid: folded.wamid ?? update.wamid ?? null,
+      ...((forward || update.status !== 'failed') && { [time]: folded[time] ?? timeOf(folded, update) }),
+    };
     if (forward) {
       folded = { ...folded, ...known, status: update.status, error: update.error ?? folded.error, updated_at: nowIso };
       steps.push(folded);

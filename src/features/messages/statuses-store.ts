@@ -5,10 +5,16 @@ import { MESSAGE_COLUMNS, type MessageRow } from './message.ts';
 const columns = sql.raw(MESSAGE_COLUMNS.map(column => `m.${column}`).join(', '));
 
 /** A status comes at most 30 days after its message (the network's time to live), so only partitions since then are asked. */
-export async function findIdsByWamid(db: Db, tenantId: number, wamids: readonly string[]): Promise<Map<string, string>> {
+export async function findIdsByWamid(
+  db: Db,
+  tenantId: number,
+  wamids: readonly string[],
+): Promise<Map<string, string>> {
   const { rows } = await sql<{ id: string; wamid: string }>`
     select id, wamid from messages
-    where tenant_id = ${tenantId} and wamid = any(${wamids}::text[]) and direction = 'outbound' and id >= uuid_at(now() - interval '40 days')`.execute(db);
+    where tenant_id = ${tenantId} and wamid = any(${wamids}::text[]) and direction = 'outbound' and id >= uuid_at(now() - interval '40 days')`.execute(
+    db,
+  );
   return new Map(rows.map(row => [row.wamid, row.id]));
 }
 
@@ -16,7 +22,9 @@ export async function findIdsByWamid(db: Db, tenantId: number, wamids: readonly 
 export async function lockOutbound(trx: Db, tenantId: number, ids: readonly string[]): Promise<MessageRow[]> {
   const { rows } = await sql<MessageRow>`
     select ${columns} from messages m
-    where m.tenant_id = ${tenantId} and m.id = any(${ids}::uuid[]) and m.direction = 'outbound' order by m.id for update`.execute(trx);
+    where m.tenant_id = ${tenantId} and m.id = any(${ids}::uuid[]) and m.direction = 'outbound' order by m.id for update`.execute(
+    trx,
+  );
   return rows;
 }
 

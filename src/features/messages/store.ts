@@ -19,7 +19,11 @@ const WINDOW = `(select v.window_expires_at from conversations v where v.tenant_
 
 /** Columns that a list reads only where they are selected: they are the wide ones. */
 export async function listMessages(db: Db, statement: ListStatement, withWindow: boolean): Promise<MessageRow[]> {
-  const select = [...MESSAGE_COLUMNS.map(column => `m.${column}`), ...statement.keys, ...(withWindow ? [WINDOW] : [])].join(', ');
+  const select = [
+    ...MESSAGE_COLUMNS.map(column => `m.${column}`),
+    ...statement.keys,
+    ...(withWindow ? [WINDOW] : []),
+  ].join(', ');
   const { rows } = await db.executeQuery(raw<MessageRow>(`select ${select} ${statement.tail}`, statement.values));
   return rows;
 }
@@ -31,25 +35,39 @@ export async function countMessages(db: Db, statement: ListStatement): Promise<n
 
 export async function getMessages(db: Db, tenantId: number, ids: readonly string[]): Promise<MessageRow[]> {
   const { rows } = await sql<MessageRow>`
-    select ${columns('m')}, ${sql.raw(WINDOW)} from messages m where m.tenant_id = ${tenantId} and m.id = any(${ids}::uuid[])`.execute(db);
+    select ${columns('m')}, ${sql.raw(WINDOW)} from messages m where m.tenant_id = ${tenantId} and m.id = any(${ids}::uuid[])`.execute(
+    db,
+  );
   return rows;
 }
 
 export async function getMessagesByWamid(db: Db, tenantId: number, wamids: readonly string[]): Promise<MessageRow[]> {
   const { rows } = await sql<MessageRow>`
-    select ${columns('m')} from messages m where m.tenant_id = ${tenantId} and m.wamid = any(${wamids}::text[])`.execute(db);
+    select ${columns('m')} from messages m where m.tenant_id = ${tenantId} and m.wamid = any(${wamids}::text[])`.execute(
+    db,
+  );
   return rows;
 }
 
 /** The ends of the service windows of several conversations. */
-export async function getWindows(db: Db, tenantId: number, conversationIds: readonly number[]): Promise<Map<number, string | null>> {
+export async function getWindows(
+  db: Db,
+  tenantId: number,
+  conversationIds: readonly number[],
+): Promise<Map<number, string | null>> {
   const { rows } = await sql<{ id: number; window_expires_at: string | null }>`
-    select id, window_expires_at from conversations where tenant_id = ${tenantId} and id = any(${conversationIds}::bigint[])`.execute(db);
+    select id, window_expires_at from conversations where tenant_id = ${tenantId} and id = any(${conversationIds}::bigint[])`.execute(
+    db,
+  );
   return new Map(rows.map(row => [row.id, row.window_expires_at]));
 }
 
 /** The ends of the service windows of several contacts on the tenant's default channel. */
-export async function getContactWindows(db: Db, tenantId: number, contactIds: readonly number[]): Promise<Map<number, string | null>> {
+export async function getContactWindows(
+  db: Db,
+  tenantId: number,
+  contactIds: readonly number[],
+): Promise<Map<number, string | null>> {
   const { rows } = await sql<{ contact_id: number; window_expires_at: string | null }>`
     select v.contact_id, v.window_expires_at
     from conversations v join channels ch on ch.tenant_id = v.tenant_id and ch.id = v.channel_id and ch.is_default
@@ -75,7 +93,9 @@ export interface SendContext {
   readonly key_age: number | null;
 }
 
-const contactJson = sql.raw(`json_build_object(${CONTACT_COLUMNS.map(column => `'${column}', c.${column}`).join(', ')})`);
+const contactJson = sql.raw(
+  `json_build_object(${CONTACT_COLUMNS.map(column => `'${column}', c.${column}`).join(', ')})`,
+);
 
 /** All that deciding on a send needs, in one round trip. */
 export async function readSendContext(
@@ -96,7 +116,9 @@ export async function readSendContext(
     left join contacts c on c.tenant_id = ${tenantId}
       and ${'contactId' in recipient ? sql`c.id = ${recipient.contactId}` : sql`c.phone_key = ${recipient.phoneKey}`}
     left join conversations v on v.tenant_id = ${tenantId} and v.contact_id = c.id and v.channel_id = ch.id
-    left join idempotency_keys k on k.tenant_id = ${tenantId} and k.key = ${key}::text and k.created_at > now() - interval '24 hours'`.execute(db);
+    left join idempotency_keys k on k.tenant_id = ${tenantId} and k.key = ${key}::text and k.created_at > now() - interval '24 hours'`.execute(
+    db,
+  );
   return rows[0] as SendContext;
 }
 
@@ -130,7 +152,12 @@ export type Addressee = { readonly contactId: number; readonly conversationId: n
  * @returns undefined when the contact has meanwhile gone or opted out, or when another request has just made it
  * @throws a unique violation of idempotency_keys_pkey, a check violation of contacts_within_plan
  */
-export async function insertOutbound(db: Db, tenantId: number, message: NewMessage, addressee: Addressee): Promise<MessageRow | undefined> {
+export async function insertOutbound(
+  db: Db,
+  tenantId: number,
+  message: NewMessage,
+  addressee: Addressee,
+): Promise<MessageRow | undefined> {
   const key = message.key
     ? sql`, k as (
         insert into idempotency_keys (tenant_id, key, operation, fingerprint, result)
@@ -164,20 +191,26 @@ export async function insertOutbound(db: Db, tenantId: number, message: NewMessa
   return rows[0];
 }
 
-const existing = (tenantId: number, to: { contactId: number; conversationId: number | null }, message: NewMessage) =>
-  to.conversationId === null
-    ? sql`v as (
-        insert into conversations as v (tenant_id, contact_id, channel_id)
-        select ${tenantId}::bigint, id, ${message.channelId}::bigint from contacts
-        where tenant_id = ${tenantId} and id = ${to.contactId} and opted_out_at is null
-        on conflict (tenant_id, contact_id, channel_id) do update set channel_id = excluded.channel_id where v.tenant_id = excluded.tenant_id
-        returning id, contact_id, window_expires_at
-      )`
-    : sql`v as (
-        select v.id, v.contact_id, v.window_expires_at from conversations v
-        join contacts c on c.tenant_id = v.tenant_id and c.id = v.contact_id and c.opted_out_at is null
-        where v.tenant_id = ${tenantId} and v.id = ${to.conversationId} and v.contact_id = ${to.contactId}
-      )`;
+/** The contact is locked first, as its deletion does: whoever took the conversation before could wait in a circle. */
+const existing = (
+  tenantId: number,
+  to: { contactId: number; conversationId: number | null },
+  message: NewMessage,
+) => sql`p as materialized (
+    select id from contacts where tenant_id = ${tenantId} and id = ${to.contactId} and opted_out_at is null for key share
+  ), v as (
+    ${to.conversationId === null ? madeConversation(tenantId, message.channelId) : knownConversation(tenantId, to.conversationId)}
+  )`;
+
+const madeConversation = (tenantId: number, channelId: number) => sql`
+    insert into conversations as v (tenant_id, contact_id, channel_id)
+    select ${tenantId}::bigint, id, ${channelId}::bigint from p
+    on conflict (tenant_id, contact_id, channel_id) do update set channel_id = excluded.channel_id where v.tenant_id = excluded.tenant_id
+    returning id, contact_id, window_expires_at`;
+
+const knownConversation = (tenantId: number, id: number) => sql`
+    select v.id, v.contact_id, v.window_expires_at from p
+    join conversations v on v.tenant_id = ${tenantId} and v.id = ${id} and v.contact_id = p.id`;
 
 const fresh = (tenantId: number, to: NewRecipient, message: NewMessage) => sql`room as materialized (
     -- Locked before any contact is, as every creation does: two could wait for each other otherwise.

@@ -25,9 +25,13 @@ const nextFault = z
     /** Only sends to this number (digits are compared). */
     to: z.string().optional(),
   })
-  .refine(f => [f.errorCode, f.httpStatus, f.asyncErrorCode, f.timeout, f.reset, f.latencyMs].some(named => named !== undefined), {
-    error: 'names no fault: give errorCode, httpStatus, asyncErrorCode, timeout, reset or latencyMs',
-  });
+  .refine(
+    f =>
+      [f.errorCode, f.httpStatus, f.asyncErrorCode, f.timeout, f.reset, f.latencyMs].some(named => named !== undefined),
+    {
+      error: 'names no fault: give errorCode, httpStatus, asyncErrorCode, timeout, reset or latencyMs',
+    },
+  );
 
 const faults = z.strictObject({
   /** Faults for the coming sends, in order; patches append, an empty list clears. */

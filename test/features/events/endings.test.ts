@@ -32,7 +32,10 @@ describe('a token that ends takes its streams along', () => {
       const sse = await stream(gateway.url, token, { types: TYPES });
       await new Promise(resolve => setTimeout(resolve, 100));
       const revokedAt = Date.now();
-      await gateway.database.query('update access_tokens set revoked_at = now() where tenant_id = $1 and hint = right($2, 4)', [gateway.tenant.id, token]);
+      await gateway.database.query(
+        'update access_tokens set revoked_at = now() where tenant_id = $1 and hint = right($2, 4)',
+        [gateway.tenant.id, token],
+      );
       const close = await socket.closed;
       const closedMs = Date.now() - revokedAt;
       await sse.ended;
@@ -47,11 +50,15 @@ describe('a token that ends takes its streams along', () => {
 
   test('revoked through this process, and expired, it does so as well', async () => {
     const expiring = await gateway.addToken(gateway.tenant, { expiresAt: new Date(Date.now() + 1_500).toISOString() });
-    const { data } = await gateway.graphql('mutation { createAccessToken(input: { name: "short", scopes: ["*"] }) { token accessToken { id } } }');
+    const { data } = await gateway.graphql(
+      'mutation { createAccessToken(input: { name: "short", scopes: ["*"] }) { token accessToken { id } } }',
+    );
     const revoked = data.createAccessToken.token as string;
     const followers = await Promise.all([expiring, revoked].map(token => follow(gateway.url, token, { types: TYPES })));
     const streams = await Promise.all([expiring, revoked].map(token => stream(gateway.url, token, { types: TYPES })));
-    await gateway.graphql('mutation ($id: ID!) { revokeAccessToken(id: $id) { id } }', { id: data.createAccessToken.accessToken.id });
+    await gateway.graphql('mutation ($id: ID!) { revokeAccessToken(id: $id) { id } }', {
+      id: data.createAccessToken.accessToken.id,
+    });
     const startedAt = Date.now();
     expect(await Promise.all(followers.map(async one => (await one.closed).code))).toEqual([4403, 4403]);
     await Promise.all(streams.map(one => one.ended));
@@ -71,14 +78,23 @@ describe('a client that reads too slowly', () => {
     await flood(6_000, 4_000);
     await new Promise(resolve => setTimeout(resolve, 1_000));
     socket.resume();
-    await eventually(() => expect(slow.errors).toMatchObject([{ extensions: { code: 'SERVICE_UNAVAILABLE', details: { after: expect.any(String) } } }]), 10_000);
+    await eventually(
+      () =>
+        expect(slow.errors).toMatchObject([
+          { extensions: { code: 'SERVICE_UNAVAILABLE', details: { after: expect.any(String) } } },
+        ]),
+      10_000,
+    );
     const { after } = (slow.errors[0] as { extensions: { details: { after: string } } }).extensions.details;
     expect(after).toBe(slow.events.at(-1)?.cursor);
     expect(slow.events.length).toBeLessThan(6_001);
     await slow.stop();
     const resumed = await follow(gateway.url, gateway.tenant.token, { types: TYPES, after });
     await seen(resumed, 6_001 - slow.events.length, 10_000);
-    const rows = await gateway.database.query<{ id: string }>('select id from events e where tenant_id = $1 and type = $2 order by e.xid, e.seq', [gateway.tenant.id, 'group.created']);
+    const rows = await gateway.database.query<{ id: string }>(
+      'select id from events e where tenant_id = $1 and type = $2 order by e.xid, e.seq',
+      [gateway.tenant.id, 'group.created'],
+    );
     expect([...slow.events, ...resumed.events].map(event => event.id)).toEqual(rows.map(row => row.id));
     await resumed.stop();
   });

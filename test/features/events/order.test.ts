@@ -19,5 +19,10 @@ test('events are read in the order of their transactions as numbers, also where 
   const { read } = gateway.gateway.resources.db;
   const order = (rows: readonly EventRow[]) => rows.map(row => row.xid).slice(0, 4);
   expect(order(await readAll(read, { xid: 0n, seq: 0 }, 4))).toEqual(['9', '10', '99', '100']);
-  expect(order(await readTenant(read, tenant.id, { xid: 0n, seq: 0 }, ['group.created'], 4))).toEqual(['9', '10', '99', '100']);
+  expect(order(await readTenant(read, tenant.id, { xid: 0n, seq: 0 }, ['group.created'], 4))).toEqual([
+    '9',
+    '10',
+    '99',
+    '100',
+  ]);
 });

@@ -12,7 +12,9 @@ afterAll(() => gateway.stop());
 
 const group = (name: string): NewEvent => ({
   type: 'group.created',
-  payload: { group: { id: 1, name, created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-01T00:00:00.000Z' } as never },
+  payload: {
+    group: { id: 1, name, created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-01T00:00:00.000Z' } as never,
+  },
 });
 
 /** Writes events as features do: each in a transaction of its own kind, some of them slow to commit. */
@@ -29,7 +31,10 @@ async function write(prefix: string, count: number): Promise<void> {
 }
 
 async function logged(type = 'group.created'): Promise<string[]> {
-  const rows = await gateway.database.query<{ id: string }>('select id from events e where tenant_id = $1 and type = $2 order by e.xid, e.seq', [gateway.tenant.id, type]);
+  const rows = await gateway.database.query<{ id: string }>(
+    'select id from events e where tenant_id = $1 and type = $2 order by e.xid, e.seq',
+    [gateway.tenant.id, type],
+  );
   return rows.map(row => row.id);
 }
 
@@ -114,7 +119,10 @@ test('an event whose transaction was rolled back is never told', async () => {
   const undone = new pg.Client({ connectionString: database.url });
   await undone.connect();
   await undone.query('begin');
-  await undone.query(`insert into events (tenant_id, id, type, payload) values ($1, gen_random_uuid(), 'group.created', '{"group":{"name":"undone"}}')`, [tenant.id]);
+  await undone.query(
+    `insert into events (tenant_id, id, type, payload) values ($1, gen_random_uuid(), 'group.created', '{"group":{"name":"undone"}}')`,
+    [tenant.id],
+  );
   await undone.query('rollback');
   await undone.end();
   await write('kept ', 1);
@@ -123,14 +131,44 @@ test('an event whose transaction was rolled back is never told', async () => {
   await live.stop();
 });
 
+test('what was committed before an event was written is told before it, also when the later writer began first', async () => {
+  const { database, tenant, url } = gateway;
+  const live = await follow(url, tenant.token, { types: ['group.created'] });
+  const [early, late] = [
+    new pg.Client({ connectionString: database.url }),
+    new pg.Client({ connectionString: database.url }),
+  ];
+  await Promise.all([early.connect(), late.connect()]);
+  const insert = (client: pg.Client, name: string) =>
+    client.query(
+      `insert into events (tenant_id, id, type, payload) values ($1, gen_random_uuid(), 'group.created', $2)`,
+      [tenant.id, { group: { name } }],
+    );
+  // It has its number, and then waits for a lock that the other one holds.
+  await early.query('begin');
+  await early.query('select pg_current_xact_id()');
+  await insert(late, 'cause');
+  await insert(early, 'effect');
+  await early.query('commit');
+  await Promise.all([early.end(), late.end()]);
+  // Also where nothing else is written any more: no event waits for the next one.
+  await seen(live, 2);
+  expect(live.events.map(name)).toEqual(['cause', 'effect']);
+  await live.stop();
+});
+
 test('what became of a message is told in order: queued, sent, delivered, read; and the second half again after a reconnect', async () => {
   const { tenant, url } = gateway;
   const live = await follow(url, tenant.token, { types: ['message.*'] });
-  const sent = await gateway.graphql('mutation { sendTextMessage(input: { to: "+14155550199", text: "Hi" }) { databaseId } }');
+  const sent = await gateway.graphql(
+    'mutation { sendTextMessage(input: { to: "+14155550199", text: "Hi" }) { databaseId } }',
+  );
   const steps = ['message.queued', 'message.sent', 'message.delivered', 'message.read'];
   await seen(live, 4);
   expect(live.events.map(event => event.type)).toEqual(steps);
-  expect(new Set(live.events.map(event => event.data.message?.id))).toEqual(new Set([sent.data.sendTextMessage.databaseId]));
+  expect(new Set(live.events.map(event => event.data.message?.id))).toEqual(
+    new Set([sent.data.sendTextMessage.databaseId]),
+  );
   const again = await follow(url, tenant.token, { types: ['message.*'], after: live.events[1]?.cursor });
   await seen(again, 2);
   expect(again.events.map(event => event.id)).toEqual(live.events.slice(2).map(event => event.id));

@@ -44,7 +44,11 @@ async function initialised(token = gateway.tenant.token) {
   return one;
 }
 
-const subscribe = (id: string, query = 'subscription { events(types: ["channel.updated"]) { id } }') => ({ id, type: 'subscribe', payload: { query } });
+const subscribe = (id: string, query = 'subscription { events(types: ["channel.updated"]) { id } }') => ({
+  id,
+  type: 'subscribe',
+  payload: { query },
+});
 
 describe('who may listen', () => {
   test('a socket without a valid token is closed with 4403', async () => {
@@ -63,7 +67,9 @@ describe('who may listen', () => {
       await eventually(() => expect(one.messages).toEqual([{ type: 'connection_ack' }]));
       one.socket.terminate();
     }
-    const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', { headers: { authorization: `Bearer ${token}` } });
+    const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', {
+      headers: { authorization: `Bearer ${token}` },
+    });
     const first = new Promise<string>(resolve => socket.once('message', data => resolve(String(data))));
     socket.once('open', () => socket.send('{"type":"connection_init"}'));
     expect(await first).toBe('{"type":"connection_ack"}');
@@ -73,7 +79,11 @@ describe('who may listen', () => {
   test('events need the scope of what they are about: naming a forbidden one is refused, and everything means all that may be read', async () => {
     const token = await gateway.addToken(gateway.tenant, { scopes: ['events:read', 'groups:read'] });
     const refused = await follow(gateway.url, token, { types: ['group.*', 'message.sent'] });
-    await eventually(() => expect(refused.errors).toMatchObject([{ extensions: { code: 'INSUFFICIENT_SCOPE', details: { required: ['messages:read'] } } }]));
+    await eventually(() =>
+      expect(refused.errors).toMatchObject([
+        { extensions: { code: 'INSUFFICIENT_SCOPE', details: { required: ['messages:read'] } } },
+      ]),
+    );
     const allowed = await follow(gateway.url, token);
     await gateway.graphql('mutation { createSource(input: { name: "Not to be seen" }) { id } }');
     await write(['to be seen']);
@@ -96,7 +106,11 @@ describe('who may listen', () => {
     expect(theirs.events.map(event => event.data.group?.name)).toEqual(['theirs']);
     // The id of another tenant's event is the id of none.
     const refused = await follow(gateway.url, other.token, { after: first?.id });
-    await eventually(() => expect(refused.errors).toMatchObject([{ extensions: { code: 'VALIDATION_ERROR', details: { after: [expect.any(String)] } } }]));
+    await eventually(() =>
+      expect(refused.errors).toMatchObject([
+        { extensions: { code: 'VALIDATION_ERROR', details: { after: [expect.any(String)] } } },
+      ]),
+    );
     expect(mine.events.map(event => event.data.group?.name)).toEqual(['mine']);
     await Promise.all([mine.stop(), theirs.stop(), refused.stop()]);
   });
@@ -114,10 +128,13 @@ describe('who may listen', () => {
   });
 
   test('a cursor that is none is refused as the field it is', async () => {
-    for (const after of ['', 'x', 'ZToxOjI', Buffer.from('e:99999999999999999999:1').toString('base64url'), crypto.randomUUID(), 'e:1:1']) {
+    const tooLarge = Buffer.from('e:99999999999999999999:1').toString('base64url');
+    for (const after of ['x', 'e:1:1', tooLarge, crypto.randomUUID()]) {
       const one = await stream(gateway.url, gateway.tenant.token, { after });
-      if (after === '' || after === 'ZToxOjI') one.abort();
-      else expect(one.errors.length === 0 && (await one.ended, one.errors)).toMatchObject([{ extensions: { code: 'VALIDATION_ERROR', details: { after: [expect.any(String)] } } }]);
+      await one.ended;
+      expect(one.errors).toMatchObject([
+        { extensions: { code: 'VALIDATION_ERROR', details: { after: [expect.any(String)] } } },
+      ]);
     }
   });
 });
@@ -158,7 +175,9 @@ describe('the protocol', () => {
       new Promise<string>(resolve => {
         const { hostname, port } = new URL(gateway.url);
         const socket = connectTcp(Number(port), hostname, () => {
-          socket.write(`GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n`);
+          socket.write(
+            `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n`,
+          );
         });
         let text = '';
         socket.on('data', chunk => {
@@ -176,8 +195,12 @@ describe('the protocol', () => {
 
   test('queries and mutations go over the socket too, with the same errors', async () => {
     const client = connect(gateway.url, gateway.tenant.token);
-    expect(await ask(client, '{ viewer { tenant { slug } } }')).toMatchObject({ data: { viewer: { tenant: { slug: gateway.tenant.slug } } } });
-    expect(await ask(client, 'mutation { createGroup(input: { name: "" }) { id } }')).toMatchObject({ errors: [{ extensions: { code: 'VALIDATION_ERROR' } }] });
+    expect(await ask(client, '{ viewer { tenant { slug } } }')).toMatchObject({
+      data: { viewer: { tenant: { slug: gateway.tenant.slug } } },
+    });
+    expect(await ask(client, 'mutation { createGroup(input: { name: "" }) { id } }')).toMatchObject({
+      errors: [{ extensions: { code: 'VALIDATION_ERROR' } }],
+    });
     expect(await ask(client, '{ nothing }')).toMatchObject([{ extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }]);
     await client.dispose();
   });
@@ -187,7 +210,11 @@ describe('what one socket may hold', () => {
   test('a hundred operations are open on one socket and the next is refused', async () => {
     const one = await initialised();
     for (let index = 0; index < 101; index += 1) one.send(subscribe(String(index)));
-    await eventually(() => expect(one.messages.filter(message => message.type === 'error')).toMatchObject([{ payload: [{ extensions: { code: 'RATE_LIMIT_EXCEEDED' } }] }]));
+    await eventually(() =>
+      expect(one.messages.filter(message => message.type === 'error')).toMatchObject([
+        { payload: [{ extensions: { code: 'RATE_LIMIT_EXCEEDED' } }] },
+      ]),
+    );
     one.socket.terminate();
     await eventually(async () => expect(await subscribers()).toBe(0));
   });
@@ -204,8 +231,12 @@ describe('what one socket may hold', () => {
   });
 
   test('a client that is gone leaves nothing behind, over WebSocket and SSE, though no event ever came', async () => {
-    const sockets = await Promise.all(Array.from({ length: 20 }, () => follow(gateway.url, gateway.tenant.token, { types: ['channel.updated'] })));
-    const streams = await Promise.all(Array.from({ length: 20 }, () => stream(gateway.url, gateway.tenant.token, { types: ['channel.updated'] })));
+    const sockets = await Promise.all(
+      Array.from({ length: 20 }, () => follow(gateway.url, gateway.tenant.token, { types: ['channel.updated'] })),
+    );
+    const streams = await Promise.all(
+      Array.from({ length: 20 }, () => stream(gateway.url, gateway.tenant.token, { types: ['channel.updated'] })),
+    );
     await eventually(async () => expect(await subscribers()).toBe(40));
     for (const one of sockets) one.socket().terminate();
     for (const one of streams) one.abort();
@@ -213,16 +244,28 @@ describe('what one socket may hold', () => {
   });
 
   test('each event of a subscription shows rows as they are then, not as they were at the first event', async () => {
-    const { data } = await gateway.graphql('mutation { createContact(input: { phone: "+14155550777", firstName: "Ana" }) { id } }');
-    const query = 'subscription { events(types: ["message.queued"]) { id cursor type data ... on MessageEvent { message { contact { firstName } } } } }';
+    const { data } = await gateway.graphql(
+      'mutation { createContact(input: { phone: "+14155550777", firstName: "Ana" }) { id } }',
+    );
+    const query =
+      'subscription { events(types: ["message.queued"]) { id cursor type data ... on MessageEvent { message { contact { firstName } } } } }';
     const live = await follow(gateway.url, gateway.tenant.token, { query });
-    const send = () => gateway.graphql('mutation ($to: String!) { sendTextMessage(input: { to: $to, text: "Hi" }) { id } }', { to: data.createContact.id });
+    const send = () =>
+      gateway.graphql('mutation ($to: String!) { sendTextMessage(input: { to: $to, text: "Hi" }) { id } }', {
+        to: data.createContact.id,
+      });
     await send();
     await seen(live, 1);
-    await gateway.graphql('mutation ($id: ID!) { updateContact(id: $id, input: { firstName: "Bea" }) { id } }', { id: data.createContact.id });
+    await gateway.graphql('mutation ($id: ID!) { updateContact(id: $id, input: { firstName: "Bea" }) { id } }', {
+      id: data.createContact.id,
+    });
     await send();
     await seen(live, 2);
-    expect(live.events.map(event => (event as unknown as { message: { contact: { firstName: string } } }).message.contact.firstName)).toEqual(['Ana', 'Bea']);
+    expect(
+      live.events.map(
+        event => (event as unknown as { message: { contact: { firstName: string } } }).message.contact.firstName,
+      ),
+    ).toEqual(['Ana', 'Bea']);
     await live.stop();
   });
 });

@@ -3,13 +3,17 @@ import { WebSocket } from 'ws';
 import { eventually } from '../../support/gateway.ts';
 
 /** What every subscription of these tests asks for. */
-export const EVENTS = 'subscription ($types: [EventType!], $after: String) { events(types: $types, after: $after) { id cursor type data } }';
+export const EVENTS =
+  'subscription ($types: [EventType!], $after: String) { events(types: $types, after: $after) { id cursor type data } }';
 
 export interface SeenEvent {
   readonly id: string;
   readonly cursor: string;
   readonly type: string;
-  readonly data: { readonly message?: { readonly id: string; readonly body: string | null }; readonly group?: { readonly id: number; readonly name: string } };
+  readonly data: {
+    readonly message?: { readonly id: string; readonly body: string | null };
+    readonly group?: { readonly id: number; readonly name: string };
+  };
 }
 
 export interface Follower {
@@ -29,7 +33,11 @@ export interface FollowOptions {
 }
 
 /** Follows the events of a tenant over a socket of its own, as a browser would. Resolves when the server has acknowledged. */
-export async function follow(url: string, token: string, { types, after, query = EVENTS }: FollowOptions = {}): Promise<Follower> {
+export async function follow(
+  url: string,
+  token: string,
+  { types, after, query = EVENTS }: FollowOptions = {},
+): Promise<Follower> {
   const events: SeenEvent[] = [];
   const errors: unknown[] = [];
   const closed = Promise.withResolvers<{ code: number; reason: string }>();
@@ -68,7 +76,11 @@ export async function follow(url: string, token: string, { types, after, query =
 }
 
 /** A client that stays away once it is closed. */
-export function connect(url: string, token: string | undefined, on: NonNullable<Parameters<typeof createClient>[0]['on']> = {}): Client {
+export function connect(
+  url: string,
+  token: string | undefined,
+  on: NonNullable<Parameters<typeof createClient>[0]['on']> = {},
+): Client {
   return createClient({
     url: `${url.replace('http', 'ws')}/graphql`,
     webSocketImpl: WebSocket,
@@ -81,7 +93,10 @@ export function connect(url: string, token: string | undefined, on: NonNullable<
 }
 
 /** One operation over a client that is connected already. */
-export function ask(client: Client, query: string): Promise<ExecutionResult<Record<string, unknown>> | readonly unknown[]> {
+export function ask(
+  client: Client,
+  query: string,
+): Promise<ExecutionResult<Record<string, unknown>> | readonly unknown[]> {
   return new Promise((resolve, reject) => {
     let last: ExecutionResult<Record<string, unknown>> | undefined;
     client.subscribe(
@@ -107,7 +122,11 @@ export interface Stream {
 }
 
 /** Follows over Server-Sent Events: POST with `Accept: text/event-stream`. */
-export async function stream(url: string, token: string, { types, after, query = EVENTS }: FollowOptions = {}): Promise<Stream> {
+export async function stream(
+  url: string,
+  token: string,
+  { types, after, query = EVENTS }: FollowOptions = {},
+): Promise<Stream> {
   const gone = new AbortController();
   const response = await fetch(`${url}/graphql`, {
     method: 'POST',

@@ -11,12 +11,31 @@ import { DAY, HOUR, MINUTE } from '../../../src/platform/clock.ts';
 
 const NOW = '2026-11-21T12:00:00.000Z';
 const message = (status: Status): MessageRow => ({
-  id: '01a1fbba-8572-736b-a78f-ab3d1376dbe3', conversation_id: 1, contact_id: 1, channel_id: 1, direction: 'outbound', type: 'text', body: 'Hi', content: {},
-  status, error: null, wamid: null, reply_to_wamid: null, sent_at: null, delivered_at: null, read_at: null, failed_at: null, created_at: NOW, updated_at: NOW,
+  id: '01a1fbba-8572-736b-a78f-ab3d1376dbe3',
+  conversation_id: 1,
+  contact_id: 1,
+  channel_id: 1,
+  direction: 'outbound',
+  type: 'text',
+  body: 'Hi',
+  content: {},
+  status,
+  error: null,
+  wamid: null,
+  reply_to_wamid: null,
+  sent_at: null,
+  delivered_at: null,
+  read_at: null,
+  failed_at: null,
+  created_at: NOW,
+  updated_at: NOW,
 });
 const RANK = ['queued', 'sent', 'delivered', 'read'];
 const updates = fc.array(
-  fc.record<StatusUpdate>({ status: fc.constantFrom('sent', 'delivered', 'read', 'failed'), at: fc.date({ min: new Date(0), max: new Date(4e12), noInvalidDate: true }).map(date => date.toISOString()) }),
+  fc.record<StatusUpdate>({
+    status: fc.constantFrom('sent', 'delivered', 'read', 'failed'),
+    at: fc.date({ min: new Date(0), max: new Date(4e12), noInvalidDate: true }).map(date => date.toISOString()),
+  }),
   { maxLength: 12 },
 );
 
@@ -30,7 +49,8 @@ test('a status never goes back, whatever the network sends in whatever batches',
           if (after) expect(mayFollow(before.status, after.status as StatusUpdate['status'])).toBe(true);
         }
         if (current.status === 'failed') expect(next.status).toBe('failed');
-        else if (next.status !== 'failed') expect(RANK.indexOf(next.status)).toBeGreaterThanOrEqual(RANK.indexOf(current.status));
+        else if (next.status !== 'failed')
+          expect(RANK.indexOf(next.status)).toBeGreaterThanOrEqual(RANK.indexOf(current.status));
         current = next;
       }
     }),
@@ -41,7 +61,10 @@ test('the same updates end in the same status in any order, as long as none of t
   const forward = updates.map(list => list.filter(({ status }) => status !== 'failed'));
   fc.assert(
     fc.property(forward, fc.nat(), (list, seed) => {
-      const shuffled = list.map((item, index) => ({ item, key: Math.sin(seed + index) })).sort((a, b) => a.key - b.key).map(({ item }) => item);
+      const shuffled = list
+        .map((item, index) => ({ item, key: Math.sin(seed + index) }))
+        .sort((a, b) => a.key - b.key)
+        .map(({ item }) => item);
       const one = foldStatuses(message('queued'), list, NOW).message.status;
       let single = message('queued');
       for (const update of shuffled) single = foldStatuses(single, [update], NOW).message;
@@ -53,21 +76,38 @@ test('the same updates end in the same status in any order, as long as none of t
 test('what has reached the person cannot fail, and a failure is final', () => {
   expect(foldStatuses(message('delivered'), [{ status: 'failed', at: NOW }], NOW).message.status).toBe('delivered');
   expect(foldStatuses(message('failed'), [{ status: 'read', at: NOW }], NOW).message.status).toBe('failed');
-  expect(foldStatuses(message('sent'), [{ status: 'failed', at: NOW }], NOW).steps.map(step => step.status)).toEqual(['failed']);
+  expect(foldStatuses(message('sent'), [{ status: 'failed', at: NOW }], NOW).steps.map(step => step.status)).toEqual([
+    'failed',
+  ]);
 });
 
 test('each step forward of one batch is told of once, lowest first, and a late "sent" still says when it was sent', () => {
-  const batch: StatusUpdate[] = [{ status: 'read', at: '2026-11-21T12:00:03.000Z' }, { status: 'sent', at: '2026-11-21T12:00:01.000Z' }, { status: 'read', at: NOW }];
+  const batch: StatusUpdate[] = [
+    { status: 'read', at: '2026-11-21T12:00:03.000Z' },
+    { status: 'sent', at: '2026-11-21T12:00:01.000Z' },
+    { status: 'read', at: NOW },
+  ];
   expect(foldStatuses(message('queued'), batch, NOW).steps.map(step => step.status)).toEqual(['sent', 'read']);
   const late = foldStatuses({ ...message('delivered') }, [{ status: 'sent', at: NOW, wamid: 'wamid.1' }], NOW);
   expect(late.steps).toEqual([]);
   expect(late.message).toMatchObject({ status: 'delivered', sent_at: NOW, wamid: 'wamid.1' });
 });
 
-const person = { firstname: 'Ana', lastname: 'Silva', email: null, phone: '+14155550123', company: '', city: 'Lisboa', state: null, country_id: 620 };
+const person = {
+  firstname: 'Ana',
+  lastname: 'Silva',
+  email: null,
+  phone: '+14155550123',
+  company: '',
+  city: 'Lisboa',
+  state: null,
+  country_id: 620,
+};
 
 test('merge fields are filled from the contact, and an empty value gives an empty string', () => {
-  expect(mergeFields('Hi @{contact_first_name} of @{contact_city}, @{contact_country} <@{contact_email}>', person)).toBe('Hi Ana of Lisboa, Portugal <>');
+  expect(
+    mergeFields('Hi @{contact_first_name} of @{contact_city}, @{contact_country} <@{contact_email}>', person),
+  ).toBe('Hi Ana of Lisboa, Portugal <>');
   expect(mergeFields('@{contact_full_name} @{contact_phone}', person)).toBe('Ana Silva +14155550123');
   expect(unknownFields('@{contact_first_name} @{nope} @{also_not}')).toEqual(['nope', 'also_not']);
 });
@@ -75,7 +115,9 @@ test('merge fields are filled from the contact, and an empty value gives an empt
 test('merged values are never merged again', () => {
   fc.assert(
     fc.property(fc.constantFrom('@{contact_last_name}', '@{contact_email}', '@{'), fc.string(), (inner, rest) => {
-      expect(mergeFields(`@{contact_first_name}${rest.replaceAll('@', '')}`, { ...person, firstname: inner })).toBe(inner + rest.replaceAll('@', ''));
+      expect(mergeFields(`@{contact_first_name}${rest.replaceAll('@', '')}`, { ...person, firstname: inner })).toBe(
+        inner + rest.replaceAll('@', ''),
+      );
     }),
   );
 });
@@ -94,28 +136,46 @@ test('a window is open for 24 hours after the message of the person, to the mill
 });
 
 const attempt = { number: 1, ageMs: 0, reconcileMs: 30_000, jitter: 0 };
-const refused = (retryClass: RetryClass, code = 1) => ({ kind: 'refused', error: { code, title: 'T', details: 'D', retryClass } }) as const;
+const refused = (retryClass: RetryClass, code = 1) =>
+  ({ kind: 'refused', error: { code, title: 'T', details: 'D', retryClass } }) as const;
 
 test('what follows from an answer of the network is decided by the class of its code', () => {
   expect(decide({ kind: 'accepted', wamid: 'w' }, attempt)).toMatchObject({ kind: 'sent', wamid: 'w' });
-  expect(decide({ kind: 'in_doubt', reason: 'r' }, attempt)).toMatchObject({ kind: 'retry', afterMs: 30_000, hold: 'no' });
+  expect(decide({ kind: 'in_doubt', reason: 'r' }, attempt)).toMatchObject({
+    kind: 'retry',
+    afterMs: 30_000,
+    hold: 'no',
+  });
   expect(decide({ kind: 'unsent', reason: 'r' }, attempt)).toMatchObject({ kind: 'retry', hold: 'briefly' });
   expect(decide(refused('no_retry'), attempt).kind).toBe('failed');
   expect(decide(refused('fix_request'), attempt).kind).toBe('failed');
   expect(decide(refused('auth', 190), attempt).kind).toBe('pause');
   expect(decide(refused('pause_account', 131031), attempt).kind).toBe('pause');
-  expect(decide(refused('retry_after_wait'), attempt)).toMatchObject({ kind: 'retry', afterMs: 10 * MINUTE, hold: 'throughout' });
-  expect(decide(refused('retry_backoff', 131056), { ...attempt, number: 3 })).toMatchObject({ kind: 'retry', afterMs: 16_000, hold: 'no' });
+  expect(decide(refused('retry_after_wait'), attempt)).toMatchObject({
+    kind: 'retry',
+    afterMs: 10 * MINUTE,
+    hold: 'throughout',
+  });
+  expect(decide(refused('retry_backoff', 131056), { ...attempt, number: 3 })).toMatchObject({
+    kind: 'retry',
+    afterMs: 16_000,
+    hold: 'no',
+  });
   expect(decide({ kind: 'unsent', reason: 'r' }, { ...attempt, ageMs: DAY + 1 }).kind).toBe('failed');
 });
 
 test('a backoff grows with each attempt, and never beyond five minutes and a quarter', () => {
   fc.assert(
-    fc.property(fc.integer({ min: 1, max: 1_000 }), fc.double({ min: 0, max: 1, noNaN: true }), fc.constantFrom(2, 4), (number, jitter, base) => {
-      const ms = backoffMs({ number, jitter }, base);
-      expect(ms).toBeGreaterThanOrEqual(1_000);
-      expect(ms).toBeLessThanOrEqual(5 * MINUTE * 1.25);
-      expect(backoffMs({ number: number + 1, jitter }, base)).toBeGreaterThanOrEqual(ms);
-    }),
+    fc.property(
+      fc.integer({ min: 1, max: 1_000 }),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      fc.constantFrom(2, 4),
+      (number, jitter, base) => {
+        const ms = backoffMs({ number, jitter }, base);
+        expect(ms).toBeGreaterThanOrEqual(1_000);
+        expect(ms).toBeLessThanOrEqual(5 * MINUTE * 1.25);
+        expect(backoffMs({ number: number + 1, jitter }, base)).toBeGreaterThanOrEqual(ms);
+      },
+    ),
   );
 });

@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { eventually, type GraphQLAnswer, startGateway, type TestGateway, type TestTenant } from '../../support/gateway.ts';
+import {
+  eventually,
+  type GraphQLAnswer,
+  startGateway,
+  type TestGateway,
+  type TestTenant,
+} from '../../support/gateway.ts';
 
 let gateway: TestGateway;
 let people = 0;
@@ -10,10 +16,12 @@ afterAll(() => gateway.stop());
 beforeEach(() => gateway.emulator.resetFaults());
 
 const somebody = (): string => `+1415555${1_000 + ++people}`;
-const FIELDS = 'databaseId status text wamid contact { databaseId id phone firstName source { name } status { name } groups { name } } serviceWindow { open expiresAt }';
+const FIELDS =
+  'databaseId status text wamid contact { databaseId id phone firstName source { name } status { name } groups { name } } serviceWindow { open expiresAt }';
 const SEND = `mutation ($input: SendTextMessageInput!) { sendTextMessage(input: $input) { ${FIELDS} } }`;
 
-const send = (input: object, token?: string): Promise<GraphQLAnswer> => gateway.graphql(SEND, { input: { text: 'Hi', ...input } }, token);
+const send = (input: object, token?: string): Promise<GraphQLAnswer> =>
+  gateway.graphql(SEND, { input: { text: 'Hi', ...input } }, token);
 
 async function sent(input: object, token?: string) {
   const answer = await send(input, token);
@@ -27,7 +35,10 @@ async function refusal(input: object, token?: string) {
 }
 
 async function count(table: string, tenant: TestTenant = gateway.tenant): Promise<number> {
-  const [row] = await gateway.database.query<{ count: number }>(`select count(*)::int as count from ${table} where tenant_id = $1`, [tenant.id]);
+  const [row] = await gateway.database.query<{ count: number }>(
+    `select count(*)::int as count from ${table} where tenant_id = $1`,
+    [tenant.id],
+  );
   return row?.count ?? 0;
 }
 
@@ -39,9 +50,18 @@ async function write(from: string, tenant = gateway.tenant): Promise<void> {
 
 describe('to whom', () => {
   test('a contact is found by its number in any spelling, by a national variant, and by its global id', async () => {
-    const { data } = await gateway.graphql('mutation { createContact(input: { phone: "+55 11 98765-4321", firstName: "Bia" }) { id databaseId } }');
+    const { data } = await gateway.graphql(
+      'mutation { createContact(input: { phone: "+55 11 98765-4321", firstName: "Bia" }) { id databaseId } }',
+    );
     const { id, databaseId } = data.createContact;
-    for (const to of ['+5511987654321', '5511987654321', '00 55 11 98765 4321', '+55 (11) 98765-4321', '+551187654321', id]) {
+    for (const to of [
+      '+5511987654321',
+      '5511987654321',
+      '00 55 11 98765 4321',
+      '+55 (11) 98765-4321',
+      '+551187654321',
+      id,
+    ]) {
       expect((await sent({ to })).contact.databaseId).toBe(databaseId);
     }
     expect(await count('contacts')).toBe(1);
@@ -54,13 +74,29 @@ describe('to whom', () => {
       other: createSource(input: { name: "Default" }) { databaseId }
       status: createStatus(input: { name: "New" }) { databaseId }
     }`);
-    await gateway.database.query('update tenants set default_source_id = $2, default_status_id = $3 where tenant_id = $1', [gateway.tenant.id, data.other.databaseId, data.status.databaseId]);
+    await gateway.database.query(
+      'update tenants set default_source_id = $2, default_status_id = $3 where tenant_id = $1',
+      [gateway.tenant.id, data.other.databaseId, data.status.databaseId],
+    );
     // The token remembers its tenant for some seconds: a new one knows the defaults.
     const token = await gateway.addToken(gateway.tenant, {});
-    const named = await sent({ to: somebody(), contact: { firstName: 'Ana', sourceId: data.source.id, groupIds: [data.group.id] } }, token);
-    expect(named.contact).toMatchObject({ firstName: 'Ana', source: { name: 'Fair' }, status: { name: 'New' }, groups: [{ name: 'VIP' }] });
+    const named = await sent(
+      { to: somebody(), contact: { firstName: 'Ana', sourceId: data.source.id, groupIds: [data.group.id] } },
+      token,
+    );
+    expect(named.contact).toMatchObject({
+      firstName: 'Ana',
+      source: { name: 'Fair' },
+      status: { name: 'New' },
+      groups: [{ name: 'VIP' }],
+    });
     const bare = await sent({ to: somebody() }, token);
-    expect(bare.contact).toMatchObject({ firstName: null, source: { name: 'Default' }, status: { name: 'New' }, groups: [] });
+    expect(bare.contact).toMatchObject({
+      firstName: null,
+      source: { name: 'Default' },
+      status: { name: 'New' },
+      groups: [],
+    });
     const events = await gateway.database.query<{ type: string }>(
       `select type from events e where payload->'contact'->>'id' = $1 or payload->'message'->>'contact_id' = $1 order by e.xid, e.seq limit 2`,
       [String(bare.contact.databaseId)],
@@ -117,32 +153,56 @@ describe('what', () => {
       'mutation ($name: String) { createContact(input: { phone: "+14155559001", firstName: $name, lastName: "Silva", email: "ana@example.com", countryId: 76 }) { id } }',
       { name: '@{contact_email}' },
     );
-    const text = '@{contact_first_name} @{contact_full_name} @{contact_email} @{contact_phone} @{contact_country} @{contact_company}.';
-    expect((await sent({ to: data.createContact.id, text })).text).toBe('@{contact_email} @{contact_email} Silva ana@example.com +14155559001 Brazil .');
-    expect((await sent({ to: somebody(), text: 'Dear @{contact_first_name}', contact: { firstName: 'New' } })).text).toBe('Dear New');
+    const text =
+      '@{contact_first_name} @{contact_full_name} @{contact_email} @{contact_phone} @{contact_country} @{contact_company}.';
+    expect((await sent({ to: data.createContact.id, text })).text).toBe(
+      '@{contact_email} @{contact_email} Silva ana@example.com +14155559001 Brazil .',
+    );
+    expect(
+      (await sent({ to: somebody(), text: 'Dear @{contact_first_name}', contact: { firstName: 'New' } })).text,
+    ).toBe('Dear New');
   });
 
   test('unknown merge fields are refused by name, with those that there are', async () => {
     const error = await refusal({ to: somebody(), text: 'Hi @{contact_frist_name} and @{otp}' });
-    expect(error?.details).toEqual({ text: [expect.stringMatching(/^Unknown merge field: contact_frist_name, otp\. Known are contact_first_name, .*contact_country\.$/)] });
+    expect(error?.details).toEqual({
+      text: [
+        expect.stringMatching(
+          /^Unknown merge field: contact_frist_name, otp\. Known are contact_first_name, .*contact_country\.$/,
+        ),
+      ],
+    });
   });
 
   test('a text may have 4,096 characters after merging, emoji counted as one, and not one more', async () => {
     expect((await sent({ to: somebody(), text: '🛵'.repeat(4_096) })).text).toHaveLength(8_192);
-    expect(await refusal({ to: somebody(), text: 'x'.repeat(4_097) })).toMatchObject({ details: { text: [expect.stringContaining('4096')] } });
+    expect(await refusal({ to: somebody(), text: 'x'.repeat(4_097) })).toMatchObject({
+      details: { text: [expect.stringContaining('4096')] },
+    });
     const contact = { firstName: 'Maximilian' };
-    expect(await refusal({ to: somebody(), text: `${'x'.repeat(4_090)}@{contact_first_name}`, contact })).toMatchObject({ details: { text: [expect.stringContaining('after merging')] } });
-    expect((await sent({ to: somebody(), text: `${'x'.repeat(4_086)}@{contact_first_name}`, contact })).text).toHaveLength(4_096);
-    expect(await refusal({ to: somebody(), text: '@{contact_company}' })).toMatchObject({ details: { text: ['Is empty after merging.'] } });
+    expect(await refusal({ to: somebody(), text: `${'x'.repeat(4_090)}@{contact_first_name}`, contact })).toMatchObject(
+      { details: { text: [expect.stringContaining('after merging')] } },
+    );
+    expect(
+      (await sent({ to: somebody(), text: `${'x'.repeat(4_086)}@{contact_first_name}`, contact })).text,
+    ).toHaveLength(4_096);
+    expect(await refusal({ to: somebody(), text: '@{contact_company}' })).toMatchObject({
+      details: { text: ['Is empty after merging.'] },
+    });
   });
 });
 
 describe('whether', () => {
   test('a contact who opted out is not written to', async () => {
     const { contact } = await sent({ to: somebody() });
-    await gateway.graphql('mutation ($id: ID!) { updateContact(id: $id, input: { isOptedOut: true }) { id } }', { id: contact.id });
+    await gateway.graphql('mutation ($id: ID!) { updateContact(id: $id, input: { isOptedOut: true }) { id } }', {
+      id: contact.id,
+    });
     const before = await count('messages');
-    expect(await refusal({ to: contact.phone })).toMatchObject({ code: 'CONTACT_OPTED_OUT', details: { opted_out_at: expect.any(String) } });
+    expect(await refusal({ to: contact.phone })).toMatchObject({
+      code: 'CONTACT_OPTED_OUT',
+      details: { opted_out_at: expect.any(String) },
+    });
     expect(await refusal({ to: contact.id })).toMatchObject({ code: 'CONTACT_OPTED_OUT' });
     expect(await count('messages')).toBe(before);
   });
@@ -151,43 +211,75 @@ describe('whether', () => {
     const message = await sent({ to: somebody() });
     expect(message.serviceWindow).toEqual({ open: false, expiresAt: null });
     await eventually(async () => {
-      const { data } = await gateway.graphql('query ($id: ID!) { message(id: $id) { status error { code details } } }', { id: message.databaseId });
-      expect(data.message).toMatchObject({ status: 'FAILED', error: { code: 131_047, details: expect.stringContaining('24 hours') } });
+      const { data } = await gateway.graphql(
+        'query ($id: ID!) { message(id: $id) { status error { code details } } }',
+        { id: message.databaseId },
+      );
+      expect(data.message).toMatchObject({
+        status: 'FAILED',
+        error: { code: 131_047, details: expect.stringContaining('24 hours') },
+      });
     });
   });
 
   test('a tenant that refuses, and a call that requires the window, are refused before anything is written; inside it they send', async () => {
     const strict = await gateway.addTenant({ windowPolicy: 'refuse' });
     const [one, two] = [somebody(), somebody()];
-    expect(await refusal({ to: one }, strict.token)).toMatchObject({ code: 'OUTSIDE_SERVICE_WINDOW', details: { windowExpiredAt: null } });
+    expect(await refusal({ to: one }, strict.token)).toMatchObject({
+      code: 'OUTSIDE_SERVICE_WINDOW',
+      details: { windowExpiredAt: null },
+    });
     expect(await refusal({ to: two, requireOpenWindow: true })).toMatchObject({ code: 'OUTSIDE_SERVICE_WINDOW' });
     for (const table of ['contacts', 'conversations', 'messages', 'outbox', 'events']) {
-      const [row] = await gateway.database.query<{ count: number }>(`select count(*)::int as count from ${table} where tenant_id = $1`, [strict.id]);
+      const [row] = await gateway.database.query<{ count: number }>(
+        `select count(*)::int as count from ${table} where tenant_id = $1`,
+        [strict.id],
+      );
       expect({ table, count: row?.count }).toEqual({ table, count: table === 'events' ? 1 : 0 });
     }
     await write(one, strict);
-    expect((await sent({ to: one }, strict.token)).serviceWindow).toEqual({ open: true, expiresAt: expect.any(String) });
+    expect((await sent({ to: one }, strict.token)).serviceWindow).toEqual({
+      open: true,
+      expiresAt: expect.any(String),
+    });
     // The call's word goes before the tenant's.
     expect((await sent({ to: two, requireOpenWindow: false }, strict.token)).status).toBe('QUEUED');
-    await gateway.database.query(`update conversations set window_expires_at = now() - interval '1 s' where tenant_id = $1`, [strict.id]);
-    expect(await refusal({ to: one }, strict.token)).toMatchObject({ details: { windowExpiredAt: expect.stringMatching(/^\d{4}-.*Z$/) } });
+    await gateway.database.query(
+      `update conversations set window_expires_at = now() - interval '1 s' where tenant_id = $1`,
+      [strict.id],
+    );
+    expect(await refusal({ to: one }, strict.token)).toMatchObject({
+      details: { windowExpiredAt: expect.stringMatching(/^\d{4}-.*Z$/) },
+    });
   });
 
   test('without a channel, and on one that is paused, it says so', async () => {
     const bare = await gateway.addTenant({ channel: false });
     expect(await refusal({ to: somebody() }, bare.token)).toMatchObject({ code: 'MESSAGING_NOT_CONFIGURED' });
     const paused = await gateway.addTenant();
-    await gateway.database.query(`update channels set status = 'paused', status_reason = '190 Access token has expired' where tenant_id = $1`, [paused.id]);
+    await gateway.database.query(
+      `update channels set status = 'paused', status_reason = '190 Access token has expired' where tenant_id = $1`,
+      [paused.id],
+    );
     const { errors } = await send({ to: somebody() }, paused.token);
-    expect(errors?.[0]).toMatchObject({ message: expect.stringContaining('190 Access token has expired'), extensions: { code: 'MESSAGING_NOT_CONFIGURED' } });
+    expect(errors?.[0]).toMatchObject({
+      message: expect.stringContaining('190 Access token has expired'),
+      extensions: { code: 'MESSAGING_NOT_CONFIGURED' },
+    });
     expect([await count('contacts', bare), await count('contacts', paused)]).toEqual([0, 0]);
   });
 
   test('a new person beyond the plan is refused with what is used and allowed, and nothing is written; a known one is written to', async () => {
     const small = await gateway.addTenant();
     const { contact } = await sent({ to: somebody() }, small.token);
-    await gateway.database.query('update tenant_usage set contacts_maximum = 1, contacts_ceiling = 1 where tenant_id = $1', [small.id]);
-    expect(await refusal({ to: somebody() }, small.token)).toMatchObject({ code: 'FEATURE_LIMIT_EXCEEDED', details: { feature: 'contacts', current: 1, maximum: 1 } });
+    await gateway.database.query(
+      'update tenant_usage set contacts_maximum = 1, contacts_ceiling = 1 where tenant_id = $1',
+      [small.id],
+    );
+    expect(await refusal({ to: somebody() }, small.token)).toMatchObject({
+      code: 'FEATURE_LIMIT_EXCEEDED',
+      details: { feature: 'contacts', current: 1, maximum: 1 },
+    });
     expect([await count('contacts', small), await count('messages', small)]).toEqual([1, 1]);
     expect((await sent({ to: contact.phone }, small.token)).status).toBe('QUEUED');
   });
@@ -197,15 +289,24 @@ describe('when the sender waits', () => {
   test('it hears that the network took the message', async () => {
     const to = somebody();
     await write(to);
-    expect(await sent({ to, waitForAcceptance: true })).toMatchObject({ status: expect.stringMatching(/SENT|DELIVERED/), wamid: expect.stringMatching(/^wamid\./), serviceWindow: { open: true } });
+    expect(await sent({ to, waitForAcceptance: true })).toMatchObject({
+      status: expect.stringMatching(/SENT|DELIVERED/),
+      wamid: expect.stringMatching(/^wamid\./),
+      serviceWindow: { open: true },
+    });
   });
 
   test('it hears why the network refused, as MESSAGE_SEND_FAILED, and the message is kept as failed', async () => {
     const to = somebody();
     gateway.emulator.setFaults({ next: [{ errorCode: 131_026, to }] });
     const error = await refusal({ to, waitForAcceptance: true });
-    expect(error).toMatchObject({ code: 'MESSAGE_SEND_FAILED', details: { provider: { code: 131_026, title: expect.any(String), details: expect.any(String) } } });
-    const { data } = await gateway.graphql('query ($id: ID!) { message(id: $id) { status } }', { id: (error?.details as { message_id: string }).message_id });
+    expect(error).toMatchObject({
+      code: 'MESSAGE_SEND_FAILED',
+      details: { provider: { code: 131_026, title: expect.any(String), details: expect.any(String) } },
+    });
+    const { data } = await gateway.graphql('query ($id: ID!) { message(id: $id) { status } }', {
+      id: (error?.details as { message_id: string } | undefined)?.message_id,
+    });
     expect(data.message.status).toBe('FAILED');
   });
 

@@ -1,0 +1,244 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sign } from '../../../src/network/cloud-api/signature.ts';
+import { eventually, startGateway, type TestGateway, type TestTenant } from '../../support/gateway.ts';
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startGateway();
+});
+afterAll(() => gateway.stop());
+
+async function post(body: string | Buffer): Promise<number> {
+  const bytes = Buffer.from(body);
+  const headers = { 'content-type': 'application/json', 'x-hub-signature-256': sign(bytes, 'test-app-secret') };
+  const answer = await fetch(`${gateway.url}/network/cloud-api/webhook`, {
+    method: 'POST',
+    headers,
+    body: new Uint8Array(bytes),
+  });
+  await answer.text();
+  return answer.status;
+}
+
+const seconds = (shift = 0): string => String(Math.floor(Date.now() / 1_000) + shift);
+const text = (from: string, body: string, more: object = {}) => ({
+  from,
+  id: `wamid.${randomBytes(9).toString('base64url')}`,
+  timestamp: seconds(),
+  type: 'text',
+  text: { body },
+  ...more,
+});
+const envelope = (tenant: TestTenant, value: object): string =>
+  JSON.stringify({
+    object: 'whatsapp_business_account',
+    entry: [
+      {
+        id: tenant.wabaId,
+        changes: [{ field: 'messages', value: { metadata: { phone_number_id: tenant.phoneNumberId }, ...value } }],
+      },
+    ],
+  });
+
+interface Stored extends Record<string, unknown> {
+  readonly body: string | null;
+  readonly content: Record<string, unknown>;
+  readonly contact_id: string;
+}
+const messagesOf = (tenant: TestTenant) =>
+  gateway.database.query<Stored>('select * from messages where tenant_id = $1 order by created_at, id', [tenant.id]);
+const contactsOf = (tenant: TestTenant) =>
+  gateway.database.query('select * from contacts where tenant_id = $1 order by id', [tenant.id]);
+const waiting = async (tenant: TestTenant) =>
+  gateway.database.query('select 1 from inbound_webhooks where tenant_id = $1 and processed_at is null', [tenant.id]);
+
+describe('what no database can store', () => {
+  test('U+0000 and half surrogate pairs are left out, wherever they stand, and the message is kept', async () => {
+    const tenant = await gateway.addTenant();
+    const profile = { name: `Bo\u0000 ${'x'.repeat(250)}🛵🛵 and more` };
+    const body = envelope(tenant, {
+      contacts: [{ wa_id: '14155550101', profile }],
+      messages: [
+        text('14155550101', 'a\u0000b \ud83d c'),
+        { ...text('14155550101', ''), type: 'novelty', novelty: { odd: '\udc00\u0000' } },
+        text('14155550101', 'neighbour'),
+      ],
+    });
+    expect(await post(body)).toBe(200);
+    await eventually(async () =>
+      expect((await messagesOf(tenant)).map(row => row.body).sort()).toEqual(['ab \ufffd c', 'neighbour', null].sort()),
+    );
+    expect((await messagesOf(tenant)).find(row => row['type'] === 'novelty')?.content).toEqual({ odd: '\ufffd' });
+    expect((await contactsOf(tenant))[0]?.['lastname']).toBe(`${'x'.repeat(250)}🛵🛵`);
+    expect(await gateway.database.query('select 1 from inbound_webhooks where error is not null')).toEqual([]);
+  });
+});
+
+describe('who', () => {
+  test('a person known by a user id alone gets the number that the network shows later, with an event; it is still one contact', async () => {
+    const tenant = await gateway.addTenant();
+    const person = { user_id: 'US.4711', profile: { name: 'Zoë' } };
+    await post(
+      envelope(tenant, {
+        contacts: [person],
+        messages: [{ ...text('', 'hello', { from_user_id: 'US.4711' }), from: undefined }],
+      }),
+    );
+    await eventually(async () =>
+      expect(await contactsOf(tenant)).toMatchObject([{ phone: null, network_user_id: 'US.4711', firstname: 'Zoë' }]),
+    );
+    await post(
+      envelope(tenant, {
+        contacts: [{ ...person, wa_id: '14155550111' }],
+        messages: [text('14155550111', 'again', { from_user_id: 'US.4711' })],
+      }),
+    );
+    await eventually(async () =>
+      expect(await contactsOf(tenant)).toMatchObject([
+        { phone: '+14155550111', phone_key: '14155550111', wa_id: '14155550111' },
+      ]),
+    );
+    const events = await gateway.database.query(
+      `select payload->'previous' as previous, payload->'contact'->>'phone' as phone from events where tenant_id = $1 and type = 'contact.updated'`,
+      [tenant.id],
+    );
+    expect(events).toEqual([{ previous: { phone: null }, phone: '+14155550111' }]);
+    // And is found by it from now on.
+    const { data } = await gateway.graphql(
+      'mutation { sendTextMessage(input: { to: "+14155550111", text: "Hi" }) { contactId } }',
+      {},
+      tenant.token,
+    );
+    expect(String(data.sendTextMessage.contactId)).toBe(String((await contactsOf(tenant))[0]?.['id']));
+  });
+
+  test('ids that belong to somebody else already, or come twice in one webhook, are nobody’s trouble', async () => {
+    const tenant = await gateway.addTenant();
+    await gateway.graphql(
+      'mutation { a: createContact(input: { phone: "+14155550121" }) { id } b: createContact(input: { phone: "+14155550122" }) { id } }',
+      {},
+      tenant.token,
+    );
+    const both = [
+      text('14155550121', 'one', { from_user_id: 'US.same' }),
+      text('14155550122', 'two', { from_user_id: 'US.same' }),
+    ];
+    await post(envelope(tenant, { contacts: [], messages: both }));
+    await eventually(async () => expect(await messagesOf(tenant)).toHaveLength(2));
+    // A user id known from before, then shown with the number of another contact.
+    await post(
+      envelope(tenant, {
+        contacts: [],
+        messages: [{ ...text('', 'three', { from_user_id: 'US.other' }), from: undefined }],
+      }),
+    );
+    await post(
+      envelope(tenant, { contacts: [], messages: [text('14155550122', 'four', { from_user_id: 'US.other' })] }),
+    );
+    await eventually(async () => expect(await messagesOf(tenant)).toHaveLength(4));
+    const contacts = await contactsOf(tenant);
+    expect(contacts.map(contact => contact['phone'])).toEqual(['+14155550121', '+14155550122', null]);
+    expect(await gateway.database.query('select 1 from inbound_webhooks where error is not null')).toEqual([]);
+  });
+});
+
+describe('when', () => {
+  test('of two words in one second the later one counts, as the network has them', async () => {
+    const tenant = await gateway.addTenant();
+    for (let round = 0; round < 6; round += 1) {
+      const from = `1415555013${round}`;
+      await post(envelope(tenant, { contacts: [], messages: [text(from, 'STOP'), text(from, 'START')] }));
+    }
+    await eventually(async () => expect(await messagesOf(tenant)).toHaveLength(12));
+    await eventually(async () => expect(await waiting(tenant)).toHaveLength(0));
+    expect((await contactsOf(tenant)).filter(contact => contact['opted_out_at'] !== null)).toEqual([]);
+  });
+
+  test('a clock of the network that runs ahead opens no window beyond 24 hours, and a repeated message is still one', async () => {
+    const tenant = await gateway.addTenant();
+    const ahead = { ...text('14155550140', 'from tomorrow'), timestamp: seconds(86_400) };
+    await post(envelope(tenant, { contacts: [], messages: [ahead] }));
+    await post(envelope(tenant, { messages: [ahead], contacts: [{ wa_id: '14155550140' }] }));
+    await eventually(async () => expect(await messagesOf(tenant)).toHaveLength(1));
+    await eventually(async () => expect(await waiting(tenant)).toHaveLength(0));
+    expect(await messagesOf(tenant)).toHaveLength(1);
+    const [window] = await gateway.database.query<{ hours: number }>(
+      'select extract(epoch from window_expires_at - now())::float8 / 3600 as hours from conversations where tenant_id = $1',
+      [tenant.id],
+    );
+    expect(window?.hours).toBeLessThanOrEqual(24);
+  });
+});
+
+describe('how much', () => {
+  test('3 MB are taken in, more than 4 MB refused', async () => {
+    const tenant = await gateway.addTenant();
+    const large = (bytes: number) =>
+      envelope(tenant, { contacts: [], messages: [text('14155550150', 'large', { padding: 'x'.repeat(bytes) })] });
+    expect(await post(large(3 * 1024 * 1024))).toBe(200);
+    expect(await post(large(4 * 1024 * 1024 + 1))).toBe(413);
+    await eventually(async () => expect((await messagesOf(tenant)).map(row => row.body)).toEqual(['large']));
+  });
+
+  test('bodies of no sense are refused or taken in without a word, and never answered with 500', async () => {
+    const tenant = await gateway.addTenant();
+    for (const body of [
+      '',
+      '{',
+      'null',
+      '[]',
+      '"text"',
+      '{}',
+      '{"entry":7}',
+      '{"entry":[null,7,{"changes":null}]}',
+      Buffer.of(0xff, 0xfe, 0x00),
+    ]) {
+      expect([400, 403]).toContain(await post(body));
+    }
+    const odd = [
+      { field: 'messages' },
+      { field: 'messages', value: null },
+      { field: 'account_update', value: { event: 'X' } },
+      null,
+      7,
+      {
+        field: 'messages',
+        value: {
+          metadata: { phone_number_id: tenant.phoneNumberId },
+          messages: [null, 7, {}, { id: 'x' }, { id: 'x', timestamp: 'soon' }],
+        },
+      },
+    ];
+    expect(await post(JSON.stringify({ entry: [{ id: tenant.wabaId, changes: odd }] }))).toBe(200);
+    await eventually(async () => expect(await waiting(tenant)).toHaveLength(0));
+    expect(await messagesOf(tenant)).toEqual([]);
+  });
+
+  test('a hundred that cannot be worked on hold up the next one for no longer than a moment', async () => {
+    const tenant = await gateway.addTenant();
+    await gateway.database.query(
+      `insert into inbound_webhooks (tenant_id, digest, id, body)
+       select $1, int4send(n), ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, '{not json' from generate_series(1, 100) n`,
+      [tenant.id],
+    );
+    await post(envelope(tenant, { contacts: [], messages: [text('14155550160', 'behind them')] }));
+    await eventually(
+      async () => expect((await messagesOf(tenant)).map(row => row.body)).toEqual(['behind them']),
+      3_000,
+    );
+  });
+
+  test('a webhook whose wake-up was lost is found by the sweep', async () => {
+    const tenant = await gateway.addTenant();
+    const body = envelope(tenant, { contacts: [], messages: [text('14155550170', 'nobody was told')] });
+    await gateway.database.query(
+      `insert into inbound_webhooks (tenant_id, digest, id, body) values ($1, '\\x01', gen_random_uuid(), $2)`,
+      [tenant.id, Buffer.from(body)],
+    );
+    await eventually(
+      async () => expect((await messagesOf(tenant)).map(row => row.body)).toEqual(['nobody was told']),
+      7_000,
+    );
+  });
+});

@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { follow, seen } from '../features/events/subscriber.ts';
+import { eventually, startGateway, type TestGateway } from '../support/gateway.ts';
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startGateway({ emulator: { faults: { window: 'open' } } });
+});
+afterAll(() => gateway.stop());
+
+const SEND = 'mutation ($to: String!) { sendTextMessage(input: { to: $to, text: "Hi" }) { databaseId } }';
+
+const cut = () =>
+  gateway.database.query(
+    'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+  );
+
+test('after all connections to the database were cut, requests, lanes, signals and open subscriptions go on by themselves', async () => {
+  const live = await follow(gateway.url, gateway.tenant.token, { types: ['message.*'] });
+  for (let round = 0; round < 3; round += 1) {
+    const { data } = await gateway.graphql(SEND, { to: `+1415555900${round}` });
+    await seen(live, (round + 1) * 4);
+    expect(live.events.slice(-4).map(event => event.type)).toEqual([
+      'message.queued',
+      'message.sent',
+      'message.delivered',
+      'message.read',
+    ]);
+    expect(live.events.at(-1)?.data.message?.id).toBe(data.sendTextMessage.databaseId);
+    await cut();
+    // Whoever asks in that moment is told to come again; the next one is answered.
+    await eventually(async () => {
+      const [read, written] = await Promise.all([
+        gateway.graphql('{ contacts { totalCount } }'),
+        gateway.graphql('mutation { updateContact(id: "1", input: { city: "Porto" }) { id } }'),
+      ]);
+      expect([read.errors, written.errors]).toEqual([undefined, undefined]);
+    }, 3_000);
+    expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200);
+  }
+  expect(live.errors).toEqual([]);
+  expect(gateway.emulator.sent({ limit: 0 })).toMatchObject({ total: 3, duplicates: 0 });
+  await live.stop();
+});
+
+test('requests under way while connections are cut are answered, or refused with SERVICE_UNAVAILABLE, and never left hanging', async () => {
+  const asking = Promise.all(
+    Array.from({ length: 200 }, async (_, index) => {
+      await new Promise(resolve => setTimeout(resolve, index));
+      const { errors } = await gateway.graphql(SEND, { to: `+1415556${String(index).padStart(4, '0')}` });
+      return errors?.[0]?.extensions.code ?? 'OK';
+    }),
+  );
+  for (let round = 0; round < 4; round += 1) {
+    await new Promise(resolve => setTimeout(resolve, 40));
+    await cut();
+  }
+  const codes = new Set(await asking);
+  expect([...codes].filter(code => code !== 'OK' && code !== 'SERVICE_UNAVAILABLE')).toEqual([]);
+  expect(codes).toContain('OK');
+});
