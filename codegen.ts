@@ -13,10 +13,19 @@ for (const version of ['v2']) {
   const directory = `src/rest/${version}/`;
   const files = (await readdir(directory).catch(() => [])).filter(file => file.endsWith('.graphql')).sort();
   if (files.length === 0) continue;
-  const documents = await Promise.all(files.map(async file => ({ location: file, document: parse(await readFile(directory + file, 'utf8')) })));
+  const documents = await Promise.all(
+    files.map(async file => ({ location: file, document: parse(await readFile(directory + file, 'utf8')) })),
+  );
   const filename = `${directory}documents.generated.ts`;
   const scalars = { BigInt: 'number', DateTime: 'string', EventType: 'string', JSON: 'unknown', ID: 'string' };
-  const config = { scalars, enumsAsTypes: true, useTypeImports: true, skipTypename: true, immutableTypes: true, inlineFragmentTypes: 'combine' };
+  const config = {
+    scalars,
+    enumsAsTypes: true,
+    useTypeImports: true,
+    skipTypename: true,
+    immutableTypes: true,
+    inlineFragmentTypes: 'combine',
+  };
   const text = await codegen({
     filename,
     schema: parse(sdl),

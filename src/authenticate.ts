@@ -28,18 +28,29 @@ export interface Admission {
  * Who calls, and whether they may call once more.
  * @param address of the client, for calls without a token
  */
-export async function admit({ tokens, limits, clock }: Resources, header: string | undefined, address: string): Promise<Admission> {
-  if (header === undefined) return charge({ limits, clock }, undefined, [{ name: 'address', key: address, limit: ANONYMOUS_CALLS_PER_MINUTE }]);
+export async function admit(
+  { tokens, limits, clock }: Resources,
+  header: string | undefined,
+  address: string,
+): Promise<Admission> {
+  if (header === undefined)
+    return charge({ limits, clock }, undefined, [{ name: 'address', key: address, limit: ANONYMOUS_CALLS_PER_MINUTE }]);
   const token = bearerOf(header);
   const principal = token === undefined ? undefined : await tokens.verify(token);
   if (!principal) {
-    const counted = await charge({ limits, clock }, undefined, [{ name: 'address', key: address, limit: ANONYMOUS_CALLS_PER_MINUTE }]);
+    const counted = await charge({ limits, clock }, undefined, [
+      { name: 'address', key: address, limit: ANONYMOUS_CALLS_PER_MINUTE },
+    ]);
     return { ...counted, refusal: counted.refusal ?? unauthorized() };
   }
   return charge({ limits, clock }, principal, quotasOf(principal));
 }
 
-async function charge({ limits, clock }: Pick<Resources, 'limits' | 'clock'>, principal: Principal | undefined, quotas: readonly Quota[]): Promise<Admission> {
+async function charge(
+  { limits, clock }: Pick<Resources, 'limits' | 'clock'>,
+  principal: Principal | undefined,
+  quotas: readonly Quota[],
+): Promise<Admission> {
   const states = await limits.consume(quotas, 1);
   return { principal, headers: rateLimitHeaders(states, clock.now()), refusal: refusalOf(states) };
 }
@@ -48,7 +59,10 @@ function refusalOf(states: readonly QuotaState[]): CodedError | undefined {
   const exceeded = states.find(state => state.exceeded);
   if (!exceeded) return undefined;
   const seconds = resetSeconds(exceeded);
-  return new CodedError('RATE_LIMIT_EXCEEDED', `Too many calls: try again in ${seconds} seconds.`, { retry_after: seconds, limit: exceeded.limit });
+  return new CodedError('RATE_LIMIT_EXCEEDED', `Too many calls: try again in ${seconds} seconds.`, {
+    retry_after: seconds,
+    limit: exceeded.limit,
+  });
 }
 
 /** Charges one operation of a socket that was admitted before. @returns why it is refused */

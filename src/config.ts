@@ -38,7 +38,10 @@ const flag = z.enum(['true', 'false', '1', '0']).transform(value => value === 't
 const secretKey = z.string().transform((text, context) => {
   const key = /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64');
   if (key.length === 32) return new Uint8Array(key);
-  context.addIssue({ code: 'custom', message: 'must be 32 bytes as base64 or hex, for example from: openssl rand -base64 32' });
+  context.addIssue({
+    code: 'custom',
+    message: 'must be 32 bytes as base64 or hex, for example from: openssl rand -base64 32',
+  });
   return z.NEVER;
 });
 
@@ -56,7 +59,10 @@ const environment = z.object({
   PARLEY_BODY_LIMIT: integer(1_024, 64 * 1024 * 1024).default(2 * 1024 * 1024),
   PARLEY_GRAPHIQL: flag.default(false),
   PARLEY_NETWORK_URL: z.url({ protocol: /^https?$/ }).default('https://graph.facebook.com'),
-  PARLEY_NETWORK_VERSION: z.string().regex(/^v\d+\.\d+$/).default('v24.0'),
+  PARLEY_NETWORK_VERSION: z
+    .string()
+    .regex(/^v\d+\.\d+$/)
+    .default('v24.0'),
   PARLEY_NETWORK_TIMEOUT_MS: integer(100, 120_000).default(15_000),
   PARLEY_RECONCILE_MS: integer(100, 600_000).default(30_000),
   PARLEY_LANES: integer(1, 200).default(20),

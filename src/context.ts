@@ -7,9 +7,9 @@ import type { Clock } from './platform/clock.ts';
 import type { SecretBox } from './platform/crypto.ts';
 import type { Database } from './platform/database.ts';
 import type { Jobs } from './platform/jobs.ts';
-import type { RateLimits } from './platform/rate-limits.ts';
 import type { Log } from './platform/log.ts';
 import type { Metrics } from './platform/metrics.ts';
+import type { RateLimits } from './platform/rate-limits.ts';
 import type { Signals } from './platform/signals.ts';
 
 /** What a process owns: made once in serve.ts, handed to everything as its first argument. */

@@ -91,14 +91,26 @@ export function isEventPattern(pattern: string): boolean {
 /** The types that any of the patterns means; all of them when there is no pattern. */
 export function typesMatching(patterns: readonly string[]): ReadonlySet<EventType> {
   if (patterns.length === 0) return new Set(EVENT_TYPES);
-  return new Set(EVENT_TYPES.filter(type => patterns.some(pattern => pattern === '*' || pattern === type || pattern === `${resourceOf(type)}.*`)));
+  return new Set(
+    EVENT_TYPES.filter(type =>
+      patterns.some(pattern => pattern === '*' || pattern === type || pattern === `${resourceOf(type)}.*`),
+    ),
+  );
 }
 
 export type NewEvent = { [T in EventType]: { readonly type: T; readonly payload: EventPayloads[T] } }[EventType];
 
 declare module './platform/database.ts' {
   interface Tables {
-    events: { tenant_id: number; id: string; xid: string; seq: number; type: string; payload: unknown; occurred_at: string };
+    events: {
+      tenant_id: number;
+      id: string;
+      xid: string;
+      seq: number;
+      type: string;
+      payload: unknown;
+      occurred_at: string;
+    };
   }
 }
 

@@ -45,5 +45,8 @@ export function inputId(typename: string, text: string, field: string): number {
 }
 
 /** As `inputId`, keeping null (take away) and undefined (leave alone). */
-export const optionalInputId = <T extends null | undefined>(typename: string, text: string | T, field: string): number | T =>
-  typeof text === 'string' ? inputId(typename, text, field) : text;
+export const optionalInputId = <T extends null | undefined>(
+  typename: string,
+  text: string | T,
+  field: string,
+): number | T => (typeof text === 'string' ? inputId(typename, text, field) : text);

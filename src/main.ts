@@ -4,15 +4,17 @@ import { channelCommand } from './commands/channel.ts';
 import { devCommand } from './commands/dev.ts';
 import { emulatorCommand } from './commands/emulator.ts';
 import { migrateCommand } from './commands/migrate.ts';
+import { schemaCommand } from './commands/schema.ts';
 import { serveCommand } from './commands/serve.ts';
 import { tenantCommand } from './commands/tenant.ts';
 import { tokenCommand } from './commands/token.ts';
 import { CodedError } from './errors.ts';
 import { UserError } from './platform/user-error.ts';
-import { schemaCommand } from './commands/schema.ts';
 
 /** The command line. What only one command needs it loads itself, so that the others start at once. A user's error is a sentence and an exit code; anything else is a fault of ours and shows its stack. */
-const { version } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
+const { version } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
 
 const program = new Command('parley')
   .description('A self-hosted, multi-tenant GraphQL gateway for business messaging on WhatsApp.')

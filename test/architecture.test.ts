@@ -26,19 +26,38 @@ const isStore = (path: string): boolean => /(^|[-/])store\.ts$|\/(outbox|opt-wor
 
 /** `file → import` pairs that break a rule. */
 function offenders(applies: (path: string) => boolean, breaks: (target: string, path: string) => boolean): string[] {
-  return sources.filter(({ path }) => applies(path)).flatMap(({ path, imports }) => imports.filter(target => breaks(target, path)).map(target => `${path} → ${target}`));
+  return sources
+    .filter(({ path }) => applies(path))
+    .flatMap(({ path, imports }) =>
+      imports.filter(target => breaks(target, path)).map(target => `${path} → ${target}`),
+    );
 }
 
 test('platform imports nothing else of src', () => {
-  expect(offenders(path => path.startsWith('platform/'), target => !target.startsWith('platform/'))).toEqual([]);
+  expect(
+    offenders(
+      path => path.startsWith('platform/'),
+      target => !target.startsWith('platform/'),
+    ),
+  ).toEqual([]);
 });
 
 test('network imports no feature, only platform and itself', () => {
-  expect(offenders(path => path.startsWith('network/'), target => !/^(network|platform)\//.test(target))).toEqual([]);
+  expect(
+    offenders(
+      path => path.startsWith('network/'),
+      target => !/^(network|platform)\//.test(target),
+    ),
+  ).toEqual([]);
 });
 
 test('REST imports neither features nor platform, so it cannot go round authorization', () => {
-  expect(offenders(path => path.startsWith('rest/'), target => /^(features|platform|network)\//.test(target))).toEqual([]);
+  expect(
+    offenders(
+      path => path.startsWith('rest/'),
+      target => /^(features|platform|network)\//.test(target),
+    ),
+  ).toEqual([]);
 });
 
 test('a feature uses the verbs and nouns of other features, never their stores', () => {
@@ -48,32 +67,45 @@ test('a feature uses the verbs and nouns of other features, never their stores',
 
 test('a store imports no other feature but the nouns whose rows it reads', () => {
   const nouns = /\/(contact|label|channel|message|list|cursor|columns)\.ts$/;
-  const breaks = (target: string, path: string): boolean => featureOf(target) !== undefined && featureOf(target) !== featureOf(path) && !nouns.test(target);
+  const breaks = (target: string, path: string): boolean =>
+    featureOf(target) !== undefined && featureOf(target) !== featureOf(path) && !nouns.test(target);
   expect(offenders(isStore, breaks)).toEqual([]);
 });
 
 test('SQL stands in stores alone, or in what builds it for them', () => {
   const allowed = /^(platform|commands)\/|store\.ts$|\/(outbox|opt-words|columns|list|lists)\.ts$|^events\.ts$/;
-  const found = sources.filter(({ path, text }) => !allowed.test(path) && !isGenerated(path) && /\bsql`|sql<[^>]+>`/.test(text)).map(({ path }) => path);
+  const found = sources
+    .filter(({ path, text }) => !allowed.test(path) && !isGenerated(path) && /\bsql`|sql<[^>]+>`/.test(text))
+    .map(({ path }) => path);
   expect(found).toEqual([]);
 });
 
 test('only config.ts reads the environment', () => {
-  expect(sources.filter(({ path, text }) => path !== 'config.ts' && /process\.env/.test(text)).map(({ path }) => path)).toEqual([]);
+  expect(
+    sources.filter(({ path, text }) => path !== 'config.ts' && /process\.env/.test(text)).map(({ path }) => path),
+  ).toEqual([]);
 });
 
 test('no file is over 400 lines, and half of them are under 100', () => {
-  const lengths = sources.filter(({ path }) => !isGenerated(path)).map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 }));
+  const lengths = sources
+    .filter(({ path }) => !isGenerated(path))
+    .map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 }));
   expect(lengths.filter(({ lines }) => lines > 400)).toEqual([]);
   const sorted = lengths.map(({ lines }) => lines).sort((a, b) => a - b);
   expect(sorted[Math.floor(sorted.length / 2)]).toBeLessThan(100);
 });
 
 test('no drawer is named utils, helpers, common, manager or service, and no index.ts re-exports', () => {
-  expect(sources.filter(({ path }) => /(^|\/)(utils?|helpers?|common|managers?|services?|index)(\/|\.ts$)/.test(path)).map(({ path }) => path)).toEqual([]);
+  expect(
+    sources
+      .filter(({ path }) => /(^|\/)(utils?|helpers?|common|managers?|services?|index)(\/|\.ts$)/.test(path))
+      .map(({ path }) => path),
+  ).toEqual([]);
 });
 
 test('nothing is left undone, and no type is looked away from', () => {
   const words = /\b(TODO|FIXME|XXX|HACK)\b|@ts-ignore|@ts-expect-error|console\.log/;
-  expect(sources.filter(({ path, text }) => !isGenerated(path) && words.test(text)).map(({ path }) => path)).toEqual([]);
+  expect(sources.filter(({ path, text }) => !isGenerated(path) && words.test(text)).map(({ path }) => path)).toEqual(
+    [],
+  );
 });

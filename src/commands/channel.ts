@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { loadConfig } from '../config.ts';
+import { CodedError } from '../errors.ts';
 import type { ChannelRow } from '../features/channels/channel.ts';
 import { connectChannel } from '../features/channels/connect.ts';
 import { listChannels } from '../features/channels/store.ts';
-import { CodedError } from '../errors.ts';
 import { createCloudApiNetwork } from '../network/cloud-api/client.ts';
 import { createSecretBox } from '../platform/crypto.ts';
 import { createLog } from '../platform/log.ts';
@@ -24,11 +24,13 @@ const shown = (channel: ChannelRow) => ({
 });
 
 /** A secret on the command line can be read by every user of the machine while the command runs: `@file` reads it from a file. */
-const secret = async (value: string): Promise<string> => (value.startsWith('@') ? (await readFile(value.slice(1), 'utf8')).trim() : value);
+const secret = async (value: string): Promise<string> =>
+  value.startsWith('@') ? (await readFile(value.slice(1), 'utf8')).trim() : value;
 
 function rate(text: string): number {
   const number = Number(text);
-  if (!Number.isInteger(number) || number < 1 || number > 1_000) throw new InvalidArgumentError('Must be a whole number from 1 to 1000.');
+  if (!Number.isInteger(number) || number < 1 || number > 1_000)
+    throw new InvalidArgumentError('Must be a whole number from 1 to 1000.');
   return number;
 }
 
@@ -54,13 +56,20 @@ export function channelCommand(): Command {
     .requiredOption('--waba-id <id>', "the network's id of the business account")
     .requiredOption('--access-token <token>', 'the system user token; @file reads it from a file')
     .requiredOption('--app-secret <secret>', 'the app secret that signs webhooks; @file reads it from a file')
-    .requiredOption('--verify-token <token>', 'the word that you give the network for its check of the webhook address; @file reads it from a file')
+    .requiredOption(
+      '--verify-token <token>',
+      'the word that you give the network for its check of the webhook address; @file reads it from a file',
+    )
     .option('--name <name>', 'what you call it', 'WhatsApp')
-    .option('--messages-per-second <n>', 'how fast it may send (default: 80, the network\'s own limit)', rate)
+    .option('--messages-per-second <n>', "how fast it may send (default: 80, the network's own limit)", rate)
     .action(async (options: ConnectOptions) => {
       const config = loadConfig();
       const facts = config.databaseUrl === undefined ? await readFacts(DEV_DIRECTORY) : undefined;
-      const network = createCloudApiNetwork({ baseUrl: facts?.emulatorUrl ?? config.network.baseUrl, version: config.network.version, log: createLog('silent') });
+      const network = createCloudApiNetwork({
+        baseUrl: facts?.emulatorUrl ?? config.network.baseUrl,
+        version: config.network.version,
+        log: createLog('silent'),
+      });
       try {
         const channel = await withDatabase(config, async db => {
           const { tenant_id: tenantId } = await requireTenant(db.read, options.tenant);
@@ -87,7 +96,9 @@ export function channelCommand(): Command {
     .requiredOption('--tenant <slug>', 'whose channels')
     .option('--json', 'as JSON', false)
     .action(async ({ tenant, json }: { tenant: string; json: boolean }) => {
-      const channels = await withDatabase(loadConfig(), async db => listChannels(db.read, (await requireTenant(db.read, tenant)).tenant_id));
+      const channels = await withDatabase(loadConfig(), async db =>
+        listChannels(db.read, (await requireTenant(db.read, tenant)).tenant_id),
+      );
       print(channels.map(shown), json);
     });
 

@@ -39,7 +39,9 @@ export async function readFacts(directory: string): Promise<DevFacts | undefined
 async function databaseUrlOf(config: Config): Promise<string> {
   const url = config.databaseUrl ?? (await readFacts(DEV_DIRECTORY))?.databaseUrl;
   if (url === undefined) {
-    throw new UserError('No database: set DATABASE_URL=postgres://user:password@host:5432/database, or start `parley dev` in this directory.');
+    throw new UserError(
+      'No database: set DATABASE_URL=postgres://user:password@host:5432/database, or start `parley dev` in this directory.',
+    );
   }
   return url;
 }
@@ -47,8 +49,12 @@ async function databaseUrlOf(config: Config): Promise<string> {
 /** The key that seals secrets: PARLEY_SECRET_KEY, else the development gateway's. @throws UserError */
 export async function secretKeyOf(config: Config): Promise<Uint8Array> {
   if (config.secretKey) return config.secretKey;
-  const key = config.databaseUrl === undefined ? await readFile(secretKeyPath(DEV_DIRECTORY)).catch(() => undefined) : undefined;
-  if (!key) throw new UserError('PARLEY_SECRET_KEY is required: 32 bytes as base64, for example from `openssl rand -base64 32`.');
+  const key =
+    config.databaseUrl === undefined ? await readFile(secretKeyPath(DEV_DIRECTORY)).catch(() => undefined) : undefined;
+  if (!key)
+    throw new UserError(
+      'PARLEY_SECRET_KEY is required: 32 bytes as base64, for example from `openssl rand -base64 32`.',
+    );
   return new Uint8Array(key);
 }
 
@@ -68,11 +74,16 @@ export async function withDatabase<T>(config: Config, work: (db: Database, url: 
 function explain(error: unknown): unknown {
   if (isUnavailable(error)) {
     const reason = error instanceof Error && error.message !== '' ? error.message : 'no answer';
-    return new UserError(`The database does not answer (${reason}). Is it running? Check DATABASE_URL, or start \`parley dev\`.`, { cause: error });
+    return new UserError(
+      `The database does not answer (${reason}). Is it running? Check DATABASE_URL, or start \`parley dev\`.`,
+      { cause: error },
+    );
   }
   const code = (error as { code?: unknown }).code;
-  if (code === '42P01') return new UserError('The database has no Parley tables yet: run `parley migrate` first.', { cause: error });
-  if (code === '28P01' || code === '28000' || code === '3D000') return new UserError(`The database refused: ${(error as Error).message}. Check DATABASE_URL.`, { cause: error });
+  if (code === '42P01')
+    return new UserError('The database has no Parley tables yet: run `parley migrate` first.', { cause: error });
+  if (code === '28P01' || code === '28000' || code === '3D000')
+    return new UserError(`The database refused: ${(error as Error).message}. Check DATABASE_URL.`, { cause: error });
   return error;
 }
 
@@ -90,5 +101,11 @@ export function print(rows: readonly object[], json: boolean): void {
   const names = Object.keys(first);
   const cells = rows.map(row => names.map(name => String((row as Record<string, unknown>)[name] ?? '')));
   const widths = names.map((name, column) => Math.max(name.length, ...cells.map(line => (line[column] ?? '').length)));
-  for (const line of [names, ...cells]) process.stdout.write(`${line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd()}\n`);
+  for (const line of [names, ...cells])
+    process.stdout.write(
+      `${line
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd()}\n`,
+    );
 }

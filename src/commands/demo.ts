@@ -1,15 +1,15 @@
 import { sql } from 'kysely';
 import { type CountryCode, getCountryCallingCode } from 'libphonenumber-js/min';
 import examples from 'libphonenumber-js/mobile/examples';
+import { FieldErrorList } from '../errors.ts';
 import { connectChannel } from '../features/channels/connect.ts';
-import { newContact } from '../features/contacts/create.ts';
 import { countryOf, parseContact } from '../features/contacts/contact.ts';
+import { newContact } from '../features/contacts/create.ts';
 import { insertContacts, setGroups } from '../features/contacts/store.ts';
 import { insertLabels } from '../features/labels/store.ts';
 import { createTenant } from '../features/tenants/create.ts';
 import { findTenant, updateTenant } from '../features/tenants/store.ts';
 import { createToken } from '../features/tokens/create.ts';
-import { FieldErrorList } from '../errors.ts';
 import type { EmulatorNumber } from '../network/emulator/options.ts';
 import type { TemplateSeed } from '../network/emulator/template-store.ts';
 import type { Network } from '../network/network.ts';
@@ -53,7 +53,10 @@ export const DEMO_TEMPLATES: readonly TemplateSeed[] = [
     category: 'UTILITY',
     components: [
       { type: 'BODY', text: 'Hi {{1}}, your order {{2}} is on its way.', example: { body_text: [['Ana', '4711']] } },
-      { type: 'BUTTONS', buttons: [{ type: 'URL', text: 'Track it', url: 'https://example.com/track/{{1}}', example: ['4711'] }] },
+      {
+        type: 'BUTTONS',
+        buttons: [{ type: 'URL', text: 'Track it', url: 'https://example.com/track/{{1}}', example: ['4711'] }],
+      },
     ],
   },
   {
@@ -61,9 +64,24 @@ export const DEMO_TEMPLATES: readonly TemplateSeed[] = [
     language: 'en',
     category: 'AUTHENTICATION',
     components: [
-      { type: 'BODY', text: '*{{1}}* is your verification code.', add_security_recommendation: true, example: { body_text: [['123456']] } },
+      {
+        type: 'BODY',
+        text: '*{{1}}* is your verification code.',
+        add_security_recommendation: true,
+        example: { body_text: [['123456']] },
+      },
       { type: 'FOOTER', code_expiration_minutes: 10 },
-      { type: 'BUTTONS', buttons: [{ type: 'URL', text: 'Copy code', url: 'https://www.whatsapp.com/otp/code/?otp_type=COPY_CODE&code=otp{{1}}', example: ['123456'] }] },
+      {
+        type: 'BUTTONS',
+        buttons: [
+          {
+            type: 'URL',
+            text: 'Copy code',
+            url: 'https://www.whatsapp.com/otp/code/?otp_type=COPY_CODE&code=otp{{1}}',
+            example: ['123456'],
+          },
+        ],
+      },
     ],
   },
 ];
@@ -80,10 +98,62 @@ const STAFF = [
   { name: 'Ines Ferreira', email: 'ines@example.com' },
   { name: 'Tom Becker', email: 'tom@example.com' },
 ];
-const FIRST_NAMES = ['Ana', 'Bilal', 'Chen', 'Diego', 'Eva', 'Farah', 'Goran', 'Hana', 'Igor', 'Jana', 'Kofi', 'Lucía', 'Mei', 'Nadia', 'Omar', 'Priya', 'Quentin', 'Rosa', 'Sven', 'Thandi', 'Uma', 'Vera', 'Wanjiru', 'Ximena', 'Yusuf', 'Zoë'];
-const LAST_NAMES = ['Almeida', 'Bianchi', 'Costa', 'Dubois', 'Eriksson', 'Fischer', 'García', 'Haddad', 'Ivanova', 'Jensen', 'Kimura', 'Lopes', 'Müller', 'Nguyen', 'Okafor', 'Petrov', 'Rossi', 'Silva', 'Tanaka', 'Weber'];
+const FIRST_NAMES = [
+  'Ana',
+  'Bilal',
+  'Chen',
+  'Diego',
+  'Eva',
+  'Farah',
+  'Goran',
+  'Hana',
+  'Igor',
+  'Jana',
+  'Kofi',
+  'Lucía',
+  'Mei',
+  'Nadia',
+  'Omar',
+  'Priya',
+  'Quentin',
+  'Rosa',
+  'Sven',
+  'Thandi',
+  'Uma',
+  'Vera',
+  'Wanjiru',
+  'Ximena',
+  'Yusuf',
+  'Zoë',
+];
+const LAST_NAMES = [
+  'Almeida',
+  'Bianchi',
+  'Costa',
+  'Dubois',
+  'Eriksson',
+  'Fischer',
+  'García',
+  'Haddad',
+  'Ivanova',
+  'Jensen',
+  'Kimura',
+  'Lopes',
+  'Müller',
+  'Nguyen',
+  'Okafor',
+  'Petrov',
+  'Rossi',
+  'Silva',
+  'Tanaka',
+  'Weber',
+];
 /** ISO 3166-1 numeric: countries of all parts of the world. */
-const COUNTRIES = [840, 76, 484, 32, 276, 250, 724, 380, 826, 528, 56, 752, 578, 208, 246, 616, 203, 40, 756, 620, 372, 300, 642, 348, 804, 792, 376, 784, 682, 818, 504, 566, 288, 404, 710, 356, 586, 50, 144, 392, 410, 458, 360, 764, 704, 608, 702, 344, 36, 554, 124, 170, 604, 152, 858, 188, 591, 214, 862, 218];
+const COUNTRIES = [
+  840, 76, 484, 32, 276, 250, 724, 380, 826, 528, 56, 752, 578, 208, 246, 616, 203, 40, 756, 620, 372, 300, 642, 348,
+  804, 792, 376, 784, 682, 818, 504, 566, 288, 404, 710, 356, 586, 50, 144, 392, 410, 458, 360, 764, 704, 608, 702, 344,
+  36, 554, 124, 170, 604, 152, 858, 188, 591, 214, 862, 218,
+];
 
 export interface DemoAccess {
   readonly token: string;
@@ -102,7 +172,12 @@ export async function seedDemo(needs: Needs, nowMs: number): Promise<DemoAccess 
   const { db } = needs;
   if (await findTenant(db.write, DEMO_TENANT)) return undefined;
   const { tenantId, writers } = await db.transaction(async trx => {
-    const tenant = await createTenant(trx, { slug: DEMO_TENANT, name: 'Demo', plan: 'unlimited', windowPolicy: 'network' });
+    const tenant = await createTenant(trx, {
+      slug: DEMO_TENANT,
+      name: 'Demo',
+      plan: 'unlimited',
+      windowPolicy: 'network',
+    });
     return { tenantId: tenant.tenant_id, writers: await fill(trx, tenant.tenant_id) };
   });
   await connectChannel(needs, tenantId, {
@@ -117,14 +192,30 @@ export async function seedDemo(needs: Needs, nowMs: number): Promise<DemoAccess 
 
 export async function newDemoToken(db: Db, tenantId: number, nowMs: number): Promise<string> {
   const grant = { scopes: new Set<string>(SCOPES), callsPerMinute: CALLS_PER_MINUTE, expiresAtMs: undefined };
-  const { token } = await createToken(db, tenantId, { name: 'Demo', scopes: ['*'], callsPerMinute: CALLS_PER_MINUTE, expiresAt: undefined }, grant, nowMs);
+  const { token } = await createToken(
+    db,
+    tenantId,
+    { name: 'Demo', scopes: ['*'], callsPerMinute: CALLS_PER_MINUTE, expiresAt: undefined },
+    grant,
+    nowMs,
+  );
   return token;
 }
 
 async function fill(trx: Db, tenantId: number): Promise<DemoAccess['writers']> {
-  const sources = await insertLabels(trx, tenantId, 'source', SOURCES.map(name => ({ name })));
+  const sources = await insertLabels(
+    trx,
+    tenantId,
+    'source',
+    SOURCES.map(name => ({ name })),
+  );
   const statuses = await insertLabels(trx, tenantId, 'status', STATUSES);
-  const groups = await insertLabels(trx, tenantId, 'group', GROUPS.map(name => ({ name })));
+  const groups = await insertLabels(
+    trx,
+    tenantId,
+    'group',
+    GROUPS.map(name => ({ name })),
+  );
   const staff = await insertStaff(trx, tenantId);
   await updateTenant(trx, tenantId, { defaultSourceId: sources[0]?.id, defaultStatusId: statuses[0]?.id });
   const pick = <T>(items: readonly T[], index: number): T | undefined => items[index % items.length];
@@ -143,13 +234,17 @@ async function fill(trx: Db, tenantId: number): Promise<DemoAccess['writers']> {
     const chosen = groups.filter((_, group) => (index + group) % 4 === 0).map(group => group.id);
     if (chosen.length > 0) await setGroups(trx, tenantId, contact.id, chosen);
   }
-  return contacts.slice(0, 3).flatMap(({ phone, firstname, lastname }) => (phone === null ? [] : [{ phone, name: `${firstname} ${lastname}` }]));
+  return contacts
+    .slice(0, 3)
+    .flatMap(({ phone, firstname, lastname }) => (phone === null ? [] : [{ phone, name: `${firstname} ${lastname}` }]));
 }
 
 async function insertStaff(trx: Db, tenantId: number): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`
     insert into staff (tenant_id, name, email)
-    select ${tenantId}::bigint, name, email from jsonb_to_recordset(${JSON.stringify(STAFF)}::jsonb) as s (name text, email text) returning id`.execute(trx);
+    select ${tenantId}::bigint, name, email from jsonb_to_recordset(${JSON.stringify(STAFF)}::jsonb) as s (name text, email text) returning id`.execute(
+    trx,
+  );
   return rows.map(row => row.id);
 }
 
@@ -165,8 +260,14 @@ function demoPeople() {
       const errors = new FieldErrorList();
       const firstName = FIRST_NAMES[(place * 3 + index * 5) % FIRST_NAMES.length] ?? '';
       const lastName = LAST_NAMES[(place * 7 + index * 3) % LAST_NAMES.length] ?? '';
-      const email = `${firstName}.${lastName}.${country.code}${index}@example.com`.toLowerCase().normalize('NFD').replace(/[^a-z0-9.@]/g, '');
-      const fields = parseContact({ phone: number, firstName, lastName, email, countryId: id, type: index === 0 ? 'customer' : 'lead' }, errors);
+      const email = `${firstName}.${lastName}.${country.code}${index}@example.com`
+        .toLowerCase()
+        .normalize('NFD')
+        .replace(/[^a-z0-9.@]/g, '');
+      const fields = parseContact(
+        { phone: number, firstName, lastName, email, countryId: id, type: index === 0 ? 'customer' : 'lead' },
+        errors,
+      );
       if (errors.isEmpty) people.push(fields);
     }
   }

@@ -24,9 +24,14 @@ const EMULATOR_PORT = 4010;
 
 export function devCommand(): Command {
   return new Command('dev')
-    .description('start everything for development: an embedded PostgreSQL, the emulated network, a demo tenant, the gateway')
+    .description(
+      'start everything for development: an embedded PostgreSQL, the emulated network, a demo tenant, the gateway',
+    )
     .option('--reset', 'forget all data of the last starts first', false)
-    .addHelpText('after', '\nData, logs and dev.json (addresses, token) are kept in .parley/. PORT and HOST say where to listen; DATABASE_URL uses your own PostgreSQL.')
+    .addHelpText(
+      'after',
+      '\nData, logs and dev.json (addresses, token) are kept in .parley/. PORT and HOST say where to listen; DATABASE_URL uses your own PostgreSQL.',
+    )
     .action(async ({ reset }: { reset: boolean }) => {
       const directory = resolve(DEV_DIRECTORY);
       const config = loadConfig();
@@ -51,7 +56,10 @@ class Development {
   constructor(directory: string, config: Config) {
     this.#directory = directory;
     this.#config = config;
-    this.#log = createLog(config.logLevel, pino.destination({ dest: join(directory, 'parley.log'), mkdir: true, sync: false }));
+    this.#log = createLog(
+      config.logLevel,
+      pino.destination({ dest: join(directory, 'parley.log'), mkdir: true, sync: false }),
+    );
   }
 
   async reset(): Promise<void> {
@@ -81,7 +89,8 @@ class Development {
       this.#gateway = await serve({ config, schema, role: 'all', log: this.#log });
       const facts = this.#facts(this.#gateway.server.url, this.#emulator.url, databaseUrl, seeded.token);
       this.#emulator.setWebhookUrl(`${facts.baseUrl}/network/cloud-api/webhook`);
-      for (const { phone, name } of seeded.writers) this.#emulator.inbound({ from: phone, text: 'Hi! Is this still available?', profileName: name });
+      for (const { phone, name } of seeded.writers)
+        this.#emulator.inbound({ from: phone, text: 'Hi! Is this still available?', profileName: name });
       await writeFile(factsPath(this.#directory), `${JSON.stringify(facts, null, 2)}\n`, { mode: 0o600 });
       say(banner(facts));
     } catch (error) {
@@ -134,12 +143,17 @@ class Development {
   /** The demo tenant, made at the first start; afterwards its token of the last start, while that still holds. */
   async #seed(databaseUrl: string, secretKey: Uint8Array, emulatorUrl: string): Promise<DemoAccess> {
     const db = createDatabase({ url: databaseUrl, poolSize: 2, readers: 1, log: this.#log });
-    const network = createCloudApiNetwork({ baseUrl: emulatorUrl, version: this.#config.network.version, log: this.#log });
+    const network = createCloudApiNetwork({
+      baseUrl: emulatorUrl,
+      version: this.#config.network.version,
+      log: this.#log,
+    });
     try {
       const seeded = await seedDemo({ db, network, secrets: createSecretBox(secretKey) }, systemClock.now());
       if (seeded) return seeded;
       const known = (await readFacts(this.#directory).catch(() => undefined))?.token;
-      if (known !== undefined && (await createTokenVerifier(db, systemClock, this.#log).verify(known))) return { token: known, writers: [] };
+      if (known !== undefined && (await createTokenVerifier(db, systemClock, this.#log).verify(known)))
+        return { token: known, writers: [] };
       const tenant = await findTenant(db.write, DEMO_TENANT);
       if (!tenant) throw new UserError(`The tenant ${DEMO_TENANT} is gone. Start with --reset to make it again.`);
       return { token: await newDemoToken(db.write, tenant.tenant_id, systemClock.now()), writers: [] };

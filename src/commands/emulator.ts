@@ -7,7 +7,8 @@ import { untilStopped } from './until-stopped.ts';
 
 function port(text: string): number {
   const number = Number(text);
-  if (!Number.isInteger(number) || number < 0 || number > 65_535) throw new InvalidArgumentError('Must be a port from 0 to 65535.');
+  if (!Number.isInteger(number) || number < 0 || number > 65_535)
+    throw new InvalidArgumentError('Must be a port from 0 to 65535.');
   return number;
 }
 
@@ -37,8 +38,12 @@ export function emulatorCommand(): Command {
           log: createLog('warn'),
         });
         const { number, appSecret, verifyToken } = DEMO_NETWORK;
-        process.stdout.write(`The emulated network is at ${emulator.url}, its controls at ${emulator.url}/_emulator/.\n`);
-        process.stdout.write(`${JSON.stringify({ phoneNumberId: number.phoneNumberId, wabaId: number.wabaId, accessToken: number.accessToken, appSecret, verifyToken }, null, 2)}\n`);
+        process.stdout.write(
+          `The emulated network is at ${emulator.url}, its controls at ${emulator.url}/_emulator/.\n`,
+        );
+        process.stdout.write(
+          `${JSON.stringify({ phoneNumberId: number.phoneNumberId, wabaId: number.wabaId, accessToken: number.accessToken, appSecret, verifyToken }, null, 2)}\n`,
+        );
         return () => emulator.stop();
       });
     });

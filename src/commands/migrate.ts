@@ -26,11 +26,16 @@ export function migrateCommand(): Command {
       await withDatabase(loadConfig(), async (db, url) => {
         if (status) {
           const states = await migrationStates(db.read);
-          print(states.map(({ name, appliedAt }) => ({ migration: name, applied: appliedAt?.toISOString() ?? 'missing' })), false);
+          print(
+            states.map(({ name, appliedAt }) => ({ migration: name, applied: appliedAt?.toISOString() ?? 'missing' })),
+            false,
+          );
           return;
         }
         const applied = await migrateDatabase(url);
-        process.stdout.write(applied.length === 0 ? 'Nothing to do: the database is up to date.\n' : `Applied ${applied.join(', ')}.\n`);
+        process.stdout.write(
+          applied.length === 0 ? 'Nothing to do: the database is up to date.\n' : `Applied ${applied.join(', ')}.\n`,
+        );
       });
     });
 }

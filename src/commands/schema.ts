@@ -2,7 +2,10 @@ import { Command } from 'commander';
 
 export function schemaCommand(): Command {
   return new Command('schema').description('print the GraphQL schema (SDL)').action(async () => {
-    const [{ lexicographicSortSchema, printSchema }, { schema }] = await Promise.all([import('graphql'), import('../schema.ts')]);
+    const [{ lexicographicSortSchema, printSchema }, { schema }] = await Promise.all([
+      import('graphql'),
+      import('../schema.ts'),
+    ]);
     process.stdout.write(`${printSchema(lexicographicSortSchema(schema))}\n`);
   });
 }

@@ -25,7 +25,10 @@ const shown = (tenant: TenantRow) => ({
 });
 
 const windowPolicy = () =>
-  new Option('--window-policy <policy>', 'what becomes of free-form messages outside the 24-hour window').choices(['network', 'refuse'] as const);
+  new Option('--window-policy <policy>', 'what becomes of free-form messages outside the 24-hour window').choices([
+    'network',
+    'refuse',
+  ] as const);
 
 interface UpdateOptions {
   readonly name?: string;
@@ -44,12 +47,21 @@ export function tenantCommand(): Command {
     .option('--name <name>', 'its name (default: the slug)')
     .option('--plan <plan>', 'its plan', 'standard')
     .addOption(windowPolicy().default('network'))
-    .action(async (slug: string, options: { name?: string; plan: string; windowPolicy: TenantRow['window_policy'] }) => {
-      const tenant = await withDatabase(loadConfig(), db =>
-        db.transaction(trx => createTenant(trx, { slug, name: options.name ?? slug, plan: options.plan, windowPolicy: options.windowPolicy })),
-      );
-      print([shown(tenant)], false);
-    });
+    .action(
+      async (slug: string, options: { name?: string; plan: string; windowPolicy: TenantRow['window_policy'] }) => {
+        const tenant = await withDatabase(loadConfig(), db =>
+          db.transaction(trx =>
+            createTenant(trx, {
+              slug,
+              name: options.name ?? slug,
+              plan: options.plan,
+              windowPolicy: options.windowPolicy,
+            }),
+          ),
+        );
+        print([shown(tenant)], false);
+      },
+    );
 
   command
     .command('list')
@@ -65,17 +77,23 @@ export function tenantCommand(): Command {
     .description('change a tenant; what is not given stays')
     .option('--name <name>', 'its name')
     .option('--plan <plan>', 'its plan')
-    .addOption(new Option('--status <status>', 'a suspended tenant is refused everywhere').choices(['active', 'suspended']))
+    .addOption(
+      new Option('--status <status>', 'a suspended tenant is refused everywhere').choices(['active', 'suspended']),
+    )
     .addOption(windowPolicy())
     .option('--opt-out-words <words>', 'comma-separated words by which people stop messages')
     .action(async (slug: string, options: UpdateOptions) => {
-      if (Object.keys(options).length === 0) throw new UserError('Nothing to change: see `parley tenant update --help`.');
+      if (Object.keys(options).length === 0)
+        throw new UserError('Nothing to change: see `parley tenant update --help`.');
       const tenant = await withDatabase(loadConfig(), db =>
         db.transaction(async trx => {
           const { tenant_id: id } = await requireTenant(trx, slug);
           if (options.plan !== undefined) await requirePlan(trx, options.plan);
           const { optOutWords, ...change } = options;
-          const words = optOutWords?.split(',').map(word => word.trim().toLowerCase()).filter(Boolean);
+          const words = optOutWords
+            ?.split(',')
+            .map(word => word.trim().toLowerCase())
+            .filter(Boolean);
           await updateTenant(trx, id, { ...change, optOutWords: words });
           return requireTenant(trx, slug);
         }),

@@ -23,8 +23,12 @@ const UNITS: Readonly<Record<string, number>> = { m: MINUTE, h: HOUR, d: DAY };
 /** `30d`, `12h`, `90m`, or an ISO 8601 instant. @returns ISO 8601 */
 function expiry(text: string): string {
   const [, count, unit] = /^(\d+)([mhd])$/.exec(text) ?? [];
-  const time = count !== undefined && unit !== undefined ? systemClock.now() + Number(count) * (UNITS[unit] ?? 0) : Date.parse(text);
-  if (Number.isNaN(time)) throw new InvalidArgumentError('Use 30d, 12h, 90m, or an instant such as 2027-01-31T00:00:00Z.');
+  const time =
+    count !== undefined && unit !== undefined
+      ? systemClock.now() + Number(count) * (UNITS[unit] ?? 0)
+      : Date.parse(text);
+  if (Number.isNaN(time))
+    throw new InvalidArgumentError('Use 30d, 12h, 90m, or an instant such as 2027-01-31T00:00:00Z.');
   return new Date(time).toISOString();
 }
 
@@ -43,13 +47,22 @@ export function tokenCommand(): Command {
     .requiredOption('--tenant <slug>', 'whose token it is')
     .option('--name <name>', 'what it is for', 'command line')
     .option('--scopes <scopes>', 'comma-separated, such as contacts:read,messages:*', '*')
-    .option('--rate <calls>', 'calls per minute (default: 60, or the plan\'s when that is less)', positive)
+    .option('--rate <calls>', "calls per minute (default: 60, or the plan's when that is less)", positive)
     .option('--expires <when>', 'when it ends by itself: 30d, 12h, or an instant', expiry)
     .action(async (options: { tenant: string; name: string; scopes: string; rate?: number; expires?: string }) => {
       const { token, accessToken } = await withDatabase(loadConfig(), async db => {
         const tenant = await requireTenant(db.read, options.tenant);
-        const request = { name: options.name, scopes: options.scopes.split(','), callsPerMinute: options.rate, expiresAt: options.expires };
-        const grant = { scopes: new Set<string>(SCOPES), callsPerMinute: tenant.calls_per_minute, expiresAtMs: undefined };
+        const request = {
+          name: options.name,
+          scopes: options.scopes.split(','),
+          callsPerMinute: options.rate,
+          expiresAt: options.expires,
+        };
+        const grant = {
+          scopes: new Set<string>(SCOPES),
+          callsPerMinute: tenant.calls_per_minute,
+          expiresAtMs: undefined,
+        };
         return createToken(db.write, tenant.tenant_id, request, grant, systemClock.now());
       });
       process.stderr.write(`Token ${accessToken.id} of ${options.tenant}. Keep it: it cannot be shown again.\n`);
@@ -62,7 +75,9 @@ export function tokenCommand(): Command {
     .requiredOption('--tenant <slug>', 'whose tokens')
     .option('--json', 'as JSON', false)
     .action(async ({ tenant, json }: { tenant: string; json: boolean }) => {
-      const tokens = await withDatabase(loadConfig(), async db => listTokens(db.read, (await requireTenant(db.read, tenant)).tenant_id));
+      const tokens = await withDatabase(loadConfig(), async db =>
+        listTokens(db.read, (await requireTenant(db.read, tenant)).tenant_id),
+      );
       print(tokens.map(shown), json);
     });
 
@@ -75,7 +90,8 @@ export function tokenCommand(): Command {
         const { tenant_id: tenantId } = await requireTenant(db.read, tenant);
         return revokeToken(db.write, tenantId, positive(id));
       });
-      if (!revoked) throw new UserError(`Tenant ${tenant} has no token ${id}. See \`parley token list --tenant ${tenant}\`.`);
+      if (!revoked)
+        throw new UserError(`Tenant ${tenant} has no token ${id}. See \`parley token list --tenant ${tenant}\`.`);
       print([shown(revoked)], false);
     });
 

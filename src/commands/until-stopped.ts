@@ -19,7 +19,9 @@ export async function untilStopped(config: Config, start: () => Promise<() => Pr
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
   const parent = process.ppid;
-  const watch = config.startedByNpm ? setInterval(() => process.ppid !== parent && asked.resolve(), PARENT_CHECK_MS) : undefined;
+  const watch = config.startedByNpm
+    ? setInterval(() => process.ppid !== parent && asked.resolve(), PARENT_CHECK_MS)
+    : undefined;
 
   const starting = start();
   // A signal during a start waits for it: half-started parts could not be stopped in order.

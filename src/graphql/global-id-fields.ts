@@ -21,7 +21,9 @@ export function resolveGlobalIdsAtOnce(schema: GraphQLSchema): void {
     if (!field || !slow || ownId?.length !== 1) continue;
     field.resolve = (row, args, context, info) => {
       const id = ownId(row);
-      return typeof id === 'number' || typeof id === 'string' ? encodeGlobalId(type.name, id) : slow(row, args, context, info);
+      return typeof id === 'number' || typeof id === 'string'
+        ? encodeGlobalId(type.name, id)
+        : slow(row, args, context, info);
     };
   }
 }

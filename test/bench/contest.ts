@@ -29,7 +29,10 @@ export interface Options {
 }
 
 /** Everybody once without being measured (code gets hot, caches fill), then in turn, round by round: A B C A B C … */
-export async function compete(contestants: readonly Contestant[], { rounds, seconds }: Options): Promise<Map<string, Sample>> {
+export async function compete(
+  contestants: readonly Contestant[],
+  { rounds, seconds }: Options,
+): Promise<Map<string, Sample>> {
   for (const contestant of contestants) await contestant.run(Math.max(3, seconds) * 1_000);
   const samples = new Map<string, Sample[]>(contestants.map(({ name }) => [name, []]));
   for (let round = 1; round <= rounds; round += 1) {
@@ -37,7 +40,9 @@ export async function compete(contestants: readonly Contestant[], { rounds, seco
     for (const contestant of contestants) {
       const sample = await contestant.run(seconds * 1_000);
       samples.get(contestant.name)?.push(sample);
-      line.push(`${contestant.name} ${Math.round(sample.perSecond)}/s${sample.serverCpu === undefined ? '' : ` ${Math.round(sample.serverCpu)} µs`}`);
+      line.push(
+        `${contestant.name} ${Math.round(sample.perSecond)}/s${sample.serverCpu === undefined ? '' : ` ${Math.round(sample.serverCpu)} µs`}`,
+      );
     }
     say(`  round ${round}/${rounds}: ${line.join(' · ')}`);
   }
@@ -46,7 +51,13 @@ export async function compete(contestants: readonly Contestant[], { rounds, seco
 
 function medianSample(samples: readonly Sample[]): Sample {
   const of = (key: keyof Sample): number | undefined => median(samples.flatMap(sample => sample[key] ?? []));
-  return { perSecond: of('perSecond') ?? 0, serverCpu: of('serverCpu'), databaseCpu: of('databaseCpu'), p50: of('p50'), p99: of('p99') };
+  return {
+    perSecond: of('perSecond') ?? 0,
+    serverCpu: of('serverCpu'),
+    databaseCpu: of('databaseCpu'),
+    p50: of('p50'),
+    p99: of('p99'),
+  };
 }
 
 function median(values: readonly number[]): number | undefined {
@@ -57,7 +68,12 @@ function median(values: readonly number[]): number | undefined {
 }
 
 /** A server that is asked over HTTP. */
-export function overHttp(name: string, server: Server, ground: Ground, load: Omit<Load, 'durationMs' | 'url'>): Contestant {
+export function overHttp(
+  name: string,
+  server: Server,
+  ground: Ground,
+  load: Omit<Load, 'durationMs' | 'url'>,
+): Contestant {
   return {
     name,
     async run(durationMs) {
@@ -67,7 +83,10 @@ export function overHttp(name: string, server: Server, ground: Ground, load: Omi
       return {
         perSecond: requests / seconds,
         serverCpu: (after.server - before.server) / requests,
-        databaseCpu: before.database === undefined || after.database === undefined ? undefined : (after.database - before.database) / requests,
+        databaseCpu:
+          before.database === undefined || after.database === undefined
+            ? undefined
+            : (after.database - before.database) / requests,
         p50,
         p99,
       };

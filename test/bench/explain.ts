@@ -2,8 +2,8 @@
 import { parseArgs } from 'node:util';
 import { Kysely, PostgresDialect } from 'kysely';
 import type { Context } from '../../src/context.ts';
-import { readAll, readTenant } from '../../src/features/events/log-store.ts';
 import { contactPage } from '../../src/features/contacts/list.ts';
+import { readAll, readTenant } from '../../src/features/events/log-store.ts';
 import type { ListArgs } from '../../src/features/lists/list.ts';
 import { messagePage } from '../../src/features/messages/list.ts';
 import { claimDue, dueLanes, nextDue } from '../../src/features/messages/outbox.ts';
@@ -11,7 +11,7 @@ import { findIdsByWamid, lockOutbound } from '../../src/features/messages/status
 import { readSendContext } from '../../src/features/messages/store.ts';
 import type { Selection } from '../../src/graphql/selection.ts';
 import type { Db, Tables } from '../../src/platform/database.ts';
-import { addMessages, addOutbox, addTenant, type FilledTenant, FIRST_PHONE, settle } from './fill.ts';
+import { addMessages, addOutbox, addTenant, FIRST_PHONE, type FilledTenant, settle } from './fill.ts';
 import { takeGround } from './ground.ts';
 import { table } from './report.ts';
 import { print, say } from './say.ts';
@@ -36,7 +36,10 @@ async function main(): Promise<void> {
   try {
     const tenant = await fill(ground);
     const captured: Statement[] = [];
-    const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: ground.pool }), log: event => void captured.push(event.query) }) as Db;
+    const db = new Kysely<Tables>({
+      dialect: new PostgresDialect({ pool: ground.pool }),
+      log: event => void captured.push(event.query),
+    }) as Db;
     const rows: string[][] = [];
     for (const [name, run] of cases(db, tenant)) {
       captured.length = 0;
@@ -72,40 +75,73 @@ async function fill(ground: Awaited<ReturnType<typeof takeGround>>): Promise<Fil
 
 /** What a front end's list selects. */
 const shown: Selection = new Map([
-  ['nodes', new Map(['id', 'firstName', 'lastName', 'phone', 'source', 'status', 'groups', 'serviceWindow', 'text', 'createdAt'].map(name => [name, new Map([['name', new Map()]])]))],
+  [
+    'nodes',
+    new Map(
+      ['id', 'firstName', 'lastName', 'phone', 'source', 'status', 'groups', 'serviceWindow', 'text', 'createdAt'].map(
+        name => [name, new Map([['name', new Map()]])],
+      ),
+    ),
+  ],
 ]);
 const counted: Selection = new Map([...shown, ['totalCount', new Map()]]);
 
 function* cases(db: Db, tenant: FilledTenant): Generator<[name: string, run: () => Promise<unknown>]> {
   const context = { db: { read: db, write: db }, principal: { tenant: { id: tenant.id } } } as unknown as Context;
-  const contacts = (args: ListArgs, selection = shown) => () => contactPage(context, { first: 50, ...args }, selection);
+  const contacts =
+    (args: ListArgs, selection = shown) =>
+    () =>
+      contactPage(context, { first: 50, ...args }, selection);
   const messages = (args: ListArgs) => () => messagePage(context, { first: 50, ...args }, shown);
   const order = (field: string, direction: 'asc' | 'desc' = 'asc') => ({ orderBy: [{ field, direction }] });
   yield ['contacts, newest', contacts({})];
-  for (const field of ['firstName', 'lastName', 'createdAt', 'updatedAt']) yield [`contacts by ${field}`, contacts(order(field, 'desc'))];
+  for (const field of ['firstName', 'lastName', 'createdAt', 'updatedAt'])
+    yield [`contacts by ${field}`, contacts(order(field, 'desc'))];
   yield ['contacts, page at offset 5,000', contacts({ offset: 5_000 })];
   yield ['contacts, search, rare word', contacts({ search: 'contact 123456' })];
   yield ['contacts, search, digits of a phone', contacts({ search: String(FIRST_PHONE + 4_321) })];
   yield ['contacts, search, common word, by name', contacts({ search: 'example', ...order('lastName') })];
   yield ['contacts, search and count', contacts({ search: '12345' }, counted)];
   yield ['contacts of a status', contacts({ filter: { statusId: { eq: String(1 + 6 * 20) } } }, counted)];
-  yield ['contacts of a source, by first name', contacts({ filter: { sourceId: { eq: String(1 + 8 * 20) } }, ...order('firstName') })];
+  yield [
+    'contacts of a source, by first name',
+    contacts({ filter: { sourceId: { eq: String(1 + 8 * 20) } }, ...order('firstName') }),
+  ];
   yield ['contacts of a group', contacts({ filter: { groupId: { eq: String(1 + 40 * 20) } } }, counted)];
-  yield ['contacts of a type since a day', contacts({ filter: { type: { eq: 'customer' }, createdAt: { gte: new Date(Date.now() - 86_400_000).toISOString() } } })];
+  yield [
+    'contacts of a type since a day',
+    contacts({
+      filter: { type: { eq: 'customer' }, createdAt: { gte: new Date(Date.now() - 86_400_000).toISOString() } },
+    }),
+  ];
   yield ['contacts, e-mail equals', contacts({ filter: { email: { eq: 'nobody@example.com' } } })];
   yield ['messages, newest', messages({})];
   yield ['messages of a contact', messages({ filter: { contactId: { eq: String(tenant.firstContactId + 77) } } })];
   yield ['messages failed', messages({ filter: { status: { eq: 'failed' } } })];
   yield ['messages, search', messages({ search: 'order 123456' })];
-  yield ['send: what the decision needs', () => readSendContext(db, tenant.id, null, { phoneKey: String(FIRST_PHONE + 4_321) }, 'a key')];
+  yield [
+    'send: what the decision needs',
+    () => readSendContext(db, tenant.id, null, { phoneKey: String(FIRST_PHONE + 4_321) }, 'a key'),
+  ];
   const now = new Date().toISOString();
   yield ['lane: claim 32 of 10,000', () => claimDue(db, tenant.id, tenant.channelId, 32, now, now)];
   yield ['lane: next due', () => nextDue(db, tenant.id, tenant.channelId)];
   yield ['sweep', () => dueLanes(db, now)];
-  yield ['statuses: ids of 100 wamids', () => findIdsByWamid(db, tenant.id, Array.from({ length: 100 }, (_, n) => `wamid.${n}`))];
+  yield [
+    'statuses: ids of 100 wamids',
+    () =>
+      findIdsByWamid(
+        db,
+        tenant.id,
+        Array.from({ length: 100 }, (_, n) => `wamid.${n}`),
+      ),
+  ];
   yield ['statuses: lock by id', () => lockOutbound(db, tenant.id, ['00000000-0000-7000-8000-000000000000'])];
   yield ['tailer', () => readAll(db, { xid: 1_000_000_000n, seq: 0 }, 1_000)];
-  yield ['events of a tenant, from the beginning', () => readTenant(db, tenant.id, { xid: 0n, seq: 0 }, ['message.sent', 'message.read'], 500)];
+  yield [
+    'events of a tenant, from the beginning',
+    () => readTenant(db, tenant.id, { xid: 0n, seq: 0 }, ['message.sent', 'message.read'], 500),
+  ];
 }
 
 interface Plan {
@@ -119,19 +155,32 @@ interface Plan {
   readonly Plans?: readonly Plan[];
 }
 
-async function explain(pool: Awaited<ReturnType<typeof takeGround>>['pool'], name: string, { sql, parameters }: Statement): Promise<string[]> {
+async function explain(
+  pool: Awaited<ReturnType<typeof takeGround>>['pool'],
+  name: string,
+  { sql, parameters }: Statement,
+): Promise<string[]> {
   const client = await pool.connect();
   try {
     // What changes rows is undone: the next statement finds the same database.
     await client.query('begin');
     await client.query(sql, [...parameters]);
-    const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Plan; 'Execution Time': number }] }>(`explain (analyze, buffers, format json) ${sql}`, [...parameters]);
+    const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Plan; 'Execution Time': number }] }>(
+      `explain (analyze, buffers, format json) ${sql}`,
+      [...parameters],
+    );
     await client.query('rollback');
     const [result] = rows[0]?.['QUERY PLAN'] ?? [];
     if (!result) throw new Error(`No plan for ${name}.`);
     if (values.plans) print(`\n${name}\n${sql.replace(/\s+/g, ' ')}\n${JSON.stringify(result.Plan, null, 1)}`);
     const { Plan: plan } = result;
-    return [`${name}${/count\(\*\)|as total/.test(sql) ? ' (count)' : ''}`, result['Execution Time'].toFixed(2), String(plan['Actual Rows']), String(plan['Shared Hit Blocks'] + plan['Shared Read Blocks']), [...new Set(accesses(plan))].join(', ')];
+    return [
+      `${name}${/count\(\*\)|as total/.test(sql) ? ' (count)' : ''}`,
+      result['Execution Time'].toFixed(2),
+      String(plan['Actual Rows']),
+      String(plan['Shared Hit Blocks'] + plan['Shared Read Blocks']),
+      [...new Set(accesses(plan))].join(', '),
+    ];
   } finally {
     client.release();
   }
@@ -140,7 +189,8 @@ async function explain(pool: Awaited<ReturnType<typeof takeGround>>['pool'], nam
 /** Indexes that are read, and tables that are read whole (those of a few rows apart). */
 function* accesses(plan: Plan): Generator<string> {
   if (plan['Index Name']) yield plan['Index Name'].replace(/^(messages|events)_\d{6}_/, '$1_');
-  else if (plan['Node Type'] === 'Seq Scan' && plan['Actual Rows'] * plan['Actual Loops'] > 100) yield `SEQ SCAN ${plan['Relation Name']}`;
+  else if (plan['Node Type'] === 'Seq Scan' && plan['Actual Rows'] * plan['Actual Loops'] > 100)
+    yield `SEQ SCAN ${plan['Relation Name']}`;
   for (const child of plan.Plans ?? []) yield* accesses(child);
 }
 

@@ -36,10 +36,22 @@ export async function addTenant(pool: pg.Pool, slug: string, contacts: number): 
      select tenant_id as id from t`,
     [slug, CALLS_PER_MINUTE],
   );
-  await pool.query(`insert into sources (tenant_id, name) select $1::bigint, 'Source ' || n from generate_series(1, 8) n`, [id]);
-  await pool.query(`insert into statuses (tenant_id, name, color) select $1::bigint, 'Status ' || n, '#2F80ED' from generate_series(1, 6) n`, [id]);
-  await pool.query(`insert into groups (tenant_id, name) select $1::bigint, 'Group ' || n from generate_series(1, 40) n`, [id]);
-  await pool.query(`insert into staff (tenant_id, name, email) select $1::bigint, 'Person ' || n, 'person' || n || '@example.com' from generate_series(1, 10) n`, [id]);
+  await pool.query(
+    `insert into sources (tenant_id, name) select $1::bigint, 'Source ' || n from generate_series(1, 8) n`,
+    [id],
+  );
+  await pool.query(
+    `insert into statuses (tenant_id, name, color) select $1::bigint, 'Status ' || n, '#2F80ED' from generate_series(1, 6) n`,
+    [id],
+  );
+  await pool.query(
+    `insert into groups (tenant_id, name) select $1::bigint, 'Group ' || n from generate_series(1, 40) n`,
+    [id],
+  );
+  await pool.query(
+    `insert into staff (tenant_id, name, email) select $1::bigint, 'Person ' || n, 'person' || n || '@example.com' from generate_series(1, 10) n`,
+    [id],
+  );
   const channelId = await one(
     pool,
     `insert into channels (tenant_id, name, phone_number_id, waba_id, display_phone_number, access_token_sealed, app_secret_sealed,
@@ -134,13 +146,10 @@ export async function addOutbox(pool: pg.Pool, tenant: FilledTenant, waiting: nu
 /** A token of all scopes that no quota stops. */
 export async function addToken(pool: pg.Pool, tenant: FilledTenant): Promise<string> {
   const token = generateToken();
-  await pool.query(`insert into access_tokens (tenant_id, name, hash, hint, scopes, calls_per_minute) values ($1, 'bench', $2, $3, $4, $5)`, [
-    tenant.id,
-    hashToken(token),
-    hintOf(token),
-    SCOPES,
-    CALLS_PER_MINUTE,
-  ]);
+  await pool.query(
+    `insert into access_tokens (tenant_id, name, hash, hint, scopes, calls_per_minute) values ($1, 'bench', $2, $3, $4, $5)`,
+    [tenant.id, hashToken(token), hintOf(token), SCOPES, CALLS_PER_MINUTE],
+  );
   return token;
 }
 

@@ -26,7 +26,14 @@ export interface Ground {
 export async function takeGround(): Promise<Ground> {
   const given = process.env['DATABASE_URL'];
   const directory = await mkdtemp(join(tmpdir(), 'parley-bench-'));
-  const embedded = given ? undefined : await startEmbeddedPostgres({ directory: join(directory, 'database'), durable: true, log: createLog('silent'), maxConnections: 200 });
+  const embedded = given
+    ? undefined
+    : await startEmbeddedPostgres({
+        directory: join(directory, 'database'),
+        durable: true,
+        log: createLog('silent'),
+        maxConnections: 200,
+      });
   const serverUrl = given || (embedded?.url ?? '');
   const name = `parley_bench_${process.pid}`;
   await once(serverUrl, `create database ${name}`);

@@ -3,7 +3,12 @@ import { connect, type Socket } from 'node:net';
 /** One request, ready to be written: rendered once, so that the load costs less than what it measures. */
 export type RawRequest = Buffer;
 
-export function rawRequest(url: string, method: string, headers: Readonly<Record<string, string>>, body?: string): RawRequest {
+export function rawRequest(
+  url: string,
+  method: string,
+  headers: Readonly<Record<string, string>>,
+  body?: string,
+): RawRequest {
   const { host, pathname, search } = new URL(url);
   const bytes = body === undefined ? 0 : Buffer.byteLength(body);
   const lines = [
@@ -56,7 +61,8 @@ export async function runLoad(load: Load): Promise<LoadResult> {
   );
   const seconds = (performance.now() - started) / 1_000;
   latencies.sort((a, b) => a - b);
-  const quantile = (q: number): number => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * q))] ?? 0;
+  const quantile = (q: number): number =>
+    latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * q))] ?? 0;
   return { requests: latencies.length, seconds, p50: quantile(0.5), p99: quantile(0.99) };
 }
 
@@ -120,7 +126,11 @@ class AnswerReader {
     const body = this.#head.subarray(end + 4);
     this.#head = Buffer.alloc(0);
     if (text[9] !== '2') {
-      this.#fail(new Error(`A server under test answered ${text.slice(9, 40).split('\r\n', 1)[0]}: ${body.toString('utf8', 0, 300)}`));
+      this.#fail(
+        new Error(
+          `A server under test answered ${text.slice(9, 40).split('\r\n', 1)[0]}: ${body.toString('utf8', 0, 300)}`,
+        ),
+      );
       return;
     }
     const length = /\r\ncontent-length: *(\d+)/i.exec(text)?.[1];

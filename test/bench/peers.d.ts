@@ -13,7 +13,10 @@ declare module '@apollo/server/standalone' {
   import type { ApolloServer } from '@apollo/server';
   export function startStandaloneServer<Context>(
     server: ApolloServer<Context>,
-    options: { context: (arguments_: { req: IncomingMessage }) => Promise<Context>; listen: { host: string; port: number } },
+    options: {
+      context: (arguments_: { req: IncomingMessage }) => Promise<Context>;
+      listen: { host: string; port: number };
+    },
   ): Promise<{ url: string }>;
 }
 
@@ -25,7 +28,9 @@ declare module 'postgraphile' {
     readonly grafserv?: Readonly<Record<string, unknown>>;
     readonly grafast?: Readonly<Record<string, unknown>>;
   }
-  export function postgraphile(preset: Preset): { createServ(grafserv: unknown): { addTo(server: Server): Promise<void> } };
+  export function postgraphile(preset: Preset): {
+    createServ(grafserv: unknown): { addTo(server: Server): Promise<void> };
+  };
 }
 
 declare module 'postgraphile/presets/amber' {
@@ -33,7 +38,11 @@ declare module 'postgraphile/presets/amber' {
 }
 
 declare module 'postgraphile/adaptors/pg' {
-  export function makePgService(options: { connectionString: string; schemas: readonly string[]; max?: number }): unknown;
+  export function makePgService(options: {
+    connectionString: string;
+    schemas: readonly string[];
+    max?: number;
+  }): unknown;
 }
 
 declare module 'postgraphile/grafserv/node' {

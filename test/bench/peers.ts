@@ -16,7 +16,12 @@ export async function installPeers(): Promise<void> {
   say('Installing the peers (PostGraphile, Apollo Server) in test/bench: npm ci, about 300 MB, once …');
   // npm runs under the Node that it finds first: the old one of a machine would warn of every package.
   const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}` };
-  const npm = spawn('npm', ['ci', '--no-audit', '--no-fund'], { cwd: HERE, env, stdio: ['ignore', 'ignore', 'pipe'], shell: process.platform === 'win32' });
+  const npm = spawn('npm', ['ci', '--no-audit', '--no-fund'], {
+    cwd: HERE,
+    env,
+    stdio: ['ignore', 'ignore', 'pipe'],
+    shell: process.platform === 'win32',
+  });
   let messages = '';
   npm.stderr.setEncoding('utf8').on('data', text => {
     messages += text;

@@ -32,7 +32,10 @@ export async function postgresCpu(pool: pg.Pool): Promise<number | undefined> {
 async function read(pid: number): Promise<Process | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
   if (stat === undefined) return undefined;
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ').map(Number);
+  const fields = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .map(Number);
   const at = (index: number): number => fields[index] ?? 0;
   return { parent: at(1), own: at(11) + at(12), reaped: at(13) + at(14) };
 }

@@ -15,8 +15,16 @@ export interface Result {
   readonly notes?: readonly string[];
 }
 
-export const atLeast = (text: string, ratio: number, minimum: number): Goal => ({ text: `${text} ≥ ${minimum}`, ratio, met: ratio >= minimum });
-export const atMost = (text: string, ratio: number, maximum: number): Goal => ({ text: `${text} ≤ ${maximum}`, ratio, met: ratio <= maximum });
+export const atLeast = (text: string, ratio: number, minimum: number): Goal => ({
+  text: `${text} ≥ ${minimum}`,
+  ratio,
+  met: ratio >= minimum,
+});
+export const atMost = (text: string, ratio: number, maximum: number): Goal => ({
+  text: `${text} ≤ ${maximum}`,
+  ratio,
+  met: ratio <= maximum,
+});
 
 const whole = (value: number | undefined): string => (value === undefined ? '-' : String(Math.round(value)));
 const tenth = (value: number | undefined): string => (value === undefined ? '-' : value.toFixed(1));
@@ -33,7 +41,11 @@ export function printResult({ title, samples, goals, notes = [] }: Result): void
   ]);
   table(['', 'requests/s', 'server µs', 'database µs', 'p50 ms', 'p99 ms'], rows);
   print('');
-  if (goals.length > 0) table(['goal', 'measured', ''], goals.map(({ text, ratio, met }) => [text, ratio.toFixed(2), met ? 'met' : 'NOT MET']));
+  if (goals.length > 0)
+    table(
+      ['goal', 'measured', ''],
+      goals.map(({ text, ratio, met }) => [text, ratio.toFixed(2), met ? 'met' : 'NOT MET']),
+    );
   for (const note of notes) print(note);
 }
 
@@ -41,6 +53,8 @@ export function printResult({ title, samples, goals, notes = [] }: Result): void
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): void {
   const widths = head.map((name, column) => Math.max(name.length, ...rows.map(row => row[column]?.length ?? 0)));
   for (const row of [head, ...rows]) {
-    print(`  ${row.map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0))).join('  ')}`.trimEnd());
+    print(
+      `  ${row.map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0))).join('  ')}`.trimEnd(),
+    );
   }
 }

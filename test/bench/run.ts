@@ -13,7 +13,8 @@ interface Benchmark {
 
 const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   list: {
-    about: '50 contacts with source, status and groups, against PostGraphile 5, Apollo Server and a hand-written handler',
+    about:
+      '50 contacts with source, status and groups, against PostGraphile 5, Apollo Server and a hand-written handler',
     needsPeers: true,
     load: async () => (await import('./benchmarks/list.ts')).list,
   },
@@ -64,11 +65,17 @@ if (values.help) print(HELP);
 else process.exitCode = await main(positionals);
 
 async function main(names: readonly string[]): Promise<number> {
-  const options = { rounds: Number(values.rounds), seconds: Number(values.seconds), connections: Number(values.connections) };
+  const options = {
+    rounds: Number(values.rounds),
+    seconds: Number(values.seconds),
+    connections: Number(values.connections),
+  };
   const unknown = names.filter(name => !(name in BENCHMARKS));
   const wrong = Object.entries(options).filter(([, value]) => !Number.isFinite(value) || value <= 0);
   if (unknown.length > 0 || wrong.length > 0) {
-    say(`${unknown.length > 0 ? `There is no benchmark ${unknown.join(', ')}` : `--${wrong[0]?.[0]} takes a number above 0`}. See --help.`);
+    say(
+      `${unknown.length > 0 ? `There is no benchmark ${unknown.join(', ')}` : `--${wrong[0]?.[0]} takes a number above 0`}. See --help.`,
+    );
     return 2;
   }
   const chosen = Object.entries(BENCHMARKS).filter(([name]) => names.length === 0 || names.includes(name));
@@ -85,7 +92,14 @@ async function main(names: readonly string[]): Promise<number> {
       await ground.leave();
     }
   }
-  if (values.json) print(JSON.stringify(results.map(result => ({ ...result, samples: Object.fromEntries(result.samples) })), null, 2));
+  if (values.json)
+    print(
+      JSON.stringify(
+        results.map(result => ({ ...result, samples: Object.fromEntries(result.samples) })),
+        null,
+        2,
+      ),
+    );
   else for (const result of results) printResult(result);
   return results.every(({ goals }) => goals.every(({ met }) => met)) ? 0 : 1;
 }

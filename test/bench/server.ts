@@ -61,7 +61,13 @@ async function answering(child: ChildProcess, url: string): Promise<void> {
   for (;;) {
     if (child.exitCode !== null) throw new Error(`A server ended while it started, with code ${child.exitCode}.`);
     // Any answer will do: what is at `/` differs.
-    if (await fetch(url).then(answer => answer.text().then(() => true), () => false)) return;
+    if (
+      await fetch(url).then(
+        answer => answer.text().then(() => true),
+        () => false,
+      )
+    )
+      return;
     if (Date.now() > deadline) {
       child.kill('SIGKILL');
       throw new Error('A server did not answer in time.');

@@ -28,7 +28,9 @@ async function graphql({ graphqlUrl, token }: DevFacts, query: string) {
 /** Processes that work in a directory, whatever they are. */
 async function processesIn(path: string): Promise<string[]> {
   const pids = (await readdir('/proc')).filter(name => /^\d+$/.test(name));
-  const at = await Promise.all(pids.map(async pid => [pid, await readlink(`/proc/${pid}/cwd`).catch(() => '')] as const));
+  const at = await Promise.all(
+    pids.map(async pid => [pid, await readlink(`/proc/${pid}/cwd`).catch(() => '')] as const),
+  );
   return at.filter(([, cwd]) => cwd.startsWith(path)).map(([pid]) => pid);
 }
 
@@ -41,14 +43,27 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true, maxRetries: 5 });
 });
 
-test('parley dev starts everything in an empty directory, and what it prints and writes down is true', { timeout: 60_000 }, async () => {
+test('parley dev starts everything in an empty directory, and what it prints and writes down is true', {
+  timeout: 60_000,
+}, async () => {
   const written = await start();
   expect(program.output).toContain(written.token);
   expect(program.output).toContain(written.graphqlUrl);
   expect((await stat(join(directory, '.parley/dev.json'))).mode & 0o777).toBe(0o600);
-  expect(Object.keys(written).sort()).toEqual(
-    ['appSecret', 'baseUrl', 'databaseUrl', 'emulatorUrl', 'graphqlUrl', 'phoneNumberId', 'restV1Url', 'restV2Url', 'tenant', 'token', 'verifyToken', 'wabaId'],
-  );
+  expect(Object.keys(written).sort()).toEqual([
+    'appSecret',
+    'baseUrl',
+    'databaseUrl',
+    'emulatorUrl',
+    'graphqlUrl',
+    'phoneNumberId',
+    'restV1Url',
+    'restV2Url',
+    'tenant',
+    'token',
+    'verifyToken',
+    'wabaId',
+  ]);
   const { data } = await graphql(
     written,
     '{ viewer { tenant { slug } callsPerMinute } contacts { totalCount } channels { phoneNumberId isSandbox } sources { totalCount } statuses { totalCount } groups { totalCount } }',
@@ -66,12 +81,16 @@ test('other commands find the database of the running gateway', { timeout: 30_00
   expect(JSON.parse(list.output)).toMatchObject([{ slug: 'demo' }]);
   const created = await run(directory, ['token', 'create', '--tenant', 'demo', '--scopes', 'contacts:read']);
   const token = /ply_\w+/.exec(created.output)?.[0] ?? '';
-  expect((await graphql({ ...(await facts()), token }, '{ viewer { scopes } }')).data.viewer.scopes).toEqual(['contacts:read']);
+  expect((await graphql({ ...(await facts()), token }, '{ viewer { scopes } }')).data.viewer.scopes).toEqual([
+    'contacts:read',
+  ]);
   const status = await run(directory, ['migrate', '--status']);
   expect(status.output).not.toContain('missing');
 });
 
-test('a second one in the same directory is refused with a sentence, and disturbs nothing', { timeout: 30_000 }, async () => {
+test('a second one in the same directory is refused with a sentence, and disturbs nothing', {
+  timeout: 30_000,
+}, async () => {
   const second = await run(directory, ['dev'], ANY_PORTS);
   expect(second).toMatchObject({ code: 1, output: expect.stringMatching(/already running in .* \(process \d+\)/) });
   expect(second.output).not.toMatch(/\n\s+at /);
@@ -93,7 +112,9 @@ test('a second start keeps the data and the token', { timeout: 30_000 }, async (
   expect(data.createGroup.name).toBe('Kept');
 });
 
-test('after kill -9 no database is left behind, and the next start has everything that was answered', { timeout: 30_000 }, async () => {
+test('after kill -9 no database is left behind, and the next start has everything that was answered', {
+  timeout: 30_000,
+}, async () => {
   await program.kill('SIGKILL');
   await eventually(async () => expect(await processesIn(directory)).toEqual([]), 10_000);
   const { data } = await graphql(await start(), '{ groups(search: "kept") { nodes { name } } }');

@@ -10,7 +10,12 @@ export interface Finished {
 }
 
 /** The environment of a user who has set nothing. */
-const bare = (): NodeJS.ProcessEnv => Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(PARLEY_|DATABASE_URL$|PORT$|HOST$|npm_|VITEST|NODE_)/.test(name)));
+const bare = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(
+    Object.entries(process.env).filter(
+      ([name]) => !/^(PARLEY_|DATABASE_URL$|PORT$|HOST$|npm_|VITEST|NODE_)/.test(name),
+    ),
+  );
 
 /** `parley` as a process of its own, with both outputs read together. */
 export class Program {
@@ -19,9 +24,16 @@ export class Program {
   output = '';
 
   constructor(cwd: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-    this.child = spawn(process.execPath, [LAUNCH, ...args], { cwd, env: { ...bare(), ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
-    for (const stream of [this.child.stdout, this.child.stderr]) stream?.on('data', chunk => (this.output += String(chunk)));
-    this.finished = new Promise(done => this.child.once('close', (code, signal) => done({ code, signal, output: this.output })));
+    this.child = spawn(process.execPath, [LAUNCH, ...args], {
+      cwd,
+      env: { ...bare(), ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    for (const stream of [this.child.stdout, this.child.stderr])
+      stream?.on('data', chunk => (this.output += String(chunk)));
+    this.finished = new Promise(done =>
+      this.child.once('close', (code, signal) => done({ code, signal, output: this.output })),
+    );
   }
 
   /** Waits until the output holds a text. @throws with the output when the program ends first */
@@ -42,4 +54,8 @@ export class Program {
 }
 
 /** Runs a command to its end. */
-export const run = (cwd: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Finished> => new Program(cwd, args, env).finished;
+export const run = (
+  cwd: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Finished> => new Program(cwd, args, env).finished;

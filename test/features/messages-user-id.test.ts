@@ -17,7 +17,9 @@ test('a person whom the network shows only by a user id can be answered', async 
   const mutation = 'mutation ($to: String!) { sendTextMessage(input: { to: $to, text: "Oi!" }) { databaseId } }';
   const { data } = await gateway.graphql(mutation, { to: contact.id });
   await eventually(async () => {
-    const answer = await gateway.graphql('query ($id: ID!) { message(id: $id) { status } }', { id: data.sendTextMessage.databaseId });
+    const answer = await gateway.graphql('query ($id: ID!) { message(id: $id) { status } }', {
+      id: data.sendTextMessage.databaseId,
+    });
     expect(answer.data.message.status).toBe('READ');
   });
 });

@@ -27,7 +27,11 @@ export interface TestTenant {
 export interface GraphQLAnswer {
   // biome-ignore lint/suspicious/noExplicitAny: what a test expects of an answer it says by assertions
   readonly data?: any;
-  readonly errors?: readonly { readonly message: string; readonly path?: readonly unknown[]; readonly extensions: { readonly code: string; readonly details?: unknown } }[];
+  readonly errors?: readonly {
+    readonly message: string;
+    readonly path?: readonly unknown[];
+    readonly extensions: { readonly code: string; readonly details?: unknown };
+  }[];
   readonly extensions?: Record<string, unknown>;
 }
 
@@ -43,7 +47,10 @@ export interface TestGateway {
   /** Texts of all statements since the start; empty it to count. */
   readonly statements: string[];
   addTenant(options?: { plan?: string; windowPolicy?: 'network' | 'refuse'; channel?: boolean }): Promise<TestTenant>;
-  addToken(tenant: TestTenant, options: { scopes?: string[]; callsPerMinute?: number; expiresAt?: string }): Promise<string>;
+  addToken(
+    tenant: TestTenant,
+    options: { scopes?: string[]; callsPerMinute?: number; expiresAt?: string },
+  ): Promise<string>;
   graphql(query: string, variables?: object, token?: string): Promise<GraphQLAnswer>;
   /** `path` below /api/v2. */
   rest(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
@@ -69,13 +76,32 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
   const statements: string[] = [];
   const logs: Record<string, unknown>[] = [];
   const log = createLog('debug', { write: line => void logs.push(JSON.parse(line)) });
-  const emulator = await startEmulator({ appSecret: APP_SECRET, verifyToken: VERIFY_TOKEN, numbers: [], log: pino({ level: 'silent' }), ...options.emulator });
-  const env = { PORT: '0', DATABASE_URL: database.url, PARLEY_SECRET_KEY: randomBytes(32).toString('base64'), PARLEY_NETWORK_URL: emulator.url, PARLEY_DATABASE_POOL: '6', PARLEY_DATABASE_READERS: '2', ...options.env };
+  const emulator = await startEmulator({
+    appSecret: APP_SECRET,
+    verifyToken: VERIFY_TOKEN,
+    numbers: [],
+    log: pino({ level: 'silent' }),
+    ...options.emulator,
+  });
+  const env = {
+    PORT: '0',
+    DATABASE_URL: database.url,
+    PARLEY_SECRET_KEY: randomBytes(32).toString('base64'),
+    PARLEY_NETWORK_URL: emulator.url,
+    PARLEY_DATABASE_POOL: '6',
+    PARLEY_DATABASE_READERS: '2',
+    ...options.env,
+  };
   const config = loadConfig(env);
   const { databaseUrl, secretKey } = config;
   if (databaseUrl === undefined || secretKey === undefined) throw new Error('The test configuration is not complete.');
   const gateway = await serve({
-    config: { ...config, databaseUrl, secretKey, ...(options.graphiql && { graphiql: { token: await graphiqlToken(databaseUrl) } }) },
+    config: {
+      ...config,
+      databaseUrl,
+      secretKey,
+      ...(options.graphiql && { graphiql: { token: await graphiqlToken(databaseUrl) } }),
+    },
     schema,
     role: options.role ?? 'all',
     log,
@@ -90,22 +116,43 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
   emulator.setWebhookUrl(`${url}/network/cloud-api/webhook`);
   const { db } = gateway.resources;
 
-  async function addToken(tenant: TestTenant, { scopes = ['*'], callsPerMinute = 6_000, expiresAt }: Parameters<TestGateway['addToken']>[1]): Promise<string> {
+  async function addToken(
+    tenant: TestTenant,
+    { scopes = ['*'], callsPerMinute = 6_000, expiresAt }: Parameters<TestGateway['addToken']>[1],
+  ): Promise<string> {
     const grant = { scopes: new Set<string>(SCOPES), callsPerMinute: 6_000, expiresAtMs: undefined };
     const request = { name: 'test', scopes, callsPerMinute, expiresAt };
     return (await createToken(db.write, tenant.id, request, grant, (options.clock ?? systemClock).now())).token;
   }
 
-  async function addTenant({ plan = 'unlimited', windowPolicy = 'network', channel = true }: Parameters<TestGateway['addTenant']>[0] = {}): Promise<TestTenant> {
+  async function addTenant({
+    plan = 'unlimited',
+    windowPolicy = 'network',
+    channel = true,
+  }: Parameters<TestGateway['addTenant']>[0] = {}): Promise<TestTenant> {
     numbers += 1;
     const slug = `tenant-${numbers}`;
     const row = await db.transaction(trx => createTenant(trx, { slug, name: slug, plan, windowPolicy }));
     const [phoneNumberId, wabaId, accessToken] = [`${1_000 + numbers}`, `${2_000 + numbers}`, `access-${numbers}`];
     const tenant = { id: row.tenant_id, slug, token: '', phoneNumberId, wabaId };
     if (channel) {
-      const number = { phoneNumberId, wabaId, displayPhoneNumber: `+1 555 078 ${1_000 + numbers}`, verifiedName: slug, accessToken, messagesPerSecond: 1_000 };
-      await fetch(`${emulator.url}/_emulator/numbers`, { method: 'POST', body: JSON.stringify(number) }).then(answer => answer.text());
-      await connectChannel(gateway.resources, tenant.id, { ...number, name: slug, appSecret: APP_SECRET, verifyToken: VERIFY_TOKEN });
+      const number = {
+        phoneNumberId,
+        wabaId,
+        displayPhoneNumber: `+1 555 078 ${1_000 + numbers}`,
+        verifiedName: slug,
+        accessToken,
+        messagesPerSecond: 1_000,
+      };
+      await fetch(`${emulator.url}/_emulator/numbers`, { method: 'POST', body: JSON.stringify(number) }).then(answer =>
+        answer.text(),
+      );
+      await connectChannel(gateway.resources, tenant.id, {
+        ...number,
+        name: slug,
+        appSecret: APP_SECRET,
+        verifyToken: VERIFY_TOKEN,
+      });
     }
     return { ...tenant, token: await addToken(tenant, {}) };
   }
@@ -133,7 +180,11 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     rest(method, path, body, headers = {}) {
       return fetch(`${url}/api/v2${path}`, {
         method,
-        headers: { authorization: `Bearer ${tenant.token}`, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+        headers: {
+          authorization: `Bearer ${tenant.token}`,
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...headers,
+        },
         ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       });
     },
@@ -148,9 +199,19 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
 async function graphiqlToken(url: string): Promise<string> {
   const db = createDatabase({ url, poolSize: 1, readers: 1, log: createLog('silent') });
   try {
-    const { tenant_id: id } = await db.transaction(trx => createTenant(trx, { slug: 'graphiql', name: 'graphiql', plan: 'unlimited', windowPolicy: 'network' }));
+    const { tenant_id: id } = await db.transaction(trx =>
+      createTenant(trx, { slug: 'graphiql', name: 'graphiql', plan: 'unlimited', windowPolicy: 'network' }),
+    );
     const grant = { scopes: new Set<string>(SCOPES), callsPerMinute: 600, expiresAtMs: undefined };
-    return (await createToken(db.write, id, { name: 'graphiql', scopes: ['*'], callsPerMinute: 600, expiresAt: undefined }, grant, Date.now())).token;
+    return (
+      await createToken(
+        db.write,
+        id,
+        { name: 'graphiql', scopes: ['*'], callsPerMinute: 600, expiresAt: undefined },
+        grant,
+        Date.now(),
+      )
+    ).token;
   } finally {
     await db.close();
   }

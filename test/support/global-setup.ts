@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TestProject } from 'vitest/node';
 import pg from 'pg';
+import type { TestProject } from 'vitest/node';
 import { migrateDatabase } from '../../src/commands/migrate.ts';
 import { startEmbeddedPostgres } from '../../src/platform/embedded/postgres.ts';
 import { createLog } from '../../src/platform/log.ts';
@@ -23,7 +23,10 @@ declare module 'vitest' {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env['PARLEY_TEST_DATABASE_URL'];
   const directory = given === undefined ? await mkdtemp(join(tmpdir(), 'parley-test-')) : undefined;
-  const embedded = directory === undefined ? undefined : await startEmbeddedPostgres({ directory, durable: false, log: createLog('silent'), maxConnections: 300 });
+  const embedded =
+    directory === undefined
+      ? undefined
+      : await startEmbeddedPostgres({ directory, durable: false, log: createLog('silent'), maxConnections: 300 });
   const serverUrl = given ?? embedded?.url ?? '';
   const templateName = `parley_template_${process.pid}`;
   await admin(serverUrl, `create database ${templateName}`);

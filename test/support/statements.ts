@@ -3,8 +3,23 @@ export const faults = new Set<string>();
 
 /** Tables of tenants. A statement that names one must also say whose rows it means. */
 const TENANT_TABLES = [
-  'access_tokens', 'channels', 'channel_numbers', 'contact_groups', 'contacts', 'conversations', 'events', 'groups', 'idempotency_keys',
-  'inbound_webhooks', 'messages', 'outbox', 'sources', 'staff', 'statuses', 'tenant_usage', 'tenants',
+  'access_tokens',
+  'channels',
+  'channel_numbers',
+  'contact_groups',
+  'contacts',
+  'conversations',
+  'events',
+  'groups',
+  'idempotency_keys',
+  'inbound_webhooks',
+  'messages',
+  'outbox',
+  'sources',
+  'staff',
+  'statuses',
+  'tenant_usage',
+  'tenants',
 ];
 const MENTIONS = new RegExp(`\\b(?:from|join|into|update|using)\\s+(?:only\\s+)?(${TENANT_TABLES.join('|')})\\b`, 'gi');
 

@@ -81,7 +81,11 @@ test.concurrent('of two processes one drains a lane; when it is killed the other
   await sendText(first.url, token, '+14155551000', 'The lane is with the first.');
   await eventually(async () => expect((await plant.sent()).total).toBe(1));
   // Something to do all the time, so that the lanes do not end with the first while the second starts.
-  const busy = setInterval(() => void sendText(first.url, token, '+14155551001', 'Still with the first.'), 200);
+  let others = 0;
+  const busy = setInterval(
+    () => void sendText(first.url, token, `+1415555${2_000 + ++others}`, 'Still with the first.'),
+    200,
+  );
   const second = await plant.startGateway(await freePort());
   clearInterval(busy);
   await setWebhookUrl(plant, second.url);
@@ -103,7 +107,12 @@ test.concurrent('of two processes one drains a lane; when it is killed the other
   expect(Date.now() - killedAt).toBeLessThan(30_000);
   expect((await plant.sent()).duplicates).toBe(0);
   await eventually(
-    async () => expect(await plant.database.query(`select m.*, o.attempts, o.next_attempt_at, now() from messages m left join outbox o on o.message_id = m.id where status <> 'read'`)).toEqual([]),
+    async () =>
+      expect(
+        await plant.database.query(
+          `select m.*, o.attempts, o.next_attempt_at, now() from messages m left join outbox o on o.message_id = m.id where status <> 'read'`,
+        ),
+      ).toEqual([]),
     30_000,
   );
   // Each person has got theirs in the order in which they were accepted.

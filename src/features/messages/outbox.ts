@@ -128,6 +128,8 @@ export async function dueLanes(db: Db, nowIso: string): Promise<{ tenant_id: num
     /* cross-tenant: the sweep wakes lanes, it reads no message */
     select c.tenant_id, c.id as channel_id from channels c
     where c.status = 'active' and exists (
-      select from outbox o where o.tenant_id = c.tenant_id and o.channel_id = c.id and o.next_attempt_at <= ${nowIso}::timestamptz)`.execute(db);
+      select from outbox o where o.tenant_id = c.tenant_id and o.channel_id = c.id and o.next_attempt_at <= ${nowIso}::timestamptz)`.execute(
+    db,
+  );
   return rows;
 }

@@ -5,7 +5,10 @@ import { callerOf } from '../caller.ts';
 const WindowPolicy = builder.enumType('WindowPolicy', {
   description: 'What becomes of a free-form message to a person whose 24-hour service window is closed.',
   values: {
-    NETWORK: { value: 'network', description: 'It is sent, and the refusal of the network (131047) becomes its failure.' },
+    NETWORK: {
+      value: 'network',
+      description: 'It is sent, and the refusal of the network (131047) becomes its failure.',
+    },
     REFUSE: { value: 'refuse', description: 'It is refused with OUTSIDE_SERVICE_WINDOW before anything is written.' },
   } as const,
 });
@@ -13,12 +16,22 @@ const WindowPolicy = builder.enumType('WindowPolicy', {
 const TenantType = builder.objectRef<Tenant>('Tenant').implement({
   description: 'An organisation that uses this gateway. Nothing of one tenant can be seen by another.',
   fields: t => ({
-    databaseId: t.field({ type: 'BigInt', description: 'The number that the database knows it by.', resolve: tenant => tenant.id }),
+    databaseId: t.field({
+      type: 'BigInt',
+      description: 'The number that the database knows it by.',
+      resolve: tenant => tenant.id,
+    }),
     slug: t.exposeString('slug', { description: 'Its name in addresses.' }),
     name: t.exposeString('name', { description: 'Its name.' }),
     planName: t.exposeString('planName', { description: 'The plan it is on.' }),
-    callsPerMinute: t.exposeInt('callsPerMinute', { description: 'How many calls all its tokens together may make in a minute.' }),
-    windowPolicy: t.field({ type: WindowPolicy, description: 'What becomes of messages outside the service window.', resolve: tenant => tenant.windowPolicy }),
+    callsPerMinute: t.exposeInt('callsPerMinute', {
+      description: 'How many calls all its tokens together may make in a minute.',
+    }),
+    windowPolicy: t.field({
+      type: WindowPolicy,
+      description: 'What becomes of messages outside the service window.',
+      resolve: tenant => tenant.windowPolicy,
+    }),
   }),
 });
 

@@ -34,7 +34,8 @@ export async function listTenants(db: Db): Promise<TenantRow[]> {
 }
 
 export async function findTenant(db: Db, slug: string): Promise<TenantRow | undefined> {
-  const { rows } = await sql<TenantRow>`/* cross-tenant: a tenant by its name */ ${SELECT} where t.slug = ${slug}`.execute(db);
+  const { rows } =
+    await sql<TenantRow>`/* cross-tenant: a tenant by its name */ ${SELECT} where t.slug = ${slug}`.execute(db);
   return rows[0];
 }
 
@@ -44,7 +45,13 @@ export async function planNames(db: Db): Promise<string[]> {
 }
 
 /** @returns the new tenant's id; undefined when the slug is taken */
-export async function insertTenant(trx: Db, slug: string, name: string, plan: string, windowPolicy: TenantRow['window_policy']): Promise<number | undefined> {
+export async function insertTenant(
+  trx: Db,
+  slug: string,
+  name: string,
+  plan: string,
+  windowPolicy: TenantRow['window_policy'],
+): Promise<number | undefined> {
   const { rows } = await sql<{ tenant_id: number }>`
     /* cross-tenant: a new tenant has no id yet */
     insert into tenants (slug, name, plan_id, window_policy)

@@ -57,7 +57,8 @@ function readError(error: JsonObject): NetworkError | undefined {
   const title = asText(error['title']) ?? ERROR_CODES.get(code)?.title ?? (message || `Error ${code}`);
   const details = asText(asObject(error['error_data'])?.['details']) ?? message;
   // An object that does not exist or may not be seen: the channel's own number, so every further message would fail alike.
-  const isChannelFault = error['type'] === 'GraphMethodException' && code === 100 && asNumber(error['error_subcode']) === 33;
+  const isChannelFault =
+    error['type'] === 'GraphMethodException' && code === 100 && asNumber(error['error_subcode']) === 33;
   return { code, title, details, retryClass: isChannelFault ? 'auth' : classify(code, error['is_transient'] === true) };
 }
 

@@ -1,12 +1,12 @@
-import { addTenant, addToken, settle } from '../fill.ts';
 import { type Contestant, compete, type Options, overHttp } from '../contest.ts';
 import { PAGE_SIZE, PARLEY_LIST, POSTGRAPHILE_LIST } from '../documents.ts';
-import { type Ground } from '../ground.ts';
+import { addTenant, addToken, settle } from '../fill.ts';
+import { gatewayEnvironment, startGateway } from '../gateway.ts';
+import type { Ground } from '../ground.ts';
 import { rawRequest } from '../load.ts';
 import { atLeast, type Result } from '../report.ts';
 import { say } from '../say.ts';
 import { type Server, startServer } from '../server.ts';
-import { gatewayEnvironment, startGateway } from '../gateway.ts';
 
 const CONTACTS = 10_000;
 
@@ -18,7 +18,11 @@ export async function list(ground: Ground, options: Options): Promise<Result> {
   await settle(ground.pool);
   const env = { ...gatewayEnvironment(ground), BENCH_TOKEN: token, BENCH_TENANT: String(tenant.id) };
   const peer = (name: string, more: { env?: Record<string, string>; execArgv?: string[] } = {}): Promise<Server> =>
-    startServer(new URL(`../servers/${name}.ts`, import.meta.url), { logFile: `${ground.directory}/${name}.log`, ...more, env: { ...env, ...more.env } });
+    startServer(new URL(`../servers/${name}.ts`, import.meta.url), {
+      logFile: `${ground.directory}/${name}.log`,
+      ...more,
+      env: { ...env, ...more.env },
+    });
   const oneGraphql = ['--import', new URL('../servers/one-graphql.ts', import.meta.url).href];
 
   const servers: Server[] = [];
@@ -27,14 +31,22 @@ export async function list(ground: Ground, options: Options): Promise<Result> {
     const add = async (name: string, server: Promise<Server>, path: string, body?: object): Promise<void> => {
       const started = await server;
       servers.push(started);
-      const request = rawRequest(`${started.url}${path}`, body ? 'POST' : 'GET', { authorization: `Bearer ${token}` }, body && JSON.stringify(body));
+      const request = rawRequest(
+        `${started.url}${path}`,
+        body ? 'POST' : 'GET',
+        { authorization: `Bearer ${token}` },
+        body && JSON.stringify(body),
+      );
       await check(name, `${started.url}${path}`, token, body);
       contestants.push(overHttp(name, started, ground, { connections: options.connections, request: () => request }));
     };
     const asked = { query: PARLEY_LIST, variables: { first: PAGE_SIZE } };
     await add('Parley', startGateway(ground), '/graphql', asked);
     await add('hand-written', peer('hand-written'), `/contacts?first=${PAGE_SIZE}`);
-    await add('PostGraphile 5', peer('postgraphile'), '/graphql', { query: POSTGRAPHILE_LIST, variables: { first: PAGE_SIZE, tenant: String(tenant.id) } });
+    await add('PostGraphile 5', peer('postgraphile'), '/graphql', {
+      query: POSTGRAPHILE_LIST,
+      variables: { first: PAGE_SIZE, tenant: String(tenant.id) },
+    });
     await add('Apollo, same resolvers', peer('apollo', { execArgv: oneGraphql }), '/', asked);
     await add('Apollo, loaders', peer('apollo', { execArgv: oneGraphql, env: { BENCH_LOADERS: '1' } }), '/', asked);
 
@@ -64,7 +76,10 @@ async function check(name: string, url: string, token: string, body: object | un
   });
   const text = await response.text();
   const count = (pattern: RegExp): number => text.match(pattern)?.length ?? 0;
-  const complete = count(/"first[nN]ame":"/g) === PAGE_SIZE && count(/"Source \d/g) === PAGE_SIZE && count(/"Group \d/g) >= PAGE_SIZE / 2;
+  const complete =
+    count(/"first[nN]ame":"/g) === PAGE_SIZE &&
+    count(/"Source \d/g) === PAGE_SIZE &&
+    count(/"Group \d/g) >= PAGE_SIZE / 2;
   if (!complete) throw new Error(`${name} does not answer with the page: ${text.slice(0, 600)}`);
   say(`  ${name}: ${(text.length / 1_024).toFixed(1)} KB`);
 }

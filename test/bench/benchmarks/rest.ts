@@ -38,14 +38,26 @@ export async function rest(ground: Ground, options: Options): Promise<Result> {
   await settle(ground.pool);
   const server = await startGateway(ground);
   try {
-    const graphql = (query: string, variables: object): RawRequest => rawRequest(`${server.url}/graphql`, 'POST', headers, JSON.stringify({ query, variables }));
-    const listOverRest = rawRequest(`${server.url}/api/v2/contacts?per_page=${PAGE_SIZE}&include=groups`, 'GET', headers);
+    const graphql = (query: string, variables: object): RawRequest =>
+      rawRequest(`${server.url}/graphql`, 'POST', headers, JSON.stringify({ query, variables }));
+    const listOverRest = rawRequest(
+      `${server.url}/api/v2/contacts?per_page=${PAGE_SIZE}&include=groups`,
+      'GET',
+      headers,
+    );
     const listOverGraphql = graphql(LIST, { first: PAGE_SIZE, offset: 0 });
     const phone = (n: number): string => `+${FIRST_PHONE + (n % CONTACTS)}`;
     const sendOverRest = (n: number): RawRequest =>
-      rawRequest(`${server.url}/api/v2/messages/text`, 'POST', { ...headers, prefer: 'respond-async' }, JSON.stringify({ phone: phone(n), message: 'Your order is on its way.' }));
-    const sendOverGraphql = (n: number): RawRequest => graphql(SEND, { input: { to: phone(n), text: 'Your order is on its way.' } });
-    const contestant = (name: string, request: (n: number) => RawRequest): Contestant => overHttp(name, server, ground, { connections: options.connections, request });
+      rawRequest(
+        `${server.url}/api/v2/messages/text`,
+        'POST',
+        { ...headers, prefer: 'respond-async' },
+        JSON.stringify({ phone: phone(n), message: 'Your order is on its way.' }),
+      );
+    const sendOverGraphql = (n: number): RawRequest =>
+      graphql(SEND, { input: { to: phone(n), text: 'Your order is on its way.' } });
+    const contestant = (name: string, request: (n: number) => RawRequest): Contestant =>
+      overHttp(name, server, ground, { connections: options.connections, request });
     const samples = await compete(
       [
         contestant('list, REST', () => listOverRest),
@@ -55,11 +67,16 @@ export async function rest(ground: Ground, options: Options): Promise<Result> {
       ],
       options,
     );
-    const ratio = (operation: string): number => (samples.get(`${operation}, REST`)?.serverCpu ?? Number.NaN) / (samples.get(`${operation}, GraphQL`)?.serverCpu ?? Number.NaN);
+    const ratio = (operation: string): number =>
+      (samples.get(`${operation}, REST`)?.serverCpu ?? Number.NaN) /
+      (samples.get(`${operation}, GraphQL`)?.serverCpu ?? Number.NaN);
     return {
       title: `rest: one gateway, the same operation over both (${options.connections} connections)`,
       samples,
-      goals: [atMost('CPU of a list over REST / over GraphQL', ratio('list'), 1.1), atMost('CPU of a send over REST / over GraphQL', ratio('send'), 1.1)],
+      goals: [
+        atMost('CPU of a list over REST / over GraphQL', ratio('list'), 1.1),
+        atMost('CPU of a send over REST / over GraphQL', ratio('send'), 1.1),
+      ],
     };
   } finally {
     await server.stop();

@@ -6,7 +6,7 @@ import { insertOutbound, readSendContext } from '../../../src/features/messages/
 import type { Db, Tables } from '../../../src/platform/database.ts';
 import { newId } from '../../../src/platform/ids.ts';
 import { type Contestant, compete, type Options, overHttp, type Sample } from '../contest.ts';
-import { addTenant, addToken, type FilledTenant, FIRST_PHONE, settle } from '../fill.ts';
+import { addTenant, addToken, FIRST_PHONE, type FilledTenant, settle } from '../fill.ts';
 import { startGateway } from '../gateway.ts';
 import type { Ground } from '../ground.ts';
 import { rawRequest } from '../load.ts';
@@ -35,7 +35,13 @@ export async function send(ground: Ground, options: Options): Promise<Result | u
   try {
     const headers = { authorization: `Bearer ${token}`, prefer: 'respond-async' };
     const url = `${server.url}/api/v2/messages/text`;
-    const request = (n: number) => rawRequest(url, 'POST', headers, JSON.stringify({ phone: `+${FIRST_PHONE + ((n * 7_919) % CONTACTS)}`, message: TEXT }));
+    const request = (n: number) =>
+      rawRequest(
+        url,
+        'POST',
+        headers,
+        JSON.stringify({ phone: `+${FIRST_PHONE + ((n * 7_919) % CONTACTS)}`, message: TEXT }),
+      );
     const gateway = overHttp('Parley', server, ground, { connections: options.connections, request });
     const samples = await compete([gateway, pgbench(ground, script, options.connections)], options);
     const rate = (name: string): number => samples.get(name)?.perSecond ?? Number.NaN;
@@ -43,7 +49,9 @@ export async function send(ground: Ground, options: Options): Promise<Result | u
       title: `send: POST /api/v2/messages/text with respond-async, durable before it is answered (${options.connections} clients)`,
       samples,
       goals: [atLeast('sends of Parley / of pgbench', rate('Parley') / rate('pgbench'), 0.5)],
-      notes: ['The load generator, the gateway and PostgreSQL share the machine; pgbench needs neither of the first two.'],
+      notes: [
+        'The load generator, the gateway and PostgreSQL share the machine; pgbench needs neither of the first two.',
+      ],
     };
   } finally {
     await server.stop();
@@ -63,13 +71,26 @@ const UUID = `(lpad(to_hex((extract(epoch from clock_timestamp()) * 1000)::bigin
 /** The statements themselves, as the store writes them, with what differs from send to send filled in by pgbench. */
 async function pgbenchScript(pool: pg.Pool, tenant: FilledTenant): Promise<string> {
   const captured: { sql: string; parameters: readonly unknown[] }[] = [];
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }), log: event => void captured.push(event.query) }) as Db;
+  const db = new Kysely<Tables>({
+    dialect: new PostgresDialect({ pool }),
+    log: event => void captured.push(event.query),
+  }) as Db;
   const phoneKey = String(FIRST_PHONE);
   const { channelId, id } = tenant;
   // Numbers that stand for nothing else, and not for each other: the statements are only captured, they insert nothing.
   const contactId = tenant.firstContactId + 4_321;
   const conversationId = tenant.firstConversationId + 1_234;
-  const message = { id: newId(), channelId, type: 'text', body: TEXT, content: { preview_url: false }, replyToWamid: null, createdAt: new Date().toISOString(), eventId: newId(), key: undefined };
+  const message = {
+    id: newId(),
+    channelId,
+    type: 'text',
+    body: TEXT,
+    content: { preview_url: false },
+    replyToWamid: null,
+    createdAt: new Date().toISOString(),
+    eventId: newId(),
+    key: undefined,
+  };
   await readSendContext(db, id, null, { phoneKey }, null);
   await insertOutbound(db, id, message, { contactId, conversationId });
   const varying = new Map<unknown, string>([
@@ -82,7 +103,10 @@ async function pgbenchScript(pool: pg.Pool, tenant: FilledTenant): Promise<strin
   ]);
   const statements = captured.map(({ sql, parameters }) => {
     const value = (number: string): unknown => parameters[Number(number) - 1];
-    const text = sql.replace(/\$(\d+)/g, (_whole, number: string) => varying.get(value(number)) ?? literal(value(number)));
+    const text = sql.replace(
+      /\$(\d+)/g,
+      (_whole, number: string) => varying.get(value(number)) ?? literal(value(number)),
+    );
     return text.replace(/--[^\n]*/g, '').replace(/\s+/g, ' ');
   });
   return `\\set n random(0, ${CONTACTS - 1})\n${statements.map(text => `${text};\n`).join('')}`;
@@ -106,20 +130,31 @@ function pgbench(ground: Ground, script: string, clients: number): Contestant {
     async run(durationMs): Promise<Sample> {
       const messages = await countMessages(ground.pool);
       const before = await postgresCpu(ground.pool);
-      const args = ['--no-vacuum', '--protocol=prepared', `--client=${clients}`, '--jobs=2', `--time=${Math.max(1, Math.round(durationMs / 1_000))}`, `--file=${script}`, ground.url];
+      const args = [
+        '--no-vacuum',
+        '--protocol=prepared',
+        `--client=${clients}`,
+        '--jobs=2',
+        `--time=${Math.max(1, Math.round(durationMs / 1_000))}`,
+        `--file=${script}`,
+        ground.url,
+      ];
       const output = await new Promise<string>((resolve, reject) => {
         const child = spawn('pgbench', args, { stdio: ['ignore', 'pipe', 'pipe'] });
         let text = '';
         child.stdout.on('data', chunk => (text += String(chunk)));
         child.stderr.on('data', chunk => (text += String(chunk)));
         child.once('error', reject);
-        child.once('exit', code => (code === 0 ? resolve(text) : reject(new Error(`pgbench failed: ${text.slice(-1_500)}`))));
+        child.once('exit', code =>
+          code === 0 ? resolve(text) : reject(new Error(`pgbench failed: ${text.slice(-1_500)}`)),
+        );
       });
       const after = await postgresCpu(ground.pool);
       const count = Number(/actually processed: (\d+)/.exec(output)?.[1] ?? 0);
       // A statement that inserts nothing would be fast indeed.
       const inserted = (await countMessages(ground.pool)) - messages;
-      if (inserted < count * 0.95) throw new Error(`pgbench ran ${count} times and inserted ${inserted} messages: its script is wrong.`);
+      if (inserted < count * 0.95)
+        throw new Error(`pgbench ran ${count} times and inserted ${inserted} messages: its script is wrong.`);
       const perSecond = Number(/tps = ([\d.]+)/.exec(output)?.[1] ?? 0);
       const latency = Number(/latency average = ([\d.]+)/.exec(output)?.[1] ?? Number.NaN);
       return {

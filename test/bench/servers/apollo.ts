@@ -1,6 +1,6 @@
-import type { GraphQLSchema } from 'graphql';
 import { ApolloServer } from '@apollo/server';
 import { startStandaloneServer } from '@apollo/server/standalone';
+import type { GraphQLSchema } from 'graphql';
 import { sql } from 'kysely';
 import { bearerOf } from '../../../src/authenticate.ts';
 import { loadConfig } from '../../../src/config.ts';
@@ -22,8 +22,14 @@ import { environment } from './environment.ts';
  */
 const config = loadConfig({ ...process.env, PORT: '0' });
 const { databaseUrl, secretKey } = config;
-if (databaseUrl === undefined || secretKey === undefined) throw new Error('DATABASE_URL and PARLEY_SECRET_KEY are not set.');
-const { resources, server } = await serve({ config: { ...config, databaseUrl, secretKey }, schema, role: 'gateway', log: createLog('silent') });
+if (databaseUrl === undefined || secretKey === undefined)
+  throw new Error('DATABASE_URL and PARLEY_SECRET_KEY are not set.');
+const { resources, server } = await serve({
+  config: { ...config, databaseUrl, secretKey },
+  schema,
+  role: 'gateway',
+  log: createLog('silent'),
+});
 
 if (process.env['BENCH_LOADERS'] === '1') withoutLookAhead(schema);
 
@@ -32,8 +38,15 @@ function withoutLookAhead(schema: GraphQLSchema): void {
   if (!contacts) throw new Error('There is no field contacts.');
   contacts.resolve = async (_root, { first }: { first: number }, context: Context) => {
     const { rows } = await sql<ContactRow>`
-      select ${sql.raw(ALL_COLUMNS)} from contacts c where c.tenant_id = ${tenantOf(context)} order by c.id desc limit ${first + 1}`.execute(context.db.read);
-    return { rows: rows.slice(0, first), hasNextPage: rows.length > first, hasPreviousPage: false, cursor: (row: ContactRow) => encodeCursor('-c.id', [row.id]) };
+      select ${sql.raw(ALL_COLUMNS)} from contacts c where c.tenant_id = ${tenantOf(context)} order by c.id desc limit ${first + 1}`.execute(
+      context.db.read,
+    );
+    return {
+      rows: rows.slice(0, first),
+      hasNextPage: rows.length > first,
+      hasPreviousPage: false,
+      cursor: (row: ContactRow) => encodeCursor('-c.id', [row.id]),
+    };
   };
 }
 

@@ -7,7 +7,11 @@ import { environment } from './environment.ts';
  * statement whose nested rows come as JSON, the rows given out by JSON.stringify. Timestamps go out as the database wrote them.
  */
 const tenantByToken = new Map([[environment('BENCH_TOKEN'), Number(environment('BENCH_TENANT'))]]);
-const pool = new pg.Pool({ connectionString: environment('DATABASE_URL'), max: 10, options: '-c TimeZone=UTC -c jit=off' });
+const pool = new pg.Pool({
+  connectionString: environment('DATABASE_URL'),
+  max: 10,
+  options: '-c TimeZone=UTC -c jit=off',
+});
 const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text') => {
     if (oid === pg.types.builtins.INT8) return Number;

@@ -4,6 +4,9 @@ import { registerHooks } from 'node:module';
 registerHooks({
   resolve(specifier, context, next) {
     const isGraphql = specifier === 'graphql' || specifier.startsWith('graphql/');
-    return next(specifier, isGraphql ? { ...context, parentURL: import.meta.url.replace('/test/bench/servers/', '/src/') } : context);
+    return next(
+      specifier,
+      isGraphql ? { ...context, parentURL: import.meta.url.replace('/test/bench/servers/', '/src/') } : context,
+    );
   },
 });
