@@ -6,7 +6,13 @@ create sequence events_seq as bigint cache 1;
 create table events (
   tenant_id bigint not null,
   id uuid not null,
-  xid xid8 not null default pg_current_xact_id(),
+  -- A transaction that began early may write late: it waits for the lock of one that began after it, and tells what follows
+  -- from what that one told. By their transactions alone the log would have "read" before "sent". The place of an event is
+  -- therefore its transaction or the last one completed by then, whichever is later: what was committed before an event is
+  -- written stands before it. What is not committed yet still stands at or behind the oldest running transaction, so that a
+  -- reader below it skips nothing.
+  xid xid8 not null default greatest(
+    pg_current_xact_id(), ((pg_snapshot_xmax(pg_current_snapshot())::text::numeric - 1)::text)::xid8),
   seq bigint not null default nextval('events_seq'),
   type text not null,
   payload jsonb not null,

@@ -14,9 +14,34 @@ type Condition = { readonly variable: string; readonly wanted: boolean };
 /** What is selected does not change with a document, only what its variables include: the walk is done once per field node. */
 const plans = new WeakMap<FieldNode, readonly Planned[]>();
 
+/** Selections by the field and by what its document's variables include; the same object comes again, so that work on it can be kept. */
+const selections = new WeakMap<FieldNode, Map<string, Selection>>();
+/** A document may have many switches: so many of their settings are remembered for one field. */
+const MAX_SETTINGS = 64;
+
 /** What the client selected below the field that is being resolved, `@skip` and `@include` applied. */
 export function selectionOf(info: GraphQLResolveInfo): Selection {
-  return select(info.fieldNodes, info);
+  const [node] = info.fieldNodes;
+  if (!node || info.fieldNodes.length > 1) return select(info.fieldNodes, info);
+  const setting = settingOf(info);
+  const bySetting = selections.get(node) ?? new Map<string, Selection>();
+  selections.set(node, bySetting);
+  const known = bySetting.get(setting);
+  if (known) return known;
+  const selection = select([node], info);
+  if (bySetting.size >= MAX_SETTINGS) bySetting.clear();
+  bySetting.set(setting, selection);
+  return selection;
+}
+
+/** The switches of an operation: only what is Boolean can stand in `@skip` and `@include`. */
+function settingOf({ operation, variableValues }: GraphQLResolveInfo): string {
+  let setting = '';
+  for (const { variable } of operation.variableDefinitions ?? []) {
+    const value = variableValues[variable.name.value];
+    if (typeof value === 'boolean') setting += `${variable.name.value}=${value},`;
+  }
+  return setting;
 }
 
 /** The selection at a path below another one; empty where nothing is selected. */

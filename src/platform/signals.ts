@@ -60,19 +60,27 @@ export function createSignals(connect: () => Promise<pg.Client>, log: Log): Sign
       await fresh.query(`listen ${CHANNEL}`);
       if (closed) await fresh.end();
       else client = fresh;
+      // What was said while there was no connection.
+      if (waiting.size > 0) flushSoon();
     } catch (error) {
       reconnect(error);
     }
   }
 
+  /** One burst at a time: the timer counts as set until the burst before has gone. */
   async function flush(): Promise<void> {
+    if (client && waiting.size > 0) {
+      // A payload may have 8,000 bytes: a hundred topics stay well below.
+      const topics = [...waiting].slice(0, 100);
+      for (const topic of topics) waiting.delete(topic);
+      await client.query('select pg_notify($1, $2)', [CHANNEL, topics.join(' ')]).catch(reconnect);
+    }
     flushTimer = undefined;
-    if (!client || waiting.size === 0) return;
-    // A payload may have 8,000 bytes: a hundred topics stay well below.
-    const topics = [...waiting].slice(0, 100);
-    for (const topic of topics) waiting.delete(topic);
-    if (waiting.size > 0) flushTimer = setTimeout(() => void flush(), COALESCE_MS);
-    await client.query('select pg_notify($1, $2)', [CHANNEL, topics.join(' ')]).catch(reconnect);
+    if (client && waiting.size > 0) flushSoon();
+  }
+
+  function flushSoon(): void {
+    if (!closed) flushTimer ??= setTimeout(() => void flush(), COALESCE_MS);
   }
 
   void open();
@@ -81,7 +89,7 @@ export function createSignals(connect: () => Promise<pg.Client>, log: Log): Sign
     send(topic) {
       emit(topic);
       waiting.add(topic);
-      flushTimer ??= setTimeout(() => void flush(), COALESCE_MS);
+      flushSoon();
     },
     on(topic, listener) {
       const set = listeners.get(topic) ?? new Set();

@@ -1,5 +1,5 @@
 import type { Selection } from '../../graphql/selection.ts';
-import { isoTimestamp } from '../../platform/database.ts';
+import { type Row, shapeOf, type Values } from '../../platform/row-shape.ts';
 import { CONTACT_COLUMNS, type ContactRow } from './contact.ts';
 
 /** Which columns each GraphQL field of a contact needs. A field that stands nowhere here needs none (its loader reads). */
@@ -91,7 +91,6 @@ function groupsAside(selection: Selection): Aside {
   return { name: 'groups', columns, sql };
 }
 
-type Values = readonly unknown[];
 /** The one row of a page's statement: a list of values for each row; null where there is none. */
 export type PageJson = { readonly [name in Aside['name'] | 'page']?: readonly Values[] | null };
 
@@ -134,7 +133,7 @@ export class ContactPage {
 
   read(json: PageJson, keys: readonly string[]): ContactRow[] {
     const columns = [...this.#columns, ...keys.map((_, index) => `k${index}`)];
-    const contacts = (json.page ?? []).map(values => rowOf(columns, values));
+    const contacts = (json.page ?? []).map(shapeOf([...columns, ...this.#asides.map(({ name }) => name)]));
     for (const { name, columns: nested } of this.#asides) {
       const values = json[name] ?? [];
       if (name === 'groups') addGroups(contacts, nested, values);
@@ -145,29 +144,20 @@ export class ContactPage {
   }
 }
 
-type Row = Record<string, unknown>;
-
-function rowOf(columns: readonly string[], values: Values): Row {
-  const row: Row = {};
-  for (const [index, column] of columns.entries()) {
-    const value = values[index];
-    row[column] = typeof value === 'string' && column.endsWith('_at') ? isoTimestamp(value) : value;
-  }
-  return row;
-}
-
 function addReferences(
   contacts: readonly Row[],
   name: Reference,
   columns: readonly string[],
   values: readonly Values[],
 ): void {
-  const byId = new Map(values.map(row => [row[0], rowOf(columns, row)]));
+  const shape = shapeOf(columns);
+  const byId = new Map(values.map(row => [row[0], shape(row)]));
   for (const contact of contacts) contact[name] = byId.get(contact[REFERENCES[name].by]) ?? null;
 }
 
 function addGroups(contacts: readonly Row[], columns: readonly string[], values: readonly Values[]): void {
+  const shape = shapeOf(columns);
   const byContact = new Map<unknown, Row[]>(contacts.map(contact => [contact['id'], []]));
-  for (const [contactId, group] of values) byContact.get(contactId)?.push(rowOf(columns, group as Values));
+  for (const [contactId, group] of values) byContact.get(contactId)?.push(shape(group as Values));
   for (const contact of contacts) contact['groups'] = byContact.get(contact['id']);
 }

@@ -17,13 +17,22 @@ declare module '../../platform/database.ts' {
 
 const columns = sql.raw(ALL_COLUMNS);
 
+/** A selection comes again with its document, and so does the page. */
+const pages = new WeakMap<Selection, ContactPage>();
+
+function pageOf(selection: Selection): ContactPage {
+  const page = pages.get(selection) ?? new ContactPage(selection);
+  pages.set(selection, page);
+  return page;
+}
+
 export async function listContacts(
   db: Db,
   statement: ListStatement,
   selection: Selection,
   withCursors: boolean,
 ): Promise<ContactRow[]> {
-  const page = new ContactPage(selection);
+  const page = pageOf(selection);
   const keys = withCursors ? statement.keys : [];
   const { rows } = await db.executeQuery(raw<PageJson>(page.sql(statement.tail, keys), statement.values));
   return page.read(rows[0] ?? {}, keys);

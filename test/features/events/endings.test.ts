@@ -1,6 +1,8 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually, startGateway, type TestGateway } from '../../support/gateway.ts';
-import { follow, seen, stream } from './subscriber.ts';
+import { EVENTS, follow, seen, stream } from './subscriber.ts';
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -18,6 +20,20 @@ async function flood(count: number, bytes: number): Promise<void> {
      from generate_series(1, $2::int) n`,
     [gateway.tenant.id, count, bytes],
   );
+}
+
+/** A stream as a program of its own asks for it, which reads when it likes. */
+function sseRequest() {
+  const headers = {
+    'content-type': 'application/json',
+    accept: 'text/event-stream',
+    authorization: `Bearer ${gateway.tenant.token}`,
+  };
+  return {
+    address: `${gateway.url}/graphql`,
+    headers,
+    body: JSON.stringify({ query: EVENTS, variables: { types: TYPES } }),
+  };
 }
 
 describe('a token that ends takes its streams along', () => {
@@ -97,6 +113,28 @@ describe('a client that reads too slowly', () => {
     );
     expect([...slow.events, ...resumed.events].map(event => event.id)).toEqual(rows.map(row => row.id));
     await resumed.stop();
+  });
+
+  test('over SSE as well: what it has read ends with an error and a cursor, and nothing is kept for it without bound', async () => {
+    const { address, headers, body } = sseRequest();
+    const asked = request(address, { method: 'POST', headers });
+    asked.end(body);
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+    answer.pause();
+    await flood(1, 10);
+    await flood(6_000, 4_000);
+    await new Promise(resolve => setTimeout(resolve, 1_000));
+    let text = '';
+    answer.on('data', chunk => {
+      text += String(chunk);
+    });
+    answer.resume();
+    await once(answer, 'end');
+    const results = [...text.matchAll(/^event: ?next\ndata: ?(.+)$/gm)].map(match => JSON.parse(match[1] ?? ''));
+    expect(results.length).toBeLessThan(6_001);
+    expect(results.at(-1).errors).toMatchObject([
+      { extensions: { code: 'SERVICE_UNAVAILABLE', details: { after: results.at(-2).data.events.cursor } } },
+    ]);
   });
 
   test('does not hold up the others, nor the process', async () => {
