@@ -102,6 +102,9 @@ export function createDatabase(options: DatabaseOptions): Database {
     transaction: work => write.transaction().execute(work),
     async connect() {
       const client = new pg.Client(config);
+      // Before it connects: a server that goes away says so in the packet that makes the connection ready, when it likes, and
+      // nobody would listen yet. Unheard, that ends the process. Whoever uses the connection listens for himself.
+      client.on('error', () => undefined);
       await client.connect();
       return client;
     },
