@@ -30,3 +30,7 @@ create table monthly_usage (
 
 -- The last month in which a conversation was counted.
 alter table conversations add column counted_month date;
+
+-- What may not stand in a message, such as a one-time code: the network's object as it is really sent, sealed under
+-- PARLEY_SECRET_KEY. It leaves with its row as soon as the message is settled.
+alter table outbox add column sealed bytea;

@@ -23,7 +23,19 @@ export interface OutgoingMessage {
   readonly replyTo?: string;
 }
 
-export type OutgoingContent = { readonly type: 'text'; readonly text: string; readonly previewUrl: boolean };
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** What can be sent. */
+export type OutgoingType = 'text' | MediaType | 'template' | 'interactive';
+export type MediaType = 'image' | 'video' | 'audio' | 'document';
+
+/**
+ * A text, or the network's own object of another type, such as `{ link, caption }` of an image (cloud-api §4). There is one
+ * network; a vocabulary of our own would only be a second spelling of its words.
+ */
+export type OutgoingContent =
+  | { readonly type: 'text'; readonly text: string; readonly previewUrl: boolean }
+  | { readonly type: Exclude<OutgoingType, 'text'>; readonly object: JsonObject };
 
 /**
  * What to do with an error of the network. Built on the error code, never on the HTTP status.

@@ -9,6 +9,7 @@ import { messagePage } from '../../src/features/messages/list.ts';
 import { claimDue, dueLanes, nextDue } from '../../src/features/messages/outbox.ts';
 import { findIdsByWamid, lockOutbound } from '../../src/features/messages/statuses-store.ts';
 import { readSendContext } from '../../src/features/messages/store.ts';
+import { monthOf } from '../../src/features/usage/month.ts';
 import type { Selection } from '../../src/graphql/selection.ts';
 import type { Db, Tables } from '../../src/platform/database.ts';
 import { addMessages, addOutbox, addTenant, FIRST_PHONE, type FilledTenant, settle } from './fill.ts';
@@ -121,7 +122,11 @@ function* cases(db: Db, tenant: FilledTenant): Generator<[name: string, run: () 
   yield ['messages, search', messages({ search: 'order 123456' })];
   yield [
     'send: what the decision needs',
-    () => readSendContext(db, tenant.id, null, { phoneKey: String(FIRST_PHONE + 4_321) }, 'a key'),
+    () =>
+      readSendContext(db, tenant.id, null, { phoneKey: String(FIRST_PHONE + 4_321) }, 'a key', {
+        month: monthOf(Date.now()),
+        shard: 3,
+      }),
   ];
   const now = new Date().toISOString();
   yield ['lane: claim 32 of 10,000', () => claimDue(db, tenant.id, tenant.channelId, 32, now, now)];

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Resources } from '../../context.ts';
-import type { OutgoingContent } from '../../network/network.ts';
+import type { JsonObject, OutgoingContent, OutgoingType } from '../../network/network.ts';
 import { HOUR, SECOND } from '../../platform/clock.ts';
 import type { Drain, Lane } from '../../platform/jobs.ts';
 import { credentialsOf } from '../channels/credentials.ts';
@@ -196,14 +196,14 @@ class Run {
   }
 
   async #attempt(message: Claimed): Promise<void> {
-    const { network, clock, config, metrics } = this.#resources;
+    const { network, clock, config, metrics, secrets } = this.#resources;
     const refusal = localRefusal(message);
     const outcome = refusal
       ? ({ kind: 'refused', error: refusal } as const)
       : await network.send(this.#credentials, {
           callbackData: message.message_id,
           to: message.phone ?? message.network_user_id ?? '',
-          content: contentOf(message),
+          content: contentOf(message, secrets),
           ...(message.reply_to_wamid !== null && { replyTo: message.reply_to_wamid }),
         });
     metrics.messagesSettled.inc({ outcome: outcome.kind });
@@ -315,8 +315,9 @@ function localRefusal(message: Claimed) {
   return undefined;
 }
 
-const contentOf = (message: Claimed): OutgoingContent => ({
-  type: 'text',
-  text: message.body ?? '',
-  previewUrl: message.content['preview_url'] === true,
-});
+function contentOf(message: Claimed, secrets: Resources['secrets']): OutgoingContent {
+  const type = message.type as OutgoingType;
+  if (type === 'text') return { type, text: message.body ?? '', previewUrl: message.content['preview_url'] === true };
+  const object = message.sealed ? (JSON.parse(secrets.open(message.sealed)) as JsonObject) : message.content;
+  return { type, object };
+}

@@ -4,18 +4,26 @@ import { MESSAGE_COLUMNS, type MessageRow } from './message.ts';
 
 const columns = sql.raw(MESSAGE_COLUMNS.map(column => `m.${column}`).join(', '));
 
+export interface OpenConversation {
+  readonly id: number;
+  readonly contact_id: number;
+  /** Whether it has been counted this month. */
+  readonly is_counted: boolean;
+}
+
 /**
  * Makes conversations that are not there yet, and moves the ends of their windows forward, never back. Contacts are locked
  * first, as their deletion does: whoever took a conversation before could wait in a circle.
- * @returns ids by contact; without those who have just been deleted
+ * @returns without those of contacts who have just been deleted; the rows stay locked
  */
 export async function openWindows(
   trx: Db,
   tenantId: number,
   channelId: number,
   windows: readonly { readonly contactId: number; readonly expiresAt: string }[],
-): Promise<Map<number, number>> {
-  const { rows } = await sql<{ id: number; contact_id: number }>`
+  month: string,
+): Promise<OpenConversation[]> {
+  const { rows } = await sql<OpenConversation>`
     with p as materialized (
       select id from contacts where tenant_id = ${tenantId} and id = any(${windows.map(window => window.contactId)}::bigint[]) order by id for key share
     )
@@ -25,8 +33,21 @@ export async function openWindows(
     order by contact_id
     on conflict (tenant_id, contact_id, channel_id) do update
       set window_expires_at = greatest(v.window_expires_at, excluded.window_expires_at) where v.tenant_id = excluded.tenant_id
-    returning id, contact_id`.execute(trx);
-  return new Map(rows.map(row => [row.contact_id, row.id]));
+    returning id, contact_id, coalesce(counted_month = ${month}::date, false) as is_counted`.execute(trx);
+  return rows;
+}
+
+/** Notes that conversations are counted in a month. They are locked by whoever found that they are not. */
+export async function setCounted(
+  trx: Db,
+  tenantId: number,
+  conversationIds: readonly number[],
+  month: string,
+): Promise<void> {
+  await sql`
+    update conversations set counted_month = ${month}::date where tenant_id = ${tenantId} and id = any(${conversationIds}::bigint[])`.execute(
+    trx,
+  );
 }
 
 /** Stores what came in; a message that is there already (the network delivers at least once) is left out. @returns the new ones, in order */

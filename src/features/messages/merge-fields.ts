@@ -1,4 +1,5 @@
-import { countryOf, fullName, type PublicContact } from '../contacts/contact.ts';
+import { fullName, type PublicContact } from '../contacts/contact.ts';
+import { countryOf } from '../countries/country.ts';
 
 type Person = Pick<
   PublicContact,

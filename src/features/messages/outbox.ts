@@ -17,6 +17,8 @@ export interface Claimed {
   /** The network's id of a person whose number it does not show. */
   readonly network_user_id: string | null;
   readonly opted_out_at: string | null;
+  /** The content as it is really sent, where the message may not show it. */
+  readonly sealed: Buffer | null;
 }
 
 /**
@@ -49,9 +51,9 @@ export async function claimDue(
     ), claimed as (
       update outbox o set attempts = o.attempts + 1, dispatched_at = ${nowIso}::timestamptz, next_attempt_at = ${leaseUntil}::timestamptz
       from due where o.tenant_id = ${tenantId} and o.channel_id = ${channelId} and o.message_id = due.message_id
-      returning o.message_id, o.contact_id, o.attempts
+      returning o.message_id, o.contact_id, o.attempts, o.sealed
     )
-    select d.message_id, d.contact_id, d.attempts, m.type, m.body, m.content, m.reply_to_wamid, m.created_at, c.phone, c.network_user_id, c.opted_out_at
+    select d.message_id, d.contact_id, d.attempts, m.type, m.body, m.content, m.reply_to_wamid, m.created_at, c.phone, c.network_user_id, c.opted_out_at, d.sealed
     from claimed d
     join messages m on m.tenant_id = ${tenantId} and m.id = d.message_id
     join contacts c on c.tenant_id = ${tenantId} and c.id = d.contact_id

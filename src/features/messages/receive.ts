@@ -6,7 +6,9 @@ import { phoneKey } from '../../platform/phone.ts';
 import { optContact } from '../contacts/opt.ts';
 import type { Sender } from '../contacts/recognise.ts';
 import { recogniseContacts } from '../contacts/recognise.ts';
-import { insertInbound, openWindows } from './inbound-store.ts';
+import { countConversations } from '../usage/count-conversations.ts';
+import { monthOf } from '../usage/month.ts';
+import { insertInbound, openWindows, setCounted } from './inbound-store.ts';
 import { type MessageRow, publicMessage } from './message.ts';
 import { isWord, wordsOf } from './opt-words.ts';
 import { windowAfter } from './window.ts';
@@ -39,7 +41,9 @@ export async function receiveMessages(
     windows.set(contactId, Math.max(windows.get(contactId) ?? 0, Math.min(message.at.getTime(), nowMs)));
   }
   const expiries = [...windows].map(([contactId, atMs]) => ({ contactId, expiresAt: windowAfter(atMs) }));
-  const conversations = await openWindows(trx, tenantId, channelId, expiries);
+  const month = monthOf(nowMs);
+  const opened = await openWindows(trx, tenantId, channelId, expiries, month);
+  const conversations = new Map(opened.map(({ contact_id, id }) => [contact_id, id]));
   const rows = addressed.map(({ message, contactId }) =>
     toRow(message, contactId, channelId, conversations.get(contactId) ?? 0, nowMs),
   );
@@ -54,6 +58,13 @@ export async function receiveMessages(
     stored.map((message): NewEvent => ({ type: 'message.received', payload: { message: publicMessage(message) } })),
   );
   await obeyOptWords(trx, tenantId, stored, nowMs);
+  // Last, because the month's counters are what all of a tenant's sends wait for.
+  const told = new Set(stored.map(message => message.conversation_id));
+  const begun = opened.filter(({ id, is_counted }) => !is_counted && told.has(id)).map(({ id }) => id);
+  if (begun.length > 0) {
+    await setCounted(trx, tenantId, begun, month);
+    await countConversations(trx, tenantId, month, begun.length);
+  }
   return stored.length;
 }
 

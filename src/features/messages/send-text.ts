@@ -14,9 +14,7 @@ export const MAX_TEXT = 4_096;
 export const sendText = (context: Context, input: SendTextInput): Promise<MessageRow> =>
   send(context, 'sendTextMessage', input, {
     type: 'text',
-    body: input.text,
-    maxLength: MAX_TEXT,
-    field: 'text',
-    content: { preview_url: input.previewUrl ?? false },
     freeForm: true,
+    texts: { text: { text: input.text, maxLength: MAX_TEXT } },
+    compose: text => ({ body: text('text'), content: { preview_url: input.previewUrl ?? false } }),
   });

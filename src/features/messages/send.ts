@@ -1,6 +1,7 @@
 import type { Context, Tenant } from '../../context.ts';
 import { CodedError, FieldErrorList, invalid, notFound } from '../../errors.ts';
 import { decodeGlobalId } from '../../global-ids.ts';
+import type { JsonObject, OutgoingType } from '../../network/network.ts';
 import { SECOND } from '../../platform/clock.ts';
 import { newId } from '../../platform/ids.ts';
 import { violationOf } from '../../platform/violations.ts';
@@ -12,6 +13,9 @@ import { limitRefusal } from '../contacts/limit.ts';
 import { checkReferences, parseReferences, wantedReferences } from '../contacts/references.ts';
 import { forgetExpiredKey } from '../idempotency/forget.ts';
 import { fingerprintOf, keyOf, replayOf } from '../idempotency/once.ts';
+import { monthlyLimitOf, monthlyRefusal } from '../usage/limit.ts';
+import { anyShard, monthOf } from '../usage/month.ts';
+import { reshareMonth } from '../usage/share.ts';
 import { laneOf, OUTBOX } from './lane.ts';
 import { MERGE_FIELDS, mergeFields, unknownFields } from './merge-fields.ts';
 import type { MessageRow } from './message.ts';
@@ -19,6 +23,8 @@ import {
   type Addressee,
   getMessages,
   insertOutbound,
+  lockAddressee,
+  type NewMessage,
   type Recipient,
   readSendContext,
   type SendContext,
@@ -37,17 +43,34 @@ export interface SendInput {
   readonly idempotencyKey?: string | null | undefined;
 }
 
-/** What is sent: the text is merged for the person before it is checked. */
-export interface Content {
-  readonly type: 'text';
-  /** May hold merge fields. */
-  readonly body: string;
+/** A text of a message: its merge fields are filled for the person, then it is checked. */
+export interface MergeText {
+  readonly text: string;
+  /** In characters, after merging. */
   readonly maxLength: number;
-  /** The input's field that errors name. */
-  readonly field: string;
-  readonly content: Readonly<Record<string, unknown>>;
+  /** Unless true, a text that is empty, before or after merging, is refused. */
+  readonly mayBeEmpty?: boolean;
+}
+
+/** What is sent. */
+export interface Content {
+  /** The network's word. */
+  readonly type: OutgoingType;
   /** Free-form content needs an open service window, templates do not. */
   readonly freeForm: boolean;
+  /** By the input's field that errors name. */
+  readonly texts: Readonly<Record<string, MergeText>>;
+  /** Makes the message of its texts, once they are merged for the person. @param text the merged text of a field; '' for one that was not given */
+  compose(text: (field: string) => string): Composed;
+}
+
+export interface Composed {
+  /** What people read and search: the text, the caption, the filled template. */
+  readonly body: string | null;
+  /** The network's own object of the type; of a text without its body (cloud-api §4). */
+  readonly content: JsonObject;
+  /** The same object as it is really sent, where `content` hides a secret: it is kept sealed, and only until it is sent. */
+  readonly secret?: JsonObject;
 }
 
 /** How long a caller may wait for the network to take the message. */
@@ -74,20 +97,30 @@ export async function send(
   const keyed = { operation, key: input.idempotencyKey, input: sent };
   const key = keyOf(keyed);
   const recipient: Recipient & { readonly phone?: string } = recipientOf(input.to);
-  checkContent(content);
+  checkTexts(content.texts);
+  const counter = { month: monthOf(context.clock.now()), shard: anyShard() };
   for (let attempt = 1; attempt <= MAX_TRIES; attempt += 1) {
-    const found = await readSendContext(context.db.read, tenant.id, input.channelId ?? null, recipient, key ?? null);
+    const found = await readSendContext(
+      context.db.read,
+      tenant.id,
+      input.channelId ?? null,
+      recipient,
+      key ?? null,
+      counter,
+    );
     if (found.key_operation !== null) return again(context, input, replayOf(context, keyRow(found), keyed));
     const channelId = usableChannel(found, input);
     const addressee = await addresseeOf(context, tenant, input, recipient, found);
     checkWindow(context, tenant, input, content, found);
-    const body = mergedBody(content, found.contact ?? recipientFields(addressee));
+    const composed = compose(content, found.contact ?? recipientFields(addressee));
     const message = {
       id: newId(),
       channelId,
       type: content.type,
-      body,
-      content: content.content,
+      body: composed.body,
+      content: composed.content,
+      sealed: composed.secret ? context.secrets.seal(JSON.stringify(composed.secret)) : null,
+      counter,
       replyToWamid: null,
       createdAt: new Date(context.clock.now()).toISOString(),
       eventId: newId(),
@@ -96,7 +129,7 @@ export async function send(
     const accepted = input.waitForAcceptance
       ? context.bus.settled(tenant.id, message.id, ACCEPTANCE_TIMEOUT_MS)
       : undefined;
-    const row = await insertOutbound(context.db.write, tenant.id, message, addressee).catch(error =>
+    const row = await accept(context, message, addressee, found.is_used_up).catch(error =>
       onRefusal(context, error, key),
     );
     if (!row) {
@@ -120,26 +153,62 @@ function recipientOf(to: string): Recipient & { readonly phone?: string } {
   return { phoneKey: phone.key, phone: phone.e164 };
 }
 
-function checkContent({ body, field, maxLength }: Content): void {
-  if (body.trim() === '') throw invalid({ [field]: ['Is required.'] });
-  // Merged values only ever come from short fields: what is far too long is refused before anything is read.
-  if (body.length > 4 * maxLength) throw invalid({ [field]: [`May have at most ${maxLength} characters.`] });
-  if (body.includes('\0')) throw invalid({ [field]: ['May not contain the character U+0000.'] });
-  const unknown = unknownFields(body);
-  if (unknown.length > 0) {
-    throw invalid({ [field]: [`Unknown merge field: ${unknown.join(', ')}. Known are ${MERGE_FIELDS.join(', ')}.`] });
+/** What can be known of texts before the person is. */
+function checkTexts(texts: Content['texts']): void {
+  const errors = new FieldErrorList();
+  for (const [field, { text, maxLength, mayBeEmpty = false }] of Object.entries(texts)) {
+    const unknown = unknownFields(text);
+    if (text.trim() === '' && !mayBeEmpty) errors.add(field, 'Is required.');
+    // Merged values only ever come from short fields: what is far too long is refused before anything is read.
+    else if (text.length > 4 * maxLength) errors.add(field, `May have at most ${maxLength} characters.`);
+    else if (text.includes('\0')) errors.add(field, 'May not contain the character U+0000.');
+    else if (unknown.length > 0)
+      errors.add(field, `Unknown merge field: ${unknown.join(', ')}. Known are ${MERGE_FIELDS.join(', ')}.`);
   }
+  errors.throwIfAny();
 }
 
 /** Characters as people count them: code points, not UTF-16 units. */
 const lengthOf = (text: string): number => (text.length < 1_000 ? text.length : [...text].length);
 
-function mergedBody(content: Content, person: Parameters<typeof mergeFields>[1]): string {
-  const body = mergeFields(content.body, person);
-  if (lengthOf(body) > content.maxLength)
-    throw invalid({ [content.field]: [`May have at most ${content.maxLength} characters after merging.`] });
-  if (body.trim() === '') throw invalid({ [content.field]: ['Is empty after merging.'] });
-  return body;
+function compose(content: Content, person: Parameters<typeof mergeFields>[1]): Composed {
+  const errors = new FieldErrorList();
+  const merged = new Map<string, string>();
+  for (const [field, { text, maxLength, mayBeEmpty = false }] of Object.entries(content.texts)) {
+    const filled = mergeFields(text, person);
+    merged.set(field, filled);
+    if (lengthOf(filled) > maxLength) errors.add(field, `May have at most ${maxLength} characters after merging.`);
+    else if (filled.trim() === '' && !mayBeEmpty) errors.add(field, 'Is empty after merging.');
+  }
+  errors.throwIfAny();
+  return content.compose(field => merged.get(field) ?? '');
+}
+
+/**
+ * Stores the message. Where its counter has no room left, the plan's month is shared out anew first, with everything locked
+ * that the statement needs: it then succeeds, or the plan is used up.
+ */
+async function accept(
+  context: Context,
+  message: NewMessage,
+  addressee: Addressee,
+  isUsedUp: boolean,
+): Promise<MessageRow | undefined> {
+  const { db } = context;
+  const { id: tenantId } = callerOf(context).tenant;
+  if (!isUsedUp) {
+    try {
+      return await insertOutbound(db.write, tenantId, message, addressee);
+    } catch (error) {
+      if (!monthlyLimitOf(error)) throw error;
+    }
+  }
+  return db.transaction(async trx => {
+    const locked = await lockAddressee(trx, tenantId, message.channelId, addressee);
+    if (!locked) return undefined;
+    await reshareMonth(trx, tenantId, message.counter.month, message.counter.shard);
+    return insertOutbound(trx, tenantId, message, locked);
+  });
 }
 
 function usableChannel(found: SendContext, input: SendInput): number {
@@ -169,7 +238,7 @@ async function addresseeOf(
       throw new CodedError('CONTACT_OPTED_OUT', 'This contact asked not to be messaged.', {
         opted_out_at: contact.opted_out_at,
       });
-    return { contactId: contact.id, conversationId: found.conversation_id };
+    return { contactId: contact.id, conversationId: found.conversation_id, isCounted: found.is_counted };
   }
   if ('contactId' in recipient) throw notFound('Contact');
   const given = input.contact ?? {};
@@ -219,6 +288,9 @@ function recipientFields(addressee: Addressee): Parameters<typeof mergeFields>[1
 /** Nothing was written. A key that another request has just used, or a contact just made, is found at the next look. */
 async function onRefusal(context: Context, error: unknown, key: string | undefined): Promise<undefined> {
   if (isLimitViolation(error)) throw await limitRefusal(context.db.write, callerOf(context).tenant.id);
+  const feature = monthlyLimitOf(error);
+  if (feature)
+    throw await monthlyRefusal(context.db.write, callerOf(context).tenant.id, monthOf(context.clock.now()), feature);
   const constraint = violationOf(error)?.constraint;
   if (constraint === 'idempotency_keys_pkey' && key !== undefined) {
     await forgetExpiredKey(context, key);

@@ -78,6 +78,13 @@ export async function getContactWindows(
 /** Who is written to: a contact by id, or by phone key. */
 export type Recipient = { readonly contactId: number } | { readonly phoneKey: string };
 
+/** The row that counts a message (features/usage). */
+export interface Counter {
+  /** First day of the month, UTC. */
+  readonly month: string;
+  readonly shard: number;
+}
+
 export interface SendContext {
   readonly channel_id: number | null;
   readonly channel_status: 'active' | 'paused' | 'disconnected' | null;
@@ -85,6 +92,10 @@ export interface SendContext {
   readonly contact: ContactRow | null;
   readonly conversation_id: number | null;
   readonly window_expires_at: string | null;
+  /** Whether the conversation has a message in this month already. */
+  readonly is_counted: boolean;
+  /** Whether the row that is to count this message has no room, or is not there yet. */
+  readonly is_used_up: boolean;
   /** The idempotency key's row, where there is one. */
   readonly key_operation: string | null;
   readonly key_fingerprint: string | null;
@@ -104,10 +115,13 @@ export async function readSendContext(
   channelId: number | null,
   recipient: Recipient,
   key: string | null,
+  counter: Counter,
 ): Promise<SendContext> {
   const { rows } = await sql<SendContext>`
     select ch.id as channel_id, ch.status as channel_status, ch.status_reason as channel_status_reason,
            case when c.id is not null then ${contactJson} end as contact, v.id as conversation_id, v.window_expires_at,
+           coalesce(v.counted_month = ${counter.month}::date, false) as is_counted,
+           u.shard is null or coalesce(u.messages >= u.messages_granted, false) as is_used_up,
            k.operation as key_operation, encode(k.fingerprint, 'hex') as key_fingerprint, k.result as key_result, k.answer as key_answer,
            extract(epoch from now() - k.created_at)::float8 as key_age
     from (select) as nothing
@@ -116,6 +130,7 @@ export async function readSendContext(
     left join contacts c on c.tenant_id = ${tenantId}
       and ${'contactId' in recipient ? sql`c.id = ${recipient.contactId}` : sql`c.phone_key = ${recipient.phoneKey}`}
     left join conversations v on v.tenant_id = ${tenantId} and v.contact_id = c.id and v.channel_id = ch.id
+    left join monthly_usage u on u.tenant_id = ${tenantId} and u.month = ${counter.month}::date and u.shard = ${counter.shard}
     left join idempotency_keys k on k.tenant_id = ${tenantId} and k.key = ${key}::text and k.created_at > now() - interval '24 hours'`.execute(
     db,
   );
@@ -126,8 +141,11 @@ export interface NewMessage {
   readonly id: string;
   readonly channelId: number;
   readonly type: string;
-  readonly body: string;
+  readonly body: string | null;
   readonly content: Readonly<Record<string, unknown>>;
+  /** What is really sent, where `content` may not show it. */
+  readonly sealed: Uint8Array | null;
+  readonly counter: Counter;
   readonly replyToWamid: string | null;
   /** ISO 8601. */
   readonly createdAt: string;
@@ -143,14 +161,23 @@ export interface NewRecipient {
 }
 
 /** Where a message goes: to a contact who is there (with the conversation, when there is one), or to one who is made. */
-export type Addressee = { readonly contactId: number; readonly conversationId: number | null } | NewRecipient;
+export type Addressee = KnownRecipient | NewRecipient;
+
+export interface KnownRecipient {
+  readonly contactId: number;
+  readonly conversationId: number | null;
+  /** Whether the conversation is known to have been counted this month. */
+  readonly isCounted: boolean;
+}
 
 /**
  * Accepts a message in one statement: the row, its place in the outbox, its event and the idempotency key stand or fall
  * together, without a transaction's extra round trips.
  *
- * @returns undefined when the contact has meanwhile gone or opted out, or when another request has just made it
- * @throws a unique violation of idempotency_keys_pkey, a check violation of contacts_within_plan
+ * @returns undefined when the contact has meanwhile gone or opted out, when another request has just made it, or when the
+ *   month's counter is not there yet
+ * @throws a unique violation of idempotency_keys_pkey; a check violation of contacts_within_plan, messages_within_plan or
+ *   conversations_within_plan
  */
 export async function insertOutbound(
   db: Db,
@@ -172,16 +199,20 @@ export async function insertOutbound(
       : sql`select ${tenantId}::bigint, ${addressee.eventId}::uuid, 'contact.created', jsonb_build_object('contact', to_jsonb(c)) from c
             union all`;
   const { rows } = await sql<MessageRow>`
-    with ${'contactId' in addressee ? existing(tenantId, addressee, message) : fresh(tenantId, addressee, message)}, m as (
+    with ${'contactId' in addressee ? existing(tenantId, addressee, message) : fresh(tenantId, addressee, message)}, u as (
+      update monthly_usage set messages = messages + 1, conversations = conversations + (select count(*) from opened)
+      where tenant_id = ${tenantId} and month = ${message.counter.month}::date and shard = ${message.counter.shard} and exists (select from v)
+      returning shard
+    ), m as (
       insert into messages as m (tenant_id, id, conversation_id, contact_id, channel_id, direction, type, body, content, status, reply_to_wamid,
                             created_at, updated_at)
       select ${tenantId}::bigint, ${message.id}::uuid, v.id, v.contact_id, ${message.channelId}::bigint, 'outbound', ${message.type}, ${message.body},
              ${JSON.stringify(message.content)}::jsonb, 'queued', ${message.replyToWamid}, ${message.createdAt}::timestamptz, ${message.createdAt}::timestamptz
-      from v
+      from v, u
       returning ${columns('m')}
     ), o as (
-      insert into outbox (tenant_id, channel_id, message_id, contact_id, next_attempt_at)
-      select ${tenantId}::bigint, channel_id, id, contact_id, created_at from m
+      insert into outbox (tenant_id, channel_id, message_id, contact_id, next_attempt_at, sealed)
+      select ${tenantId}::bigint, channel_id, id, contact_id, created_at, ${message.sealed}::bytea from m
     ), e as (
       insert into events (tenant_id, id, type, payload)
       ${contactCreated}
@@ -191,26 +222,62 @@ export async function insertOutbound(
   return rows[0];
 }
 
-/** The contact is locked first, as its deletion does: whoever took the conversation before could wait in a circle. */
-const existing = (
-  tenantId: number,
-  to: { contactId: number; conversationId: number | null },
-  message: NewMessage,
-) => sql`p as materialized (
+/**
+ * The contact is locked first, as its deletion does: whoever took the conversation before could wait in a circle. The counter
+ * comes last.
+ */
+const existing = (tenantId: number, to: KnownRecipient, message: NewMessage) => sql`p as materialized (
     select id from contacts where tenant_id = ${tenantId} and id = ${to.contactId} and opted_out_at is null for key share
-  ), v as (
-    ${to.conversationId === null ? madeConversation(tenantId, message.channelId) : knownConversation(tenantId, to.conversationId)}
+  ), ${to.conversationId === null ? madeConversation(tenantId, message) : knownConversation(tenantId, to.conversationId, to.isCounted, message)}`;
+
+/** Whether it was made here or by somebody else just now shows in xmax; whoever made it has counted it. */
+const madeConversation = (tenantId: number, { channelId, counter }: NewMessage) => sql`v as (
+    insert into conversations as v (tenant_id, contact_id, channel_id, counted_month)
+    select ${tenantId}::bigint, id, ${channelId}::bigint, ${counter.month}::date from p
+    on conflict (tenant_id, contact_id, channel_id) do update set channel_id = excluded.channel_id where v.tenant_id = excluded.tenant_id
+    returning id, contact_id, window_expires_at, v.xmax = 0 as is_new
+  ), opened as (select from v where is_new)`;
+
+const knownConversation = (tenantId: number, id: number, isCounted: boolean, { counter }: NewMessage) => sql`v as (
+    select v.id, v.contact_id, v.window_expires_at from p
+    join conversations v on v.tenant_id = ${tenantId} and v.id = ${id} and v.contact_id = p.id
+  ), opened as (
+    ${
+      isCounted
+        ? sql`select from v where false`
+        : sql`update conversations set counted_month = ${counter.month}::date
+              where tenant_id = ${tenantId} and id = (select id from v) and counted_month is distinct from ${counter.month}::date
+              returning id`
+    }
   )`;
 
-const madeConversation = (tenantId: number, channelId: number) => sql`
+/**
+ * Takes the locks of a send that shares out the month anew, in the order in which every send takes them: the contact, its
+ * conversation (which is made, but not counted, where there is none); a contact that is to be made has the tenant's counters
+ * before it. Two sends could wait for each other otherwise.
+ * @returns the addressee with the conversation; undefined when the contact has gone
+ */
+export async function lockAddressee(
+  trx: Db,
+  tenantId: number,
+  channelId: number,
+  addressee: Addressee,
+): Promise<Addressee | undefined> {
+  if (!('contactId' in addressee)) {
+    await sql`select from tenant_usage where tenant_id = ${tenantId} for update`.execute(trx);
+    return addressee;
+  }
+  const { rows } = await sql<{ id: number }>`
+    with p as materialized (
+      select id from contacts where tenant_id = ${tenantId} and id = ${addressee.contactId} for key share
+    )
     insert into conversations as v (tenant_id, contact_id, channel_id)
     select ${tenantId}::bigint, id, ${channelId}::bigint from p
     on conflict (tenant_id, contact_id, channel_id) do update set channel_id = excluded.channel_id where v.tenant_id = excluded.tenant_id
-    returning id, contact_id, window_expires_at`;
-
-const knownConversation = (tenantId: number, id: number) => sql`
-    select v.id, v.contact_id, v.window_expires_at from p
-    join conversations v on v.tenant_id = ${tenantId} and v.id = ${id} and v.contact_id = p.id`;
+    returning id`.execute(trx);
+  const [conversation] = rows;
+  return conversation && { ...addressee, conversationId: conversation.id };
+}
 
 const fresh = (tenantId: number, to: NewRecipient, message: NewMessage) => sql`room as materialized (
     -- Locked before any contact is, as every creation does: two could wait for each other otherwise.
@@ -233,6 +300,7 @@ const fresh = (tenantId: number, to: NewRecipient, message: NewMessage) => sql`r
     insert into contact_groups (tenant_id, contact_id, group_id)
     select ${tenantId}::bigint, c.id, group_id from c, unnest(${to.groupIds}::bigint[]) as group_id
   ), v as (
-    insert into conversations (tenant_id, contact_id, channel_id)
-    select ${tenantId}::bigint, c.id, ${message.channelId}::bigint from c returning id, contact_id, window_expires_at
-  )`;
+    insert into conversations (tenant_id, contact_id, channel_id, counted_month)
+    select ${tenantId}::bigint, c.id, ${message.channelId}::bigint, ${message.counter.month}::date from c
+    returning id, contact_id, window_expires_at
+  ), opened as (select from v)`;

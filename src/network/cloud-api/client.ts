@@ -127,12 +127,9 @@ export function messageBody(message: OutgoingMessage): JsonObject {
 }
 
 function contentBody(content: OutgoingContent): JsonObject {
-  switch (content.type) {
-    case 'text':
-      return { type: 'text', text: { preview_url: content.previewUrl, body: content.text } };
-    default:
-      return content.type satisfies never;
-  }
+  return content.type === 'text'
+    ? { type: 'text', text: { preview_url: content.previewUrl, body: content.text } }
+    : { type: content.type, [content.type]: content.object };
 }
 
 /**

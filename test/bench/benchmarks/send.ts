@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { Kysely, PostgresDialect } from 'kysely';
 import type pg from 'pg';
 import { insertOutbound, readSendContext } from '../../../src/features/messages/store.ts';
+import { monthOf } from '../../../src/features/usage/month.ts';
 import type { Db, Tables } from '../../../src/platform/database.ts';
 import { newId } from '../../../src/platform/ids.ts';
 import { type Contestant, compete, type Options, overHttp, type Sample } from '../contest.ts';
@@ -80,25 +81,29 @@ async function pgbenchScript(pool: pg.Pool, tenant: FilledTenant): Promise<strin
   // Numbers that stand for nothing else, and not for each other: the statements are only captured, they insert nothing.
   const contactId = tenant.firstContactId + 4_321;
   const conversationId = tenant.firstConversationId + 1_234;
+  const counter = { month: monthOf(Date.now()), shard: 0 };
   const message = {
     id: newId(),
     channelId,
     type: 'text',
     body: TEXT,
     content: { preview_url: false },
+    sealed: null,
+    counter,
     replyToWamid: null,
     createdAt: new Date().toISOString(),
     eventId: newId(),
     key: undefined,
   };
-  await readSendContext(db, id, null, { phoneKey }, null);
-  await insertOutbound(db, id, message, { contactId, conversationId });
+  await readSendContext(db, id, null, { phoneKey }, null, counter);
+  await insertOutbound(db, id, message, { contactId, conversationId, isCounted: true });
   const varying = new Map<unknown, string>([
     [phoneKey, `(${FIRST_PHONE} + :n)::text`],
     [message.id, UUID],
     [message.eventId, UUID],
     [contactId, `(${tenant.firstContactId} + :n)`],
     [conversationId, `(${tenant.firstConversationId} + :n)`],
+    [counter.shard, 'floor(random() * 8)'],
     [message.createdAt, `date_trunc('milliseconds', clock_timestamp())`],
   ]);
   const statements = captured.map(({ sql, parameters }) => {

@@ -1,0 +1,13 @@
+import type { Db } from '../../platform/database.ts';
+import { anyShard } from './month.ts';
+import { reshareMonth } from './share.ts';
+import { addConversations } from './store.ts';
+
+/** Counts conversations that people began this month. Nobody who writes in is turned away, whatever the plan says. */
+export async function countConversations(trx: Db, tenantId: number, month: string, count: number): Promise<void> {
+  if (count === 0) return;
+  const shard = anyShard();
+  if (await addConversations(trx, tenantId, month, shard, count)) return;
+  await reshareMonth(trx, tenantId, month, shard);
+  await addConversations(trx, tenantId, month, shard, count);
+}
