@@ -2,11 +2,16 @@ import DataLoader from 'dataloader';
 import type { Database } from '../platform/database.ts';
 import type { ChannelRow } from './channels/channel.ts';
 import { getChannels } from './channels/store.ts';
-import type { ContactRow, StaffRow } from './contacts/contact.ts';
-import { getContacts, getGroupsOf, getStaff } from './contacts/store.ts';
+import type { ContactRow } from './contacts/contact.ts';
+import { getContacts, getGroupsOf } from './contacts/store.ts';
 import type { LabelRow } from './labels/label.ts';
 import { countMembers, getLabels } from './labels/store.ts';
-import { getContactWindows, getWindows } from './messages/store.ts';
+import type { StoredMedia } from './media/file.ts';
+import { getMediaByNetworkId } from './media/store.ts';
+import type { MessageRow } from './messages/message.ts';
+import { getContactWindows, getMessagesByWamid, getWindows } from './messages/store.ts';
+import type { StaffRow } from './staff/staff-member.ts';
+import { getStaff } from './staff/store.ts';
 
 type Maybe<T> = T | undefined;
 
@@ -82,6 +87,28 @@ export class Loaders {
   get memberCount() {
     this.#memberCount ??= this.#values(ids => countMembers(this.#db, this.#tenantId, ids), 0);
     return this.#memberCount;
+  }
+
+  /** Messages by the network's id. */
+  #messageByWamid: Maybe<DataLoader<string, Maybe<MessageRow>>>;
+  get messageByWamid() {
+    this.#messageByWamid ??= new DataLoader(async wamids => {
+      const rows = await getMessagesByWamid(this.#db, this.#tenantId, wamids);
+      const byWamid = new Map(rows.map(row => [row.wamid, row]));
+      return wamids.map(wamid => byWamid.get(wamid));
+    }, this.#options);
+    return this.#messageByWamid;
+  }
+
+  /** Uploads by the network's id of their file. */
+  #upload: Maybe<DataLoader<string, Maybe<StoredMedia>>>;
+  get upload() {
+    this.#upload ??= new DataLoader(async ids => {
+      const rows = await getMediaByNetworkId(this.#db, this.#tenantId, ids);
+      const byId = new Map(rows.map(row => [row.network_media_id, row]));
+      return ids.map(id => byId.get(id));
+    }, this.#options);
+    return this.#upload;
   }
 
   /** Window ends by conversation. */

@@ -112,6 +112,11 @@ export class Body {
     return value == null ? undefined : new Body(value, this.errors, `${this.#prefix}${name}.`);
   }
 
+  /** The whole path of a field, as faults name it. */
+  path(name: string): string {
+    return this.#prefix + name;
+  }
+
   /** A list of anything, to be read by the caller. */
   list(name: string): readonly unknown[] {
     const value = this.#find([name]);

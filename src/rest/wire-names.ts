@@ -15,12 +15,22 @@ const NAMES: Readonly<Record<string, string>> = {
   to: 'phone',
 };
 
-const wireName = (name: string): string =>
+/** A field's name in REST. */
+export const wireName = (name: string): string =>
   (Object.hasOwn(NAMES, name) ? NAMES[name] : undefined) ??
   name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);
 
 /** The path of a field (`contact.firstName`, `filter.statusId.in`) in REST's names. */
 export const wirePath = (path: string): string => path.split('.').map(wireName).join('.');
+
+/** What this route calls a field, or the nearest field around it, otherwise than all others. */
+function namedPath(path: string, names: Readonly<Record<string, string>>): string {
+  for (let end = path.length; end > 0; end = path.lastIndexOf('.', end - 1)) {
+    const name = names[path.slice(0, end)];
+    if (name !== undefined) return name + wirePath(path.slice(end));
+  }
+  return wirePath(path);
+}
 
 /** The details of an error in REST's names and timestamps. */
 export function wireDetails(
@@ -29,9 +39,7 @@ export function wireDetails(
   names: Readonly<Record<string, string>> = {},
 ): Record<string, unknown> {
   if (code === 'VALIDATION_ERROR')
-    return Object.fromEntries(
-      Object.entries(details).map(([path, messages]) => [names[path] ?? wirePath(path), messages]),
-    );
+    return Object.fromEntries(Object.entries(details).map(([path, messages]) => [namedPath(path, names), messages]));
   const entries = Object.entries(details).map(
     ([name, value]) => [name, typeof value === 'string' ? (wireTime(value) ?? value) : value] as const,
   );

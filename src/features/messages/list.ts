@@ -1,7 +1,8 @@
 import type { Context } from '../../context.ts';
-import { type Selection, selectionAt } from '../../graphql/selection.ts';
+import { merged, type Selection, selectionAt } from '../../graphql/selection.ts';
 import { tenantOf } from '../caller.ts';
 import { type ListArgs, type ListDefinition, listStatement, Page } from '../lists/list.ts';
+import { columnsOf } from './columns.ts';
 import type { MessageRow } from './message.ts';
 import { countMessages, listMessages } from './store.ts';
 
@@ -32,13 +33,9 @@ const MESSAGES: ListDefinition = {
 /** One page of messages, newest first where nothing else is asked. */
 export async function messagePage(context: Context, args: ListArgs, selection: Selection): Promise<Page<MessageRow>> {
   const statement = listStatement(MESSAGES, tenantOf(context), args);
-  const nodes = [selectionAt(selection, 'edges', 'node'), selectionAt(selection, 'nodes')];
+  const nodes = merged(selectionAt(selection, 'edges', 'node'), selectionAt(selection, 'nodes'));
   const total = selection.has('totalCount') ? countMessages(context.db.read, statement) : undefined;
   total?.catch(() => undefined);
-  const rows = await listMessages(
-    context.db.read,
-    statement,
-    nodes.some(node => node.has('serviceWindow')),
-  );
+  const rows = await listMessages(context.db.read, statement, columnsOf(nodes), nodes.has('serviceWindow'));
   return new Page(statement, rows, () => total ?? countMessages(context.db.read, statement));
 }

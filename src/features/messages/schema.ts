@@ -1,15 +1,15 @@
 import { builder } from '../../builder.ts';
 import { notFound } from '../../errors.ts';
-import { optionalInputId, uuidOf } from '../../global-ids.ts';
+import { uuidOf } from '../../global-ids.ts';
 import { selectionOf } from '../../graphql/selection.ts';
 import { tenantOf } from '../caller.ts';
 import { Channel } from '../channels/schema.ts';
-import { ContactDetailsInput } from '../contacts/inputs.ts';
 import { Contact } from '../contacts/schema.ts';
 import { connectionOf, DateTimeFilter, IDFilter, OrderDirection, pageArgs, StringFilter } from '../lists/schema.ts';
 import { messagePage } from './list.ts';
 import { markRead } from './mark-read.ts';
 import type { MessageError, MessageRow } from './message.ts';
+import { freeFormFields, sendInputOf } from './send-input.ts';
 import { MAX_TEXT, sendText } from './send-text.ts';
 import { ServiceWindow } from './service-window.ts';
 import { getMessages } from './store.ts';
@@ -148,6 +148,16 @@ builder.node(Message, {
   }),
 });
 
+builder.objectField(Message, 'replyTo', t =>
+  t.field({
+    type: Message,
+    nullable: true,
+    description: 'The message that this one answers or reacts to; null where we do not have it.',
+    resolve: ({ reply_to_wamid }, _args, { loaders }) =>
+      reply_to_wamid === null ? null : loaders.messageByWamid.load(reply_to_wamid),
+  }),
+);
+
 const MessageFilter = builder.inputType('MessageFilter', {
   description: 'Which messages a list shows.',
   fields: t => ({
@@ -204,31 +214,12 @@ builder.queryFields(t => ({
 const SendTextMessageInput = builder.inputType('SendTextMessageInput', {
   description: 'A text to one person.',
   fields: t => ({
-    to: t.string({
-      required: true,
-      description:
-        'A phone number in international format, or the global id of a contact. A number that nobody has becomes a new contact.',
-    }),
+    ...freeFormFields(t),
     text: t.string({
       required: true,
       description: `At most ${MAX_TEXT} characters after merging. Merge fields such as \`@{contact_first_name}\` are filled from the contact.`,
     }),
     previewUrl: t.boolean({ description: 'Show a preview of the first link.' }),
-    channelId: t.id({ description: 'The channel to send from; the default one when nothing is said.' }),
-    contact: t.field({
-      type: ContactDetailsInput,
-      description: 'What is known of the person, used when the contact is new.',
-    }),
-    requireOpenWindow: t.boolean({
-      description:
-        'Refuse outside the 24-hour service window (true) or let the network decide (false), whatever the tenant has set.',
-    }),
-    waitForAcceptance: t.boolean({
-      description: 'Answer when the network took the message (5 seconds at most), not as soon as it is stored.',
-    }),
-    idempotencyKey: t.string({
-      description: 'Makes a repeated request the same one for 24 hours (at most 255 characters).',
-    }),
   }),
 });
 
@@ -238,8 +229,7 @@ builder.mutationField('sendTextMessage', t =>
     description: 'Sends a text. Once answered it is stored and will be sent, whatever happens to this process.',
     authScopes: { scope: 'messages:send' },
     args: { input: t.arg({ type: SendTextMessageInput, required: true }) },
-    resolve: (_root, { input }, context) =>
-      sendText(context, { ...input, channelId: optionalInputId('Channel', input.channelId ?? undefined, 'channelId') }),
+    resolve: (_root, { input }, context) => sendText(context, sendInputOf(input)),
   }),
 );
 

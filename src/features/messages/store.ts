@@ -17,13 +17,16 @@ const columns = (alias: string) => sql.raw(MESSAGE_COLUMNS.map(column => `${alia
 
 const WINDOW = `(select v.window_expires_at from conversations v where v.tenant_id = m.tenant_id and v.id = m.conversation_id) as window_expires_at`;
 
-/** Columns that a list reads only where they are selected: they are the wide ones. */
-export async function listMessages(db: Db, statement: ListStatement, withWindow: boolean): Promise<MessageRow[]> {
-  const select = [
-    ...MESSAGE_COLUMNS.map(column => `m.${column}`),
-    ...statement.keys,
-    ...(withWindow ? [WINDOW] : []),
-  ].join(', ');
+/** One page of messages with what is selected of them; what was not read is missing in its rows. */
+export async function listMessages(
+  db: Db,
+  statement: ListStatement,
+  columns: readonly (keyof MessageRow)[],
+  withWindow: boolean,
+): Promise<MessageRow[]> {
+  const select = [...columns.map(column => `m.${column}`), ...statement.keys, ...(withWindow ? [WINDOW] : [])].join(
+    ', ',
+  );
   const { rows } = await db.executeQuery(raw<MessageRow>(`select ${select} ${statement.tail}`, statement.values));
   return rows;
 }

@@ -52,6 +52,7 @@ export async function postMessage(world: World, number: EmulatorNumber, body: Js
     userId: recipient.userId,
     type: content.type,
     body: content.text,
+    content: contentOf(body, content.type),
     callbackData: asText(body['biz_opaque_callback_data']),
     category: content.category,
     at: world.clock.now(),

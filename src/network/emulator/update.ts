@@ -14,6 +14,8 @@ export interface TakenMessage {
   readonly type: string;
   /** What the person reads: text, caption, template with its parameters put in. */
   readonly body: string | undefined;
+  /** The type's own object, as it was sent. */
+  readonly content: JsonObject;
   readonly callbackData: string | undefined;
   /** `service` for free-form messages, the template's category otherwise. */
   readonly category: string;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { updateTenant } from '../../../src/features/tenants/store.ts';
+import { changeTenant } from '../../../src/features/tenants/change.ts';
 import { monthOf } from '../../../src/features/usage/month.ts';
 import type { Clock } from '../../../src/platform/clock.ts';
 import { codeOf, dataOf } from '../../support/answers.ts';
@@ -115,7 +115,7 @@ test('a repeated request is counted once, a refused one not at all', async () =>
 test('a larger plan lets sends go on at once, a smaller one stops them', async () => {
   const tenant = await gateway.addTenant({ plan: 'three messages' });
   const change = (plan: string) =>
-    gateway.gateway.resources.db.transaction(trx => updateTenant(trx, tenant.id, { plan }));
+    gateway.gateway.resources.db.transaction(trx => changeTenant(trx, tenant.id, { plan }, monthOf(clock.now())));
   const many = async (count: number) =>
     (await Promise.all(Array.from({ length: count }, () => send(tenant)))).filter(({ errors }) => !errors).length;
   expect(await many(6)).toBe(3);

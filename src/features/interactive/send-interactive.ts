@@ -1,0 +1,41 @@
+import type { Context } from '../../context.ts';
+import { callerOf } from '../caller.ts';
+import type { MessageRow } from '../messages/message.ts';
+import { type MergeText, type SendInput, send } from '../messages/send.ts';
+import { requireFeature } from '../tenants/feature.ts';
+import { actionOf, type Choices, LIMITS } from './interactive.ts';
+
+export interface SendInteractiveInput extends SendInput, Choices {
+  readonly body: string;
+  readonly header?: string | null | undefined;
+  readonly footer?: string | null | undefined;
+}
+
+/**
+ * Sends a text with buttons, a list or a link. What the person chooses comes back as a message that answers this one.
+ * Errors as `send`; FEATURE_NOT_AVAILABLE.
+ */
+export async function sendInteractive(context: Context, input: SendInteractiveInput): Promise<MessageRow> {
+  requireFeature(callerOf(context).tenant, 'interactive');
+  const { type, action } = actionOf(input);
+  const texts: Record<string, MergeText> = {
+    body: { text: input.body, maxLength: type === 'list' ? LIMITS.listBody : LIMITS.body },
+    ...(input.header && { header: { text: input.header, maxLength: LIMITS.header } }),
+    ...(input.footer && { footer: { text: input.footer, maxLength: LIMITS.footer } }),
+  };
+  return send(context, 'sendInteractiveMessage', input, {
+    type: 'interactive',
+    freeForm: true,
+    texts,
+    compose: text => ({
+      body: text('body'),
+      content: {
+        type,
+        ...(texts['header'] && { header: { type: 'text', text: text('header') } }),
+        body: { text: text('body') },
+        ...(texts['footer'] && { footer: { text: text('footer') } }),
+        action,
+      },
+    }),
+  });
+}
