@@ -1,0 +1,42 @@
+import type { PublicMessage } from '../messages/message.ts';
+
+/** A place that a person shared. */
+export interface Location {
+  readonly latitude: number;
+  readonly longitude: number;
+  readonly name: string | null;
+  readonly address: string | null;
+}
+
+/** A card of somebody's address book. */
+export interface SharedContact {
+  readonly name: string;
+  /** As the card writes them. */
+  readonly phones: readonly string[];
+}
+
+type Received = Pick<PublicMessage, 'type' | 'content'>;
+type Fields = Readonly<Record<string, unknown>>;
+
+const asFields = (value: unknown): Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+const asText = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
+
+/** The place that a message is; null for any other message, and for one without coordinates. */
+export function locationOf({ type, content }: Received): Location | null {
+  const { latitude, longitude, name, address } = content;
+  if (type !== 'location' || typeof latitude !== 'number' || typeof longitude !== 'number') return null;
+  return { latitude, longitude, name: asText(name), address: asText(address) };
+}
+
+/** The cards that a message holds; the network sends them as a list, which `content` keeps under `value`. */
+export function sharedContactsOf({ type, content }: Received): SharedContact[] {
+  if (type !== 'contacts') return [];
+  return asList(content['value']).map(card => {
+    const { name, phones } = asFields(card);
+    const { formatted_name, first_name } = asFields(name);
+    const numbers = asList(phones).flatMap(entry => asText(asFields(entry)['phone']) ?? []);
+    return { name: asText(formatted_name) ?? asText(first_name) ?? '', phones: numbers };
+  });
+}
