@@ -1,6 +1,7 @@
 import type { Config } from './config.ts';
 import type { EventBus } from './features/events/bus.ts';
 import type { Loaders } from './features/loaders.ts';
+import type { Feature } from './features/tenants/feature.ts';
 import type { TokenVerifier } from './features/tokens/verifier.ts';
 import type { Network } from './network/network.ts';
 import type { Clock } from './platform/clock.ts';
@@ -33,6 +34,8 @@ export interface Tenant {
   readonly slug: string;
   readonly name: string;
   readonly planName: string;
+  /** What the plan includes; see `requireFeature`. */
+  readonly features: ReadonlySet<Feature>;
   readonly callsPerMinute: number;
   readonly windowPolicy: 'network' | 'refuse';
   readonly defaultSourceId: number | null;

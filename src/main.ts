@@ -8,7 +8,7 @@ import { schemaCommand } from './commands/schema.ts';
 import { serveCommand } from './commands/serve.ts';
 import { tenantCommand } from './commands/tenant.ts';
 import { tokenCommand } from './commands/token.ts';
-import { CodedError } from './errors.ts';
+import { CodedError, type FieldErrors } from './errors.ts';
 import { UserError } from './platform/user-error.ts';
 
 /** The command line. What only one command needs it loads itself, so that the others start at once. A user's error is a sentence and an exit code; anything else is a fault of ours and shows its stack. */
@@ -32,7 +32,16 @@ const program = new Command('parley')
 try {
   await program.parseAsync(process.argv);
 } catch (error) {
-  if (error instanceof UserError || error instanceof CodedError) process.stderr.write(`${error.message}\n`);
+  if (error instanceof CodedError) process.stderr.write(`${sentencesOf(error)}\n`);
+  else if (error instanceof UserError) process.stderr.write(`${error.message}\n`);
   else process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
   process.exitCode = error instanceof UserError ? error.exitCode : 1;
+}
+
+/** A fault of a field is told with the field's name: the message alone does not have it. */
+function sentencesOf({ code, message, details }: CodedError): string {
+  if (code !== 'VALIDATION_ERROR' || !details) return message;
+  return Object.entries(details as FieldErrors)
+    .map(([field, messages]) => `${field}: ${messages.join(' ')}`)
+    .join('\n');
 }

@@ -5,12 +5,12 @@ import { CodedError } from '../errors.ts';
 import type { ChannelRow } from '../features/channels/channel.ts';
 import { connectChannel } from '../features/channels/connect.ts';
 import { listChannels } from '../features/channels/store.ts';
+import { requireTenant } from '../features/tenants/require.ts';
 import { createCloudApiNetwork } from '../network/cloud-api/client.ts';
 import { createSecretBox } from '../platform/crypto.ts';
 import { createLog } from '../platform/log.ts';
 import { UserError } from '../platform/user-error.ts';
 import { DEV_DIRECTORY, print, readFacts, secretKeyOf, withDatabase } from './database.ts';
-import { requireTenant } from './tenant.ts';
 
 const shown = (channel: ChannelRow) => ({
   id: channel.id,

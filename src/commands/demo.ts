@@ -3,9 +3,10 @@ import { type CountryCode, getCountryCallingCode } from 'libphonenumber-js/min';
 import examples from 'libphonenumber-js/mobile/examples';
 import { FieldErrorList } from '../errors.ts';
 import { connectChannel } from '../features/channels/connect.ts';
-import { countryOf, parseContact } from '../features/contacts/contact.ts';
+import { parseContact } from '../features/contacts/contact.ts';
 import { newContact } from '../features/contacts/create.ts';
 import { insertContacts, setGroups } from '../features/contacts/store.ts';
+import { countryOf } from '../features/countries/country.ts';
 import { insertLabels } from '../features/labels/store.ts';
 import { createTenant } from '../features/tenants/create.ts';
 import { findTenant, updateTenant } from '../features/tenants/store.ts';
@@ -253,14 +254,14 @@ function demoPeople() {
   const people = [];
   for (const [place, id] of COUNTRIES.entries()) {
     const country = countryOf(id);
-    const example = country && examples[country.code as CountryCode];
+    const example = country && examples[country.alpha2 as CountryCode];
     if (!country || !example) continue;
     for (let index = 0; index < CONTACTS_PER_COUNTRY; index += 1) {
-      const number = `+${getCountryCallingCode(country.code as CountryCode)}${example.slice(0, -2)}${String(10 + index * 13).slice(-2)}`;
+      const number = `+${getCountryCallingCode(country.alpha2 as CountryCode)}${example.slice(0, -2)}${String(10 + index * 13).slice(-2)}`;
       const errors = new FieldErrorList();
       const firstName = FIRST_NAMES[(place * 3 + index * 5) % FIRST_NAMES.length] ?? '';
       const lastName = LAST_NAMES[(place * 7 + index * 3) % LAST_NAMES.length] ?? '';
-      const email = `${firstName}.${lastName}.${country.code}${index}@example.com`
+      const email = `${firstName}.${lastName}.${country.alpha2}${index}@example.com`
         .toLowerCase()
         .normalize('NFD')
         .replace(/[^a-z0-9.@]/g, '');

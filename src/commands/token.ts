@@ -1,12 +1,13 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { loadConfig } from '../config.ts';
+import { requireTenant } from '../features/tenants/require.ts';
 import { createToken } from '../features/tokens/create.ts';
 import { type AccessTokenRow, listTokens, revokeToken } from '../features/tokens/store.ts';
-import { DAY, HOUR, MINUTE, systemClock } from '../platform/clock.ts';
+import { systemClock } from '../platform/clock.ts';
 import { UserError } from '../platform/user-error.ts';
 import { SCOPES } from '../scopes.ts';
 import { print, withDatabase } from './database.ts';
-import { requireTenant } from './tenant.ts';
+import { instant } from './instant.ts';
 
 const shown = (token: AccessTokenRow) => ({
   id: token.id,
@@ -17,20 +18,6 @@ const shown = (token: AccessTokenRow) => ({
   expires_at: token.expires_at,
   revoked_at: token.revoked_at,
 });
-
-const UNITS: Readonly<Record<string, number>> = { m: MINUTE, h: HOUR, d: DAY };
-
-/** `30d`, `12h`, `90m`, or an ISO 8601 instant. @returns ISO 8601 */
-function expiry(text: string): string {
-  const [, count, unit] = /^(\d+)([mhd])$/.exec(text) ?? [];
-  const time =
-    count !== undefined && unit !== undefined
-      ? systemClock.now() + Number(count) * (UNITS[unit] ?? 0)
-      : Date.parse(text);
-  if (Number.isNaN(time))
-    throw new InvalidArgumentError('Use 30d, 12h, 90m, or an instant such as 2027-01-31T00:00:00Z.');
-  return new Date(time).toISOString();
-}
 
 function positive(text: string): number {
   const number = Number(text);
@@ -48,7 +35,7 @@ export function tokenCommand(): Command {
     .option('--name <name>', 'what it is for', 'command line')
     .option('--scopes <scopes>', 'comma-separated, such as contacts:read,messages:*', '*')
     .option('--rate <calls>', "calls per minute (default: 60, or the plan's when that is less)", positive)
-    .option('--expires <when>', 'when it ends by itself: 30d, 12h, or an instant', expiry)
+    .option('--expires <when>', 'when it ends by itself: 30d, 12h, or an instant', instant)
     .action(async (options: { tenant: string; name: string; scopes: string; rate?: number; expires?: string }) => {
       const { token, accessToken } = await withDatabase(loadConfig(), async db => {
         const tenant = await requireTenant(db.read, options.tenant);

@@ -1,6 +1,8 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { Program, run } from './program.ts';
@@ -21,30 +23,46 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
+/** The least there is. */
+const COMMANDS = [
+  '',
+  'dev',
+  'serve',
+  'migrate',
+  'tenant',
+  'tenant create',
+  'tenant list',
+  'tenant update',
+  'tenant plans',
+  'tenant staff',
+  'tenant staff add',
+  'tenant staff list',
+  'tenant staff remove',
+  'token',
+  'token create',
+  'token list',
+  'token revoke',
+  'channel',
+  'channel connect',
+  'channel list',
+  'emulator',
+  'schema',
+];
+
 test('every command has --help', { timeout: 60_000 }, async () => {
-  const commands = [
-    [],
-    ['dev'],
-    ['serve'],
-    ['migrate'],
-    ['tenant'],
-    ['tenant', 'create'],
-    ['tenant', 'list'],
-    ['tenant', 'update'],
-    ['token'],
-    ['token', 'create'],
-    ['token', 'list'],
-    ['token', 'revoke'],
-    ['channel'],
-    ['channel', 'connect'],
-    ['channel', 'list'],
-    ['emulator'],
-    ['schema'],
-  ];
-  for (const command of commands) {
-    const { code, output } = await run(directory, [...command, '--help']);
-    expect([command, code, output.includes('Usage: parley')]).toEqual([command, 0, true]);
-  }
+  const script = fileURLToPath(new URL('./help-of-all.ts', import.meta.url));
+  const helps = spawnSync(process.execPath, [script], { encoding: 'utf8' })
+    .stdout.trimEnd()
+    .split('\n')
+    .map(line => JSON.parse(line) as { command: string; code: number; usage: string });
+  for (const { command, code, usage } of helps)
+    expect([command, code, usage]).toEqual([command, 0, expect.stringMatching(`^Usage: parley ${command}`)]);
+  expect(helps.map(({ command }) => command)).toEqual(expect.arrayContaining(COMMANDS));
+  // And one of them as a person asks for it.
+  expect(await run(directory, ['tenant', 'create', '--help'])).toMatchObject({
+    code: 0,
+    output: expect.stringMatching(/^Usage: parley tenant create /),
+  });
 });
 
 test('parley schema prints what is committed', async () => {
@@ -66,6 +84,8 @@ test('faults of a user are sentences with an exit code, never a stack trace', { 
       /There is no plan gold\. There are starter, standard, unlimited\./,
     ],
     [['tenant', 'update', 'nobody', '--name', 'x'], env(), /There is no tenant nobody/],
+    [['tenant', 'update', 'nobody'], env(), /Nothing to change/],
+    [['tenant', 'create', 'acme', '--expires-at', 'soon'], env(), /Use 30d, 12h, 90m, or an instant/],
     [['token', 'create', '--tenant', 'nobody'], env(), /There is no tenant nobody/],
     [['frobnicate'], {}, /unknown command/],
   ];
@@ -106,6 +126,36 @@ test('a tenant, its tokens and its life are managed from the command line', { ti
   expect(await database.query('select opt_out_words from tenants where slug = $1', ['acme'])).toEqual([
     { opt_out_words: ['ende', 'halt'] },
   ]);
+});
+
+test("a tenant's plan, its end and its staff are managed from the command line", { timeout: 60_000 }, async () => {
+  const tenant = (...args: string[]) => run(directory, ['tenant', ...args], env());
+  expect((await tenant('plans')).output).toMatch(
+    /starter\s+1000\s+1000\s+10000\s+3\s+120\s+media,templates,interactive,otp,webhooks\n/,
+  );
+  const created = await tenant('create', 'shop', '--plan', 'starter', '--expires-at', '2030-01-31T00:00:00Z');
+  expect(created.output).toMatch(
+    /shop\s+shop\s+active\s+starter\s+0\/1000\s+0\/1000\s+0\/10000\s+0\/3\s.*2030-01-31T00/,
+  );
+  expect((await tenant('update', 'shop', '--plan', 'standard', '--expires-at', 'never')).output).toMatch(
+    /standard\s+0\/50000\s+0\/50000\s+0\/500000\s+0\/50\s+600\s+network\s+\d{4}-/,
+  );
+  expect((await tenant('staff', 'add', 'shop', '--name', 'Ana', '--email', 'ana@example.com')).output).toMatch(
+    /\d+\s+Ana\s+ana@example\.com/,
+  );
+  const again = await tenant('staff', 'add', 'shop', '--name', '', '--email', 'Ana');
+  expect(again).toMatchObject({
+    code: 1,
+    output: 'name: Must have 1 to 255 characters.\nemail: Must be an e-mail address.\n',
+  });
+  const [ana] = JSON.parse((await tenant('staff', 'list', 'shop', '--json')).output);
+  expect(ana).toMatchObject({ name: 'Ana', email: 'ana@example.com' });
+  const [shop] = JSON.parse((await tenant('list', '--json')).output).filter(
+    ({ slug }: { slug: string }) => slug === 'shop',
+  );
+  expect(shop).toMatchObject({ contacts: '0/50000', messages: '0/500000', staff: '1/50', expires_at: null });
+  expect((await tenant('staff', 'remove', 'shop', 'bob@example.com')).output).toMatch(/There is no bob@example\.com/);
+  expect((await tenant('staff', 'remove', 'shop', String(ana.id))).output).toMatch(/ana@example\.com\s+0/);
 });
 
 test('two migrations at once are safe, and a database without them is named by serve', {

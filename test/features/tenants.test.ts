@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { changeTenant } from '../../src/features/tenants/change.ts';
 import { createTenant } from '../../src/features/tenants/create.ts';
 import { findTenant, updateTenant } from '../../src/features/tenants/store.ts';
+import { monthOf } from '../../src/features/usage/month.ts';
 import { UserError } from '../../src/platform/user-error.ts';
 import { codeOf, dataOf } from '../support/answers.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
@@ -108,6 +110,41 @@ test('a change of a tenant changes what is given and leaves the rest', async () 
     max_contacts: 1_000,
     opt_out_words: ['weg'],
   });
+});
+
+test("another plan's month begins with what has been used, at once, and a larger one goes on", async () => {
+  await gateway.database.query(
+    "insert into plans (name, max_messages, calls_per_minute) values ('two-messages', 2, 6000)",
+  );
+  const tenant = await gateway.addTenant({ plan: 'standard' });
+  const change = (plan: string) =>
+    gateway.gateway.resources.db.transaction(trx => changeTenant(trx, tenant.id, { plan }, monthOf(Date.now())));
+  const send = () =>
+    gateway.graphql(
+      'mutation { sendTextMessage(input: { to: "+4915177700001", text: "Hi" }) { databaseId } }',
+      {},
+      tenant.token,
+    );
+  for (let index = 0; index < 2; index += 1) dataOf(await send());
+  await change('two-messages');
+  expect((await send()).errors?.[0]?.extensions).toEqual({
+    code: 'FEATURE_LIMIT_EXCEEDED',
+    details: { feature: 'messages', current: 2, maximum: 2 },
+  });
+  await change('unlimited');
+  dataOf(await send());
+  await expect(change('gold')).rejects.toThrow(/There is no plan gold/);
+});
+
+test('a plan ends when it is said, and never again when that is said', async () => {
+  const { tenant_id: id } = await make('ending');
+  const change = async (changes: Parameters<typeof changeTenant>[2]) => {
+    await gateway.gateway.resources.db.transaction(trx => changeTenant(trx, id, changes, monthOf(Date.now())));
+    return (await findTenant(gateway.gateway.resources.db.write, 'ending'))?.plan_expires_at;
+  };
+  expect(await change({ planExpiresAt: '2030-01-31T00:00:00.000Z' })).toBe('2030-01-31T00:00:00.000Z');
+  expect(await change({ name: 'Ending' })).toBe('2030-01-31T00:00:00.000Z');
+  expect(await change({ planExpiresAt: null })).toBeNull();
 });
 
 test('a tenant cannot have the source or status of another as its default', async () => {

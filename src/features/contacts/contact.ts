@@ -1,9 +1,10 @@
-import { createRequire } from 'node:module';
 import { z } from 'zod';
 import type { FieldErrorList } from '../../errors.ts';
 import { type Phone, parsePhone } from '../../platform/phone.ts';
 import { isStorable, lengthOf } from '../../platform/text.ts';
+import { countryOf } from '../countries/country.ts';
 import type { LabelRow } from '../labels/label.ts';
+import type { StaffRow } from '../staff/staff-member.ts';
 
 export type ContactType = 'lead' | 'customer' | 'guest';
 
@@ -28,12 +29,6 @@ export interface PublicContact {
   readonly opted_out_at: string | null;
   readonly created_at: string;
   readonly updated_at: string;
-}
-
-export interface StaffRow {
-  readonly id: number;
-  readonly name: string;
-  readonly email: string;
 }
 
 /** A row as a query gives it. A list reads only the columns that were selected, and what belongs to them nested in JSON. */
@@ -156,28 +151,6 @@ export function parseContact(input: ContactInput, errors: FieldErrorList, prefix
 export const PHONE_FAULT = 'Must be a phone number in international format, for example +49 151 23456789.';
 
 export const phoneOf = (input: string): Phone | undefined => parsePhone(input);
-
-export interface Country {
-  /** ISO 3166-1 numeric. */
-  readonly id: number;
-  /** ISO 3166-1 alpha-2. */
-  readonly code: string;
-  /** English name. */
-  readonly name: string;
-}
-
-// The package's entry point loads the names of every language; its table of codes is all we need, Node knows the names.
-const codes: readonly (readonly [alpha2: string, alpha3: string, numeric: string])[] = createRequire(import.meta.url)(
-  'i18n-iso-countries/codes.json',
-);
-const alpha2ByNumeric = new Map(codes.map(([alpha2, , numeric]) => [Number(numeric), alpha2]));
-const countryNames = new Intl.DisplayNames(['en'], { type: 'region' });
-
-/** @returns undefined when no country has this number */
-export function countryOf(id: number): Country | undefined {
-  const code = alpha2ByNumeric.get(id);
-  return code === undefined ? undefined : { id, code, name: countryNames.of(code) ?? code };
-}
 
 /** First and last name, as people say it; empty when there is neither. */
 export const fullName = (contact: Pick<PublicContact, 'firstname' | 'lastname'>): string =>

@@ -3,9 +3,12 @@ import { invalid, notFound } from '../../errors.ts';
 import { inputId, numericId } from '../../global-ids.ts';
 import { selectionOf } from '../../graphql/selection.ts';
 import { tenantOf } from '../caller.ts';
+import { countryOf } from '../countries/country.ts';
+import { CountryType } from '../countries/schema.ts';
 import { Group, Source, Status } from '../labels/schema.ts';
 import { connectionOf, pageArgs } from '../lists/schema.ts';
-import { type ContactRow, type Country, countryOf, fullName, type StaffRow } from './contact.ts';
+import { StaffMember } from '../staff/schema.ts';
+import { type ContactRow, fullName } from './contact.ts';
 import { createContact } from './create.ts';
 import { type CreateContactsResult, createContacts } from './create-many.ts';
 import {
@@ -18,40 +21,8 @@ import {
 } from './inputs.ts';
 import { contactPage } from './list.ts';
 import { type RemovedContacts, removeContact, removeContacts } from './remove.ts';
-import { getContacts, getStaff, listStaff } from './store.ts';
+import { getContacts } from './store.ts';
 import { changeContact } from './update.ts';
-
-export const StaffMember = builder.objectRef<StaffRow>('StaffMember');
-
-builder.node(StaffMember, {
-  name: 'StaffMember',
-  description: 'A person of the tenant to whom contacts are assigned.',
-  id: { resolve: member => member.id },
-  brandLoadedObjects: true,
-  loadMany: async (ids, context) => {
-    if (!context.principal?.scopes.has('contacts:read')) return ids.map(() => undefined);
-    const rows = await getStaff(context.db.read, tenantOf(context), ids.map(Number).filter(Number.isSafeInteger));
-    return ids.map(id => rows.find(row => row.id === Number(id)));
-  },
-  fields: t => ({
-    databaseId: t.field({
-      type: 'BigInt',
-      description: 'The number that REST knows it by.',
-      resolve: member => member.id,
-    }),
-    name: t.exposeString('name', { description: 'The name.' }),
-    email: t.exposeString('email', { description: 'The e-mail address.' }),
-  }),
-});
-
-const CountryType = builder.objectRef<Country>('Country').implement({
-  description: 'A country by ISO 3166-1.',
-  fields: t => ({
-    id: t.exposeInt('id', { description: 'The numeric code.' }),
-    code: t.exposeString('code', { description: 'The two-letter code.' }),
-    name: t.exposeString('name', { description: 'The English name.' }),
-  }),
-});
 
 export const Contact = builder.objectRef<ContactRow>('Contact');
 
@@ -199,12 +170,6 @@ builder.queryFields(t => ({
       if (!contact) throw notFound('Contact');
       return contact;
     },
-  }),
-  staffMembers: t.field({
-    type: [StaffMember],
-    description: 'The people to whom contacts can be assigned.',
-    authScopes: { scope: 'contacts:read' },
-    resolve: (_root, _args, context) => listStaff(context.db.read, tenantOf(context)),
   }),
 }));
 

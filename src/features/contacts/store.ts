@@ -5,12 +5,11 @@ import { raw } from '../../platform/raw-query.ts';
 import type { LabelRow } from '../labels/label.ts';
 import type { ListStatement } from '../lists/list.ts';
 import { ALL_COLUMNS, ContactPage, type PageJson } from './columns.ts';
-import type { ContactFields, ContactRow, PublicContact, StaffRow } from './contact.ts';
+import type { ContactFields, ContactRow, PublicContact } from './contact.ts';
 
 declare module '../../platform/database.ts' {
   interface Tables {
     contacts: PublicContact & { tenant_id: number };
-    staff: StaffRow & { tenant_id: number };
     tenant_usage: { tenant_id: number; contacts: number };
   }
 }
@@ -70,18 +69,6 @@ export async function getGroupsOf(
     else groups.set(row.contact_id, [row]);
   }
   return groups;
-}
-
-export async function getStaff(db: Db, tenantId: number, ids: readonly number[]): Promise<StaffRow[]> {
-  const { rows } = await sql<StaffRow>`
-    select id, name, email from staff where tenant_id = ${tenantId} and id = any(${ids}::bigint[])`.execute(db);
-  return rows;
-}
-
-export async function listStaff(db: Db, tenantId: number): Promise<StaffRow[]> {
-  const { rows } =
-    await sql<StaffRow>`select id, name, email from staff where tenant_id = ${tenantId} order by name, id`.execute(db);
-  return rows;
 }
 
 /** Which of these ids are rows of the tenant. */
@@ -246,6 +233,16 @@ export async function updateContact(
     update contacts c set ${sql.join([...set, sql`updated_at = now()`])} where c.tenant_id = ${tenantId} and c.id = ${id}
     returning ${columns}`.execute(trx);
   return rows[0];
+}
+
+/** Takes an assignee off at most `limit` contacts. */
+export async function unassignSome(trx: Db, tenantId: number, staffId: number, limit: number): Promise<ContactRow[]> {
+  const { rows } = await sql<ContactRow>`
+    update contacts c set assigned_id = null, updated_at = now()
+    where c.tenant_id = ${tenantId} and c.id = any(array(
+      select id from contacts where tenant_id = ${tenantId} and assigned_id = ${staffId} order by id limit ${limit} for update))
+    returning ${columns}`.execute(trx);
+  return rows;
 }
 
 /** Removes contacts with all that belongs to them, and gives their room back (down to a smaller plan's maximum). */

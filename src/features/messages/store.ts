@@ -233,11 +233,14 @@ const existing = (tenantId: number, to: KnownRecipient, message: NewMessage) => 
     select id from contacts where tenant_id = ${tenantId} and id = ${to.contactId} and opted_out_at is null for key share
   ), ${to.conversationId === null ? madeConversation(tenantId, message) : knownConversation(tenantId, to.conversationId, to.isCounted, message)}`;
 
-/** Whether it was made here or by somebody else just now shows in xmax; whoever made it has counted it. */
+/**
+ * Whether it was made here or by somebody else just now shows in xmax; whoever made it has counted it. The update that returns
+ * the other's row sets no column of a key: that lock would stop foreign keys of messages, and two sends could wait in a circle.
+ */
 const madeConversation = (tenantId: number, { channelId, counter }: NewMessage) => sql`v as (
     insert into conversations as v (tenant_id, contact_id, channel_id, counted_month)
     select ${tenantId}::bigint, id, ${channelId}::bigint, ${counter.month}::date from p
-    on conflict (tenant_id, contact_id, channel_id) do update set channel_id = excluded.channel_id where v.tenant_id = excluded.tenant_id
+    on conflict (tenant_id, contact_id, channel_id) do update set counted_month = v.counted_month where v.tenant_id = excluded.tenant_id
     returning id, contact_id, window_expires_at, v.xmax = 0 as is_new
   ), opened as (select from v where is_new)`;
 
@@ -276,7 +279,7 @@ export async function lockAddressee(
     )
     insert into conversations as v (tenant_id, contact_id, channel_id)
     select ${tenantId}::bigint, id, ${channelId}::bigint from p
-    on conflict (tenant_id, contact_id, channel_id) do update set channel_id = excluded.channel_id where v.tenant_id = excluded.tenant_id
+    on conflict (tenant_id, contact_id, channel_id) do update set counted_month = v.counted_month where v.tenant_id = excluded.tenant_id
     returning id`.execute(trx);
   const [conversation] = rows;
   return conversation && { ...addressee, conversationId: conversation.id };

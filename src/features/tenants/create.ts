@@ -7,6 +7,8 @@ export interface NewTenant {
   readonly name: string;
   readonly plan: string;
   readonly windowPolicy: TenantRow['window_policy'];
+  /** When the plan ends, in ISO 8601; without it never. */
+  readonly planExpiresAt?: string | undefined;
 }
 
 /** Makes a tenant with its counters, in the caller's transaction. @throws UserError */
@@ -15,7 +17,14 @@ export async function createTenant(trx: Db, tenant: NewTenant): Promise<TenantRo
     throw new UserError('A slug has 1 to 63 lower-case letters, digits and hyphens, and does not begin with a hyphen.');
   }
   await requirePlan(trx, tenant.plan);
-  const id = await insertTenant(trx, tenant.slug, tenant.name, tenant.plan, tenant.windowPolicy);
+  const id = await insertTenant(
+    trx,
+    tenant.slug,
+    tenant.name,
+    tenant.plan,
+    tenant.windowPolicy,
+    tenant.planExpiresAt ?? null,
+  );
   const created = id === undefined ? undefined : await findTenant(trx, tenant.slug);
   if (!created) throw new UserError(`There is a tenant ${tenant.slug} already.`);
   return created;

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../platform/database.ts';
+import type { Feature } from './feature.ts';
 
 declare module '../../platform/database.ts' {
   interface Tables {
@@ -14,6 +15,7 @@ export interface TenantRow {
   readonly name: string;
   readonly status: 'active' | 'suspended';
   readonly plan_name: string;
+  readonly plan_expires_at: string | null;
   readonly max_contacts: number | null;
   readonly calls_per_minute: number;
   readonly contacts: number;
@@ -23,20 +25,35 @@ export interface TenantRow {
 }
 
 const SELECT = sql.raw(`
-  select t.tenant_id, t.slug, t.name, t.status, p.name as plan_name, p.max_contacts, p.calls_per_minute, u.contacts, t.window_policy,
+  select t.tenant_id, t.slug, t.name, t.status, p.name as plan_name, t.plan_expires_at, p.max_contacts, p.calls_per_minute, u.contacts, t.window_policy,
          t.opt_out_words, t.created_at
   from tenants t join plans p on p.id = t.plan_id join tenant_usage u on u.tenant_id = t.tenant_id`);
-
-/** All tenants: for the operator's command line, never for a caller. */
-export async function listTenants(db: Db): Promise<TenantRow[]> {
-  const { rows } = await sql<TenantRow>`/* cross-tenant: the operator's list */ ${SELECT} order by t.slug`.execute(db);
-  return rows;
-}
 
 export async function findTenant(db: Db, slug: string): Promise<TenantRow | undefined> {
   const { rows } =
     await sql<TenantRow>`/* cross-tenant: a tenant by its name */ ${SELECT} where t.slug = ${slug}`.execute(db);
   return rows[0];
+}
+
+/** What a plan allows; null: unlimited. */
+export interface PlanRow {
+  readonly id: number;
+  readonly name: string;
+  readonly max_contacts: number | null;
+  /** A month. */
+  readonly max_conversations: number | null;
+  /** A month. */
+  readonly max_messages: number | null;
+  readonly max_staff: number | null;
+  readonly calls_per_minute: number;
+  readonly features: readonly Feature[];
+}
+
+export async function listPlans(db: Db): Promise<PlanRow[]> {
+  const { rows } = await sql<PlanRow>`
+    select id, name, max_contacts, max_conversations, max_messages, max_staff, calls_per_minute, features
+    from plans order by calls_per_minute, id`.execute(db);
+  return rows;
 }
 
 export async function planNames(db: Db): Promise<string[]> {
@@ -51,11 +68,12 @@ export async function insertTenant(
   name: string,
   plan: string,
   windowPolicy: TenantRow['window_policy'],
+  planExpiresAt: string | null,
 ): Promise<number | undefined> {
   const { rows } = await sql<{ tenant_id: number }>`
     /* cross-tenant: a new tenant has no id yet */
-    insert into tenants (slug, name, plan_id, window_policy)
-    select ${slug}, ${name}, id, ${windowPolicy} from plans where name = ${plan}
+    insert into tenants (slug, name, plan_id, window_policy, plan_expires_at)
+    select ${slug}, ${name}, id, ${windowPolicy}, ${planExpiresAt}::timestamptz from plans where name = ${plan}
     on conflict (slug) do nothing returning tenant_id`.execute(trx);
   const id = rows[0]?.tenant_id;
   if (id === undefined) return undefined;
@@ -69,6 +87,8 @@ export interface TenantChange {
   readonly name?: string | undefined;
   readonly status?: TenantRow['status'] | undefined;
   readonly plan?: string | undefined;
+  /** ISO 8601; null: never. */
+  readonly planExpiresAt?: string | null | undefined;
   readonly windowPolicy?: TenantRow['window_policy'] | undefined;
   readonly optOutWords?: readonly string[] | undefined;
   readonly defaultSourceId?: number | undefined;
@@ -84,6 +104,8 @@ export async function updateTenant(trx: Db, tenantId: number, change: TenantChan
       opt_out_words = coalesce(${change.optOutWords ?? null}::text[], t.opt_out_words),
       default_source_id = coalesce(${change.defaultSourceId ?? null}::bigint, t.default_source_id),
       default_status_id = coalesce(${change.defaultStatusId ?? null}::bigint, t.default_status_id),
+      plan_expires_at = case when ${change.planExpiresAt !== undefined} then ${change.planExpiresAt ?? null}::timestamptz
+                             else t.plan_expires_at end,
       plan_id = coalesce((select id from plans where name = ${change.plan ?? null}), t.plan_id),
       updated_at = now()
     where t.tenant_id = ${tenantId}`.execute(trx);

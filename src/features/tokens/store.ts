@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../platform/database.ts';
+import type { Feature } from '../tenants/feature.ts';
 
 export interface AccessTokenRow {
   readonly id: number;
@@ -13,6 +14,7 @@ export interface AccessTokenRow {
 }
 
 export interface BearerRow {
+  readonly hash: Buffer;
   readonly token_id: number;
   readonly token_name: string;
   readonly scopes: readonly string[];
@@ -22,6 +24,7 @@ export interface BearerRow {
   readonly slug: string;
   readonly tenant_name: string;
   readonly plan_name: string;
+  readonly features: readonly Feature[];
   readonly tenant_calls_per_minute: number;
   readonly window_policy: 'network' | 'refuse';
   readonly default_source_id: number | null;
@@ -30,19 +33,24 @@ export interface BearerRow {
 
 const COLUMNS = sql.raw('id, name, hint, scopes, calls_per_minute, expires_at, revoked_at, created_at');
 
-/** Who a token is: the one statement of a call that cannot name its tenant yet. */
-export async function findBearer(db: Db, hash: Uint8Array): Promise<BearerRow | undefined> {
+/** Who tokens are: the one statement of a call that cannot name its tenant yet. */
+export async function findBearers(db: Db, hashes: readonly Uint8Array[]): Promise<BearerRow[]> {
   const { rows } = await sql<BearerRow>`
     /* cross-tenant: the tenant is what the token says */
-    select t.id as token_id, t.name as token_name, t.scopes, t.calls_per_minute, t.expires_at,
-           n.tenant_id, n.slug, n.name as tenant_name, p.name as plan_name, p.calls_per_minute as tenant_calls_per_minute,
+    select t.hash, t.id as token_id, t.name as token_name, t.scopes, t.calls_per_minute, t.expires_at,
+           n.tenant_id, n.slug, n.name as tenant_name, p.name as plan_name, p.features, p.calls_per_minute as tenant_calls_per_minute,
            n.window_policy, n.default_source_id, n.default_status_id
     from access_tokens t
     join tenants n on n.tenant_id = t.tenant_id and n.status = 'active'
     join plans p on p.id = n.plan_id
-    where t.hash = ${hash} and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())`.execute(db);
-  return rows[0];
+    where t.hash = any(${hashes}::bytea[]) and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())`.execute(
+    db,
+  );
+  return rows;
 }
+
+export const findBearer = async (db: Db, hash: Uint8Array): Promise<BearerRow | undefined> =>
+  (await findBearers(db, [hash]))[0];
 
 export async function listTokens(db: Db, tenantId: number): Promise<AccessTokenRow[]> {
   const { rows } = await sql<AccessTokenRow>`

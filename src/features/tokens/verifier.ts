@@ -3,13 +3,21 @@ import type { Principal } from '../../context.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Database } from '../../platform/database.ts';
 import type { Log } from '../../platform/log.ts';
-import { type BearerRow, findBearer } from './store.ts';
+import { createCrowd } from './crowd.ts';
+import { type BearerRow, findBearer, findBearers } from './store.ts';
 import { hashToken, isWellFormed } from './token.ts';
 
 /** Knows tokens. A warm one costs no database round trip; a revoked one is refused everywhere within `MAX_AGE_MS`. */
 export interface TokenVerifier {
   /** @returns undefined for a token that is malformed, unknown, revoked or expired */
   verify(token: string): Promise<Principal | undefined>;
+  /** Whether this process has seen that the token is good. To look it up again is no stranger's work. */
+  knows(token: string): boolean;
+  /**
+   * As `verify`, for callers who have asked in vain too often: all their look-ups of a second are one statement, however
+   * many they are. @returns undefined also when too many of them wait
+   */
+  verifyInCrowd(token: string): Promise<Principal | undefined>;
   /** Calls `end` once when the token expires or is found revoked; looks every `WATCH_MS`. @returns a function that stops watching */
   watch(token: string, end: () => void): () => void;
   /** Forgets what this process knows, so that a revocation made here takes effect here at once. */
@@ -70,8 +78,22 @@ export function createTokenVerifier(db: Database, clock: Clock, log: Log): Token
     return usable(known);
   }
 
+  const crowd = createCrowd(async (tokens: readonly string[]) => {
+    const loadedAt = clock.now();
+    const rows = await findBearers(db.read, tokens.map(hashToken));
+    const byHash = new Map(rows.map(row => [row.hash.toString('hex'), toPrincipal(row)]));
+    return tokens.map(token => {
+      const principal = byHash.get(hashToken(token).toString('hex'));
+      // Only the good ones are remembered: the others would push good ones out.
+      if (principal) entries.set(token, { loadedAt, principal });
+      return principal;
+    });
+  });
+
   return {
     verify,
+    knows: token => entries.peek(token)?.principal !== undefined,
+    verifyInCrowd: async token => (isWellFormed(token) ? crowd.find(token) : undefined),
     watch(token, end) {
       const timer = setInterval(() => {
         verifyWithin(token, WATCH_AGE_MS).then(
@@ -99,6 +121,7 @@ const toPrincipal = (row: BearerRow): Principal => ({
     slug: row.slug,
     name: row.tenant_name,
     planName: row.plan_name,
+    features: new Set(row.features),
     callsPerMinute: row.tenant_calls_per_minute,
     windowPolicy: row.window_policy,
     defaultSourceId: row.default_source_id,

@@ -69,6 +69,34 @@ test('of 50 simultaneous creations with room for 10 exactly 10 succeed, the othe
   expect(await usage(tenant)).toBe(10);
 });
 
+test('the last 10 places are shared exactly by 50 creations over GraphQL and REST, and both say the same of the rest', async () => {
+  const tenant = await gateway.addTenant({ plan: 'ten' });
+  const headers = { authorization: `Bearer ${tenant.token}` };
+  const post = async () => {
+    const answer = await gateway.rest('POST', '/contacts', { phone: nextPhone() }, headers);
+    const { error } = (await answer.json()) as { error?: { code: string; details: unknown } };
+    return { status: answer.status, refusal: error && { code: error.code, details: error.details } };
+  };
+  const [overGraphQL, overRest] = await Promise.all([
+    Promise.all(Array.from({ length: 25 }, () => create(tenant))),
+    Promise.all(Array.from({ length: 25 }, post)),
+  ]);
+  const made =
+    overGraphQL.filter(({ errors }) => !errors).length + overRest.filter(({ status }) => status === 201).length;
+  expect(made).toBe(10);
+  const refusals = [
+    ...overGraphQL.flatMap(({ errors }) => errors?.map(({ extensions }) => extensions) ?? []),
+    ...overRest.filter(({ status }) => status === 403).flatMap(({ refusal }) => refusal ?? []),
+  ];
+  expect(refusals).toEqual(
+    Array.from({ length: 40 }, () => ({
+      code: 'FEATURE_LIMIT_EXCEEDED',
+      details: { feature: 'contacts', current: 10, maximum: 10 },
+    })),
+  );
+  expect(await usage(tenant)).toBe(10);
+});
+
 test('simultaneous batches fill the plan to the last place and not beyond', async () => {
   const tenant = await gateway.addTenant({ plan: 'ten' });
   const answers = await Promise.all(Array.from({ length: 8 }, () => batch(tenant, 4)));
