@@ -9,7 +9,9 @@ export interface Config {
   readonly databaseUrl: string | undefined;
   readonly databasePoolSize: number;
   readonly databaseReaders: number;
-  /** 32 bytes; seals the secrets of channels. */
+  /** Several processes share their rate limits and signals through it; absent: limits in memory, signals by PostgreSQL. */
+  readonly redis: { readonly url: string; readonly prefix: string } | undefined;
+  /** 32 bytes; seals the secrets of channels, and is the key under which one-time passwords are compared. */
   readonly secretKey: Uint8Array | undefined;
   readonly logLevel: string;
   /** Believe X-Forwarded-For of a proxy in front of us. */
@@ -26,6 +28,15 @@ export interface Config {
     readonly reconcileMs: number;
   };
   readonly lanes: { readonly concurrency: number };
+  /** Caps of one-time passwords, beside those of the REST contract. */
+  readonly otp: {
+    /** Codes for one phone number in any 24 hours, resends among them. */
+    readonly sendsPerDay: number;
+    /** Wrong codes for one phone number in any 24 hours. */
+    readonly failuresPerDay: number;
+    /** Codes of one tenant in an hour of the clock. */
+    readonly tenantSendsPerHour: number;
+  };
   /** Where `parley dev` puts its emulator; any free port when nothing is said and 4010 is taken. */
   readonly emulatorPort: number | undefined;
   /** Set by npm around its scripts: a development server then also stops when npm is gone. */
@@ -53,6 +64,13 @@ const environment = z.object({
     .optional(),
   PARLEY_DATABASE_POOL: integer(1, 200).default(10),
   PARLEY_DATABASE_READERS: integer(1, 32).default(3),
+  REDIS_URL: z
+    .url({ protocol: /^rediss?$/, error: 'must look like redis://user:password@host:6379/0, or rediss:// for TLS' })
+    .optional(),
+  PARLEY_REDIS_PREFIX: z
+    .string()
+    .regex(/^[\w.-]{1,64}$/, 'must be up to 64 letters, digits, _ . or -')
+    .default('parley'),
   PARLEY_SECRET_KEY: secretKey.optional(),
   PARLEY_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   PARLEY_TRUST_PROXY: flag.default(false),
@@ -66,6 +84,9 @@ const environment = z.object({
   PARLEY_NETWORK_TIMEOUT_MS: integer(100, 120_000).default(15_000),
   PARLEY_RECONCILE_MS: integer(100, 600_000).default(30_000),
   PARLEY_LANES: integer(1, 200).default(20),
+  PARLEY_OTP_SENDS_PER_DAY: integer(1, 1_000).default(10),
+  PARLEY_OTP_FAILURES_PER_DAY: integer(1, 1_000).default(20),
+  PARLEY_OTP_TENANT_SENDS_PER_HOUR: integer(1, 10_000_000).default(1_000),
   PARLEY_EMULATOR_PORT: integer(0, 65_535).optional(),
   npm_lifecycle_event: z.string().optional(),
 });
@@ -88,6 +109,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
     databaseUrl: values.DATABASE_URL,
     databasePoolSize: values.PARLEY_DATABASE_POOL,
     databaseReaders: values.PARLEY_DATABASE_READERS,
+    redis: values.REDIS_URL === undefined ? undefined : { url: values.REDIS_URL, prefix: values.PARLEY_REDIS_PREFIX },
     secretKey: values.PARLEY_SECRET_KEY,
     logLevel: values.PARLEY_LOG_LEVEL,
     trustProxy: values.PARLEY_TRUST_PROXY,
@@ -100,6 +122,11 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
       reconcileMs: values.PARLEY_RECONCILE_MS,
     },
     lanes: { concurrency: values.PARLEY_LANES },
+    otp: {
+      sendsPerDay: values.PARLEY_OTP_SENDS_PER_DAY,
+      failuresPerDay: values.PARLEY_OTP_FAILURES_PER_DAY,
+      tenantSendsPerHour: values.PARLEY_OTP_TENANT_SENDS_PER_HOUR,
+    },
     emulatorPort: values.PARLEY_EMULATOR_PORT,
     startedByNpm: values.npm_lifecycle_event !== undefined,
   };

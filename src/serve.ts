@@ -11,9 +11,13 @@ import { createSecretBox } from './platform/crypto.ts';
 import { createDatabase } from './platform/database.ts';
 import { createJobs } from './platform/jobs.ts';
 import type { Log } from './platform/log.ts';
-import { createMetrics } from './platform/metrics.ts';
+import { createMetrics, observeRedis } from './platform/metrics.ts';
 import { migrationStates } from './platform/migrations.ts';
+import { postgresWire } from './platform/postgres-wire.ts';
 import { createMemoryRateLimits } from './platform/rate-limits.ts';
+import { connectRedis } from './platform/redis/connection.ts';
+import { createRedisRateLimits } from './platform/redis/rate-limits.ts';
+import { redisWire } from './platform/redis/wire.ts';
 import { createSignals } from './platform/signals.ts';
 import type { StatementObserver } from './platform/statements.ts';
 import { UserError } from './platform/user-error.ts';
@@ -62,7 +66,12 @@ export async function serve(options: ServeOptions): Promise<Gateway> {
   try {
     await checkSchema(db.read);
     const metrics = createMetrics();
-    const signals = createSignals(() => db.connect(), log);
+    const redis = config.redis && connectRedis(config.redis.url, log);
+    if (redis) undo.push(() => redis.close());
+    if (redis) observeRedis(metrics.registry, redis.isReady);
+    const signals = createSignals(
+      redis ? redisWire(redis, config.redis.prefix) : postgresWire(() => db.connect(), log),
+    );
     undo.push(() => signals.close());
     const network: Network = createCloudApiNetwork({
       baseUrl: config.network.baseUrl,
@@ -80,7 +89,7 @@ export async function serve(options: ServeOptions): Promise<Gateway> {
       signals,
       bus,
       network,
-      limits: createMemoryRateLimits(),
+      limits: redis ? createRedisRateLimits(redis, config.redis.prefix) : createMemoryRateLimits(),
       tokens: createTokenVerifier(db, clock, log),
       secrets: createSecretBox(config.secretKey),
       metrics,

@@ -1,19 +1,21 @@
-import type { ServerResponse } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
-import { type Admission, admit, bearerOf } from './authenticate.ts';
+import { type Admission, admit, charge } from './authenticate.ts';
+import { paceBodies, UPLOAD_TIMEOUT_MS } from './body-pace.ts';
 import type { Resources } from './context.ts';
-import { CodedError, ERROR_STATUS, type ErrorCode } from './errors.ts';
+import { CodedError, ERROR_STATUS } from './errors.ts';
+import { callerOf } from './features/caller.ts';
 import { isVerifyToken } from './features/channels/webhook-owners.ts';
 import { rememberAnswer } from './features/idempotency/answer.ts';
 import { createWebhookReceiver } from './features/inbox/receive.ts';
-import { isUnavailable } from './graphql/errors.ts';
-import { answerGraphQL, wantsStream } from './graphql/http.ts';
+import { receiveFile } from './features/media/receive-file.ts';
 import { createKernel, type Kernel } from './graphql/kernel.ts';
-import { faultInAddress } from './graphql/request.ts';
+import { registerGraphQL } from './graphql/route.ts';
 import { attachWebSockets, type Sockets } from './graphql/websocket.ts';
-import { createYogaServer } from './graphql/yoga.ts';
+import { mediaRoutes } from './media-routes.ts';
 import { SECOND } from './platform/clock.ts';
+import { asCoded } from './request-errors.ts';
+import { envelope } from './rest/v2/envelope.ts';
 import { registerRestV2 } from './rest/v2/register.ts';
 
 export interface GatewayServer {
@@ -25,7 +27,6 @@ export interface GatewayServer {
 
 /** The network sends up to 3 MB and 1,000 updates at once (cloud-api §9). */
 const WEBHOOK_BODY_LIMIT = 4 * 1024 * 1024;
-const REQUEST_TIMEOUT_MS = 60 * SECOND;
 const KEEP_ALIVE_TIMEOUT_MS = 65 * SECOND;
 /** Requests under way get this long when we stop; who is still sending or reading then is cut off. */
 const CLOSE_TIMEOUT_MS = 3 * SECOND;
@@ -44,7 +45,8 @@ export async function startServer(
   const app = Fastify({
     bodyLimit: config.bodyLimit,
     trustProxy: config.trustProxy,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    // Other bodies have to be here long before: see paceBodies.
+    requestTimeout: UPLOAD_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     genReqId: newRequestId,
     logger: false,
@@ -62,6 +64,7 @@ export async function startServer(
     answerError(new CodedError('NOT_FOUND', 'There is nothing at this address.'), request, reply, resources),
   );
 
+  paceBodies(app);
   registerHealth(app, resources, isReady);
   const sockets = parts === 'all' ? await registerApis(app, resources, kernel) : undefined;
   const url = await app.listen({ host: config.host, port: config.port });
@@ -79,17 +82,22 @@ export async function startServer(
 }
 
 async function registerApis(app: FastifyInstance, resources: Resources, kernel: Kernel): Promise<Sockets> {
-  registerGraphQL(app, resources, kernel);
+  registerGraphQL(app, resources, kernel, request => admitRequest(resources, request));
   await app.register(webhookRoutes(resources), { prefix: '/network/cloud-api' });
+  const authenticate = async (request: FastifyRequest, reply: FastifyReply) => {
+    const { principal, quotas, refused } = await admitRequest(resources, request);
+    const { headers, refusal } = refused ?? (await charge(resources, quotas, 1));
+    reply.headers(headers);
+    if (refusal) throw refusal;
+    if (!principal) throw new CodedError('UNAUTHORIZED', 'A bearer token is required.');
+    return { principal, requestId: request.id };
+  };
+  await app.register(mediaRoutes(resources, authenticate), { prefix: '/media' });
   await registerRestV2(app, {
     kernel,
-    async authenticate(request, reply) {
-      const { principal, headers, refusal } = await admitRequest(resources, request, true);
-      reply.headers(headers);
-      if (refusal) throw refusal;
-      return { principal, requestId: request.id };
-    },
+    authenticate,
     saveAnswer: rememberAnswer,
+    receiveFile: ({ principal }, file) => receiveFile(resources, callerOf({ principal }), file),
   });
 
   return attachWebSockets(app.server, kernel, resources);
@@ -115,22 +123,11 @@ function parseJson(app: FastifyInstance): void {
   );
 }
 
-/** A body that was read, as JSON again. @throws BAD_REQUEST for one that is nested deeper than the stack: reading it takes none */
-function written(body: unknown): string {
-  try {
-    return JSON.stringify(body);
-  } catch (error) {
-    if (error instanceof RangeError) throw new CodedError('BAD_REQUEST', 'The body is nested too deeply.');
-    throw error;
-  }
-}
-
-async function admitRequest(resources: Resources, request: FastifyRequest, tokenRequired: boolean): Promise<Admission> {
-  const header = request.headers.authorization;
-  const admission = await admit(resources, header, request.ip);
+/** Who calls; nothing is charged yet. */
+async function admitRequest(resources: Resources, request: FastifyRequest): Promise<Admission> {
+  const admission = await admit(resources, request.headers.authorization, request.ip);
   if (admission.principal) request.tenantId = admission.principal.tenant.id;
-  if (!tokenRequired || admission.principal || admission.refusal) return admission;
-  return { ...admission, refusal: new CodedError('UNAUTHORIZED', 'A bearer token is required.') };
+  return admission;
 }
 
 declare module 'fastify' {
@@ -166,42 +163,18 @@ function observe(app: FastifyInstance, { log, metrics }: Resources): void {
 }
 
 /** Errors before any route's own handling: unknown routes, bodies that cannot be read, faults of ours. */
-function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, { log }: Resources): FastifyReply {
-  const { code, message, details } = asCoded(error, request, log);
-  if (ERROR_STATUS[code] === 503) reply.header('retry-after', String(details?.['retry_after'] ?? 1));
-  const timestamp = new Date().toISOString().replace(/\.\d+Z$/, '+00:00');
-  const meta = { request_id: request.id, timestamp };
-  return reply
-    .code(ERROR_STATUS[code])
-    .send({ success: false, error: { code, message, ...(details && { details }) }, meta });
-}
-
-const FRAMEWORK_CODES: Readonly<Record<number, ErrorCode>> = {
-  404: 'NOT_FOUND',
-  405: 'METHOD_NOT_ALLOWED',
-  413: 'PAYLOAD_TOO_LARGE',
-  415: 'UNSUPPORTED_MEDIA_TYPE',
-};
-
-export function asCoded(
+function answerError(
   error: unknown,
   request: FastifyRequest,
-  log: Resources['log'],
-): Pick<CodedError, 'code' | 'message' | 'details'> {
-  if (error instanceof CodedError) return error;
-  const status = (error as { statusCode?: unknown }).statusCode;
-  if (typeof status === 'number' && status >= 400 && status < 500 && error instanceof Error) {
-    return { code: FRAMEWORK_CODES[status] ?? 'BAD_REQUEST', message: error.message, details: undefined };
-  }
-  log.error({ err: error, requestId: request.id }, 'a request failed');
-  if (isUnavailable(error) || status === 503) {
-    return {
-      code: 'SERVICE_UNAVAILABLE',
-      message: 'The service is not available at the moment. Try again.',
-      details: { retry_after: 1 },
-    };
-  }
-  return { code: 'INTERNAL_ERROR', message: 'Something went wrong on our side.', details: undefined };
+  reply: FastifyReply,
+  { log, clock }: Resources,
+): FastifyReply {
+  const { code, message, details } = asCoded(error, request, log);
+  const status = ERROR_STATUS[code];
+  if (status === 503) reply.header('retry-after', String(details?.['retry_after'] ?? 1));
+  const meta = { requestId: request.id, nowMs: clock.now() };
+  const { contentType, body } = envelope.failure({ code, status, message, details }, request, meta);
+  return reply.code(status).type(contentType).send(body);
 }
 
 function registerHealth(app: FastifyInstance, { db, metrics }: Resources, isReady: () => boolean): void {
@@ -220,61 +193,6 @@ function registerHealth(app: FastifyInstance, { db, metrics }: Resources, isRead
   app.get('/metrics', async (_request, reply) =>
     reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
   );
-}
-
-function registerGraphQL(app: FastifyInstance, resources: Resources, kernel: Kernel): void {
-  const yoga = createYogaServer(kernel, resources.tokens, resources.config.graphiql);
-  /** Answers that never come to an end by themselves. */
-  const streams = new Set<ServerResponse>();
-  // Cut off, not completed: a client takes that for a broken connection and goes on elsewhere after its cursor.
-  app.addHook('preClose', async () => {
-    for (const stream of streams) stream.destroy();
-  });
-
-  /** Replays the request for Yoga: its body was read here, and a consumed stream cannot be read twice. */
-  async function handOver(request: FastifyRequest, reply: FastifyReply, admission: Admission): Promise<FastifyReply> {
-    const headers = new Headers();
-    for (const [name, value] of Object.entries(request.headers)) {
-      if (value !== undefined && !['content-length', 'transfer-encoding', 'connection'].includes(name))
-        headers.set(name, String(value));
-    }
-    const body =
-      request.body === undefined ? undefined : typeof request.body === 'string' ? request.body : written(request.body);
-    const gone = new AbortController();
-    reply.raw.once('close', () => gone.abort());
-    const context = {
-      principal: admission.principal,
-      requestId: request.id,
-      token: bearerOf(request.headers.authorization),
-    };
-    // Yoga looks at path and query alone, and the Host header may be anything that a stranger writes.
-    const address = `http://localhost${request.url}`;
-    const init = { method: request.method, headers, signal: gone.signal, ...(body !== undefined && { body }) };
-    const response = await yoga.fetch(address, init, context);
-    if (wantsStream(request.headers.accept)) {
-      streams.add(reply.raw);
-      reply.raw.once('close', () => streams.delete(reply.raw));
-    }
-    reply.code(response.status);
-    response.headers.forEach((value, name) => void reply.header(name, value));
-    return reply.send(response.body);
-  }
-
-  app.route({
-    method: ['GET', 'POST', 'OPTIONS'],
-    url: '/graphql',
-    async handler(request, reply) {
-      const admission = await admitRequest(resources, request, false);
-      reply.headers(admission.headers);
-      const simple =
-        request.method === 'POST' &&
-        /^application\/json\b/i.test(request.headers['content-type'] ?? '') &&
-        !wantsStream(request.headers.accept);
-      if (simple || admission.refusal) return answerGraphQL(kernel, request, reply, admission, request.id);
-      const fault = faultInAddress(request.query);
-      return fault ? reply.code(400).send({ errors: [fault] }) : handOver(request, reply, admission);
-    },
-  });
 }
 
 /** Inbound webhooks of the network. The signature is over the raw bytes, so nothing here parses them first. */

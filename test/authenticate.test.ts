@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { bearerOf } from '../src/authenticate.ts';
 import {
   createMemoryRateLimits,
@@ -99,6 +99,59 @@ describe('the limit of a token', () => {
     ]);
   });
 
+  test('is told by REST in the same words, by refusals and errors as well, and ends with its window', async () => {
+    const token = await gateway.addToken(gateway.tenant, { callsPerMinute: 60 });
+    const seen = await calls(57, token, '/api/v2/contacts');
+    const odd = [
+      await call(token, '/api/v2/contacts?sort=nothing'),
+      await call(token, '/api/v2/contacts/0'),
+      await call(token, '/api/v2/contacts?per_page=1000'),
+    ];
+    expect(odd.map(({ status }) => status)).toEqual([422, 404, 422]);
+    for (const [index, { policy, state, old }] of [...seen, ...odd].entries()) {
+      expect(policy).toEqual({ token: { q: 60, w: 60 }, tenant: { q: 6_000, w: 60 } });
+      expect(state['token']?.r).toBe(59 - index);
+      expect(old).toEqual({ limit: 60, remaining: 59 - index, reset: null, retryAfter: null });
+    }
+    const refused = await call(token, '/api/v2/contacts');
+    expect([refused.status, refused.old.limit, refused.old.remaining, refused.state['token']?.r]).toEqual([
+      429, 60, 0, 0,
+    ]);
+    const seconds = Number(refused.old.retryAfter);
+    expect(refused.body.error).toMatchObject({
+      code: 'RATE_LIMIT_EXCEEDED',
+      details: { retry_after: seconds, limit: 60 },
+    });
+    expect(seconds).toBe(refused.state['token']?.t);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + seconds * 1_000 });
+    try {
+      expect(Math.abs(Number(refused.old.reset) - Date.now() / 1_000)).toBeLessThanOrEqual(2);
+      expect(await call(token, '/api/v2/contacts')).toMatchObject({
+        status: 200,
+        state: { token: { r: 59, t: 60 } },
+        old: { limit: 60, remaining: 59, retryAfter: null, reset: null },
+      });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test('is 60 when nothing was said, and never above the plan, whatever was said', async () => {
+    const name = `plan-600-${Math.random()}`;
+    await gateway.database.query('insert into plans (name, calls_per_minute) values ($1, 600)', [name]);
+    const tenant = await gateway.addTenant({ plan: name, channel: false });
+    const token = await gateway.addToken(tenant, { callsPerMinute: 600 });
+    // As when the plan was a larger one, once.
+    await gateway.database.query('update access_tokens set calls_per_minute = 1000 where tenant_id = $1', [tenant.id]);
+    const seen = await call(token);
+    expect(seen.policy).toEqual({ token: { q: 600, w: 60 }, tenant: { q: 600, w: 60 } });
+    expect([seen.old.limit, seen.old.remaining, seen.body.data.viewer.callsPerMinute]).toEqual([600, 599, 600]);
+    const made = await gateway.graphql(
+      'mutation { createAccessToken(input: { name: "plain", scopes: ["contacts:read"] }) { token } }',
+    );
+    expect((await call(made.data.createAccessToken.token)).policy).toMatchObject({ token: { q: 60, w: 60 } });
+  });
+
   test('is one for GraphQL and REST together', async () => {
     const token = await gateway.addToken(gateway.tenant, { callsPerMinute: 4 });
     expect((await calls(2, token)).map(({ status }) => status)).toEqual([200, 200]);
@@ -132,7 +185,8 @@ describe('the limit of a tenant', () => {
     expect(rest.map(({ status }) => status)).toEqual([200, 200, 200, 200, 429]);
     expect(rest.at(-1)).toMatchObject({
       policy: { token: { q: 8 }, tenant: { q: 10 } },
-      state: { token: { r: 3 }, tenant: { r: 0 } },
+      // Nothing was left of the tenant: the refused call costs the token nothing.
+      state: { token: { r: 4 }, tenant: { r: 0 } },
       old: { limit: 10, remaining: 0 },
     });
     expect((await call(gateway.tenant.token)).status).toBe(200);

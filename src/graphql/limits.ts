@@ -34,11 +34,15 @@ export const LIMITS = {
 const LIST_SIZE = 10;
 const DEFAULT_PAGE = 20;
 const MUTATION_COST = 10;
+/** The largest list of REST stays below: a hundred contacts with their groups, source, status and all. */
+const OBJECTS_PER_POINT = 3_000;
 
 export interface Measured {
   readonly depth: number;
   readonly aliases: number;
   readonly rootFields: number;
+  /** What would be calls of their own in REST: each mutation, each list at the root. */
+  readonly calls: number;
   readonly directives: number;
   /** The argument whose literal is no text that can be stored. */
   readonly faultyLiteral: string | undefined;
@@ -60,11 +64,13 @@ export function measure(schema: GraphQLSchema, document: DocumentNode, operation
   const walk = new Walk(schema, fragments, defaultsOf(operation));
   const root = schema.getRootType(operation.operation) ?? undefined;
   const cost = walk.selectionSet(operation.selectionSet, root, 1);
-  const mutations = operation.operation === 'mutation' ? walk.rootFields * MUTATION_COST : 0;
+  const isMutation = operation.operation === 'mutation';
+  const mutations = isMutation ? walk.rootFields * MUTATION_COST : 0;
   return {
     depth: walk.depth,
     aliases: walk.aliases,
     rootFields: walk.rootFields,
+    calls: isMutation ? walk.rootFields : walk.rootLists,
     directives: walk.directives,
     faultyLiteral: faultyLiteral(document),
     introspects: walk.introspects,
@@ -93,6 +99,7 @@ class Walk {
   depth = 0;
   aliases = 0;
   rootFields = 0;
+  rootLists = 0;
   directives = 0;
   introspects = false;
   introspection = 0;
@@ -168,15 +175,17 @@ class Walk {
     const definition =
       isObjectType(type) || isInterfaceType(type) ? (type as GraphQLObjectType).getFields()[name] : undefined;
     const result = definition && getNamedType(definition.type);
-    if (!field.selectionSet || !isCompositeType(result)) return () => 0;
+    if (!definition || !field.selectionSet || !isCompositeType(result)) return () => 0;
     const below = this.selectionSet(field.selectionSet, result, depth + 1);
-    if (result.name.endsWith('Connection')) {
+    const nullable = isNonNullType(definition.type) ? definition.type.ofType : definition.type;
+    const isPage = result.name.endsWith('Connection');
+    if (depth === 1 && (isPage || isListType(nullable))) this.rootLists += 1;
+    if (isPage) {
       const size = pageSize(field, this.#defaults);
       return variables => 2 + size(variables) * below(variables);
     }
     // A page's edges and nodes are counted by its size already.
     if (type?.name.endsWith('Connection')) return variables => (name === 'pageInfo' ? 0 : 1 + below(variables));
-    const nullable = definition && isNonNullType(definition.type) ? definition.type.ofType : definition?.type;
     const size = isListType(nullable) ? LIST_SIZE : 1;
     return variables => size * (1 + below(variables));
   }
@@ -218,6 +227,16 @@ const tooComplex = (limit: string, maximum: number, actual: number): CodedError 
     `The operation is too complex: its ${limit} is ${actual}, at most ${maximum} is allowed.`,
     { limit, maximum, actual },
   );
+
+/**
+ * What an operation is charged of the rate limits, where a call of REST is charged one point. An operation costs what the
+ * same would cost by REST: one point for each mutation (a batch is one) and for each list at the root, at least one.
+ * What is nested is included, 3,000 objects with each point; what goes beyond is charged as well. Objects are counted as
+ * for `cost`: the largest number that can come back, by page sizes, before anything is read.
+ * @returns whole points, 1 or more
+ */
+export const pointsOf = (measured: Measured, variables: Readonly<Record<string, unknown>>): number =>
+  Math.max(1, measured.calls, Math.ceil(measured.cost(variables) / OBJECTS_PER_POINT));
 
 /** @throws QUERY_TOO_COMPLEX naming the limit */
 export function checkLimits(measured: Measured, variables: Readonly<Record<string, unknown>>): void {

@@ -29,6 +29,24 @@ export function parseRequest(body: unknown): GraphQLRequest {
   return { query, operationName: operationName || undefined, variables: variables ?? {} };
 }
 
+/** The parameters of a GET request. @throws BadRequest naming the parameter */
+export function requestInAddress(query: unknown): GraphQLRequest {
+  const { variables, ...others } = isObject(query) ? query : {};
+  return parseRequest({
+    ...others,
+    extensions: undefined,
+    variables: typeof variables === 'string' && variables !== '' ? fromJson(variables) : undefined,
+  });
+}
+
+function fromJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new BadRequest('The parameter variables must be JSON.');
+  }
+}
+
 /** What is wrong with the parameters of a GET request: Yoga would take malformed JSON among them for a fault of ours. */
 export function faultInAddress(query: unknown): BadRequest | undefined {
   if (!isObject(query)) return undefined;

@@ -1,14 +1,14 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { GraphQLError } from 'graphql';
-import { CloseCode, type ServerOptions } from 'graphql-ws';
-import { type Extra, useServer } from 'graphql-ws/use/ws';
+import { CloseCode, handleProtocols, type ServerOptions } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { admit, bearerOf, chargeOperation } from '../authenticate.ts';
-import type { Context, Principal, Resources } from '../context.ts';
+import { admit, admitAgain, bearerOf, type Cost, charge } from '../authenticate.ts';
+import type { Principal, Resources } from '../context.ts';
 import { newId } from '../platform/ids.ts';
-import type { Operation } from './documents.ts';
+import { type Asked, errorsWithCost, readOperation, withCost } from './asked.ts';
 import type { Kernel } from './kernel.ts';
+import { type Extra, serveSockets } from './sockets.ts';
 
 /** The protocol has no limits of its own: 5,000 subscriptions on one socket would be accepted. */
 const MAX_PAYLOAD_BYTES = 128 * 1024;
@@ -31,9 +31,8 @@ type SocketContext = Extra & Partial<SocketExtra>;
 
 /** What `onSubscribe` found out, handed to `execute` and `subscribe`. */
 interface Arguments {
-  readonly operation: Operation;
-  readonly variables: Readonly<Record<string, unknown>>;
-  readonly context: Context;
+  readonly asked: Asked;
+  readonly cost: Cost;
 }
 
 export interface Sockets {
@@ -43,7 +42,7 @@ export interface Sockets {
 
 /** GraphQL over WebSocket (graphql-transport-ws) on `/graphql`. */
 export function attachWebSockets(server: Server, kernel: Kernel, resources: Resources): Sockets {
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_PAYLOAD_BYTES });
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_PAYLOAD_BYTES, handleProtocols });
   const perTenant = new Map<number, number>();
   const { tokens, log } = resources;
 
@@ -53,7 +52,8 @@ export function attachWebSockets(server: Server, kernel: Kernel, resources: Reso
       const admission = await admit(resources, header, extra.request.socket.remoteAddress ?? '');
       const token = bearerOf(header);
       // false closes with 4403, on which clients ask for a new token and try again.
-      if (!admission.principal || admission.refusal || token === undefined) return false;
+      if (!admission.principal || admission.refused || token === undefined) return false;
+      if ((await charge(resources, admission.quotas, 1)).refusal) return false;
       // Gone while we looked: its close has been told already, and would never be counted.
       if (extra.socket.readyState !== extra.socket.OPEN) return false;
       const tenantId = admission.principal.tenant.id;
@@ -77,8 +77,14 @@ export function attachWebSockets(server: Server, kernel: Kernel, resources: Reso
         extra.socket.close(CloseCode.Forbidden, 'Forbidden');
         return [new GraphQLError('The token has ended.')];
       }
-      const exceeded = await chargeOperation(resources, principal);
-      if (exceeded) return [exceeded];
+      const { quotas, refused } = await admitAgain(resources, principal);
+      if (refused?.refusal) return errorsWithCost([refused.refusal], refused.cost);
+      const { query, operationName, variables } = payload;
+      const request = { query, operationName: operationName ?? undefined, variables: variables ?? {} };
+      const asked = readOperation(kernel, request, { principal, requestId });
+      const { cost, refusal } = await charge(resources, quotas, asked.points);
+      if (refusal) return errorsWithCost([refusal], cost);
+      if ('errors' in asked) return errorsWithCost(asked.errors, cost);
       if ((extra.operations ?? 0) >= MAX_OPERATIONS_PER_SOCKET) {
         return [
           new GraphQLError(`At most ${MAX_OPERATIONS_PER_SOCKET} operations may be open on one socket.`, {
@@ -86,20 +92,10 @@ export function attachWebSockets(server: Server, kernel: Kernel, resources: Reso
           }),
         ];
       }
-      const prepared = kernel.prepare(payload.query, payload.operationName ?? undefined);
-      if ('errors' in prepared) return prepared.errors;
-      const context = kernel.createContext({ principal, requestId });
-      const variables = payload.variables ?? {};
-      const refusal = kernel.refusal(prepared.operation, variables, context);
-      if (refusal) return [refusal];
       extra.operations = (extra.operations ?? 0) + 1;
-      const args: Arguments = { operation: prepared.operation, variables, context };
-      return {
-        schema: kernel.schema,
-        document: prepared.operation.document,
-        operationName: prepared.operation.name ?? null,
-        contextValue: args,
-      };
+      const { document, name } = asked.operation;
+      const args: Arguments = { asked, cost };
+      return { schema: kernel.schema, document, operationName: name ?? null, contextValue: args };
     },
 
     onComplete({ extra }) {
@@ -110,10 +106,12 @@ export function attachWebSockets(server: Server, kernel: Kernel, resources: Reso
     subscribe: ({ contextValue }) => follow(contextValue as Arguments),
   };
 
-  const run = ({ operation, variables, context }: Arguments) => kernel.run(operation, variables, context);
-  const follow = ({ operation, variables, context }: Arguments) => kernel.subscribe(operation, variables, context);
+  const run = async ({ asked: { operation, variables, context }, cost }: Arguments) =>
+    withCost(await kernel.run(operation, variables, context), cost);
+  const follow = ({ asked: { operation, variables, context } }: Arguments) =>
+    kernel.subscribe(operation, variables, context);
 
-  const disposable = useServer(options, sockets, KEEP_ALIVE_MS);
+  const endSockets = serveSockets<SocketExtra>(options, sockets, KEEP_ALIVE_MS, log);
   sockets.on('connection', socket =>
     watchReader(socket, () => log.info('a socket was closed: its client does not read')),
   );
@@ -134,7 +132,7 @@ export function attachWebSockets(server: Server, kernel: Kernel, resources: Reso
       const impatient = setTimeout(() => {
         for (const socket of sockets.clients) socket.terminate();
       }, GOODBYE_MS);
-      await disposable.dispose();
+      await endSockets();
       clearTimeout(impatient);
     },
   };

@@ -1,10 +1,12 @@
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import { type ExecutionArgs, GraphQLError } from 'graphql';
 import { createYoga, type GraphQLParams, type Plugin, type YogaServerInstance } from 'graphql-yoga';
+import type { Cost } from '../authenticate.ts';
 import type { Config } from '../config.ts';
 import type { Principal } from '../context.ts';
 import { unauthorized } from '../errors.ts';
 import type { TokenVerifier } from '../features/tokens/verifier.ts';
+import { withCost } from './asked.ts';
 import type { Operation } from './documents.ts';
 import type { Kernel } from './kernel.ts';
 import { endWith } from './until.ts';
@@ -15,6 +17,8 @@ export interface YogaContext extends Record<string, unknown> {
   readonly requestId: string;
   /** The bearer token, to be watched while a stream is open. */
   readonly token: string | undefined;
+  /** What the request has been charged. */
+  readonly cost: Cost;
 }
 
 /** Hooks our kernel into Yoga: it keeps HTTP (GET, SSE, multipart, GraphiQL), we keep parsing, validation, limits and execution. */
@@ -50,6 +54,11 @@ function useKernel(kernel: Kernel, tokens: TokenVerifier): Plugin {
         // A stream ends with its token: revoked or expired.
         return endWith(stream, end => tokens.watch(token, end), { errors: [unauthorized()] });
       });
+    },
+    onResultProcess({ result, setResult, serverContext }) {
+      // Events of a stream cost nothing: its opening did, and its headers say so.
+      if (!Array.isArray(result) && !(Symbol.asyncIterator in result))
+        setResult(withCost(result, (serverContext as unknown as YogaContext).cost));
     },
   };
 

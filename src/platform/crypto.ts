@@ -1,12 +1,18 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 
 export const sha256 = (data: string | Uint8Array): Buffer => createHash('sha256').update(data).digest();
 
-/** Seals small secrets for storage. */
+/** What one secret key protects at rest. */
 export interface SecretBox {
   seal(plaintext: string): Buffer;
   /** Throws when the value was sealed under another key or has been changed. */
   open(sealed: Uint8Array): string;
+  /**
+   * HMAC-SHA-256, for what is compared and never read back: short codes, which a bare hash would give away to anybody who
+   * tries them all. Each label has a key of its own (HKDF, RFC 5869), so that one use says nothing about another.
+   * @returns 32 bytes
+   */
+  mac(label: string, text: string): Buffer;
 }
 
 const VERSION = 1;
@@ -19,6 +25,12 @@ const TAG_BYTES = 16;
  */
 export function createSecretBox(key: Uint8Array): SecretBox {
   if (key.length !== 32) throw new RangeError('The secret key must have 32 bytes.');
+  const macKeys = new Map<string, Buffer>();
+  const macKey = (label: string): Buffer => {
+    const known = macKeys.get(label) ?? Buffer.from(hkdfSync('sha256', key, '', `parley mac ${label}`, 32));
+    macKeys.set(label, known);
+    return known;
+  };
   return {
     seal(plaintext) {
       const iv = randomBytes(IV_BYTES);
@@ -37,5 +49,6 @@ export function createSecretBox(key: Uint8Array): SecretBox {
         'utf8',
       );
     },
+    mac: (label, text) => createHmac('sha256', macKey(label)).update(text).digest(),
   };
 }

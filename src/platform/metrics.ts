@@ -43,3 +43,15 @@ export function createMetrics(): Metrics {
     subscribers: new Gauge({ name: 'parley_subscribers', help: 'Open subscriptions of this process.', registers }),
   };
 }
+
+/** A gateway does its work without Redis, so it is not in its readiness: whoever runs it sees it here. */
+export function observeRedis(registry: Registry, isReady: () => boolean): void {
+  new Gauge({
+    name: 'parley_redis_ready',
+    help: 'Whether rate limits and signals are shared through Redis (1), or kept by this process alone until it answers again (0).',
+    registers: [registry],
+    collect() {
+      this.set(isReady() ? 1 : 0);
+    },
+  });
+}

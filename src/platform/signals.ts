@@ -1,6 +1,3 @@
-import type pg from 'pg';
-import type { Log } from './log.ts';
-
 /**
  * Hints between processes that something is there to be read. A lost signal delays, it never loses: whoever waits for
  * one also looks by itself now and then.
@@ -13,23 +10,36 @@ export interface Signals {
   close(): Promise<void>;
 }
 
-const CHANNEL = 'parley';
+/** What carries signals from one process to the others: PostgreSQL's NOTIFY, or Redis where there is one. */
+export interface Wire {
+  /** Begins to listen and goes on for as long as it can, through broken connections. Never throws. */
+  open(ends: {
+    /** What another process sent. Its own messages a process does not hear. */
+    heard(message: string): void;
+    /** There is a connection, the first or a new one: what waits can be sent. */
+    ready(): void;
+  }): void;
+  isReady(): boolean;
+  /** Sends one message of at most 8,000 bytes. What cannot be sent is lost; never rejects. */
+  send(message: string): Promise<void>;
+  close(): Promise<void>;
+}
+
 /**
  * A NOTIFY takes a lock on the whole database until its commit is done (8,100 commits a second fall to 780 when each
  * notifies), so it never stands in a transaction of work, and a process sends at most one burst in this time.
  */
 const COALESCE_MS = 20;
-const RECONNECT_MS = 1_000;
+/** Topics are short: a hundred of them stay well below the size of a message. */
+const TOPICS_PER_MESSAGE = 100;
 
 type Listener = (topic: string) => void;
 
-/** Signals over PostgreSQL's NOTIFY on a connection of its own. Topics are short: `events`, `outbox:12:3`. */
-export function createSignals(connect: () => Promise<pg.Client>, log: Log): Signals {
+/** Signals over any wire. Topics are short words without spaces: `events`, `outbox:12:3`. */
+export function createSignals(wire: Wire): Signals {
   const listeners = new Map<string, Set<Listener>>();
   const waiting = new Set<string>();
-  let client: pg.Client | undefined;
   let flushTimer: NodeJS.Timeout | undefined;
-  let reconnectTimer: NodeJS.Timeout | undefined;
   let closed = false;
 
   function emit(topic: string): void {
@@ -39,51 +49,30 @@ export function createSignals(connect: () => Promise<pg.Client>, log: Log): Sign
     }
   }
 
-  function reconnect(reason: unknown): void {
-    client = undefined;
-    if (closed || reconnectTimer) return;
-    log.warn({ err: reason }, 'the connection for signals broke; trying again');
-    reconnectTimer = setTimeout(() => {
-      reconnectTimer = undefined;
-      void open();
-    }, RECONNECT_MS);
-  }
-
-  async function open(): Promise<void> {
-    try {
-      const fresh = await connect();
-      fresh.on('error', reconnect);
-      fresh.on('notification', message => {
-        if (message.processId !== processIdOf(fresh))
-          for (const topic of (message.payload ?? '').split(' ')) emit(topic);
-      });
-      await fresh.query(`listen ${CHANNEL}`);
-      if (closed) await fresh.end();
-      else client = fresh;
-      // What was said while there was no connection.
-      if (waiting.size > 0) flushSoon();
-    } catch (error) {
-      reconnect(error);
-    }
-  }
-
   /** One burst at a time: the timer counts as set until the burst before has gone. */
   async function flush(): Promise<void> {
-    if (client && waiting.size > 0) {
-      // A payload may have 8,000 bytes: a hundred topics stay well below.
-      const topics = [...waiting].slice(0, 100);
+    if (wire.isReady() && waiting.size > 0) {
+      const topics = [...waiting].slice(0, TOPICS_PER_MESSAGE);
       for (const topic of topics) waiting.delete(topic);
-      await client.query('select pg_notify($1, $2)', [CHANNEL, topics.join(' ')]).catch(reconnect);
+      await wire.send(topics.join(' '));
     }
     flushTimer = undefined;
-    if (client && waiting.size > 0) flushSoon();
+    if (wire.isReady() && waiting.size > 0) flushSoon();
   }
 
   function flushSoon(): void {
     if (!closed) flushTimer ??= setTimeout(() => void flush(), COALESCE_MS);
   }
 
-  void open();
+  wire.open({
+    heard(message) {
+      for (const topic of message.split(' ')) emit(topic);
+    },
+    // What was said while there was no connection.
+    ready() {
+      if (waiting.size > 0) flushSoon();
+    },
+  });
 
   return {
     send(topic) {
@@ -100,11 +89,7 @@ export function createSignals(connect: () => Promise<pg.Client>, log: Log): Sign
     async close() {
       closed = true;
       clearTimeout(flushTimer);
-      clearTimeout(reconnectTimer);
-      await client?.end();
+      await wire.close();
     },
   };
 }
-
-/** pg knows the backend's process id but does not type it. */
-const processIdOf = (client: pg.Client): number | undefined => (client as { processID?: number }).processID;

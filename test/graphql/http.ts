@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { withoutCost } from '../support/answers.ts';
 
 export interface Answer {
   readonly status: number;
@@ -12,7 +13,7 @@ export async function read(response: Response): Promise<Answer> {
   const text = await response.text();
   let json: unknown;
   try {
-    json = JSON.parse(text);
+    json = withoutCost(JSON.parse(text));
   } catch {
     json = undefined;
   }

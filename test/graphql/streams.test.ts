@@ -80,7 +80,9 @@ describe('a stream of server-sent events', () => {
     const answer = await open('{ viewer { callsPerMinute } }', {}, method);
     expect(answer.headers.get('content-type')).toMatch('text/event-stream');
     const text = await answer.text();
-    expect(text).toMatch(/event: next\ndata: \{"data":\{"viewer":\{"callsPerMinute":6000\}\}\}\n\nevent: complete/);
+    expect(text).toMatch(
+      /event: next\ndata: \{"data":\{"viewer":\{"callsPerMinute":6000\}\},"extensions":\{"cost":\{"requested":1,[^\n]*\}\}\}\n\nevent: complete/,
+    );
   });
 
   test.each(['POST', 'GET'])('by %s gives the events of a subscription as they happen', async method => {

@@ -2,6 +2,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, type TestContext, test } from 'vitest';
 import { createJobs, type Drain, type Jobs } from '../../src/platform/jobs.ts';
 import { createLog } from '../../src/platform/log.ts';
+import { postgresWire } from '../../src/platform/postgres-wire.ts';
 import { createSignals, type Signals } from '../../src/platform/signals.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/gateway.ts';
@@ -21,11 +22,12 @@ async function startProcess(
   queue: string,
   { url } = database,
 ): Promise<{ jobs: Jobs; signals: Signals }> {
-  const signals = createSignals(async () => {
+  const connect = async () => {
     const client = new pg.Client({ connectionString: url });
     await client.connect();
     return client;
-  }, log);
+  };
+  const signals = createSignals(postgresWire(connect, log));
   const jobs = await createJobs(url, [queue], signals, log);
   onTestFinished(async () => {
     await jobs.stop(1_000);

@@ -1,82 +1,141 @@
 import pg from 'pg';
-import { afterAll, beforeAll, expect, type TestContext, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';
 import { createLog } from '../../src/platform/log.ts';
+import { postgresWire } from '../../src/platform/postgres-wire.ts';
+import { redisWire } from '../../src/platform/redis/wire.ts';
 import { createSignals, type Signals } from '../../src/platform/signals.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/gateway.ts';
+import { newPrefix, openRedis, redisUrl } from '../support/redis.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+type Process = Signals & { readonly heard: string[] };
 
-function startProcess({ onTestFinished }: TestContext): Signals & { readonly heard: string[] } {
-  const signals = createSignals(async () => {
-    const client = new pg.Client({ connectionString: database.url, application_name: 'signals' });
-    await client.connect();
-    return client;
-  }, createLog('silent'));
-  const heard: string[] = [];
-  signals.on('topic', topic => heard.push(topic));
-  onTestFinished(() => signals.close());
-  return Object.assign(signals, { heard });
-}
+/** What signals promise, whatever wire carries them. @param cut breaks the connections of all processes for once */
+function promises(start: (context: TestContext) => Promise<Signals>, cut: () => Promise<unknown>): void {
+  async function startProcess(context: TestContext): Promise<Process> {
+    const signals = await start(context);
+    const heard: string[] = [];
+    signals.on('topic', topic => heard.push(topic));
+    return Object.assign(signals, { heard });
+  }
 
-/** Until both listen, a signal would be sent to nobody. */
-const introduced = (one: Signals, ...others: { heard: string[] }[]): Promise<void> =>
-  eventually(() => {
-    one.send('topic:hello');
-    for (const other of others) expect(other.heard).toContain('topic:hello');
+  /** Until both listen, a signal would be sent to nobody. */
+  const introduced = (one: Signals, ...others: { heard: string[] }[]): Promise<void> =>
+    eventually(() => {
+      one.send('topic:hello');
+      for (const other of others) expect(other.heard).toContain('topic:hello');
+    });
+
+  test('a signal reaches its own process at once and every other soon, once, under its name and its family', async context => {
+    const [one, two, three] = [await startProcess(context), await startProcess(context), await startProcess(context)];
+    await introduced(one, two, three);
+    await introduced(two, one);
+    await new Promise(resolve => setTimeout(resolve, 100));
+    for (const process of [one, two, three]) process.heard.length = 0;
+    const exact: string[] = [];
+    two.on('topic:1:2', topic => exact.push(topic));
+    one.send('topic:1:2');
+    expect(one.heard).toEqual(['topic:1:2']);
+    await eventually(() =>
+      expect([two.heard, three.heard, exact]).toEqual([['topic:1:2'], ['topic:1:2'], ['topic:1:2']]),
+    );
+    await new Promise(resolve => setTimeout(resolve, 100));
+    expect([one.heard, two.heard, exact]).toEqual([['topic:1:2'], ['topic:1:2'], ['topic:1:2']]);
   });
 
-test('a signal reaches its own process at once and every other soon, once, under its name and its family', async context => {
-  const [one, two, three] = [startProcess(context), startProcess(context), startProcess(context)];
-  await introduced(one, two, three);
-  await introduced(two, one);
-  await new Promise(resolve => setTimeout(resolve, 100));
-  for (const process of [one, two, three]) process.heard.length = 0;
-  const exact: string[] = [];
-  two.on('topic:1:2', topic => exact.push(topic));
-  one.send('topic:1:2');
-  expect(one.heard).toEqual(['topic:1:2']);
-  await eventually(() =>
-    expect([two.heard, three.heard, exact]).toEqual([['topic:1:2'], ['topic:1:2'], ['topic:1:2']]),
+  test('a thousand signals at once are few notifications, and every topic arrives', async context => {
+    const [one, two] = [await startProcess(context), await startProcess(context)];
+    await introduced(one, two);
+    const topics = Array.from({ length: 1_000 }, (_, index) => `topic:${index % 500}`);
+    for (const topic of topics) one.send(topic);
+    await eventually(() => expect(new Set(two.heard.filter(topic => topic !== 'topic:hello')).size).toBe(500));
+    expect(two.heard.filter(topic => topic !== 'topic:hello').length).toBe(500);
+  });
+
+  test('whoever stopped listening hears nothing', async context => {
+    const one = await startProcess(context);
+    const heard: string[] = [];
+    const forget = one.on('topic', topic => heard.push(topic));
+    one.send('topic:1');
+    forget();
+    one.send('topic:2');
+    expect(heard).toEqual(['topic:1']);
+  });
+
+  test('signals come again after the connection was cut', async context => {
+    const [one, two] = [await startProcess(context), await startProcess(context)];
+    await introduced(one, two);
+    await cut();
+    // Nothing throws while there is nobody to send to.
+    one.send('topic:into the void');
+    two.heard.length = 0;
+    await eventually(() => {
+      one.send('topic:again');
+      expect(two.heard).toContain('topic:again');
+    }, 4_000);
+  });
+}
+
+describe('over PostgreSQL', () => {
+  let database: TestDatabase;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  afterAll(() => database.drop());
+
+  async function start({ onTestFinished }: TestContext): Promise<Signals> {
+    const connect = async (): Promise<pg.Client> => {
+      const client = new pg.Client({ connectionString: database.url, application_name: 'signals' });
+      await client.connect();
+      return client;
+    };
+    const signals = createSignals(postgresWire(connect, createLog('silent')));
+    onTestFinished(() => signals.close());
+    return signals;
+  }
+
+  promises(start, () =>
+    database.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'signals'`,
+    ),
   );
-  await new Promise(resolve => setTimeout(resolve, 100));
-  expect([one.heard, two.heard, exact]).toEqual([['topic:1:2'], ['topic:1:2'], ['topic:1:2']]);
 });
 
-test('a thousand signals at once are few notifications, and every topic arrives', async context => {
-  const [one, two] = [startProcess(context), startProcess(context)];
-  await introduced(one, two);
-  const topics = Array.from({ length: 1_000 }, (_, index) => `topic:${index % 500}`);
-  for (const topic of topics) one.send(topic);
-  await eventually(() => expect(new Set(two.heard.filter(topic => topic !== 'topic:hello')).size).toBe(500));
-  expect(two.heard.filter(topic => topic !== 'topic:hello').length).toBe(500);
-});
+describe.skipIf(redisUrl === undefined)('over Redis', () => {
+  const prefix = newPrefix();
+  const clients: number[] = [];
 
-test('whoever stopped listening hears nothing', async context => {
-  const one = startProcess(context);
-  const heard: string[] = [];
-  const forget = one.on('topic', topic => heard.push(topic));
-  one.send('topic:1');
-  forget();
-  one.send('topic:2');
-  expect(heard).toEqual(['topic:1']);
-});
+  async function start({ onTestFinished }: TestContext): Promise<Signals> {
+    const redis = await openRedis();
+    clients.push(await redis.commands.client('ID'), await redis.subscriber.client('ID'));
+    const signals = createSignals(redisWire(redis, prefix));
+    onTestFinished(async () => {
+      await signals.close();
+      await redis.close();
+    });
+    return signals;
+  }
 
-test('signals come again after the connection was cut', async context => {
-  const [one, two] = [startProcess(context), startProcess(context)];
-  await introduced(one, two);
-  await database.query(
-    `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'signals'`,
-  );
-  // Nothing throws while there is nobody to send to.
-  one.send('topic:into the void');
-  two.heard.length = 0;
-  await eventually(() => {
-    one.send('topic:again');
-    expect(two.heard).toContain('topic:again');
-  }, 4_000);
+  promises(start, async () => {
+    const redis = await openRedis();
+    for (const id of clients) await redis.commands.client('KILL', 'ID', id).catch(() => undefined);
+    await redis.close();
+  });
+
+  test('installations with other prefixes hear nothing of one another', async context => {
+    const redis = await openRedis();
+    const stranger = createSignals(redisWire(redis, newPrefix()));
+    const heard: string[] = [];
+    stranger.on('topic', topic => heard.push(topic));
+    const [one, two] = [await start(context), await start(context)];
+    const heardByTwo: string[] = [];
+    two.on('topic', topic => heardByTwo.push(topic));
+    await eventually(() => {
+      one.send('topic:ours');
+      expect(heardByTwo).toContain('topic:ours');
+    });
+    expect(heard).toEqual([]);
+    await stranger.close();
+    await redis.close();
+  });
 });

@@ -1,6 +1,17 @@
 import { expect } from 'vitest';
 import type { GraphQLAnswer } from './gateway.ts';
 
+/**
+ * An answer without what it cost: that is different in every answer, and is the matter of test/graphql/cost.test.ts, where
+ * answers are read as they are.
+ */
+export function withoutCost<T>(answer: T): T {
+  const { extensions, ...rest } = answer as { extensions?: Record<string, unknown> };
+  if (extensions === undefined) return answer;
+  const { cost: _cost, ...others } = extensions;
+  return (Object.keys(others).length > 0 ? { ...rest, extensions: others } : rest) as T;
+}
+
 /** The field errors of an answer that was refused as a whole. */
 export function faultsOf(answer: GraphQLAnswer): Record<string, string[]> {
   expect(answer.errors, 'a refusal').toHaveLength(1);

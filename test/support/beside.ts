@@ -3,6 +3,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { createLog } from '../../src/platform/log.ts';
 import { schema } from '../../src/schema.ts';
 import { serve } from '../../src/serve.ts';
+import { withoutCost } from './answers.ts';
 import type { GraphQLAnswer, TestGateway } from './gateway.ts';
 
 export interface Beside {
@@ -37,7 +38,7 @@ async function post(url: string, query: string, variables: object, token: string
     headers,
     body: JSON.stringify({ query, variables }),
   });
-  return (await response.json()) as GraphQLAnswer;
+  return withoutCost((await response.json()) as GraphQLAnswer);
 }
 
 export interface Line {

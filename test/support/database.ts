@@ -15,7 +15,8 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const name = `parley_test_${process.pid}_${randomBytes(4).toString('hex')}`;
   const admin = new pg.Client({ connectionString: serverUrl });
   await admin.connect();
-  await admin.query(`create database ${name} template ${inject('templateName')}`);
+  // Copying its files takes half the time of writing its pages into the log.
+  await admin.query(`create database ${name} template ${inject('templateName')} strategy file_copy`);
   const address = new URL(serverUrl);
   address.pathname = `/${name}`;
   const pool = new pg.Pool({ connectionString: address.href, max: 2 });

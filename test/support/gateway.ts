@@ -6,12 +6,15 @@ import { createTenant } from '../../src/features/tenants/create.ts';
 import { createToken } from '../../src/features/tokens/create.ts';
 import { type Emulator, startEmulator } from '../../src/network/emulator/emulator.ts';
 import type { EmulatorOptions } from '../../src/network/emulator/options.ts';
+import type { TemplateSeed } from '../../src/network/emulator/template-store.ts';
 import { type Clock, systemClock } from '../../src/platform/clock.ts';
 import { createDatabase } from '../../src/platform/database.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { schema } from '../../src/schema.ts';
 import { SCOPES } from '../../src/scopes.ts';
 import { type Gateway, type Role, serve } from '../../src/serve.ts';
+import type { Contract } from '../rest/contract.ts';
+import { withoutCost } from './answers.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { faults, tenantFault } from './statements.ts';
 
@@ -52,7 +55,7 @@ export interface TestGateway {
     options: { scopes?: string[]; callsPerMinute?: number; expiresAt?: string },
   ): Promise<string>;
   graphql(query: string, variables?: object, token?: string): Promise<GraphQLAnswer>;
-  /** `path` below /api/v2. */
+  /** `path` below /api/v2. Rejects when the answer is not what the OpenAPI document says. */
   rest(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
   stop(): Promise<void>;
 }
@@ -61,6 +64,8 @@ export interface TestGatewayOptions {
   readonly role?: Role;
   readonly clock?: Clock;
   readonly emulator?: Partial<EmulatorOptions>;
+  /** Templates that the network has for the first tenant. */
+  readonly templates?: readonly TemplateSeed[];
   readonly env?: Record<string, string>;
   /** GraphiQL with the token of a tenant named graphiql in its headers, as in development. */
   readonly graphiql?: boolean;
@@ -68,19 +73,27 @@ export interface TestGatewayOptions {
 
 const APP_SECRET = 'test-app-secret';
 const VERIFY_TOKEN = 'test-verify-token';
-let numbers = 0;
+const wabaOf = (number: number): string => `${2_000 + number}`;
 
 /** A whole gateway on its own database, with an emulated network over HTTP: what a user has, at a free port. */
 export async function startGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
+  // Counted here, so that the first tenant of every gateway has the same numbers: files of one worker share this module.
+  let numbers = 0;
+  const nextNumber = (): number => {
+    numbers += 1;
+    return numbers;
+  };
   const database = await createTestDatabase();
   const statements: string[] = [];
   const logs: Record<string, unknown>[] = [];
+  const first = nextNumber();
   const log = createLog('debug', { write: line => void logs.push(JSON.parse(line)) });
   const emulator = await startEmulator({
     appSecret: APP_SECRET,
     verifyToken: VERIFY_TOKEN,
     numbers: [],
     log: pino({ level: 'silent' }),
+    ...(options.templates && { templates: options.templates.map(seed => ({ ...seed, wabaId: wabaOf(first) })) }),
     ...options.emulator,
   });
   const env = {
@@ -90,6 +103,8 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     PARLEY_NETWORK_URL: emulator.url,
     PARLEY_DATABASE_POOL: '6',
     PARLEY_DATABASE_READERS: '2',
+    // Each place asks the database every two seconds; few tests have more than a lane or two.
+    PARLEY_LANES: '6',
     ...options.env,
   };
   const config = loadConfig(env);
@@ -125,30 +140,28 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     return (await createToken(db.write, tenant.id, request, grant, (options.clock ?? systemClock).now())).token;
   }
 
-  async function addTenant({
-    plan = 'unlimited',
-    windowPolicy = 'network',
-    channel = true,
-  }: Parameters<TestGateway['addTenant']>[0] = {}): Promise<TestTenant> {
-    numbers += 1;
-    const slug = `tenant-${numbers}`;
+  async function addTenant(
+    { plan = 'unlimited', windowPolicy = 'network', channel = true }: Parameters<TestGateway['addTenant']>[0] = {},
+    number = nextNumber(),
+  ): Promise<TestTenant> {
+    const slug = `tenant-${number}`;
     const row = await db.transaction(trx => createTenant(trx, { slug, name: slug, plan, windowPolicy }));
-    const [phoneNumberId, wabaId, accessToken] = [`${1_000 + numbers}`, `${2_000 + numbers}`, `access-${numbers}`];
+    const [phoneNumberId, wabaId, accessToken] = [`${1_000 + number}`, wabaOf(number), `access-${number}`];
     const tenant = { id: row.tenant_id, slug, token: '', phoneNumberId, wabaId };
     if (channel) {
-      const number = {
+      const business = {
         phoneNumberId,
         wabaId,
-        displayPhoneNumber: `+1 555 078 ${1_000 + numbers}`,
+        displayPhoneNumber: `+1 555 078 ${1_000 + number}`,
         verifiedName: slug,
         accessToken,
         messagesPerSecond: 1_000,
       };
-      await fetch(`${emulator.url}/_emulator/numbers`, { method: 'POST', body: JSON.stringify(number) }).then(answer =>
-        answer.text(),
+      await fetch(`${emulator.url}/_emulator/numbers`, { method: 'POST', body: JSON.stringify(business) }).then(
+        answer => answer.text(),
       );
       await connectChannel(gateway.resources, tenant.id, {
-        ...number,
+        ...business,
         name: slug,
         appSecret: APP_SECRET,
         verifyToken: VERIFY_TOKEN,
@@ -157,7 +170,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     return { ...tenant, token: await addToken(tenant, {}) };
   }
 
-  const tenant = await addTenant();
+  const tenant = await addTenant({}, first);
 
   return {
     url,
@@ -167,7 +180,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     tenant,
     logs,
     statements,
-    addTenant,
+    addTenant: options => addTenant(options),
     addToken,
     async graphql(query, variables = {}, token = tenant.token) {
       const response = await fetch(`${url}/graphql`, {
@@ -175,10 +188,10 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
         headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
         body: JSON.stringify({ query, variables }),
       });
-      return (await response.json()) as GraphQLAnswer;
+      return withoutCost((await response.json()) as GraphQLAnswer);
     },
-    rest(method, path, body, headers = {}) {
-      return fetch(`${url}/api/v2${path}`, {
+    async rest(method, path, body, headers = {}) {
+      const response = await fetch(`${url}/api/v2${path}`, {
         method,
         headers: {
           authorization: `Bearer ${tenant.token}`,
@@ -187,6 +200,8 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
         },
         ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       });
+      await checkAnswer(method, path, response);
+      return response;
     },
     async stop() {
       await gateway.stop();
@@ -217,15 +232,27 @@ async function graphiqlToken(url: string): Promise<string> {
   }
 }
 
+let contract: Promise<Contract> | undefined;
+
+/** Loaded where REST is asked, and made once in a test file. @throws when the answer is not what the OpenAPI document says */
+export async function checkAnswer(method: string, path: string, response: Response): Promise<void> {
+  contract ??= import('../rest/contract.ts').then(module => new module.Contract());
+  const type = response.headers.get('content-type');
+  const told = { method, path, status: response.status, type, text: await response.clone().text() };
+  const fault = (await contract).faultOf(told);
+  if (fault !== undefined) throw new Error(`An answer is not what openapi.json says. ${fault}`);
+}
+
 /** Waits until a condition holds. @throws the last failure after `timeoutMs` */
-export async function eventually<T>(check: () => Promise<T> | T, timeoutMs = 5_000): Promise<T> {
+export async function eventually<T>(check: () => Promise<T> | T, timeoutMs = 15_000): Promise<T> {
   const deadline = Date.now() + timeoutMs;
-  for (;;) {
+  // What takes long is asked for less and less often: many tests wait at the same time, and asking is work as well.
+  for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 1.2, 100)) {
     try {
       return await check();
     } catch (error) {
       if (Date.now() > deadline) throw error;
-      await new Promise(resolve => setTimeout(resolve, 20));
+      await new Promise(resolve => setTimeout(resolve, pauseMs));
     }
   }
 }

@@ -22,9 +22,11 @@ declare module 'vitest' {
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env['PARLEY_TEST_DATABASE_URL'];
-  const directory = given === undefined ? await mkdtemp(join(tmpdir(), 'parley-test-')) : undefined;
+  const directory = await mkdtemp(join(tmpdir(), 'parley-test-'));
+  // Tests start programs some eighty times: with what the first has compiled, the others start in two thirds of the time.
+  process.env['NODE_COMPILE_CACHE'] = join(directory, 'compiled');
   const embedded =
-    directory === undefined
+    given !== undefined
       ? undefined
       : await startEmbeddedPostgres({ directory, durable: false, log: createLog('silent'), maxConnections: 300 });
   const serverUrl = given ?? embedded?.url ?? '';
@@ -36,7 +38,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return async () => {
     if (!embedded) await admin(serverUrl, `drop database if exists ${templateName} with (force)`);
     await embedded?.stop();
-    if (directory !== undefined) await rm(directory, { recursive: true, force: true });
+    // Workers that end at this moment still write what they have compiled.
+    await rm(directory, { recursive: true, force: true, maxRetries: 10 });
   };
 }
 

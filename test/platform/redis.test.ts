@@ -1,0 +1,228 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { describe, expect, type TestContext, test } from 'vitest';
+import { createLog } from '../../src/platform/log.ts';
+import { connectRedis } from '../../src/platform/redis/connection.ts';
+import { createRedisRateLimits } from '../../src/platform/redis/rate-limits.ts';
+import { dataOf } from '../support/answers.ts';
+import { openLine, serveBeside } from '../support/beside.ts';
+import { eventually, startGateway, type TestGateway } from '../support/gateway.ts';
+import { newPrefix, openRedis, redisUrl } from '../support/redis.ts';
+
+/** A Redis that goes away, and a gateway that goes on. */
+
+/** An address at which nobody listens. */
+async function nowhere(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return `redis://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+}
+
+const quota = (limit: number) => [{ name: 'token', key: crypto.randomUUID(), limit }];
+const exceeded = (states: readonly { exceeded: boolean }[]): boolean => states.some(state => state.exceeded);
+
+function recordingLog() {
+  const lines: Record<string, unknown>[] = [];
+  return { lines, log: createLog('info', { write: line => void lines.push(JSON.parse(line)) }) };
+}
+
+async function call(gateway: { url: string }, token: string) {
+  const startedAt = performance.now();
+  const answer = await fetch(`${gateway.url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+    body: '{"query":"{ viewer { callsPerMinute } }"}',
+  });
+  await answer.text();
+  return {
+    status: answer.status,
+    left: Number(answer.headers.get('x-ratelimit-remaining')),
+    ms: performance.now() - startedAt,
+  };
+}
+
+test('a gateway starts, serves and stops without the Redis it was told of, and limits by itself', async () => {
+  const gateway = await startGateway({ role: 'gateway', env: { REDIS_URL: await nowhere() } });
+  const token = await gateway.addToken(gateway.tenant, { callsPerMinute: 10 });
+  const seen = [];
+  for (let n = 0; n < 12; n += 1) seen.push(await call(gateway, token));
+  expect(seen.map(({ status }) => status)).toEqual([...Array.from({ length: 10 }, () => 200), 429, 429]);
+  expect(
+    dataOf(await gateway.graphql('mutation { createGroup(input: { name: "Alone" }) { name } }')).createGroup.name,
+  ).toBe('Alone');
+  expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200);
+  expect(await (await fetch(`${gateway.url}/metrics`)).text()).toMatch(/^parley_redis_ready 0$/m);
+  await new Promise(resolve => setTimeout(resolve, 500));
+  const lines = gateway.logs.filter(({ msg }) => /redis/i.test(String(msg)));
+  expect(lines).toEqual([expect.objectContaining({ level: 40, msg: expect.stringMatching(/^Redis is away/) })]);
+  const startedAt = performance.now();
+  await gateway.stop();
+  expect(performance.now() - startedAt).toBeLessThan(5_000);
+});
+
+test('the address of a Redis is checked, and its password stands in no error and in no line of the log', async () => {
+  await expect(startGateway({ env: { REDIS_URL: 'http://user:hunter2@127.0.0.1' } })).rejects.toThrow(
+    /^The configuration is not valid:\n {2}REDIS_URL: must look like redis:(?!.*hunter2)/,
+  );
+  const { lines, log } = recordingLog();
+  const redis = connectRedis((await nowhere()).replace('//', '//user:hunter2@'), log);
+  await eventually(() => expect(lines).toHaveLength(1));
+  await redis.close();
+  expect(JSON.stringify(lines)).not.toContain('hunter2');
+});
+
+describe.skipIf(redisUrl === undefined)('when the line to Redis breaks', () => {
+  /** Cut and mended by the test. */
+  async function line({ onTestFinished }: TestContext) {
+    const opened = await openLine(redisUrl ?? '');
+    onTestFinished(() => opened.stop());
+    return opened;
+  }
+
+  test('limits go on in memory at once, say so once, and are shared again when it is back', async context => {
+    const { databaseUrl: url, cut, mend } = await line(context);
+    const { lines, log } = recordingLog();
+    const redis = await openRedis(url, log);
+    const prefix = newPrefix();
+    const limits = createRedisRateLimits(redis, prefix);
+    const mine = quota(5);
+    await limits.consume(mine, 4);
+    cut();
+    // Under way while it breaks, and after.
+    const states = await Promise.all(Array.from({ length: 5 }, () => limits.consume(mine, 1)));
+    expect(states.filter(exceeded)).toEqual([]);
+    const startedAt = performance.now();
+    for (let n = 0; n < 100; n += 1) await limits.consume(mine, 1);
+    expect(performance.now() - startedAt, 'milliseconds for a hundred').toBeLessThan(500);
+    expect(exceeded(await limits.consume(mine, 1))).toBe(true);
+    await new Promise(resolve => setTimeout(resolve, 1_000));
+    expect(lines).toHaveLength(1);
+    mend();
+    await eventually(() => expect(redis.isReady()).toBe(true));
+    // What Redis knows is what counts: four of five.
+    const other = await openRedis();
+    expect(await createRedisRateLimits(other, prefix).consume(mine, 1)).toMatchObject([
+      { remaining: 0, exceeded: false },
+    ]);
+    expect(exceeded(await limits.consume(mine, 1))).toBe(true);
+    expect(lines.map(({ msg }) => msg)).toEqual([expect.stringMatching(/^Redis is away/), 'Redis is there again']);
+    await Promise.all([redis.close(), other.close()]);
+  });
+
+  test('two gateways go on serving, and their subscribers hear of everything', async context => {
+    const { databaseUrl: url, cut, mend } = await line(context);
+    const gateway: TestGateway = await startGateway({ env: { REDIS_URL: url, PARLEY_REDIS_PREFIX: newPrefix() } });
+    const beside = await serveBeside(gateway);
+    context.onTestFinished(async () => {
+      await beside.stop();
+      await gateway.stop();
+    });
+    const ready = async () =>
+      expect(await (await fetch(`${gateway.url}/metrics`)).text()).toMatch(/^parley_redis_ready 1$/m);
+    await eventually(ready);
+    const token = await gateway.addToken(gateway.tenant, { callsPerMinute: 30 });
+    const [first, second] = [await call(gateway, token), await call(beside, token)];
+    expect([first.left, second.left]).toEqual([29, 28]);
+
+    const heard: string[] = [];
+    const stop = new AbortController();
+    const stream = await fetch(`${beside.url}/graphql`, {
+      method: 'POST',
+      signal: stop.signal,
+      headers: {
+        'content-type': 'application/json',
+        accept: 'text/event-stream',
+        authorization: `Bearer ${gateway.tenant.token}`,
+      },
+      body: '{"query":"subscription { events(types: [\\"group.created\\"]) { data } }"}',
+    });
+    void (async () => {
+      const decoder = new TextDecoder();
+      for await (const chunk of stream.body as AsyncIterable<Uint8Array>) heard.push(decoder.decode(chunk));
+    })().catch(() => undefined);
+    const create = (name: string) =>
+      gateway.graphql('mutation ($n: String!) { createGroup(input: { name: $n }) { id } }', { n: name });
+    const hears = (name: string) => eventually(() => expect(heard.join('')).toContain(name), 4_000);
+    dataOf(await create('While it is there'));
+    await hears('While it is there');
+    cut();
+    const during = await Promise.all([call(gateway, token), call(beside, token)]);
+    expect(during.map(({ status }) => status)).toEqual([200, 200]);
+    dataOf(await create('While it is away'));
+    await hears('While it is away');
+    mend();
+    await eventually(ready);
+    dataOf(await create('When it is back'));
+    await hears('When it is back');
+    stop.abort();
+  });
+});
+
+/** Whether a server of one's own can be started. */
+function spawnable(): Promise<boolean> {
+  const child = spawn('redis-server', ['--version'], { stdio: 'ignore' });
+  return new Promise(resolve => {
+    child.once('error', () => resolve(false)).once('exit', code => resolve(code === 0));
+  });
+}
+
+describe.skipIf(redisUrl === undefined || !(await spawnable()))('a server', () => {
+  async function server({ onTestFinished }: TestContext) {
+    const url = await nowhere();
+    const start = () =>
+      spawn('redis-server', ['--port', new URL(url).port, '--save', '', '--appendonly', 'no'], { stdio: 'ignore' });
+    let child = start();
+    onTestFinished(() => void child.kill('SIGKILL'));
+    return {
+      url,
+      signal: (name: NodeJS.Signals) => child.kill(name),
+      async kill() {
+        child.kill('SIGKILL');
+        await once(child, 'exit');
+      },
+      startAgain() {
+        child = start();
+      },
+    };
+  }
+
+  test('that is killed and comes back empty is used again', async context => {
+    const { url, kill, startAgain } = await server(context);
+    const redis = await openRedis(url);
+    const limits = createRedisRateLimits(redis, newPrefix());
+    const mine = quota(3);
+    expect(await limits.consume(mine, 3)).toMatchObject([{ remaining: 0 }]);
+    await kill();
+    await eventually(() => expect(redis.isReady()).toBe(false));
+    expect(await limits.consume(mine, 1)).toMatchObject([{ remaining: 2 }]);
+    startAgain();
+    await eventually(() => expect(redis.isReady()).toBe(true));
+    // Its scripts are gone with it, and are sent again.
+    expect(await limits.consume(mine, 1)).toMatchObject([{ remaining: 2, exceeded: false }]);
+    await redis.close();
+  });
+
+  test('that hangs holds up nobody for more than a moment, and is used again when it answers', async context => {
+    const { url, signal } = await server(context);
+    const redis = await openRedis(url);
+    const limits = createRedisRateLimits(redis, newPrefix());
+    const mine = quota(3);
+    await limits.consume(mine, 1);
+    signal('SIGSTOP');
+    const takes = async (points: number): Promise<number> => {
+      const startedAt = performance.now();
+      await limits.consume(mine, points);
+      return performance.now() - startedAt;
+    };
+    expect(await takes(1)).toBeLessThan(1_000);
+    await eventually(() => expect(redis.isReady()).toBe(false));
+    for (let n = 0; n < 5; n += 1) expect(await takes(0)).toBeLessThan(50);
+    signal('SIGCONT');
+    await eventually(() => expect(redis.isReady()).toBe(true));
+    await redis.close();
+  });
+});
