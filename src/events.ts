@@ -3,6 +3,8 @@ import type { PublicChannel } from './features/channels/channel.ts';
 import type { PublicContact } from './features/contacts/contact.ts';
 import type { PublicGroup, PublicSource, PublicStatus } from './features/labels/label.ts';
 import type { PublicMessage } from './features/messages/message.ts';
+import type { PublicOtp } from './features/otp/otp.ts';
+import type { PublicTemplate } from './features/templates/template.ts';
 import type { Db } from './platform/database.ts';
 import { newId } from './platform/ids.ts';
 
@@ -10,6 +12,7 @@ type ContactPayload = { readonly contact: PublicContact };
 /** `previous` holds the old values of what changed. */
 type Changed<T> = { readonly previous: Partial<T> };
 type MessagePayload = { readonly message: PublicMessage };
+type OtpPayload = { readonly otp: PublicOtp };
 
 /**
  * The closed list of domain events with their payloads. A payload is finished when it is written: subscriptions, outgoing
@@ -37,6 +40,17 @@ export interface EventPayloads {
   'message.failed': MessagePayload;
   'message.received': MessagePayload;
   'channel.updated': { readonly channel: PublicChannel };
+  'template.created': { readonly template: PublicTemplate };
+  'template.updated': { readonly template: PublicTemplate } & Changed<PublicTemplate>;
+  /** Also the last that is told of a template that is gone: its status is then DELETED. */
+  'template.status_changed': { readonly template: PublicTemplate } & Changed<PublicTemplate>;
+  /** Its message was accepted. */
+  'otp.sent': OtpPayload;
+  'otp.verified': OtpPayload;
+  /** Somebody tried it in vain. */
+  'otp.failed': OtpPayload & { readonly reason: 'INVALID_CODE' | 'MAX_ATTEMPTS_EXCEEDED' };
+  /** It ran out without being verified. */
+  'otp.expired': OtpPayload;
 }
 
 export type EventType = keyof EventPayloads;
@@ -49,6 +63,8 @@ export const EVENT_RESOURCES = {
   status: 'statuses:read',
   message: 'messages:read',
   channel: 'channels:read',
+  template: 'templates:read',
+  otp: 'messages:read',
 } as const;
 
 export type EventResource = keyof typeof EVENT_RESOURCES;
@@ -76,6 +92,13 @@ const TYPES = {
   'message.failed': true,
   'message.received': true,
   'channel.updated': true,
+  'template.created': true,
+  'template.updated': true,
+  'template.status_changed': true,
+  'otp.sent': true,
+  'otp.verified': true,
+  'otp.failed': true,
+  'otp.expired': true,
 } as const satisfies Record<EventType, true>;
 
 export const EVENT_TYPES = Object.keys(TYPES) as readonly EventType[];

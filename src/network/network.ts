@@ -2,6 +2,7 @@
  * The messaging network as the gateway sees it: a small interface, with the Cloud API client behind it in production and
  * in development (where it talks to the emulator over HTTP, never in process).
  */
+import type { Readable } from 'node:stream';
 
 /** What a call to the network needs of a channel. `accessToken` is a secret: it is decrypted just before the call and never logged. */
 export interface ChannelCredentials {
@@ -74,6 +75,34 @@ export interface PhoneNumberInfo {
   readonly qualityRating: string | null;
 }
 
+/** A template as the network has it. Its words (status, category, quality) are passed on as they are, whichever they are. */
+export interface NetworkTemplate {
+  readonly id: string;
+  readonly name: string;
+  /** `en_US`: with an underscore, also where the network wrote `en-US`. */
+  readonly language: string;
+  readonly category: string;
+  readonly status: string;
+  /** Why it was rejected; null where there is nothing to say. */
+  readonly statusReason: string | null;
+  readonly parameterFormat: string;
+  /** Null where the network does not say. */
+  readonly quality: string | null;
+  readonly components: readonly JsonObject[];
+}
+
+/** A template that is to be made, in the network's own form (cloud-api §6). */
+export interface TemplateDefinition {
+  readonly name: string;
+  readonly language: string;
+  readonly category: string;
+  readonly parameterFormat: 'POSITIONAL' | 'NAMED';
+  readonly components: readonly JsonObject[];
+}
+
+/** What the network made of it: the category may be another one. */
+export type SubmittedTemplate = Pick<NetworkTemplate, 'id' | 'status' | 'category'>;
+
 export interface Network {
   /** Never rejects for a fault of the network: the outcome says what is known. */
   send(channel: ChannelCredentials, message: OutgoingMessage): Promise<SendOutcome>;
@@ -81,8 +110,56 @@ export interface Network {
   markRead(channel: ChannelCredentials, wamid: string): Promise<void>;
   /** Reads the business number behind a channel. Rejects with a `NetworkCallError`: used to check credentials when a channel is connected. */
   phoneNumber(channel: ChannelCredentials): Promise<PhoneNumberInfo>;
+  /** All templates of the channel's business account, page by page as the network gives them. Rejects with a `NetworkCallError`: the list is then not known to its end. */
+  templatePages(channel: ChannelCredentials): AsyncIterable<readonly NetworkTemplate[]>;
+  /** Submits a template; the network reviews it later and tells by webhook. Rejects with a `NetworkCallError`. */
+  createTemplate(channel: ChannelCredentials, definition: TemplateDefinition): Promise<SubmittedTemplate>;
+  /** Takes one language of a template away. Rejects with a `NetworkCallError`. */
+  deleteTemplate(channel: ChannelCredentials, template: Pick<NetworkTemplate, 'id' | 'name'>): Promise<void>;
+  /**
+   * Hands a file to the network, as fast as it takes it and never faster. Where the source fails, the connection is broken: half a file is never taken.
+   * @returns the network's id of the file, which lives 30 days
+   * @throws NetworkCallError, or what the source threw
+   */
+  uploadMedia(channel: ChannelCredentials, file: OutgoingFile): Promise<string>;
+  /** What the network knows of a file, its own or a received one. Rejects with a `NetworkCallError`. */
+  mediaInfo(channel: ChannelCredentials, mediaId: string): Promise<MediaInfo>;
+  /**
+   * Opens a file at the address that `mediaInfo` gave; nowhere else, because the channel's token goes with it.
+   * @returns undefined when the address is not good any more: ask for it again
+   * @throws NetworkCallError
+   */
+  downloadMedia(channel: ChannelCredentials, url: string, range?: string): Promise<MediaDownload | undefined>;
   /** Cuts the connections: a call under way ends as one whose answer was lost. May be called twice. */
   close(): Promise<void>;
+}
+
+/** A file on its way to the network. */
+export interface OutgoingFile {
+  readonly stream: AsyncIterable<Uint8Array>;
+  readonly mimeType: string;
+  readonly filename: string;
+  /** In bytes, where it is known beforehand; the stream then has to give exactly so many. */
+  readonly size: number | undefined;
+}
+
+export interface MediaInfo {
+  /** Good for five minutes, with the channel's token. */
+  readonly url: string;
+  readonly mimeType: string;
+  /** Hex. */
+  readonly sha256: string | undefined;
+  /** Bytes. */
+  readonly size: number | undefined;
+}
+
+/** A file, or a part of one, as the network sends it. Whoever does not read it to its end has to destroy it. */
+export interface MediaDownload {
+  /** 200, 206 (a part) or 416 (there is no such part). */
+  readonly status: 200 | 206 | 416;
+  readonly contentLength: string | undefined;
+  readonly contentRange: string | undefined;
+  readonly stream: Readable;
 }
 
 /** A call other than `send` that failed; `error` when the network answered, else only the reason. */
@@ -131,5 +208,16 @@ export type NetworkUpdate =
       /** The type's own object as the network sent it (`message[message.type]`, or the whole message minus envelope where there is none). */
       readonly content: unknown;
       readonly error: NetworkError | undefined;
+    }
+  | {
+      readonly kind: 'template';
+      readonly wabaId: string;
+      readonly name: string;
+      /** With an underscore: `en_US`. */
+      readonly language: string;
+      /** What it is now. Where none of the three is there, something else about it changed. */
+      readonly status?: { readonly word: string; readonly reason: string | null };
+      readonly quality?: string;
+      readonly category?: string;
     }
   | { readonly kind: 'other'; readonly wabaId: string; readonly field: string; readonly value: unknown };

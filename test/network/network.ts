@@ -97,8 +97,8 @@ export async function startNetwork(options: Partial<EmulatorOptions> = {}): Prom
   };
 }
 
-export function createClient(baseUrl: string, requestMs = 2_000): Network {
-  const network = createCloudApiNetwork({ baseUrl, log, timeouts: { connectMs: 500, requestMs } });
+export function createClient(baseUrl: string, requestMs = 2_000, connectMs = 500): Network {
+  const network = createCloudApiNetwork({ baseUrl, log, timeouts: { connectMs, requestMs } });
   onTestFinished(() => network.close());
   return network;
 }
@@ -107,9 +107,9 @@ export function text(callbackData: string, body = 'Hello', to = PERSON): Outgoin
   return { callbackData, to, content: { type: 'text', text: body, previewUrl: false } };
 }
 
-/** Waits until something holds, looked at every few milliseconds; fails after two seconds. */
+/** Waits until something holds, looked at every few milliseconds; fails after ten seconds. */
 export async function eventually(holds: () => boolean, what: string): Promise<void> {
-  for (const end = performance.now() + 2_000; performance.now() < end; ) {
+  for (const end = performance.now() + 10_000; performance.now() < end; ) {
     if (holds()) return;
     await new Promise(resolve => setTimeout(resolve, 3));
   }

@@ -4,6 +4,7 @@ import { append } from '../../events.ts';
 import { NetworkCallError } from '../../network/network.ts';
 import { sha256 } from '../../platform/crypto.ts';
 import { violationOf } from '../../platform/violations.ts';
+import { requestSync } from '../templates/request-sync.ts';
 import type { ChannelRow } from './channel.ts';
 import { upsertChannel } from './store.ts';
 
@@ -61,7 +62,9 @@ export async function connectChannel(
         messagesPerSecond,
         isSandbox: input.isSandbox ?? false,
       });
-      if (row) await append(trx, tenantId, [{ type: 'channel.updated', payload: { channel: row } }]);
+      if (!row) return undefined;
+      await append(trx, tenantId, [{ type: 'channel.updated', payload: { channel: row } }]);
+      await requestSync(trx, tenantId, row.waba_id);
       return row;
     });
   // Two who connect at the same moment both find no owner, and no default: the slower one looks again.

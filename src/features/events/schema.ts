@@ -8,6 +8,10 @@ import type { LabelRow } from '../labels/label.ts';
 import { Group, Source, Status } from '../labels/schema.ts';
 import type { MessageRow } from '../messages/message.ts';
 import { Message } from '../messages/schema.ts';
+import type { PublicOtp } from '../otp/otp.ts';
+import { Otp } from '../otp/schema.ts';
+import { Template } from '../templates/schema.ts';
+import type { TemplateRow } from '../templates/template.ts';
 import type { LoggedEvent } from './bus.ts';
 import { encodeCursor } from './cursor.ts';
 import { follow } from './follow.ts';
@@ -19,6 +23,8 @@ const TYPE_NAMES = {
   status: 'StatusEvent',
   message: 'MessageEvent',
   channel: 'ChannelEvent',
+  template: 'TemplateEvent',
+  otp: 'OtpEvent',
 } as const;
 
 const Event = builder.interfaceRef<LoggedEvent>('Event').implement({
@@ -65,6 +71,26 @@ builder.objectRef<LoggedEvent>('ChannelEvent').implement({
       type: Channel,
       description: 'The channel as it was then.',
       resolve: event => event.payload['channel'] as ChannelRow,
+    }),
+  }),
+});
+builder.objectRef<LoggedEvent>('TemplateEvent').implement({
+  ...about('template'),
+  fields: t => ({
+    template: t.field({
+      type: Template,
+      description: 'The template as it was then; one that is gone has the status DELETED.',
+      resolve: event => event.payload['template'] as TemplateRow,
+    }),
+  }),
+});
+builder.objectRef<LoggedEvent>('OtpEvent').implement({
+  ...about('one-time password'),
+  fields: t => ({
+    otp: t.field({
+      type: Otp,
+      description: 'The one-time password as it was then; never its code.',
+      resolve: event => event.payload['otp'] as PublicOtp,
     }),
   }),
 });

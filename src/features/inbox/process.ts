@@ -8,6 +8,8 @@ import { channelsByNumber } from '../channels/by-number.ts';
 import { type AddressedStatus, applyStatuses } from '../messages/apply-statuses.ts';
 import { laneOf, OUTBOX } from '../messages/lane.ts';
 import { type InboundMessage, receiveMessages } from '../messages/receive.ts';
+import { applyTemplateUpdates } from '../templates/apply-updates.ts';
+import { syncSoon } from '../templates/request-sync.ts';
 import { claimWebhooks, markFailed, markProcessed, type WaitingWebhook, type Which } from './store.ts';
 
 /** Webhooks worked on in one transaction: so many, and so many bytes (each may hold 1,000 updates in 3 MB). */
@@ -38,13 +40,16 @@ async function processBatch(
 ): Promise<'done' | 'empty' | 'failed'> {
   const { db, clock, log, signals, jobs } = resources;
   const claimed: WaitingWebhook[] = [];
-  let released: number[] = [];
+  let applied: Applied = { released: [], accountsToRead: [] };
   try {
     await db.transaction(async trx => {
       claimed.push(...(await claimWebhooks(trx, tenantId, which, limit, BATCH_BYTES)));
       if (claimed.length === 0) return;
       const updates = claimed.flatMap(webhook => parseWebhook(readJson(webhook.body)));
-      released = await applyUpdates(trx, tenantId, updates, clock.now());
+      const nobodys = updates.filter(isNobodys).length;
+      if (nobodys > 0)
+        log.warn({ tenantId, count: nobodys }, 'messages that name no sender were left out; their webhooks are kept');
+      applied = await applyUpdates(trx, tenantId, updates, clock.now());
       await markProcessed(
         trx,
         tenantId,
@@ -65,7 +70,9 @@ async function processBatch(
   }
   if (claimed.length === 0) return 'empty';
   signals.send('events');
-  for (const channelId of released) jobs.wake(OUTBOX, laneOf(tenantId, channelId));
+  for (const channelId of applied.released) jobs.wake(OUTBOX, laneOf(tenantId, channelId));
+  // Lost with this process, it is made good by the next hour's sync.
+  await syncSoon(resources, tenantId, applied.accountsToRead);
   return 'done';
 }
 
@@ -88,13 +95,23 @@ function readJson(body: Buffer): unknown {
   );
 }
 
-/** @returns the channels on which messages that waited behind a settled one may go now */
+/** Whose it is, cannot be told: there is no conversation that it could stand in. */
+const isNobodys = (update: NetworkUpdate): boolean =>
+  update.kind === 'message' && update.from === undefined && update.userId === undefined;
+
+interface Applied {
+  /** Channels on which messages that waited behind a settled one may go now. */
+  readonly released: number[];
+  /** Business accounts whose templates have to be read anew. */
+  readonly accountsToRead: string[];
+}
+
 async function applyUpdates(
   trx: Db,
   tenantId: number,
   updates: readonly NetworkUpdate[],
   nowMs: number,
-): Promise<number[]> {
+): Promise<Applied> {
   const messages = new Map<string, InboundMessage[]>();
   const statuses: AddressedStatus[] = [];
   for (const update of updates) {
@@ -110,7 +127,9 @@ async function applyUpdates(
     const channelId = channels.get(phoneNumberId);
     if (channelId !== undefined) await receiveMessages(trx, tenantId, channelId, received, nowMs);
   }
-  return statuses.length > 0 ? applyStatuses(trx, tenantId, statuses, nowMs) : [];
+  const released = statuses.length > 0 ? await applyStatuses(trx, tenantId, statuses, nowMs) : [];
+  const templates = updates.filter(update => update.kind === 'template');
+  return { released, accountsToRead: await applyTemplateUpdates(trx, tenantId, templates) };
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

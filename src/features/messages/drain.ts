@@ -318,6 +318,8 @@ function localRefusal(message: Claimed) {
 function contentOf(message: Claimed, secrets: Resources['secrets']): OutgoingContent {
   const type = message.type as OutgoingType;
   if (type === 'text') return { type, text: message.body ?? '', previewUrl: message.content['preview_url'] === true };
-  const object = message.sealed ? (JSON.parse(secrets.open(message.sealed)) as JsonObject) : message.content;
+  const content = message.sealed ? (JSON.parse(secrets.open(message.sealed)) as JsonObject) : message.content;
+  // How a template reads is kept beside it for people: the network would refuse a word that it does not know.
+  const { rendered: _ours, ...object } = content;
   return { type, object };
 }

@@ -124,7 +124,7 @@ export async function send(
       replyToWamid: null,
       createdAt: new Date(context.clock.now()).toISOString(),
       eventId: newId(),
-      key: key === undefined ? undefined : { key, operation, fingerprint: fingerprintOf(keyed) },
+      key: key === undefined ? undefined : { key, operation, fingerprint: fingerprintOf(context, keyed) },
     };
     const accepted = input.waitForAcceptance
       ? context.bus.settled(tenant.id, message.id, ACCEPTANCE_TIMEOUT_MS)

@@ -13,6 +13,8 @@ import {
 import { foreignAnswer, toNetworkError } from './errors.ts';
 import { type Answer, type ExchangeRequest, exchange } from './exchange.ts';
 import { asList, asObject, asText, type JsonObject, parseJson } from './json.ts';
+import { createMediaCalls } from './media.ts';
+import { createTemplateCalls } from './templates.ts';
 
 export interface CloudApiOptions {
   /** Where the Graph API answers: `https://graph.facebook.com`, or an emulator. A path in it is kept as a prefix. */
@@ -34,12 +36,13 @@ export function createCloudApiNetwork(options: CloudApiOptions): Network {
   const base = new URL(options.baseUrl);
   const prefix = `${base.pathname.replace(/\/$/, '')}/${options.version ?? DEFAULT_VERSION}`;
   const timeoutMs = options.timeouts?.requestMs ?? 20 * SECOND;
+  const connectMs = options.timeouts?.connectMs ?? 5 * SECOND;
   const pool = new Pool(base.origin, {
     connections: options.connections ?? 64,
     pipelining: 1,
     // One request a connection, so that a connection that breaks puts one send in doubt; over HTTP/2 it would be a hundred.
     allowH2: false,
-    connect: { timeout: options.timeouts?.connectMs ?? 5 * SECOND },
+    connect: { timeout: connectMs },
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
     // Shorter than what servers keep: writing on a connection that the other side is closing puts a send in doubt.
@@ -49,7 +52,7 @@ export function createCloudApiNetwork(options: CloudApiOptions): Network {
 
   function request(
     channel: ChannelCredentials,
-    method: 'GET' | 'POST',
+    method: ExchangeRequest['method'],
     path: string,
     body?: JsonObject,
   ): ExchangeRequest {
@@ -76,7 +79,16 @@ export function createCloudApiNetwork(options: CloudApiOptions): Network {
     return fields;
   }
 
+  const { close: closeMedia, ...media } = createMediaCalls({
+    origin: base.origin,
+    prefix,
+    connectMs,
+    call: (what, channel, path) => call(what, request(channel, 'GET', path)),
+  });
+
   return {
+    ...media,
+
     async send(channel, message) {
       const result = await exchange(pool, request(channel, 'POST', messagesPath(channel), messageBody(message)));
       const outcome: SendOutcome = result.answer
@@ -108,8 +120,12 @@ export function createCloudApiNetwork(options: CloudApiOptions): Network {
       return info;
     },
 
+    ...createTemplateCalls((channel, method, path, body) => call('templates', request(channel, method, path, body))),
+
     // Whoever closes has waited for answers as long as he could: a silent network must not hold the process.
-    close: () => pool.destroy(),
+    async close() {
+      await Promise.all([pool.destroy(), closeMedia()]);
+    },
   };
 }
 

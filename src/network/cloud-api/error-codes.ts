@@ -45,7 +45,6 @@ const TITLES: Readonly<Record<RetryClass, Readonly<Record<number, string>>>> = {
     131048: 'Spam rate limit hit',
     131063: 'Marketing templates are disabled',
     131064: 'Template classification violations limit',
-    132015: 'Template is paused',
     132068: 'Flow is blocked',
     133010: 'Phone number not registered',
     134011: 'Payments terms of service not accepted',
@@ -62,6 +61,8 @@ const TITLES: Readonly<Record<RetryClass, Readonly<Record<number, string>>>> = {
     131049: 'This message was not delivered to maintain healthy ecosystem engagement.',
     131050: 'Recipient has stopped marketing messages',
     131052: 'Media download error',
+    // Of the template alone: the channel goes on with all others.
+    132015: 'Template is paused',
     132016: 'Template is disabled',
   },
   fix_request: {

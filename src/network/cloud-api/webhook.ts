@@ -2,6 +2,7 @@ import type { MessageStatus, NetworkUpdate } from '../network.ts';
 import { webhookError } from './errors.ts';
 import { readableText } from './inbound-text.ts';
 import { asId, asList, asNumber, asObject, asText, type JsonObject } from './json.ts';
+import { readTemplateUpdate } from './templates.ts';
 
 /** The network's status words. `played` (a voice message was heard) is more than read and told as read; others are not ours. */
 const STATUSES: ReadonlyMap<unknown, MessageStatus> = new Map([
@@ -40,7 +41,9 @@ export function parseWebhook(body: unknown): NetworkUpdate[] {
     const value = asObject(change['value']);
     if (field === undefined) return;
     if (field !== 'messages') {
-      updates.push({ kind: 'other', wabaId, field, value: change['value'] });
+      updates.push(
+        readTemplateUpdate(wabaId, field, value) ?? { kind: 'other', wabaId, field, value: change['value'] },
+      );
       return;
     }
     const phoneNumberId = asId(asObject(value?.['metadata'])?.['phone_number_id']);

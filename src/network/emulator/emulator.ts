@@ -129,6 +129,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
       server.closeAllConnections();
       await closed;
       await world.outbox.stop();
+      await world.media.close();
       journal.close();
       journal = NO_JOURNAL;
     },

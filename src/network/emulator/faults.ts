@@ -74,6 +74,14 @@ const faults = z.strictObject({
   templateReview: z.enum(['approve', 'reject', 'manual']),
   /** How long a media URL works, seconds. */
   mediaUrlSeconds: z.number().min(0),
+  /** Uploads are read, then refused with this code; so are questions about media. */
+  mediaErrorCode: errorCode.nullable(),
+  /** The connection of an upload or a download is reset after so many bytes of its body. */
+  mediaBreaksAfter: z.int().min(0).nullable(),
+  /** How fast uploads are read and downloads are written. */
+  mediaBytesPerSecond: z.int().min(1).nullable(),
+  /** Whether `Range` is heard. */
+  mediaRanges: z.boolean(),
 });
 
 export const faultsPatch = faults.partial();
@@ -103,6 +111,10 @@ const CALM: Faults = {
   regainAccessMinutes: 0,
   templateReview: 'approve',
   mediaUrlSeconds: 300,
+  mediaErrorCode: null,
+  mediaBreaksAfter: null,
+  mediaBytesPerSecond: null,
+  mediaRanges: true,
 };
 
 export interface FaultBox {

@@ -1,5 +1,6 @@
+import { FormError, readForm } from './form.ts';
 import { badParameter, badToken, refusal, unknownObject } from './graph-error.ts';
-import { MEDIA_MAX_BYTES, type Media } from './media-store.ts';
+import { type Arrived, MEDIA_MAX_BYTES, MEDIA_TYPES, type Media } from './media-store.ts';
 import type { EmulatorNumber } from './options.ts';
 import { json, type Reply, type Request, SUCCESS } from './reply.ts';
 import { bearerToken } from './token.ts';
@@ -8,31 +9,51 @@ import type { World } from './world.ts';
 /** `POST /{phone_number_id}/media`, multipart: `messaging_product`, `file` with its type. */
 export async function uploadMedia(world: World, number: EmulatorNumber, request: Request): Promise<Reply> {
   const type = request.headers['content-type'];
-  const form = await new Response(new Uint8Array(request.body), {
-    headers: { 'content-type': typeof type === 'string' ? type : '' },
-  })
-    .formData()
-    .catch(() => undefined);
-  if (!form) throw badParameter('The body must be multipart/form-data.');
-  if (form.get('messaging_product') !== 'whatsapp') throw badParameter('The parameter messaging_product is required.');
-  const file = form.get('file');
-  if (!(file instanceof File)) throw badParameter('The parameter file is required.');
-  const given = form.get('type');
-  const mimeType = file.type || (typeof given === 'string' ? given : '');
-  if (!/^[\w.+-]+\/[\w.+-]+/.test(mimeType)) throw badParameter('Param file must have a media type.');
-  const max = MEDIA_MAX_BYTES.find(([prefix]) => mimeType.startsWith(prefix))?.[1] ?? 0;
-  if (file.size > max) throw refusal(131053, `File size ${file.size} is larger than ${max} bytes`);
-  const media = world.media.put(number.phoneNumberId, mimeType, Buffer.from(await file.arrayBuffer()));
-  return json(200, { id: media.id });
+  let file: { type: string; arrived: Arrived } | undefined;
+  try {
+    const fields = await readForm(request.stream, type ?? '', async ({ name, type, bytes }) => {
+      if (name !== 'file' || file) throw new FormError(`Unexpected file ${name}.`);
+      file = { type, arrived: await world.media.receive(bytes) };
+    });
+    if (fields.get('messaging_product') !== 'whatsapp')
+      throw badParameter('The parameter messaging_product is required.');
+    if (!file) throw badParameter('The parameter file is required.');
+    const mimeType = (file.type || fields.get('type') || '').toLowerCase();
+    checkUpload(mimeType, file.arrived.size);
+    failIfAsked(world);
+    return json(200, { id: world.media.keep(number.phoneNumberId, mimeType, file.arrived).id });
+  } catch (error) {
+    await file?.arrived.drop();
+    throw error instanceof FormError ? badParameter(error.message) : error;
+  }
+}
+
+function checkUpload(mimeType: string, size: number): void {
+  const [essence = ''] = mimeType.split(';', 1);
+  if (!MEDIA_TYPES.includes(essence)) {
+    const allowed = MEDIA_TYPES.join(', ');
+    throw badParameter(
+      `Param file must be a file with one of the following types: ${allowed}. Received file of type '${essence || 'application/octet-stream'}'.`,
+    );
+  }
+  if (size === 0) throw badParameter('Param file must not be empty.');
+  const max = MEDIA_MAX_BYTES.find(([prefix]) => essence.startsWith(prefix))?.[1] ?? 0;
+  if (size > max) throw refusal(131053, `File size ${size} is larger than ${max} bytes`);
+}
+
+function failIfAsked(world: World): void {
+  const { mediaErrorCode } = world.faults.current;
+  if (mediaErrorCode !== null) throw refusal(mediaErrorCode);
 }
 
 /** `GET /{media_id}`. `file_size` is a number, as recorded; the specification says string. */
 export function showMedia(world: World, request: Request, media: Media): Reply {
+  failIfAsked(world);
   return json(200, {
     url: world.media.link(request.origin, media, world.faults.current.mediaUrlSeconds),
     mime_type: media.mimeType,
     sha256: Buffer.from(media.sha256, 'base64').toString('hex'),
-    file_size: media.bytes.length,
+    file_size: media.size,
     id: media.id,
     messaging_product: 'whatsapp',
   });
@@ -54,5 +75,25 @@ export function downloadMedia(world: World, request: Request): Reply {
   if (!world.media.isFresh(request.query.get('ext'))) {
     return { kind: 'answer', status: 404, headers: { 'content-type': 'text/html' }, body: 'URL signature expired' };
   }
-  return { kind: 'answer', status: 200, headers: { 'content-type': media.mimeType }, body: media.bytes };
+  const { size, mimeType } = media;
+  const range = world.faults.current.mediaRanges ? rangeOf(request.headers['range'], size) : undefined;
+  if (range === 'none') {
+    return { kind: 'answer', status: 416, headers: { 'content-range': `bytes */${size}` }, body: '' };
+  }
+  const { start, end } = range ?? { start: 0, end: size - 1 };
+  const headers = {
+    'content-type': mimeType,
+    'content-length': String(end - start + 1),
+    ...(range && { 'content-range': `bytes ${start}-${end}/${size}` }),
+  };
+  return { kind: 'stream', status: range ? 206 : 200, headers, body: media.open(start, end) };
+}
+
+/** A `Range` header with one range (RFC 9110 §14.1.2); anything else is passed over, as the RFC allows. */
+function rangeOf(header: unknown, size: number): { start: number; end: number } | 'none' | undefined {
+  const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(typeof header === 'string' ? header : '') ?? [];
+  if (first === '' && last === '') return undefined;
+  const start = first === '' ? Math.max(0, size - Number(last)) : Number(first);
+  const end = first === '' || last === '' ? size - 1 : Math.min(Number(last), size - 1);
+  return start >= size || start > end ? 'none' : { start, end };
 }

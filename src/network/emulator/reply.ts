@@ -1,13 +1,18 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
 import type { JsonObject } from '../cloud-api/json.ts';
 
-/** A request of either API, its body read completely. */
+/** A request of either API, its body read completely unless it is an upload. */
 export interface Request {
   readonly method: string;
   /** Decoded path segments, without the empty first one. */
   readonly path: readonly string[];
   readonly query: URLSearchParams;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly headers: Readonly<IncomingHttpHeaders>;
+  /** Empty for an upload. */
   readonly body: Buffer;
+  /** The body of an upload, as it comes. */
+  readonly stream: AsyncIterable<Buffer>;
   /** `http://host:port` as the client wrote it: absolute links in answers start with it. */
   readonly origin: string;
 }
@@ -19,6 +24,13 @@ export type Reply =
       readonly status: number;
       readonly headers: Readonly<Record<string, string>>;
       readonly body: string | Buffer;
+    }
+  | {
+      readonly kind: 'stream';
+      readonly status: number;
+      /** With `content-length`. */
+      readonly headers: Readonly<Record<string, string>>;
+      readonly body: Readable;
     }
   | { readonly kind: 'silence' }
   | { readonly kind: 'reset' };

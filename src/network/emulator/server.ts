@@ -1,4 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { control } from './control.ts';
 import { graph, usageHeader } from './graph.ts';
 import { GraphError, refusal } from './graph-error.ts';
@@ -15,7 +17,7 @@ export function createListener(world: World): Server {
     serve(world, request, response).catch((error: unknown) => {
       world.log.error({ err: error }, 'emulator request failed');
       if (response.headersSent) response.destroy();
-      else write(response, { kind: 'answer', status: 500, headers: {}, body: '' });
+      else void write(world, response, { kind: 'answer', status: 500, headers: {}, body: '' });
     });
   });
   // Longer than clients keep idle connections: a server that closes first puts the next send in doubt.
@@ -24,12 +26,13 @@ export function createListener(world: World): Server {
 }
 
 async function serve(world: World, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
-  const body = await readBody(incoming);
+  const url = new URL(incoming.url ?? '/', 'http://emulator');
+  const isUpload = incoming.method === 'POST' && /^multipart\//i.test(incoming.headers['content-type'] ?? '');
+  const body = isUpload ? Buffer.alloc(0) : await readBody(incoming);
   if (!body) {
     response.destroy();
     return;
   }
-  const url = new URL(incoming.url ?? '/', 'http://emulator');
   const request: Request = {
     method: incoming.method ?? 'GET',
     path: url.pathname
@@ -39,9 +42,27 @@ async function serve(world: World, incoming: IncomingMessage, response: ServerRe
     query: url.searchParams,
     headers: incoming.headers,
     body,
+    stream: throttled(world, incoming),
     origin: incoming.headers.host ? `http://${incoming.headers.host}` : world.origin,
   };
-  write(response, await answer(world, request));
+  await write(world, response, await answer(world, request));
+  // What is left of an upload that was refused before its end.
+  incoming.resume();
+}
+
+class Broken extends Error {}
+
+/** A body as fast as the faults let it through, broken off where they say so. */
+async function* throttled(world: World, source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let size = 0;
+  for await (const piece of source) {
+    const { mediaBreaksAfter, mediaBytesPerSecond } = world.faults.current;
+    size += piece.length;
+    if (mediaBreaksAfter !== null && size > mediaBreaksAfter) throw new Broken();
+    if (mediaBytesPerSecond !== null) await sleep((1_000 * piece.length) / mediaBytesPerSecond);
+    if (size > BODY_MAX_BYTES) throw new Broken();
+    yield piece;
+  }
 }
 
 async function answer(world: World, request: Request): Promise<Reply> {
@@ -50,6 +71,7 @@ async function answer(world: World, request: Request): Promise<Reply> {
   try {
     return await graph(world, request);
   } catch (error) {
+    if (error instanceof Broken) return { kind: 'reset' };
     const { reply } = error instanceof GraphError ? error : unexpected(world, error);
     const wabaId = world.numbers.get(request.path[1] ?? '')?.wabaId;
     if (reply.kind !== 'answer' || wabaId === undefined) return reply;
@@ -62,10 +84,17 @@ function unexpected(world: World, error: unknown): GraphError {
   return refusal(1, undefined, { httpStatus: 500 });
 }
 
-function write(response: ServerResponse, reply: Reply): void {
+async function write(world: World, response: ServerResponse, reply: Reply): Promise<void> {
   if (reply.kind === 'silence') return; // The connection stays open until the client gives up or the emulator stops.
   if (reply.kind === 'reset') {
     response.socket?.resetAndDestroy();
+    return;
+  }
+  if (reply.kind === 'stream') {
+    response.writeHead(reply.status, { ...reply.headers });
+    await pipeline(reply.body, pieces => throttled(world, pieces), response).catch(() =>
+      response.socket?.resetAndDestroy(),
+    );
     return;
   }
   const { status, headers, body } = reply;

@@ -41,9 +41,9 @@ export function checkTemplateSend(
     throw refusal(132018, `The one-time code must be at most ${OTP_MAX} characters long`);
   }
   const body = componentText(template, 'BODY');
-  let next = 0;
+  const variables = variablesOf(body ?? '');
   return {
-    text: body?.replace(/\{\{\s*[\w]+\s*\}\}/g, () => parameters[next++] ?? ''),
+    text: body?.replace(/\{\{\s*(\w+)\s*\}\}/g, (_whole, name: string) => parameters[variables.indexOf(name)] ?? ''),
     category: template.category.toLowerCase(),
   };
 }
@@ -79,8 +79,9 @@ function checkText(template: TemplateRecord, type: 'HEADER' | 'BODY', sent: read
     );
   }
   const named = template.parameterFormat === 'NAMED';
-  return variables.map((variable, i) => {
-    const parameter = named ? texts.find(p => p['parameter_name'] === variable) : texts[i];
+  return variables.map(variable => {
+    // A number says which value it takes, wherever it stands.
+    const parameter = named ? texts.find(p => p['parameter_name'] === variable) : texts[Number(variable) - 1];
     if (!parameter) throw refusal(132012, `${type.toLowerCase()}: Parameter name is missing or empty: ${variable}`);
     return parameterText(parameter);
   });

@@ -14,6 +14,7 @@ describe('the class of a code', () => {
     [299, 'auth'],
     [368, 'pause_account'],
     [131047, 'no_retry'],
+    [132015, 'no_retry'],
     [132016, 'no_retry'],
     [131053, 'fix_request'],
   ] as const)('%i is %s', (code, retryClass) => {

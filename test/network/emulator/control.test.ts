@@ -141,7 +141,7 @@ describe('windows, templates, address, numbers', () => {
     await control('POST', 'templates', { name: 'hello_world', status: 'PAUSED', reason: 'LOW_QUALITY' });
     await emulator.settled();
     expect(receiver.updates()).toMatchObject([
-      { kind: 'other', value: { event: 'PAUSED', message_template_name: 'hello_world', reason: 'LOW_QUALITY' } },
+      { kind: 'template', name: 'hello_world', status: { word: 'PAUSED', reason: 'LOW_QUALITY' } },
     ]);
   });
 

@@ -90,9 +90,11 @@ describe('a template', () => {
     await emulator.settled();
     expect(receiver.updates()).toMatchObject([
       {
-        kind: 'other',
-        field: 'message_template_status_update',
-        value: { event: 'APPROVED', message_template_id: Number(id), message_template_language: 'en-US' },
+        kind: 'template',
+        name: 'order_update',
+        // The webhook writes en-US.
+        language: 'en_US',
+        status: { word: 'APPROVED', reason: null },
       },
     ]);
     expect((await graph('POST', id, { components: body('Order {{1}} came.') })).body).toEqual({ success: true });

@@ -41,7 +41,6 @@ const anyUpdate = fc.oneof(
           waId: '1',
           userId: 'US.1',
           type: 'text',
-          content: {},
           body: 'x',
           content: {},
           category: 'service',

@@ -1,0 +1,125 @@
+import { FieldErrorList } from '../../errors.ts';
+import type { TemplateDefinition } from '../../network/network.ts';
+import { isStorable, lengthOf } from '../../platform/text.ts';
+import { checkButtons } from './definition-buttons.ts';
+import { languageOf } from './template.ts';
+import { variablesOf } from './variables.ts';
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+export type DefinitionInput = Omit<TemplateDefinition, 'components'> & { readonly components: readonly unknown[] };
+
+/** Lengths and counts of a template: Meta's pages on template components. */
+const MAX = { name: 512, headerText: 60, headerVariables: 1, body: 1_024, footer: 60 } as const;
+const CODE_MINUTES = { min: 1, max: 90 } as const;
+/** What a template has once at the most. Other components (carousels, limited-time offers) are the network's to check. */
+const ONCE = ['HEADER', 'BODY', 'FOOTER', 'BUTTONS'];
+
+/**
+ * Checks a template before it is submitted, so that its author learns of all faults at once and by their places, and no
+ * attempt is lost on one of the hundred an hour that the network allows.
+ *
+ * @returns the definition with its words as the network writes them
+ * @throws VALIDATION_ERROR with paths such as `components.1.text`
+ */
+export function checkDefinition(input: DefinitionInput): TemplateDefinition {
+  const errors = new FieldErrorList();
+  const name = input.name.trim();
+  if (!/^[a-z0-9_]+$/.test(name) || name.length > MAX.name)
+    errors.add('name', `Must be 1 to ${MAX.name} small letters (a to z), digits and underscores.`);
+  const language = languageOf(input.language);
+  if (!/^[a-z]{2,3}(_[A-Za-z0-9]{2,4})?$/.test(language))
+    errors.add('language', 'Must be a language such as en or en_US.');
+
+  const components = input.components.flatMap((value, index) => {
+    const component = isObject(value) ? value : {};
+    const type = typeof component['type'] === 'string' ? component['type'].toUpperCase() : '';
+    if (type === '') errors.add(`components.${index}.type`, 'Is required: HEADER, BODY, FOOTER or BUTTONS.');
+    return type === '' ? [] : { path: `components.${index}`, component: { ...component, type } };
+  });
+  if (!isStorable(JSON.stringify(input.components).replace(/\\u(0000|d[89a-f])/gi, '\0')))
+    errors.add('components', 'May not contain the character U+0000 or half of a surrogate pair.');
+  for (const type of ONCE) {
+    const many = components.filter(({ component }) => component.type === type);
+    if (many.length > 1) errors.add(many[1]?.path ?? 'components', `There can be only one ${type}.`);
+  }
+  if (!components.some(({ component }) => component.type === 'BODY')) errors.add('components', 'Must hold a BODY.');
+  const definition = { ...input, name, language, components: components.map(({ component }) => component) };
+  for (const { path, component } of components) check(component, path, definition, errors);
+  errors.throwIfAny();
+  return definition;
+}
+
+function check(
+  component: JsonObject,
+  path: string,
+  { category, parameterFormat }: Pick<TemplateDefinition, 'category' | 'parameterFormat'>,
+  errors: FieldErrorList,
+): void {
+  const isCode = category === 'AUTHENTICATION';
+  switch (component['type']) {
+    case 'HEADER': {
+      if (isCode) errors.add(path, 'A template of one-time codes has no header.');
+      if (String(component['format'] ?? 'TEXT').toUpperCase() !== 'TEXT') return;
+      const text = checkText(component, path, MAX.headerText, errors);
+      if (variablesOf(text).length > MAX.headerVariables)
+        errors.add(`${path}.text`, 'A header has at most one variable.');
+      checkVariables(text, `${path}.text`, parameterFormat, errors);
+      return;
+    }
+    case 'BODY': {
+      if (isCode) {
+        if (component['text'] !== undefined)
+          errors.add(`${path}.text`, 'The network writes the text of one-time codes itself: leave it out.');
+        return;
+      }
+      const text = checkText(component, path, MAX.body, errors);
+      checkVariables(text, `${path}.text`, parameterFormat, errors);
+      // Error 2388299 of the network.
+      if (/^\s*\{\{|\}\}\s*$/.test(text)) errors.add(`${path}.text`, 'May not begin or end with a variable.');
+      return;
+    }
+    case 'FOOTER': {
+      if (isCode) {
+        const minutes = component['code_expiration_minutes'];
+        const isMinutes =
+          Number.isInteger(minutes) && Number(minutes) >= CODE_MINUTES.min && Number(minutes) <= CODE_MINUTES.max;
+        if (minutes !== undefined && !isMinutes)
+          errors.add(
+            `${path}.code_expiration_minutes`,
+            `Must be a whole number from ${CODE_MINUTES.min} to ${CODE_MINUTES.max}.`,
+          );
+        return;
+      }
+      const text = checkText(component, path, MAX.footer, errors);
+      if (variablesOf(text).length > 0) errors.add(`${path}.text`, 'A footer has no variables.');
+      return;
+    }
+    case 'BUTTONS':
+      checkButtons(component, path, errors);
+  }
+}
+
+function checkText(component: JsonObject, path: string, max: number, errors: FieldErrorList): string {
+  const text = typeof component['text'] === 'string' ? component['text'] : '';
+  if (text.trim() === '') errors.add(`${path}.text`, 'Is required.');
+  if (lengthOf(text) > max) errors.add(`${path}.text`, `May have at most ${max} characters.`);
+  return text;
+}
+
+/** Numbered variables are 1, 2, 3, … without a gap, named ones small letters and underscores. */
+function checkVariables(
+  text: string,
+  field: string,
+  format: TemplateDefinition['parameterFormat'],
+  errors: FieldErrorList,
+): void {
+  const names = variablesOf(text);
+  if (format === 'POSITIONAL' && names.some((name, index) => name !== String(index + 1)))
+    errors.add(field, 'Numbered variables must be {{1}}, {{2}}, … without a gap.');
+  const bad = format === 'NAMED' ? names.filter(name => !/^[a-z_]+$/.test(name)) : [];
+  if (bad.length > 0) errors.add(field, `Names of variables are small letters and underscores, not ${bad.join(', ')}.`);
+}
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

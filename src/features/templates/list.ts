@@ -1,0 +1,35 @@
+import type { Context } from '../../context.ts';
+import { tenantOf } from '../caller.ts';
+import { type ListArgs, type ListDefinition, listStatement, Page } from '../lists/list.ts';
+import { countTemplates, listTemplates } from './store.ts';
+import type { TemplateRow } from './template.ts';
+
+const id = { sql: 't.id', type: 'bigint' } as const;
+const name = { sql: 't.name', type: 'text' } as const;
+const createdAt = { sql: 't.created_at', type: 'timestamptz' } as const;
+const updatedAt = { sql: 't.updated_at', type: 'timestamptz' } as const;
+
+const TEMPLATES: ListDefinition = {
+  from: 'templates t',
+  tenantColumn: 't.tenant_id',
+  filters: {
+    name,
+    language: { sql: 't.language', type: 'text' },
+    category: { sql: 't.category', type: 'text' },
+    status: { sql: 't.status', type: 'text' },
+    wabaId: { sql: 't.waba_id', type: 'text' },
+    createdAt,
+    updatedAt,
+  },
+  sorts: { id, name, createdAt, updatedAt },
+  id,
+  defaultOrder: [{ column: name, descending: false }],
+  search: pattern => `t.search_text like ${pattern}`,
+};
+
+/** One page of templates, by name where nothing else is asked. */
+export async function templatePage(context: Context, args: ListArgs): Promise<Page<TemplateRow>> {
+  const statement = listStatement(TEMPLATES, tenantOf(context), args);
+  const rows = await listTemplates(context.db.read, statement);
+  return new Page(statement, rows, () => countTemplates(context.db.read, statement));
+}

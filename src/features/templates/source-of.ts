@@ -1,0 +1,30 @@
+import { CodedError, notFound } from '../../errors.ts';
+import type { Db } from '../../platform/database.ts';
+import { type Account, listSources } from './syncs-store.ts';
+
+/**
+ * The business accounts that a call is about: of a channel, of the default channel, or all of the tenant.
+ *
+ * @returns at least one
+ * @throws NOT_FOUND for an unknown channel, MESSAGING_NOT_CONFIGURED where no channel is active
+ */
+export async function sourcesOf(db: Db, tenantId: number, which: number | 'default' | 'all'): Promise<Account[]> {
+  const sources = await listSources(db, tenantId, which);
+  const active = sources.filter(({ status }) => status === 'active');
+  if (active.length > 0) return active;
+  const [source] = sources;
+  if (!source && typeof which === 'number') throw notFound('Channel');
+  throw new CodedError(
+    'MESSAGING_NOT_CONFIGURED',
+    source
+      ? `The channel is ${source.status}: ${source.status_reason ?? 'no reason is known'}.`
+      : 'No channel is connected: connect a business number first.',
+  );
+}
+
+/** As `sourcesOf`, where there can be only one. */
+export async function sourceOf(db: Db, tenantId: number, channelId: number | undefined): Promise<Account> {
+  const [source] = await sourcesOf(db, tenantId, channelId ?? 'default');
+  if (!source) throw notFound('Channel');
+  return source;
+}

@@ -1,0 +1,171 @@
+import { Readable } from 'node:stream';
+import { Agent, type Dispatcher } from 'undici';
+import { MINUTE, SECOND } from '../../platform/clock.ts';
+import {
+  type ChannelCredentials,
+  type MediaDownload,
+  type MediaInfo,
+  type Network,
+  NetworkCallError,
+} from '../network.ts';
+import { foreignAnswer, toNetworkError } from './errors.ts';
+import { asNumber, asObject, asText, type JsonObject, parseJson } from './json.ts';
+import { multipartAround } from './multipart.ts';
+
+type MediaCalls = Pick<Network, 'uploadMedia' | 'mediaInfo' | 'downloadMedia'> & { close(): Promise<void> };
+
+export interface MediaOptions {
+  /** Origin of the Graph API, and what stands before every path there. */
+  readonly origin: string;
+  readonly prefix: string;
+  readonly connectMs: number;
+  /** Answers a small question of the Graph API: the parsed body, or a `NetworkCallError`. */
+  call(what: string, channel: ChannelCredentials, path: string): Promise<JsonObject>;
+}
+
+/** Files go over connections of their own, so that a hundred slow ones do not hold up a single message. */
+const CONNECTIONS = 32;
+/** Longest time in which no byte moves: taking a large file apart takes the network a while. */
+const SILENCE_MS = MINUTE;
+/** An answer to an upload is an id or an error. */
+const MAX_ANSWER_BYTES = 64 * 1024;
+
+/** Where the network keeps files (`lookaside.fbsbx.com` in all recorded answers). The token goes nowhere else. */
+const HOSTS = /(^|\.)(fbsbx\.com|facebook\.com|fbcdn\.net|whatsapp\.net)$/;
+
+/** The calls that move files. Nothing is ever held whole: what comes in on one side goes out on the other. */
+export function createMediaCalls(options: MediaOptions): MediaCalls {
+  const agent = new Agent({
+    connections: CONNECTIONS,
+    pipelining: 1,
+    allowH2: false,
+    connect: { timeout: options.connectMs },
+    headersTimeout: SILENCE_MS,
+    bodyTimeout: SILENCE_MS,
+    keepAliveTimeout: 4 * SECOND,
+  });
+  const authorization = (channel: ChannelCredentials) => ({ authorization: `Bearer ${channel.accessToken}` });
+
+  return {
+    async uploadMedia(channel, file) {
+      const { contentType, contentLength, body } = multipartAround(file, {
+        messaging_product: 'whatsapp',
+        type: file.mimeType,
+      });
+      const source = watched(body);
+      const answer = await agent
+        .request({
+          origin: options.origin,
+          path: `${options.prefix}/${encodeURIComponent(channel.phoneNumberId)}/media`,
+          method: 'POST',
+          headers: {
+            ...authorization(channel),
+            accept: 'application/json',
+            'content-type': contentType,
+            ...(contentLength !== undefined && { 'content-length': String(contentLength) }),
+          },
+          body: source.stream,
+        })
+        .then(async ({ statusCode, headers, body }) => ({ statusCode, headers, text: await textOf(body) }))
+        .catch((error: unknown) => {
+          // The source's own failure says more than that of the connection which it broke.
+          throw source.failure() ?? new NetworkCallError(`upload: ${reasonOf(error)}`, undefined, error);
+        });
+      const fields = parseJson(answer.text);
+      const error = toNetworkError(fields, answer.headers);
+      if (error) throw new NetworkCallError(`upload: ${error.code} ${error.title}`, error);
+      const id = asText(asObject(fields)?.['id']);
+      if (answer.statusCode !== 200 || id === undefined)
+        throw new NetworkCallError(`upload: HTTP ${answer.statusCode}`, foreignAnswer(answer.statusCode));
+      return id;
+    },
+
+    async mediaInfo(channel, mediaId) {
+      const query = `phone_number_id=${encodeURIComponent(channel.phoneNumberId)}`;
+      const fields = await options.call('media', channel, `${encodeURIComponent(mediaId)}?${query}`);
+      const url = asText(fields['url']);
+      if (url === undefined) throw new NetworkCallError('media: the answer has no address');
+      const info: MediaInfo = {
+        url,
+        mimeType: asText(fields['mime_type']) ?? 'application/octet-stream',
+        sha256: asText(fields['sha256']),
+        size: asNumber(fields['file_size']),
+      };
+      return info;
+    },
+
+    async downloadMedia(channel, url, range) {
+      const { origin, pathname, search } = trusted(url, options.origin);
+      const { statusCode, headers, body } = await agent
+        .request({
+          origin,
+          path: `${pathname}${search}`,
+          method: 'GET',
+          headers: { ...authorization(channel), ...(range !== undefined && { range }) },
+        })
+        .catch((error: unknown) => {
+          throw new NetworkCallError(`download: ${reasonOf(error)}`, undefined, error);
+        });
+      // Whoever destroys it before its end knows why.
+      body.on('error', () => undefined);
+      if (statusCode === 200 || statusCode === 206 || statusCode === 416) {
+        const download: MediaDownload = {
+          status: statusCode,
+          contentLength: asText(headers['content-length']),
+          contentRange: asText(headers['content-range']),
+          stream: body,
+        };
+        return download;
+      }
+      const text = await textOf(body).catch(() => '');
+      if (statusCode === 404) return undefined;
+      const error = toNetworkError(parseJson(text), headers) ?? foreignAnswer(statusCode);
+      throw new NetworkCallError(`download: ${error.code} ${error.title}`, error);
+    },
+
+    close: () => agent.destroy(),
+  };
+}
+
+/** @throws NetworkCallError for an address that is not the network's */
+function trusted(address: string, origin: string): URL {
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (url && (url.origin === origin || (url.protocol === 'https:' && url.port === '' && HOSTS.test(url.hostname))))
+    return url;
+  throw new NetworkCallError('download: the address is not one of the network');
+}
+
+/** Remembers why a source failed, as against why somebody stopped reading it. */
+function watched(source: AsyncIterable<Uint8Array>): { stream: Readable; failure(): unknown } {
+  let failure: unknown;
+  async function* stream() {
+    const iterator = source[Symbol.asyncIterator]();
+    try {
+      for (;;) {
+        const step = await iterator.next().catch((error: unknown) => {
+          failure = error;
+          throw error;
+        });
+        if (step.done) return;
+        yield step.value;
+      }
+    } finally {
+      await iterator.return?.();
+    }
+  }
+  return { stream: Readable.from(stream(), { objectMode: false }), failure: () => failure };
+}
+
+async function textOf(body: Dispatcher.ResponseData['body']): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_ANSWER_BYTES) break;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+const reasonOf = (error: unknown): string =>
+  error instanceof Error ? ('code' in error ? String(error.code) : error.message) : 'no answer';

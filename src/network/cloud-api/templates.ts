@@ -1,0 +1,155 @@
+import {
+  type ChannelCredentials,
+  type Network,
+  NetworkCallError,
+  type NetworkTemplate,
+  type NetworkUpdate,
+  type SubmittedTemplate,
+} from '../network.ts';
+import { asId, asList, asObject, asText, type JsonObject } from './json.ts';
+
+/** A call about templates that has to succeed: the parsed body, or a `NetworkCallError`. */
+type Call = (
+  channel: ChannelCredentials,
+  method: 'GET' | 'POST' | 'DELETE',
+  path: string,
+  body?: JsonObject,
+) => Promise<JsonObject>;
+
+/** Named, because the network leaves `quality_score` and `rejected_reason` out otherwise. */
+const FIELDS = 'id,name,language,category,status,parameter_format,components,quality_score,rejected_reason';
+/** The network's own maximum; what it gives may be fewer. */
+const PAGE = 100;
+/** An account has at most 6,000 templates (cloud-api §6): at 25 a page that is 240. A list that goes on is none. */
+const MAX_PAGES = 1_000;
+
+/** The calls of `Network` that are about templates. */
+export function createTemplateCalls(call: Call): Pick<Network, 'templatePages' | 'createTemplate' | 'deleteTemplate'> {
+  const edge = ({ wabaId }: ChannelCredentials, query: Readonly<Record<string, string>> = {}): string =>
+    `${encodeURIComponent(wabaId)}/message_templates?${new URLSearchParams(query)}`;
+
+  return {
+    async *templatePages(channel) {
+      let after: string | undefined;
+      for (let page = 0; page < MAX_PAGES; page += 1) {
+        const query = { fields: FIELDS, limit: String(PAGE), ...(after !== undefined && { after }) };
+        const body = await call(channel, 'GET', edge(channel, query));
+        if (!Array.isArray(body['data'])) throw new NetworkCallError('templates: an answer without a list');
+        yield body['data'].flatMap(readTemplate);
+        const next = cursorOfNext(body['paging']);
+        if (next === undefined) return;
+        if (next === after) break;
+        after = next;
+      }
+      throw new NetworkCallError('templates: the list does not end');
+    },
+
+    async createTemplate(channel, { name, language, category, parameterFormat, components }) {
+      const definition = { name, language, category, parameter_format: parameterFormat, components };
+      const body = await call(channel, 'POST', edge(channel), definition);
+      const id = asId(body['id']);
+      if (id === undefined) throw new NetworkCallError('templates: an answer without an id');
+      const submitted: SubmittedTemplate = {
+        id,
+        status: asText(body['status']) ?? 'PENDING',
+        category: asText(body['category']) ?? category,
+      };
+      return submitted;
+    },
+
+    async deleteTemplate(channel, { id, name }) {
+      await call(channel, 'DELETE', edge(channel, { hsm_id: id, name }));
+    },
+  };
+}
+
+/**
+ * Where the next page begins. Told by `next` alone: the last page has `cursors.after` too. Only the cursor is taken of it,
+ * so that no answer can send our token to another address.
+ */
+function cursorOfNext(value: unknown): string | undefined {
+  const paging = asObject(value);
+  const next = asText(paging?.['next']);
+  if (next === undefined) return undefined;
+  const cursor = asText(asObject(paging?.['cursors'])?.['after']);
+  return cursor ?? (URL.canParse(next) ? (new URL(next).searchParams.get('after') ?? undefined) : undefined);
+}
+
+/** What is no template is left out. */
+function readTemplate(value: unknown): NetworkTemplate[] {
+  const fields = asObject(storable(value));
+  const [id, name, language] = [asId(fields?.['id']), asText(fields?.['name']), asText(fields?.['language'])];
+  const status = asText(fields?.['status']);
+  if (!fields || id === undefined || name === undefined || language === undefined || status === undefined) return [];
+  const quality = fields['quality_score'];
+  return [
+    {
+      id,
+      name,
+      language: underscored(language),
+      category: asText(fields['category']) ?? '',
+      status,
+      statusReason: reasonOf(fields['rejected_reason']),
+      parameterFormat: asText(fields['parameter_format']) ?? 'POSITIONAL',
+      quality: asText(asObject(quality)?.['score']) ?? asText(quality) ?? null,
+      components: asList(fields['components'])
+        .map(asObject)
+        .filter(component => component !== undefined),
+    },
+  ];
+}
+
+/**
+ * What a webhook's change says about a template, found by name and language: its id is a JSON number there, and such an id
+ * may have more digits than a number holds.
+ *
+ * @returns undefined for other fields, and for a change that names no template
+ */
+export function readTemplateUpdate(
+  wabaId: string,
+  field: string,
+  value: JsonObject | undefined,
+): Extract<NetworkUpdate, { kind: 'template' }> | undefined {
+  const name = asText(value?.['message_template_name']);
+  const language = asText(value?.['message_template_language']);
+  if (!value || name === undefined || language === undefined) return undefined;
+  const template = { kind: 'template', wabaId, name, language: underscored(language) } as const;
+  switch (field) {
+    case 'message_template_status_update': {
+      const word = asText(value['event']);
+      return word === undefined ? undefined : { ...template, status: { word, reason: reasonOf(value['reason']) } };
+    }
+    case 'message_template_quality_update': {
+      const quality = asText(value['new_quality_score']);
+      return quality === undefined ? undefined : { ...template, quality };
+    }
+    // Sent a day before as well, with `correct_category` for what it will be: `new_category` is what it is in both.
+    case 'template_category_update': {
+      const category = asText(value['new_category']);
+      return category === undefined ? undefined : { ...template, category };
+    }
+    case 'message_template_components_update':
+      return template;
+    default:
+      return undefined;
+  }
+}
+
+/** The API writes `en_US`, the samples of its webhooks `en-US`. */
+const underscored = (language: string): string => language.replaceAll('-', '_');
+
+const reasonOf = (value: unknown): string | null => {
+  const reason = asText(value);
+  return reason === undefined || reason === 'NONE' ? null : reason;
+};
+
+/** What PostgreSQL cannot store in jsonb: U+0000, and halves of surrogate pairs. JSON writes both as escapes. */
+const UNSTORABLE = /\\u(?:0000|d[89a-f])/i;
+
+function storable(value: unknown): unknown {
+  const text = JSON.stringify(value) ?? 'null';
+  if (!UNSTORABLE.test(text)) return value;
+  return JSON.parse(text, (_key, part: unknown) =>
+    typeof part === 'string' ? part.replaceAll('\0', '').toWellFormed() : part,
+  );
+}

@@ -1,0 +1,440 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { TemplateSeed } from '../../../src/network/emulator/template-store.ts';
+import { codeOf, dataOf, faultsOf } from '../../support/answers.ts';
+import { eventually, startGateway, type TestGateway } from '../../support/gateway.ts';
+
+const seed = (
+  name: string,
+  components: TemplateSeed['components'],
+  others: Partial<TemplateSeed> = {},
+): TemplateSeed => ({
+  name,
+  language: 'en_US',
+  category: 'UTILITY',
+  components,
+  ...others,
+});
+const BODY = (text: string) => ({ type: 'BODY', text });
+
+const TEMPLATES: readonly TemplateSeed[] = [
+  seed('plain', [BODY('Your shop is open.')]),
+  seed('order', [
+    { type: 'HEADER', format: 'TEXT', text: 'Order {{1}}' },
+    BODY('Hello {{1}}, order {{2}} is on its way, {{1}}.'),
+    { type: 'FOOTER', text: 'Reply STOP to end' },
+    {
+      type: 'BUTTONS',
+      buttons: [
+        { type: 'QUICK_REPLY', text: 'Thanks' },
+        { type: 'URL', text: 'Track', url: 'https://shop.example/track/{{1}}' },
+        { type: 'PHONE_NUMBER', text: 'Call', phone_number: '+15550783881' },
+      ],
+    },
+  ]),
+  seed('order', [BODY('Hallo {{1}}, Bestellung {{2}} ist da.')], { language: 'de' }),
+  seed(
+    'named',
+    [{ type: 'HEADER', format: 'TEXT', text: 'Hi {{nick}}' }, BODY('Dear {{first_name}}, {{thing}} is here.')],
+    { parameterFormat: 'NAMED' },
+  ),
+  seed('picture', [{ type: 'HEADER', format: 'IMAGE' }, BODY('Look!')]),
+  seed('paper', [{ type: 'HEADER', format: 'DOCUMENT' }, BODY('Your invoice.')]),
+  seed('place', [{ type: 'HEADER', format: 'LOCATION' }, BODY('Here we are.')]),
+  seed('coupon', [BODY('For you.'), { type: 'BUTTONS', buttons: [{ type: 'COPY_CODE', example: 'X' }] }]),
+  seed('paused', [BODY('Sorry.')], { status: 'PAUSED' }),
+  seed(
+    'code',
+    [
+      { type: 'BODY', add_security_recommendation: true },
+      { type: 'FOOTER', code_expiration_minutes: 10 },
+      { type: 'BUTTONS', buttons: [{ type: 'OTP', otp_type: 'COPY_CODE', text: 'Copy code' }] },
+    ],
+    { category: 'AUTHENTICATION' },
+  ),
+];
+
+let gateway: TestGateway;
+let phones = 0;
+const freshPhone = () => `+49151${String(30_000_000 + ++phones)}`;
+
+beforeAll(async () => {
+  gateway = await startGateway({ templates: TEMPLATES });
+  dataOf(await gateway.graphql('mutation { syncTemplates { total } }'));
+});
+beforeEach(() => gateway.emulator.resetFaults());
+afterAll(() => gateway.stop());
+
+const SEND = `mutation ($input: SendTemplateMessageInput!) { sendTemplateMessage(input: $input) {
+  databaseId status text type content
+  rendered { header { format text link filename } body footer buttons { type text url phoneNumber } }
+} }`;
+const send = (input: object, token?: string) =>
+  gateway.graphql(SEND, { input: { to: freshPhone(), language: 'en_US', waitForAcceptance: true, ...input } }, token);
+const sent = async (input: object) => dataOf(await send(input)).sendTemplateMessage;
+const ORDER = { name: 'order', header: { text: '77' }, body: ['Ana', '1042'], buttons: [{ index: 1, value: 'a b' }] };
+
+describe('a template', () => {
+  test('is sent outside the service window, and shown as the person reads it', async () => {
+    const to = freshPhone();
+    const message = await sent({ ...ORDER, to });
+    expect(message).toMatchObject({
+      status: expect.stringMatching(/SENT|DELIVERED|READ/),
+      type: 'template',
+      text: 'Hello Ana, order 1042 is on its way, Ana.',
+    });
+    expect(message.rendered).toEqual({
+      header: { format: 'TEXT', text: 'Order 77', link: null, filename: null },
+      body: 'Hello Ana, order 1042 is on its way, Ana.',
+      footer: 'Reply STOP to end',
+      buttons: [
+        { type: 'QUICK_REPLY', text: 'Thanks', url: null, phoneNumber: null },
+        { type: 'URL', text: 'Track', url: 'https://shop.example/track/a%20b', phoneNumber: null },
+        { type: 'PHONE_NUMBER', text: 'Call', url: null, phoneNumber: '+15550783881' },
+      ],
+    });
+    const [onTheWire] = gateway.emulator.sent({ to }).messages;
+    expect(onTheWire).toMatchObject({ type: 'template', body: 'Hello Ana, order 1042 is on its way, Ana.' });
+    const { rendered: _shown, ...object } = message.content;
+    expect(object).toEqual({
+      name: 'order',
+      language: { code: 'en_US' },
+      components: [
+        { type: 'header', parameters: [{ type: 'text', text: '77' }] },
+        {
+          type: 'body',
+          parameters: [
+            { type: 'text', text: 'Ana' },
+            { type: 'text', text: '1042' },
+          ],
+        },
+        { type: 'button', sub_type: 'url', index: '1', parameters: [{ type: 'text', text: 'a b' }] },
+      ],
+    });
+  });
+
+  test('fills merge fields of its parameters from the contact, once', async () => {
+    const message = await sent({
+      ...ORDER,
+      body: ['@{contact_first_name}', '@{contact_company}!'],
+      contact: { firstName: '@{contact_email}', company: 'ACME' },
+    });
+    expect(message.text).toBe('Hello @{contact_email}, order ACME! is on its way, @{contact_email}.');
+    expect(faultsOf(await send({ ...ORDER, body: ['@{contact_shoe_size}', 'x'] }))).toEqual({
+      'body.0': [expect.stringContaining('Unknown merge field')],
+    });
+  });
+
+  test('with named variables takes values by name, or in the order in which they stand', async () => {
+    const byName = await sent({
+      name: 'named',
+      header: { text: 'Al' },
+      bodyByName: [
+        { name: 'thing', value: 'tea' },
+        { name: 'first_name', value: 'Ada' },
+      ],
+    });
+    expect(byName.text).toBe('Dear Ada, tea is here.');
+    expect(byName.content.components).toEqual([
+      { type: 'header', parameters: [{ type: 'text', parameter_name: 'nick', text: 'Al' }] },
+      {
+        type: 'body',
+        parameters: [
+          { type: 'text', parameter_name: 'first_name', text: 'Ada' },
+          { type: 'text', parameter_name: 'thing', text: 'tea' },
+        ],
+      },
+    ]);
+    expect((await sent({ name: 'named', header: { text: 'Al' }, body: ['Ada', 'tea'] })).text).toBe(
+      'Dear Ada, tea is here.',
+    );
+  });
+
+  test.each([
+    [
+      'a picture',
+      'picture',
+      { image: { link: 'https://x.example/a.png' } },
+      { type: 'image', image: { link: 'https://x.example/a.png' } },
+    ],
+    [
+      'a document',
+      'paper',
+      { document: { link: 'https://x.example/a.pdf', filename: 'C:\\x\\a.pdf' } },
+      { type: 'document', document: { link: 'https://x.example/a.pdf', filename: 'a.pdf' } },
+    ],
+    [
+      'a place',
+      'place',
+      { location: { latitude: 1.5, longitude: -2, name: 'Shop' } },
+      { type: 'location', location: { latitude: '1.5', longitude: '-2', name: 'Shop' } },
+    ],
+  ])('has %s in its header', async (_what, name, header, parameter) => {
+    expect((await sent({ name, header })).content.components).toEqual([{ type: 'header', parameters: [parameter] }]);
+  });
+
+  test('is found in its language however that is written', async () => {
+    expect((await sent({ ...ORDER, language: 'en-US' })).content.language).toEqual({ code: 'en_US' });
+  });
+
+  test('carries the payload of a quick reply and the code of a coupon', async () => {
+    const reply = await sent({ ...ORDER, buttons: [...ORDER.buttons, { index: 0, value: 'THANKS' }] });
+    expect(reply.content.components[2]).toEqual({
+      type: 'button',
+      sub_type: 'quick_reply',
+      index: '0',
+      parameters: [{ type: 'payload', payload: 'THANKS' }],
+    });
+    const coupon = await sent({ name: 'coupon', buttons: [{ index: 0, value: 'SAVE10' }] });
+    expect(coupon.content.components).toEqual([
+      {
+        type: 'button',
+        sub_type: 'copy_code',
+        index: '0',
+        parameters: [{ type: 'coupon_code', coupon_code: 'SAVE10' }],
+      },
+    ]);
+  });
+
+  test('costs three round trips to be accepted', async () => {
+    const phone = freshPhone();
+    await sent({ name: 'plain', to: phone });
+    await eventually(async () => expect(await gateway.database.query('select from outbox')).toEqual([]));
+    const quiet = await startGateway({ role: 'gateway', emulator: { templates: [] } });
+    try {
+      await quiet.database.query(
+        `insert into templates (tenant_id, waba_id, network_id, name, language, category, status, parameter_format, components)
+         values ($1, $2, '1', 'plain', 'en_US', 'UTILITY', 'APPROVED', 'POSITIONAL', '[{"type":"BODY","text":"Hi"}]')`,
+        [quiet.tenant.id, quiet.tenant.wabaId],
+      );
+      const once = () =>
+        quiet.graphql(
+          'mutation ($to: String!) { sendTemplateMessage(input: { to: $to, name: "plain", language: "en_US" }) { status } }',
+          { to: phone },
+        );
+      dataOf(await once());
+      quiet.statements.length = 0;
+      dataOf(await once());
+      expect(
+        quiet.statements.filter(text => !text.includes('/* cross-tenant:') && !/^(begin|commit)/i.test(text)),
+      ).toHaveLength(3);
+    } finally {
+      await quiet.stop();
+    }
+  });
+});
+
+describe('is refused before anything is sent, by the name of what is wrong:', () => {
+  test.each<[string, object, Record<string, string>]>([
+    ['an unknown name', { name: 'nobody' }, { name: 'no template of this name' }],
+    [
+      'a language that it does not have, with those that it has',
+      { ...ORDER, language: 'fr' },
+      { language: 'de, en_US' },
+    ],
+    ['one that is not approved, with its status', { name: 'paused' }, { name: 'PAUSED' }],
+    ['a missing value', { ...ORDER, body: ['Ana'] }, { 'body.1': 'Is required' }],
+    [
+      'all missing values',
+      { name: 'order' },
+      { 'body.0': 'Is required', 'body.1': 'Is required', 'header.text': 'Is required', 'buttons.1': 'Is required' },
+    ],
+    [
+      'a surplus value',
+      { ...ORDER, body: ['a', 'b', 'c', 'd'] },
+      { 'body.2': 'one too many', 'body.3': 'one too many' },
+    ],
+    ['values for a text without variables', { name: 'plain', body: ['a'] }, { 'body.0': 'no variables' }],
+    ['an empty value', { ...ORDER, body: ['Ana', ' '] }, { 'body.1': 'Is required' }],
+    ['a line break', { ...ORDER, body: ['Ana', 'a\nb'] }, { 'body.1': 'line breaks' }],
+    ['a tab', { ...ORDER, header: { text: 'a\tb' } }, { 'header.text': 'tabs' }],
+    ['five spaces in a row', { ...ORDER, body: ['Ana', 'a     b'] }, { 'body.1': 'four spaces' }],
+    ['a value that is too long', { ...ORDER, body: ['Ana', 'x'.repeat(1_025)] }, { 'body.1': '1024' }],
+    ['a header text that is too long', { ...ORDER, header: { text: 'x'.repeat(61) } }, { 'header.text': '60' }],
+    ['a header for one without', { name: 'plain', header: { text: 'x' } }, { 'header.text': 'no header' }],
+    [
+      'a picture for a text header',
+      { ...ORDER, header: { image: { link: 'https://x.example/a' } } },
+      { 'header.text': 'Is required', 'header.image': 'takes: text' },
+    ],
+    ['no picture', { name: 'picture' }, { 'header.image': 'Is required' }],
+    [
+      'a video for a picture',
+      { name: 'picture', header: { video: { link: 'https://x.example/a' } } },
+      { 'header.image': 'Is required', 'header.video': 'takes: image' },
+    ],
+    [
+      'a picture without link and id',
+      { name: 'picture', header: { image: {} } },
+      { 'header.image': 'either a link or a mediaId' },
+    ],
+    [
+      'an address that is none',
+      { name: 'picture', header: { image: { link: 'ftp://x' } } },
+      { 'header.image.link': 'https://' },
+    ],
+    [
+      'an upload that does not exist',
+      { name: 'picture', header: { image: { mediaId: 'x' } } },
+      { 'header.image.mediaId': 'no media' },
+    ],
+    ['a link without its variable', { ...ORDER, buttons: [] }, { 'buttons.1': 'Is required' }],
+    [
+      'a value for a phone button',
+      { ...ORDER, buttons: [...ORDER.buttons, { index: 2, value: 'x' }] },
+      { 'buttons.2': 'takes no value' },
+    ],
+    [
+      'a button that is not there',
+      { ...ORDER, buttons: [...ORDER.buttons, { index: 7, value: 'x' }] },
+      { 'buttons.7': 'no such button' },
+    ],
+    ['a button twice', { ...ORDER, buttons: [...ORDER.buttons, ...ORDER.buttons] }, { buttons: 'twice' }],
+    [
+      'a coupon that is too long',
+      { name: 'coupon', buttons: [{ index: 0, value: 'x'.repeat(16) }] },
+      { 'buttons.0': '15' },
+    ],
+    [
+      'names for numbers',
+      { ...ORDER, body: undefined, bodyByName: [{ name: '1', value: 'x' }] },
+      { bodyByName: 'numbered' },
+    ],
+    [
+      'an unknown name of a variable',
+      {
+        name: 'named',
+        header: { text: 'x' },
+        bodyByName: [
+          { name: 'first_name', value: 'x' },
+          { name: 'last', value: 'x' },
+        ],
+      },
+      { 'bodyByName.last': 'no such variable', 'bodyByName.thing': 'Is required' },
+    ],
+    [
+      'a name twice',
+      {
+        name: 'named',
+        header: { text: 'x' },
+        bodyByName: ['first_name', 'thing', 'thing'].map(name => ({ name, value: 'x' })),
+      },
+      { 'bodyByName.thing': 'twice' },
+    ],
+    [
+      'names and order together',
+      {
+        name: 'named',
+        header: { text: 'x' },
+        body: ['a'],
+        bodyByName: ['first_name', 'thing'].map(name => ({ name, value: 'x' })),
+      },
+      { bodyByName: 'not both' },
+    ],
+    ['a code that is too long', { name: 'code', body: ['1'.repeat(16)] }, { 'body.0': '15' }],
+    [
+      'a button with another code',
+      { name: 'code', body: ['123456'], buttons: [{ index: 0, value: '654321' }] },
+      { 'buttons.0': 'the code itself' },
+    ],
+  ])('%s', async (_what, input, expected) => {
+    const before = await gateway.database.query('select count(*)::int as n from messages');
+    const faults = faultsOf(await send(input));
+    expect(Object.keys(faults).sort()).toEqual(Object.keys(expected).sort());
+    for (const [field, words] of Object.entries(expected)) expect(faults[field]?.join()).toContain(words);
+    expect(await gateway.database.query('select count(*)::int as n from messages')).toEqual(before);
+  });
+
+  test('no channel, and a channel that does not exist, as every send does', async () => {
+    const { token } = await gateway.addTenant({ channel: false });
+    expect(codeOf(await send({ name: 'plain' }, token))).toBe('MESSAGING_NOT_CONFIGURED');
+    expect(codeOf(await send({ name: 'plain', channelId: '999999' }))).toBe('NOT_FOUND');
+  });
+
+  test('a contact who asked not to be messaged', async () => {
+    const to = freshPhone();
+    await sent({ name: 'plain', to });
+    await gateway.database.query('update contacts set opted_out_at = now() where phone = $1', [to]);
+    expect(codeOf(await send({ name: 'plain', to }))).toBe('CONTACT_OPTED_OUT');
+  });
+
+  test('a plan without templates', async () => {
+    const tenant = await gateway.addTenant({ plan: 'starter' });
+    await gateway.database.query(
+      "update plans set features = array_remove(features, 'templates') where name = 'starter'",
+    );
+    const answer = await send({ name: 'plain' }, tenant.token);
+    expect(codeOf(answer)).toBe('FEATURE_NOT_AVAILABLE');
+  });
+});
+
+describe('an idempotency key', () => {
+  test('gives the first message again, also when the template could not be sent any more', async () => {
+    const input = { name: 'plain', to: freshPhone(), idempotencyKey: 'once' };
+    const first = await sent(input);
+    await gateway.database.query("update templates set status = 'DISABLED' where name = 'plain'");
+    try {
+      expect((await sent(input)).databaseId).toBe(first.databaseId);
+      expect(faultsOf(await send({ ...input, idempotencyKey: 'twice' }))).toEqual({
+        name: [expect.stringContaining('DISABLED')],
+      });
+    } finally {
+      await gateway.database.query("update templates set status = 'APPROVED' where name = 'plain'");
+    }
+    expect(codeOf(await send({ ...ORDER, idempotencyKey: 'once' }))).toBe('IDEMPOTENCY_MISMATCH');
+  });
+});
+
+describe('a one-time code', () => {
+  /** Every table of the tenant's data as text. */
+  async function wholeDatabase(): Promise<string> {
+    const tables = await gateway.database.query<{ name: string }>(
+      "select table_schema || '.' || table_name as name from information_schema.tables where table_schema not in ('pg_catalog', 'information_schema') and table_type = 'BASE TABLE'",
+    );
+    const rows = await Promise.all(
+      tables.map(({ name }) => gateway.database.query<{ row: string }>(`select t::text as row from ${name} t`)),
+    );
+    return rows
+      .flat()
+      .map(({ row }) => row)
+      .join('\n');
+  }
+
+  test('reaches the person in text and button, and stands nowhere in the database, in events or in the answer', async () => {
+    const [to, code] = [freshPhone(), '583920174'];
+    // Held up, so that the message waits in the outbox while we look.
+    gateway.emulator.setFaults({ next: [{ errorCode: 130_429, to }] });
+    const answer = await send({ name: 'code', to, body: [code], idempotencyKey: 'otp-1', waitForAcceptance: false });
+    expect(JSON.stringify(answer)).not.toContain(code);
+    expect(dataOf(answer).sendTemplateMessage).toMatchObject({
+      text: '*••••••* is your verification code.',
+      rendered: { body: '*••••••* is your verification code.', buttons: [{ type: 'OTP', text: 'Copy code' }] },
+    });
+    const whole = await wholeDatabase();
+    expect(whole).toContain('is your verification code.');
+    expect(whole).not.toContain(code);
+    await eventually(
+      () =>
+        expect(gateway.emulator.sent({ to }).messages).toMatchObject([
+          { body: `*${code}* is your verification code.` },
+        ]),
+      9_000,
+    );
+    const [{ content } = { content: undefined }] = await gateway.database.query<{ content: object }>(
+      "select content from messages where content->>'name' = 'code' and content::text like '%url%'",
+    );
+    expect(content).toMatchObject({ components: [{ type: 'body' }, { type: 'button', sub_type: 'url', index: '0' }] });
+    await eventually(async () =>
+      expect(await gateway.database.query('select from outbox where sealed is not null')).toEqual([]),
+    );
+    expect(await wholeDatabase()).not.toContain(code);
+    expect(JSON.stringify(gateway.logs)).not.toContain(code);
+  }, 15_000);
+
+  test('sent again with its key is the same message, whatever the code', async () => {
+    const to = freshPhone();
+    const first = await sent({ name: 'code', to, body: ['111111'], idempotencyKey: 'otp-2' });
+    expect((await sent({ name: 'code', to, body: ['222222'], idempotencyKey: 'otp-2' })).databaseId).toBe(
+      first.databaseId,
+    );
+  });
+});
