@@ -4,6 +4,7 @@ import { codegen } from '@graphql-codegen/core';
 import * as typedDocumentNode from '@graphql-codegen/typed-document-node';
 import * as typescriptOperations from '@graphql-codegen/typescript-operations';
 import { lexicographicSortSchema, parse, printSchema } from 'graphql';
+import { withSwitches } from './src/rest/sparse.ts';
 import { schema } from './src/schema.ts';
 
 const sdl = `${printSchema(lexicographicSortSchema(schema))}\n`;
@@ -13,9 +14,11 @@ for (const version of ['v2']) {
   const directory = `src/rest/${version}/`;
   const files = (await readdir(directory).catch(() => [])).filter(file => file.endsWith('.graphql')).sort();
   if (files.length === 0) continue;
-  const documents = await Promise.all(
-    files.map(async file => ({ location: file, document: parse(await readFile(directory + file, 'utf8')) })),
-  );
+  const texts = await Promise.all(files.map(file => readFile(directory + file, 'utf8')));
+  const documents = withSwitches(texts.map(text => parse(text))).map((document, index) => ({
+    location: files[index] ?? '',
+    document,
+  }));
   const filename = `${directory}documents.generated.ts`;
   const scalars = { BigInt: 'number', DateTime: 'string', EventType: 'string', JSON: 'unknown', ID: 'string' };
   const config = {

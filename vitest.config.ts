@@ -1,7 +1,21 @@
 import { createRequire } from 'node:module';
+import { relative } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const require = createRequire(import.meta.url);
+
+/** Files that start programs and servers, or wait for what others do in their own time: first, so that none of them is left alone at the end. */
+const LONG = /^test\/(?:worker|commands|platform\/embedded)\/|\/(?:endings|jobs)\.test\.ts$/;
+
+class LongestFirst extends BaseSequencer {
+  /** By the durations of the last run where there was one, else by size; those that are known to be long before all others. */
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isLong = (file: TestSpecification): boolean => LONG.test(relative(import.meta.dirname, file.moduleId));
+    return [...sorted.filter(isLong), ...sorted.filter(file => !isLong(file))];
+  }
+}
 
 export default defineConfig({
   // One copy of graphql: vite would resolve its ESM build where Pothos loads the CommonJS one, and two realms refuse each other's types.
@@ -12,8 +26,13 @@ export default defineConfig({
     globalSetup: ['test/support/global-setup.ts'],
     setupFiles: ['test/support/setup.ts'],
     pool: 'forks',
-    maxWorkers: 2,
-    testTimeout: 20_000,
+    // The files of a worker share their modules: loading all of src for each took as long as the tests. What a file makes,
+    // its database first of all, is its own all the same.
+    isolate: false,
+    maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
+    // The patience with a machine that has other work as well. What is promised in seconds, a test says itself.
+    testTimeout: 60_000,
     hookTimeout: 60_000,
   },
 });

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { FieldErrorList } from '../errors.ts';
+import { ReceivedFile } from './received-file.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -115,6 +116,13 @@ export class Body {
   /** The whole path of a field, as faults name it. */
   path(name: string): string {
     return this.#prefix + name;
+  }
+
+  /** A file of a form. @returns the id of the media that it became */
+  file(name: string): string | undefined {
+    const value = this.#find([name]);
+    if (value instanceof ReceivedFile) return value.mediaId;
+    return value == null || value === '' ? undefined : this.#fault(name, 'Must be a file: send multipart/form-data.');
   }
 
   /** A list of anything, to be read by the caller. */

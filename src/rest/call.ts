@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { FieldErrorList, invalid, notFound } from '../errors.ts';
 import { Body } from './body.ts';
 import type { Query } from './query.ts';
+import { namesEtag } from './validator.ts';
 
 export type RestRequest = FastifyRequest<{ Querystring: Query; Params: { readonly id?: string } }>;
 
@@ -30,6 +31,13 @@ export class Call {
     return id;
   }
 
+  /** As `id`, for objects that are known by the network's ids, which are longer than ours. */
+  networkId(what: string): string {
+    const { id = '' } = this.#request.params;
+    if (!/^\d{1,32}$/.test(id)) throw notFound(what);
+    return id;
+  }
+
   /** As `id`, for objects whose ids are UUIDs. */
   uuid(what: string): string {
     const { id = '' } = this.#request.params;
@@ -46,6 +54,11 @@ export class Call {
     return key === '' ? undefined : key;
   }
 
+  /** Whether `If-None-Match` names what would be answered (RFC 9110 §13.1.2). */
+  hasAlready(etag: string): boolean {
+    return namesEtag(this.#request.headers['if-none-match'], etag);
+  }
+
   /** `Prefer: respond-async` (RFC 7240 §4.1). */
   get prefersAsync(): boolean {
     const { prefer } = this.#request.headers;
@@ -54,10 +67,15 @@ export class Call {
 
   /** The absolute address of another page of this list, with all other parameters as they were sent. */
   pageUrl(page: number): string {
-    const { protocol, host, url } = this.#request;
-    const [path = '', search = ''] = url.split('?', 2);
+    const [path = '', search = ''] = this.#request.url.split('?', 2);
     const others = search.split('&').filter(parameter => parameter !== '' && !/^page(=|$)/.test(parameter));
+    return this.address(`${path}?${[...others, `page=${page}`].join('&')}`);
+  }
+
+  /** The absolute address of a path on this server; an address stays as it is. */
+  address(path: string): string {
+    const { protocol, host } = this.#request;
     // Without a Host header (HTTP/1.0) there is nothing absolute to say.
-    return `${host ? `${protocol}://${host}` : ''}${path}?${[...others, `page=${page}`].join('&')}`;
+    return path.startsWith('/') && host ? `${protocol}://${host}${path}` : path;
   }
 }

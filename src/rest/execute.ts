@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import type { Replay } from '../context.ts';
 import type { Operation } from '../graphql/documents.ts';
 import type { Caller, Kernel } from '../graphql/kernel.ts';
@@ -5,6 +6,7 @@ import { Call, type RestRequest } from './call.ts';
 import type { RestHost } from './host.ts';
 import { type Refusal, refusalOfErrors } from './refusal.ts';
 import type { Answer, Route } from './route.ts';
+import { validatorOf } from './validator.ts';
 
 /** What every answer of a dialect says about itself. */
 export interface Meta {
@@ -15,7 +17,11 @@ export interface Meta {
 /** How one version of the contract dresses answers and refusals. */
 export interface Dialect {
   success(answer: Answer, call: Call, meta: Meta): unknown;
-  failure(refusal: Refusal, request: RestRequest, meta: Meta): { readonly contentType: string; readonly body: unknown };
+  failure(
+    refusal: Refusal,
+    request: Pick<FastifyRequest, 'headers' | 'url'>,
+    meta: Meta,
+  ): { readonly contentType: string; readonly body: unknown };
 }
 
 /** An answer to the byte: what is sent, and what is kept for a repeated request. */
@@ -38,9 +44,12 @@ export function wireFailure(dialect: Dialect, refusal: Refusal, request: RestReq
   return { status: refusal.status, headers, body: JSON.stringify(body) };
 }
 
-function wireSuccess(dialect: Dialect, answer: Answer, call: Call, meta: Meta): WireAnswer {
-  const body = JSON.stringify(answer.bare ? answer.data : dialect.success(answer, call, meta));
-  return { status: answer.status ?? 200, headers: { 'content-type': JSON_TYPE, ...answer.headers }, body };
+function wireSuccess(dialect: Dialect, route: Route, answer: Answer, call: Call, meta: Meta): WireAnswer {
+  const validator = route.method === 'GET' ? validatorOf(answer) : undefined;
+  const headers = { ...validator, ...answer.headers };
+  if (validator?.etag !== undefined && call.hasAlready(validator.etag)) return { status: 304, headers, body: '' };
+  const body = JSON.stringify(route.bare ? answer.data : dialect.success(answer, call, meta));
+  return { status: answer.status ?? route.status ?? 200, headers: { 'content-type': JSON_TYPE, ...headers }, body };
 }
 
 /**
@@ -67,7 +76,7 @@ export async function execute(
   const refusal = errors && refusalOfErrors(errors, plan.names);
   const answer = refusal
     ? wireFailure(dialect, refusal, request, meta)
-    : wireSuccess(dialect, plan.respond(data), call, meta);
+    : wireSuccess(dialect, route, plan.respond(data), call, meta);
   // A message that the network refused exists, and stays refused: that too is the one answer to this key. Any other error
   // after the work was done is a fault of ours, which a repetition may find mended.
   if (replay.key !== undefined && (!refusal || refusal.code === 'MESSAGE_SEND_FAILED'))

@@ -34,12 +34,12 @@ export interface ListArguments<Filter extends string, Sort extends string> {
   readonly orderBy: readonly { readonly field: Sort; readonly direction: 'ASC' | 'DESC' }[] | null;
 }
 
-const MAX_PER_PAGE = 100;
-const DEFAULT_PER_PAGE = 15;
+export const MAX_PER_PAGE = 100;
+export const DEFAULT_PER_PAGE = 15;
 /** As far as numbered pages go; beyond, every page would read all those before it. */
 const MAX_OFFSET = 1_000_000;
 
-const OPERATORS = {
+export const OPERATORS = {
   eq: 'eq',
   ne: 'ne',
   gt: 'gt',

@@ -4,6 +4,7 @@ import type { Caller } from '../graphql/kernel.ts';
 import type { RestRequest } from './call.ts';
 import { type Dialect, execute, type WireAnswer, wireFailure } from './execute.ts';
 import type { RestHost } from './host.ts';
+import { acceptForms, filesOf, readForm } from './multipart.ts';
 import { refusalOfThrown } from './refusal.ts';
 import type { Route } from './route.ts';
 
@@ -27,25 +28,40 @@ export function mount(app: FastifyInstance, host: RestHost, routes: readonly Rou
 
   for (const route of routes) {
     const operation = host.kernel.compile(route.document);
-    app.route<{ Querystring: RestRequest['query']; Params: RestRequest['params'] }>({
-      method: route.method,
-      url: route.path,
-      exposeHeadRoute: route.method === 'GET',
-      // Before the body is read: a stranger cannot make us parse megabytes.
-      async onRequest(request, reply) {
-        request.setDecorator<Caller>('caller', await host.authenticate(request, reply));
-      },
-      async handler(request, reply) {
-        const caller = callerOf(request) ?? { principal: undefined, requestId: request.id };
-        return send(reply, await execute(host, dialect, route, operation, request, caller), caller.requestId);
-      },
-    });
+    const files = filesOf(route.body);
+    const add = (scope: FastifyInstance): void => {
+      scope.route<{ Querystring: RestRequest['query']; Params: RestRequest['params'] }>({
+        method: route.method,
+        url: route.path,
+        exposeHeadRoute: route.method === 'GET',
+        config: { upload: files.length > 0 },
+        // Before the body is read: a stranger cannot make us parse megabytes.
+        async onRequest(request, reply) {
+          request.setDecorator<Caller>('caller', await host.authenticate(request, reply));
+        },
+        async handler(request, reply) {
+          const caller = callerOf(request) ?? { principal: undefined, requestId: request.id };
+          if (files.length > 0 && request.isMultipart()) request.body = await readForm(request, host, caller, files);
+          return send(reply, await execute(host, dialect, route, operation, request, caller), caller.requestId);
+        },
+      });
+    };
+    if (files.length === 0) add(app);
+    else
+      app.register(async scope => {
+        await acceptForms(scope);
+        add(scope);
+      });
   }
   refuseOtherMethods(app, routes);
 }
 
 function send(reply: FastifyReply, { status, headers, body }: WireAnswer, requestId: string): FastifyReply {
-  return reply.code(status).headers(headers).header('x-request-id', requestId).send(body);
+  return reply
+    .code(status)
+    .headers(headers)
+    .header('x-request-id', requestId)
+    .send(status === 304 ? undefined : body);
 }
 
 /** JSON alone, and an empty body is none (clients send the header with every DELETE). */
@@ -65,7 +81,7 @@ function readJson(app: FastifyInstance): void {
 }
 
 /** A path that exists answers OPTIONS, and 405 with `Allow` to what it does not do: 404 would send people to look for a typo. */
-function refuseOtherMethods(app: FastifyInstance, routes: readonly Route[]): void {
+export function refuseOtherMethods(app: FastifyInstance, routes: readonly Pick<Route, 'method' | 'path'>[]): void {
   for (const [path, rows] of Map.groupBy(routes, route => route.path)) {
     const methods: string[] = rows.map(route => route.method);
     if (methods.includes('GET')) methods.push('HEAD');

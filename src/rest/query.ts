@@ -1,4 +1,6 @@
+import type { DocumentNode } from 'graphql';
 import type { FieldErrorList } from '../errors.ts';
+import { type Switches, switchesOf, switchOf } from './sparse.ts';
 
 /** The parameters of an address as Fastify gives them: repeated ones are lists. */
 export type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -20,36 +22,28 @@ export function single(query: Query, name: string, errors: FieldErrorList): stri
   return undefined;
 }
 
-/** Which fields of a row the caller wants to see. */
-export interface Shown {
-  shows(field: string): boolean;
-  /** Takes away what is not shown. */
-  pick(row: object): object;
-}
-
 /** What rows of one kind have: fields that are always there, and objects that `include` adds. */
 export interface RowFields {
   readonly fields: readonly string[];
   readonly includes: readonly string[];
-  readonly everything: Shown;
 }
 
-export function rowFields(fields: readonly string[], includes: readonly string[] = []): RowFields {
-  const known = new Set(fields);
-  // The usual case costs nothing: no set per request, no copy per row.
-  return { fields, includes, everything: { shows: field => known.has(field), pick: row => row } };
-}
+/** The fields of a document's rows: its switches say which. */
+export const rowFields = (document: DocumentNode): RowFields => switchesOf(document);
+
+/** The usual case costs nothing: no switch is set, and the document's own settings hold. */
+const USUAL: Switches = {};
 
 /**
- * Reads `fields` and `include`. What is not shown need not be read either.
+ * Reads `fields` and `include` into the switches of the row's document: what is not shown is not read.
  * @param always shown besides, such as a contact's groups after it was changed
  */
 export function readShown(
   query: Query,
-  { fields, includes, everything }: RowFields,
+  { fields, includes }: RowFields,
   errors: FieldErrorList,
   always: readonly string[] = [],
-): Shown {
+): Switches {
   const wanted = listOf(query, 'fields');
   const included = [...always, ...listOf(query, 'include')];
   for (const name of wanted) {
@@ -60,10 +54,9 @@ export function readShown(
     if (!includes.includes(name))
       errors.add('include', `Unknown: ${name}. Known are ${includes.join(', ') || 'none'}.`);
   }
-  if (wanted.length === 0 && included.length === 0) return everything;
-  const shown = new Set([...(wanted.length > 0 ? wanted : fields), ...included]);
-  const shows = (field: string): boolean => shown.has(field);
-  // Rows leave out by themselves what `include` did not ask for: only `fields` takes anything away.
-  if (wanted.length === 0) return { shows, pick: row => row };
-  return { shows, pick: row => Object.fromEntries(Object.entries(row).filter(([field]) => shows(field))) };
+  if (wanted.length === 0 && included.length === 0) return USUAL;
+  const switches: Record<string, boolean> = {};
+  if (wanted.length > 0) for (const field of fields) switches[switchOf(field)] = wanted.includes(field);
+  for (const field of includes) switches[switchOf(field)] = wanted.includes(field) || included.includes(field);
+  return switches;
 }

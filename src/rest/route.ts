@@ -1,16 +1,18 @@
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import type { DocumentNode } from 'graphql';
+import type { ErrorCode } from '../errors.ts';
 import type { Call } from './call.ts';
+import type { ListFields } from './list-query.ts';
+import type { Fields, Shape } from './openapi/shape.ts';
 
 /** What a route answers, before its dialect dresses it. */
 export interface Answer {
+  /** Where it is not the one of the route's row. */
   readonly status?: number;
   readonly message: string;
   readonly data: unknown;
   /** Of a list: which page of how many rows. */
   readonly page?: { readonly first: number; readonly offset: number; readonly total: number };
-  /** True: `data` is the whole body. */
-  readonly bare?: boolean;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -24,8 +26,38 @@ export interface Plan<Data, Asked> {
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
+/**
+ * What the OpenAPI document cannot know by itself. From the route's GraphQL document it knows the operation's id and summary (the
+ * description of the field it calls), its scope, its body (`$input`, by the wire's names), its answer (what is selected), what `fields` and
+ * `include` choose among, and whether it takes an idempotency key. So a row says only what differs.
+ */
+export interface Described {
+  /** In a few words, where the description of the document's field does not fit. */
+  readonly summary?: string;
+  /** What else a caller should know, as Markdown. */
+  readonly notes?: string;
+  /** Of the usual answer; 200 when nothing is said. It is the one that is sent. */
+  readonly status?: 200 | 201;
+  /** Of a list: what it is filtered and sorted by. */
+  readonly list?: ListFields<string, string>;
+  /** The path's parameters, where they are not the `databaseId` of what the document's field answers. */
+  readonly params?: Fields;
+  /** The body, where it is not the document's `$input`. A shape with files makes it a multipart body too. */
+  readonly body?: Shape;
+  /** A body that shows how it is used; it fits the shape (tested). */
+  readonly example?: object;
+  /** The answer's `data`, where it is not what the document selects; of a list, one of its rows. */
+  readonly answer?: Shape;
+  /** The answer is `data` alone, without the envelope. */
+  readonly bare?: true;
+  /** `Prefer: respond-async` is heard, and answered 202. */
+  readonly async?: true;
+  /** Refusals beside those that all routes of its kind have. */
+  readonly errors?: readonly ErrorCode[];
+}
+
 /** A row of the route table: a method, a path, and the GraphQL operation that does the work. */
-export interface RouteRow<Data, Asked> {
+export interface RouteRow<Data, Asked> extends Described {
   readonly method: Method;
   readonly path: string;
   readonly document: TypedDocumentNode<Data, Asked>;
@@ -34,7 +66,7 @@ export interface RouteRow<Data, Asked> {
 }
 
 /** A row whose types have been checked and can be forgotten. */
-export interface Route {
+export interface Route extends Described {
   readonly method: Method;
   readonly path: string;
   readonly document: DocumentNode;
@@ -42,9 +74,7 @@ export interface Route {
 }
 
 export const route = <Data, Asked extends object>(row: RouteRow<Data, Asked>): Route => ({
-  method: row.method,
-  path: row.path,
-  document: row.document,
+  ...row,
   plan(call) {
     const { variables, respond, names } = row.plan(call);
     call.errors.throwIfAny();

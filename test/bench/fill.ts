@@ -111,8 +111,13 @@ async function addContacts(pool: pg.Pool, tenantId: number, contacts: number): P
   return first;
 }
 
-/** Messages of several months, most of them read, and their events; the newest last. */
-export async function addMessages(pool: pg.Pool, tenant: FilledTenant, messages: number): Promise<void> {
+/** Messages three seconds apart, most of them read, and their events; the newest last. */
+export async function addMessages(
+  pool: pg.Pool,
+  tenant: FilledTenant,
+  messages: number,
+  { events = true } = {},
+): Promise<void> {
   await pool.query(
     `with m as (
        insert into messages (tenant_id, id, conversation_id, contact_id, channel_id, direction, type, body, status, wamid, sent_at, delivered_at, read_at,
@@ -128,8 +133,17 @@ export async function addMessages(pool: pg.Pool, tenant: FilledTenant, messages:
      )
      insert into events (tenant_id, id, type, payload, occurred_at)
      select tenant_id, id, case status when 'received' then 'message.received' when 'failed' then 'message.failed' else 'message.' || status end,
-            jsonb_build_object('message', to_jsonb(m)), created_at from m`,
-    [tenant.id, messages, tenant.firstContactId, tenant.firstConversationId, tenant.channelId, tenant.contacts],
+            jsonb_build_object('message', to_jsonb(m)), created_at from m where $7`,
+    [tenant.id, messages, tenant.firstContactId, tenant.firstConversationId, tenant.channelId, tenant.contacts, events],
+  );
+}
+
+/** An approved template whose body has parameters, in English. */
+export async function addTemplate(pool: pg.Pool, tenant: FilledTenant, name: string, body: string): Promise<void> {
+  await pool.query(
+    `insert into templates (tenant_id, waba_id, network_id, name, language, category, status, parameter_format, components)
+     values ($1, 'bench-waba-' || $1::bigint, 'bench-' || $2::text, $2, 'en', 'UTILITY', 'APPROVED', 'POSITIONAL', $3)`,
+    [tenant.id, name, JSON.stringify([{ type: 'BODY', text: body }])],
   );
 }
 

@@ -23,6 +23,16 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
     needsPeers: false,
     load: async () => (await import('./benchmarks/send.ts')).send,
   },
+  template: {
+    about: 'a template over REST beside a text',
+    needsPeers: false,
+    load: async () => (await import('./benchmarks/template.ts')).template,
+  },
+  messages: {
+    about: 'the first page of a million messages and the ten-thousandth, by cursor',
+    needsPeers: false,
+    load: async () => (await import('./benchmarks/messages.ts')).messages,
+  },
   rest: {
     about: 'REST against the same operation over GraphQL',
     needsPeers: false,
@@ -37,7 +47,7 @@ CPU is counted per process and request, because requests per second also depend 
 
 Benchmarks (all of them when none is named):
 ${Object.entries(BENCHMARKS)
-  .map(([name, { about }]) => `  ${name.padEnd(6)} ${about}`)
+  .map(([name, { about }]) => `  ${name.padEnd(8)} ${about}`)
   .join('\n')}
 
 Options:

@@ -9,11 +9,11 @@ export interface Finished {
   readonly output: string;
 }
 
-/** The environment of a user who has set nothing. */
+/** The environment of a user who has set nothing; what Node has compiled before is kept, for speed. */
 const bare = (): NodeJS.ProcessEnv =>
   Object.fromEntries(
     Object.entries(process.env).filter(
-      ([name]) => !/^(PARLEY_|DATABASE_URL$|PORT$|HOST$|npm_|VITEST|NODE_)/.test(name),
+      ([name]) => !/^(PARLEY_|DATABASE_URL$|PORT$|HOST$|npm_|VITEST|NODE_(?!COMPILE_CACHE$))/.test(name),
     ),
   );
 

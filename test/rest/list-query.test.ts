@@ -1,8 +1,10 @@
 import fc from 'fast-check';
+import { parse, print } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { CodedError, FieldErrorList } from '../../src/errors.ts';
 import { type ListFields, readList } from '../../src/rest/list-query.ts';
 import { type Query, readShown, rowFields } from '../../src/rest/query.ts';
+import { switchOf, withSwitches } from '../../src/rest/sparse.ts';
 
 const FIELDS: ListFields<'type' | 'statusId' | 'createdAt', 'ID' | 'CREATED_AT'> = {
   filters: { type: ['type', 'word'], status_id: ['statusId', 'id'], created_at: ['createdAt', 'time'] },
@@ -168,20 +170,34 @@ describe('the parameters of a list', () => {
 });
 
 describe('fields and include', () => {
-  const ROW = rowFields(['id', 'phone', 'status_id'], ['groups', 'source']);
-  const shown = (query: Query, always: string[] = []) => {
+  const ROW = rowFields(
+    parse(`query ($first: Int $with_id: Boolean = true $with_phone: Boolean = true $with_status_id: Boolean = true
+      $with_groups: Boolean = false $with_source: Boolean = false) { any }`),
+  );
+  const read = (query: Query, always: string[] = []) => {
     const errors = new FieldErrorList();
     const result = readShown(query, ROW, errors, always);
     errors.throwIfAny();
-    return ['id', 'phone', 'status_id', 'groups', 'source'].filter(field => result.shows(field));
+    return result;
+  };
+  /** What the document reads with these switches: its own settings hold where none is set. */
+  const shown = (query: Query, always: string[] = []) => {
+    const switches = read(query, always);
+    return [...ROW.fields, ...ROW.includes].filter(field => switches[switchOf(field)] ?? ROW.fields.includes(field));
   };
 
-  it('show all plain fields and no object where nothing is asked', () => {
+  it('are what the document of the rows has switches for, in its order', () => {
+    expect(ROW).toEqual({ fields: ['id', 'phone', 'status_id'], includes: ['groups', 'source'] });
+  });
+
+  it('show all plain fields and no object where nothing is asked, without a switch', () => {
     expect(shown({})).toEqual(['id', 'phone', 'status_id']);
+    expect(read({})).toEqual({});
   });
 
   it('show what is asked, and what is included besides', () => {
     expect(shown({ fields: 'id,phone' })).toEqual(['id', 'phone']);
+    expect(shown({ fields: 'id,groups' })).toEqual(['id', 'groups']);
     expect(shown({ fields: ['id', 'phone'], include: 'source' })).toEqual(['id', 'phone', 'source']);
     expect(shown({ 'fields[]': ['id'], 'include[]': 'groups' })).toEqual(['id', 'groups']);
     expect(shown({ include: 'groups' })).toEqual(['id', 'phone', 'status_id', 'groups']);
@@ -197,8 +213,36 @@ describe('fields and include', () => {
     );
   });
 
-  it('take away from a row what is not shown', () => {
-    const errors = new FieldErrorList();
-    expect(readShown({ fields: 'id' }, ROW, errors).pick({ id: 1, phone: '+49' })).toEqual({ id: 1 });
+  it('show each field exactly where it is asked for, whatever is combined', () => {
+    const names = [...ROW.fields, ...ROW.includes];
+    const several = (of: readonly string[]) => fc.uniqueArray(fc.constantFrom(...of));
+    fc.assert(
+      fc.property(several(names), several(ROW.includes), (fields, include) => {
+        const wanted = [...(fields.length > 0 ? fields : ROW.fields), ...include];
+        expect(shown({ fields: fields.join(','), include: include.join(',') })).toEqual(
+          names.filter(name => wanted.includes(name)),
+        );
+      }),
+    );
+  });
+});
+
+describe('a sparse fragment', () => {
+  const [rows, operations] = withSwitches([
+    parse(`fragment Row on Contact @sparse { id: databaseId email groups @included { id: databaseId } }`),
+    parse(`query List($first: Int!) { contacts(first: $first) { nodes { ...Row } } } query Other { viewer { id } }`),
+  ]).map(document => print(document).replace(/\s+/g, ' '));
+
+  it('gets a switch for every field of its own, and for none below', () => {
+    expect(rows).toBe(
+      'fragment Row on Contact { id: databaseId @include(if: $with_id) email @include(if: $with_email) groups @include(if: $with_groups) { id: databaseId } }',
+    );
+  });
+
+  it('gives its switches to the operations that use it: on, or off where a field is to be included', () => {
+    expect(operations).toContain(
+      'query List($first: Int!, $with_id: Boolean = true, $with_email: Boolean = true, $with_groups: Boolean = false)',
+    );
+    expect(operations).toContain('query Other { viewer { id } }');
   });
 });

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { OPERATORS } from '../../src/rest/list-query.ts';
+import { ROUTES_V2 } from '../../src/rest/v2/register.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { type Rest, restOf } from './client.ts';
 
@@ -13,6 +15,7 @@ beforeAll(async () => {
   rest = restOf(gateway, tenant);
   group = (await rest('POST', '/groups', { name: 'VIP' })).body.data.id;
   source = (await rest('POST', '/sources', { name: 'Fair' })).body.data.id;
+  await rest('POST', '/statuses', { name: 'Won', color: '#2E7D32' });
   const names = ['Ada', 'Bob', 'Cyd', 'Dan', 'Eve', 'Fay', 'Gus'];
   const contacts = names.map((firstname, index) => ({
     firstname,
@@ -26,6 +29,7 @@ beforeAll(async () => {
   await rest('POST', `/groups/${group}/contacts`, {
     contact_ids: body.created.slice(0, 2).map(({ id }: { id: number }) => id),
   });
+  await rest('POST', '/messages/text', { phone: '+4915112345600', message: 'Hello' }, { prefer: 'respond-async' });
 });
 afterAll(() => gateway.stop());
 
@@ -119,6 +123,48 @@ describe('a list', () => {
     expect(reads[0]).not.toMatch(/sources|statuses|staff|groups|conversations/);
   });
 
+  it.each([
+    ['/contacts?fields=phone,updated_at&per_page=1', /from contacts c/, ['id', 'phone', 'updated_at']],
+    ['/contacts?fields=group_id', /from contacts c/, ['id']],
+    ['/contacts?fields=country_id,is_opted_out', /from contacts c/, ['id', 'country_id', 'opted_out_at']],
+    ['/groups?fields=name', /from groups l/, ['id', 'name', 'k0']],
+    ['/sources?fields=id', /from sources l/, ['id', 'k0']],
+    ['/statuses?fields=color', /from statuses l/, ['id', 'color', 'k0']],
+    ['/messages?fields=status,sent_at', /from messages m/, ['id', 'status', 'sent_at', 'k0']],
+    ['/messages?fields=url', /from messages m/, ['id', 'type', 'content', 'k0']],
+  ])('%s reads the columns of what is shown, and no others', async (path, from, columns) => {
+    gateway.statements.length = 0;
+    expect((await rest('GET', path)).status).toBe(200);
+    const [text = '', ...others] = gateway.statements.filter(sql => from.test(sql) && !/count\(/.test(sql));
+    expect(others).toEqual([]);
+    const [, list = ''] =
+      /select ((?:(?!select).)*?) from (?:contacts c|groups l|sources l|statuses l|messages m)\b/.exec(text) ?? [];
+    const names = list.split(', ').map(column => column.replace(/^\w\.\w+ as |^\w\./, ''));
+    expect(names).toEqual(columns);
+  });
+
+  it('of groups counts members only where the count is shown', async () => {
+    const counts = async (query: string) => {
+      gateway.statements.length = 0;
+      await rest('GET', `/groups${query}`);
+      return gateway.statements.filter(text => /contact_groups/.test(text)).length;
+    };
+    expect([await counts('?fields=id,name'), await counts('')]).toEqual([0, 1]);
+  });
+
+  it.each(['/contacts', '/groups', '/sources', '/statuses', '/messages'])(
+    '%s shows with each of its fields alone what it shows with all of them',
+    async path => {
+      const { data: whole } = (
+        await rest('GET', `${path}?include=${path === '/contacts' ? 'groups,source,status' : ''}`)
+      ).body;
+      for (const field of Object.keys(whole[0] ?? {})) {
+        const { data } = (await rest('GET', `${path}?fields=${field}`)).body;
+        expect(data).toEqual(whole.map((row: Record<string, unknown>) => ({ [field]: row[field] })));
+      }
+    },
+  );
+
   it('costs one statement and its count, however much is shown', async () => {
     gateway.statements.length = 0;
     await rest('GET', '/contacts?include=groups,source,status');
@@ -127,6 +173,27 @@ describe('a list', () => {
         /\b(contacts|groups|sources|statuses|staff|conversations|tenant_usage)\b/.test(text),
       ),
     ).toHaveLength(2);
+  });
+
+  it('takes every operator on everything that it is filtered by, and every key that it is sorted by', async () => {
+    const values = { text: 'a', word: 'sent', id: '1', time: '2026-01-01' };
+    const queries = ROUTES_V2.flatMap(({ path, list }) => [
+      ...Object.entries(list?.filters ?? {}).flatMap(([field, [, kind]]) =>
+        Object.keys(OPERATORS).map(operator => {
+          const value =
+            operator === 'null' ? 'true' : operator === 'between' ? `${values[kind]},${values[kind]}` : values[kind];
+          const refused = operator === 'like' && (kind === 'id' || kind === 'time');
+          return [`${path}?filter[${field}][${operator}]=${value}`, refused ? 422 : 200] as const;
+        }),
+      ),
+      ...Object.keys(list?.sorts ?? {}).flatMap(key => [
+        [`${path}?sort=-${key}`, 200] as const,
+        [`${path}?sort=${key}`, 200] as const,
+      ]),
+    ]);
+    expect(queries.length).toBeGreaterThan(300);
+    const answers = await Promise.all(queries.map(async ([path]) => [path, (await rest('GET', path)).status]));
+    expect(answers).toEqual(queries.map(query => [...query]));
   });
 
   it.each([

@@ -270,7 +270,11 @@ describe('problem details (RFC 9457)', () => {
       await rest('GET', '/nope', undefined, problem),
       await rest('PUT', '/contacts', undefined, problem),
       await rest('POST', '/contacts', '{', problem),
+      await rest('GET', '/contacts/%zz', undefined, problem),
       await rest('POST', '/contacts', 'x', { ...problem, 'content-type': 'text/plain' }),
+      await rest('POST', '/contacts', { phone: 'x'.repeat(5_000) }, problem),
+      await rest('POST', '/nope', { phone: 'x' }, problem),
+      await rest('OPTIONS', '/nope', undefined, problem),
     ];
     expect(answers.map(({ body }) => [body.status, body.code])).toEqual([
       [401, 'UNAUTHORIZED'],
@@ -278,7 +282,11 @@ describe('problem details (RFC 9457)', () => {
       [404, 'NOT_FOUND'],
       [405, 'METHOD_NOT_ALLOWED'],
       [400, 'BAD_REQUEST'],
+      [400, 'BAD_REQUEST'],
       [415, 'UNSUPPORTED_MEDIA_TYPE'],
+      [413, 'PAYLOAD_TOO_LARGE'],
+      [404, 'NOT_FOUND'],
+      [404, 'NOT_FOUND'],
     ]);
     for (const { headers } of answers) expect(headers.get('content-type')).toMatch(/^application\/problem\+json/);
   });

@@ -106,6 +106,12 @@ export async function setWebhookUrl({ emulatorUrl }: Plant, gatewayUrl: string):
   );
 }
 
+/** Changes how the network behaves from now on. */
+export async function setFaults({ emulatorUrl }: Plant, faults: FaultsPatch): Promise<void> {
+  const answer = await fetch(`${emulatorUrl}/_emulator/faults`, { method: 'POST', body: JSON.stringify(faults) });
+  if (!answer.ok) throw new Error(await answer.text());
+}
+
 /** A port that nobody listens on at this moment. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');

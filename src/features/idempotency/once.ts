@@ -1,6 +1,5 @@
-import type { Context } from '../../context.ts';
+import type { Context, Resources } from '../../context.ts';
 import { CodedError, conflict, invalid } from '../../errors.ts';
-import { sha256 } from '../../platform/crypto.ts';
 import type { Db } from '../../platform/database.ts';
 import { tenantOf } from '../caller.ts';
 import { claimKey, findKey, type KeyRow, settleKey } from './store.ts';
@@ -26,7 +25,9 @@ export interface Effect<Result> {
 /** For so long a REST request whose answer is not stored yet counts as still running. */
 const RUNNING_SECONDS = 30;
 
-export const fingerprintOf = ({ operation, input }: Keyed): Buffer => sha256(`${operation} ${canonical(input)}`);
+/** Under a key of the server's: a bare hash would give away an input that differs from others by a short code alone. */
+export const fingerprintOf = ({ secrets }: Pick<Resources, 'secrets'>, { operation, input }: Keyed): Buffer =>
+  secrets.mac('idempotency', `${operation} ${canonical(input)}`);
 
 /**
  * Runs a mutation in a transaction, once per idempotency key. The key is claimed in the transaction of the effect: there
@@ -38,7 +39,7 @@ export async function once<Result>(context: Context, keyed: Keyed, effect: Effec
   const key = keyOf(keyed);
   if (key === undefined) return context.db.transaction(trx => effect.run(trx));
   const tenantId = tenantOf(context);
-  const fingerprint = fingerprintOf(keyed);
+  const fingerprint = fingerprintOf(context, keyed);
   const outcome = await context.db.transaction(async trx => {
     if (!(await claimKey(trx, tenantId, key, keyed.operation, fingerprint))) return undefined;
     const result = await effect.run(trx);
@@ -63,7 +64,7 @@ export function keyOf({ key }: Keyed): string | undefined {
 
 /** What a key's first request made. Marks the context as a replay. */
 export function replayOf(context: Context, row: KeyRow, keyed: Keyed): unknown {
-  if (row.operation !== keyed.operation || !fingerprintOf(keyed).equals(row.fingerprint)) {
+  if (row.operation !== keyed.operation || !fingerprintOf(context, keyed).equals(row.fingerprint)) {
     throw new CodedError('IDEMPOTENCY_MISMATCH', 'This idempotency key was used for another request.');
   }
   if (context.replay.wantsAnswer && row.answer === null && row.age < RUNNING_SECONDS) {

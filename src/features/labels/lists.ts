@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts';
+import { merged, type Selection, selectionAt } from '../../graphql/selection.ts';
 import { tenantOf } from '../caller.ts';
 import { type ListArgs, type ListDefinition, listStatement, Page } from '../lists/list.ts';
 import { LABELS, type LabelKind, type LabelRow } from './label.ts';
@@ -19,9 +20,28 @@ const definitionOf = (kind: LabelKind): ListDefinition => ({
   search: pattern => `lower(l.name) like ${pattern}`,
 });
 
-/** One page of the labels of a kind. */
-export async function labelPage(context: Context, kind: LabelKind, args: ListArgs): Promise<Page<LabelRow>> {
+const COLUMN_OF: Readonly<Record<string, keyof LabelRow>> = {
+  name: 'name',
+  color: 'color',
+  createdAt: 'created_at',
+  updatedAt: 'updated_at',
+};
+
+/** The columns that a list reads for a selection. The id is always there: global ids and counts of members need it. */
+function columnsOf(kind: LabelKind, selection: Selection): readonly (keyof LabelRow)[] {
+  const selected = new Set([...selection.keys()].map(field => COLUMN_OF[field]));
+  return LABELS[kind].columns.filter(column => column === 'id' || selected.has(column));
+}
+
+/** One page of the labels of a kind, with what is selected of them. */
+export async function labelPage(
+  context: Context,
+  kind: LabelKind,
+  args: ListArgs,
+  selection: Selection,
+): Promise<Page<LabelRow>> {
   const statement = listStatement(definitionOf(kind), tenantOf(context), args);
-  const rows = await listLabels(context.db.read, kind, statement);
+  const nodes = merged(selectionAt(selection, 'edges', 'node'), selectionAt(selection, 'nodes'));
+  const rows = await listLabels(context.db.read, columnsOf(kind, nodes), statement);
   return new Page(statement, rows, () => countLabels(context.db.read, statement));
 }

@@ -2,6 +2,7 @@ import { builder } from '../../builder.ts';
 import type { Context } from '../../context.ts';
 import { invalid, notFound } from '../../errors.ts';
 import { inputId, numericId } from '../../global-ids.ts';
+import { selectionOf } from '../../graphql/selection.ts';
 import type { Scope } from '../../scopes.ts';
 import { tenantOf } from '../caller.ts';
 import { connectionOf, DateTimeFilter, IDFilter, OrderDirection, pageArgs, StringFilter } from '../lists/schema.ts';
@@ -160,7 +161,7 @@ function defineLabel(kind: LabelKind) {
       description: `The ${list} of the tenant.`,
       authScopes: scope('read'),
       args: { ...pageArgs(), filter: t.arg({ type: Filter }), orderBy: t.arg({ type: [Order] }) },
-      resolve: (_root, args, context) => labelPage(context, kind, args),
+      resolve: (_root, args, context, info) => labelPage(context, kind, args, selectionOf(info)),
     }),
     [kind]: t.field({
       type: ref,

@@ -117,8 +117,12 @@ export async function labelsInUse(
   return rows.map(row => row.id);
 }
 
-export async function listLabels(db: Db, kind: LabelKind, statement: ListStatement): Promise<LabelRow[]> {
-  const select = [...LABELS[kind].columns.map(column => `l.${column}`), ...statement.keys].join(', ');
+export async function listLabels(
+  db: Db,
+  columns: readonly (keyof LabelRow)[],
+  statement: ListStatement,
+): Promise<LabelRow[]> {
+  const select = [...columns.map(column => `l.${column}`), ...statement.keys].join(', ');
   const { rows } = await db.executeQuery(raw<LabelRow>(`select ${select} ${statement.tail}`, statement.values));
   return rows;
 }

@@ -1,52 +1,15 @@
 import type { Body } from '../body.ts';
 import { said } from '../body.ts';
-import { rowFields, type Shown } from '../query.ts';
+import { type Changes, id, integer, list, nullable } from '../openapi/shape.ts';
 import { time } from '../wire-time.ts';
 import type { ContactDetailsInput, ContactRowFragment } from './documents.generated.ts';
 
-/** The fields of a contact in the order of the contract, and the objects that `include` adds. */
-export const CONTACT_FIELDS = rowFields(
-  [
-    'id',
-    'firstname',
-    'lastname',
-    'company',
-    'type',
-    'email',
-    'phone',
-    'status_id',
-    'source_id',
-    'description',
-    'city',
-    'state',
-    'zip',
-    'address',
-    'country_id',
-    'assigned_id',
-    'group_id',
-    'is_opted_out',
-    'created_at',
-    'updated_at',
-    'service_window',
-  ],
-  ['groups', 'source', 'status'],
-);
-
-/** The conditions of the document: what is not shown is not read. */
-export const contactConditions = (shown: Shown) => ({
-  source: shown.shows('source'),
-  status: shown.shows('status'),
-  groups: shown.shows('groups'),
-  groupId: shown.shows('groups') || shown.shows('group_id'),
-  window: shown.shows('service_window'),
-});
-
 interface Label {
   readonly id: number;
-  readonly name?: string;
+  readonly name: string;
   readonly color?: string;
-  readonly created_at?: string;
-  readonly updated_at?: string;
+  readonly created_at: string;
+  readonly updated_at: string;
 }
 
 const labelRow = ({ id, name, color, created_at, updated_at }: Label) => ({
@@ -57,36 +20,46 @@ const labelRow = ({ id, name, color, created_at, updated_at }: Label) => ({
   updated_at: time(updated_at),
 });
 
-/** A contact on the wire. What was not read is undefined, and so not written. */
-export function contactRow(contact: ContactRowFragment, shown: Shown): object {
-  const { source, status, groups, service_window: window } = contact;
-  return shown.pick({
-    id: contact.id,
-    firstname: contact.firstname,
-    lastname: contact.lastname,
-    company: contact.company,
-    type: contact.type.toLowerCase(),
-    email: contact.email,
-    phone: contact.phone,
-    status_id: contact.status_id,
-    source_id: contact.source_id,
-    description: contact.description,
-    city: contact.city,
-    state: contact.state,
-    zip: contact.zip,
-    address: contact.address,
-    country_id: contact.country?.id ?? null,
-    assigned_id: contact.assigned_id,
-    group_id: groups?.map(group => group.id),
-    is_opted_out: contact.is_opted_out,
-    created_at: time(contact.created_at),
-    updated_at: time(contact.updated_at),
-    service_window: window && { open: window.open, expires_at: time(window.expires_at) },
-    groups: shown.shows('groups') ? groups?.map(labelRow) : undefined,
-    source: shown.shows('source') ? source && labelRow(source) : undefined,
-    status: shown.shows('status') ? status && labelRow(status) : undefined,
-  });
-}
+const windowRow = ({ open, expires_at }: NonNullable<ContactRowFragment['service_window']>) => ({
+  open,
+  expires_at: time(expires_at),
+});
+
+/** A contact on the wire, in the order of the contract. What was not read is undefined, and so not written. */
+export const contactRow = (contact: ContactRowFragment) => ({
+  id: contact.id,
+  firstname: contact.firstname,
+  lastname: contact.lastname,
+  company: contact.company,
+  type: contact.type?.toLowerCase(),
+  email: contact.email,
+  phone: contact.phone,
+  status_id: contact.status_id,
+  source_id: contact.source_id,
+  description: contact.description,
+  city: contact.city,
+  state: contact.state,
+  zip: contact.zip,
+  address: contact.address,
+  country_id: contact.country_id === null ? null : contact.country_id?.id,
+  assigned_id: contact.assigned_id,
+  group_id: contact.group_id?.map(group => group.id),
+  is_opted_out: contact.is_opted_out,
+  created_at: time(contact.created_at),
+  updated_at: time(contact.updated_at),
+  service_window: contact.service_window && windowRow(contact.service_window),
+  groups: contact.groups?.map(labelRow),
+  source: contact.source && labelRow(contact.source),
+  status: contact.status && labelRow(contact.status),
+});
+
+/** How a contact on the wire differs from what is selected. */
+export const CONTACT: Changes = {
+  with: {
+    country_id: nullable(integer('The country by ISO 3166-1 numeric.', { example: 840 })),
+    group_id: list(id('A group.'), 'The ids of the groups the contact is in.'),
+  },
+};
 
 const TYPES = { lead: 'LEAD', customer: 'CUSTOMER', guest: 'GUEST' } as const;
 

@@ -2,9 +2,10 @@ import { notFound } from '../../errors.ts';
 import { said } from '../body.ts';
 import type { Call } from '../call.ts';
 import { type ListFields, readList } from '../list-query.ts';
-import { readShown } from '../query.ts';
+import { selected } from '../openapi/shape.ts';
+import { readShown, rowFields } from '../query.ts';
 import { type Route, route } from '../route.ts';
-import { CONTACT_FIELDS, contactConditions, contactDetails, contactGroups, contactRow } from './contact-row.ts';
+import { CONTACT, contactDetails, contactGroups, contactRow } from './contact-row.ts';
 import {
   type ContactFilter,
   type ContactOrderField,
@@ -14,6 +15,8 @@ import {
   ListContactsDocument,
   UpdateContactDocument,
 } from './documents.generated.ts';
+
+const FIELDS = rowFields(ListContactsDocument);
 
 const CONTACTS: ListFields<keyof ContactFilter, ContactOrderField> = {
   filters: {
@@ -35,21 +38,23 @@ const CONTACTS: ListFields<keyof ContactFilter, ContactOrderField> = {
 };
 
 /** After a change the groups are always shown. */
-const shownAfterChange = (call: Call) => readShown(call.query, CONTACT_FIELDS, call.errors, ['groups']);
+const shownAfterChange = (call: Call) => readShown(call.query, FIELDS, call.errors, ['groups']);
 
 export const contactRoutes: readonly Route[] = [
   route({
     method: 'GET',
     path: '/contacts',
     document: ListContactsDocument,
+    list: CONTACTS,
+    answer: selected('contacts.nodes', CONTACT),
     plan: call => {
-      const shown = readShown(call.query, CONTACT_FIELDS, call.errors);
+      const shown = readShown(call.query, FIELDS, call.errors);
       const list = readList(call.query, CONTACTS, call.errors);
       return {
-        variables: { ...list, ...contactConditions(shown) },
+        variables: { ...list, ...shown },
         respond: ({ contacts }) => ({
           message: 'Contacts',
-          data: contacts.nodes.map(contact => contactRow(contact, shown)),
+          data: contacts.nodes.map(contactRow),
           page: { ...list, total: contacts.totalCount },
         }),
       };
@@ -59,13 +64,14 @@ export const contactRoutes: readonly Route[] = [
     method: 'GET',
     path: '/contacts/:id',
     document: GetContactDocument,
+    answer: selected('contact', CONTACT),
     plan: call => {
-      const shown = readShown(call.query, CONTACT_FIELDS, call.errors);
+      const shown = readShown(call.query, FIELDS, call.errors);
       return {
-        variables: { id: call.id('Contact'), ...contactConditions(shown) },
+        variables: { id: call.id('Contact'), ...shown },
         respond: ({ contact }) => {
           if (!contact) throw notFound('Contact');
-          return { message: 'Contact', data: contactRow(contact, shown) };
+          return { message: 'Contact', data: contactRow(contact) };
         },
       };
     },
@@ -74,6 +80,10 @@ export const contactRoutes: readonly Route[] = [
     method: 'POST',
     path: '/contacts',
     document: CreateContactDocument,
+    status: 201,
+    example: { phone: '+14155550123', firstname: 'Ana', lastname: 'Silva', type: 'lead' },
+    answer: selected('contact', CONTACT),
+    errors: ['FEATURE_LIMIT_EXCEEDED'],
     plan: call => {
       const shown = shownAfterChange(call);
       const body = call.body();
@@ -85,8 +95,8 @@ export const contactRoutes: readonly Route[] = [
         idempotencyKey: call.idempotencyKey,
       });
       return {
-        variables: { input, ...contactConditions(shown) },
-        respond: ({ contact }) => ({ status: 201, message: 'Contact created', data: contactRow(contact, shown) }),
+        variables: { input, ...shown },
+        respond: ({ contact }) => ({ message: 'Contact created', data: contactRow(contact) }),
       };
     },
   }),
@@ -94,6 +104,8 @@ export const contactRoutes: readonly Route[] = [
     method: 'PATCH',
     path: '/contacts/:id',
     document: UpdateContactDocument,
+    example: { type: 'customer', company: 'Silva Flowers' },
+    answer: selected('contact', CONTACT),
     plan: call => {
       const shown = shownAfterChange(call);
       const body = call.body();
@@ -107,8 +119,8 @@ export const contactRoutes: readonly Route[] = [
         idempotencyKey: call.idempotencyKey,
       });
       return {
-        variables: { id: call.id('Contact'), input, ...contactConditions(shown) },
-        respond: ({ contact }) => ({ message: 'Contact updated', data: contactRow(contact, shown) }),
+        variables: { id: call.id('Contact'), input, ...shown },
+        respond: ({ contact }) => ({ message: 'Contact updated', data: contactRow(contact) }),
       };
     },
   }),

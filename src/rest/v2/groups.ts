@@ -1,6 +1,6 @@
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import { said } from '../body.ts';
-import { rowFields } from '../query.ts';
+import { given, id, integer, object, required } from '../openapi/shape.ts';
 import { type Route, route } from '../route.ts';
 import {
   AddContactsToGroupDocument,
@@ -27,6 +27,9 @@ const members = (
     method,
     path: '/groups/:id/contacts',
     document,
+    body: object({ contact_ids: required(given('input.contactIds')) }),
+    example: { contact_ids: [1207, 1208] },
+    answer: object({ group_id: id('The group.'), [answer]: integer('How many it really changed.') }),
     plan: call => {
       const groupId = call.id('Group');
       const contactIds = call.body().ids('contact_ids', 'ids');
@@ -45,7 +48,6 @@ export const groupRoutes: readonly Route[] = [
     path: '/groups',
     type: 'Group',
     plural: 'Groups',
-    fields: rowFields(['id', 'name', 'contacts_count', 'created_at', 'updated_at']),
     documents: {
       list: ListGroupsDocument,
       get: GetGroupDocument,
@@ -53,7 +55,7 @@ export const groupRoutes: readonly Route[] = [
       update: UpdateGroupDocument,
       remove: DeleteGroupDocument,
     },
-    extra: shown => ({ count: shown.shows('contacts_count') }),
+    example: { name: 'VIP' },
     input: () => ({}),
   }),
   members('POST', AddContactsToGroupDocument, 'contacts_added', 'Contacts added to the group'),

@@ -1,5 +1,7 @@
 import { Body, said } from '../body.ts';
+import { choice, type Fields, given, optional, required, type Shape, text } from '../openapi/shape.ts';
 import type { SendInteractiveMessageInput } from './documents.generated.ts';
+import { sendingBody } from './sending.ts';
 
 /** What errors of GraphQL name otherwise than the wire does. */
 export const INTERACTIVE_NAMES: Readonly<Record<string, string>> = {
@@ -13,6 +15,31 @@ export const INTERACTIVE_NAMES: Readonly<Record<string, string>> = {
 type Written = Pick<SendInteractiveMessageInput, 'body' | 'header' | 'footer' | 'buttons' | 'list' | 'ctaUrl'>;
 
 const TYPES = { button: 'button', list: 'list', cta_url: 'cta_url' } as const;
+
+const type = choice(Object.keys(TYPES), 'What the person chooses with.');
+
+export const INTERACTIVE_BODY: Shape = sendingBody({
+  without: ['body', 'header', 'footer', 'list', 'require_open_window'],
+  with: {
+    type: required(type),
+    body_text: required(given('input.body')),
+    header_text: given('input.header'),
+    footer_text: given('input.footer'),
+    list_button_text: given('input.list.button'),
+    sections: given('input.list.sections'),
+  },
+});
+
+/** What the answer repeats: as it was asked for, but for the text, which is merged. */
+export const INTERACTIVE_ECHO: Fields = {
+  type,
+  header_text: optional(text('The line above the body.')),
+  footer_text: optional(text('The line below the body.')),
+  buttons: optional(given('input.buttons')),
+  list_button_text: optional(text('What the button that opens the list is called.')),
+  sections: optional(given('input.list.sections')),
+  cta_url: optional(given('input.ctaUrl')),
+};
 
 /** Reads what can be chosen from. How long and how many is GraphQL's to say; here only what has no place there. */
 export function readInteractive(body: Body): { readonly input: Written; readonly echo: object } {

@@ -1,9 +1,11 @@
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import { notFound } from '../../errors.ts';
 import { type Body, said } from '../body.ts';
+import type { Call } from '../call.ts';
 import { type ListArguments, type ListFields, readList } from '../list-query.ts';
-import { type RowFields, readShown, type Shown } from '../query.ts';
+import { readShown, rowFields } from '../query.ts';
 import { type Route, route } from '../route.ts';
+import type { Switches } from '../sparse.ts';
 import { time } from '../wire-time.ts';
 import type { GroupFilter, GroupOrderField } from './documents.generated.ts';
 
@@ -20,24 +22,23 @@ const LABELS: ListFields<Filter, GroupOrderField> = {
 };
 
 interface LabelRow {
-  readonly id: number;
-  readonly name: string;
+  readonly id?: number;
+  readonly name?: string;
   readonly color?: string;
   readonly contacts_count?: number;
-  readonly created_at: string;
-  readonly updated_at: string;
+  readonly created_at?: string;
+  readonly updated_at?: string;
 }
 
-/** The wire's order; what a kind has not is undefined, and so not written. */
-const labelRow = (row: LabelRow, shown: Shown): object =>
-  shown.pick({
-    id: row.id,
-    name: row.name,
-    color: row.color,
-    contacts_count: row.contacts_count,
-    created_at: time(row.created_at),
-    updated_at: time(row.updated_at),
-  });
+/** A label on the wire, in the order of the contract. What was not read, or is not of its kind, is undefined, and so not written. */
+const labelRow = (row: LabelRow) => ({
+  id: row.id,
+  name: row.name,
+  color: row.color,
+  contacts_count: row.contacts_count,
+  created_at: time(row.created_at),
+  updated_at: time(row.updated_at),
+});
 
 interface Page {
   readonly list: { readonly totalCount: number; readonly nodes: readonly LabelRow[] };
@@ -53,48 +54,41 @@ interface Create {
 type Update = Omit<Create, 'name'> & { readonly name?: string | null | undefined };
 
 /** One kind of label: groups, sources and statuses differ in these points alone. */
-export interface LabelKind<Extra> {
+export interface LabelKind {
   readonly path: string;
   /** As messages name it. */
   readonly type: 'Group' | 'Source' | 'Status';
   readonly plural: string;
-  readonly fields: RowFields;
   readonly documents: {
-    readonly list: TypedDocumentNode<Page, ListArguments<Filter, GroupOrderField> & Extra>;
-    readonly get: TypedDocumentNode<{ readonly row: LabelRow | null }, { readonly id: string } & Extra>;
-    readonly create: TypedDocumentNode<One, { readonly input: Create } & Extra>;
-    readonly update: TypedDocumentNode<One, { readonly id: string; readonly input: Update } & Extra>;
+    readonly list: TypedDocumentNode<Page, ListArguments<Filter, GroupOrderField> & Switches>;
+    readonly get: TypedDocumentNode<{ readonly row: LabelRow | null }, { readonly id: string } & Switches>;
+    readonly create: TypedDocumentNode<One, { readonly input: Create } & Switches>;
+    readonly update: TypedDocumentNode<One, { readonly id: string; readonly input: Update } & Switches>;
     readonly remove: TypedDocumentNode<{ readonly row: { readonly id: number } }, { readonly id: string }>;
   };
-  /** Further variables of the documents. */
-  extra(shown: Shown): Extra;
+  /** A body that makes one, as an example. */
+  readonly example: object;
   /** Further fields of the input. */
   input(body: Body): Pick<Create, 'color'>;
 }
 
-export function labelRoutes<Extra extends object>({
-  path,
-  type,
-  plural,
-  fields,
-  documents,
-  extra,
-  input,
-}: LabelKind<Extra>): Route[] {
+export function labelRoutes({ path, type, plural, documents, example, input }: LabelKind): Route[] {
   const one = `${path}/:id`;
+  const fields = rowFields(documents.list);
+  const shownOf = (call: Call): Switches => readShown(call.query, fields, call.errors);
   return [
     route({
       method: 'GET',
       path,
       document: documents.list,
+      list: LABELS,
       plan: call => {
-        const shown = readShown(call.query, fields, call.errors);
         const list = readList(call.query, LABELS, call.errors);
         return {
-          variables: { ...list, ...extra(shown) },
+          variables: { ...list, ...shownOf(call) },
           respond: ({ list: { nodes, totalCount } }) => ({
             message: plural,
-            data: nodes.map(row => labelRow(row, shown)),
+            data: nodes.map(labelRow),
             page: { ...list, total: totalCount },
           }),
         };
@@ -104,28 +98,26 @@ export function labelRoutes<Extra extends object>({
       method: 'GET',
       path: one,
       document: documents.get,
-      plan: call => {
-        const shown = readShown(call.query, fields, call.errors);
-        return {
-          variables: { id: call.id(type), ...extra(shown) },
-          respond: ({ row }) => {
-            if (!row) throw notFound(type);
-            return { message: type, data: labelRow(row, shown) };
-          },
-        };
-      },
+      plan: call => ({
+        variables: { id: call.id(type), ...shownOf(call) },
+        respond: ({ row }) => {
+          if (!row) throw notFound(type);
+          return { message: type, data: labelRow(row) };
+        },
+      }),
     }),
     route({
       method: 'POST',
       path,
       document: documents.create,
+      status: 201,
+      example,
       plan: call => {
         const body = call.body();
-        const shown = fields.everything;
         const given = said({ name: body.requiredText('name'), ...input(body), idempotencyKey: call.idempotencyKey });
         return {
-          variables: { input: given, ...extra(shown) },
-          respond: ({ row }) => ({ status: 201, message: `${type} created`, data: labelRow(row, shown) }),
+          variables: { input: given, ...shownOf(call) },
+          respond: ({ row }) => ({ message: `${type} created`, data: labelRow(row) }),
         };
       },
     }),
@@ -133,13 +125,13 @@ export function labelRoutes<Extra extends object>({
       method: 'PATCH',
       path: one,
       document: documents.update,
+      example,
       plan: call => {
         const body = call.body();
-        const shown = fields.everything;
         const given = said({ name: body.text('name'), ...input(body), idempotencyKey: call.idempotencyKey });
         return {
-          variables: { id: call.id(type), input: given, ...extra(shown) },
-          respond: ({ row }) => ({ message: `${type} updated`, data: labelRow(row, shown) }),
+          variables: { id: call.id(type), input: given, ...shownOf(call) },
+          respond: ({ row }) => ({ message: `${type} updated`, data: labelRow(row) }),
         };
       },
     }),
@@ -147,6 +139,7 @@ export function labelRoutes<Extra extends object>({
       method: 'DELETE',
       path: one,
       document: documents.remove,
+      ...(type !== 'Group' && { errors: ['CONFLICT'] }),
       plan: call => ({
         variables: { id: call.id(type) },
         respond: ({ row }) => ({ message: `${type} deleted`, data: row }),

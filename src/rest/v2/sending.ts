@@ -1,5 +1,17 @@
+import type { ErrorCode } from '../../errors.ts';
 import { type Body, said } from '../body.ts';
 import type { Call } from '../call.ts';
+import {
+  type Changes,
+  type Fields,
+  given,
+  id,
+  nullable,
+  optional,
+  type Shape,
+  selected,
+  text,
+} from '../openapi/shape.ts';
 import type { Answer } from '../route.ts';
 import { time } from '../wire-time.ts';
 import { contactDetails, contactGroups } from './contact-row.ts';
@@ -15,6 +27,39 @@ function readRecipient(body: Body): { readonly to: string; readonly field: 'phon
   if (body.has('contact_id') && !body.has('phone', 'phone_number')) return { to: '', field: 'contact_id' };
   return { to: body.requiredText('phone', 'phone_number'), field: 'phone' };
 }
+
+/** The recipient, as every send takes it. */
+const RECIPIENT: Fields = {
+  phone: optional(
+    text('A phone number in international format. A number that nobody has becomes a new contact.', {
+      example: '+14155550123',
+    }),
+  ),
+  contact_id: id('A contact, in place of `phone`.'),
+  contact: given('input.contact', {
+    without: ['country_id'],
+    with: { country: text('A country by ISO 3166-1 code, such as `840` or `US`.', { example: 'US' }) },
+  }),
+};
+
+/** The body of a send: its document's input, with the recipient as the wire has it. */
+export const sendingBody = (changes: Changes): Shape =>
+  given('input', { ...changes, with: { ...RECIPIENT, ...changes.with } });
+
+/** The answer to a send. @param echo what it says of what was sent */
+export const sentAnswer = (echo: Fields): Shape =>
+  selected('message', {
+    with: { phone: nullable(text('The number without its +.', { example: '14155550123' })), ...echo },
+  });
+
+/** Why a send may be refused. */
+export const SENDING_ERRORS: readonly ErrorCode[] = [
+  'NOT_FOUND',
+  'FEATURE_LIMIT_EXCEEDED',
+  'CONTACT_OPTED_OUT',
+  'MESSAGING_NOT_CONFIGURED',
+  'MESSAGE_SEND_FAILED',
+];
 
 /** What every send has in common, whatever is sent. */
 export function readSending(call: Call, body: Body) {

@@ -1,4 +1,3 @@
-import { rowFields } from '../query.ts';
 import type { Route } from '../route.ts';
 import {
   CreateSourceDocument,
@@ -13,7 +12,6 @@ export const sourceRoutes: readonly Route[] = labelRoutes({
   path: '/sources',
   type: 'Source',
   plural: 'Sources',
-  fields: rowFields(['id', 'name', 'created_at', 'updated_at']),
   documents: {
     list: ListSourcesDocument,
     get: GetSourceDocument,
@@ -21,6 +19,6 @@ export const sourceRoutes: readonly Route[] = labelRoutes({
     update: UpdateSourceDocument,
     remove: DeleteSourceDocument,
   },
-  extra: () => ({}),
+  example: { name: 'Trade fair' },
   input: () => ({}),
 });

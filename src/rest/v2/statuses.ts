@@ -1,4 +1,3 @@
-import { rowFields } from '../query.ts';
 import type { Route } from '../route.ts';
 import {
   CreateStatusDocument,
@@ -13,7 +12,6 @@ export const statusRoutes: readonly Route[] = labelRoutes({
   path: '/statuses',
   type: 'Status',
   plural: 'Statuses',
-  fields: rowFields(['id', 'name', 'color', 'created_at', 'updated_at']),
   documents: {
     list: ListStatusesDocument,
     get: GetStatusDocument,
@@ -21,6 +19,6 @@ export const statusRoutes: readonly Route[] = labelRoutes({
     update: UpdateStatusDocument,
     remove: DeleteStatusDocument,
   },
-  extra: () => ({}),
+  example: { name: 'Won', color: '#2E7D32' },
   input: body => ({ color: body.text('color') }),
 });

@@ -24,6 +24,7 @@ const ROW = {
   slug: 's',
   tenant_name: 'S',
   plan_name: 'p',
+  features: ['otp'],
   tenant_calls_per_minute: 600,
   window_policy: 'network',
   default_source_id: null,

@@ -1,0 +1,58 @@
+import { type Contestant, compete, type Options, overHttp } from '../contest.ts';
+import { addTemplate, addTenant, addToken, FIRST_PHONE, settle } from '../fill.ts';
+import { startGateway } from '../gateway.ts';
+import type { Ground } from '../ground.ts';
+import { rawRequest } from '../load.ts';
+import { atMost, type Result } from '../report.ts';
+import { say } from '../say.ts';
+
+const CONTACTS = 10_000;
+
+/** A template with two parameters beside a plain text: one more look at the database, and the checks of what fills it. */
+export async function template(ground: Ground, options: Options): Promise<Result> {
+  say(`template: filling ${CONTACTS} contacts, starting the gateway …`);
+  const tenant = await addTenant(ground.pool, 'template', CONTACTS);
+  await addTemplate(ground.pool, tenant, 'order_shipped', 'Hello {{1}}, your order {{2}} is on its way.');
+  const token = await addToken(ground.pool, tenant);
+  // Everybody may be written to.
+  await ground.pool.query('update contacts set opted_out_at = null where opted_out_at is not null');
+  await settle(ground.pool);
+  const server = await startGateway(ground);
+  try {
+    const headers = { authorization: `Bearer ${token}`, prefer: 'respond-async' };
+    const contestant = (name: string, path: string, content: object): Contestant =>
+      overHttp(name, server, ground, {
+        connections: options.connections,
+        request: n =>
+          rawRequest(
+            `${server.url}/api/v2/messages/${path}`,
+            'POST',
+            headers,
+            JSON.stringify({ phone: `+${FIRST_PHONE + ((n * 7_919) % CONTACTS)}`, ...content }),
+          ),
+      });
+    const samples = await compete(
+      [
+        contestant('text', 'text', { message: 'Hello @{contact_first_name}, your order 4711 is on its way.' }),
+        contestant('template', 'template', {
+          template_name: 'order_shipped',
+          language: 'en',
+          field_1: '@{contact_first_name}',
+          field_2: '4711',
+        }),
+      ],
+      options,
+    );
+    const cpu = (name: string): number => {
+      const sample = samples.get(name);
+      return (sample?.serverCpu ?? Number.NaN) + (sample?.databaseCpu ?? 0);
+    };
+    return {
+      title: `template: POST /api/v2/messages/template beside /messages/text, both with respond-async (${options.connections} clients)`,
+      samples,
+      goals: [atMost('CPU of a template / of a text, database included', cpu('template') / cpu('text'), 1.5)],
+    };
+  } finally {
+    await server.stop();
+  }
+}

@@ -1,0 +1,239 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openApiOf } from '../../src/rest/openapi/document.ts';
+import { limitsIn } from '../../src/rest/openapi/limits.ts';
+import type { Route } from '../../src/rest/route.ts';
+import { API_V2 } from '../../src/rest/v2/api.ts';
+import { ROUTES_V2 } from '../../src/rest/v2/register.ts';
+import { schema } from '../../src/schema.ts';
+import { SCOPES } from '../../src/scopes.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { Contract, compiler, openApi, resolved } from './contract.ts';
+
+const document = openApi();
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+);
+
+describe('the OpenAPI document', () => {
+  it('has every route of the table, and nothing else', () => {
+    const wanted = ROUTES_V2.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`);
+    expect(operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`).sort()).toEqual(wanted.sort());
+  });
+
+  it('has for each operation an id of its own, a summary, a known tag and a known scope', () => {
+    const ids = operations.map(({ operation }) => operation.operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const { operation } of operations) {
+      const { operationId, summary, tags, security } = operation as typeof operation & {
+        summary: string;
+        tags: string[];
+        security: { bearer: string[] }[];
+      };
+      expect(operationId).toMatch(/^[A-Z]\w+$/);
+      expect([operationId, summary.length > 5]).toEqual([operationId, true]);
+      expect([operationId, Object.hasOwn(API_V2.tags, tags[0] ?? '')]).toEqual([operationId, true]);
+      for (const scope of security[0]?.bearer ?? ['none']) expect(SCOPES).toContain(scope);
+    }
+  });
+
+  it('declares the parameters of each path, required, and no parameter twice', () => {
+    for (const { path, operation } of operations) {
+      const parameters = operation.parameters.map(parameter => resolved(document, parameter));
+      const named = parameters.map(({ name, in: place }) => `${place} ${name}`);
+      expect(new Set(named).size).toBe(named.length);
+      const inPath = parameters.filter(parameter => parameter['in'] === 'path');
+      expect(inPath.map(({ name }) => `{${name}}`)).toEqual(path.match(/\{\w+\}/g) ?? []);
+      expect(inPath.every(({ required }) => required === true)).toBe(true);
+      for (const parameter of parameters)
+        expect(parameter).toMatchObject({ name: expect.any(String), schema: expect.any(Object) });
+    }
+  });
+
+  it('refers to nothing that is not there, and has no component that is not used', () => {
+    const text = JSON.stringify(document);
+    const refs = new Set([...text.matchAll(/"\$ref":"(#[^"]+)"/g)].map(([, ref = '']) => ref));
+    for (const $ref of refs) expect(() => resolved(document, { $ref })).not.toThrow();
+    const { securitySchemes: _bearer, ...kinds } = document.components as Record<string, Record<string, unknown>>;
+    const components = Object.entries(kinds).flatMap(([kind, named]) =>
+      Object.keys(named).map(name => `#/components/${kind}/${name}`),
+    );
+    expect(components.filter(ref => !refs.has(ref))).toEqual([]);
+  });
+
+  it('has schemas that a strict validator compiles, and examples that fit them', () => {
+    const compileAny = compiler(document);
+    const compiled = new Map<string, ReturnType<typeof compileAny>>();
+    const compile = (wanted: object) => {
+      const text = JSON.stringify(wanted);
+      const validate = compiled.get(text) ?? compileAny(wanted as never);
+      compiled.set(text, validate);
+      return validate;
+    };
+    for (const { operation } of operations) {
+      const responses = Object.values(operation.responses).map(response => resolved(document, response));
+      const bodies = [operation.requestBody, ...responses].flatMap(body => Object.values(body?.content ?? {}));
+      for (const media of bodies) {
+        const validate = compile(media.schema);
+        if (media.example !== undefined)
+          expect([operation.operationId, validate(media.example), validate.errors]).toEqual([
+            operation.operationId,
+            true,
+            null,
+          ]);
+      }
+      for (const parameter of operation.parameters) compile(resolved(document, parameter)['schema'] as object);
+    }
+  });
+
+  it('has examples of values that fit their schemas', () => {
+    const compile = compiler(document);
+    const withExamples = new Map<string, { readonly examples: readonly unknown[] }>();
+    JSON.stringify(document, (key, value) => {
+      if (key !== 'example' && Array.isArray(value?.examples)) withExamples.set(JSON.stringify(value), value);
+      return value;
+    });
+    expect(withExamples.size).toBeGreaterThan(20);
+    for (const wanted of withExamples.values()) {
+      const validate = compile(wanted as never);
+      for (const example of wanted.examples)
+        expect([wanted, example, validate(example)]).toEqual([wanted, example, true]);
+    }
+  });
+
+  it('has an example for each body', () => {
+    const without = operations.filter(({ operation }) => {
+      const media = operation.requestBody?.content['application/json'];
+      return media && media.example === undefined;
+    });
+    expect(without.map(({ operation }) => operation.operationId)).toEqual([]);
+  });
+
+  it('has for each answer its headers, for each refusal both forms, and success for all', () => {
+    for (const { operation } of operations) {
+      const statuses = Object.keys(operation.responses);
+      expect(statuses).toEqual(expect.arrayContaining(['401', '429', '500', '503']));
+      expect(statuses.some(status => status.startsWith('2'))).toBe(true);
+      for (const [status, response] of Object.entries(operation.responses)) {
+        const { description, headers, content } = resolved(document, response) as Record<string, object>;
+        expect(description).toBeTruthy();
+        expect(headers).toHaveProperty('X-Request-Id');
+        if (Number(status) >= 400)
+          expect(Object.keys(content ?? {})).toEqual(['application/json', 'application/problem+json']);
+      }
+    }
+  });
+
+  it('knows what the schema knows: limits, words in lower case, what may be null', () => {
+    const create = document.paths['/contacts']?.['post']?.requestBody?.content['application/json']?.schema;
+    expect(create).toMatchObject({
+      required: ['phone'],
+      properties: {
+        firstname: { type: ['string', 'null'], maxLength: 255 },
+        type: { enum: ['customer', 'guest', 'lead', null] },
+        groups: { items: { type: 'integer' } },
+      },
+    });
+    expect(create).not.toHaveProperty('properties.idempotency_key');
+    expect(document.components.schemas['Contact']).toMatchObject({
+      additionalProperties: false,
+      properties: {
+        id: { type: 'integer' },
+        firstname: { type: ['string', 'null'] },
+        phone: { type: ['string', 'null'] },
+      },
+    });
+  });
+
+  it('is refused, with the route’s name, where a row describes what its document has not', () => {
+    const [first] = ROUTES_V2;
+    const wrong = { ...first, answer: { kind: 'selected', path: 'nowhere' } } as Route;
+    expect(() => openApiOf([wrong], schema, API_V2)).toThrow(`${first?.method} ${first?.path}`);
+  });
+});
+
+describe('the check of answers against the document', () => {
+  const contract = new Contract();
+  const meta = { request_id: crypto.randomUUID(), timestamp: '2026-01-01T07:58:39+00:00' };
+  const told = { method: 'GET', path: '/sources/1?x=1', status: 200, type: 'application/json; charset=utf-8' };
+  const source = { id: 1, name: 'x', created_at: '2026-01-01T07:58:39+00:00', updated_at: '2026-01-01T07:58:39+00:00' };
+  const text = (data: object, more: object = {}) =>
+    JSON.stringify({ success: true, data, message: 'Source', meta, ...more });
+
+  it('lets pass what is documented', () => {
+    expect(contract.faultOf({ ...told, text: text(source) })).toBeUndefined();
+    expect(contract.faultOf({ ...told, status: 304, type: null, text: '' })).toBeUndefined();
+  });
+
+  it.each([
+    ['another status', { status: 206 }],
+    ['another type', { type: 'text/html' }],
+    ['an unknown property', { text: text({ ...source, secret: 1 }) }],
+    ['an unknown property of the envelope', { text: text(source, { debug: 1 }) }],
+    ['another type of a value', { text: text({ ...source, id: '1' }) }],
+    ['a timestamp of another form', { text: text({ ...source, created_at: '2026-01-01T07:58:39.000Z' }) }],
+    [
+      'an unknown code',
+      { status: 404, text: JSON.stringify({ success: false, error: { code: 'GONE', message: '' }, meta }) },
+    ],
+    ['a body where none is', { status: 304 }],
+    ['an unknown path', { path: '/nothing' }],
+  ])('fails for %s', (_name, difference) => {
+    expect(contract.faultOf({ ...told, text: text(source), ...difference })).toEqual(expect.any(String));
+  });
+});
+
+describe('limits in descriptions', () => {
+  it.each([
+    ['At most 255 characters.', 'text', { maxLength: 255 }],
+    ['Its name (1 to 150 characters).', 'text', { minLength: 1, maxLength: 150 }],
+    ['At most 4096 characters after merging.', 'text', {}],
+    ['1 to 1,000 contacts.', 'list', { minItems: 1, maxItems: 1_000 }],
+    ['1 to 60 minutes.', 'number', { minimum: 1, maximum: 60 }],
+    ['ISO 3166-1 numeric, for example 276.', 'number', {}],
+    ['As `#RRGGBB`.', 'text', {}],
+  ] as const)('%s', (description, of, limits) => expect(limitsIn(description, of)).toEqual(limits));
+});
+
+describe('openapi.json and its page', () => {
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    gateway = await startGateway();
+  });
+  afterAll(() => gateway.stop());
+  const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
+    fetch(`${gateway.url}/api/v2${path}`, { method, headers });
+
+  it('are there without a token, and the document is the one of the table', async () => {
+    const response = await get('/openapi.json');
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
+    expect(await response.json()).toEqual(document);
+  });
+
+  it('have an entity tag, answer HEAD and OPTIONS, and refuse the rest', async () => {
+    for (const path of ['/openapi.json', '/docs', '/docs/swagger-ui-bundle.js']) {
+      const etag = (await get(path)).headers.get('etag') ?? '';
+      const again = await get(path, { 'if-none-match': etag });
+      expect([path, again.status, await again.text()]).toEqual([path, 304, '']);
+      expect((await get(path, {}, 'HEAD')).status).toBe(200);
+      expect((await get(path, {}, 'OPTIONS')).headers.get('allow')).toBe('GET, HEAD, OPTIONS');
+      expect((await get(path, {}, 'POST')).status).toBe(405);
+    }
+    expect((await get('/docs/nothing.js')).status).toBe(404);
+  });
+
+  it('load nothing from elsewhere', async () => {
+    const page = await get('/docs');
+    const html = await page.text();
+    const addresses = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address = '']) => address);
+    expect(addresses.length).toBeGreaterThanOrEqual(4);
+    for (const address of addresses) {
+      expect(address).not.toMatch(/^(\w+:|\/\/)/);
+      expect([address, (await fetch(new URL(address, page.url))).status]).toEqual([address, 200]);
+    }
+    const policy = page.headers.get('content-security-policy') ?? '';
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("connect-src 'self'");
+    expect(policy).not.toMatch(/https?:|\*|unsafe-eval|script-src[^;]*unsafe/);
+    expect(html).not.toMatch(/<script>(?!<)/);
+  });
+});
