@@ -131,6 +131,10 @@ beforeAll(async () => {
   const template = { name: 'theirs', language: 'en', category: 'UTILITY', components: [{ type: 'BODY', text: 'Hi' }] };
   const create = 'mutation ($input: CreateTemplateInput!) { createTemplate(input: $input) { databaseId } }';
   theirs.set('Template', String((await ask(create, { input: template })).createTemplate.databaseId));
+  // Until the network has reviewed it, the row changes by itself.
+  await eventually(async () =>
+    expect((await ask('{ templates { nodes { status } } }')).templates.nodes).toEqual([{ status: 'APPROVED' }]),
+  );
   const upload = 'mutation { createMediaUpload(input: {}) { media { databaseId } } }';
   theirs.set('Media', (await ask(upload)).createMediaUpload.media.databaseId);
   theirs.set('Account', String(other.id));

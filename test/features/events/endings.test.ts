@@ -86,13 +86,16 @@ describe('a token that ends takes its streams along', () => {
 describe('a client that reads too slowly', () => {
   test('over WebSocket: is told so with the cursor of what it has, and goes on behind it without a gap or a repeat', async () => {
     const slow = await follow(gateway.url, gateway.tenant.token, { types: TYPES });
+    const quick = await follow(gateway.url, gateway.tenant.token, { types: TYPES });
     await flood(1, 10);
     await seen(slow, 1);
     // The machine still takes bytes, the program does not: the buffers of both ends fill, then our queue.
     const socket = slow.socket();
     socket.pause();
     await flood(6_000, 4_000);
-    await new Promise(resolve => setTimeout(resolve, 1_000));
+    // When another has them all, they were offered to this one too.
+    await seen(quick, 6_001, 30_000);
+    await quick.stop();
     socket.resume();
     await eventually(
       () =>
@@ -121,9 +124,11 @@ describe('a client that reads too slowly', () => {
     asked.end(body);
     const [answer] = (await once(asked, 'response')) as [IncomingMessage];
     answer.pause();
+    const quick = await follow(gateway.url, gateway.tenant.token, { types: TYPES });
     await flood(1, 10);
     await flood(6_000, 4_000);
-    await new Promise(resolve => setTimeout(resolve, 1_000));
+    await seen(quick, 6_001, 30_000);
+    await quick.stop();
     let text = '';
     answer.on('data', chunk => {
       text += String(chunk);

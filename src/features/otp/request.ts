@@ -1,0 +1,61 @@
+import { FieldErrorList } from '../../errors.ts';
+import type { Phone } from '../../platform/phone.ts';
+import { PHONE_FAULT, phoneOf } from '../contacts/contact.ts';
+import { languageOf } from '../templates/template.ts';
+import { codeFault, codeOf, newCode } from './code.ts';
+import type { OtpPlace } from './otp.ts';
+
+/** What a caller says about a code that is to be sent. */
+export interface SendOtpInput {
+  readonly phone: string;
+  readonly templateName: string;
+  readonly language?: string | null | undefined;
+  /** Made by us where the caller gives none. */
+  readonly code?: string | null | undefined;
+  readonly expiryMinutes?: number | null | undefined;
+  readonly purpose?: string | null | undefined;
+  readonly channelId?: number | null | undefined;
+  readonly waitForAcceptance?: boolean | null | undefined;
+  readonly idempotencyKey?: string | null | undefined;
+}
+
+export interface OtpRequest extends OtpPlace {
+  readonly phone: string;
+  readonly templateName: string;
+  readonly language: string;
+  readonly code: string;
+  readonly expiryMinutes: number;
+}
+
+export const DEFAULTS = { language: 'en', expiryMinutes: 10, purpose: 'authentication' } as const;
+export const MAX_EXPIRY_MINUTES = 60;
+export const MAX_PURPOSE = 50;
+
+/** @throws VALIDATION_ERROR with all faults by field */
+export function readSend(input: SendOtpInput): OtpRequest {
+  const errors = new FieldErrorList();
+  const place = readPlace(input, errors);
+  const code = input.code == null ? newCode() : codeOf(input.code);
+  const fault = codeFault(code);
+  if (fault !== undefined) errors.add('code', fault);
+  const expiryMinutes = input.expiryMinutes ?? DEFAULTS.expiryMinutes;
+  if (expiryMinutes < 1 || expiryMinutes > MAX_EXPIRY_MINUTES)
+    errors.add('expiryMinutes', `Must be 1 to ${MAX_EXPIRY_MINUTES} minutes.`);
+  const templateName = input.templateName.trim();
+  if (templateName === '') errors.add('templateName', 'Is required.');
+  errors.throwIfAny();
+  return { ...place, templateName, language: languageOf(input.language ?? DEFAULTS.language), code, expiryMinutes };
+}
+
+/** Whom a code is for, and what for. Faults go to `errors`. */
+export function readPlace(
+  input: Pick<SendOtpInput, 'phone' | 'purpose'>,
+  errors: FieldErrorList,
+): OtpPlace & { readonly phone: string } {
+  const phone: Phone | undefined = phoneOf(input.phone);
+  if (!phone) errors.add('phone', PHONE_FAULT);
+  const purpose = (input.purpose ?? DEFAULTS.purpose).trim().toLowerCase();
+  if (!/^[a-z0-9][a-z0-9_.-]*$/.test(purpose) || purpose.length > MAX_PURPOSE)
+    errors.add('purpose', `Must be a word of at most ${MAX_PURPOSE} characters: a to z, 0 to 9, _ . and -.`);
+  return { phone: phone?.e164 ?? '', phoneKey: phone?.key ?? '', purpose };
+}

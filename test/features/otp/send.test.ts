@@ -1,0 +1,329 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { codeOf, dataOf, faultsOf } from '../../support/answers.ts';
+import { eventually, type GraphQLAnswer } from '../../support/gateway.ts';
+import { type Caller, capOf, type Ground, nextPhone, startGround } from './ground.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+let ground: Ground;
+let caller: Caller;
+let phone: string;
+beforeAll(async () => {
+  ground = await startGround();
+  caller = await ground.tenant();
+});
+beforeEach(() => {
+  phone = nextPhone();
+  ground.gateway.emulator.resetFaults();
+});
+afterAll(() => ground.gateway.stop());
+
+const sent = async (input: object = {}, again?: 'resend') => {
+  const data = dataOf(await caller.send({ phone, ...input }, again));
+  return data.sendOtp ?? data.resendOtp;
+};
+const verifies = async (code: string, more?: object): Promise<boolean> =>
+  dataOf(await caller.verify(phone, code, more)).verifyOtp.verified;
+const liveRows = async () =>
+  (await caller.rows()).filter(row => row['state'] === 'live' && row['phone_key'] === phone.slice(1));
+/** How often a number was counted. */
+const counted = async (): Promise<Record<string, number> | undefined> => {
+  const [row] = await ground.gateway.database.query<Record<string, number>>(
+    'select cardinality(sends) as sends, cardinality(resends) as resends from otp_phones where tenant_id = $1 and phone_key = $2',
+    [caller.id, phone.slice(1)],
+  );
+  return row;
+};
+
+test('a code reaches the person, and its sender learns all of it but the code', async () => {
+  const before = Date.now();
+  const otp = await sent({ expiryMinutes: 5, purpose: ' Login ', language: 'de' });
+  const code = await caller.codeFor(phone);
+  expect(otp).toEqual({
+    id: expect.stringMatching(/^[0-9a-f]{8}-/),
+    phone,
+    contactId: expect.any(Number),
+    purpose: 'login',
+    templateName: 'login_code',
+    language: 'de',
+    status: 'LIVE',
+    attempts: 0,
+    expiryMinutes: 5,
+    expiresAt: expect.any(String),
+    sandboxCode: null,
+    message: {
+      databaseId: expect.any(String),
+      text: '*••••••* is your verification code.',
+      status: expect.stringMatching(/^(SENT|DELIVERED|READ)$/),
+      wamid: expect.stringMatching(/^wamid\./),
+    },
+  });
+  expect(Date.parse(otp.expiresAt) - before).toBeGreaterThan(5 * MINUTE - 1_000);
+  expect(JSON.stringify(otp)).not.toContain(code);
+  expect(await verifies(code, { purpose: 'login' })).toBe(true);
+});
+
+test('a code of the caller’s is sent as it is, a code of ours has six digits', async () => {
+  await sent({ code: ' Zx-9 81k ' });
+  expect(await caller.codeFor(phone)).toBe('Zx-981k');
+  expect(await verifies('Zx-981k')).toBe(true);
+  await sent({}, 'resend');
+  expect(await caller.codeFor(phone)).toMatch(/^\d{6}$/);
+});
+
+test('what is wrong is told by field, and nothing is sent, counted or replaced', async () => {
+  const cases: [object, Record<string, RegExp>][] = [
+    [{ phone: '12' }, { phone: /international/ }],
+    [
+      { code: '123', purpose: 'two words', expiryMinutes: 61 },
+      { code: /4 to 15/, expiryMinutes: /1 to 60/, purpose: /at most 50/ },
+    ],
+    [{ code: '@{contact_email}' }, { code: /4 to 15/ }],
+    [
+      { code: '@{contact}', expiryMinutes: 0 },
+      { code: /4 to 15/, expiryMinutes: /1 to 60/ },
+    ],
+    [{ templateName: '' }, { templateName: /required/ }],
+    [{ templateName: 'nobody' }, { templateName: /no template of this name/ }],
+    [{ templateName: 'order' }, { templateName: /UTILITY.*AUTHENTICATION/ }],
+    [{ templateName: 'paused_code' }, { templateName: /PAUSED.*APPROVED/ }],
+    [{ language: 'fr' }, { language: /de, en/ }],
+  ];
+  await sent();
+  const [code, rows, use] = [await caller.codeFor(phone), await caller.rows(), await counted()];
+  for (const [input, faults] of cases) {
+    const told = faultsOf(await caller.send({ phone, ...input }));
+    expect(Object.keys(told).sort()).toEqual(Object.keys(faults).sort());
+    for (const [field, words] of Object.entries(faults)) expect(told[field]?.join()).toMatch(words);
+  }
+  expect([await caller.rows(), await counted()]).toEqual([rows, use]);
+  expect(await verifies(code)).toBe(true);
+});
+
+test('a send replaces the live code of its purpose, and no other', async () => {
+  await sent();
+  const first = await caller.codeFor(phone);
+  await sent({ purpose: 'payment' });
+  const other = await caller.codeFor(phone);
+  await sent();
+  const second = await caller.codeFor(phone);
+  expect(await liveRows()).toHaveLength(2);
+  if (first !== second) expect(await verifies(first)).toBe(false);
+  expect(await verifies(second)).toBe(true);
+  expect(await verifies(other, { purpose: 'payment' })).toBe(true);
+});
+
+describe('a send that is refused leaves the live code alone', () => {
+  beforeEach(async () => {
+    await sent({ code: '424242', waitForAcceptance: false });
+  });
+  const stays = async (refused: GraphQLAnswer, code: string): Promise<void> => {
+    expect(codeOf(refused)).toBe(code);
+    expect(await liveRows()).toHaveLength(1);
+    expect(await verifies('424242')).toBe(true);
+  };
+
+  test('because the network refuses the message', async () => {
+    ground.gateway.emulator.setFaults({ next: [{ errorCode: 131_026 }] });
+    const refused = await caller.send({ phone }, 'resend');
+    expect(refused.errors?.[0]?.extensions.details).toMatchObject({ provider: { code: 131_026 } });
+    await stays(refused, 'MESSAGE_SEND_FAILED');
+    expect((await caller.rows()).filter(row => row['state'] === 'failed')).toHaveLength(1);
+  });
+
+  test('because the person asked not to be messaged', async () => {
+    const { query } = ground.gateway.database;
+    await query('update contacts set opted_out_at = now() where tenant_id = $1 and phone = $2', [caller.id, phone]);
+    await stays(await caller.send({ phone }), 'CONTACT_OPTED_OUT');
+    expect(await counted()).toEqual({ sends: 1, resends: 0 });
+  });
+
+  test('because the channel is paused, or there is no such channel', async () => {
+    const { query } = ground.gateway.database;
+    expect(codeOf(await caller.send({ phone, channelId: '999999' }))).toBe('NOT_FOUND');
+    await query("update channels set status = 'paused' where tenant_id = $1", [caller.id]);
+    try {
+      await stays(await caller.send({ phone }), 'MESSAGING_NOT_CONFIGURED');
+    } finally {
+      await query("update channels set status = 'active' where tenant_id = $1", [caller.id]);
+    }
+  });
+
+  test('because it comes too often: three resends in five minutes', async () => {
+    for (let count = 0; count < 3; count += 1) await sent({}, 'resend');
+    const code = await caller.codeFor(phone);
+    const refused = await caller.send({ phone }, 'resend');
+    const { seconds, limit } = capOf(refused);
+    expect([limit, seconds]).toEqual([3, expect.closeTo(299, -1)]);
+    expect(await liveRows()).toHaveLength(1);
+    expect(await caller.codeFor(phone)).toBe(code);
+    expect(await verifies(code)).toBe(true);
+    ground.pass(seconds * 1_000);
+    await sent({}, 'resend');
+  });
+});
+
+test('ten codes a day for a number, whatever they are for, and then again when the first is a day old', async () => {
+  const purposes = Array.from({ length: 10 }, (_, index) => `purpose-${index}`);
+  for (const purpose of purposes) {
+    await sent({ purpose, waitForAcceptance: false });
+    ground.pass(HOUR);
+  }
+  const { seconds, limit } = capOf(await caller.send({ phone }));
+  expect(limit).toBe(10);
+  expect(Math.round((seconds * 1_000) / HOUR)).toBe(14);
+  ground.pass(seconds * 1_000);
+  await sent();
+  expect(codeOf(await caller.send({ phone }))).toBe('RATE_LIMIT_EXCEEDED');
+});
+
+test('of 30 sends at once ten are accepted, one code stays live, and it is the one that the person got last', async () => {
+  const answers = await Promise.all(Array.from({ length: 30 }, () => caller.send({ phone, waitForAcceptance: false })));
+  const refused = answers.filter(answer => answer.errors).map(codeOf);
+  expect(refused).toEqual(Array.from({ length: 20 }, () => 'RATE_LIMIT_EXCEEDED'));
+  const { emulator } = ground.gateway;
+  await eventually(() => expect(emulator.sent({ to: phone }).matched).toBe(10));
+  expect(await liveRows()).toHaveLength(1);
+  expect(await verifies(await caller.codeFor(phone))).toBe(true);
+});
+
+test('of resends at once no more than three are accepted', async () => {
+  const answers = await Promise.all(Array.from({ length: 12 }, () => caller.send({ phone }, 'resend')));
+  expect(answers.filter(answer => !answer.errors)).toHaveLength(3);
+  expect(await counted()).toEqual({ sends: 3, resends: 3 });
+});
+
+test('the caps of one tenant are not those of another', async () => {
+  const other = await ground.tenant();
+  for (let count = 0; count < 3; count += 1) await sent({}, 'resend');
+  expect(codeOf(await caller.send({ phone }, 'resend'))).toBe('RATE_LIMIT_EXCEEDED');
+  dataOf(await other.send({ phone, code: '777777' }, undefined));
+  expect(dataOf(await other.verify(phone, '777777')).verifyOtp.verified).toBe(true);
+  expect(await liveRows()).toHaveLength(1);
+});
+
+describe('with an idempotency key', () => {
+  const key = () => ({ idempotencyKey: crypto.randomUUID() });
+
+  test('a repetition gets the same password, and nothing is sent or counted again', async () => {
+    const keyed = key();
+    const first = await sent(keyed);
+    const [code, use] = [await caller.codeFor(phone), await counted()];
+    const again = await sent(keyed);
+    expect(again).toMatchObject({
+      id: first.id,
+      expiresAt: first.expiresAt,
+      message: { databaseId: first.message.databaseId },
+    });
+    expect([ground.gateway.emulator.sent({ to: phone }).matched, await counted()]).toEqual([1, use]);
+    expect(codeOf(await caller.send({ phone, ...keyed, expiryMinutes: 20 }))).toBe('IDEMPOTENCY_MISMATCH');
+    expect(codeOf(await caller.send({ phone, ...keyed, code: '123456' }))).toBe('IDEMPOTENCY_MISMATCH');
+    expect(codeOf(await caller.send({ phone, ...keyed }, 'resend'))).toBe('IDEMPOTENCY_MISMATCH');
+    expect(await verifies(code)).toBe(true);
+    expect(await sent(keyed)).toMatchObject({ id: first.id, status: 'VERIFIED' });
+  });
+
+  test('of many at once one sends', async () => {
+    const keyed = key();
+    const answers = await Promise.all(Array.from({ length: 20 }, () => caller.send({ phone, ...keyed })));
+    const ids = answers.flatMap(answer => (answer.errors ? [] : [answer.data.sendOtp.id]));
+    expect(new Set(ids).size).toBe(1);
+    expect(new Set(answers.filter(answer => answer.errors).map(codeOf))).not.toContain('INTERNAL_ERROR');
+    expect([ground.gateway.emulator.sent({ to: phone }).matched, await counted()]).toEqual([
+      1,
+      { sends: 1, resends: 0 },
+    ]);
+  });
+
+  test('a refused send leaves the key free', async () => {
+    const keyed = key();
+    expect(Object.keys(faultsOf(await caller.send({ phone, ...keyed, templateName: 'order' })))).toEqual([
+      'templateName',
+    ]);
+    await sent(keyed);
+  });
+
+  test('a message that the network refused stays refused', async () => {
+    ground.gateway.emulator.setFaults({ next: [{ errorCode: 131_026 }] });
+    const keyed = key();
+    for (let count = 0; count < 2; count += 1)
+      expect(codeOf(await caller.send({ phone, ...keyed }))).toBe('MESSAGE_SEND_FAILED');
+    expect(await liveRows()).toHaveLength(0);
+  });
+});
+
+test('a sandbox channel tells the code, once', async () => {
+  const sandbox = await ground.tenant();
+  await ground.gateway.database.query('update channels set is_sandbox = true where tenant_id = $1', [sandbox.id]);
+  const idempotencyKey = crypto.randomUUID();
+  const send = async () => dataOf(await sandbox.send({ phone, idempotencyKey })).sendOtp.sandboxCode;
+  expect(await send()).toBe(await sandbox.codeFor(phone));
+  expect(await send()).toBeNull();
+});
+
+test('a plan without one-time passwords has none of it', async () => {
+  const starter = await ground.tenant({ plan: 'starter' });
+  const { query } = ground.gateway.database;
+  await query("update plans set features = array_remove(features, 'otp') where name = 'starter'");
+  try {
+    const token = await ground.gateway.addToken(starter, {});
+    const ask = (document: string) => ground.gateway.graphql(document, {}, token);
+    for (const document of [
+      `mutation { sendOtp(input: { phone: "${phone}", templateName: "login_code" }) { id } }`,
+      `mutation { verifyOtp(input: { phone: "${phone}", code: "123456" }) { verified } }`,
+      `{ otpStatus(phone: "${phone}") { hasActiveOtp } }`,
+      '{ authenticationTemplates { totalCount } }',
+    ])
+      expect(codeOf(await ask(document))).toBe('FEATURE_NOT_AVAILABLE');
+  } finally {
+    await query("update plans set features = features || '{otp}' where name = 'starter'");
+  }
+});
+
+test('authenticationTemplates are the approved ones of the category, of this tenant alone', async () => {
+  const list = async (token: string) =>
+    dataOf(
+      await ground.gateway.graphql(
+        '{ authenticationTemplates { totalCount nodes { name language status category } } }',
+        {},
+        token,
+      ),
+    ).authenticationTemplates;
+  const word = { name: 'login_code', status: 'APPROVED', category: 'AUTHENTICATION' };
+  expect(await list(caller.token)).toEqual({
+    totalCount: 2,
+    nodes: expect.arrayContaining([
+      { ...word, language: 'en' },
+      { ...word, language: 'de' },
+    ]),
+  });
+  const silent = await ground.tenant({ channel: false });
+  expect(await list(silent.token)).toEqual({ totalCount: 0, nodes: [] });
+});
+
+test('the cap of a tenant in an hour holds for many numbers at once, and begins anew with the hour', async () => {
+  const small = await startGround({ env: { PARLEY_OTP_TENANT_SENDS_PER_HOUR: '5' } });
+  try {
+    // In the middle of an hour of the clock, wherever it stands.
+    small.pass(HOUR - (Date.now() % HOUR) + HOUR / 2);
+    const pumped = await small.tenant();
+    const pump = () =>
+      Promise.all(Array.from({ length: 20 }, () => pumped.send({ phone: nextPhone(), waitForAcceptance: false })));
+    const answers = await pump();
+    expect(answers.filter(answer => !answer.errors)).toHaveLength(5);
+    const [refusal] = answers.flatMap(answer => answer.errors ?? []);
+    expect(refusal?.extensions).toMatchObject({
+      code: 'RATE_LIMIT_EXCEEDED',
+      details: { limit: 5, retry_after: expect.any(Number) },
+    });
+    const phones = await small.gateway.database.query('select phone_key from otp_phones where tenant_id = $1', [
+      pumped.id,
+    ]);
+    expect(phones).toHaveLength(5);
+    small.pass(HOUR);
+    expect((await pump()).filter(answer => !answer.errors)).toHaveLength(5);
+  } finally {
+    await small.gateway.stop();
+  }
+});

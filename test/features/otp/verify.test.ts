@@ -1,0 +1,234 @@
+import { randomInt } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { codeOf, dataOf, faultsOf } from '../../support/answers.ts';
+import { serveBeside } from '../../support/beside.ts';
+import type { GraphQLAnswer } from '../../support/gateway.ts';
+import { type Caller, capOf, type Ground, nextPhone, otherThan, startGround, VERIFY } from './ground.ts';
+
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+
+let ground: Ground;
+let caller: Caller;
+let phone: string;
+beforeAll(async () => {
+  ground = await startGround();
+});
+beforeEach(async () => {
+  caller ??= await ground.tenant();
+  phone = nextPhone();
+});
+afterAll(() => ground.gateway.stop());
+
+/** Sends a code that is known beforehand: nobody has to wait for the network. */
+async function sent(input: object = {}): Promise<string> {
+  const code = String(randomInt(100_000, 1_000_000));
+  dataOf(await caller.send({ phone, code, waitForAcceptance: false, ...input }));
+  return code;
+}
+const outcome = async (code: string, more?: object) => dataOf(await caller.verify(phone, code, more)).verifyOtp;
+
+test('the right code verifies, once', async () => {
+  dataOf(await caller.send({ phone }));
+  const code = await caller.codeFor(phone);
+  expect(await outcome(code)).toEqual({
+    verified: true,
+    reason: null,
+    attemptsRemaining: 0,
+    phone,
+    purpose: 'authentication',
+    verifiedAt: expect.stringMatching(/^\d{4}-.*Z$/),
+  });
+  expect(await outcome(code)).toMatchObject({ verified: false, reason: 'OTP_NOT_FOUND', verifiedAt: null });
+  expect(await caller.status(phone)).toMatchObject({ hasActiveOtp: false, createdAt: null });
+});
+
+test('every spelling of the number is the same number, and blanks in a code do not count', async () => {
+  phone = '+5511987654321';
+  const code = await sent();
+  phone = '55 11 8765-4321';
+  expect(await outcome(` ${code.slice(0, 3)} ${code.slice(3)}`)).toMatchObject({ verified: true });
+});
+
+test('five wrong codes, then neither a sixth nor the right one is compared any more', async () => {
+  const code = await sent();
+  for (const left of [4, 3, 2, 1, 0])
+    expect(await outcome(otherThan(code))).toMatchObject({
+      verified: false,
+      reason: 'INVALID_CODE',
+      attemptsRemaining: left,
+    });
+  for (const guess of [otherThan(code), code])
+    expect(await outcome(guess)).toMatchObject({
+      verified: false,
+      reason: 'MAX_ATTEMPTS_EXCEEDED',
+      attemptsRemaining: 0,
+    });
+  expect(await caller.status(phone)).toMatchObject({
+    hasActiveOtp: false,
+    isExpired: false,
+    verificationAttempts: 5,
+    attemptsRemaining: 0,
+  });
+  expect(await outcome(await sent())).toMatchObject({ verified: true });
+});
+
+test('the fifth try may be the right one', async () => {
+  const code = await sent();
+  for (let tries = 0; tries < 4; tries += 1) await outcome(otherThan(code));
+  expect(await outcome(code)).toMatchObject({ verified: true });
+});
+
+test('an expired code never verifies, and looking at it changes nothing', async () => {
+  const code = await sent({ expiryMinutes: 1 });
+  const before = await caller.rows();
+  expect(await caller.status(phone)).toEqual({
+    hasActiveOtp: true,
+    isExpired: false,
+    expiresAt: expect.any(String),
+    expiresInSeconds: expect.closeTo(59, -1),
+    verificationAttempts: 0,
+    maxAttempts: 5,
+    attemptsRemaining: 5,
+    createdAt: expect.any(String),
+  });
+  expect(await caller.rows()).toEqual(before);
+  ground.pass(MINUTE);
+  expect(await outcome(code)).toMatchObject({ verified: false, reason: 'OTP_EXPIRED', attemptsRemaining: 0 });
+  expect(await caller.status(phone)).toMatchObject({ hasActiveOtp: false, isExpired: true, expiresInSeconds: 0 });
+});
+
+test('a number without a code, another purpose and another tenant are all not found', async () => {
+  const code = await sent({ purpose: 'Payment' });
+  const other = await ground.tenant({ channel: false });
+  expect(await outcome(code)).toMatchObject({ verified: false, reason: 'OTP_NOT_FOUND', attemptsRemaining: 0 });
+  expect(dataOf(await other.verify(phone, code, { purpose: 'payment' })).verifyOtp.reason).toBe('OTP_NOT_FOUND');
+  expect(await other.status(phone, 'payment')).toMatchObject({ hasActiveOtp: false, createdAt: null });
+  expect(dataOf(await caller.verify(nextPhone(), code)).verifyOtp.reason).toBe('OTP_NOT_FOUND');
+  expect(await outcome(code, { purpose: 'PAYMENT' })).toMatchObject({ verified: true, purpose: 'payment' });
+});
+
+test('what cannot be a code is a field error and no try', async () => {
+  await sent();
+  for (const code of ['', '123', 'x'.repeat(16), '12345ü'])
+    expect(Object.keys(faultsOf(await caller.verify(phone, code)))).toEqual(['code']);
+  expect(Object.keys(faultsOf(await caller.verify('12', '123456', { purpose: 'a b' }))).sort()).toEqual([
+    'phone',
+    'purpose',
+  ]);
+  expect(await caller.status(phone)).toMatchObject({ verificationAttempts: 0 });
+});
+
+test('a row that was copied to another number, purpose or id verifies nothing', async () => {
+  const code = await sent();
+  const [row] = (await caller.rows()).filter(each => each['phone'] === phone);
+  const { query } = ground.gateway.database;
+  const victim = nextPhone();
+  await query('update otps set phone = $2, phone_key = $3 where id = $1', [row?.['id'], victim, victim.slice(1)]);
+  expect(dataOf(await caller.verify(victim, code)).verifyOtp.reason).toBe('INVALID_CODE');
+});
+
+test('verifying tells of it, without the code: the events', async () => {
+  caller = await ground.tenant();
+  const code = await sent();
+  await outcome(otherThan(code));
+  await outcome(code);
+  for (let tries = 0, wrong = otherThan(await sent()); tries < 6; tries += 1) await outcome(wrong);
+  const events = await caller.events();
+  expect(
+    events.map(({ type, payload }) => [type, payload.otp['attempts'], payload.otp['state'], payload.reason]),
+  ).toEqual([
+    ['otp.sent', 0, 'live', undefined],
+    ['otp.failed', 1, 'live', 'INVALID_CODE'],
+    ['otp.verified', 2, 'verified', undefined],
+    ['otp.sent', 0, 'live', undefined],
+    ...[1, 2, 3, 4].map(attempts => ['otp.failed', attempts, 'live', 'INVALID_CODE']),
+    ['otp.failed', 5, 'exhausted', 'INVALID_CODE'],
+    ['otp.failed', 5, 'exhausted', 'MAX_ATTEMPTS_EXCEEDED'],
+  ]);
+  expect(Object.keys(events[0]?.payload.otp ?? {}).sort()).toEqual(
+    'attempts contact_id created_at expires_at expiry_minutes id language message_id phone purpose state template_name verified_at'.split(
+      ' ',
+    ),
+  );
+});
+
+describe('of many at once', () => {
+  const tally = (answers: readonly GraphQLAnswer[]): Record<string, number> => {
+    const words = answers.map(answer => codeOf(answer) ?? answer.data.verifyOtp.reason ?? 'VERIFIED');
+    return Object.fromEntries([...Map.groupBy(words, word => word)].map(([word, all]) => [word, all.length]).sort());
+  };
+
+  test('50 right verifications from two processes, exactly one succeeds', async () => {
+    // Both by the same clock, which nobody has moved.
+    const race = await startGround();
+    const beside = await serveBeside(race.gateway);
+    try {
+      const racer = await race.tenant();
+      const code = '864209';
+      dataOf(await racer.send({ phone, code }));
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, (_, index) =>
+          index % 2 ? racer.verify(phone, code) : beside.graphql(VERIFY, { input: { phone, code } }, racer.token),
+        ),
+      );
+      expect(tally(answers)).toEqual({ OTP_NOT_FOUND: 9, RATE_LIMIT_EXCEEDED: 40, VERIFIED: 1 });
+      expect((await racer.events()).filter(({ type }) => type === 'otp.verified')).toHaveLength(1);
+    } finally {
+      await beside.stop();
+      await race.gateway.stop();
+    }
+  });
+
+  test('50 wrong guesses, five are compared and ten are counted', async () => {
+    const code = await sent();
+    const answers = await Promise.all(Array.from({ length: 50 }, () => caller.verify(phone, otherThan(code))));
+    expect(tally(answers)).toEqual({ INVALID_CODE: 5, MAX_ATTEMPTS_EXCEEDED: 5, RATE_LIMIT_EXCEEDED: 40 });
+    const left = answers.map(answer => answer.data?.verifyOtp?.attemptsRemaining).filter(n => n !== undefined);
+    expect(left.sort()).toEqual([0, 0, 0, 0, 0, 0, 1, 2, 3, 4]);
+  });
+
+  test('guesses at several purposes of a number share the caps of the number', async () => {
+    const purposes = Array.from({ length: 4 }, (_, index) => `purpose-${index}`);
+    for (const purpose of purposes) await sent({ purpose });
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, index) => caller.verify(phone, 'none', { purpose: purposes[index % 4] })),
+    );
+    expect(tally(answers)).toEqual({ INVALID_CODE: 10, RATE_LIMIT_EXCEEDED: 30 });
+  });
+});
+
+test('ten verifications a minute: the eleventh has to wait, says for how long, and costs no try', async () => {
+  const code = await sent();
+  for (let count = 0; count < 10; count += 1) await caller.verify(phone, '000000', { purpose: 'another' });
+  const refused = await caller.verify(phone, code);
+  const { seconds, limit } = capOf(refused);
+  expect(limit).toBe(10);
+  expect(seconds).toBeGreaterThan(50);
+  expect(seconds).toBeLessThanOrEqual(60);
+  expect(await caller.status(phone)).toMatchObject({ verificationAttempts: 0, attemptsRemaining: 5 });
+  ground.pass(seconds * 1_000);
+  expect(await outcome(code)).toMatchObject({ verified: true });
+});
+
+test('guesses are capped across resends: after 20 wrong codes in a day nothing verifies, until the first of them is a day old', async () => {
+  let refused: GraphQLAnswer | undefined;
+  let guesses = 0;
+  for (let round = 0; round < 5 && !refused; round += 1) {
+    const code = await sent();
+    for (let tries = 0; tries < 5 && !refused; tries += 1) {
+      const answer = await caller.verify(phone, otherThan(code));
+      if (codeOf(answer)) refused = answer;
+      else guesses += 1;
+    }
+    ground.pass(5 * MINUTE);
+  }
+  expect(guesses).toBe(20);
+  const { seconds, limit } = capOf(refused ?? {});
+  expect(limit).toBe(20);
+  const code = await sent();
+  expect(codeOf(await caller.verify(phone, code))).toBe('RATE_LIMIT_EXCEEDED');
+  expect(seconds * 1_000).toBeGreaterThan(DAY - 30 * MINUTE);
+  ground.pass(seconds * 1_000);
+  expect(await outcome(await sent())).toMatchObject({ verified: true });
+});
