@@ -40,10 +40,16 @@ export const builder = new SchemaBuilder<{
   relay: {
     cursorType: 'String',
     nodeTypeOptions: { description: 'An object with a globally unique id.' },
+    idFieldOptions: { description: 'Its globally unique id.' },
+    hasNextPageFieldOptions: { description: 'Whether there is more behind this page.' },
+    hasPreviousPageFieldOptions: { description: 'Whether there is more in front of this page.' },
+    startCursorFieldOptions: { description: 'The cursor of the first row: pass it as `before`.' },
+    endCursorFieldOptions: { description: 'The cursor of the last row: pass it as `after`.' },
     encodeGlobalID: (typename, id) => encodeGlobalId(typename, String(id)),
     decodeGlobalID: text => decodeGlobalId(text) ?? { typename: '', id: '' },
     nodeQueryOptions: {
       description: 'Any object by its global id.',
+      args: { id: { description: 'Its global id.' } },
       // The scope depends on the type: each type's loader looks at it, and finds nothing without.
       authScopes: { token: true },
       resolve: async (_root, { id }, _context, { schema }, resolveNode) => {

@@ -229,27 +229,23 @@ describe('POST /auth/status', () => {
 });
 
 describe('GET /auth/templates', () => {
-  it('lists the approved ones of the category, in pages', async () => {
+  it('lists the approved ones of the category, with the rows and parameters of GET /templates', async () => {
     const { body } = await rest('GET', '/auth/templates?per_page=1&page=2');
-    expect(body.data).toEqual([
-      {
-        id: expect.any(Number),
-        template_id: expect.any(String),
-        template_name: 'login_code',
-        name: 'login_code',
-        language: expect.stringMatching(/^(de|en)$/),
-        category: 'AUTHENTICATION',
-        status: 'APPROVED',
-        components: expect.arrayContaining([expect.objectContaining({ type: 'BODY' })]),
-        code_expiration_minutes: 10,
-        created_at: expect.stringMatching(TIMESTAMP),
-        updated_at: expect.stringMatching(TIMESTAMP),
-      },
-    ]);
     expect(body.meta.pagination).toMatchObject({ current_page: 2, total: 2 });
-    const chosen = await rest('GET', '/auth/templates?fields=name,language&search=login');
+    const [row] = body.data;
+    expect(row).toMatchObject({ name: 'login_code', category: 'AUTHENTICATION', status: 'APPROVED' });
+    expect(row).toEqual((await rest('GET', `/templates/${row.template_id}`)).body.data);
+    const chosen = await rest('GET', '/auth/templates?fields=name,language&search=login&sort=-name');
     expect(Object.keys(chosen.body.data[0]).sort()).toEqual(['language', 'name']);
-    expect((await rest('GET', '/auth/templates?filter[status]=PAUSED')).status).toBe(422);
+    const names = async (filter: string) =>
+      (await rest('GET', `/auth/templates?fields=language&${filter}`)).body.data.map(
+        (shown: { language: string }) => shown.language,
+      );
+    expect(await names('filter[language]=de')).toEqual(['de']);
+    expect(await names('filter[category][in]=AUTHENTICATION,MARKETING')).toHaveLength(2);
+    for (const other of ['filter[status]=PAUSED', 'filter[category]=MARKETING', 'filter[category][in]=UTILITY'])
+      expect([other, await names(other)]).toEqual([other, []]);
+    expect((await rest('GET', '/auth/templates?filter[nonsense]=1')).status).toBe(422);
   });
 });
 

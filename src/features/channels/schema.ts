@@ -64,7 +64,7 @@ builder.queryFields(t => ({
     nullable: true,
     description: 'One channel, by global id or databaseId.',
     authScopes: { scope: 'channels:read' },
-    args: { id: t.arg.id({ required: true }) },
+    args: { id: t.arg.id({ required: true, description: 'Its global id or databaseId.' }) },
     resolve: async (_root, { id }, context) => {
       const [channel] = await getChannels(context.db.read, tenantOf(context), [numericId('Channel', id)]);
       if (!channel) throw notFound('Channel');
@@ -78,7 +78,7 @@ builder.mutationField('resumeChannel', t =>
     type: Channel,
     description: 'Lets a paused channel go on, with all that waits for it.',
     authScopes: { scope: 'channels:write' },
-    args: { id: t.arg.id({ required: true }) },
+    args: { id: t.arg.id({ required: true, description: 'Its global id or databaseId.' }) },
     resolve: async (_root, { id }, context) => {
       const channel = await setPaused(context, tenantOf(context), numericId('Channel', id), null);
       context.jobs.wake(OUTBOX, laneOf(tenantOf(context), channel.id));

@@ -156,7 +156,11 @@ builder.queryFields(t => ({
     description:
       'The contacts of the tenant, newest first where no order is asked for. The search looks into names, e-mail address, phone and company.',
     authScopes: { scope: 'contacts:read' },
-    args: { ...pageArgs(), filter: t.arg({ type: ContactFilter }), orderBy: t.arg({ type: [ContactOrder] }) },
+    args: {
+      ...pageArgs(),
+      filter: t.arg({ type: ContactFilter, description: 'Which of them.' }),
+      orderBy: t.arg({ type: [ContactOrder], description: 'In which order; the id breaks ties.' }),
+    },
     resolve: (_root, args, context, info) => contactPage(context, args, selectionOf(info)),
   }),
   contact: t.field({
@@ -164,7 +168,7 @@ builder.queryFields(t => ({
     nullable: true,
     description: 'One contact, by global id or databaseId.',
     authScopes: { scope: 'contacts:read' },
-    args: { id: t.arg.id({ required: true }) },
+    args: { id: t.arg.id({ required: true, description: 'Its global id or databaseId.' }) },
     resolve: async (_root, { id }, context) => {
       const [contact] = await getContacts(context.db.read, tenantOf(context), [numericId('Contact', id)]);
       if (!contact) throw notFound('Contact');
@@ -229,14 +233,21 @@ builder.mutationFields(t => ({
     type: Contact,
     description: 'Makes a contact. Only the phone number is required.',
     authScopes: { scope: 'contacts:write' },
-    args: { input: t.arg({ type: CreateContactInput, required: true }) },
+    args: { input: t.arg({ type: CreateContactInput, required: true, description: 'What it is to be.' }) },
     resolve: (_root, { input }, context) => createContact(context, input),
   }),
   updateContact: t.field({
     type: Contact,
     description: 'Changes a contact.',
     authScopes: { scope: 'contacts:write' },
-    args: { id: t.arg.id({ required: true }), input: t.arg({ type: UpdateContactInput, required: true }) },
+    args: {
+      id: t.arg.id({ required: true, description: 'Its global id or databaseId.' }),
+      input: t.arg({
+        type: UpdateContactInput,
+        required: true,
+        description: 'What to change; what is left out stays.',
+      }),
+    },
     resolve: (_root, { id, input }, context) => changeContact(context, numericId('Contact', id), input),
   }),
   deleteContact: t.field({
@@ -244,7 +255,7 @@ builder.mutationFields(t => ({
     description:
       'Removes a contact with its conversations and messages; what waits to be sent is not sent. Answers what it was.',
     authScopes: { scope: 'contacts:delete' },
-    args: { id: t.arg.id({ required: true }) },
+    args: { id: t.arg.id({ required: true, description: 'Its global id or databaseId.' }) },
     resolve: (_root, { id }, context) => removeContact(context, numericId('Contact', id)),
   }),
   createContacts: t.field({
@@ -252,14 +263,20 @@ builder.mutationFields(t => ({
     description:
       'Makes up to 1,000 contacts in one transaction. A duplicate is a phone number that the tenant has, or that stands earlier in the batch.',
     authScopes: { scope: 'contacts:write' },
-    args: { input: t.arg({ type: CreateContactsInput, required: true }) },
+    args: {
+      input: t.arg({
+        type: CreateContactsInput,
+        required: true,
+        description: 'The contacts, and what becomes of faults.',
+      }),
+    },
     resolve: (_root, { input }, context) => createContacts(context, input),
   }),
   deleteContacts: t.field({
     type: DeleteContactsResult,
     description: 'Removes up to 1,000 contacts in one transaction, as deleteContact does.',
     authScopes: { scope: 'contacts:delete' },
-    args: { ids: t.arg.idList({ required: true }) },
+    args: { ids: t.arg.idList({ required: true, description: 'Their global ids or databaseIds.' }) },
     resolve: (_root, { ids }, context) => {
       if (ids.length > 1_000) throw invalid({ ids: ['Takes 1 to 1000 ids.'] });
       return removeContacts(

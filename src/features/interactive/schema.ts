@@ -91,7 +91,9 @@ builder.mutationField('sendInteractiveMessage', t =>
     description:
       'Sends a text with buttons, a list or a link. What the person chooses comes as an inbound message with `reply`.',
     authScopes: { scope: 'messages:send' },
-    args: { input: t.arg({ type: SendInteractiveMessageInput, required: true }) },
+    args: {
+      input: t.arg({ type: SendInteractiveMessageInput, required: true, description: 'What to send, and to whom.' }),
+    },
     resolve: (_root, { input }, context) => sendInteractive(context, sendInputOf(input)),
   }),
 );

@@ -160,7 +160,11 @@ function defineLabel(kind: LabelKind) {
       type: connectionOf(type, ref),
       description: `The ${list} of the tenant.`,
       authScopes: scope('read'),
-      args: { ...pageArgs(), filter: t.arg({ type: Filter }), orderBy: t.arg({ type: [Order] }) },
+      args: {
+        ...pageArgs(),
+        filter: t.arg({ type: Filter, description: 'Which of them.' }),
+        orderBy: t.arg({ type: [Order], description: 'In which order; the id breaks ties.' }),
+      },
       resolve: (_root, args, context, info) => labelPage(context, kind, args, selectionOf(info)),
     }),
     [kind]: t.field({
@@ -168,7 +172,7 @@ function defineLabel(kind: LabelKind) {
       nullable: true,
       description: `One ${kind}, by global id or databaseId.`,
       authScopes: scope('read'),
-      args: { id: t.arg.id({ required: true }) },
+      args: { id: t.arg.id({ required: true, description: 'Its global id or databaseId.' }) },
       resolve: (_root, { id }, context) => labelById(context, kind, numericId(type, id)),
     }),
   }));
@@ -178,21 +182,24 @@ function defineLabel(kind: LabelKind) {
       type: ref,
       description: `Makes a ${kind}.`,
       authScopes: scope('write'),
-      args: { input: t.arg({ type: CreateInput, required: true }) },
+      args: { input: t.arg({ type: CreateInput, required: true, description: 'What it is to be.' }) },
       resolve: (_root, args, context) => createLabel(context, kind, args.input),
     }),
     [`update${type}`]: t.field({
       type: ref,
       description: `Changes a ${kind}.`,
       authScopes: scope('write'),
-      args: { id: t.arg.id({ required: true }), input: t.arg({ type: UpdateInput, required: true }) },
+      args: {
+        id: t.arg.id({ required: true, description: 'Its global id or databaseId.' }),
+        input: t.arg({ type: UpdateInput, required: true, description: 'What to change; what is left out stays.' }),
+      },
       resolve: (_root, args, context) => changeLabel(context, kind, numericId(type, args.id), args.input),
     }),
     [`delete${type}`]: t.field({
       type: ref,
       description: `Removes a ${kind}${LABELS[kind].inUseBlocksDelete ? ' that no contact uses' : '; its members stay contacts'}. Answers what it was.`,
       authScopes: scope('delete'),
-      args: { id: t.arg.id({ required: true }) },
+      args: { id: t.arg.id({ required: true, description: 'Its global id or databaseId.' }) },
       resolve: (_root, args, context) => removeLabel(context, kind, numericId(type, args.id)),
     }),
     [`create${plural}`]: t.field({
@@ -200,7 +207,7 @@ function defineLabel(kind: LabelKind) {
       description: `Makes up to ${MAX_BATCH} ${list} in one transaction.`,
       authScopes: scope('write'),
       args: {
-        input: t.arg({ type: [BatchInput], required: true }),
+        input: t.arg({ type: [BatchInput], required: true, description: 'What they are to be.' }),
         idempotencyKey: t.arg.string({ description: KEY }),
       },
       resolve: (_root, args, context) => createLabels(context, kind, batch(args.input, 'input'), args.idempotencyKey),
@@ -209,7 +216,7 @@ function defineLabel(kind: LabelKind) {
       type: Deleted,
       description: `Removes up to ${MAX_BATCH} ${list} in one transaction.`,
       authScopes: scope('delete'),
-      args: { ids: t.arg.idList({ required: true }) },
+      args: { ids: t.arg.idList({ required: true, description: 'Their global ids or databaseIds.' }) },
       resolve: (_root, args, context) =>
         removeLabels(
           context,
@@ -261,7 +268,7 @@ builder.mutationFields(t => {
       type: GroupMembersResult,
       description,
       authScopes: { scope: 'groups:write' },
-      args: { input: t.arg({ type: GroupMembersInput, required: true }) },
+      args: { input: t.arg({ type: GroupMembersInput, required: true, description: 'The group and the contacts.' }) },
       resolve: (_root, { input }, context) =>
         changeMembers(context, action, {
           groupId: numericId('Group', input.groupId),

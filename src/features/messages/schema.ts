@@ -63,7 +63,9 @@ builder.node(Message, {
   fields: t => ({
     databaseId: t.exposeString('id', { description: 'The UUID that REST knows it by.' }),
     direction: t.field({ type: Direction, description: 'Who wrote it.', resolve: message => message.direction }),
-    type: t.exposeString('type', { description: "The network's word: text, image, button, reaction, unsupported, …" }),
+    type: t.exposeString('type', {
+      description: "The network's word: text, image, button, reaction, unsupported and more.",
+    }),
     text: t.exposeString('body', { nullable: true, description: 'Its text, caption, button title or emoji.' }),
     content: t.field({
       type: 'JSON',
@@ -194,7 +196,11 @@ builder.queryFields(t => ({
     type: connectionOf('Message', Message),
     description: 'The messages of the tenant, newest first where no order is asked for.',
     authScopes: { scope: 'messages:read' },
-    args: { ...pageArgs(), filter: t.arg({ type: MessageFilter }), orderBy: t.arg({ type: [MessageOrder] }) },
+    args: {
+      ...pageArgs(),
+      filter: t.arg({ type: MessageFilter, description: 'Which of them.' }),
+      orderBy: t.arg({ type: [MessageOrder], description: 'In which order; the id breaks ties.' }),
+    },
     resolve: (_root, args, context, info) => messagePage(context, args, selectionOf(info)),
   }),
   message: t.field({
@@ -202,7 +208,7 @@ builder.queryFields(t => ({
     nullable: true,
     description: 'One message, by global id or databaseId.',
     authScopes: { scope: 'messages:read' },
-    args: { id: t.arg.id({ required: true }) },
+    args: { id: t.arg.id({ required: true, description: 'Its global id or databaseId.' }) },
     resolve: async (_root, { id }, context) => {
       const [message] = await getMessages(context.db.read, tenantOf(context), [uuidOf('Message', id)]);
       if (!message) throw notFound('Message');
@@ -228,7 +234,7 @@ builder.mutationField('sendTextMessage', t =>
     type: Message,
     description: 'Sends a text. Once answered it is stored and will be sent, whatever happens to this process.',
     authScopes: { scope: 'messages:send' },
-    args: { input: t.arg({ type: SendTextMessageInput, required: true }) },
+    args: { input: t.arg({ type: SendTextMessageInput, required: true, description: 'What to send, and to whom.' }) },
     resolve: (_root, { input }, context) => sendText(context, sendInputOf(input)),
   }),
 );
@@ -252,7 +258,7 @@ builder.mutationField('markMessageRead', t =>
     type: Message,
     description: 'Tells the person that an inbound message (and those before it) has been read.',
     authScopes: { scope: 'messages:send' },
-    args: { id: t.arg.id({ required: true }) },
+    args: { id: t.arg.id({ required: true, description: 'Its global id or databaseId.' }) },
     resolve: (_root, { id }, context) => markRead(context, uuidOf('Message', id)),
   }),
 );

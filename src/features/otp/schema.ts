@@ -1,9 +1,8 @@
 import { builder } from '../../builder.ts';
 import { tenantOf } from '../caller.ts';
-import { connectionOf, pageArgs } from '../lists/schema.ts';
 import { Message } from '../messages/schema.ts';
 import { sendInputOf } from '../messages/send-input.ts';
-import { Template } from '../templates/schema.ts';
+import { TemplateConnection, templateArgs } from '../templates/schema.ts';
 import { MAX_CODE, MIN_CODE } from './code.ts';
 import { MAX_ATTEMPTS, type PublicOtp, type SentOtp, STATES } from './otp.ts';
 import { DEFAULTS, MAX_EXPIRY_MINUTES, MAX_PURPOSE } from './request.ts';
@@ -195,7 +194,7 @@ builder.mutationFields(t => ({
     description:
       'Sends a one-time password. It takes the place of the live one of the same phone number and purpose, unless the send is refused.',
     authScopes: { scope: 'messages:send' },
-    args: { input: t.arg({ type: SendOtpInput, required: true }) },
+    args: { input: t.arg({ type: SendOtpInput, required: true, description: 'For whom a code is to be sent.' }) },
     resolve: (_root, { input }, context) => sendOtp(context, sendInputOf(input)),
   }),
   resendOtp: t.field({
@@ -203,14 +202,16 @@ builder.mutationFields(t => ({
     description:
       'As sendOtp, with a new code of six digits; 3 times in 5 minutes for one phone number. A refused resend leaves the live code alone.',
     authScopes: { scope: 'messages:send' },
-    args: { input: t.arg({ type: ResendOtpInput, required: true }) },
+    args: { input: t.arg({ type: ResendOtpInput, required: true, description: 'For whom a new code is to be sent.' }) },
     resolve: (_root, { input }, context) => sendOtp(context, sendInputOf(input), 'resend'),
   }),
   verifyOtp: t.field({
     type: VerificationType,
     description: `Says whether a code is the live one, and uses it up when it is. A code may be tried ${MAX_ATTEMPTS} times, a phone number 10 times a minute.`,
     authScopes: { scope: 'messages:send' },
-    args: { input: t.arg({ type: VerifyOtpInput, required: true }) },
+    args: {
+      input: t.arg({ type: VerifyOtpInput, required: true, description: 'The code that was entered, and for whom.' }),
+    },
     resolve: (_root, { input }, context) => verifyOtp(context, input),
   }),
 }));
@@ -227,10 +228,10 @@ builder.queryFields(t => ({
     resolve: (_root, args, context) => otpStatus(context, args),
   }),
   authenticationTemplates: t.field({
-    type: connectionOf('AuthenticationTemplate', Template),
+    type: TemplateConnection,
     description: 'The templates that can carry a one-time password: approved, of the category AUTHENTICATION.',
     authScopes: { scope: 'templates:read' },
-    args: pageArgs(),
+    args: templateArgs(),
     resolve: (_root, args, context) => authenticationTemplates(context, args),
   }),
 }));

@@ -8,5 +8,19 @@ import { requireFeature } from '../tenants/feature.ts';
 /** The templates that can carry a code. @throws FEATURE_NOT_AVAILABLE */
 export async function authenticationTemplates(context: Context, args: ListArgs): Promise<Page<TemplateRow>> {
   requireFeature(callerOf(context).tenant, 'otp');
-  return templatePage(context, { ...args, filter: { category: { eq: 'AUTHENTICATION' }, status: { eq: APPROVED } } });
+  const filter = args.filter ?? {};
+  return templatePage(context, {
+    ...args,
+    filter: {
+      ...filter,
+      category: only('AUTHENTICATION', filter['category']),
+      status: only(APPROVED, filter['status']),
+    },
+  });
+}
+
+/** What was asked for, and this word alone. */
+function only(word: string, asked: unknown): object {
+  const comparison = (asked ?? {}) as { readonly in?: readonly string[] | null };
+  return { ...comparison, in: (comparison.in ?? [word]).filter(given => given === word) };
 }

@@ -85,7 +85,7 @@ builder.node(Template, {
     language: t.exposeString('language', { description: 'Such as `en` or `en_US`.' }),
     category: t.exposeString('category', { description: 'MARKETING, UTILITY or AUTHENTICATION.' }),
     status: t.exposeString('status', {
-      description: 'Only APPROVED can be sent. Others are PENDING, REJECTED, PAUSED, DISABLED, …',
+      description: 'Only APPROVED can be sent. Others are PENDING, REJECTED, PAUSED, DISABLED and more.',
     }),
     statusReason: t.exposeString('status_reason', {
       nullable: true,
@@ -165,13 +165,23 @@ const Order = builder.inputType('TemplateOrder', {
   }),
 });
 
+export const TemplateConnection = connectionOf('Template', Template);
+
+export const templateArgs = () => ({
+  ...pageArgs(),
+  ...builder.args(t => ({
+    filter: t.field({ type: Filter, description: 'Which of them.' }),
+    orderBy: t.field({ type: [Order], description: 'In which order; the id breaks ties.' }),
+  })),
+});
+
 builder.queryFields(t => ({
   templates: t.field({
-    type: connectionOf('Template', Template),
+    type: TemplateConnection,
     description:
       'The templates of the tenant, by name unless another order is asked for. `search` looks in names and texts.',
     authScopes: { scope: 'templates:read' },
-    args: { ...pageArgs(), filter: t.arg({ type: Filter }), orderBy: t.arg({ type: [Order] }) },
+    args: templateArgs(),
     resolve: (_root, args, context) => templatePage(context, args),
   }),
   template: t.field({
@@ -179,7 +189,7 @@ builder.queryFields(t => ({
     nullable: true,
     description: "One template, by global id, the network's id or databaseId.",
     authScopes: { scope: 'templates:read' },
-    args: { id: t.arg.id({ required: true }) },
+    args: { id: t.arg.id({ required: true, description: 'Its global id or databaseId.' }) },
     resolve: (_root, { id }, context) => templateOf(context, id),
   }),
 }));
@@ -250,7 +260,7 @@ builder.mutationFields(t => ({
     description:
       'Submits a template to the network. It is PENDING until the network has reviewed it; `template.status_changed` tells how that went.',
     authScopes: { scope: 'templates:write' },
-    args: { input: t.arg({ type: CreateTemplateInput, required: true }) },
+    args: { input: t.arg({ type: CreateTemplateInput, required: true, description: 'What it is to be.' }) },
     resolve: (_root, { input }, context) =>
       createTemplate(context, {
         ...input,
@@ -262,7 +272,7 @@ builder.mutationFields(t => ({
     description:
       'Takes a template away from the network, in this language alone. Its name cannot be used again for 30 days. Answers what it was.',
     authScopes: { scope: 'templates:write' },
-    args: { id: t.arg.id({ required: true }) },
+    args: { id: t.arg.id({ required: true, description: 'Its global id or databaseId.' }) },
     resolve: (_root, { id }, context) => removeTemplate(context, id),
   }),
 }));

@@ -95,7 +95,9 @@ builder.mutationField('sendTemplateMessage', t =>
     description:
       'Sends a template. Once answered it is stored and will be sent, whatever happens to this process. A one-time code is stored sealed, and only until it is sent: `••••••` stands in its place.',
     authScopes: { scope: 'messages:send' },
-    args: { input: t.arg({ type: SendTemplateMessageInput, required: true }) },
+    args: {
+      input: t.arg({ type: SendTemplateMessageInput, required: true, description: 'What to send, and to whom.' }),
+    },
     resolve: (_root, { input }, context) => sendTemplate(context, sendInputOf(input)),
   }),
 );
@@ -116,7 +118,7 @@ const Header = builder.objectRef<RenderedHeader>('RenderedHeader').implement({
 const Button = builder.objectRef<RenderedButton>('RenderedButton').implement({
   description: 'A button as the person saw it.',
   fields: t => ({
-    type: t.exposeString('type', { description: 'QUICK_REPLY, URL, PHONE_NUMBER, …' }),
+    type: t.exposeString('type', { description: 'QUICK_REPLY, URL, PHONE_NUMBER and more.' }),
     text: t.exposeString('text', { nullable: true, description: 'What stood on it.' }),
     url: t.exposeString('url', { nullable: true, description: 'Where it led.' }),
     phoneNumber: t.exposeString('phoneNumber', { nullable: true, description: 'Whom it called.' }),

@@ -96,7 +96,7 @@ builder.mutationFields(t => ({
     type: CreatedAccessToken,
     description: 'Makes a token.',
     authScopes: { scope: 'tokens:write' },
-    args: { input: t.arg({ type: CreateAccessTokenInput, required: true }) },
+    args: { input: t.arg({ type: CreateAccessTokenInput, required: true, description: 'What it is to be.' }) },
     resolve: (_root, { input }, context) => {
       const { idempotencyKey, ...given } = input;
       return issueToken(
@@ -110,7 +110,7 @@ builder.mutationFields(t => ({
     type: AccessToken,
     description: 'Ends a token: it is refused everywhere, and its open sockets are closed, within 5 seconds.',
     authScopes: { scope: 'tokens:write' },
-    args: { id: t.arg.id({ required: true }) },
+    args: { id: t.arg.id({ required: true, description: 'Its global id or databaseId.' }) },
     resolve: async (_root, { id }, context) => {
       const token = await revokeToken(context.db.write, callerOf(context).tenant.id, numericId('AccessToken', id));
       if (!token) throw notFound('AccessToken');

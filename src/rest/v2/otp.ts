@@ -1,7 +1,6 @@
 import { CodedError, type ErrorCode } from '../../errors.ts';
 import { said } from '../body.ts';
 import type { Call } from '../call.ts';
-import { type ListFields, readList } from '../list-query.ts';
 import {
   type Changes,
   flag,
@@ -26,6 +25,7 @@ import {
   type SentOtpFragment,
   VerifyOtpDocument,
 } from './documents.generated.ts';
+import { readTemplateList, TEMPLATE, TEMPLATES, templateRow } from './templates.ts';
 
 const PURPOSE = 'authentication';
 
@@ -99,7 +99,6 @@ const REFUSALS: Readonly<Record<OtpRefusal, string>> = {
   MAX_ATTEMPTS_EXCEEDED: 'The code was tried too often: ask for a new one.',
 };
 
-const TEMPLATES: ListFields<never, never> = { filters: {}, sorts: {} };
 const TEMPLATE_FIELDS = rowFields(ListAuthenticationTemplatesDocument);
 
 export const otpRoutes: readonly Route[] = [
@@ -202,20 +201,17 @@ export const otpRoutes: readonly Route[] = [
     path: '/auth/templates',
     document: ListAuthenticationTemplatesDocument,
     list: TEMPLATES,
+    answer: selected('templates.nodes', TEMPLATE),
     errors: ['FEATURE_NOT_AVAILABLE'],
     plan: call => {
       const shown = readShown(call.query, TEMPLATE_FIELDS, call.errors);
-      const { first, offset, search } = readList(call.query, TEMPLATES, call.errors);
+      const list = readTemplateList(call);
       return {
-        variables: { first, offset, search, ...shown },
+        variables: { ...list, ...shown },
         respond: ({ templates }) => ({
           message: 'Authentication templates',
-          data: templates.nodes.map(row => ({
-            ...row,
-            created_at: time(row.created_at),
-            updated_at: time(row.updated_at),
-          })),
-          page: { first, offset, total: templates.totalCount },
+          data: templates.nodes.map(templateRow),
+          page: { ...list, total: templates.totalCount },
         }),
       };
     },

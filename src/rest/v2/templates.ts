@@ -19,7 +19,7 @@ const FIELDS = rowFields(ListTemplatesDocument);
 
 type Filter = keyof TemplateFilter;
 
-const TEMPLATES: ListFields<Filter, TemplateOrderField> = {
+export const TEMPLATES: ListFields<Filter, TemplateOrderField> = {
   filters: {
     name: ['name', 'text'],
     template_name: ['name', 'text'],
@@ -33,7 +33,7 @@ const TEMPLATES: ListFields<Filter, TemplateOrderField> = {
 };
 
 /** How a template on the wire differs from what is selected. */
-const TEMPLATE: Changes = {
+export const TEMPLATE: Changes = {
   with: {
     header_data_format: optional(nullable(text('TEXT, IMAGE, VIDEO, DOCUMENT or LOCATION; null without a header.'))),
     header_data_text: optional(nullable(text('The text of the header, with its variable.'))),
@@ -46,7 +46,7 @@ const TEMPLATE: Changes = {
 };
 
 /** A template on the wire, in the order of the contract. What was not read is undefined, and so not written. */
-const templateRow = (row: TemplateRowFragment) => ({
+export const templateRow = (row: TemplateRowFragment) => ({
   id: row.id,
   template_id: row.template_id,
   template_name: row.template_name,
@@ -85,7 +85,7 @@ function buttonsOf(components: readonly unknown[]): unknown {
 type Asked = ListArguments<Filter, TemplateOrderField>;
 
 /** The network's words are in capitals, and its languages have an underscore; clients write them in every way. */
-function readTemplateList(call: Call): Asked {
+export function readTemplateList(call: Call): Asked {
   const list = readList(call.query, TEMPLATES, call.errors);
   const { category, status, language, ...others } = list.filter ?? {};
   const filter = said({
