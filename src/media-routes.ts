@@ -9,6 +9,7 @@ import { createMediaReader, type RemoteFile } from './features/media/open.ts';
 import { upload } from './features/media/upload.ts';
 import { isUuid } from './platform/ids.ts';
 import { namesEtag } from './rest/validator.ts';
+import { time } from './rest/wire-time.ts';
 
 type Authenticate = (request: FastifyRequest, reply: FastifyReply) => Promise<{ principal: Principal | undefined }>;
 type MediaRequest = FastifyRequest<{ Params: { id: string }; Querystring: Record<string, unknown> }>;
@@ -50,7 +51,7 @@ export function mediaRoutes(resources: Resources, authenticate: Authenticate) {
         mimeType:
           type === undefined || /^application\/(octet-stream|x-www-form-urlencoded)\b/i.test(type) ? null : type,
       });
-      const timestamp = new Date(resources.clock.now()).toISOString().replace(/\.\d+Z$/, '+00:00');
+      const timestamp = time(new Date(resources.clock.now()).toISOString());
       return reply
         .code(201)
         .header('location', pathOf(id))
@@ -109,7 +110,7 @@ const wireMedia = (media: StoredMedia) => ({
   filename: media.filename,
   size: media.size,
   sha256: media.sha256,
-  expires_at: media.expires_at,
+  expires_at: time(media.expires_at),
 });
 
 /** What people sent is shown by no browser on our own address, and run by none: the type is theirs, and may lie. */

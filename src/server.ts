@@ -171,6 +171,7 @@ function answerError(
 ): FastifyReply {
   const { code, message, details } = asCoded(error, request, log);
   const status = ERROR_STATUS[code];
+  if (status === 401) reply.header('www-authenticate', 'Bearer');
   if (status === 503) reply.header('retry-after', String(details?.['retry_after'] ?? 1));
   const meta = { requestId: request.id, nowMs: clock.now() };
   const { contentType, body } = envelope.failure({ code, status, message, details }, request, meta);

@@ -4,6 +4,7 @@ import { SECOND } from '../platform/clock.ts';
 /** A stop that takes longer is given up: whoever sent the signal would kill us anyway. */
 const STOP_LIMIT_MS = 10 * SECOND;
 const PARENT_CHECK_MS = SECOND;
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
  * Runs until a signal asks to stop, then stops gracefully, within 10 s. A second signal ends at once.
@@ -17,20 +18,25 @@ export async function untilStopped(config: Config, start: () => Promise<() => Pr
     if (signals > 1) process.exit(130);
     asked.resolve();
   };
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
+  for (const signal of SIGNALS) process.on(signal, onSignal);
   const parent = process.ppid;
   const watch = config.startedByNpm
     ? setInterval(() => process.ppid !== parent && asked.resolve(), PARENT_CHECK_MS)
     : undefined;
-
-  const starting = start();
-  // A signal during a start waits for it: half-started parts could not be stopped in order.
-  const stop = await starting;
-  await asked.promise;
-  clearInterval(watch);
-  setTimeout(() => {
-    process.stderr.write('Stopping took too long; ending now.\n');
-    process.exit(1);
-  }, STOP_LIMIT_MS).unref();
-  await stop();
+  try {
+    // A signal during a start waits for it: half-started parts could not be stopped in order.
+    const stop = await start();
+    await asked.promise;
+    const impatient = setTimeout(() => {
+      process.stderr.write('Stopping took too long; ending now.\n');
+      process.exit(1);
+    }, STOP_LIMIT_MS);
+    impatient.unref();
+    await stop();
+    clearTimeout(impatient);
+  } finally {
+    // After a start that failed as well: a watch left behind would keep the process.
+    clearInterval(watch);
+    for (const signal of SIGNALS) process.off(signal, onSignal);
+  }
 }

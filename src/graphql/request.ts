@@ -47,9 +47,14 @@ function fromJson(text: string): unknown {
   }
 }
 
-/** What is wrong with the parameters of a GET request: Yoga would take malformed JSON among them for a fault of ours. */
+/**
+ * What is wrong with the parameters of a GET request: Yoga would take malformed JSON among them for a fault of ours, and of one
+ * that is given twice the first, whatever we have taken the price of.
+ */
 export function faultInAddress(query: unknown): BadRequest | undefined {
   if (!isObject(query)) return undefined;
+  for (const name of ['query', 'operationName', 'variables', 'extensions'])
+    if (Array.isArray(query[name])) return new BadRequest(`The parameter ${name} may be given once.`);
   for (const name of ['variables', 'extensions']) {
     for (const text of [query[name]].flat())
       if (typeof text === 'string' && text !== '' && !isJson(text))

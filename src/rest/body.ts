@@ -125,6 +125,12 @@ export class Body {
     return value == null || value === '' ? undefined : this.#fault(name, 'Must be a file: send multipart/form-data.');
   }
 
+  /** A file of a form, or the id of an upload. @returns the id of the media */
+  fileOrId(name: string): string | undefined {
+    const value = this.#find([name]);
+    return (value instanceof ReceivedFile ? value.mediaId : this.text(name)) || undefined;
+  }
+
   /** A list of anything, to be read by the caller. */
   list(name: string): readonly unknown[] {
     const value = this.#find([name]);

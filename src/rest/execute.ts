@@ -74,15 +74,20 @@ export async function execute(
 
   const meta = { requestId: caller.requestId, nowMs: context.clock.now() };
   const refusal = errors && refusalOfErrors(errors, plan.names);
-  const answer = refusal
-    ? wireFailure(dialect, refusal, request, meta)
-    : wireSuccess(dialect, route, plan.respond(data), call, meta);
+  const dress = (told: Answer): WireAnswer => wireSuccess(dialect, route, told, call, meta);
+  const [answer, lasting] = refusal
+    ? [wireFailure(dialect, refusal, request, meta)]
+    : withLasting(plan.respond(data), dress);
   // A message that the network refused exists, and stays refused: that too is the one answer to this key. Any other error
   // after the work was done is a fault of ours, which a repetition may find mended.
   if (replay.key !== undefined && (!refusal || refusal.code === 'MESSAGE_SEND_FAILED'))
-    await keep(host, context, answer);
+    await keep(host, context, lasting ?? answer);
   return replay.replayed ? replayed(answer) : answer;
 }
+
+/** An answer, and beside it what is kept of one that tells a secret. */
+const withLasting = (told: Answer, dress: (told: Answer) => WireAnswer): [WireAnswer, WireAnswer?] =>
+  told.kept === undefined ? [dress(told)] : [dress(told), dress({ ...told, data: told.kept })];
 
 /** The work is done: a caller must not hear of a failure because only its repetition would be costlier. */
 async function keep(host: RestHost, context: ReturnType<Kernel['createContext']>, answer: WireAnswer): Promise<void> {

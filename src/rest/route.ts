@@ -11,6 +11,8 @@ export interface Answer {
   readonly status?: number;
   readonly message: string;
   readonly data: unknown;
+  /** What is kept for a repeated request in place of `data`, where that tells a secret. */
+  readonly kept?: unknown;
   /** Of a list: which page of how many rows. */
   readonly page?: { readonly first: number; readonly offset: number; readonly total: number };
   readonly headers?: Readonly<Record<string, string>>;

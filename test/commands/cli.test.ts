@@ -1,14 +1,13 @@
-import { spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { Program, run } from './program.ts';
+import { type Finished, Program, run, Session } from './program.ts';
 
 let directory: string;
 let database: TestDatabase;
+let session: Session;
 const env = (): Record<string, string> => ({
   DATABASE_URL: database.url,
   PARLEY_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
@@ -17,8 +16,10 @@ const env = (): Record<string, string> => ({
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'parley-cli-'));
   database = await createTestDatabase();
+  session = new Session();
 });
 afterAll(async () => {
+  session.child.kill('SIGKILL');
   await database.drop();
   await rm(directory, { recursive: true, force: true });
 });
@@ -49,24 +50,41 @@ const COMMANDS = [
   'schema',
 ];
 
+/** A command of a user who has set nothing but what is given. */
+const parley = (args: readonly string[], environment: Record<string, string> = {}): Promise<Finished> =>
+  session.run(directory, args, environment);
+
 test('every command has --help', { timeout: 60_000 }, async () => {
-  const script = fileURLToPath(new URL('./help-of-all.ts', import.meta.url));
-  const helps = spawnSync(process.execPath, [script], { encoding: 'utf8' })
-    .stdout.trimEnd()
-    .split('\n')
-    .map(line => JSON.parse(line) as { command: string; code: number; usage: string });
-  for (const { command, code, usage } of helps)
-    expect([command, code, usage]).toEqual([command, 0, expect.stringMatching(`^Usage: parley ${command}`)]);
-  expect(helps.map(({ command }) => command)).toEqual(expect.arrayContaining(COMMANDS));
-  // And one of them as a person asks for it.
-  expect(await run(directory, ['tenant', 'create', '--help'])).toMatchObject({
-    code: 0,
-    output: expect.stringMatching(/^Usage: parley tenant create /),
-  });
+  // Commands are found as a person finds them, in the help of the command above.
+  const seen: string[] = [];
+  const lookAt = async (command: readonly string[]): Promise<void> => {
+    const { code, output } = await parley([...command, '--help']);
+    const name = command.join(' ');
+    expect([name, code, output]).toEqual([name, 0, expect.stringMatching(`^Usage: parley ${name}`)]);
+    seen.push(name);
+    const below = /^Commands:\n((?: .*\n|\n)*)/m.exec(output)?.[1] ?? '';
+    for (const [, next] of below.matchAll(/^ {2}([a-z]\S*)/gm))
+      if (next !== undefined && next !== 'help') await lookAt([...command, next]);
+  };
+  await lookAt([]);
+  expect(seen).toEqual(expect.arrayContaining(COMMANDS));
+});
+
+test('parley as a process of its own tells its help, its version and a fault, and ends with their codes', {
+  timeout: 60_000,
+}, async () => {
+  const [help, version, fault] = await Promise.all([
+    run(directory, ['tenant', 'create', '--help']),
+    run(directory, ['--version']),
+    run(directory, ['tenant', 'list']),
+  ]);
+  expect(help).toMatchObject({ code: 0, output: expect.stringMatching(/^Usage: parley tenant create /) });
+  expect(version).toMatchObject({ code: 0, output: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
+  expect(fault).toMatchObject({ code: 1, output: expect.stringMatching(/^No database: set DATABASE_URL/) });
 });
 
 test('parley schema prints what is committed', async () => {
-  const { code, output } = await run(directory, ['schema']);
+  const { code, output } = await parley(['schema']);
   expect(code).toBe(0);
   expect(output).toBe(await readFile('schema.graphql', 'utf8'));
 });
@@ -90,7 +108,7 @@ test('faults of a user are sentences with an exit code, never a stack trace', { 
     [['frobnicate'], {}, /unknown command/],
   ];
   for (const [args, environment, says] of cases) {
-    const { code, output } = await run(directory, args, environment);
+    const { code, output } = await parley(args, environment);
     expect(output).toMatch(says);
     expect(output).not.toMatch(/\n\s+at /);
     expect(code).not.toBe(0);
@@ -99,26 +117,22 @@ test('faults of a user are sentences with an exit code, never a stack trace', { 
 
 test('a tenant, its tokens and its life are managed from the command line', { timeout: 60_000 }, async () => {
   expect(
-    (await run(directory, ['tenant', 'create', 'acme', '--name', 'Acme Inc.', '--plan', 'starter'], env())).output,
+    (await parley(['tenant', 'create', 'acme', '--name', 'Acme Inc.', '--plan', 'starter'], env())).output,
   ).toMatch(/acme\s+Acme Inc\.\s+active\s+starter\s+0\/1000/);
-  expect((await run(directory, ['tenant', 'create', 'acme'], env())).output).toContain(
-    'There is a tenant acme already.',
-  );
-  const created = await run(
-    directory,
+  expect((await parley(['tenant', 'create', 'acme'], env())).output).toContain('There is a tenant acme already.');
+  const created = await parley(
     ['token', 'create', '--tenant', 'acme', '--scopes', 'contacts.create,groups:*', '--expires', '2d', '--rate', '90'],
     env(),
   );
   expect(created).toMatchObject({ code: 0, output: expect.stringMatching(/ply_\w{49}/) });
-  const [token] = JSON.parse((await run(directory, ['token', 'list', '--tenant', 'acme', '--json'], env())).output);
+  const [token] = JSON.parse((await parley(['token', 'list', '--tenant', 'acme', '--json'], env())).output);
   expect(token).toMatchObject({
     scopes: 'contacts:write,groups:delete,groups:read,groups:write',
     calls_per_minute: 90,
     revoked_at: null,
   });
-  expect((await run(directory, ['token', 'revoke', String(token.id), '--tenant', 'acme'], env())).code).toBe(0);
-  const updated = await run(
-    directory,
+  expect((await parley(['token', 'revoke', String(token.id), '--tenant', 'acme'], env())).code).toBe(0);
+  const updated = await parley(
     ['tenant', 'update', 'acme', '--status', 'suspended', '--window-policy', 'refuse', '--opt-out-words', 'Ende, Halt'],
     env(),
   );
@@ -129,7 +143,7 @@ test('a tenant, its tokens and its life are managed from the command line', { ti
 });
 
 test("a tenant's plan, its end and its staff are managed from the command line", { timeout: 60_000 }, async () => {
-  const tenant = (...args: string[]) => run(directory, ['tenant', ...args], env());
+  const tenant = (...args: string[]) => parley(['tenant', ...args], env());
   expect((await tenant('plans')).output).toMatch(
     /starter\s+1000\s+1000\s+10000\s+3\s+120\s+media,templates,interactive,otp,webhooks\n/,
   );
@@ -165,7 +179,7 @@ test('two migrations at once are safe, and a database without them is named by s
   const address = new URL(database.url);
   address.pathname = '/fresh_for_migrations';
   const fresh = { ...env(), DATABASE_URL: address.href };
-  const early = await run(directory, ['serve'], { ...fresh, PORT: '0' });
+  const early = await parley(['serve'], { ...fresh, PORT: '0' });
   expect(early.output).toMatch(/lacks \d+ migration\(s\).*Run `parley migrate` first/);
   const both = await Promise.all([run(directory, ['migrate'], fresh), run(directory, ['migrate'], fresh)]);
   expect(both.map(({ code }) => code)).toEqual([0, 0]);
@@ -182,4 +196,8 @@ test('a worker serves its health and nothing else', { timeout: 30_000 }, async (
     200, 404, 404,
   ]);
   expect((await worker.kill('SIGTERM')).code).toBe(0);
+});
+
+test('no command leaves anything open: the process that ran them all ends by itself', { timeout: 10_000 }, async () => {
+  expect(await session.close()).toEqual({ code: 0, signal: null });
 });

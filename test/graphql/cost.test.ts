@@ -305,6 +305,22 @@ describe('what cannot be read is answered as GraphQL answers, and costs one poin
     agree(seen);
   });
 
+  test.each(['query', 'variables', 'operationName'])('an address with two times %s', async name => {
+    const token = await tokenOf(5);
+    const lists = '{ contacts { totalCount } groups { totalCount } sources { totalCount } }';
+    const address = `?${new URLSearchParams([
+      ['query', lists],
+      [name, '{}'],
+      [name, '{}'],
+    ])}`;
+    const answer = await fetch(`${gateway.url}/graphql${address}`, {
+      headers: { authorization: `Bearer ${token}`, accept: 'application/json' },
+    });
+    const json = (await answer.json()) as Seen['json'];
+    expect([answer.status, json.errors?.[0]?.message]).toEqual([400, `The parameter ${name} may be given once.`]);
+    expect(json).not.toHaveProperty('data');
+  });
+
   test('a caller with nothing left is refused before a body is read', async () => {
     const token = await tokenOf(1);
     await post(token, '{ viewer { scopes } }');

@@ -66,6 +66,25 @@ describe('POST /auth/send-otp', () => {
     expect(body.data.sandbox_code).toBe(await sandbox.codeFor(phone));
   });
 
+  it('keeps the code of a sandbox channel nowhere, also not for a repeated request', async () => {
+    const sandbox = await ground.tenant();
+    const { query } = ground.gateway.database;
+    await query('update channels set is_sandbox = true where tenant_id = $1', [sandbox.id]);
+    const headers = { 'idempotency-key': crypto.randomUUID() };
+    const ask = () =>
+      restOf(ground.gateway, sandbox)('POST', '/auth/send-otp', { phone, template_name: 'login_code' }, headers);
+    const { sandbox_code: code, ...others } = (await ask()).body.data;
+    expect(code).toBe(await sandbox.codeFor(phone));
+    const [row] = await query<{ answer: string }>('select answer::text from idempotency_keys where key = $1', [
+      headers['idempotency-key'],
+    ]);
+    expect(row?.answer).toContain(others.expires_at);
+    expect(row?.answer).not.toContain(`"${code}`);
+    expect(row?.answer).not.toContain('sandbox_code');
+    const again = await ask();
+    expect([again.body.data, again.headers.get('idempotency-replayed')]).toEqual([others, 'true']);
+  });
+
   it('answers 202 at once where the caller prefers that', async () => {
     ground.gateway.emulator.setFaults({ latencyMs: 300 });
     const { status: http, body } = await send({}, { prefer: 'respond-async' });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { TemplateSeed } from '../../src/network/emulator/template-store.ts';
+import { PDF } from '../features/media/files.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { freshPhone, type Rest, restOf, TIMESTAMP, UUID } from './client.ts';
 
@@ -187,6 +188,52 @@ describe('sending a template', () => {
       ...document,
       message: 'Your invoice.',
     });
+  });
+
+  const sendForm = async (fields: Record<string, string>, files: Record<string, File>, key: string) => {
+    const form = new FormData();
+    for (const [name, value] of Object.entries({ language: 'en_US', ...fields })) form.append(name, value);
+    for (const [name, file] of Object.entries(files)) form.append(name, file);
+    const headers = { authorization: `Bearer ${gateway.tenant.token}`, 'idempotency-key': key };
+    const url = `${gateway.url}/api/v2/messages/template`;
+    const response = await fetch(url, { method: 'POST', headers, body: form });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, body: JSON.parse(text) };
+  };
+  const pdf = (name: string) => new File([new Uint8Array(PDF)], name, { type: 'application/pdf' });
+
+  test('takes a document as a file of a form, once for each idempotency key', async () => {
+    const phone = freshPhone();
+    const fields = { phone, template_name: 'invoice', header_document_name: 'Invoice 7.pdf' };
+    const key = crypto.randomUUID();
+    const first = await sendForm(fields, { header_document_file: pdf('a.pdf') }, key);
+    expect([first.status, first.body.data]).toEqual([
+      200,
+      expect.objectContaining({ message: 'Your invoice.', header_document_name: 'Invoice 7.pdf' }),
+    ]);
+    const again = await sendForm(fields, { header_document_file: pdf('a.pdf') }, key);
+    expect([again.text, again.headers.get('idempotency-replayed')]).toEqual([first.text, 'true']);
+    const { messages } = gateway.emulator.sent({ to: phone });
+    expect(messages).toHaveLength(1);
+    expect(JSON.stringify(messages[0]?.content)).toMatch(/"document":\{"id":"\d+","filename":"Invoice 7.pdf"\}/);
+  });
+
+  test('names a file that has no place in the template as it was given', async () => {
+    const fields = { phone: freshPhone(), template_name: 'order' };
+    const wrong = await sendForm(fields, { header_document_file: pdf('a.pdf') }, crypto.randomUUID());
+    expect([wrong.status, wrong.body.error.details]).toEqual([
+      422,
+      expect.objectContaining({ header_document_file: [expect.stringContaining('takes: text')] }),
+    ]);
+    const both = await sendForm(
+      { ...fields, template_name: 'invoice', header_document_url: 'https://x.example/1.pdf' },
+      { header_document_file: pdf('a.pdf') },
+      crypto.randomUUID(),
+    );
+    expect([both.status, both.body.error.details]).toEqual([
+      422,
+      { header_document_url: ['Give either header_document_url or header_document_file.'] },
+    ]);
   });
 
   test('does not show a one-time code, nor keep it for a repeated request', async () => {

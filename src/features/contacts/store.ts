@@ -192,6 +192,16 @@ export async function lockContact(trx: Db, tenantId: number, id: number): Promis
   return rows[0];
 }
 
+/**
+ * As `lockContact`, to change what is no key. A send to the contact does not stand in the way (`for key share`): it may be
+ * waiting for the conversation that whoever calls this has locked, and they would wait in a circle.
+ */
+export async function lockContactBesideSends(trx: Db, tenantId: number, id: number): Promise<ContactRow | undefined> {
+  const { rows } = await sql<ContactRow>`
+    select ${columns} from contacts c where c.tenant_id = ${tenantId} and c.id = ${id} for no key update`.execute(trx);
+  return rows[0];
+}
+
 /** Columns that an update may set; the names come from here, never from a caller. */
 const UPDATABLE = [
   'firstname',

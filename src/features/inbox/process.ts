@@ -123,10 +123,12 @@ async function applyUpdates(
   }
   // A webhook may name numbers of other tenants: only those of this one are its own.
   const channels = await channelsByNumber(trx, tenantId, [...messages.keys()]);
-  for (const [phoneNumberId, received] of messages) {
+  const received = new Map<number, InboundMessage[]>();
+  for (const [phoneNumberId, list] of messages) {
     const channelId = channels.get(phoneNumberId);
-    if (channelId !== undefined) await receiveMessages(trx, tenantId, channelId, received, nowMs);
+    if (channelId !== undefined) received.set(channelId, list);
   }
+  await receiveMessages(trx, tenantId, received, nowMs);
   const released = statuses.length > 0 ? await applyStatuses(trx, tenantId, statuses, nowMs) : [];
   const templates = updates.filter(update => update.kind === 'template');
   return { released, accountsToRead: await applyTemplateUpdates(trx, tenantId, templates) };

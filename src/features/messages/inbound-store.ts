@@ -7,33 +7,43 @@ const columns = sql.raw(MESSAGE_COLUMNS.map(column => `m.${column}`).join(', '))
 export interface OpenConversation {
   readonly id: number;
   readonly contact_id: number;
+  readonly channel_id: number;
   /** Whether it has been counted this month. */
   readonly is_counted: boolean;
+}
+
+export interface NewWindow {
+  readonly channelId: number;
+  readonly contactId: number;
+  /** ISO 8601. */
+  readonly expiresAt: string;
 }
 
 /**
  * Makes conversations that are not there yet, and moves the ends of their windows forward, never back. Contacts are locked
  * first, as their deletion does: whoever took a conversation before could wait in a circle.
+ * @param windows no conversation twice
  * @returns without those of contacts who have just been deleted; the rows stay locked
  */
 export async function openWindows(
   trx: Db,
   tenantId: number,
-  channelId: number,
-  windows: readonly { readonly contactId: number; readonly expiresAt: string }[],
+  windows: readonly NewWindow[],
   month: string,
 ): Promise<OpenConversation[]> {
+  const contactIds = windows.map(window => window.contactId);
   const { rows } = await sql<OpenConversation>`
     with p as materialized (
-      select id from contacts where tenant_id = ${tenantId} and id = any(${windows.map(window => window.contactId)}::bigint[]) order by id for key share
+      select id from contacts where tenant_id = ${tenantId} and id = any(${contactIds}::bigint[]) order by id for key share
     )
     insert into conversations as v (tenant_id, contact_id, channel_id, window_expires_at)
-    select ${tenantId}::bigint, contact_id, ${channelId}::bigint, expires_at
-    from p join unnest(${windows.map(window => window.contactId)}::bigint[], ${windows.map(window => window.expiresAt)}::timestamptz[]) as w (contact_id, expires_at) on w.contact_id = p.id
-    order by contact_id
+    select ${tenantId}::bigint, w.contact_id, w.channel_id, w.expires_at
+    from p join unnest(${contactIds}::bigint[], ${windows.map(window => window.channelId)}::bigint[], ${windows.map(window => window.expiresAt)}::timestamptz[])
+      as w (contact_id, channel_id, expires_at) on w.contact_id = p.id
+    order by w.contact_id, w.channel_id
     on conflict (tenant_id, contact_id, channel_id) do update
       set window_expires_at = greatest(v.window_expires_at, excluded.window_expires_at) where v.tenant_id = excluded.tenant_id
-    returning id, contact_id, coalesce(counted_month = ${month}::date, false) as is_counted`.execute(trx);
+    returning id, contact_id, channel_id, coalesce(counted_month = ${month}::date, false) as is_counted`.execute(trx);
   return rows;
 }
 

@@ -8,44 +8,51 @@ import type { Sender } from '../contacts/recognise.ts';
 import { recogniseContacts } from '../contacts/recognise.ts';
 import { countConversations } from '../usage/count-conversations.ts';
 import { monthOf } from '../usage/month.ts';
-import { insertInbound, openWindows, setCounted } from './inbound-store.ts';
+import { insertInbound, type NewWindow, openWindows, setCounted } from './inbound-store.ts';
 import { type MessageRow, publicMessage } from './message.ts';
 import { isWord, wordsOf } from './opt-words.ts';
 import { windowAfter } from './window.ts';
 
 export type InboundMessage = Extract<NetworkUpdate, { kind: 'message' }>;
 
+/** An inbound message of a person whom we know by now. */
+interface Addressed {
+  readonly channelId: number;
+  readonly contactId: number;
+  readonly message: InboundMessage;
+}
+
 /**
  * Takes in what people wrote: finds or makes the contact, opens the service window, stores the message once however often
  * the network delivers it, and obeys opt-out words. Set-based: the same few statements for one message or a thousand.
  *
  * Nothing is turned away: a type that we do not know is stored as what the network sent.
- * @returns how many messages are new
+ * @param received by channel. All of them at once, because locks have an order: the tenant's counters, contacts, conversations, the
+ *   month's counters. Channel by channel the last of one would be held while the first of the next is waited for.
  */
 export async function receiveMessages(
   trx: Db,
   tenantId: number,
-  channelId: number,
-  updates: readonly InboundMessage[],
+  received: ReadonlyMap<number, readonly InboundMessage[]>,
   nowMs: number,
-): Promise<number> {
-  const messages = updates.filter(update => update.from !== undefined || update.userId !== undefined);
-  if (messages.length === 0) return 0;
-  const contactIds = await recogniseContacts(trx, tenantId, messages.map(senderOf));
-  const addressed = messages.flatMap((message, index) => {
+): Promise<void> {
+  const messages = [...received].flatMap(([channelId, updates]) =>
+    updates
+      .filter(update => update.from !== undefined || update.userId !== undefined)
+      .map(message => ({ channelId, message })),
+  );
+  if (messages.length === 0) return;
+  const senders = messages.map(({ message }) => senderOf(message));
+  const contactIds = await recogniseContacts(trx, tenantId, senders);
+  const addressed = messages.flatMap((entry, index): Addressed[] => {
     const contactId = contactIds[index];
-    return contactId === undefined ? [] : [{ message, contactId }];
+    return contactId === undefined ? [] : [{ ...entry, contactId }];
   });
-  const windows = new Map<number, number>();
-  for (const { message, contactId } of addressed) {
-    windows.set(contactId, Math.max(windows.get(contactId) ?? 0, Math.min(message.at.getTime(), nowMs)));
-  }
-  const expiries = [...windows].map(([contactId, atMs]) => ({ contactId, expiresAt: windowAfter(atMs) }));
   const month = monthOf(nowMs);
-  const opened = await openWindows(trx, tenantId, channelId, expiries, month);
-  const conversations = new Map(opened.map(({ contact_id, id }) => [contact_id, id]));
-  const rows = addressed.map(({ message, contactId }) =>
-    toRow(message, contactId, channelId, conversations.get(contactId) ?? 0, nowMs),
+  const opened = await openWindows(trx, tenantId, windowsOf(addressed, nowMs), month);
+  const conversations = new Map(opened.map(row => [placeOf(row.channel_id, row.contact_id), row.id]));
+  const rows = addressed.map(entry =>
+    toRow(entry, conversations.get(placeOf(entry.channelId, entry.contactId)) ?? 0, nowMs),
   );
   // In the network's order: its seconds are too coarse for the ids to keep it, and START after STOP is not STOP after START.
   const place = new Map(rows.map((row, index) => [row.id, index]));
@@ -61,11 +68,27 @@ export async function receiveMessages(
   // Last, because the month's counters are what all of a tenant's sends wait for.
   const told = new Set(stored.map(message => message.conversation_id));
   const begun = opened.filter(({ id, is_counted }) => !is_counted && told.has(id)).map(({ id }) => id);
-  if (begun.length > 0) {
-    await setCounted(trx, tenantId, begun, month);
-    await countConversations(trx, tenantId, month, begun.length);
+  if (begun.length === 0) return;
+  await setCounted(trx, tenantId, begun, month);
+  await countConversations(trx, tenantId, month, begun.length);
+}
+
+/** What has one conversation. */
+const placeOf = (channelId: number, contactId: number): string => `${channelId} ${contactId}`;
+
+/** One window for each conversation: that of its latest message. */
+function windowsOf(addressed: readonly Addressed[], nowMs: number): NewWindow[] {
+  const latest = new Map<string, Addressed & { readonly atMs: number }>();
+  for (const entry of addressed) {
+    const key = placeOf(entry.channelId, entry.contactId);
+    const atMs = Math.max(0, Math.min(entry.message.at.getTime(), nowMs));
+    if (atMs >= (latest.get(key)?.atMs ?? 0)) latest.set(key, { ...entry, atMs });
   }
-  return stored.length;
+  return [...latest.values()].map(({ channelId, contactId, atMs }) => ({
+    channelId,
+    contactId,
+    expiresAt: windowAfter(atMs),
+  }));
 }
 
 const senderOf = (message: InboundMessage): Sender => ({
@@ -76,13 +99,7 @@ const senderOf = (message: InboundMessage): Sender => ({
 });
 
 /** The network's timestamp may lie, ours may not: an id in the future would stand at the top of every list until then. */
-function toRow(
-  message: InboundMessage,
-  contactId: number,
-  channelId: number,
-  conversationId: number,
-  nowMs: number,
-): MessageRow {
+function toRow({ message, contactId, channelId }: Addressed, conversationId: number, nowMs: number): MessageRow {
   const atMs = Math.min(message.at.getTime(), nowMs);
   const nowIso = new Date(nowMs).toISOString();
   const { error } = message;

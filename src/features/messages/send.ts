@@ -58,6 +58,8 @@ export interface Content {
   readonly type: OutgoingType;
   /** Free-form content needs an open service window, templates do not. */
   readonly freeForm: boolean;
+  /** Where it can be sent from alone, which counts when the caller names no channel: that of an upload, or of a template. */
+  readonly channelId?: number | undefined;
   /** By the input's field that errors name. */
   readonly texts: Readonly<Record<string, MergeText>>;
   /** Makes the message of its texts, once they are merged for the person. @param text the merged text of a field; '' for one that was not given */
@@ -99,17 +101,11 @@ export async function send(
   const recipient: Recipient & { readonly phone?: string } = recipientOf(input.to);
   checkTexts(content.texts);
   const counter = { month: monthOf(context.clock.now()), shard: anyShard() };
+  const from = input.channelId ?? content.channelId ?? null;
   for (let attempt = 1; attempt <= MAX_TRIES; attempt += 1) {
-    const found = await readSendContext(
-      context.db.read,
-      tenant.id,
-      input.channelId ?? null,
-      recipient,
-      key ?? null,
-      counter,
-    );
+    const found = await readSendContext(context.db.read, tenant.id, from, recipient, key ?? null, counter);
     if (found.key_operation !== null) return again(context, input, replayOf(context, keyRow(found), keyed));
-    const channelId = usableChannel(found, input);
+    const channelId = usableChannel(found, from);
     const addressee = await addresseeOf(context, tenant, input, recipient, found);
     checkWindow(context, tenant, input, content, found);
     const composed = compose(content, found.contact ?? recipientFields(addressee));
@@ -129,9 +125,12 @@ export async function send(
     const accepted = input.waitForAcceptance
       ? context.bus.settled(tenant.id, message.id, ACCEPTANCE_TIMEOUT_MS)
       : undefined;
-    const row = await accept(context, message, addressee, found.is_used_up).catch(error =>
-      onRefusal(context, error, key),
-    );
+    const row = await accept(context, message, addressee, found.is_used_up)
+      .catch(error => onRefusal(context, error, key))
+      .catch(error => {
+        accepted?.cancel();
+        throw error;
+      });
     if (!row) {
       accepted?.cancel();
       continue;
@@ -211,9 +210,9 @@ async function accept(
   });
 }
 
-function usableChannel(found: SendContext, input: SendInput): number {
+function usableChannel(found: SendContext, from: number | null): number {
   if (found.channel_id === null) {
-    if (input.channelId != null) throw notFound('Channel');
+    if (from !== null) throw notFound('Channel');
     throw new CodedError('MESSAGING_NOT_CONFIGURED', 'No channel is connected: connect a business number first.');
   }
   if (found.channel_status !== 'active') {

@@ -47,19 +47,29 @@ export async function sendTemplate(
   { operation, feature }: SendAs = AS_TEMPLATE,
 ): Promise<MessageRow> {
   requireFeature(callerOf(context).tenant, feature);
-  const { keyed, content } = await prepare(context, input, feature).catch((error: unknown) => {
-    // A repetition gets the answer of the first request also when the template could not be sent any more.
-    if (input.idempotencyKey) return { keyed: input, content: refusing(error) };
-    throw error;
-  });
+  const { keyed, content } = await prepare(context, input, feature);
   return send(context, operation, keyed, content);
 }
 
-async function prepare(context: Context, input: SendTemplateInput, feature: SendAs['feature']) {
-  const file = await fileOf(context, input);
-  const sending = { ...input, channelId: input.channelId ?? file?.channelId };
-  const template = await approved(context, sending, feature);
-  return { keyed: withoutCode(sending, template), content: contentOf(template, sending, file) };
+/** What is sent, and the input as its fingerprint is made of it: the same for a repetition, whatever became of template and file since. */
+async function prepare(
+  context: Context,
+  input: SendTemplateInput,
+  feature: SendAs['feature'],
+): Promise<{ keyed: SendTemplateInput; content: Content }> {
+  let keyed = input;
+  try {
+    const file = await fileOf(context, input);
+    const sending = { ...input, channelId: input.channelId ?? file?.channelId };
+    const template = await wanted(context, sending);
+    keyed = withoutCode(input, template);
+    checkSendable(template, feature);
+    return { keyed, content: contentOf(template, sending, file) };
+  } catch (error) {
+    // A repetition gets the answer of the first request also when the template could not be sent any more.
+    if (input.idempotencyKey) return { keyed, content: refusing(error) };
+    throw error;
+  }
 }
 
 /** Content that cannot be sent, which shows only when nothing else is wrong and the request is no repetition. */
@@ -114,14 +124,10 @@ const mediaIdOf = (id: string): string => {
   return (decoded?.typename === 'Media' ? decoded.id : id).toLowerCase();
 };
 
-type Approved = Sendable & { readonly components: readonly JsonObject[] };
+type Wanted = Sendable & { readonly components: readonly JsonObject[] };
 
-/** The template that is meant, which can be sent. @throws VALIDATION_ERROR on name or language */
-async function approved(
-  context: Context,
-  { channelId, name, language: given }: SendTemplateInput,
-  feature: SendAs['feature'],
-): Promise<Approved> {
+/** The template that is meant. @throws VALIDATION_ERROR on name or language */
+async function wanted(context: Context, { channelId, name, language: given }: SendTemplateInput): Promise<Wanted> {
   const language = languageOf(given);
   const found = await findSendables(context.db.read, tenantOf(context), channelId ?? null, name, language);
   if (!found) throw await noChannel(context, channelId);
@@ -136,6 +142,11 @@ async function approved(
         `The template does not exist in ${language || 'this language'}. It exists in ${found.map(one => one.language).join(', ')}.`,
       ],
     });
+  return { ...template, components: template.components };
+}
+
+/** @throws VALIDATION_ERROR on name */
+function checkSendable(template: Wanted, feature: SendAs['feature']): void {
   if (feature === 'otp' && !isCode(template))
     throw invalid({
       name: [`This template is one of the category ${template.category}: one-time codes need AUTHENTICATION.`],
@@ -144,14 +155,13 @@ async function approved(
     const reason = template.status_reason === null ? '' : ` (${template.status_reason})`;
     throw invalid({ name: [`The template is ${template.status}${reason}: only one that is APPROVED can be sent.`] });
   }
-  return { ...template, components: template.components };
 }
 
 /** Why there is nothing to look for a template in. */
 const noChannel = (context: Context, channelId: number | null | undefined): Promise<unknown> =>
   sourceOf(context.db.read, tenantOf(context), channelId ?? undefined).catch((error: unknown) => error);
 
-function contentOf(template: Approved, input: SendTemplateInput, file: HeaderFile | undefined): Content {
+function contentOf(template: Wanted, input: SendTemplateInput, file: HeaderFile | undefined): Content {
   const filling = fillingOf(template, input);
   const header = headerObject(input.header, file?.parameter);
   const composed = (text: (field: string) => string): { readonly object: JsonObject; readonly shown: Composed } => {
@@ -166,6 +176,8 @@ function contentOf(template: Approved, input: SendTemplateInput, file: HeaderFil
   return {
     type: 'template',
     freeForm: false,
+    // Another default channel since then may be one of another business account, with another template of this name.
+    channelId: template.channel_id,
     texts: filling.texts,
     compose(text) {
       checkTexts(filling, text);
@@ -185,9 +197,6 @@ function checkTexts({ slots }: Filling, text: (field: string) => string): void {
   errors.throwIfAny();
 }
 
-/**
- * The input as its fingerprint is made of it: a hash of six digits among known words is soon undone. So two requests with one
- * key that differ by their code alone are the same request.
- */
-const withoutCode = <Input extends SendTemplateInput>(input: Input, template: Approved): Input =>
+/** The input without its code, so that two requests with one key that differ by their code alone are the same request. */
+const withoutCode = <Input extends SendTemplateInput>(input: Input, template: Wanted): Input =>
   isCode(template) ? { ...input, body: [HIDDEN_CODE], bodyByName: null, buttons: null } : input;

@@ -42,6 +42,8 @@ export async function findTemplate(db: Db, tenantId: number, id: string): Promis
 /** One language of a template, as a send finds it. Components are read of the wanted language alone. */
 export interface Sendable
   extends Pick<TemplateRow, 'language' | 'status' | 'status_reason' | 'category' | 'parameter_format'> {
+  /** The channel on whose business account it was looked for. */
+  readonly channel_id: number;
   readonly components: TemplateRow['components'] | null;
 }
 
@@ -57,7 +59,7 @@ export async function findSendables(
   language: string,
 ): Promise<Sendable[] | undefined> {
   const { rows } = await sql<Sendable & { language: string | null }>`
-    select t.language, t.status, t.status_reason, t.category, t.parameter_format, case when t.language = ${language} then t.components end as components
+    select ch.id as channel_id, t.language, t.status, t.status_reason, t.category, t.parameter_format, case when t.language = ${language} then t.components end as components
     from channels ch
     left join templates t on t.tenant_id = ${tenantId} and t.waba_id = ch.waba_id and t.name = ${name}
     where ch.tenant_id = ${tenantId} and case when ${channelId}::bigint is null then ch.is_default else ch.id = ${channelId}::bigint end

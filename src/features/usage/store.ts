@@ -68,7 +68,9 @@ export async function addConversations(
 ): Promise<boolean> {
   const { rows } = await sql`
     update monthly_usage
-    set conversations = conversations + ${count}::bigint, conversations_granted = greatest(conversations_granted, conversations + ${count}::bigint)
+    set conversations = conversations + ${count}::bigint,
+        -- greatest() passes over null, which is unlimited and has to stay so.
+        conversations_granted = case when conversations_granted is not null then greatest(conversations_granted, conversations + ${count}::bigint) end
     where tenant_id = ${tenantId} and month = ${month}::date and shard = ${shard}
     returning shard`.execute(trx);
   return rows.length > 0;

@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import type { Clock } from '../../platform/clock.ts';
 import { newObjectId } from './wamid.ts';
 
@@ -42,8 +40,7 @@ export interface MediaStore {
 /** Uploaded and received media: a restart forgets them, as the network does after 30 (uploaded) or 7 (received) days. */
 export function createMediaStore(clock: Clock): MediaStore {
   const byId = new Map<string, Media>();
-  let directory: Promise<string> | undefined;
-  let files = 0;
+  const files = new Map<string, Arrived>();
 
   function add(media: Omit<Media, 'id'>): Media {
     const kept = { ...media, id: newObjectId() };
@@ -61,43 +58,71 @@ export function createMediaStore(clock: Clock): MediaStore {
         open: (start, end) => Readable.from([bytes.subarray(start, end + 1)], { objectMode: false }),
       }),
     async receive(bytes) {
-      directory ??= mkdtemp(join(tmpdir(), 'parley-emulator-'));
-      const path = join(await directory, String(++files));
+      const handle = await anonymousFile();
       const hash = createHash('sha256');
       let size = 0;
-      const drop = () => rm(path, { force: true });
-      async function* measured() {
-        for await (const piece of bytes) {
-          size += piece.length;
-          hash.update(piece);
-          yield piece;
-        }
-      }
       try {
-        await pipeline(measured, createWriteStream(path));
+        for await (const piece of bytes) {
+          await handle.write(piece);
+          hash.update(piece);
+          size += piece.length;
+        }
       } catch (error) {
-        await drop();
+        await handle.close();
         throw error;
       }
       return {
         size,
         sha256: hash.digest('base64'),
-        open: (start, end) => createReadStream(path, { start, end }),
-        drop,
+        open: (start, end) => Readable.from(slices(handle, start, end), { objectMode: false }),
+        drop: () => handle.close(),
       };
     },
-    keep: (phoneNumberId, mimeType, { size, sha256, open }) => add({ phoneNumberId, mimeType, size, sha256, open }),
+    keep: (phoneNumberId, mimeType, arrived) => {
+      const media = add({ phoneNumberId, mimeType, size: arrived.size, sha256: arrived.sha256, open: arrived.open });
+      files.set(media.id, arrived);
+      return media;
+    },
     get: id => byId.get(id),
-    remove: id => void byId.delete(id),
+    remove(id) {
+      byId.delete(id);
+      void files.get(id)?.drop();
+      files.delete(id);
+    },
     link(origin, media, seconds) {
       const ext = Math.floor(clock.now() / 1_000) + seconds;
       return `${origin}/whatsapp_business/attachments/?mid=${media.id}&ext=${ext}&hash=${encodeURIComponent(media.sha256.slice(0, 16))}`;
     },
     isFresh: ext => ext !== null && Number(ext) * 1_000 > clock.now(),
     async close() {
-      if (directory) await rm(await directory, { recursive: true, force: true });
+      await Promise.all([...files.values()].map(file => file.drop()));
+      files.clear();
     },
   };
+}
+
+const SLICE_BYTES = 64 * 1024;
+
+/** Node's file streams would close the file with themselves. */
+async function* slices(handle: FileHandle, start: number, end: number): AsyncGenerator<Buffer> {
+  for (let at = start; at <= end; ) {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(Math.min(SLICE_BYTES, end - at + 1)), {
+      position: at,
+    });
+    if (bytesRead === 0) throw new Error('The file is shorter than it was.');
+    yield buffer.subarray(0, bytesRead);
+    at += bytesRead;
+  }
+}
+
+/** A file without a name: it is gone with whoever holds it, also when that is killed. */
+async function anonymousFile(): Promise<FileHandle> {
+  const directory = await mkdtemp(join(tmpdir(), 'parley-emulator-'));
+  try {
+    return await open(join(directory, 'media'), 'w+');
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
 }
 
 /** Largest uploads by kind of media, bytes (Meta's media page). */

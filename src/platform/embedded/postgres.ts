@@ -47,6 +47,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     const found = await findBinaries(import.meta.url);
     const place = await choosePlace(directory, roots);
     await stopLeftover(place, options.log);
+    if (options.port !== undefined && !(await isFree(options.port))) throw portInUse(options.port);
     const binaries = await runnableBinaries(found, place.user, roots);
     const createdCluster = await ensureCluster(directory, place, binaries, options.durable);
     const { server, port } = await startOnPort(directory, place, binaries, options);
@@ -111,7 +112,6 @@ async function startOnPort(
   binaries: Binaries,
   options: EmbeddedPostgresOptions,
 ): Promise<{ server: Server; port: number }> {
-  if (options.port !== undefined && !(await isFree(options.port))) throw portInUse(options.port);
   for (let attempt = 1; ; attempt++) {
     const port = options.port ?? (await choosePort(place));
     const settings: ServerSettings = { port, maxConnections: options.maxConnections ?? 100, durable: options.durable };

@@ -53,6 +53,7 @@ export async function startServer(
   const output = await open(logFile(place), 'ax', 0o600);
   const options = serverOptions(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
   let child: ChildProcess;
+  let end: Promise<{ error?: Error }>;
   try {
     // A file and not a pipe: a server that writes into the pipe of a dead parent dies of it in the middle of its stop.
     child = spawn(program(binaries, 'postgres'), ['-D', place.data, ...options], {
@@ -62,13 +63,11 @@ export async function startServer(
       stdio: ['ignore', output.fd, output.fd],
       ...place.user,
     });
+    // Before anything is awaited: a server that finds its data damaged ends within a few milliseconds, and says so once.
+    end = ending(child);
   } finally {
     await output.close();
   }
-  const end = new Promise<{ error?: Error }>(resolve => {
-    child.once('exit', () => resolve({}));
-    child.once('error', error => resolve({ error }));
-  });
   child.unref();
   const { pid } = child;
   if (pid === undefined) throw (await end).error;
@@ -92,6 +91,14 @@ export async function startServer(
       await ended;
     },
   };
+}
+
+/** Resolves when the process has ended, with the error if it could not even be started. */
+function ending(child: ChildProcess): Promise<{ error?: Error }> {
+  return new Promise(resolve => {
+    child.once('exit', () => resolve({}));
+    child.once('error', error => resolve({ error }));
+  });
 }
 
 /**

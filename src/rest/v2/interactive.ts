@@ -88,6 +88,8 @@ const readList = (body: Body) => ({
 });
 
 function readLink(body: Body) {
-  const link = body.object('cta_url') ?? body;
+  // Written flat or as an object; what is missing is named as the contract has it.
+  const flat = body.has('display_text') || body.has('url');
+  const link = body.object('cta_url') ?? (flat ? body : new Body({}, body.errors, `${body.path('cta_url')}.`));
   return { displayText: link.requiredText('display_text'), url: link.requiredText('url') };
 }

@@ -51,10 +51,8 @@ function readOtp(call: Call) {
 /** Digits without the plus, as all sends answer. */
 const digits = (phone: string): string => phone.replace(/^\+/, '');
 
-const sentAnswer = (call: Call, { message, sandbox_code: code, ...otp }: SentOtpFragment): Answer => ({
-  ...(call.prefersAsync && { status: 202, headers: { 'preference-applied': 'respond-async' } }),
-  message: message?.status === 'QUEUED' ? 'Code queued' : 'Code sent',
-  data: {
+function sentAnswer(call: Call, { message, sandbox_code: code, ...otp }: SentOtpFragment): Answer {
+  const data = {
     message_id: message?.message_id ?? null,
     contact_id: otp.contact_id,
     phone: digits(otp.phone),
@@ -65,9 +63,15 @@ const sentAnswer = (call: Call, { message, sandbox_code: code, ...otp }: SentOtp
     expires_at: time(otp.expires_at),
     status: message?.status.toLowerCase() ?? null,
     sent_at: time(message?.sent_at ?? null),
-    ...(code !== null && { sandbox_code: code }),
-  },
-});
+  };
+  return {
+    ...(call.prefersAsync && { status: 202, headers: { 'preference-applied': 'respond-async' } }),
+    message: message?.status === 'QUEUED' ? 'Code queued' : 'Code sent',
+    data: code === null ? data : { ...data, sandbox_code: code },
+    // A code is told once: also of a sandbox it stands nowhere but as an HMAC.
+    ...(code !== null && { kept: data }),
+  };
+}
 
 const SENT: Changes = {
   without: ['message'],
@@ -77,7 +81,7 @@ const SENT: Changes = {
     code_sent: flag('It is on its way; the code itself is never told.'),
     status: nullable(text('How far the message has come.')),
     sent_at: nullable(timeShape('When the network took it.')),
-    sandbox_code: optional(text('The code, on a sandbox channel alone.')),
+    sandbox_code: optional(text('The code, on a sandbox channel alone; a repeated request does not tell it again.')),
   },
 };
 

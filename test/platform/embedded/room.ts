@@ -1,18 +1,19 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rm, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { test as base, expect } from 'vitest';
-import { SECOND } from '../../../src/platform/clock.ts';
+import { choosePlace } from '../../../src/platform/embedded/place.ts';
 import {
   type EmbeddedPostgres,
   type EmbeddedPostgresOptions,
   startEmbeddedPostgres,
 } from '../../../src/platform/embedded/postgres.ts';
+import { run } from '../../../src/platform/embedded/process.ts';
 import { createLog } from '../../../src/platform/log.ts';
 import { UserError } from '../../../src/platform/user-error.ts';
 
@@ -21,8 +22,8 @@ export const isRoot = process.geteuid?.() === 0;
 export const onLinux = process.platform === 'linux';
 const OWNER = fileURLToPath(new URL('./owner.ts', import.meta.url));
 
-/** For a suite whose tests need nothing of each other; most of their time is spent in waiting for the disk. */
-export const sideBySide = { concurrent: true, timeout: 30 * SECOND };
+/** For a suite whose tests need nothing of each other; most of their time is spent in waiting for servers. */
+export const sideBySide = { concurrent: true };
 
 /** Where a test works. */
 export interface Room {
@@ -36,16 +37,25 @@ export interface Room {
   readonly cleanups: (() => unknown)[];
 }
 
-/** A test that may ask for a room of its own, and whose remains are taken away. The tests of a file may so run side by side. */
+/**
+ * A test that may ask for a room of its own, and whose remains are taken away. The tests of a file may so run side by side.
+ * A file that extends it uses the extension alone: vitest keeps what is made once per file for each extension apart.
+ */
 export const test = base
   // biome-ignore lint/correctness/noEmptyPattern: vitest reads from the pattern which fixtures this one needs.
   .extend('shared', { scope: 'file' }, async ({}, { onCleanup }) => {
-    const path = await openDirectory('parley-shared-');
+    const path = await openDirectory(await quickestDirectory(), 'parley-shared-');
     onCleanup(() => rm(path, { recursive: true, force: true }));
     return path;
   })
+  /** The home of a server that has run once and was stopped, to be copied: making a cluster takes ten times as long. */
+  .extend('cluster', { scope: 'file' }, async ({ shared }): Promise<string> => {
+    const directory = join(shared, 'cluster');
+    await (await startEmbeddedPostgres({ directory, durable: false, log, fallbackRoots: [shared] })).stop();
+    return realpath(join(directory, 'postgres'));
+  })
   .extend('room', async ({ shared }, { onCleanup }): Promise<Room> => {
-    const path = await openDirectory('parley-room-');
+    const path = await openDirectory(dirname(shared), 'parley-room-');
     const room: Room = { path, directory: join(path, '.parley'), shared, cleanups: [] };
     onCleanup(async () => {
       for (const cleanup of room.cleanups.reverse()) await cleanup();
@@ -53,12 +63,50 @@ export const test = base
       await rm(path, { recursive: true, force: true, maxRetries: 10 });
     });
     return room;
+  })
+  /** A room in which Parley has run before. */
+  .extend('furnished', async ({ room, cluster }): Promise<Room> => {
+    await furnish(room, cluster);
+    return room;
   });
 
-async function openDirectory(prefix: string): Promise<string> {
-  const path = await realpath(await mkdtemp(join(tmpdir(), prefix)));
+async function openDirectory(parent: string, prefix: string): Promise<string> {
+  const path = await realpath(await mkdtemp(join(parent, prefix)));
   await chmod(path, 0o755);
   return path;
+}
+
+/**
+ * Memory, where the system offers it as a directory with room enough from which programs may run; else the directory for
+ * temporary files. A cluster is a thousand files: on a disk, laying them down and taking them away is most of the work.
+ */
+async function quickestDirectory(): Promise<string> {
+  const memory = '/dev/shm';
+  const { bavail, bsize } = await statfs(memory).catch(() => ({ bavail: 0, bsize: 0 }));
+  if (Math.min(bavail * bsize, process.availableMemory()) < 2 ** 31) return tmpdir();
+  const path = await mkdtemp(join(memory, 'parley-probe-')).catch(() => undefined);
+  if (path === undefined) return tmpdir();
+  try {
+    const probe = join(path, 'probe');
+    await writeFile(probe, '#!/bin/sh\n', { mode: 0o755 });
+    return (await run(probe, [])).code === 0 ? memory : tmpdir();
+  } finally {
+    await rm(path, { recursive: true });
+  }
+}
+
+/** Leaves in a directory what a Parley leaves there that has run once: a cluster, in the place that Parley itself would choose. */
+export async function furnish(
+  { directory, shared }: Room,
+  cluster: string,
+  options: { directory?: string; fallbackRoots?: readonly string[] } = {},
+): Promise<void> {
+  const target = options.directory ?? directory;
+  await mkdir(target, { recursive: true });
+  const { home } = await choosePlace(target, options.fallbackRoots ?? [shared]);
+  const parts = ['data', 'password'].map(name => join(cluster, name));
+  // With their owners, which fs.cp does not keep.
+  expect(await run('/bin/cp', ['-a', ...parts, home])).toMatchObject({ code: 0 });
 }
 
 /** Starts a server that is stopped after the test. */

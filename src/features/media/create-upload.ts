@@ -1,0 +1,47 @@
+import type { Context } from '../../context.ts';
+import { FieldErrorList } from '../../errors.ts';
+import type { MediaType } from '../../network/network.ts';
+import { HOUR } from '../../platform/clock.ts';
+import { newId } from '../../platform/ids.ts';
+import { isStorable, lengthOf } from '../../platform/text.ts';
+import { callerOf } from '../caller.ts';
+import { requireFeature } from '../tenants/feature.ts';
+import { channelFor } from './channel.ts';
+import { MAX_FILENAME, nameOnly, type PendingMedia } from './file.ts';
+import { insertPending } from './store.ts';
+
+export interface UploadInput {
+  readonly kind?: MediaType | null | undefined;
+  readonly filename?: string | null | undefined;
+  readonly mimeType?: string | null | undefined;
+  readonly channelId?: number | null | undefined;
+}
+
+/** How long a place waits for its file. */
+const WAITS_MS = HOUR;
+
+/**
+ * Makes a place for a file that is still to come. The bytes do not come through GraphQL: its multipart requests are read
+ * whole, mix files with operations and need no preflight of browsers; a `PUT` with the token has none of this.
+ * @throws VALIDATION_ERROR, NOT_FOUND (channel), MESSAGING_NOT_CONFIGURED, FEATURE_NOT_AVAILABLE
+ */
+export async function createUpload(context: Context, input: UploadInput): Promise<PendingMedia> {
+  const { tenant } = callerOf(context);
+  requireFeature(tenant, 'media');
+  const { filename = null, mimeType = null } = input;
+  const errors = new FieldErrorList();
+  if (filename !== null && (lengthOf(filename) > MAX_FILENAME || !isStorable(filename) || nameOnly(filename) === ''))
+    errors.add('filename', `Must have 1 to ${MAX_FILENAME} characters.`);
+  if (mimeType !== null && !/^[\w.+-]{1,60}\/[\w.+-]{1,100}(;.{0,100})?$/.test(mimeType))
+    errors.add('mimeType', 'Must be a media type such as application/pdf.');
+  errors.throwIfAny();
+  const channelId = await channelFor(context, tenant.id, input.channelId ?? null);
+  return insertPending(context.db.write, tenant.id, {
+    id: newId(),
+    channelId,
+    kind: input.kind ?? null,
+    filename: filename === null ? null : nameOnly(filename),
+    mimeType,
+    expiresAt: new Date(context.clock.now() + WAITS_MS).toISOString(),
+  });
+}

@@ -1,0 +1,125 @@
+import { pipeline, type Readable, Transform } from 'node:stream';
+import { LRUCache } from 'lru-cache';
+import type { Principal, Resources } from '../../context.ts';
+import { CodedError, notFound } from '../../errors.ts';
+import {
+  type ChannelCredentials,
+  type MediaDownload,
+  type MediaInfo,
+  NetworkCallError,
+} from '../../network/network.ts';
+import { MINUTE } from '../../platform/clock.ts';
+import { sweeper } from '../../platform/garbage.ts';
+import { openChannel } from './channel.ts';
+import { type FilePlace, hexDigest } from './file.ts';
+import { findFile } from './store.ts';
+
+/** A file that the network keeps, found but not opened. */
+export interface RemoteFile {
+  readonly mimeType: string;
+  readonly filename: string | null;
+  /** Hex; undefined where nobody knows it. */
+  readonly sha256: string | undefined;
+  /** Bytes. */
+  readonly size: number | undefined;
+  /** Asks the network for it, or for a part by a `Range` header. @throws NOT_FOUND, SERVICE_UNAVAILABLE */
+  open(range: string | undefined): Promise<MediaDownload>;
+}
+
+export interface MediaReader {
+  /**
+   * Finds the file of an upload or of a message. The network is asked only for what we do not know.
+   * @param wantsSize whether the size is needed before the file is opened
+   * @throws NOT_FOUND, also when the network has forgotten it; SERVICE_UNAVAILABLE
+   */
+  find(principal: Principal, id: string, wantsSize: boolean): Promise<RemoteFile>;
+}
+
+/** The network's addresses are good for five minutes. */
+const ADDRESS_MS = 4 * MINUTE;
+const MAX_ADDRESSES = 10_000;
+
+const gone = (): CodedError =>
+  new CodedError(
+    'NOT_FOUND',
+    'The network no longer has this file: it keeps what was sent for 30 days and what was received for 7.',
+  );
+
+/** Reads files from where they are: the network. Players ask for many parts of one file, so its address is remembered. */
+export function createMediaReader(resources: Resources): MediaReader {
+  const { db, network, log } = resources;
+  const addresses = new LRUCache<string, MediaInfo>({ max: MAX_ADDRESSES, ttl: ADDRESS_MS });
+
+  /** What went wrong, in words for who wants the file. */
+  function refusal(error: unknown): unknown {
+    if (!(error instanceof NetworkCallError)) return error;
+    // An object that does not exist, or not any more.
+    if (error.error?.code === 100) return gone();
+    log.warn({ reason: error.message }, 'a file could not be fetched');
+    return new CodedError(
+      'SERVICE_UNAVAILABLE',
+      `The network does not give the file at the moment${error.error ? `: ${error.error.title}` : ''}.`,
+      { retry_after: 5 },
+    );
+  }
+
+  async function infoOf(channel: ChannelCredentials, mediaId: string, anew = false): Promise<MediaInfo> {
+    const key = `${channel.phoneNumberId} ${mediaId}`;
+    const known = anew ? undefined : addresses.get(key);
+    if (known) return known;
+    const info = await network.mediaInfo(channel, mediaId);
+    addresses.set(key, info);
+    return info;
+  }
+
+  async function openAt(channel: ChannelCredentials, mediaId: string, range?: string): Promise<MediaDownload> {
+    for (const anew of [false, true]) {
+      const { url } = await infoOf(channel, mediaId, anew);
+      const download = await network.downloadMedia(channel, url, range);
+      if (download) return { ...download, stream: swept(download.stream) };
+    }
+    throw gone();
+  }
+
+  return {
+    async find({ tenant }, id, wantsSize) {
+      const place = await findFile(db.read, tenant.id, id);
+      if (!place) throw notFound('Media');
+      const { network_media_id: mediaId } = place;
+      const channel = await openChannel(resources, tenant.id, place.channel_id);
+      const isKnown = place.mime_type !== null && place.sha256 !== null && (place.size !== null || !wantsSize);
+      const info = isKnown
+        ? undefined
+        : await infoOf(channel, mediaId).catch(error => {
+            throw refusal(error);
+          });
+      return {
+        ...described(place, info),
+        open: range =>
+          openAt(channel, mediaId, range).catch(error => {
+            throw refusal(error);
+          }),
+      };
+    },
+  };
+}
+
+const described = (place: FilePlace, info: MediaInfo | undefined): Omit<RemoteFile, 'open'> => ({
+  mimeType: place.mime_type ?? info?.mimeType ?? 'application/octet-stream',
+  filename: place.filename,
+  sha256: hexDigest(place.sha256) ?? hexDigest(info?.sha256) ?? undefined,
+  size: place.size ?? info?.size,
+});
+
+/** The stream, with what went through it swept away; whoever destroys the one destroys the other. */
+function swept(stream: Readable): Readable {
+  const sweep = sweeper();
+  const through = new Transform({
+    transform(piece: Buffer, _encoding, done) {
+      sweep(piece.length);
+      done(null, piece);
+    },
+  });
+  pipeline(stream, through, () => undefined);
+  return through;
+}

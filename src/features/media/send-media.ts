@@ -1,0 +1,98 @@
+import type { Context } from '../../context.ts';
+import { FieldErrorList } from '../../errors.ts';
+import type { JsonObject, MediaType } from '../../network/network.ts';
+import { isUuid } from '../../platform/ids.ts';
+import { isStorable, lengthOf } from '../../platform/text.ts';
+import { callerOf, tenantOf } from '../caller.ts';
+import type { MessageRow } from '../messages/message.ts';
+import { type SendInput, send } from '../messages/send.ts';
+import { requireFeature } from '../tenants/feature.ts';
+import { MAX_FILENAME, nameOnly, type StoredMedia } from './file.ts';
+import { sendableUntil } from './lifetime.ts';
+import { getMedia } from './store.ts';
+
+export interface SendMediaInput extends SendInput {
+  readonly kind: MediaType;
+  /** Where the network fetches the file; or else */
+  readonly link?: string | null | undefined;
+  /** the id of an upload. */
+  readonly mediaId?: string | null | undefined;
+  readonly caption?: string | null | undefined;
+  readonly filename?: string | null | undefined;
+}
+
+/** In characters, after merging (cloud-api §4). */
+export const MAX_CAPTION = 1_024;
+export const MAX_LINK = 2_000;
+
+/**
+ * Sends a file that was uploaded, or one that the network fetches (what goes wrong there comes later: the message fails
+ * with 131053). Errors as `send`; VALIDATION_ERROR on link, mediaId, caption, filename; FEATURE_NOT_AVAILABLE.
+ */
+export async function sendMedia(context: Context, input: SendMediaInput): Promise<MessageRow> {
+  const { tenant } = callerOf(context);
+  requireFeature(tenant, 'media');
+  const errors = new FieldErrorList();
+  checkWords(input, errors);
+  const media = input.link == null ? await mediaOf(context, input, errors) : undefined;
+  errors.throwIfAny();
+  const { kind, link, caption } = input;
+  const filename = kind === 'document' ? nameOf(input.filename ?? media?.filename) : undefined;
+  return send(context, 'sendMediaMessage', input, {
+    type: kind,
+    freeForm: true,
+    // An upload belongs to its number: without another word it is sent from there.
+    channelId: media?.channel_id,
+    texts: { caption: { text: caption ?? '', maxLength: MAX_CAPTION, mayBeEmpty: true } },
+    compose(text) {
+      const merged = text('caption');
+      const place: JsonObject = media ? { id: media.network_media_id } : { link };
+      const content = { ...place, ...(merged && { caption: merged }), ...(filename && { filename }) };
+      return { body: merged || null, content };
+    },
+  });
+}
+
+const nameOf = (filename: string | undefined): string | undefined => filename && nameOnly(filename);
+
+function checkWords({ kind, link, mediaId, caption, filename }: SendMediaInput, errors: FieldErrorList): void {
+  if (link != null && mediaId != null) errors.add('link', 'Give a link or a mediaId, not both.');
+  if (link == null && mediaId == null) errors.add('link', 'A link or a mediaId is required.');
+  const fault = link == null ? undefined : linkFault(link);
+  if (fault !== undefined) errors.add('link', fault);
+  if (kind === 'audio' && caption) errors.add('caption', 'Audio has no caption.');
+  if (filename == null) return;
+  if (kind !== 'document') errors.add('filename', 'Only a document has a file name.');
+  else if (lengthOf(filename) > MAX_FILENAME || !isStorable(filename) || nameOnly(filename) === '')
+    errors.add('filename', `Must have 1 to ${MAX_FILENAME} characters.`);
+}
+
+/** What is wrong with an address from which the network is to fetch a file. */
+export function linkFault(link: string): string | undefined {
+  if (link.length > MAX_LINK) return `May have at most ${MAX_LINK} characters.`;
+  const url = URL.canParse(link) ? new URL(link) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol) || !isStorable(link) || /\s/.test(link))
+    return 'Must be an address that starts with https:// or http://.';
+  return url.username || url.password ? 'May hold no user name or password.' : undefined;
+}
+
+/** The upload that a send names, where it fits what is sent. @param field what errors name, of sends with more than one place for a file */
+export async function mediaOf(
+  context: Context,
+  { kind, mediaId, channelId }: Pick<SendMediaInput, 'kind' | 'mediaId' | 'channelId'>,
+  errors: FieldErrorList,
+  field = 'mediaId',
+): Promise<StoredMedia | undefined> {
+  if (mediaId == null) return undefined;
+  const [media] = isUuid(mediaId) ? await getMedia(context.db.read, tenantOf(context), [mediaId]) : [];
+  const fault = (message: string): undefined => {
+    errors.add(field, message);
+    return undefined;
+  };
+  if (!media) return fault('There is no media with this id.');
+  if (media.state === 'pending') return fault('Its file has not been uploaded yet.');
+  if (media.expires_at < sendableUntil(context.clock.now())) return fault('It has expired: upload the file again.');
+  if (media.kind !== kind) return fault(`Its file is ${media.mime_type}: that is sent as ${media.kind}.`);
+  if (channelId != null && channelId !== media.channel_id) return fault('It was uploaded for another channel.');
+  return media;
+}

@@ -1,0 +1,61 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startGateway, type TestGateway } from '../../support/gateway.ts';
+import { type MediaClient, mediaOf } from './client.ts';
+
+const MB = 1024 * 1024;
+const SIZE = 40 * MB;
+const LOOK_EVERY = 10 * MB;
+
+let gateway: TestGateway;
+let media: MediaClient;
+beforeAll(async () => {
+  gateway = await startGateway();
+  media = mediaOf(gateway);
+});
+afterAll(() => gateway.stop());
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+/** Bytes of buffers that are really held; how much garbage there may be beside them is for test/bench/media-memory.ts to say. */
+function held(): number {
+  collect();
+  return process.memoryUsage().arrayBuffers;
+}
+
+const PIECE = Buffer.alloc(64 * 1024, 1);
+const PDF_HEAD = Buffer.concat([Buffer.from('%PDF-1.4\n'), PIECE.subarray(9)]);
+
+/** One and the same piece again and again, so that what is held is not ours. @param look called now and then in the midst */
+async function* document(look: () => void): AsyncGenerator<Buffer> {
+  yield PDF_HEAD;
+  for (let sent = PIECE.length; sent < SIZE; sent += PIECE.length) {
+    if (sent % LOOK_EVERY === 0) look();
+    yield PIECE;
+  }
+}
+
+test.each([
+  ['as fast as it goes', null],
+  ['with a network slower than its client', 40 * MB],
+])('40 MB go through without being held, %s', { timeout: 30_000 }, async (_what, mediaBytesPerSecond) => {
+  gateway.emulator.setFaults({ mediaBytesPerSecond });
+  const id = await media.place({ filename: 'a.pdf' });
+  // The emulated network and the client, in this process too, are counted along.
+  const before = held();
+  const seen: number[] = [];
+  const look = (): void => void seen.push(held() - before);
+  const answer = await media.put(id, document(look), { 'content-length': String(SIZE) });
+  expect(answer).toMatchObject({ status: 201, body: { data: { size: SIZE } } });
+  let size = 0;
+  for await (const piece of (await media.get(id)).body ?? []) {
+    if (Math.floor(size / LOOK_EVERY) !== Math.floor((size + piece.length) / LOOK_EVERY)) look();
+    size += piece.length;
+  }
+  expect(size).toBe(SIZE);
+  expect(seen.length).toBeGreaterThanOrEqual(6);
+  // Buffers of six sockets and what the collector has not swept yet; the file held once would be 40 MB.
+  expect(Math.max(...seen)).toBeLessThan(SIZE / 2);
+});
