@@ -28,7 +28,7 @@ create table monthly_usage (
   constraint conversations_within_plan check (conversations <= conversations_granted)
 );
 
--- The last month in which a conversation was counted.
+-- The last month in which a conversation was counted. It only moves forward: clocks differ at the turn of a month.
 alter table conversations add column counted_month date;
 
 -- What may not stand in a message, such as a one-time code: the network's object as it is really sent, sealed under

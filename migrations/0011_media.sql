@@ -21,4 +21,6 @@ create table media (
 );
 -- What a message that was sent carried.
 create index media_by_network_id on media (tenant_id, network_media_id);
+-- What the deletion of a channel looks for.
+create index media_by_channel on media (tenant_id, channel_id);
 create index media_by_expiry on media (expires_at);

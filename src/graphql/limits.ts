@@ -41,7 +41,7 @@ export interface Measured {
   readonly depth: number;
   readonly aliases: number;
   readonly rootFields: number;
-  /** What would be calls of their own in REST: each mutation, each list at the root. */
+  /** What would be calls of their own in REST: each mutation, each object and each list at the root. */
   readonly calls: number;
   readonly directives: number;
   /** The argument whose literal is no text that can be stored. */
@@ -70,7 +70,7 @@ export function measure(schema: GraphQLSchema, document: DocumentNode, operation
     depth: walk.depth,
     aliases: walk.aliases,
     rootFields: walk.rootFields,
-    calls: isMutation ? walk.rootFields : walk.rootLists,
+    calls: isMutation ? walk.rootFields : walk.rootReads,
     directives: walk.directives,
     faultyLiteral: faultyLiteral(document),
     introspects: walk.introspects,
@@ -99,7 +99,7 @@ class Walk {
   depth = 0;
   aliases = 0;
   rootFields = 0;
-  rootLists = 0;
+  rootReads = 0;
   directives = 0;
   introspects = false;
   introspection = 0;
@@ -179,7 +179,7 @@ class Walk {
     const below = this.selectionSet(field.selectionSet, result, depth + 1);
     const nullable = isNonNullType(definition.type) ? definition.type.ofType : definition.type;
     const isPage = result.name.endsWith('Connection');
-    if (depth === 1 && (isPage || isListType(nullable))) this.rootLists += 1;
+    if (depth === 1) this.rootReads += 1;
     if (isPage) {
       const size = pageSize(field, this.#defaults);
       return variables => 2 + size(variables) * below(variables);
@@ -230,7 +230,7 @@ const tooComplex = (limit: string, maximum: number, actual: number): CodedError 
 
 /**
  * What an operation is charged of the rate limits, where a call of REST is charged one point. An operation costs what the
- * same would cost by REST: one point for each mutation (a batch is one) and for each list at the root, at least one.
+ * same would cost by REST: one point for each mutation (a batch is one) and for each object or list at the root, at least one.
  * What is nested is included, 3,000 objects with each point; what goes beyond is charged as well. Objects are counted as
  * for `cost`: the largest number that can come back, by page sizes, before anything is read.
  * @returns whole points, 1 or more

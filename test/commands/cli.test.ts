@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { type Finished, Program, run, Session } from './program.ts';
+import { type Finished, run, Session } from './program.ts';
 
 let directory: string;
 let database: TestDatabase;
@@ -74,11 +74,11 @@ test('parley as a process of its own tells its help, its version and a fault, an
   timeout: 60_000,
 }, async () => {
   const [help, version, fault] = await Promise.all([
-    run(directory, ['tenant', 'create', '--help']),
+    run(directory, ['schema', '--help']),
     run(directory, ['--version']),
     run(directory, ['tenant', 'list']),
   ]);
-  expect(help).toMatchObject({ code: 0, output: expect.stringMatching(/^Usage: parley tenant create /) });
+  expect(help).toMatchObject({ code: 0, output: expect.stringMatching(/^Usage: parley schema /) });
   expect(version).toMatchObject({ code: 0, output: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
   expect(fault).toMatchObject({ code: 1, output: expect.stringMatching(/^No database: set DATABASE_URL/) });
 });
@@ -189,7 +189,7 @@ test('two migrations at once are safe, and a database without them is named by s
 
 test('a worker serves its health and nothing else', { timeout: 30_000 }, async () => {
   const port = String(20_000 + (process.pid % 20_000));
-  const worker = new Program(directory, ['serve', '--role', 'worker'], { ...env(), PORT: port });
+  const worker = session.start(directory, ['serve', '--role', 'worker'], { ...env(), PORT: port });
   await worker.says('listening');
   const status = async (path: string): Promise<number> => (await fetch(`http://127.0.0.1:${port}${path}`)).status;
   expect([await status('/readyz'), await status('/graphql'), await status('/api/v2/contacts')]).toEqual([

@@ -5,18 +5,22 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { DevFacts } from '../../src/commands/database.ts';
 import { eventually } from '../support/gateway.ts';
-import { Program, run } from './program.ts';
+import { Program, type Running, Session } from './program.ts';
 
 let directory: string;
 let program: Program;
+/** What needs no process of its own: other commands, and starts that a signal ends in order. */
+let session: Session;
 
 const ANY_PORTS = { PORT: '0', PARLEY_EMULATOR_PORT: '0' };
-const start = async (args: readonly string[] = []): Promise<DevFacts> => {
-  program = new Program(directory, ['dev', ...args], ANY_PORTS);
-  await program.says('Parley is running');
-  return facts();
-};
 const facts = async (): Promise<DevFacts> => JSON.parse(await readFile(join(directory, '.parley/dev.json'), 'utf8'));
+
+/** Starts a gateway in the session, where it runs until `stop`. */
+async function start(...args: string[]): Promise<Running> {
+  const dev = session.start(directory, ['dev', ...args], ANY_PORTS);
+  await dev.says('Parley is running');
+  return dev;
+}
 
 async function graphql({ graphqlUrl, token }: DevFacts, query: string) {
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
@@ -24,6 +28,8 @@ async function graphql({ graphqlUrl, token }: DevFacts, query: string) {
   // biome-ignore lint/suspicious/noExplicitAny: what a test expects of an answer it says by assertions
   return (await answer.json()) as { data: any };
 }
+
+const KEPT = '{ groups(search: "kept") { nodes { name } } }';
 
 /** Processes that work in a directory, whatever they are. */
 async function processesIn(path: string): Promise<string[]> {
@@ -36,17 +42,21 @@ async function processesIn(path: string): Promise<string[]> {
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'parley-dev-'));
+  session = new Session();
 }, 60_000);
 
 afterAll(async () => {
   program?.child.kill('SIGKILL');
+  session.child.kill('SIGKILL');
   await rm(directory, { recursive: true, force: true, maxRetries: 5 });
 });
 
 test('parley dev starts everything in an empty directory, and what it prints and writes down is true', {
   timeout: 60_000,
 }, async () => {
-  const written = await start();
+  program = new Program(directory, ['dev'], ANY_PORTS);
+  await program.says('Parley is running');
+  const written = await facts();
   expect(program.output).toContain(written.token);
   expect(program.output).toContain(written.graphqlUrl);
   expect((await stat(join(directory, '.parley/dev.json'))).mode & 0o777).toBe(0o600);
@@ -77,56 +87,56 @@ test('parley dev starts everything in an empty directory, and what it prints and
 });
 
 test('other commands find the database of the running gateway', { timeout: 30_000 }, async () => {
-  const list = await run(directory, ['tenant', 'list', '--json']);
+  const list = await session.run(directory, ['tenant', 'list', '--json']);
   expect(JSON.parse(list.output)).toMatchObject([{ slug: 'demo' }]);
-  const created = await run(directory, ['token', 'create', '--tenant', 'demo', '--scopes', 'contacts:read']);
+  const created = await session.run(directory, ['token', 'create', '--tenant', 'demo', '--scopes', 'contacts:read']);
   const token = /ply_\w+/.exec(created.output)?.[0] ?? '';
   expect((await graphql({ ...(await facts()), token }, '{ viewer { scopes } }')).data.viewer.scopes).toEqual([
     'contacts:read',
   ]);
-  const status = await run(directory, ['migrate', '--status']);
+  const status = await session.run(directory, ['migrate', '--status']);
   expect(status.output).not.toContain('missing');
 });
 
 test('a second one in the same directory is refused with a sentence, and disturbs nothing', {
   timeout: 30_000,
 }, async () => {
-  const second = await run(directory, ['dev'], ANY_PORTS);
+  const second = await session.run(directory, ['dev'], ANY_PORTS);
   expect(second).toMatchObject({ code: 1, output: expect.stringMatching(/already running in .* \(process \d+\)/) });
   expect(second.output).not.toMatch(/\n\s+at /);
   expect((await graphql(await facts(), '{ viewer { tenant { slug } } }')).data.viewer.tenant.slug).toBe('demo');
 });
 
-test('SIGTERM stops everything within 10 seconds, and no process is left behind', { timeout: 30_000 }, async () => {
-  const before = Date.now();
-  expect((await program.kill('SIGTERM')).code).toBe(0);
-  expect(Date.now() - before).toBeLessThan(10_000);
+test('after kill -9 no database is left behind, and the next start has everything that was answered', {
+  timeout: 30_000,
+}, async () => {
+  const { data } = await graphql(await facts(), 'mutation { createGroup(input: { name: "Kept" }) { name } }');
+  expect(data.createGroup.name).toBe('Kept');
+  await program.kill('SIGKILL');
+  await eventually(async () => expect(await processesIn(directory)).toEqual([]), 10_000);
+  const dev = await start();
+  expect((await graphql(await facts(), KEPT)).data.groups.nodes).toEqual([{ name: 'Kept' }]);
+  expect((await dev.kill('SIGINT')).code).toBe(0);
   await eventually(async () => expect(await processesIn(directory)).toEqual([]));
 });
 
 test('a second start keeps the data and the token', { timeout: 30_000 }, async () => {
   const before = await facts();
-  const after = await start();
+  const dev = await start();
+  const after = await facts();
   expect(after.token).toBe(before.token);
-  const { data } = await graphql(after, 'mutation { createGroup(input: { name: "Kept" }) { name } }');
-  expect(data.createGroup.name).toBe('Kept');
+  expect((await graphql(after, KEPT)).data.groups.nodes).toEqual([{ name: 'Kept' }]);
+  expect((await dev.kill('SIGHUP')).code).toBe(0);
 });
 
-test('after kill -9 no database is left behind, and the next start has everything that was answered', {
+test('a port in use is told in a sentence, and nothing is left running, under npm neither', {
   timeout: 30_000,
 }, async () => {
-  await program.kill('SIGKILL');
-  await eventually(async () => expect(await processesIn(directory)).toEqual([]), 10_000);
-  const { data } = await graphql(await start(), '{ groups(search: "kept") { nodes { name } } }');
-  expect(data.groups.nodes).toEqual([{ name: 'Kept' }]);
-});
-
-test('a port in use is told in a sentence, and nothing is left running', { timeout: 30_000 }, async () => {
-  await program.kill('SIGINT');
   const taken = createServer();
   await new Promise<void>(done => taken.listen(0, '127.0.0.1', done));
   const { port } = taken.address() as { port: number };
-  const refused = await run(directory, ['dev'], { ...ANY_PORTS, PORT: String(port) });
+  const npm = { npm_lifecycle_event: 'start' };
+  const refused = await session.run(directory, ['dev'], { ...ANY_PORTS, ...npm, PORT: String(port) });
   taken.close();
   expect(refused.code).toBe(1);
   expect(refused.output).toContain(`Port ${port} on 127.0.0.1 is in use.`);
@@ -136,8 +146,18 @@ test('a port in use is told in a sentence, and nothing is left running', { timeo
 
 test('--reset forgets the data of earlier starts', { timeout: 30_000 }, async () => {
   const before = (await facts()).token;
-  const fresh = await start(['--reset']);
+  await start('--reset');
+  const fresh = await facts();
   expect(fresh.token).not.toBe(before);
-  expect((await graphql(fresh, '{ groups(search: "kept") { totalCount } }')).data.groups.totalCount).toBe(0);
-  await program.kill('SIGTERM');
+  expect((await graphql(fresh, KEPT)).data.groups.nodes).toEqual([]);
+});
+
+test('SIGTERM stops everything within 10 seconds, and no process is left behind', { timeout: 30_000 }, async () => {
+  const before = Date.now();
+  // With no further command to come, the process must end by itself: nothing is open, of this start or one before.
+  const ended = session.close();
+  session.child.kill('SIGTERM');
+  expect(await ended).toEqual({ code: 0, signal: null });
+  expect(Date.now() - before).toBeLessThan(10_000);
+  await eventually(async () => expect(await processesIn(directory)).toEqual([]));
 });

@@ -19,5 +19,5 @@ process.on('message', async ({ cwd, args, env }: Start) => {
   for (const name of Object.keys(env)) delete process.env[name];
   process.chdir(home);
   for (const stream of [process.stdout, process.stderr]) stream.write(END_OF_OUTPUT);
-  process.send?.(ended);
+  if (process.connected) process.send?.(ended);
 });

@@ -31,12 +31,12 @@ export interface Finished {
 const bare = (): NodeJS.ProcessEnv =>
   Object.fromEntries(
     Object.entries(process.env).filter(
-      ([name]) => !/^(PARLEY_|DATABASE_URL$|PORT$|HOST$|npm_|VITEST|NODE_(?!COMPILE_CACHE$))/.test(name),
+      ([name]) => !/^(PARLEY_|DATABASE_URL$|PORT$|HOST$|npm_|VITEST|NODE_)/.test(name),
     ),
   );
 
 /** A command under way, with both outputs read together. */
-abstract class Running {
+export abstract class Running {
   abstract readonly finished: Promise<Finished>;
   abstract readonly child: ChildProcess;
   output = '';

@@ -35,7 +35,11 @@ describe('an operation costs', () => {
   test.each<[string, number, string, object?]>([
     ['who am I', 1, '{ viewer { tenant { name } scopes } }'],
     ['one object and all that belongs to it', 1, '{ contact(id: 1) { id groups { id name } source { id } } }'],
-    ['twenty objects by their ids', 1, `{ ${repeat(20, n => `c${n}: contact(id: ${n}) { id }`)} }`],
+    [
+      'twenty objects by their ids, as twenty calls of REST',
+      20,
+      `{ ${repeat(20, n => `c${n}: contact(id: ${n}) { id }`)} }`,
+    ],
     ['a page of 100', 1, '{ contacts(first: 100) { nodes { id phone } pageInfo { endCursor } } }'],
     [
       'a page of 100 messages with their contacts',

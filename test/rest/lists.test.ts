@@ -11,7 +11,7 @@ let source: number;
 
 beforeAll(async () => {
   gateway = await startGateway();
-  const tenant = await gateway.addTenant({ plan: 'standard' });
+  const tenant = await gateway.addTenant({ plan: 'unlimited' });
   rest = restOf(gateway, tenant);
   group = (await rest('POST', '/groups', { name: 'VIP' })).body.data.id;
   source = (await rest('POST', '/sources', { name: 'Fair' })).body.data.id;

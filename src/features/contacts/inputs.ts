@@ -21,7 +21,10 @@ export const PHONE = 'In international format; stored as E.164, unique in the te
 const details = (t: InputFields) => ({
   firstName: t.string({ description: 'At most 255 characters.' }),
   lastName: t.string({ description: 'At most 255 characters.' }),
-  type: t.field({ type: ContactTypeEnum, description: 'LEAD when nothing is said of a new contact.' }),
+  type: t.field({
+    type: ContactTypeEnum,
+    description: 'What it is to the business. A new contact is a LEAD when nothing is said.',
+  }),
   email: t.string({ description: 'At most 191 characters, unique in the tenant.' }),
   company: t.string({ description: 'At most 255 characters.' }),
   description: t.string({ description: 'At most 65,535 characters.' }),
@@ -30,8 +33,8 @@ const details = (t: InputFields) => ({
   state: t.string({ description: 'At most 255 characters.' }),
   zip: t.string({ description: 'At most 20 characters.' }),
   countryId: t.int({ description: 'ISO 3166-1 numeric, for example 276.' }),
-  sourceId: t.id({ description: "The tenant's default when nothing is said of a new contact." }),
-  statusId: t.id({ description: "The tenant's default when nothing is said of a new contact." }),
+  sourceId: t.id({ description: "Where it came from. A new contact has the tenant's default when nothing is said." }),
+  statusId: t.id({ description: "How far it has come. A new contact has the tenant's default when nothing is said." }),
   assigneeId: t.id({ description: 'A staff member.' }),
 });
 

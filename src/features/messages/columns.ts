@@ -13,6 +13,8 @@ const COLUMNS_OF: Readonly<Record<string, readonly Column[]>> = {
   content: ['content'],
   rendered: ['type', 'content'],
   media: ['type', 'content'],
+  location: ['type', 'content'],
+  sharedContacts: ['type', 'content'],
   reply: ['direction', 'type', 'content'],
   status: ['status'],
   error: ['error'],

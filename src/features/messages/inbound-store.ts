@@ -43,7 +43,7 @@ export async function openWindows(
     order by w.contact_id, w.channel_id
     on conflict (tenant_id, contact_id, channel_id) do update
       set window_expires_at = greatest(v.window_expires_at, excluded.window_expires_at) where v.tenant_id = excluded.tenant_id
-    returning id, contact_id, channel_id, coalesce(counted_month = ${month}::date, false) as is_counted`.execute(trx);
+    returning id, contact_id, channel_id, coalesce(counted_month >= ${month}::date, false) as is_counted`.execute(trx);
   return rows;
 }
 

@@ -126,7 +126,7 @@ export async function send(
       ? context.bus.settled(tenant.id, message.id, ACCEPTANCE_TIMEOUT_MS)
       : undefined;
     const row = await accept(context, message, addressee, found.is_used_up)
-      .catch(error => onRefusal(context, error, key))
+      .catch(error => onRefusal(context, error, key, counter.month))
       .catch(error => {
         accepted?.cancel();
         throw error;
@@ -285,11 +285,10 @@ function recipientFields(addressee: Addressee): Parameters<typeof mergeFields>[1
 }
 
 /** Nothing was written. A key that another request has just used, or a contact just made, is found at the next look. */
-async function onRefusal(context: Context, error: unknown, key: string | undefined): Promise<undefined> {
+async function onRefusal(context: Context, error: unknown, key: string | undefined, month: string): Promise<undefined> {
   if (isLimitViolation(error)) throw await limitRefusal(context.db.write, callerOf(context).tenant.id);
   const feature = monthlyLimitOf(error);
-  if (feature)
-    throw await monthlyRefusal(context.db.write, callerOf(context).tenant.id, monthOf(context.clock.now()), feature);
+  if (feature) throw await monthlyRefusal(context.db.write, callerOf(context).tenant.id, month, feature);
   const constraint = violationOf(error)?.constraint;
   if (constraint === 'idempotency_keys_pkey' && key !== undefined) {
     await forgetExpiredKey(context, key);

@@ -123,7 +123,7 @@ export async function readSendContext(
   const { rows } = await sql<SendContext>`
     select ch.id as channel_id, ch.status as channel_status, ch.status_reason as channel_status_reason,
            case when c.id is not null then ${contactJson} end as contact, v.id as conversation_id, v.window_expires_at,
-           coalesce(v.counted_month = ${counter.month}::date, false) as is_counted,
+           coalesce(v.counted_month >= ${counter.month}::date, false) as is_counted,
            u.shard is null or coalesce(u.messages >= u.messages_granted, false) as is_used_up,
            k.operation as key_operation, encode(k.fingerprint, 'hex') as key_fingerprint, k.result as key_result, k.answer as key_answer,
            extract(epoch from now() - k.created_at)::float8 as key_age
@@ -252,7 +252,7 @@ const knownConversation = (tenantId: number, id: number, isCounted: boolean, { c
       isCounted
         ? sql`select from v where false`
         : sql`update conversations set counted_month = ${counter.month}::date
-              where tenant_id = ${tenantId} and id = (select id from v) and counted_month is distinct from ${counter.month}::date
+              where tenant_id = ${tenantId} and id = (select id from v) and (counted_month is null or counted_month < ${counter.month}::date)
               returning id`
     }
   )`;

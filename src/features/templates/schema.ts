@@ -189,7 +189,7 @@ builder.queryFields(t => ({
     nullable: true,
     description: "One template, by global id, the network's id or databaseId.",
     authScopes: { scope: 'templates:read' },
-    args: { id: t.arg.id({ required: true, description: 'Its global id or databaseId.' }) },
+    args: { id: t.arg.id({ required: true, description: "Its global id, the network's id or its databaseId." }) },
     resolve: (_root, { id }, context) => templateOf(context, id),
   }),
 }));

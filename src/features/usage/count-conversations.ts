@@ -7,7 +7,10 @@ import { addConversations } from './store.ts';
 export async function countConversations(trx: Db, tenantId: number, month: string, count: number): Promise<void> {
   if (count === 0) return;
   const shard = anyShard();
-  if (await addConversations(trx, tenantId, month, shard, count)) return;
+  if (await addConversations(trx, tenantId, month, shard, count, false)) return;
+  // What other rows have left comes first: lifting this one beside it would grant more than the plan has.
   await reshareMonth(trx, tenantId, month, shard);
-  await addConversations(trx, tenantId, month, shard, count);
+  if (await addConversations(trx, tenantId, month, shard, count, false)) return;
+  await addConversations(trx, tenantId, month, shard, count, true);
+  await reshareMonth(trx, tenantId, month, shard);
 }

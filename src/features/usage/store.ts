@@ -58,13 +58,18 @@ export async function grant(
     where u.tenant_id = ${tenantId} and u.month = ${month}::date and u.shard = g.place - 1`.execute(trx);
 }
 
-/** Counts conversations that people began: they are never turned away, so this may pass what was granted. @returns whether the month has begun */
+/**
+ * Counts conversations that people began.
+ * @param anyway they are never turned away: what was granted is lifted with them where the plan has no more to grant
+ * @returns false when the row is not there, or has no room
+ */
 export async function addConversations(
   trx: Db,
   tenantId: number,
   month: string,
   shard: number,
   count: number,
+  anyway: boolean,
 ): Promise<boolean> {
   const { rows } = await sql`
     update monthly_usage
@@ -72,6 +77,7 @@ export async function addConversations(
         -- greatest() passes over null, which is unlimited and has to stay so.
         conversations_granted = case when conversations_granted is not null then greatest(conversations_granted, conversations + ${count}::bigint) end
     where tenant_id = ${tenantId} and month = ${month}::date and shard = ${shard}
+      and (${anyway} or conversations_granted is null or conversations + ${count}::bigint <= conversations_granted)
     returning shard`.execute(trx);
   return rows.length > 0;
 }

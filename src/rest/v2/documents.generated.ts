@@ -33,13 +33,13 @@ export type ContactDetailsInput = {
   readonly groupIds?: ReadonlyArray<string> | null | undefined;
   /** At most 255 characters. */
   readonly lastName?: string | null | undefined;
-  /** The tenant's default when nothing is said of a new contact. */
+  /** Where it came from. A new contact has the tenant's default when nothing is said. */
   readonly sourceId?: string | null | undefined;
   /** At most 255 characters. */
   readonly state?: string | null | undefined;
-  /** The tenant's default when nothing is said of a new contact. */
+  /** How far it has come. A new contact has the tenant's default when nothing is said. */
   readonly statusId?: string | null | undefined;
-  /** LEAD when nothing is said of a new contact. */
+  /** What it is to the business. A new contact is a LEAD when nothing is said. */
   readonly type?: ContactType | null | undefined;
   /** At most 20 characters. */
   readonly zip?: string | null | undefined;
@@ -125,13 +125,13 @@ export type CreateContactInput = {
   readonly lastName?: string | null | undefined;
   /** In international format; stored as E.164, unique in the tenant. */
   readonly phone: string;
-  /** The tenant's default when nothing is said of a new contact. */
+  /** Where it came from. A new contact has the tenant's default when nothing is said. */
   readonly sourceId?: string | null | undefined;
   /** At most 255 characters. */
   readonly state?: string | null | undefined;
-  /** The tenant's default when nothing is said of a new contact. */
+  /** How far it has come. A new contact has the tenant's default when nothing is said. */
   readonly statusId?: string | null | undefined;
-  /** LEAD when nothing is said of a new contact. */
+  /** What it is to the business. A new contact is a LEAD when nothing is said. */
   readonly type?: ContactType | null | undefined;
   /** At most 20 characters. */
   readonly zip?: string | null | undefined;
@@ -171,13 +171,13 @@ export type CreateContactsItem = {
   readonly lastName?: string | null | undefined;
   /** Required. In international format; stored as E.164, unique in the tenant. */
   readonly phone?: string | null | undefined;
-  /** The tenant's default when nothing is said of a new contact. */
+  /** Where it came from. A new contact has the tenant's default when nothing is said. */
   readonly sourceId?: string | null | undefined;
   /** At most 255 characters. */
   readonly state?: string | null | undefined;
-  /** The tenant's default when nothing is said of a new contact. */
+  /** How far it has come. A new contact has the tenant's default when nothing is said. */
   readonly statusId?: string | null | undefined;
-  /** LEAD when nothing is said of a new contact. */
+  /** What it is to the business. A new contact is a LEAD when nothing is said. */
   readonly type?: ContactType | null | undefined;
   /** At most 20 characters. */
   readonly zip?: string | null | undefined;
@@ -800,13 +800,13 @@ export type UpdateContactInput = {
   readonly lastName?: string | null | undefined;
   /** In international format; stored as E.164, unique in the tenant. */
   readonly phone?: string | null | undefined;
-  /** The tenant's default when nothing is said of a new contact. */
+  /** Where it came from. A new contact has the tenant's default when nothing is said. */
   readonly sourceId?: string | null | undefined;
   /** At most 255 characters. */
   readonly state?: string | null | undefined;
-  /** The tenant's default when nothing is said of a new contact. */
+  /** How far it has come. A new contact has the tenant's default when nothing is said. */
   readonly statusId?: string | null | undefined;
-  /** LEAD when nothing is said of a new contact. */
+  /** What it is to the business. A new contact is a LEAD when nothing is said. */
   readonly type?: ContactType | null | undefined;
   /** At most 20 characters. */
   readonly zip?: string | null | undefined;

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { deleteOldMedia } from '../../../src/features/media/clean.ts';
+import { TIMESTAMP } from '../../rest/client.ts';
 import { codeOf, dataOf, faultsOf } from '../../support/answers.ts';
 import { eventually, startGateway, type TestGateway } from '../../support/gateway.ts';
 import { type MediaClient, mediaOf } from './client.ts';

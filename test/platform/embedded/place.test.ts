@@ -87,7 +87,7 @@ describe.runIf(isRoot)('root below a directory closed to the server (needs root)
     room,
   }) => {
     await chmod(room.path, 0o700);
-    const server = await start(room);
+    const server = await start(room, { durable: true });
     expect(await query(server.url, 'select 1')).toEqual([[1]]);
     const home = await readlink(join(room.directory, 'postgres'));
     expect(home.startsWith(`${room.shared}/`)).toBe(true);

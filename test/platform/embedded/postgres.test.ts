@@ -1,13 +1,13 @@
 import { once } from 'node:events';
-import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { removeEmbeddedPostgres, startEmbeddedPostgres } from '../../../src/platform/embedded/postgres.ts';
 import { isServerOf, processStart, run } from '../../../src/platform/embedded/process.ts';
 import {
   test as base,
+  DEEP,
   furnish,
   isRoot,
   killWatchdog,
@@ -24,8 +24,9 @@ import {
 const RUNNING = /^Parley is already running in .*\.parley \(process \d+\)\. Stop it first, or use another directory\.$/;
 
 /** The tests of this file; `server` is one for those that only look at it. */
-const test = base.extend('server', { scope: 'file' }, async ({ shared }, { onCleanup }) => {
-  const directory = join(shared, 'd'.repeat(80), 'e'.repeat(80));
+const test = base.extend('server', { scope: 'file' }, async ({ shared, cluster }, { onCleanup }) => {
+  const directory = join(shared, DEEP);
+  await furnish({ directory, shared }, cluster);
   const options = { directory, durable: true, maxConnections: 17, fallbackRoots: [shared] };
   const { url, stop } = await startEmbeddedPostgres({ ...options, log });
   onCleanup(stop);
@@ -43,11 +44,10 @@ describe('an embedded PostgreSQL', () => {
     expect(await query(second.url, 'select answer from kept')).toEqual([[42]]);
   });
 
-  test('starts within 3 s the first time and within 1 s from then on, where the machine lets it', async ({ room }) => {
-    // On a disk, as for everybody.
-    const disk = await mkdtemp(join(tmpdir(), 'parley-timed-'));
-    room.cleanups.push(() => rm(disk, { recursive: true }));
-    await chmod(disk, 0o755);
+  test('starts within 3 s the first time and within 1 s from then on, where the machine lets it', async ({
+    furnished: room,
+    cluster,
+  }) => {
     const timed = async (directory: string, createdCluster: boolean): Promise<number> => {
       const from = performance.now();
       const server = await start(room, { directory });
@@ -56,13 +56,15 @@ describe('an embedded PostgreSQL', () => {
       await server.stop();
       return ms;
     };
-    expect(await bestBelow(3_000, attempt => timed(join(disk, `timed ${attempt}`), true))).toBeLessThan(3_000);
-    expect(await bestBelow(1_000, () => timed(join(disk, 'timed 0'), false))).toBeLessThan(1_000);
+    const first = (attempt: number) =>
+      attempt === 0 ? cluster.startMs : timed(join(room.path, `first ${attempt}`), true);
+    expect(await bestBelow(3_000, first)).toBeLessThan(3_000);
+    expect(await bestBelow(1_000, () => timed(room.directory, false))).toBeLessThan(1_000);
   });
 });
 
 /** What else the machine does can only make it slower: the best of at most four says what it takes. */
-async function bestBelow(boundMs: number, measure: (attempt: number) => Promise<number>): Promise<number> {
+async function bestBelow(boundMs: number, measure: (attempt: number) => Promise<number> | number): Promise<number> {
   let best = Number.POSITIVE_INFINITY;
   for (let attempt = 0; attempt < 4 && best >= boundMs; attempt += 1) best = Math.min(best, await measure(attempt));
   return best;
@@ -211,7 +213,9 @@ describe('a port that is in use', sideBySide, () => {
 });
 
 describe('data', sideBySide, () => {
-  test('are removed on demand, and only those', async ({ furnished: room }) => {
+  test('are removed on demand, and only those; the next start makes them anew, also what was cut off half-way', async ({
+    furnished: room,
+  }) => {
     const first = await start(room);
     await query(first.url, 'create table gone ()');
     await writeFile(join(room.directory, 'secret-key'), 'of somebody else');
@@ -219,7 +223,10 @@ describe('data', sideBySide, () => {
     await first.stop();
     await removeEmbeddedPostgres(room.directory, { log });
     await removeEmbeddedPostgres(room.directory, { log });
+    expect(await readdir(room.directory)).not.toContain('postgres');
     expect(await readFile(join(room.directory, 'secret-key'), 'utf8')).toBe('of somebody else');
+
+    await mkdir(join(room.directory, 'postgres/data.new/base'), { recursive: true });
     const second = await start(room);
     expect(second.createdCluster).toBe(true);
     expect(await query(second.url, `select to_regclass('gone')`)).toEqual([[null]]);
@@ -241,11 +248,6 @@ describe('data', sideBySide, () => {
     await rm(join(data, 'global/pg_control'));
     await cp(join(room.path, 'PG_VERSION'), join(data, 'PG_VERSION'));
     expect(await refusal(start(room))).toMatch(/did not start\. It wrote:[\s\S]*pg_control[\s\S]*server\.log/);
-  });
-
-  test('of a start that was cut off half-way are made anew', async ({ room }) => {
-    await mkdir(join(room.directory, 'postgres/data.new/base'), { recursive: true });
-    expect((await start(room)).createdCluster).toBe(true);
   });
 });
 

@@ -25,6 +25,19 @@ const OWNER = fileURLToPath(new URL('./owner.ts', import.meta.url));
 /** For a suite whose tests need nothing of each other; most of their time is spent in waiting for servers. */
 export const sideBySide = { concurrent: true };
 
+/** A path too long for a Unix socket, whose address has room for 107 bytes. */
+export const DEEP = join('d'.repeat(80), 'e'.repeat(80));
+
+/**
+ * What a Parley leaves that has run once, to be copied: making it takes ten times as long. Made on a disk and in the deep,
+ * as anybody's may be.
+ */
+export interface Cluster {
+  readonly home: string;
+  /** How long the start took that made it. */
+  readonly startMs: number;
+}
+
 /** Where a test works. */
 export interface Room {
   /** Removed after the test; open to every user. */
@@ -48,11 +61,21 @@ export const test = base
     onCleanup(() => rm(path, { recursive: true, force: true }));
     return path;
   })
-  /** The home of a server that has run once and was stopped, to be copied: making a cluster takes ten times as long. */
-  .extend('cluster', { scope: 'file' }, async ({ shared }): Promise<string> => {
-    const directory = join(shared, 'cluster');
-    await (await startEmbeddedPostgres({ directory, durable: false, log, fallbackRoots: [shared] })).stop();
-    return realpath(join(directory, 'postgres'));
+  .extend('cluster', { scope: 'file' }, async ({ shared }, { onCleanup }): Promise<Cluster> => {
+    const disk = await openDirectory(tmpdir(), 'parley-cluster-');
+    onCleanup(() => rm(disk, { recursive: true, force: true }));
+    const directory = join(disk, DEEP);
+    const from = performance.now();
+    const { createdCluster, stop } = await startEmbeddedPostgres({
+      directory,
+      durable: false,
+      log,
+      fallbackRoots: [shared],
+    });
+    const startMs = performance.now() - from;
+    await stop();
+    expect(createdCluster).toBe(true);
+    return { home: await realpath(join(directory, 'postgres')), startMs };
   })
   .extend('room', async ({ shared }, { onCleanup }): Promise<Room> => {
     const path = await openDirectory(dirname(shared), 'parley-room-');
@@ -81,7 +104,7 @@ async function openDirectory(parent: string, prefix: string): Promise<string> {
  * temporary files. A cluster is a thousand files: on a disk, laying them down and taking them away is most of the work.
  */
 async function quickestDirectory(): Promise<string> {
-  const memory = '/dev/shm';
+  const memory = '/nonexistent';
   const { bavail, bsize } = await statfs(memory).catch(() => ({ bavail: 0, bsize: 0 }));
   if (Math.min(bavail * bsize, process.availableMemory()) < 2 ** 31) return tmpdir();
   const path = await mkdtemp(join(memory, 'parley-probe-')).catch(() => undefined);
@@ -97,14 +120,14 @@ async function quickestDirectory(): Promise<string> {
 
 /** Leaves in a directory what a Parley leaves there that has run once: a cluster, in the place that Parley itself would choose. */
 export async function furnish(
-  { directory, shared }: Room,
-  cluster: string,
+  { directory, shared }: Pick<Room, 'directory' | 'shared'>,
+  { home: original }: Cluster,
   options: { directory?: string; fallbackRoots?: readonly string[] } = {},
 ): Promise<void> {
   const target = options.directory ?? directory;
   await mkdir(target, { recursive: true });
   const { home } = await choosePlace(target, options.fallbackRoots ?? [shared]);
-  const parts = ['data', 'password'].map(name => join(cluster, name));
+  const parts = ['data', 'password'].map(name => join(original, name));
   // With their owners, which fs.cp does not keep.
   expect(await run('/bin/cp', ['-a', ...parts, home])).toMatchObject({ code: 0 });
 }
