@@ -113,6 +113,11 @@ export class Body {
     return value == null ? undefined : new Body(value, this.errors, `${this.#prefix}${name}.`);
   }
 
+  /** The fields that were given a value. */
+  get names(): string[] {
+    return Object.keys(this.#fields).filter(name => this.#fields[name] != null);
+  }
+
   /** The whole path of a field, as faults name it. */
   path(name: string): string {
     return this.#prefix + name;

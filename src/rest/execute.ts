@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Replay } from '../context.ts';
+import { CodedError } from '../errors.ts';
 import type { Operation } from '../graphql/documents.ts';
 import type { Caller, Kernel } from '../graphql/kernel.ts';
 import { Call, type RestRequest } from './call.ts';
@@ -38,7 +39,10 @@ export function wireFailure(dialect: Dialect, refusal: Refusal, request: RestReq
   const retryAfter = refusal.status === 503 || refusal.status === 429 ? refusal.details?.['retry_after'] : undefined;
   const headers = {
     'content-type': contentType,
-    ...(typeof retryAfter === 'number' && { 'retry-after': String(retryAfter) }),
+    ...(typeof retryAfter === 'number' && {
+      'retry-after': String(retryAfter),
+      ...(refusal.status === 429 && { 'x-ratelimit-reset': String(Math.ceil(meta.nowMs / 1_000) + retryAfter) }),
+    }),
     ...(refusal.status === 401 && { 'www-authenticate': 'Bearer' }),
   };
   return { status: refusal.status, headers, body: JSON.stringify(body) };
@@ -73,16 +77,24 @@ export async function execute(
   if (kept) return replayed(kept);
 
   const meta = { requestId: caller.requestId, nowMs: context.clock.now() };
-  const refusal = errors && refusalOfErrors(errors, plan.names);
-  const dress = (told: Answer): WireAnswer => wireSuccess(dialect, route, told, call, meta);
-  const [answer, lasting] = refusal
-    ? [wireFailure(dialect, refusal, request, meta)]
-    : withLasting(plan.respond(data), dress);
-  // A message that the network refused exists, and stays refused: that too is the one answer to this key. Any other error
-  // after the work was done is a fault of ours, which a repetition may find mended.
-  if (replay.key !== undefined && (!refusal || refusal.code === 'MESSAGE_SEND_FAILED'))
+  const told = errors ? refusalOfErrors(errors, plan.names) : answerOf(plan, data);
+  const dress = (said: Answer): WireAnswer => wireSuccess(dialect, route, said, call, meta);
+  const [answer, lasting] = 'code' in told ? [wireFailure(dialect, told, request, meta)] : withLasting(told, dress);
+  // A message that the network refused exists, and stays refused; a code that was wrong stays wrong: those too are the one
+  // answer to this key. Any other error after the work was done is a fault of ours, which a repetition may find mended.
+  if (replay.key !== undefined && (!errors || ('code' in told && told.code === 'MESSAGE_SEND_FAILED')))
     await keep(host, context, lasting ?? answer);
   return replay.replayed ? replayed(answer) : answer;
+}
+
+/** What the result is in this dialect. A question that GraphQL answers with no is a refusal in REST. */
+function answerOf(plan: ReturnType<Route['plan']>, data: unknown): Answer | Refusal {
+  try {
+    return plan.respond(data);
+  } catch (error) {
+    if (error instanceof CodedError) return refusalOfErrors([error], plan.names);
+    throw error;
+  }
 }
 
 /** An answer, and beside it what is kept of one that tells a secret. */

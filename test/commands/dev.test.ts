@@ -2,9 +2,8 @@ import { mkdtemp, readdir, readFile, readlink, rm, stat } from 'node:fs/promises
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { DevFacts } from '../../src/commands/database.ts';
-import { eventually } from '../support/gateway.ts';
 import { Program, type Running, Session } from './program.ts';
 
 let directory: string;
@@ -39,6 +38,9 @@ async function processesIn(path: string): Promise<string[]> {
   );
   return at.filter(([, cwd]) => cwd.startsWith(path)).map(([pid]) => pid);
 }
+
+const nothingRuns = (): Promise<void> =>
+  vi.waitFor(async () => expect(await processesIn(directory)).toEqual([]), 10_000);
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'parley-dev-'));
@@ -113,11 +115,11 @@ test('after kill -9 no database is left behind, and the next start has everythin
   const { data } = await graphql(await facts(), 'mutation { createGroup(input: { name: "Kept" }) { name } }');
   expect(data.createGroup.name).toBe('Kept');
   await program.kill('SIGKILL');
-  await eventually(async () => expect(await processesIn(directory)).toEqual([]), 10_000);
+  await nothingRuns();
   const dev = await start();
   expect((await graphql(await facts(), KEPT)).data.groups.nodes).toEqual([{ name: 'Kept' }]);
   expect((await dev.kill('SIGINT')).code).toBe(0);
-  await eventually(async () => expect(await processesIn(directory)).toEqual([]));
+  await nothingRuns();
 });
 
 test('a second start keeps the data and the token', { timeout: 30_000 }, async () => {
@@ -141,7 +143,7 @@ test('a port in use is told in a sentence, and nothing is left running, under np
   expect(refused.code).toBe(1);
   expect(refused.output).toContain(`Port ${port} on 127.0.0.1 is in use.`);
   expect(refused.output).not.toMatch(/\n\s+at /);
-  await eventually(async () => expect(await processesIn(directory)).toEqual([]));
+  await nothingRuns();
 });
 
 test('--reset forgets the data of earlier starts', { timeout: 30_000 }, async () => {
@@ -159,5 +161,5 @@ test('SIGTERM stops everything within 10 seconds, and no process is left behind'
   session.child.kill('SIGTERM');
   expect(await ended).toEqual({ code: 0, signal: null });
   expect(Date.now() - before).toBeLessThan(10_000);
-  await eventually(async () => expect(await processesIn(directory)).toEqual([]));
+  await nothingRuns();
 });

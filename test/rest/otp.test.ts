@@ -145,6 +145,23 @@ describe('POST /auth/verify', () => {
     expect(told(await verify(code))).toEqual([422, 'OTP_NOT_FOUND', { attempts_remaining: 0 }]);
   });
 
+  it('tells a repetition with its key the same again, and counts no further try', async () => {
+    await send();
+    const code = await tenant.codeFor(phone);
+    const keyed = (key: string, given: string) =>
+      rest('POST', '/auth/verify', { phone, code: given }, { 'idempotency-key': `${phone} ${key}` });
+    const wrong = await keyed('wrong', otherThan(code));
+    expect(told(wrong)).toEqual([422, 'INVALID_CODE', { attempts_remaining: 4 }]);
+    const again = await keyed('wrong', otherThan(code));
+    expect([again.text, again.headers.get('idempotency-replayed')]).toEqual([wrong.text, 'true']);
+    expect((await status()).verification_attempts).toBe(1);
+    expect(told(await keyed('wrong', code))[1]).toBe('IDEMPOTENCY_MISMATCH');
+    const right = await keyed('right', code);
+    expect(right.status).toBe(200);
+    expect((await keyed('right', code)).text).toBe(right.text);
+    expect(told(await verify(code))[1]).toBe('OTP_NOT_FOUND');
+  });
+
   it('counts five wrong codes, and then compares no more', async () => {
     await send();
     const code = await tenant.codeFor(phone);
@@ -187,6 +204,7 @@ describe('POST /auth/resend', () => {
     const refused = await resend();
     expect(told(refused)).toEqual([429, 'RATE_LIMIT_EXCEEDED', { retry_after: expect.closeTo(299, -1), limit: 3 }]);
     expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
+    expect(refused.headers.get('x-ratelimit-reset')).toMatch(/^\d{10}$/);
     expect(told(await verify('FIRST-1'))[1]).toBe('INVALID_CODE');
     expect((await verify(code)).status).toBe(200);
   });

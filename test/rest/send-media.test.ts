@@ -176,7 +176,7 @@ describe('is refused by field', () => {
     ['no recipient', { phone: undefined }, 'phone'],
     ['a caption on audio', { media_type: 'audio', caption: 'x' }, 'caption'],
     ['a long caption', { caption: 'x'.repeat(1_025) }, 'caption'],
-    ['a file name on an image', { filename: 'x.jpg' }, 'filename'],
+    ['a long file name', { media_type: 'document', filename: 'x'.repeat(256) }, 'filename'],
   ])('%s', async (_what, change, field) => {
     const answer = await rest('POST', '/messages/media', { ...base, ...change });
     expect(answer.status).toBe(422);

@@ -263,6 +263,10 @@ describe('sending a template', () => {
       'field_2',
       'header_field_1',
     ]);
+    expect(await faults({ ...ORDER, field_11: 'x', button_3: 'x' })).toEqual({
+      field_11: ['There are only field_1 to field_10.'],
+      button_3: ['There are only button_0 to button_2.'],
+    });
     expect(await faults({ ...ORDER, field_2: undefined, field_3: 'x' })).toEqual({
       field_2: ['Is required.'],
       field_3: [expect.stringContaining('one too many')],

@@ -185,6 +185,10 @@ const VerifyOtpInput = builder.inputType('VerifyOtpInput', {
     phone: t.string({ required: true, description: PHONE }),
     code: t.string({ required: true, description: `${MIN_CODE} to ${MAX_CODE} characters; blanks do not count.` }),
     purpose: purposeField(t),
+    idempotencyKey: t.string({
+      description:
+        'A repeated request is told the same again for 24 hours, and counts as no further try. At most 255 characters.',
+    }),
   }),
 });
 

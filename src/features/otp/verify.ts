@@ -3,6 +3,7 @@ import { FieldErrorList } from '../../errors.ts';
 import { append, type NewEvent } from '../../events.ts';
 import type { Db } from '../../platform/database.ts';
 import { callerOf } from '../caller.ts';
+import { once } from '../idempotency/once.ts';
 import { requireFeature } from '../tenants/feature.ts';
 import { capRefusal, verifyCaps, windowStart } from './caps.ts';
 import { addFailure, readUse, takeVerification } from './caps-store.ts';
@@ -15,6 +16,7 @@ export interface VerifyOtpInput {
   readonly phone: string;
   readonly code: string;
   readonly purpose?: string | null | undefined;
+  readonly idempotencyKey?: string | null | undefined;
 }
 
 /** Why a code did not verify. */
@@ -40,12 +42,13 @@ const NO_MAC = new Uint8Array(32);
  * of one number come one after the other, whatever process they run in. The try is counted before anything is compared, and
  * an answer is only given once all of it is committed: nobody learns of a guess that was not counted.
  *
- * A number that has no code goes the same way, HMAC and comparison included.
+ * A number that has no code goes the same way, HMAC and comparison included. A repetition with its idempotency key is told
+ * again what the first request was, and counts as no try: whoever lost the answer must not lose the login.
  *
  * @throws VALIDATION_ERROR, FEATURE_NOT_AVAILABLE; RATE_LIMIT_EXCEEDED with retry_after, which counts as no try
  */
 export async function verifyOtp(context: Context, input: VerifyOtpInput): Promise<Verification> {
-  const { db, clock, config, secrets, signals } = context;
+  const { clock, config, secrets, signals } = context;
   const { tenant } = callerOf(context);
   requireFeature(tenant, 'otp');
   const errors = new FieldErrorList();
@@ -60,7 +63,7 @@ export async function verifyOtp(context: Context, input: VerifyOtpInput): Promis
   const caps = verifyCaps(config.otp);
   const windowOf = (cap: (typeof caps)[keyof typeof caps]) => ({ since: windowStart(now, cap), max: cap.max });
   const [verifications, failures] = [windowOf(caps.verifications), windowOf(caps.failures)];
-  const { reason, otp } = await db.transaction(async trx => {
+  const verify = async (trx: Db): Promise<Outcome> => {
     if (!(await takeVerification(trx, tenant.id, place.phoneKey, nowIso, verifications, failures)))
       throw capRefusal(Object.values(caps), await readUse(trx, tenant.id, place.phoneKey), now);
     const tried = await countAttempt(trx, tenant.id, place, nowIso);
@@ -69,17 +72,25 @@ export async function verifyOtp(context: Context, input: VerifyOtpInput): Promis
     const isRight = isSameMac(mac, code?.mac ?? NO_MAC);
     if (tried) return isRight ? succeed(trx, tenant.id, tried, nowIso) : fail(trx, tenant.id, tried, nowIso);
     return refuse(trx, tenant.id, code, nowIso);
+  };
+  const keyed = { operation: 'verifyOtp', key: input.idempotencyKey, input };
+  const verification = await once<Verification>(context, keyed, {
+    run: async trx => told(place, await verify(trx)),
+    store: answer => answer,
+    again: async stored => stored as Verification,
   });
   signals.send('events');
-  return {
-    phone: place.phone,
-    purpose: place.purpose,
-    verified: reason === null,
-    reason,
-    attempts_remaining: reason === 'INVALID_CODE' && otp ? attemptsRemaining(otp) : 0,
-    verified_at: reason === null ? (otp?.verified_at ?? null) : null,
-  };
+  return verification;
 }
+
+const told = ({ phone, purpose }: ReturnType<typeof readPlace>, { reason, otp }: Outcome): Verification => ({
+  phone,
+  purpose,
+  verified: reason === null,
+  reason,
+  attempts_remaining: reason === 'INVALID_CODE' && otp ? attemptsRemaining(otp) : 0,
+  verified_at: reason === null ? (otp?.verified_at ?? null) : null,
+});
 
 interface Outcome {
   /** Null: it verified. */

@@ -842,6 +842,8 @@ export type UpdateStatusInput = {
 export type VerifyOtpInput = {
   /** 4 to 15 characters; blanks do not count. */
   readonly code: string;
+  /** A repeated request is told the same again for 24 hours, and counts as no further try. At most 255 characters. */
+  readonly idempotencyKey?: string | null | undefined;
   /** A phone number in international format. */
   readonly phone: string;
   /** What the code is for: a word of at most 50 characters (a to z, 0 to 9, _ . and -). There is one live code for each phone number and purpose. */

@@ -151,7 +151,9 @@ export const otpRoutes: readonly Route[] = [
       const phone = body.requiredText('phone', 'phone_number');
       const code = body.requiredText('code', 'otp');
       return {
-        variables: { input: said({ phone, code, purpose: body.text('purpose') || PURPOSE }) },
+        variables: {
+          input: said({ phone, code, purpose: body.text('purpose') || PURPOSE, idempotencyKey: call.idempotencyKey }),
+        },
         respond: ({ verification: { reason, attempts_remaining, ...verified } }) => {
           if (reason !== null) throw new CodedError(reason, REFUSALS[reason], { attempts_remaining });
           return {

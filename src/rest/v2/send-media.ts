@@ -56,7 +56,8 @@ export const sendMediaRoutes: readonly Route[] = [
         link,
         mediaId: received ?? known,
         caption: body.text('caption') || undefined,
-        filename: body.text('filename') || undefined,
+        // Clients that send everything send it with a picture too; only a document is called anything.
+        filename: kind === 'DOCUMENT' ? body.text('filename') || undefined : undefined,
       });
       return {
         variables: { input },

@@ -37,7 +37,19 @@ const filesGiven = (body: Body): Record<string, string> =>
 
 type Values = Pick<SendTemplateMessageInput, 'header' | 'body' | 'buttons'>;
 
+/** Numbers beyond those there are would be left out without a word. */
+function refuseOthers(body: Body): void {
+  for (const name of body.names) {
+    const [, kind, number] = /^(field|button)_(\d+)$/.exec(name) ?? [];
+    if (kind === 'field' && (Number(number) < 1 || Number(number) > FIELDS))
+      body.errors.add(name, `There are only field_1 to field_${FIELDS}.`);
+    if (kind === 'button' && Number(number) >= BUTTONS)
+      body.errors.add(name, `There are only button_0 to button_${BUTTONS - 1}.`);
+  }
+}
+
 function readValues(body: Body): Values {
+  refuseOthers(body);
   const texts = numbered(FIELDS, 1).map(number => body.text(`field_${number}`));
   // One that is left out before another one is empty, which is an error of its own name.
   const last = texts.findLastIndex(value => value != null);

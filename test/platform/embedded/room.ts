@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rm, statfs, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -16,6 +16,7 @@ import {
 import { run } from '../../../src/platform/embedded/process.ts';
 import { createLog } from '../../../src/platform/log.ts';
 import { UserError } from '../../../src/platform/user-error.ts';
+import { quickestDirectory } from '../../support/quickest-directory.ts';
 
 export const log = createLog('silent');
 export const isRoot = process.geteuid?.() === 0;
@@ -97,25 +98,6 @@ async function openDirectory(parent: string, prefix: string): Promise<string> {
   const path = await realpath(await mkdtemp(join(parent, prefix)));
   await chmod(path, 0o755);
   return path;
-}
-
-/**
- * Memory, where the system offers it as a directory with room enough from which programs may run; else the directory for
- * temporary files. A cluster is a thousand files: on a disk, laying them down and taking them away is most of the work.
- */
-async function quickestDirectory(): Promise<string> {
-  const memory = '/nonexistent';
-  const { bavail, bsize } = await statfs(memory).catch(() => ({ bavail: 0, bsize: 0 }));
-  if (Math.min(bavail * bsize, process.availableMemory()) < 2 ** 31) return tmpdir();
-  const path = await mkdtemp(join(memory, 'parley-probe-')).catch(() => undefined);
-  if (path === undefined) return tmpdir();
-  try {
-    const probe = join(path, 'probe');
-    await writeFile(probe, '#!/bin/sh\n', { mode: 0o755 });
-    return (await run(probe, [])).code === 0 ? memory : tmpdir();
-  } finally {
-    await rm(path, { recursive: true });
-  }
 }
 
 /** Leaves in a directory what a Parley leaves there that has run once: a cluster, in the place that Parley itself would choose. */
