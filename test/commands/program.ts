@@ -27,7 +27,10 @@ export interface Finished {
   readonly output: string;
 }
 
-/** The environment of a user who has set nothing; what Node has compiled before is kept, for speed. */
+/**
+ * The environment of a user who has set nothing. Nor is it told where Node keeps what it has compiled: to write that
+ * down costs a process some three times what it spares the next, and few follow here.
+ */
 const bare = (): NodeJS.ProcessEnv =>
   Object.fromEntries(
     Object.entries(process.env).filter(

@@ -23,7 +23,7 @@ declare module 'vitest' {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env['PARLEY_TEST_DATABASE_URL'];
   const directory = await mkdtemp(join(await quickestDirectory(), 'parley-test-'));
-  // Tests start programs some eighty times: with what the first has compiled, the others start in two thirds of the time.
+  // Tests start programs: with what the first has compiled, the others start in two thirds of the time.
   process.env['NODE_COMPILE_CACHE'] = join(directory, 'compiled');
   const embedded =
     given !== undefined
