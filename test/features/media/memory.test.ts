@@ -1,8 +1,7 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startGateway, type TestGateway } from '../../support/gateway.ts';
 import { type MediaClient, mediaOf } from './client.ts';
+import { held } from './held.ts';
 
 const MB = 1024 * 1024;
 const SIZE = 40 * MB;
@@ -15,15 +14,6 @@ beforeAll(async () => {
   media = mediaOf(gateway);
 });
 afterAll(() => gateway.stop());
-
-setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc') as () => void;
-
-/** Bytes of buffers that are really held; how much garbage there may be beside them is for test/bench/media-memory.ts to say. */
-function held(): number {
-  collect();
-  return process.memoryUsage().arrayBuffers;
-}
 
 const PIECE = Buffer.alloc(64 * 1024, 1);
 const PDF_HEAD = Buffer.concat([Buffer.from('%PDF-1.4\n'), PIECE.subarray(9)]);
