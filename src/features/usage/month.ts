@@ -1,5 +1,8 @@
-/** Rows that count one month of one tenant. Eight senders in nine then find theirs free; more would make the plan's end slower. */
-export const SHARDS = 8;
+/**
+ * Rows that count one month of one tenant. A sender holds its row until its transaction is on the disk, so two who meet at one
+ * row wait for each other: of 16 at once, with 8 rows they accepted 404 messages a second here, with 64 rows 681.
+ */
+export const SHARDS = 64;
 
 /** The month of an instant: its first day in UTC, as a date of the database. */
 export const monthOf = (nowMs: number): string => `${new Date(nowMs).toISOString().slice(0, 7)}-01`;

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { Kysely, PostgresDialect } from 'kysely';
 import type pg from 'pg';
 import { insertOutbound, readSendContext } from '../../../src/features/messages/store.ts';
-import { monthOf } from '../../../src/features/usage/month.ts';
+import { monthOf, SHARDS } from '../../../src/features/usage/month.ts';
 import type { Db, Tables } from '../../../src/platform/database.ts';
 import { newId } from '../../../src/platform/ids.ts';
 import { type Contestant, compete, type Options, overHttp, type Sample } from '../contest.ts';
@@ -81,7 +81,7 @@ async function pgbenchScript(pool: pg.Pool, tenant: FilledTenant): Promise<strin
   // Numbers that stand for nothing else, and not for each other: the statements are only captured, they insert nothing.
   const contactId = tenant.firstContactId + 4_321;
   const conversationId = tenant.firstConversationId + 1_234;
-  const counter = { month: monthOf(Date.now()), shard: 0 };
+  const counter = { month: monthOf(Date.now()), shard: 777 };
   const message = {
     id: newId(),
     channelId,
@@ -103,7 +103,7 @@ async function pgbenchScript(pool: pg.Pool, tenant: FilledTenant): Promise<strin
     [message.eventId, UUID],
     [contactId, `(${tenant.firstContactId} + :n)`],
     [conversationId, `(${tenant.firstConversationId} + :n)`],
-    [counter.shard, 'floor(random() * 8)'],
+    [counter.shard, ':shard'],
     [message.createdAt, `date_trunc('milliseconds', clock_timestamp())`],
   ]);
   const statements = captured.map(({ sql, parameters }) => {
@@ -114,7 +114,7 @@ async function pgbenchScript(pool: pg.Pool, tenant: FilledTenant): Promise<strin
     );
     return text.replace(/--[^\n]*/g, '').replace(/\s+/g, ' ');
   });
-  return `\\set n random(0, ${CONTACTS - 1})\n${statements.map(text => `${text};\n`).join('')}`;
+  return `\\set n random(0, ${CONTACTS - 1})\n\\set shard random(0, ${SHARDS - 1})\n${statements.map(text => `${text};\n`).join('')}`;
 }
 
 function literal(value: unknown): string {
