@@ -6,7 +6,7 @@ import { createSecretBox } from '../../src/platform/crypto.ts';
 import { isoTimestamp } from '../../src/platform/database.ts';
 import { idFor, isUuid, newId } from '../../src/platform/ids.ts';
 import { type ColumnType, decodeCursor, encodeCursor, escapeLike } from '../../src/platform/list-query.ts';
-import { isStorable, lengthOf } from '../../src/platform/text.ts';
+import { isLonger, isStorable, lengthOf } from '../../src/platform/text.ts';
 
 describe('global ids', () => {
   const type = fc.string({ unit: fc.constantFrom(...'ABCabcXYZ'), minLength: 1, maxLength: 20 });
@@ -218,6 +218,13 @@ test('text is counted as people count it, and told apart from what cannot be sto
     fc.property(
       fc.string({ unit: 'grapheme', maxLength: 300 }),
       text => lengthOf(text) <= text.length && (text.length < 100 || lengthOf(text) === [...text].length),
+    ),
+  );
+  fc.assert(
+    fc.property(
+      fc.string({ unit: 'grapheme', maxLength: 300 }),
+      fc.nat(300),
+      (text, max) => isLonger(text, max) === [...text].length > max,
     ),
   );
   expect(['a', '👍', ''].map(isStorable)).toEqual([true, true, true]);

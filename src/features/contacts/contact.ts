@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { FieldErrorList } from '../../errors.ts';
 import { type Phone, parsePhone } from '../../platform/phone.ts';
-import { isStorable, lengthOf } from '../../platform/text.ts';
+import { isLonger, isStorable } from '../../platform/text.ts';
 import { countryOf } from '../countries/country.ts';
 import type { LabelRow } from '../labels/label.ts';
 import type { StaffRow } from '../staff/staff-member.ts';
@@ -125,7 +125,7 @@ export function parseContact(input: ContactInput, errors: FieldErrorList, prefix
     const value = input[name as keyof typeof MAX_LENGTHS];
     if (value === undefined) continue;
     const text = value?.trim() ?? '';
-    if (lengthOf(text) > maximum) errors.add(prefix + name, `May have at most ${maximum} characters.`);
+    if (isLonger(text, maximum)) errors.add(prefix + name, `May have at most ${maximum} characters.`);
     else if (!isStorable(text))
       errors.add(prefix + name, 'May hold neither the character U+0000 nor half a surrogate pair.');
     else if (name === 'email' && text !== '' && !EMAIL.safeParse(text).success)

@@ -1,5 +1,6 @@
 import { FieldErrorList } from '../../errors.ts';
 import type { JsonObject } from '../../network/network.ts';
+import { isLonger } from '../../platform/text.ts';
 
 /** Limits of interactive messages in characters and counts (cloud-api/limits.json). */
 export const LIMITS = {
@@ -134,7 +135,7 @@ class Check {
 
   #text(field: string, text: string, maxLength: number): void {
     if (text.trim() === '') this.#errors.add(field, 'Is required.');
-    else if ([...text].length > maxLength) this.#errors.add(field, `May have at most ${maxLength} characters.`);
+    else if (isLonger(text, maxLength)) this.#errors.add(field, `May have at most ${maxLength} characters.`);
     if (text.includes('\0')) this.#errors.add(field, 'May not contain the character U+0000.');
   }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { FieldErrorList, invalid } from '../../errors.ts';
-import { lengthOf } from '../../platform/text.ts';
+import { isLonger } from '../../platform/text.ts';
 
 /**
  * Groups, sources and statuses are one thing with three names: a named row of a tenant that contacts are sorted by.
@@ -84,7 +84,7 @@ export function parseLabel(input: LabelInput, partial: boolean): LabelFields {
   const errors = new FieldErrorList();
   const name = input.name?.trim();
   if (name === undefined ? !partial : name === '') errors.add('name', 'Is required.');
-  else if (name !== undefined && lengthOf(name) > MAX_NAME)
+  else if (name !== undefined && isLonger(name, MAX_NAME))
     errors.add('name', `May have at most ${MAX_NAME} characters.`);
   if (input.color != null && !COLOR.safeParse(input.color).success) errors.add('color', 'Must look like #1A2B3C.');
   errors.throwIfAny();

@@ -3,7 +3,7 @@ import { FieldErrorList } from '../../errors.ts';
 import type { MediaType } from '../../network/network.ts';
 import { HOUR } from '../../platform/clock.ts';
 import { newId } from '../../platform/ids.ts';
-import { isStorable, lengthOf } from '../../platform/text.ts';
+import { isLonger, isStorable } from '../../platform/text.ts';
 import { callerOf } from '../caller.ts';
 import { requireFeature } from '../tenants/feature.ts';
 import { channelFor } from './channel.ts';
@@ -30,7 +30,7 @@ export async function createUpload(context: Context, input: UploadInput): Promis
   requireFeature(tenant, 'media');
   const { filename = null, mimeType = null } = input;
   const errors = new FieldErrorList();
-  if (filename !== null && (lengthOf(filename) > MAX_FILENAME || !isStorable(filename) || nameOnly(filename) === ''))
+  if (filename !== null && (isLonger(filename, MAX_FILENAME) || !isStorable(filename) || nameOnly(filename) === ''))
     errors.add('filename', `Must have 1 to ${MAX_FILENAME} characters.`);
   if (mimeType !== null && !/^[\w.+-]{1,60}\/[\w.+-]{1,100}(;.{0,100})?$/.test(mimeType))
     errors.add('mimeType', 'Must be a media type such as application/pdf.');

@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import { FieldErrorList } from '../../errors.ts';
 import type { JsonObject, MediaType } from '../../network/network.ts';
 import { isUuid } from '../../platform/ids.ts';
-import { isStorable, lengthOf } from '../../platform/text.ts';
+import { isLonger, isStorable } from '../../platform/text.ts';
 import { callerOf, tenantOf } from '../caller.ts';
 import type { MessageRow } from '../messages/message.ts';
 import { type SendInput, send } from '../messages/send.ts';
@@ -63,7 +63,7 @@ function checkWords({ kind, link, mediaId, caption, filename }: SendMediaInput, 
   if (kind === 'audio' && caption) errors.add('caption', 'Audio has no caption.');
   if (filename == null) return;
   if (kind !== 'document') errors.add('filename', 'Only a document has a file name.');
-  else if (lengthOf(filename) > MAX_FILENAME || !isStorable(filename) || nameOnly(filename) === '')
+  else if (isLonger(filename, MAX_FILENAME) || !isStorable(filename) || nameOnly(filename) === '')
     errors.add('filename', `Must have 1 to ${MAX_FILENAME} characters.`);
 }
 

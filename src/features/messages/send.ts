@@ -4,6 +4,7 @@ import { decodeGlobalId } from '../../global-ids.ts';
 import type { JsonObject, OutgoingType } from '../../network/network.ts';
 import { SECOND } from '../../platform/clock.ts';
 import { newId } from '../../platform/ids.ts';
+import { isLonger } from '../../platform/text.ts';
 import { violationOf } from '../../platform/violations.ts';
 import { callerOf } from '../caller.ts';
 import { findContactReferences } from '../contacts/check-references.ts';
@@ -167,16 +168,13 @@ function checkTexts(texts: Content['texts']): void {
   errors.throwIfAny();
 }
 
-/** Characters as people count them: code points, not UTF-16 units. */
-const lengthOf = (text: string): number => (text.length < 1_000 ? text.length : [...text].length);
-
 function compose(content: Content, person: Parameters<typeof mergeFields>[1]): Composed {
   const errors = new FieldErrorList();
   const merged = new Map<string, string>();
   for (const [field, { text, maxLength, mayBeEmpty = false }] of Object.entries(content.texts)) {
     const filled = mergeFields(text, person);
     merged.set(field, filled);
-    if (lengthOf(filled) > maxLength) errors.add(field, `May have at most ${maxLength} characters after merging.`);
+    if (isLonger(filled, maxLength)) errors.add(field, `May have at most ${maxLength} characters after merging.`);
     else if (filled.trim() === '' && !mayBeEmpty) errors.add(field, 'Is empty after merging.');
   }
   errors.throwIfAny();

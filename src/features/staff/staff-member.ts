@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { FieldErrorList } from '../../errors.ts';
-import { isStorable, lengthOf } from '../../platform/text.ts';
+import { isLonger, isStorable } from '../../platform/text.ts';
 
 /** A person of the tenant to whom contacts are assigned. */
 export interface StaffRow {
@@ -17,9 +17,9 @@ const EMAIL = z.email();
 export function parseStaff({ name, email }: NewStaff): NewStaff {
   const staff = { name: name.trim(), email: email.trim() };
   const errors = new FieldErrorList();
-  if (staff.name === '' || lengthOf(staff.name) > 255 || !isStorable(staff.name))
+  if (staff.name === '' || isLonger(staff.name, 255) || !isStorable(staff.name))
     errors.add('name', 'Must have 1 to 255 characters.');
-  if (lengthOf(staff.email) > 191) errors.add('email', 'May have at most 191 characters.');
+  if (isLonger(staff.email, 191)) errors.add('email', 'May have at most 191 characters.');
   else if (!EMAIL.safeParse(staff.email).success) errors.add('email', 'Must be an e-mail address.');
   errors.throwIfAny();
   return staff;

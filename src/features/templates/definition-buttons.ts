@@ -1,5 +1,5 @@
 import type { FieldErrorList } from '../../errors.ts';
-import { lengthOf } from '../../platform/text.ts';
+import { isLonger } from '../../platform/text.ts';
 import { variablesOf } from './variables.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -44,7 +44,7 @@ function checkButton(type: string, button: JsonObject, path: string, errors: Fie
   const limit = (field: string, max: number, required: boolean): string => {
     const text = textOf(button[field]);
     if (required && text.trim() === '') errors.add(`${path}.${field}`, 'Is required.');
-    if (lengthOf(text) > max) errors.add(`${path}.${field}`, `May have at most ${max} characters.`);
+    if (isLonger(text, max)) errors.add(`${path}.${field}`, `May have at most ${max} characters.`);
     return text;
   };
   limit('text', MAX.text, !WITHOUT_TEXT.has(type));

@@ -1,6 +1,6 @@
 import { FieldErrorList } from '../../errors.ts';
 import type { TemplateDefinition } from '../../network/network.ts';
-import { isStorable, lengthOf } from '../../platform/text.ts';
+import { isLonger, isStorable } from '../../platform/text.ts';
 import { checkButtons } from './definition-buttons.ts';
 import { languageOf } from './template.ts';
 import { variablesOf } from './variables.ts';
@@ -103,7 +103,7 @@ function check(
 function checkText(component: JsonObject, path: string, max: number, errors: FieldErrorList): string {
   const text = typeof component['text'] === 'string' ? component['text'] : '';
   if (text.trim() === '') errors.add(`${path}.text`, 'Is required.');
-  if (lengthOf(text) > max) errors.add(`${path}.text`, `May have at most ${max} characters.`);
+  if (isLonger(text, max)) errors.add(`${path}.text`, `May have at most ${max} characters.`);
   return text;
 }
 

@@ -1,6 +1,6 @@
 import { FieldErrorList } from '../../errors.ts';
 import type { Db } from '../../platform/database.ts';
-import { lengthOf } from '../../platform/text.ts';
+import { isLonger } from '../../platform/text.ts';
 import { parseScopes } from '../../scopes.ts';
 import { type AccessTokenRow, insertToken } from './store.ts';
 import { generateToken, hashToken, hintOf } from './token.ts';
@@ -37,7 +37,7 @@ export async function createToken(
 ): Promise<CreatedToken> {
   const errors = new FieldErrorList();
   const name = request.name.trim();
-  if (name === '' || lengthOf(name) > 100) errors.add('name', 'Must have 1 to 100 characters.');
+  if (name === '' || isLonger(name, 100)) errors.add('name', 'Must have 1 to 100 characters.');
   const { scopes, unknown } = parseScopes(request.scopes);
   for (const word of unknown) errors.add('scopes', `"${word.slice(0, 60)}" is not a scope.`);
   if (scopes.length === 0 && unknown.length === 0) errors.add('scopes', 'At least one scope is required.');

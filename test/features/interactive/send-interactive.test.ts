@@ -96,6 +96,12 @@ test('what the person chooses comes as an answer to the message, with the chosen
   });
 });
 
+test('a header has room for 60 characters, whatever they take to be written', async () => {
+  const input = { to: '+14155550207', body: 'Hi', buttons: BUTTONS };
+  dataOf(await graphql({ ...input, header: '👍'.repeat(60), waitForAcceptance: true }));
+  expect(codeOf(await graphql({ ...input, header: '👍'.repeat(61) }))).toBe('VALIDATION_ERROR');
+});
+
 test('a fault is named by its field, and nothing is stored', async () => {
   const count = async () => dataOf(await gateway.graphql('{ messages { totalCount } contacts { totalCount } }'));
   const before = await count();
