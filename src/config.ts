@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type AddressRange, parseRange } from './platform/public-address.ts';
 import { UserError } from './platform/user-error.ts';
 
 /** Everything that can be set from outside. Optional parts are unions: off, or on with all their keys. */
@@ -37,6 +38,25 @@ export interface Config {
     /** Codes of one tenant in an hour of the clock. */
     readonly tenantSendsPerHour: number;
   };
+  readonly webhooks: {
+    /** Endpoints may be http, not https alone. */
+    readonly allowHttp: boolean;
+    /** Addresses that are not public and may be delivered to all the same. */
+    readonly allowedRanges: readonly AddressRange[];
+    /** From the look-up of the name to the last byte of the answer. */
+    readonly timeoutMs: number;
+  };
+  /** How long things are kept that pass through, in days. Contacts, messages and templates stay until somebody deletes them. */
+  readonly retention: {
+    /** Events: as far back a subscriber can go on, and a webhook can be replayed. */
+    readonly eventsDays: number;
+    /** Webhooks as they came in, from the network and from shops. */
+    readonly receivedDays: number;
+    /** What was delivered to webhook endpoints, and what bots did. */
+    readonly logsDays: number;
+  };
+  /** When version 1 of REST ends, in milliseconds since 1970; undefined: nobody has said so. */
+  readonly v1SunsetMs: number | undefined;
   /** Where `parley dev` puts its emulator; any free port when nothing is said and 4010 is taken. */
   readonly emulatorPort: number | undefined;
   /** Set by npm around its scripts: a development server then also stops when npm is gone. */
@@ -54,6 +74,20 @@ const secretKey = z.string().transform((text, context) => {
     message: 'must be 32 bytes as base64 or hex, for example from: openssl rand -base64 32',
   });
   return z.NEVER;
+});
+
+const addressRanges = z.string().transform((text, context) => {
+  const ranges: AddressRange[] = [];
+  for (const part of text.split(',').map(item => item.trim())) {
+    const range = parseRange(part);
+    if (range) ranges.push(range);
+    else
+      context.addIssue({
+        code: 'custom',
+        message: `"${part}" is no range of addresses such as 10.0.0.0/8 or fd00::/8`,
+      });
+  }
+  return ranges;
 });
 
 const environment = z.object({
@@ -87,7 +121,18 @@ const environment = z.object({
   PARLEY_OTP_SENDS_PER_DAY: integer(1, 1_000).default(10),
   PARLEY_OTP_FAILURES_PER_DAY: integer(1, 1_000).default(20),
   PARLEY_OTP_TENANT_SENDS_PER_HOUR: integer(1, 10_000_000).default(1_000),
+  PARLEY_WEBHOOK_ALLOW_HTTP: flag.default(false),
+  PARLEY_WEBHOOK_ALLOWED_RANGES: addressRanges.default([]),
+  PARLEY_WEBHOOK_TIMEOUT_MS: integer(100, 60_000).default(15_000),
+  // Deliveries to webhook endpoints are tried for more than three days, and read their event each time.
+  PARLEY_KEEP_EVENTS_DAYS: integer(4, 3_650).default(30),
+  // The network repeats a webhook for up to seven days; what it repeats is known by what is kept.
+  PARLEY_KEEP_RECEIVED_DAYS: integer(7, 3_650).default(14),
+  PARLEY_KEEP_LOGS_DAYS: integer(4, 3_650).default(30),
   PARLEY_EMULATOR_PORT: integer(0, 65_535).optional(),
+  PARLEY_V1_SUNSET: z
+    .union([z.iso.date(), z.iso.datetime({ offset: true })], 'must be a date, such as 2027-12-31')
+    .optional(),
   npm_lifecycle_event: z.string().optional(),
 });
 
@@ -127,6 +172,17 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
       failuresPerDay: values.PARLEY_OTP_FAILURES_PER_DAY,
       tenantSendsPerHour: values.PARLEY_OTP_TENANT_SENDS_PER_HOUR,
     },
+    webhooks: {
+      allowHttp: values.PARLEY_WEBHOOK_ALLOW_HTTP,
+      allowedRanges: values.PARLEY_WEBHOOK_ALLOWED_RANGES,
+      timeoutMs: values.PARLEY_WEBHOOK_TIMEOUT_MS,
+    },
+    retention: {
+      eventsDays: values.PARLEY_KEEP_EVENTS_DAYS,
+      receivedDays: values.PARLEY_KEEP_RECEIVED_DAYS,
+      logsDays: values.PARLEY_KEEP_LOGS_DAYS,
+    },
+    v1SunsetMs: values.PARLEY_V1_SUNSET === undefined ? undefined : Date.parse(values.PARLEY_V1_SUNSET),
     emulatorPort: values.PARLEY_EMULATOR_PORT,
     startedByNpm: values.npm_lifecycle_event !== undefined,
   };

@@ -10,6 +10,7 @@ import type { Database } from './platform/database.ts';
 import type { Jobs } from './platform/jobs.ts';
 import type { Log } from './platform/log.ts';
 import type { Metrics } from './platform/metrics.ts';
+import type { PublicHttp } from './platform/public-http.ts';
 import type { RateLimits } from './platform/rate-limits.ts';
 import type { Signals } from './platform/signals.ts';
 
@@ -21,6 +22,8 @@ export interface Resources {
   readonly signals: Signals;
   readonly bus: EventBus;
   readonly network: Network;
+  /** For addresses that tenants have named. */
+  readonly publicHttp: PublicHttp;
   readonly limits: RateLimits;
   readonly tokens: TokenVerifier;
   readonly secrets: SecretBox;

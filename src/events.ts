@@ -1,10 +1,14 @@
 import { sql } from 'kysely';
+import type { PublicBotReply } from './features/bots/bot.ts';
 import type { PublicChannel } from './features/channels/channel.ts';
 import type { PublicContact } from './features/contacts/contact.ts';
+import type { OrderPayload } from './features/integrations/integration.ts';
 import type { PublicGroup, PublicSource, PublicStatus } from './features/labels/label.ts';
 import type { PublicMessage } from './features/messages/message.ts';
 import type { PublicOtp } from './features/otp/otp.ts';
 import type { PublicTemplate } from './features/templates/template.ts';
+import type { PublicAttempt, PublicDelivery } from './features/webhooks/delivery.ts';
+import type { DisabledReason, PublicWebhook } from './features/webhooks/endpoint.ts';
 import type { Db } from './platform/database.ts';
 import { newId } from './platform/ids.ts';
 
@@ -39,6 +43,8 @@ export interface EventPayloads {
   'message.read': MessagePayload;
   'message.failed': MessagePayload;
   'message.received': MessagePayload;
+  /** A bot's answer was accepted. */
+  'bot.replied': PublicBotReply;
   'channel.updated': { readonly channel: PublicChannel };
   'template.created': { readonly template: PublicTemplate };
   'template.updated': { readonly template: PublicTemplate } & Changed<PublicTemplate>;
@@ -51,12 +57,21 @@ export interface EventPayloads {
   'otp.failed': OtpPayload & { readonly reason: 'INVALID_CODE' | 'MAX_ATTEMPTS_EXCEEDED' };
   /** It ran out without being verified. */
   'otp.expired': OtpPayload;
+  /** It was tried to deliver an event. This is never itself delivered to an endpoint: it would go round for ever. */
+  'webhook.delivery_attempted': { readonly delivery: PublicDelivery; readonly attempt: PublicAttempt };
+  /** The gateway stopped to deliver to an endpoint by itself. */
+  'webhook.disabled': { readonly webhook: PublicWebhook; readonly reason: Exclude<DisabledReason, 'by_hand'> };
+  /** A sample, for one endpoint alone. */
+  'webhook.test': { readonly webhook: PublicWebhook };
+  /** A shop told of an order, for the first time in this status. */
+  'order.received': OrderPayload;
 }
 
 export type EventType = keyof EventPayloads;
 
 /** The scope that reading an event needs beside events:read, by the resource it is about. */
 export const EVENT_RESOURCES = {
+  bot: 'bots:read',
   contact: 'contacts:read',
   group: 'groups:read',
   source: 'sources:read',
@@ -65,6 +80,8 @@ export const EVENT_RESOURCES = {
   channel: 'channels:read',
   template: 'templates:read',
   otp: 'messages:read',
+  webhook: 'webhooks:read',
+  order: 'integrations:read',
 } as const;
 
 export type EventResource = keyof typeof EVENT_RESOURCES;
@@ -91,6 +108,7 @@ const TYPES = {
   'message.read': true,
   'message.failed': true,
   'message.received': true,
+  'bot.replied': true,
   'channel.updated': true,
   'template.created': true,
   'template.updated': true,
@@ -99,6 +117,10 @@ const TYPES = {
   'otp.verified': true,
   'otp.failed': true,
   'otp.expired': true,
+  'webhook.delivery_attempted': true,
+  'webhook.disabled': true,
+  'webhook.test': true,
+  'order.received': true,
 } as const satisfies Record<EventType, true>;
 
 export const EVENT_TYPES = Object.keys(TYPES) as readonly EventType[];
@@ -137,10 +159,10 @@ declare module './platform/database.ts' {
   }
 }
 
-/** Appends events in the transaction of the change they tell of, in this order. */
-export async function append(trx: Db, tenantId: number, events: readonly NewEvent[]): Promise<void> {
-  if (events.length === 0) return;
+/** Appends events in the transaction of the change they tell of, in this order. @returns their ids */
+export async function append(trx: Db, tenantId: number, events: readonly NewEvent[]): Promise<readonly string[]> {
   const ids = events.map(newId);
+  if (ids.length === 0) return ids;
   const types = events.map(event => event.type);
   const payloads = events.map(event => JSON.stringify(event.payload));
   await sql`
@@ -148,4 +170,5 @@ export async function append(trx: Db, tenantId: number, events: readonly NewEven
     select ${tenantId}::bigint, id, type, payload
     from unnest(${ids}::uuid[], ${types}::text[], ${payloads}::jsonb[]) with ordinality as e (id, type, payload, position)
     order by position`.execute(trx);
+  return ids;
 }

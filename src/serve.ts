@@ -14,10 +14,12 @@ import type { Log } from './platform/log.ts';
 import { createMetrics, observeRedis } from './platform/metrics.ts';
 import { migrationStates } from './platform/migrations.ts';
 import { postgresWire } from './platform/postgres-wire.ts';
+import { createPublicHttp } from './platform/public-http.ts';
 import { createMemoryRateLimits } from './platform/rate-limits.ts';
 import { connectRedis } from './platform/redis/connection.ts';
 import { createRedisRateLimits } from './platform/redis/rate-limits.ts';
 import { redisWire } from './platform/redis/wire.ts';
+import { createNameResolver, type ResolveName } from './platform/resolve-name.ts';
 import { createSignals } from './platform/signals.ts';
 import type { StatementObserver } from './platform/statements.ts';
 import { UserError } from './platform/user-error.ts';
@@ -32,6 +34,8 @@ export interface ServeOptions {
   readonly role: Role;
   readonly log: Log;
   readonly clock?: Clock;
+  /** Looks up the hosts of webhooks; the name system where nothing is said. */
+  readonly resolveName?: ResolveName;
   readonly onStatement?: StatementObserver;
 }
 
@@ -42,7 +46,7 @@ export interface Gateway {
   stop(): Promise<void>;
 }
 
-/** Lanes get this long for answers of the network; then the connections are cut, and what was under way waits for its status. */
+/** Lanes get this long for answers; then the connections are cut. What was under way to the network waits for its status, what was to an endpoint is delivered again. */
 const ANSWER_TIMEOUT_MS = 4 * SECOND;
 /** Lanes get this long to write down what came of it. What does not make it is leased and will be sent by the next process. */
 const STOP_TIMEOUT_MS = 6 * SECOND;
@@ -80,6 +84,11 @@ export async function serve(options: ServeOptions): Promise<Gateway> {
       timeouts: { requestMs: config.network.requestTimeoutMs },
     });
     undo.push(() => network.close());
+    const publicHttp = createPublicHttp({
+      allowed: config.webhooks.allowedRanges,
+      resolveName: options.resolveName ?? createNameResolver(),
+    });
+    undo.push(() => publicHttp.close());
     const jobs = await createJobs(config.databaseUrl, QUEUE_NAMES, signals, log);
     const bus = createEventBus(db, signals, metrics, log);
     const resources: Resources = {
@@ -89,6 +98,7 @@ export async function serve(options: ServeOptions): Promise<Gateway> {
       signals,
       bus,
       network,
+      publicHttp,
       limits: redis ? createRedisRateLimits(redis, config.redis.prefix) : createMemoryRateLimits(),
       tokens: createTokenVerifier(db, clock, log),
       secrets: createSecretBox(config.secretKey),
@@ -99,13 +109,16 @@ export async function serve(options: ServeOptions): Promise<Gateway> {
     await bus.start();
     undo.push(() => bus.stop());
     undo.push(async () => {
-      const impatient = setTimeout(() => void network.close(), ANSWER_TIMEOUT_MS);
+      const impatient = setTimeout(() => {
+        void network.close();
+        void publicHttp.close();
+      }, ANSWER_TIMEOUT_MS);
       await jobs.stop(STOP_TIMEOUT_MS);
       clearTimeout(impatient);
     });
     if (role !== 'gateway') {
       const stopWorker = await startWorker(resources, jobs);
-      undo.push(async () => stopWorker());
+      undo.push(stopWorker);
     }
     let ready = true;
     const server = await startServer(resources, options.schema, role === 'worker' ? 'health' : 'all', () => ready);

@@ -9,13 +9,17 @@ import { isVerifyToken } from './features/channels/webhook-owners.ts';
 import { rememberAnswer } from './features/idempotency/answer.ts';
 import { createWebhookReceiver } from './features/inbox/receive.ts';
 import { receiveFile } from './features/media/receive-file.ts';
+import { isTenant } from './features/tenants/known.ts';
 import { createKernel, type Kernel } from './graphql/kernel.ts';
 import { registerGraphQL } from './graphql/route.ts';
 import { attachWebSockets, type Sockets } from './graphql/websocket.ts';
+import { integrationRoutes } from './integration-routes.ts';
 import { mediaRoutes } from './media-routes.ts';
 import { SECOND } from './platform/clock.ts';
 import { asCoded } from './request-errors.ts';
-import { envelope } from './rest/v2/envelope.ts';
+import { dialectAt } from './rest/dialect-at.ts';
+import type { RestHost } from './rest/host.ts';
+import { registerRestV1 } from './rest/v1/register.ts';
 import { registerRestV2 } from './rest/v2/register.ts';
 
 export interface GatewayServer {
@@ -84,6 +88,7 @@ export async function startServer(
 async function registerApis(app: FastifyInstance, resources: Resources, kernel: Kernel): Promise<Sockets> {
   registerGraphQL(app, resources, kernel, request => admitRequest(resources, request));
   await app.register(webhookRoutes(resources), { prefix: '/network/cloud-api' });
+  await app.register(integrationRoutes(resources), { prefix: '/integrations' });
   const authenticate = async (request: FastifyRequest, reply: FastifyReply) => {
     const { principal, quotas, refused } = await admitRequest(resources, request);
     const { headers, refusal } = refused ?? (await charge(resources, quotas, 1));
@@ -93,12 +98,15 @@ async function registerApis(app: FastifyInstance, resources: Resources, kernel: 
     return { principal, requestId: request.id };
   };
   await app.register(mediaRoutes(resources, authenticate), { prefix: '/media' });
-  await registerRestV2(app, {
+  const host: RestHost = {
     kernel,
     authenticate,
+    isTenant: slug => isTenant(resources.db.read, slug),
     saveAnswer: rememberAnswer,
     receiveFile: ({ principal }, file) => receiveFile(resources, callerOf({ principal }), file),
-  });
+  };
+  await registerRestV1(app, host, resources.config);
+  await registerRestV2(app, host);
 
   return attachWebSockets(app.server, kernel, resources);
 }
@@ -167,14 +175,16 @@ function answerError(
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
-  { log, clock }: Resources,
+  { config, log, clock }: Resources,
 ): FastifyReply {
   const { code, message, details } = asCoded(error, request, log);
   const status = ERROR_STATUS[code];
   if (status === 401) reply.header('www-authenticate', 'Bearer');
   if (status === 503) reply.header('retry-after', String(details?.['retry_after'] ?? 1));
   const meta = { requestId: request.id, nowMs: clock.now() };
-  const { contentType, body } = envelope.failure({ code, status, message, details }, request, meta);
+  const dialect = dialectAt(request.url, config.v1SunsetMs);
+  reply.headers(dialect.headers?.(request) ?? {});
+  const { contentType, body } = dialect.failure({ code, status, message, details }, request, meta);
   return reply.code(status).type(contentType).send(body);
 }
 

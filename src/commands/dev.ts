@@ -13,6 +13,7 @@ import { createSecretBox } from '../platform/crypto.ts';
 import { createDatabase } from '../platform/database.ts';
 import { type EmbeddedPostgres, removeEmbeddedPostgres, startEmbeddedPostgres } from '../platform/embedded/postgres.ts';
 import { createLog, type Log } from '../platform/log.ts';
+import { parseRange } from '../platform/public-address.ts';
 import { UserError } from '../platform/user-error.ts';
 import type { Gateway } from '../serve.ts';
 import { DEV_DIRECTORY, type DevFacts, factsPath, readFacts, secretKeyPath } from './database.ts';
@@ -21,6 +22,8 @@ import { migrateDatabase } from './migrate.ts';
 import { untilStopped } from './until-stopped.ts';
 
 const EMULATOR_PORT = 4010;
+/** A newcomer's receiver of webhooks runs on the same machine. */
+const LOOPBACK = ['127.0.0.0/8', '::1/128'].map(parseRange).filter(range => range !== undefined);
 
 export function devCommand(): Command {
   return new Command('dev')
@@ -84,7 +87,9 @@ class Development {
       // Only where nobody else can open the page is the token put into it.
       const graphiql = { token: isLoopback(this.#config.host) ? seeded.token : undefined };
       const network = { ...this.#config.network, baseUrl: this.#emulator.url };
-      const config = { ...this.#config, databaseUrl, secretKey, network, graphiql };
+      const allowedRanges = [...this.#config.webhooks.allowedRanges, ...LOOPBACK];
+      const webhooks = { ...this.#config.webhooks, allowHttp: true, allowedRanges };
+      const config = { ...this.#config, databaseUrl, secretKey, network, graphiql, webhooks };
       const [{ schema }, { serve }] = await Promise.all([import('../schema.ts'), import('../serve.ts')]);
       this.#gateway = await serve({ config, schema, role: 'all', log: this.#log });
       const facts = this.#facts(this.#gateway.server.url, this.#emulator.url, databaseUrl, seeded.token);

@@ -4,6 +4,8 @@ import type { ChannelRow } from './channels/channel.ts';
 import { getChannels } from './channels/store.ts';
 import type { ContactRow } from './contacts/contact.ts';
 import { getContacts, getGroupsOf } from './contacts/store.ts';
+import type { IntegrationRow } from './integrations/integration.ts';
+import { getIntegrations } from './integrations/store.ts';
 import type { LabelRow } from './labels/label.ts';
 import { countMembers, getLabels } from './labels/store.ts';
 import type { StoredMedia } from './media/file.ts';
@@ -12,6 +14,10 @@ import type { MessageRow } from './messages/message.ts';
 import { getContactWindows, getMessagesByWamid, getWindows } from './messages/store.ts';
 import type { StaffRow } from './staff/staff-member.ts';
 import { getStaff } from './staff/store.ts';
+import { getAttempts } from './webhooks/deliveries-store.ts';
+import type { AttemptRow } from './webhooks/delivery.ts';
+import type { EndpointRow } from './webhooks/endpoint.ts';
+import { getEndpoints } from './webhooks/endpoints-store.ts';
 
 type Maybe<T> = T | undefined;
 
@@ -75,6 +81,28 @@ export class Loaders {
   get channel() {
     this.#channel ??= this.#rows(ids => getChannels(this.#db, this.#tenantId, ids));
     return this.#channel;
+  }
+
+  #webhookEndpoint: Maybe<DataLoader<number, Maybe<EndpointRow>>>;
+  get webhookEndpoint() {
+    this.#webhookEndpoint ??= this.#rows(ids => getEndpoints(this.#db, this.#tenantId, ids));
+    return this.#webhookEndpoint;
+  }
+
+  /** Attempts by delivery. */
+  #webhookAttempts: Maybe<DataLoader<string, readonly AttemptRow[]>>;
+  get webhookAttempts() {
+    this.#webhookAttempts ??= new DataLoader(async ids => {
+      const byDelivery = Map.groupBy(await getAttempts(this.#db, this.#tenantId, ids), row => row.delivery_id);
+      return ids.map(id => byDelivery.get(id) ?? []);
+    }, this.#options);
+    return this.#webhookAttempts;
+  }
+
+  #integration: Maybe<DataLoader<number, Maybe<IntegrationRow>>>;
+  get integration() {
+    this.#integration ??= this.#rows(ids => getIntegrations(this.#db, this.#tenantId, ids));
+    return this.#integration;
   }
 
   #groupsOf: Maybe<DataLoader<number, LabelRow[]>>;

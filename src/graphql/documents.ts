@@ -49,12 +49,20 @@ export interface Documents {
   use(operation: Operation): void;
 }
 
+/**
+ * Documents of our own, compiled: what becomes of one depends on it and on the schema alone. Both versions of REST bring the
+ * same documents, and one process may start several gateways (tests do, and compiled for a fifth of a second each time).
+ */
+const OWN = new WeakMap<GraphQLSchema, Map<DocumentNode, Operation>>();
+
 export function createDocuments(schema: GraphQLSchema, clock: Clock): Documents {
   const documents = new LRUCache<string, Document>({
     max: MAX_DOCUMENTS,
     maxSize: 20_000_000,
     sizeCalculation: (_value, text) => text.length + 1_000,
   });
+  const own = OWN.get(schema) ?? new Map<DocumentNode, Operation>();
+  OWN.set(schema, own);
   let compilations = 0;
   let minuteEndsAt = 0;
 
@@ -90,6 +98,8 @@ export function createDocuments(schema: GraphQLSchema, clock: Clock): Documents 
     },
 
     compile(document, operationName) {
+      const known = operationName === undefined ? own.get(document) : undefined;
+      if (known) return known;
       const [error] = validate(schema, document);
       if (error) throw error;
       const prepared = find(schema, document, operationName);
@@ -97,6 +107,7 @@ export function createDocuments(schema: GraphQLSchema, clock: Clock): Documents 
       const compiled = compileQuery(schema, document, operationName);
       if (!isCompiledQuery(compiled)) throw new Error('A document of our own could not be compiled.');
       prepared.operation.compiled = compiled;
+      if (operationName === undefined) own.set(document, prepared.operation);
       return prepared.operation;
     },
 

@@ -10,10 +10,12 @@ import type { Context, Principal, Replay, Resources } from '../context.ts';
 import { unauthorized } from '../errors.ts';
 import { Loaders } from '../features/loaders.ts';
 import { closable } from '../platform/closable.ts';
+import { mapAhead } from '../platform/map-ahead.ts';
 import { createDocuments, type Operation, type Prepared } from './documents.ts';
 import { maskError } from './errors.ts';
 import { resolveGlobalIdsAtOnce } from './global-id-fields.ts';
 import { checkLimits } from './limits.ts';
+import { createSharedEvents } from './shared-events.ts';
 import { checkVariables, textFault } from './text.ts';
 
 export type Variables = Readonly<Record<string, unknown>>;
@@ -46,9 +48,13 @@ export interface Kernel {
   ): Promise<AsyncGenerator<ExecutionResult> | ExecutionResult>;
 }
 
+/** Events of a burst that are answered at once for one subscriber: each may read from the database. */
+const EVENTS_AHEAD = 16;
+
 export function createKernel(resources: Resources, schema: GraphQLSchema): Kernel {
   resolveGlobalIdsAtOnce(schema);
   const documents = createDocuments(schema, resources.clock);
+  const shared = createSharedEvents();
 
   function createContext({ principal, requestId, wantsAnswer = false }: Caller): Context {
     const replay: Replay = { wantsAnswer, replayed: false };
@@ -97,29 +103,42 @@ export function createKernel(resources: Resources, schema: GraphQLSchema): Kerne
     }
   }
 
-  async function* events(
+  /** One event of a subscription, answered: with a context of its own, and once for all who get the same. */
+  async function answerEvent(
+    event: unknown,
+    operation: Operation,
+    variables: Variables,
+    { principal, requestId }: Context,
+  ): Promise<ExecutionResult> {
+    const fresh = createContext({ principal, requestId });
+    try {
+      const result = await execute({
+        schema,
+        document: operation.document,
+        rootValue: event,
+        contextValue: fresh,
+        variableValues: variables,
+        operationName: operation.name,
+      });
+      return masked(result, fresh);
+    } catch (error) {
+      return { errors: [maskError(error, requestId, fresh.log)] };
+    }
+  }
+
+  function events(
     stream: AsyncGenerator<unknown>,
     operation: Operation,
     variables: Variables,
     context: Context,
   ): AsyncGenerator<ExecutionResult> {
-    const { principal, requestId } = context;
-    try {
-      for await (const event of stream) {
-        const fresh = createContext({ principal, requestId });
-        const result = await execute({
-          schema,
-          document: operation.document,
-          rootValue: event,
-          contextValue: fresh,
-          variableValues: variables,
-          operationName: operation.name,
-        });
-        yield masked(result, fresh);
-      }
-    } catch (error) {
-      yield { errors: [maskError(error, requestId, context.log)] };
-    }
+    const group = shared.groupOf(operation, variables, context);
+    const answer = (event: unknown): Promise<ExecutionResult> => {
+      const make = (): Promise<ExecutionResult> => answerEvent(event, operation, variables, context);
+      return typeof event === 'object' && event !== null ? shared.answer(event, group, make) : make();
+    };
+    const failed = (error: unknown) => ({ errors: [maskError(error, context.requestId, context.log)] });
+    return mapAhead(stream, EVENTS_AHEAD, answer, failed);
   }
 
   return {

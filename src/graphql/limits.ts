@@ -30,7 +30,7 @@ export const LIMITS = {
   introspection: 500_000,
 } as const;
 
-/** Nested lists without a page size count as this many rows. */
+/** Nested lists without a page size count as this many rows, unless the field knows better (its extension `listSize`). */
 const LIST_SIZE = 10;
 const DEFAULT_PAGE = 20;
 const MUTATION_COST = 10;
@@ -186,7 +186,8 @@ class Walk {
     }
     // A page's edges and nodes are counted by its size already.
     if (type?.name.endsWith('Connection')) return variables => (name === 'pageInfo' ? 0 : 1 + below(variables));
-    const size = isListType(nullable) ? LIST_SIZE : 1;
+    const known = definition.extensions['listSize'];
+    const size = isListType(nullable) ? (typeof known === 'number' ? known : LIST_SIZE) : 1;
     return variables => size * (1 + below(variables));
   }
 }

@@ -102,6 +102,11 @@ export function attachWebSockets(server: Server, kernel: Kernel, resources: Reso
       extra.operations = Math.max(0, (extra.operations ?? 1) - 1);
     },
 
+    onNext({ extra }, _id, _payload, { contextValue }, result) {
+      const { node } = (contextValue as Arguments).asked.operation;
+      return node.operation === 'subscription' ? extra.places.mark(result) : undefined;
+    },
+
     execute: ({ contextValue }) => run(contextValue as Arguments),
     subscribe: ({ contextValue }) => follow(contextValue as Arguments),
   };

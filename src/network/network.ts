@@ -3,6 +3,7 @@
  * in development (where it talks to the emulator over HTTP, never in process).
  */
 import type { Readable } from 'node:stream';
+import type { JsonObject } from '../platform/json.ts';
 
 /** What a call to the network needs of a channel. `accessToken` is a secret: it is decrypted just before the call and never logged. */
 export interface ChannelCredentials {
@@ -23,8 +24,6 @@ export interface OutgoingMessage {
   /** wamid of the message that this one answers. */
   readonly replyTo?: string;
 }
-
-export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** What can be sent. */
 export type OutgoingType = 'text' | MediaType | 'template' | 'interactive';

@@ -41,7 +41,7 @@ const POLICY = 'exclusive';
 /** A lane whose process died is taken over after a heartbeat, a round of supervision and a poll: 20 s at the worst. */
 const HEARTBEAT_SECONDS = 10;
 const SUPERVISE_SECONDS = 5;
-const POLL_SECONDS = 2;
+const POLL_SECONDS = 5;
 
 const options = (url: string): ConstructorOptions => ({
   connectionString: url,

@@ -6,6 +6,10 @@ export interface Metrics {
   readonly httpDuration: Histogram<'route' | 'method' | 'status'>;
   readonly messagesSettled: Counter<'outcome'>;
   readonly webhooksReceived: Counter<'outcome'>;
+  readonly webhookAttempts: Counter<'outcome'>;
+  readonly webhookLag: Histogram;
+  readonly integrationRequests: Counter<'outcome'>;
+  readonly integrationOutcomes: Counter<'outcome'>;
   readonly eventsRead: Counter;
   readonly subscribers: Gauge;
 }
@@ -32,6 +36,30 @@ export function createMetrics(): Metrics {
     webhooksReceived: new Counter({
       name: 'parley_network_webhooks_total',
       help: 'Webhooks of the network, by what became of them.',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    webhookAttempts: new Counter({
+      name: 'parley_webhook_attempts_total',
+      help: 'Attempts to deliver an event to an endpoint, by how they ended.',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    webhookLag: new Histogram({
+      name: 'parley_webhook_lag_seconds',
+      help: 'Time from an event to the first attempt to deliver it.',
+      buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300],
+      registers,
+    }),
+    integrationRequests: new Counter({
+      name: 'parley_integration_requests_total',
+      help: 'Requests of shops, by what was answered.',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    integrationOutcomes: new Counter({
+      name: 'parley_integration_deliveries_total',
+      help: 'Payloads of shops, by what became of them.',
       labelNames: ['outcome'],
       registers,
     }),

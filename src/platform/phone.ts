@@ -1,4 +1,4 @@
-import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
+import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/min';
 
 export interface Phone {
   /** `+` and digits (ITU-T E.164). */
@@ -25,6 +25,26 @@ export function parsePhone(input: string): Phone | undefined {
   // A trunk prefix is taken off once. What would lose another one the next time (+971 000…) has no form to be found again by.
   if (parsePhoneNumberFromString(parsed.number, { extract: false })?.number !== parsed.number) return undefined;
   return { e164: parsed.number, key: phoneKey(parsed.number) };
+}
+
+/**
+ * Reads a number as a person of a country writes it: in international format (`+` or `00`), or a national one. Bare digits
+ * that begin with the country's own calling code and are a valid number there are taken for international ones: in forms
+ * the `+` is left out more often than the trunk prefix. Without a country nothing is guessed: bare digits are nobody's.
+ *
+ * @param country ISO 3166-1 alpha-2; null where it is not known
+ * @returns undefined when the text is not a possible number
+ */
+export function parsePhoneIn(input: string, country: string | null): Phone | undefined {
+  const text = input.trim();
+  if (text.length > 40) return undefined;
+  if (/^(\+|00)/.test(text)) return parsePhone(text);
+  if (country === null || !isSupportedCountry(country)) return undefined;
+  const defaultCountry: CountryCode = country;
+  const international = parsePhoneNumberFromString(`+${text}`, { extract: false });
+  if (international?.isValid() && international.country === country) return parsePhone(international.number);
+  const national = parsePhoneNumberFromString(text, { defaultCountry, extract: false });
+  return national?.isPossible() ? parsePhone(national.number) : undefined;
 }
 
 /**

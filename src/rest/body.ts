@@ -43,10 +43,7 @@ export class Body {
     if (value == null) return value;
     if (typeof value === 'number') return String(value);
     // Neither can be stored: the one is refused, half of a surrogate pair is replaced as any UTF-8 encoder would.
-    if (typeof value === 'string')
-      return value.includes('\0')
-        ? this.#fault(names[0], 'May not contain the character U+0000.')
-        : value.toWellFormed();
+    if (typeof value === 'string') return value.includes('\0') ? this.#fault(names[0], NUL) : value.toWellFormed();
     return this.#fault(names[0], 'Must be text.');
   }
 
@@ -54,7 +51,7 @@ export class Body {
   requiredText(...names: readonly [string, ...string[]]): string {
     const text = this.text(...names);
     if (text) return text;
-    if (!Object.hasOwn(this.errors.fields, this.#prefix + names[0])) this.#fault(names[0], 'Is required.');
+    this.missing(names[0]);
     return '';
   }
 
@@ -69,13 +66,43 @@ export class Body {
   ids(...names: readonly [string, ...string[]]): Said<string[]> {
     const value = this.#find(names);
     if (value == null) return value;
-    const items = Array.isArray(value)
-      ? value
-      : typeof value === 'string'
-        ? value.split(',').filter(item => item.trim() !== '')
-        : [value];
-    const ids = items.map(item => idOf(isObject(item) ? item['id'] : item));
+    const ids = listed(value).map(item => idOf(isObject(item) ? item['id'] : item));
     return ids.every(id => id !== undefined) ? ids : this.#fault(names[0], 'Must be a list of ids: whole numbers.');
+  }
+
+  /** Values by name: an object, or a list of objects with `name` and `value`. */
+  pairs(name: string): Said<{ name: string; value: string }[]> {
+    const value = this.#find([name]);
+    if (value == null) return value;
+    const items: readonly unknown[] = Array.isArray(value)
+      ? value
+      : isObject(value)
+        ? Object.entries(value).map(([key, text]) => ({ name: key, value: text }))
+        : [value];
+    const pairs = items.flatMap(item =>
+      isObject(item) && typeof item['name'] === 'string' && typeof item['value'] === 'string'
+        ? [{ name: item['name'], value: item['value'] }]
+        : [],
+    );
+    return pairs.length === items.length ? pairs : this.#fault(name, 'Must be an object with a text for each name.');
+  }
+
+  /** Several texts: an array, or one text with commas. */
+  texts(...names: readonly [string, ...string[]]): Said<string[]> {
+    const value = this.#find(names);
+    if (value == null) return value;
+    if (typeof value === 'string') return value.split(',').filter(item => item.trim() !== '');
+    if (!Array.isArray(value)) return this.#fault(names[0], 'Must be a list of texts.');
+    const items = new Body({ ...value }, this.errors, `${this.#prefix}${names[0]}.`);
+    return value.map((_, index) => items.text(String(index)) ?? '');
+  }
+
+  /** A whole number, quoted or bare. */
+  whole(...names: readonly [string, ...string[]]): Said<number> {
+    const value = this.#find(names);
+    if (value == null || value === '') return value == null ? value : null;
+    const word = typeof value === 'object' ? '' : String(value).trim();
+    return /^-?\d{1,9}$/.test(word) ? Number(word) : this.#fault(names[0], 'Must be a whole number.');
   }
 
   flag(...names: readonly [string, ...string[]]): Said<boolean> {
@@ -144,6 +171,28 @@ export class Body {
     return [];
   }
 
+  /** As `list`, also with commas. */
+  listOrCommas(name: string): readonly unknown[] {
+    const value = this.#find([name]);
+    return typeof value === 'string' && value.trim() !== '' ? listed(value) : this.list(name);
+  }
+
+  /** Several names: an array, or a list with commas. What an answer of ours shows as objects is read by their `name`. Empty ones are none. */
+  words(...names: readonly [string, ...string[]]): Said<string[]> {
+    const value = this.#find(names);
+    if (value == null) return value;
+    const items = listed(value).map(item => nameOf(isObject(item) ? item['name'] : item));
+    if (!items.every(item => item !== undefined))
+      return this.#fault(names[0], 'Must be a list of names: an array, or text with commas.');
+    if (items.some(item => item.includes('\0'))) return this.#fault(names[0], NUL);
+    return items.filter(item => item !== '');
+  }
+
+  /** Says that a field is missing, unless something else is wrong with it. */
+  missing(name: string): void {
+    if (!Object.hasOwn(this.errors.fields, this.#prefix + name)) this.#fault(name, 'Is required.');
+  }
+
   has(...names: readonly string[]): boolean {
     return this.#find(names) != null && this.#find(names) !== '';
   }
@@ -164,12 +213,26 @@ export class Body {
   }
 }
 
+/** The items of an array, or of a list with commas; anything else is the only one. */
+function listed(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  return typeof value === 'string' ? value.split(',').filter(item => item.trim() !== '') : [value];
+}
+
+/** @returns a name without the blanks around it; undefined for what is none */
+function nameOf(value: unknown): string | undefined {
+  if (typeof value === 'number') return String(value);
+  return typeof value === 'string' ? value.trim().toWellFormed() : undefined;
+}
+
 /** @returns the digits of an id that is written as a number or as text */
 function idOf(value: unknown): string | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0 ? String(value) : undefined;
   const text = typeof value === 'string' ? value.trim() : '';
   return /^\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text)) ? text : undefined;
 }
+
+const NUL = 'May not contain the character U+0000.';
 
 /** Leaves out what was not said: the executor would read a key without a value as null, which takes a value away. */
 export function said<T extends object>(fields: T): T {

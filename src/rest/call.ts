@@ -1,19 +1,27 @@
 import type { FastifyRequest } from 'fastify';
 import { FieldErrorList, invalid, notFound } from '../errors.ts';
+import type { Caller } from '../graphql/kernel.ts';
 import { Body } from './body.ts';
 import type { Query } from './query.ts';
 import { namesEtag } from './validator.ts';
 
-export type RestRequest = FastifyRequest<{ Querystring: Query; Params: { readonly id?: string } }>;
+export type RestRequest = FastifyRequest<{
+  Querystring: Query;
+  Params: { readonly tenant?: string; readonly id?: string; readonly delivery?: string };
+}>;
 
 /** What a route sees of a request. */
 export class Call {
   readonly #request: RestRequest;
+  #body: Body | undefined;
+  /** Of the tenant that calls. */
+  readonly tenantId: number | undefined;
   /** Faults of parameters and body together. */
   readonly errors = new FieldErrorList();
 
-  constructor(request: RestRequest) {
+  constructor(request: RestRequest, caller?: Caller) {
     this.#request = request;
+    this.tenantId = caller?.principal?.tenant.id;
   }
 
   get query(): Query {
@@ -21,7 +29,8 @@ export class Call {
   }
 
   body(): Body {
-    return new Body(this.#request.body, this.errors);
+    this.#body ??= new Body(this.#request.body, this.errors);
+    return this.#body;
   }
 
   /** The `{id}` of the path. What is no number is the id of nothing. @throws NOT_FOUND */
@@ -39,8 +48,8 @@ export class Call {
   }
 
   /** As `id`, for objects whose ids are UUIDs. */
-  uuid(what: string): string {
-    const { id = '' } = this.#request.params;
+  uuid(what: string, parameter: keyof RestRequest['params'] = 'id'): string {
+    const id = this.#request.params[parameter] ?? '';
     if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id)) throw notFound(what);
     return id;
   }
@@ -65,11 +74,16 @@ export class Call {
     return prefer !== undefined && /(^|[,;])\s*respond-async\s*([,;]|$)/i.test(String(prefer));
   }
 
+  /** The absolute address of this list, without parameters. */
+  get listUrl(): string {
+    return this.address(this.#request.url.split('?', 1)[0] ?? '');
+  }
+
   /** The absolute address of another page of this list, with all other parameters as they were sent. */
   pageUrl(page: number): string {
-    const [path = '', search = ''] = this.#request.url.split('?', 2);
+    const [, search = ''] = this.#request.url.split('?', 2);
     const others = search.split('&').filter(parameter => parameter !== '' && !/^page(=|$)/.test(parameter));
-    return this.address(`${path}?${[...others, `page=${page}`].join('&')}`);
+    return `${this.listUrl}?${[...others, `page=${page}`].join('&')}`;
   }
 
   /** The absolute address of a path on this server; an address stays as it is. */

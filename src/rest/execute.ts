@@ -1,4 +1,5 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { DocumentNode } from 'graphql';
 import type { Replay } from '../context.ts';
 import { CodedError } from '../errors.ts';
 import type { Operation } from '../graphql/documents.ts';
@@ -15,8 +16,16 @@ export interface Meta {
   readonly nowMs: number;
 }
 
-/** How one version of the contract dresses answers and refusals. */
+/** How one version of the contract lets callers in, and dresses answers and refusals. */
 export interface Dialect {
+  /** Stands with the answers that are kept for idempotency keys: a key of one version is answered anew by another. */
+  readonly version: string;
+  /** Before all paths of the table, where callers say more in the address than what they want. */
+  readonly below?: string;
+  /** Says who calls. @throws UNAUTHORIZED, RATE_LIMIT_EXCEEDED, and what the version refuses besides */
+  admit(host: RestHost, request: RestRequest, reply: FastifyReply): Promise<Caller>;
+  /** What every answer under the version's prefix has in its headers, whatever it is. */
+  headers?(request: Pick<FastifyRequest, 'routeOptions' | 'params'>): Readonly<Record<string, string>>;
   success(answer: Answer, call: Call, meta: Meta): unknown;
   failure(
     refusal: Refusal,
@@ -64,16 +73,18 @@ export async function execute(
   host: RestHost,
   dialect: Dialect,
   route: Route,
-  operation: Operation,
+  operations: ReadonlyMap<DocumentNode, Operation>,
   request: RestRequest,
   caller: Caller,
 ): Promise<WireAnswer> {
-  const call = new Call(request);
+  const call = new Call(request, caller);
   const plan = route.plan(call);
+  const operation = operations.get(plan.document);
+  if (!operation) throw new Error('The route has executed a document that it does not name.');
   const context = host.kernel.createContext({ ...caller, wantsAnswer: true });
   const { data, errors } = await host.kernel.run(operation, { ...plan.variables }, context);
   const { replay } = context;
-  const kept = replay.replayed ? keptAnswer(replay) : undefined;
+  const kept = replay.replayed ? keptAnswer(replay, dialect) : undefined;
   if (kept) return replayed(kept);
 
   const meta = { requestId: caller.requestId, nowMs: context.clock.now() };
@@ -83,7 +94,7 @@ export async function execute(
   // A message that the network refused exists, and stays refused; a code that was wrong stays wrong: those too are the one
   // answer to this key. Any other error after the work was done is a fault of ours, which a repetition may find mended.
   if (replay.key !== undefined && (!errors || ('code' in told && told.code === 'MESSAGE_SEND_FAILED')))
-    await keep(host, context, lasting ?? answer);
+    await keep(host, context, { version: dialect.version, ...(lasting ?? answer) });
   return replay.replayed ? replayed(answer) : answer;
 }
 
@@ -102,7 +113,11 @@ const withLasting = (told: Answer, dress: (told: Answer) => WireAnswer): [WireAn
   told.kept === undefined ? [dress(told)] : [dress(told), dress({ ...told, data: told.kept })];
 
 /** The work is done: a caller must not hear of a failure because only its repetition would be costlier. */
-async function keep(host: RestHost, context: ReturnType<Kernel['createContext']>, answer: WireAnswer): Promise<void> {
+async function keep(
+  host: RestHost,
+  context: ReturnType<Kernel['createContext']>,
+  answer: WireAnswer & Pick<Dialect, 'version'>,
+): Promise<void> {
   try {
     await host.saveAnswer(context, answer);
   } catch (error) {
@@ -119,13 +134,15 @@ const replayed = (answer: WireAnswer): WireAnswer => ({
 });
 
 /** The body is kept as text: jsonb would reorder its keys, and the repeated answer is promised word for word. */
-function keptAnswer({ answer }: Replay): WireAnswer | undefined {
+function keptAnswer({ answer }: Replay, { version }: Dialect): WireAnswer | undefined {
   if (
     typeof answer !== 'object' ||
     answer === null ||
     !('status' in answer) ||
     !('headers' in answer) ||
-    !('body' in answer)
+    !('body' in answer) ||
+    !('version' in answer) ||
+    answer.version !== version
   )
     return undefined;
   const { status, headers, body } = answer;

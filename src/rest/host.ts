@@ -18,6 +18,8 @@ export interface RestHost {
   readonly kernel: Kernel;
   /** Verifies the bearer token and charges the rate limits, with their headers on the reply. @throws UNAUTHORIZED, RATE_LIMIT_EXCEEDED */
   authenticate(request: FastifyRequest, reply: FastifyReply): Promise<Caller>;
+  /** Whether there is a tenant of this name. Only for those who have shown a token: strangers do not learn who is here. */
+  isTenant(slug: string): Promise<boolean>;
   /**
    * Takes a file of a multipart body straight to the network. @returns the id of the media that it became
    * @throws VALIDATION_ERROR on `field`, and what else may be wrong with a file or who sends it

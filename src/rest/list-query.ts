@@ -228,3 +228,16 @@ function instantOf(text: string): string | undefined {
 /** A table's own entry: callers choose the key, and could name something that every object inherits. */
 const own = <T>(table: Readonly<Record<string, T>>, key: string): T | undefined =>
   Object.hasOwn(table, key) ? table[key] : undefined;
+
+/** The same conditions with every value written otherwise. */
+export const eachValue = (comparison: Comparison, change: (word: string) => string): Comparison =>
+  Object.fromEntries(
+    Object.entries(comparison).map(([operator, value]: [string, unknown]) => [
+      operator,
+      typeof value === 'string'
+        ? change(value)
+        : Array.isArray(value)
+          ? value.map(item => change(String(item)))
+          : value,
+    ]),
+  );

@@ -26,23 +26,30 @@ export function mount(app: FastifyInstance, host: RestHost, routes: readonly Rou
     throw new CodedError('NOT_FOUND', 'There is nothing at this address.');
   });
 
+  if (dialect.headers)
+    app.addHook('onRequest', async (request, reply) => {
+      reply.headers(dialect.headers?.(request) ?? {});
+    });
+
+  const below = dialect.below ?? '';
   for (const route of routes) {
-    const operation = host.kernel.compile(route.document);
+    const documents = [route.document, ...(route.others ?? [])];
+    const operations = new Map(documents.map(document => [document, host.kernel.compile(document)]));
     const files = filesOf(route.body);
     const add = (scope: FastifyInstance): void => {
       scope.route<{ Querystring: RestRequest['query']; Params: RestRequest['params'] }>({
         method: route.method,
-        url: route.path,
+        url: below + route.path,
         exposeHeadRoute: route.method === 'GET',
         config: { upload: files.length > 0 },
         // Before the body is read: a stranger cannot make us parse megabytes.
         async onRequest(request, reply) {
-          request.setDecorator<Caller>('caller', await host.authenticate(request, reply));
+          request.setDecorator<Caller>('caller', await dialect.admit(host, request, reply));
         },
         async handler(request, reply) {
           const caller = callerOf(request) ?? { principal: undefined, requestId: request.id };
           if (files.length > 0 && request.isMultipart()) request.body = await readForm(request, host, caller, files);
-          return send(reply, await execute(host, dialect, route, operation, request, caller), caller.requestId);
+          return send(reply, await execute(host, dialect, route, operations, request, caller), caller.requestId);
         },
       });
     };
@@ -53,7 +60,10 @@ export function mount(app: FastifyInstance, host: RestHost, routes: readonly Rou
         add(scope);
       });
   }
-  refuseOtherMethods(app, routes);
+  refuseOtherMethods(
+    app,
+    routes.map(({ method, path }) => ({ method, path: below + path })),
+  );
 }
 
 function send(reply: FastifyReply, { status, headers, body }: WireAnswer, requestId: string): FastifyReply {

@@ -26,7 +26,7 @@ export interface Plan<Data, Asked> {
   readonly names?: Readonly<Record<string, string>>;
 }
 
-export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
  * What the OpenAPI document cannot know by itself. From the route's GraphQL document it knows the operation's id and summary (the
@@ -34,12 +34,16 @@ export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
  * `include` choose among, and whether it takes an idempotency key. So a row says only what differs.
  */
 export interface Described {
+  /** Where several routes use its document, whose name it is otherwise. */
+  readonly operationId?: string;
   /** In a few words, where the description of the document's field does not fit. */
   readonly summary?: string;
   /** What else a caller should know, as Markdown. */
   readonly notes?: string;
   /** Of the usual answer; 200 when nothing is said. It is the one that is sent. */
   readonly status?: 200 | 201;
+  /** What is to be made may be there already: it is then answered with 200. */
+  readonly found?: true;
   /** Of a list: what it is filtered and sorted by. */
   readonly list?: ListFields<string, string>;
   /** The path's parameters, where they are not the `databaseId` of what the document's field answers. */
@@ -54,6 +58,10 @@ export interface Described {
   readonly bare?: true;
   /** `Prefer: respond-async` is heard, and answered 202. */
   readonly async?: true;
+  /** Objects that rows always have where the version lets nobody choose; see `ApiDescription.rows`. */
+  readonly always?: readonly string[];
+  /** Where the next version does the same; its own path where nothing is said. */
+  readonly successor?: string;
   /** Refusals beside those that all routes of its kind have. */
   readonly errors?: readonly ErrorCode[];
 }
@@ -72,7 +80,14 @@ export interface Route extends Described {
   readonly method: Method;
   readonly path: string;
   readonly document: DocumentNode;
-  plan(call: Call): Plan<unknown, object>;
+  /** What else it may execute, where a request says which operation does the work. */
+  readonly others?: readonly DocumentNode[];
+  plan(call: Call): Planned;
+}
+
+/** A plan, and the document that it is for. */
+export interface Planned extends Plan<unknown, object> {
+  readonly document: DocumentNode;
 }
 
 export const route = <Data, Asked extends object>(row: RouteRow<Data, Asked>): Route => ({
@@ -81,6 +96,21 @@ export const route = <Data, Asked extends object>(row: RouteRow<Data, Asked>): R
     const { variables, respond, names } = row.plan(call);
     call.errors.throwIfAny();
     // The document's own type says what its result is; the executor, which runs any document, cannot.
-    return { variables, respond: data => respond(data as Data), ...(names && { names }) };
+    return { document: row.document, variables, respond: data => respond(data as Data), ...(names && { names }) };
   },
+});
+
+/**
+ * A route whose requests say which operation does the work. It stands in the table, and is described, as the first of them with what
+ * `described` says otherwise.
+ */
+export const oneOf = (
+  described: Described,
+  [first, ...others]: readonly [Route, ...Route[]],
+  choose: (call: Call) => Route,
+): Route => ({
+  ...first,
+  ...described,
+  others: others.map(({ document }) => document),
+  plan: call => choose(call).plan(call),
 });

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Ground } from './ground.ts';
 import { type Server, startServer } from './server.ts';
 
-const SECRET_KEY = randomBytes(32).toString('base64');
+export const SECRET_KEY = randomBytes(32).toString('base64');
 
 /** What a production gateway is started with; everything else is as Parley has it by default. */
 export const gatewayEnvironment = (ground: Ground): Record<string, string> => ({
@@ -10,11 +10,16 @@ export const gatewayEnvironment = (ground: Ground): Record<string, string> => ({
   PARLEY_SECRET_KEY: SECRET_KEY,
 });
 
-/** The real thing: `parley serve --role gateway`, with its log. It accepts, and nobody sends. */
-export const startGateway = (ground: Ground, execArgv: readonly string[] = []): Promise<Server> =>
+/** The real thing: `parley serve`, with its log. As a gateway it accepts, and nobody sends. */
+export const startGateway = (
+  ground: Ground,
+  execArgv: readonly string[] = [],
+  role: 'all' | 'gateway' = 'gateway',
+  env: Readonly<Record<string, string>> = {},
+): Promise<Server> =>
   startServer(new URL('../../src/main.ts', import.meta.url), {
-    args: ['serve', '--role', 'gateway'],
+    args: ['serve', '--role', role],
     execArgv,
-    env: gatewayEnvironment(ground),
+    env: { ...gatewayEnvironment(ground), ...env },
     logFile: `${ground.directory}/gateway.log`,
   });

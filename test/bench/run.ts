@@ -33,6 +33,21 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
     needsPeers: false,
     load: async () => (await import('./benchmarks/messages.ts')).messages,
   },
+  events: {
+    about: 'events from their commit to a thousand subscribers over WebSocket, against a bare broadcast with ws',
+    needsPeers: false,
+    load: async () => (await import('./benchmarks/events.ts')).events,
+  },
+  webhooks: {
+    about: 'events delivered to webhook endpoints, against bare loops with undici that sign and post the same',
+    needsPeers: false,
+    load: async () => (await import('./benchmarks/webhooks.ts')).webhooks,
+  },
+  statuses: {
+    about: 'status webhooks of the network, 1,000 updates each: stored, and applied',
+    needsPeers: false,
+    load: async () => (await import('./benchmarks/statuses.ts')).statuses,
+  },
   rest: {
     about: 'REST against the same operation over GraphQL',
     needsPeers: false,

@@ -3,7 +3,7 @@ import { type DocumentNode, Kind, type OperationDefinitionNode, parse, validate 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { LIMITS, measure, pointsOf } from '../../src/graphql/limits.ts';
-import * as documents from '../../src/rest/v2/documents.generated.ts';
+import * as documents from '../../src/rest/documents.generated.ts';
 import { schema } from '../../src/schema.ts';
 import { dataOf } from '../support/answers.ts';
 import { eventually, startGateway, type TestGateway } from '../support/gateway.ts';

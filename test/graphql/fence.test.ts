@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { encodeGlobalId } from '../../src/global-ids.ts';
 import { codeOf, dataOf } from '../support/answers.ts';
 import { eventually, type GraphQLAnswer, startGateway, type TestGateway, type TestTenant } from '../support/gateway.ts';
+import { TENANT_TABLES } from '../support/statements.ts';
 import { documentOf, idPaths, leastVariables, NODE_TYPES, ROOT_FIELDS } from './operations.ts';
 
 /**
@@ -11,6 +12,8 @@ import { documentOf, idPaths, leastVariables, NODE_TYPES, ROOT_FIELDS } from './
 
 /** The type whose ids each place takes, by path. `ids` are the argument's own kind. */
 const PLACES: Record<string, string> = {
+  'query bot id': 'Bot',
+  'query testBot contactId': 'Contact',
   'query channel id': 'Channel',
   'query contact id': 'Contact',
   'query group id': 'Group',
@@ -21,7 +24,10 @@ const PLACES: Record<string, string> = {
   'query node id': '*',
   'mutation revokeAccessToken id': 'AccessToken',
   'mutation resumeChannel id': 'Channel',
+  'mutation updateBot id': 'Bot',
+  'mutation deleteBot id': 'Bot',
   'mutation updateContact id': 'Contact',
+  'mutation replaceContact id': 'Contact',
   'mutation deleteContact id': 'Contact',
   'mutation deleteContacts ids': 'Contact',
   'mutation updateGroup id': 'Group',
@@ -45,6 +51,23 @@ const PLACES: Record<string, string> = {
   'mutation sendInteractiveMessage input.channelId': 'Channel',
   'mutation sendOtp input.channelId': 'Channel',
   'mutation resendOtp input.channelId': 'Channel',
+  'query integration id': 'Integration',
+  'query integrationDelivery id': 'IntegrationDelivery',
+  'query dryRunIntegration integrationId': 'Integration',
+  'query dryRunIntegration deliveryId': 'IntegrationDelivery',
+  'mutation updateIntegration id': 'Integration',
+  'mutation deleteIntegration id': 'Integration',
+  'mutation rotateIntegrationSecret id': 'Integration',
+  'mutation createIntegration input.mappings.groupIds': 'Group',
+  'mutation createIntegration input.mappings.template.channelId': 'Channel',
+  'mutation createIntegrationMapping input.integrationId': 'Integration',
+  'mutation createIntegrationMapping input.groupIds': 'Group',
+  'mutation createIntegrationMapping input.template.channelId': 'Channel',
+  'mutation updateIntegrationMapping id': 'IntegrationMapping',
+  'mutation updateIntegrationMapping input.groupIds': 'Group',
+  'mutation updateIntegrationMapping input.template.channelId': 'Channel',
+  'mutation deleteIntegrationMapping id': 'IntegrationMapping',
+  'mutation replayIntegrationDelivery id': 'IntegrationDelivery',
   'query template id': 'Template',
   'mutation deleteTemplate id': 'Template',
   'mutation createTemplate input.channelId': 'Channel',
@@ -53,10 +76,26 @@ const PLACES: Record<string, string> = {
   'mutation sendTemplateMessage input.header.image.mediaId': 'Media',
   'mutation sendTemplateMessage input.header.video.mediaId': 'Media',
   'mutation sendTemplateMessage input.header.document.mediaId': 'Media',
+  'query webhookDeliveries endpointId': 'WebhookEndpoint',
+  'query webhookDelivery id': 'WebhookDelivery',
+  'query webhookEndpoint id': 'WebhookEndpoint',
+  'mutation deleteWebhookEndpoint id': 'WebhookEndpoint',
+  'mutation replayWebhookDeliveries input.endpointId': 'WebhookEndpoint',
+  'mutation replayWebhookDelivery id': 'WebhookDelivery',
+  'mutation replayWebhookDelivery endpointId': 'WebhookEndpoint',
+  'mutation rotateWebhookSecret id': 'WebhookEndpoint',
+  'mutation testWebhookEndpoint id': 'WebhookEndpoint',
+  'mutation updateWebhookEndpoint id': 'WebhookEndpoint',
 };
+for (const field of ['createBot', 'updateBot']) {
+  PLACES[`mutation ${field} input.reply.media.mediaId`] = 'Media';
+  for (const kind of ['image', 'video', 'document'])
+    PLACES[`mutation ${field} input.reply.template.header.${kind}.mediaId`] = 'Media';
+}
 for (const [field, prefix] of [
   ['createContact', 'input'],
   ['updateContact', 'input'],
+  ['replaceContact', 'input'],
   ['createContacts', 'input.contacts'],
   ['sendTextMessage', 'input.contact'],
   ['sendMediaMessage', 'input.contact'],
@@ -80,6 +119,7 @@ const FILTERS: Record<string, string> = {
   contactId: 'Contact',
   channelId: 'Channel',
   conversationId: 'Conversation',
+  integrationId: 'Integration',
 };
 
 const places = ROOT_FIELDS.flatMap(root =>
@@ -92,11 +132,15 @@ let gateway: TestGateway;
 let other: TestTenant;
 /** Ids of the other tenant's rows by type. */
 const theirs = new Map<string, string>();
+/** Ids of our own rows, for what an id stands beside. */
+const ours = new Map<string, string>();
 const nobodys = (type: string): string =>
-  ['Media', 'Message'].includes(type) ? '01890000-0000-7000-8000-000000000000' : '987654321';
+  ['IntegrationDelivery', 'Media', 'Message', 'WebhookDelivery'].includes(type)
+    ? '01890000-0000-7000-8000-000000000000'
+    : '987654321';
 
 beforeAll(async () => {
-  gateway = await startGateway();
+  gateway = await startGateway({ resolveName: async () => [] });
   // Ids that stand for nothing else in an answer, so that they can be told from a line or a count.
   for (const [index, table] of [
     'contacts',
@@ -108,6 +152,10 @@ beforeAll(async () => {
     'access_tokens',
     'conversations',
     'templates',
+    'webhook_endpoints',
+    'integrations',
+    'integration_mappings',
+    'bots',
   ].entries()) {
     await gateway.database.query(`alter table ${table} alter id restart with ${71_000_000 + index * 1_111_111}`);
   }
@@ -135,8 +183,41 @@ beforeAll(async () => {
   await eventually(async () =>
     expect((await ask('{ templates { nodes { status } } }')).templates.nodes).toEqual([{ status: 'APPROVED' }]),
   );
+  const integrate = `mutation { createIntegration(input: { kind: GENERIC, name: "Shop", secret: "01234567", mappings: [{ name: "Orders" }] }) {
+    integration { databaseId path mappings { databaseId } } } }`;
+  for (const [rows, token] of [
+    [theirs, other.token],
+    [ours, gateway.tenant.token],
+  ] as const) {
+    const { integration } = dataOf(await gateway.graphql(integrate, {}, token)).createIntegration;
+    rows.set('Integration', String(integration.databaseId));
+    rows.set('IntegrationMapping', String(integration.mappings[0].databaseId));
+    if (rows === theirs)
+      await fetch(`${gateway.url}${integration.path}`, {
+        method: 'POST',
+        headers: { 'x-parley-secret': '01234567' },
+        body: '{}',
+      });
+  }
+  const received = await eventually(async () => {
+    const [first] = (await ask('{ integrationDeliveries { nodes { databaseId outcome } } }')).integrationDeliveries
+      .nodes;
+    expect(first.outcome).toBe('REFUSED');
+    return first;
+  });
+  theirs.set('IntegrationDelivery', received.databaseId);
+  const bot =
+    'mutation { createBot(input: { name: "Theirs", trigger: ANY, isEnabled: false, reply: { text: { text: "x" } } }) { databaseId } }';
+  theirs.set('Bot', String((await ask(bot)).createBot.databaseId));
   const upload = 'mutation { createMediaUpload(input: {}) { media { databaseId } } }';
   theirs.set('Media', (await ask(upload)).createMediaUpload.media.databaseId);
+  const hook =
+    'mutation { createWebhookEndpoint(input: { url: "https://hooks.invalid/", events: ["group.*"] }) { endpoint { databaseId } } }';
+  const endpoint = String((await ask(hook)).createWebhookEndpoint.endpoint.databaseId);
+  theirs.set('WebhookEndpoint', endpoint);
+  // Nothing answers at that name: the sample fails at once, and its delivery stays as it is.
+  const sample = 'mutation ($id: ID!) { testWebhookEndpoint(id: $id) { delivery { databaseId } } }';
+  theirs.set('WebhookDelivery', (await ask(sample, { id: endpoint })).testWebhookEndpoint.delivery.databaseId);
   theirs.set('Account', String(other.id));
   theirs.set('StaffMember', String(staff?.id));
   theirs.set('Channel', String((await ask('{ channels { databaseId } }')).channels[0].databaseId));
@@ -152,32 +233,15 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
+/** What changes by itself, whoever asks. */
+const MOVING = ['inbound_webhooks', 'template_syncs'];
+
 /** What the other tenant has, all of it. */
 async function belongings(): Promise<unknown> {
-  const tables = [
-    'access_tokens',
-    'channels',
-    'contact_groups',
-    'contacts',
-    'conversations',
-    'events',
-    'groups',
-    'idempotency_keys',
-    'media',
-    'messages',
-    'monthly_usage',
-    'outbox',
-    'sources',
-    'staff',
-    'statuses',
-    'templates',
-    'tenant_usage',
-  ];
-  return Promise.all(
-    tables.map(table =>
-      gateway.database.query(`select t::text as row from ${table} t where tenant_id = $1 order by 1`, [other.id]),
-    ),
+  const rows = TENANT_TABLES.filter(table => !MOVING.includes(table)).map(
+    table => `select '${table}' as name, t::text as row from ${table} t where tenant_id = $1`,
   );
+  return gateway.database.query(`${rows.join(' union all ')} order by 1, 2`, [other.id]);
 }
 
 /** Puts an id where a path points, beside the least that the field requires. */
@@ -200,11 +264,26 @@ function withId(
   const input = variables['input'] as Record<string, unknown> | undefined;
   // What would be refused before the id is looked at is made good.
   if (input && 'to' in input) Object.assign(input, { to: '+4915188880001', ...('text' in input && { text: 'x' }) });
+  if (root.name.includes('Integration')) stand(root, path, variables);
   if (root.name === 'sendMediaMessage' && last !== 'mediaId')
     Object.assign(input ?? {}, { link: 'https://example.com/a' });
   if (input && 'phone' in input) input['phone'] = '+4915188880002';
   if (Array.isArray(input?.['contacts'])) Object.assign(input['contacts'][0], { phone: '+4915188880003' });
   return variables;
+}
+
+/** What an id stands beside in the mutations of integrations: rows of our own, so that it is the id that is looked at. */
+function stand(root: (typeof places)[number]['root'], path: string, variables: Record<string, unknown>): void {
+  const input = (variables['input'] ?? {}) as Record<string, unknown>;
+  if (path !== 'id' && 'id' in variables)
+    variables['id'] = ours.get(root.name.endsWith('Mapping') ? 'IntegrationMapping' : 'Integration');
+  if (path !== 'integrationId' && 'integrationId' in variables) variables['integrationId'] = ours.get('Integration');
+  if (path !== 'input.integrationId' && 'integrationId' in input) input['integrationId'] = ours.get('Integration');
+  const mapping = (root.name === 'createIntegration' ? input['mappings'] : input) as
+    | Record<string, unknown>
+    | undefined;
+  if (mapping && root.name === 'createIntegration') mapping['name'] = 'Orders';
+  if (mapping?.['template']) Object.assign(mapping['template'], { name: 'x', language: 'en' });
 }
 
 /** An answer without the ids in it. */
@@ -286,8 +365,14 @@ describe("a filter by another tenant's id finds nothing", () => {
   const lists = [...new Set(inFilters.map(({ root }) => root))];
   test.each(lists.map(root => [root.name, root] as const))('%s', async (_name, root) => {
     const type =
-      { contacts: 'Contact', groups: 'Group', sources: 'Source', statuses: 'Status', messages: 'Message' }[root.name] ??
-      '';
+      {
+        contacts: 'Contact',
+        integrationDeliveries: 'IntegrationDelivery',
+        groups: 'Group',
+        sources: 'Source',
+        statuses: 'Status',
+        messages: 'Message',
+      }[root.name] ?? '';
     const fields = [
       ...new Set(inFilters.filter(place => place.root === root).map(({ path }) => path.split('.')[1] ?? '')),
     ];
@@ -315,10 +400,21 @@ test("another tenant's contact cannot be written to by its global id", async () 
 });
 
 test('no list shows a row of another tenant, and a cursor from there opens nothing', async () => {
-  for (const list of ['contacts', 'groups', 'sources', 'statuses', 'messages', 'templates']) {
+  for (const list of [
+    'bots',
+    'contacts',
+    'groups',
+    'sources',
+    'statuses',
+    'messages',
+    'templates',
+    'integrations',
+    'integrationDeliveries',
+  ]) {
+    const own = list === 'integrations' ? [{ id: encodeGlobalId('Integration', ours.get('Integration') ?? '') }] : [];
     expect(dataOf(await gateway.graphql(`{ ${list} { totalCount nodes { id } } }`))[list]).toEqual({
-      totalCount: 0,
-      nodes: [],
+      totalCount: own.length,
+      nodes: own,
     });
     const { [list]: page } = dataOf(
       await gateway.graphql(

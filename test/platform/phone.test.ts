@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parsePhone, phoneKey } from '../../src/platform/phone.ts';
+import { parsePhone, parsePhoneIn, phoneKey } from '../../src/platform/phone.ts';
 
 /** Numbers of real plans, by country code and the digits that follow it. */
 const PLANS = [
@@ -120,3 +120,42 @@ test('text that is no number is none, and reading it never fails', () => {
     { numRuns: 500 },
   );
 });
+
+test('a national number is one of its country; an international one is itself, whatever the country', () => {
+  const read = (text: string, country: string | null) => parsePhoneIn(text, country)?.e164;
+  expect(read('0151 23456789', 'DE')).toBe('+4915123456789');
+  expect(read('(415) 555-2671', 'US')).toBe('+14155552671');
+  expect(read('06 12345678', 'NL')).toBe('+31612345678');
+  expect(read('+49 151 23456789', 'US')).toBe('+4915123456789');
+  expect(read('0049 151 23456789', 'US')).toBe('+4915123456789');
+});
+
+test('bare digits with the calling code of their own country are international; Italian mobiles that look so are not', () => {
+  const read = (text: string, country: string) => parsePhoneIn(text, country)?.e164;
+  expect(read('4915123456789', 'DE')).toBe('+4915123456789');
+  expect(read('14155552671', 'US')).toBe('+14155552671');
+  expect(read('5511912345678', 'BR')).toBe('+5511912345678');
+  expect(read('3933456789', 'IT')).toBe('+393933456789');
+  expect(read('9187654321', 'IN')).toBe('+919187654321');
+});
+
+test('without a country, or with none that there is, bare digits are nobody’s number', () => {
+  for (const country of [null, '', 'XX', '__proto__', 'de', 'constructor']) {
+    expect(parsePhoneIn('4155552671', country)).toBeUndefined();
+    expect(parsePhoneIn('+14155552671', country)?.e164).toBe('+14155552671');
+  }
+  for (const text of ['', '  ', 'abc', '12', '+', '1'.repeat(41)])
+    expect(parsePhoneIn(text, 'DE'), text).toBeUndefined();
+});
+
+test('what a national number is read as reads as itself again', () =>
+  fc.assert(
+    fc.property(
+      fc.constantFrom('DE', 'US', 'BR', 'MX', 'AR', 'IT', 'IN', 'GB', 'AE'),
+      fc.stringMatching(/^[\d ()-]{6,16}$/),
+      (country, text) => {
+        const phone = parsePhoneIn(text, country);
+        if (phone) expect(parsePhoneIn(phone.e164, null)).toEqual(phone);
+      },
+    ),
+  ));

@@ -1,4 +1,4 @@
-import type { TestGateway, TestTenant } from '../support/gateway.ts';
+import type { RestBase, TestGateway, TestTenant } from '../support/gateway.ts';
 
 /** An answer with its body parsed and its text as it came. */
 export interface RestAnswer {
@@ -16,10 +16,14 @@ export type Rest = (
   headers?: Record<string, string>,
 ) => Promise<RestAnswer>;
 
+/** Calls version 1 as one tenant. */
+export const legacyOf = (gateway: TestGateway, { slug, token }: Pick<TestTenant, 'slug' | 'token'>): Rest =>
+  restOf(gateway, { token }, { version: 'v1', tenant: slug });
+
 /** Calls the interface as one tenant. */
-export function restOf(gateway: TestGateway, { token }: Pick<TestTenant, 'token'>): Rest {
+export function restOf(gateway: TestGateway, { token }: Pick<TestTenant, 'token'>, base?: RestBase): Rest {
   return async (method, path, body, headers) => {
-    const response = await gateway.rest(method, path, body, { authorization: `Bearer ${token}`, ...headers });
+    const response = await gateway.rest(method, path, body, { authorization: `Bearer ${token}`, ...headers }, base);
     const text = await response.text();
     const isJson = /json/.test(response.headers.get('content-type') ?? '') && text !== '';
     return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };

@@ -1,6 +1,9 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { openApiOf } from '../../src/rest/openapi/document.ts';
+import { API_V1 } from '../../src/rest/v1/api.ts';
+import { titleOf } from '../../src/rest/v1/envelope.ts';
+import { ROUTES_V1 } from '../../src/rest/v1/register.ts';
 import { API_V2 } from '../../src/rest/v2/api.ts';
 import { ROUTES_V2 } from '../../src/rest/v2/register.ts';
 import { schema } from '../../src/schema.ts';
@@ -25,9 +28,14 @@ export interface Document {
   readonly components: Readonly<Record<'schemas' | 'responses' | 'parameters', Readonly<Record<string, Json>>>>;
 }
 
+/** Below which prefix an answer was asked for. */
+export type Version = 'v1' | 'v2';
+
 /** The document as clients get it. */
-export const openApi = (): Document =>
-  JSON.parse(JSON.stringify(openApiOf(ROUTES_V2, schema, API_V2))) as unknown as Document;
+export const openApi = (version: Version = 'v2'): Document =>
+  JSON.parse(
+    JSON.stringify(version === 'v1' ? openApiOf(ROUTES_V1, schema, API_V1) : openApiOf(ROUTES_V2, schema, API_V2)),
+  ) as unknown as Document;
 
 /** What a reference names; anything else is itself. */
 export function resolved<T>(document: Document, value: T): T {
@@ -52,7 +60,7 @@ export function compiler(document: Document): (schema: Json) => ValidateFunction
 /** An answer as the contract sees it. */
 export interface Told {
   readonly method: string;
-  /** Below /api/v2, with the query. */
+  /** Below /api/v2 or /api/v1/{tenant}, with the query. */
   readonly path: string;
   readonly status: number;
   readonly type: string | null;
@@ -63,9 +71,16 @@ export interface Told {
 const ANYWHERE: Readonly<Record<number, string>> = { 400: 'BAD_REQUEST', 404: 'NOT_FOUND', 405: 'METHOD_NOT_ALLOWED' };
 
 export class Contract {
-  readonly #document = openApi();
-  readonly #compile = compiler(this.#document);
+  readonly #version: Version;
+  readonly #document: Document;
+  readonly #compile: ReturnType<typeof compiler>;
   readonly #validators = new Map<string, ValidateFunction>();
+
+  constructor(version: Version) {
+    this.#version = version;
+    this.#document = openApi(version);
+    this.#compile = compiler(this.#document);
+  }
 
   /** What is wrong with an answer, seen from the document; undefined when it keeps its promise. */
   faultOf(told: Told): string | undefined {
@@ -78,7 +93,7 @@ export class Contract {
     if (method === 'OPTIONS' && status === 204) return undefined;
     const [template, operations] = this.#pathOf(path.split('?', 1)[0] ?? '') ?? [];
     const operation = operations?.[method === 'HEAD' ? 'get' : method.toLowerCase()];
-    if (!template || !operation) return outside(method, status, text);
+    if (!template || !operation) return (this.#version === 'v1' ? outsideV1 : outside)(method, status, text);
     const response = operation.responses[status];
     if (!response) return 'an undocumented status';
     const { content } = resolved(this.#document, response);
@@ -105,6 +120,16 @@ export class Contract {
     );
     return matches.sort(([a], [b]) => a.split('{').length - b.split('{').length)[0];
   }
+}
+
+/** Version 1 has no codes, but a shape, and one message for each code. */
+function outsideV1(method: string, status: number, text: string): string | undefined {
+  const code = ANYWHERE[status];
+  if (code === undefined) return 'no operation is documented here';
+  if (method === 'HEAD') return undefined;
+  const { status: word, message, errors, ...others } = JSON.parse(text) as Json;
+  const isRight = word === 'error' && message === titleOf(code) && typeof errors === 'string';
+  return isRight && Object.keys(others).length === 0 ? undefined : `not ${code}`;
 }
 
 function outside(method: string, status: number, text: string): string | undefined {

@@ -177,7 +177,14 @@ describe('a list', () => {
 
   it('takes every operator on everything that it is filtered by, and every key that it is sorted by', async () => {
     const values = { text: 'a', word: 'sent', id: '1', time: '2026-01-01' };
-    const queries = ROUTES_V2.flatMap(({ path, list }) => [
+    // A list of what belongs to something has its id in the path.
+    const hook = await rest('POST', '/webhooks', {
+      url: 'https://hooks.example/',
+      events: ['group.*'],
+      enabled: false,
+    });
+    const lists = ROUTES_V2.map(({ path, list }) => ({ path: path.replace(':id', String(hook.body.data.id)), list }));
+    const queries = lists.flatMap(({ path, list }) => [
       ...Object.entries(list?.filters ?? {}).flatMap(([field, [, kind]]) =>
         Object.keys(OPERATORS).map(operator => {
           const value =

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openApiOf } from '../../src/rest/openapi/document.ts';
 import { limitsIn } from '../../src/rest/openapi/limits.ts';
 import type { Route } from '../../src/rest/route.ts';
+import { API_V1 } from '../../src/rest/v1/api.ts';
+import { ROUTES_V1 } from '../../src/rest/v1/register.ts';
 import { API_V2 } from '../../src/rest/v2/api.ts';
 import { ROUTES_V2 } from '../../src/rest/v2/register.ts';
 import { schema } from '../../src/schema.ts';
@@ -10,13 +12,18 @@ import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { Contract, compiler, openApi, resolved } from './contract.ts';
 
 const document = openApi();
-const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-  Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
-);
 
-describe('the OpenAPI document', () => {
+describe.each([
+  ['v1', ROUTES_V1, API_V1, ['application/json']],
+  ['v2', ROUTES_V2, API_V2, ['application/json', 'application/problem+json']],
+] as const)('the OpenAPI document of %s', (version, routes, api, types) => {
+  const document = openApi(version);
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+  );
+
   it('has every route of the table, and nothing else', () => {
-    const wanted = ROUTES_V2.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`);
+    const wanted = routes.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`);
     expect(operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`).sort()).toEqual(wanted.sort());
   });
 
@@ -31,7 +38,7 @@ describe('the OpenAPI document', () => {
       };
       expect(operationId).toMatch(/^[A-Z]\w+$/);
       expect([operationId, summary.length > 5]).toEqual([operationId, true]);
-      expect([operationId, Object.hasOwn(API_V2.tags, tags[0] ?? '')]).toEqual([operationId, true]);
+      expect([operationId, Object.hasOwn(api.tags, tags[0] ?? '')]).toEqual([operationId, true]);
       for (const scope of security[0]?.bearer ?? ['none']) expect(SCOPES).toContain(scope);
     }
   });
@@ -117,12 +124,25 @@ describe('the OpenAPI document', () => {
         const { description, headers, content } = resolved(document, response) as Record<string, object>;
         expect(description).toBeTruthy();
         expect(headers).toHaveProperty('X-Request-Id');
-        if (Number(status) >= 400)
-          expect(Object.keys(content ?? {})).toEqual(['application/json', 'application/problem+json']);
+        if (Number(status) >= 400) expect(Object.keys(content ?? {})).toEqual(types);
       }
     }
   });
 
+  it('says of each operation whether anybody should begin to use it, and its answers the same', () => {
+    for (const { operation } of operations) {
+      expect((operation as { deprecated?: boolean }).deprecated).toBe(version === 'v1' ? true : undefined);
+      for (const response of Object.values(operation.responses)) {
+        const { headers = {} } = resolved(document, response) as { headers?: object };
+        expect(['Deprecation', 'Link', 'Sunset'].map(name => Object.hasOwn(headers, name))).toEqual(
+          Array.from({ length: 3 }, () => version === 'v1'),
+        );
+      }
+    }
+  });
+});
+
+describe('the OpenAPI document', () => {
   it('knows what the schema knows: limits, words in lower case, what may be null', () => {
     const create = document.paths['/contacts']?.['post']?.requestBody?.content['application/json']?.schema;
     expect(create).toMatchObject({
@@ -152,7 +172,7 @@ describe('the OpenAPI document', () => {
 });
 
 describe('the check of answers against the document', () => {
-  const contract = new Contract();
+  const contract = new Contract('v2');
   const meta = { request_id: crypto.randomUUID(), timestamp: '2026-01-01T07:58:39+00:00' };
   const told = { method: 'GET', path: '/sources/1?x=1', status: 200, type: 'application/json; charset=utf-8' };
   const source = { id: 1, name: 'x', created_at: '2026-01-01T07:58:39+00:00', updated_at: '2026-01-01T07:58:39+00:00' };
@@ -182,6 +202,41 @@ describe('the check of answers against the document', () => {
   });
 });
 
+describe('the check of answers of version 1', () => {
+  const contract = new Contract('v1');
+  const told = { method: 'GET', path: '/sources/1', status: 200, type: 'application/json; charset=utf-8' };
+  const time = '2026-04-08T14:30:25.000000Z';
+  const source = { id: 1, name: 'x', created_at: time, updated_at: time };
+  const text = (data: object, more: object = {}) =>
+    JSON.stringify({ status: 'success', message: 'Source', data, ...more });
+  const error = (message: string, errors: unknown = 'Why.', more: object = {}) =>
+    JSON.stringify({ status: 'error', message, errors, ...more });
+
+  it('lets pass what is documented', () => {
+    expect(contract.faultOf({ ...told, text: text(source) })).toBeUndefined();
+    expect(contract.faultOf({ ...told, status: 404, text: error('Not found') })).toBeUndefined();
+    expect(contract.faultOf({ ...told, path: '/nothing', status: 404, text: error('Not found') })).toBeUndefined();
+    const limited = JSON.stringify({ message: 'Too many calls.', retry_after: 7 });
+    expect(contract.faultOf({ ...told, status: 429, text: limited })).toBeUndefined();
+  });
+
+  it.each([
+    ['another status', { status: 206 }],
+    ['a timestamp of version 2', { text: text({ ...source, created_at: '2026-01-01T07:58:39+00:00' }) }],
+    ['a field that is missing', { text: text({ id: 1 }) }],
+    ['the envelope of version 2', { text: JSON.stringify({ success: true, data: source, message: 'Source' }) }],
+    ['an unknown kind of refusal', { status: 404, text: error('Gone') }],
+    ['errors that are neither', { status: 404, text: error('Not found', ['x']) }],
+    [
+      'a status beside a rate',
+      { status: 429, text: JSON.stringify({ status: 'error', message: 'x', retry_after: 7 }) },
+    ],
+    ['another address that is not there', { path: '/nothing', status: 404, text: error('Gone') }],
+  ])('fails for %s', (_name, difference) => {
+    expect(contract.faultOf({ ...told, text: text(source), ...difference })).toEqual(expect.any(String));
+  });
+});
+
 describe('limits in descriptions', () => {
   it.each([
     ['At most 255 characters.', 'text', { maxLength: 255 }],
@@ -200,13 +255,15 @@ describe('openapi.json and its page', () => {
     gateway = await startGateway();
   });
   afterAll(() => gateway.stop());
-  const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
-    fetch(`${gateway.url}/api/v2${path}`, { method, headers });
+  const get = (path: string, headers: Record<string, string> = {}, method = 'GET', version = 'v2') =>
+    fetch(`${gateway.url}/api/${version}${path}`, { method, headers });
 
   it('are there without a token, and the document is the one of the table', async () => {
     const response = await get('/openapi.json');
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
     expect(await response.json()).toEqual(document);
+    expect(await (await get('/openapi.json', {}, 'GET', 'v1')).json()).toEqual(openApi('v1'));
+    expect((await get('/docs', {}, 'GET', 'v1')).status).toBe(200);
   });
 
   it('have an entity tag, answer HEAD and OPTIONS, and refuse the rest', async () => {

@@ -2,12 +2,13 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { createLog } from '../../src/platform/log.ts';
 import { schema } from '../../src/schema.ts';
-import { serve } from '../../src/serve.ts';
+import { type Gateway, serve } from '../../src/serve.ts';
 import { withoutCost } from './answers.ts';
 import type { GraphQLAnswer, TestGateway } from './gateway.ts';
 
 export interface Beside {
   readonly url: string;
+  readonly resources: Gateway['resources'];
   graphql(query: string, variables?: object, token?: string): Promise<GraphQLAnswer>;
   stop(): Promise<void>;
 }
@@ -26,6 +27,7 @@ export async function serveBeside(first: TestGateway, databaseUrl = first.databa
   const { url } = gateway.server;
   return {
     url,
+    resources: gateway.resources,
     graphql: (query, variables = {}, token = first.tenant.token) => post(url, query, variables, token),
     stop: () => gateway.stop(),
   };

@@ -10,10 +10,11 @@ import type { TemplateSeed } from '../../src/network/emulator/template-store.ts'
 import { type Clock, systemClock } from '../../src/platform/clock.ts';
 import { createDatabase } from '../../src/platform/database.ts';
 import { createLog } from '../../src/platform/log.ts';
+import type { ResolveName } from '../../src/platform/resolve-name.ts';
 import { schema } from '../../src/schema.ts';
 import { SCOPES } from '../../src/scopes.ts';
 import { type Gateway, type Role, serve } from '../../src/serve.ts';
-import type { Contract } from '../rest/contract.ts';
+import type { Contract, Version } from '../rest/contract.ts';
 import { withoutCost } from './answers.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { faults, tenantFault } from './statements.ts';
@@ -38,6 +39,9 @@ export interface GraphQLAnswer {
   readonly extensions?: Record<string, unknown>;
 }
 
+/** Which version is asked; version 1 has the tenant in its path. */
+export type RestBase = { readonly version: 'v2' } | { readonly version: 'v1'; readonly tenant: string };
+
 export interface TestGateway {
   readonly url: string;
   readonly database: TestDatabase;
@@ -55,14 +59,22 @@ export interface TestGateway {
     options: { scopes?: string[]; callsPerMinute?: number; expiresAt?: string },
   ): Promise<string>;
   graphql(query: string, variables?: object, token?: string): Promise<GraphQLAnswer>;
-  /** `path` below /api/v2. Rejects when the answer is not what the OpenAPI document says. */
-  rest(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
+  /** `path` below /api/v2, or below /api/v1/{tenant} of the first tenant. Rejects when the answer is not what the OpenAPI document says. */
+  rest(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+    base?: RestBase,
+  ): Promise<Response>;
   stop(): Promise<void>;
 }
 
 export interface TestGatewayOptions {
   readonly role?: Role;
   readonly clock?: Clock;
+  /** The name system of webhooks. */
+  readonly resolveName?: ResolveName;
   readonly emulator?: Partial<EmulatorOptions>;
   /** Templates that the network has for the first tenant. */
   readonly templates?: readonly TemplateSeed[];
@@ -103,8 +115,8 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     PARLEY_NETWORK_URL: emulator.url,
     PARLEY_DATABASE_POOL: '6',
     PARLEY_DATABASE_READERS: '2',
-    // Each place asks the database every two seconds; few tests have more than a lane or two.
-    PARLEY_LANES: '6',
+    // Each place of each queue asks the database now and then; few tests have more than a lane or two.
+    PARLEY_LANES: '3',
     ...options.env,
   };
   const config = loadConfig(env);
@@ -121,6 +133,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     role: options.role ?? 'all',
     log,
     ...(options.clock && { clock: options.clock }),
+    ...(options.resolveName && { resolveName: options.resolveName }),
     onStatement(text) {
       statements.push(text);
       const fault = tenantFault(text);
@@ -190,8 +203,9 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
       });
       return withoutCost((await response.json()) as GraphQLAnswer);
     },
-    async rest(method, path, body, headers = {}) {
-      const response = await fetch(`${url}/api/v2${path}`, {
+    async rest(method, path, body, headers = {}, base = { version: 'v2' }) {
+      const below = base.version === 'v2' ? '/api/v2' : `/api/v1/${base.tenant}`;
+      const response = await fetch(`${url}${below}${path}`, {
         method,
         headers: {
           authorization: `Bearer ${tenant.token}`,
@@ -200,7 +214,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
         },
         ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       });
-      await checkAnswer(method, path, response);
+      await checkAnswer(method, path, response, base.version);
       return response;
     },
     async stop() {
@@ -232,11 +246,17 @@ async function graphiqlToken(url: string): Promise<string> {
   }
 }
 
-let contract: Promise<Contract> | undefined;
+const contracts = new Map<Version, Promise<Contract>>();
 
 /** Loaded where REST is asked, and made once in a test file. @throws when the answer is not what the OpenAPI document says */
-export async function checkAnswer(method: string, path: string, response: Response): Promise<void> {
-  contract ??= import('../rest/contract.ts').then(module => new module.Contract());
+export async function checkAnswer(
+  method: string,
+  path: string,
+  response: Response,
+  version: Version = 'v2',
+): Promise<void> {
+  const contract = contracts.get(version) ?? import('../rest/contract.ts').then(module => new module.Contract(version));
+  contracts.set(version, contract);
   const type = response.headers.get('content-type');
   const told = { method, path, status: response.status, type, text: await response.clone().text() };
   const fault = (await contract).faultOf(told);

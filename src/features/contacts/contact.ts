@@ -81,6 +81,8 @@ export interface ContactInput {
   readonly statusId?: string | null | undefined;
   readonly assigneeId?: string | null | undefined;
   readonly groupIds?: readonly string[] | null | undefined;
+  /** Groups by name, made where they are missing. */
+  readonly groupNames?: readonly string[] | null | undefined;
 }
 
 /** Values by column. What is not there stays as it is. */

@@ -5,6 +5,8 @@ import type { Db } from '../../platform/database.ts';
 import { violationOf } from '../../platform/violations.ts';
 import { callerOf } from '../caller.ts';
 import { once } from '../idempotency/once.ts';
+import { parseGroupNames } from '../labels/group-names.ts';
+import { groupsNamed } from '../labels/groups-named.ts';
 import { type ContactInput, type ContactRow, parseContact } from './contact.ts';
 import { type ContactReferences, checkReferences, parseReferences, wantedReferences } from './references.ts';
 import {
@@ -17,7 +19,10 @@ import {
   setGroups,
 } from './store.ts';
 
-export type CreateContactInput = ContactInput & { readonly idempotencyKey?: string | null | undefined };
+export type CreateContactInput = ContactInput & {
+  readonly isOptedOut?: boolean | null | undefined;
+  readonly idempotencyKey?: string | null | undefined;
+};
 
 export const PHONE_TAKEN = 'Another contact has this phone number.';
 export const EMAIL_TAKEN = 'Another contact has this e-mail address.';
@@ -30,7 +35,9 @@ export async function createContact(context: Context, input: CreateContactInput)
   const { tenant } = callerOf(context);
   const errors = new FieldErrorList();
   const fields = parseContact(input, errors);
+  const names = parseGroupNames(input.groupNames ?? [], errors, 'groupNames');
   const references = parseReferences(input);
+  const optedOutAt = input.isOptedOut ? new Date(context.clock.now()).toISOString() : null;
   if (input.phone === undefined) errors.add('phone', 'Is required.');
   errors.throwIfAny();
   const contact = await once(
@@ -40,11 +47,14 @@ export async function createContact(context: Context, input: CreateContactInput)
       run: async trx => {
         checkReferences(references, await holdReferences(trx, tenant.id, wantedReferences([references])), errors);
         errors.throwIfAny();
-        const [created] = await withinPlan(trx, tenant, () =>
-          insertContacts(trx, tenant.id, [newContact(tenant, fields, references)]),
-        );
+        await requireRoom(trx, tenant);
+        // Behind the counter, as whoever makes a group for a contact that is there has locked that contact before.
+        const named = await groupsNamed(trx, tenant.id, names);
+        const contact = { ...newContact(tenant, fields, references), opted_out_at: optedOutAt };
+        const [created] = await insertContacts(trx, tenant.id, [contact]);
         if (!created) throw await duplicate(trx, tenant.id, fields.phone_key, fields.email);
-        if (references.groups?.length) await setGroups(trx, tenant.id, created.id, references.groups);
+        const groups = [...(references.groups ?? []), ...named];
+        if (groups.length > 0) await setGroups(trx, tenant.id, created.id, groups);
         await append(trx, tenant.id, [{ type: 'contact.created', payload: { contact: created } }]);
         return created;
       },
@@ -72,12 +82,10 @@ export const newContact = (
   assigned_id: references.assigned_id ?? null,
 });
 
-/** Turns the database's refusal to count beyond the plan into FEATURE_LIMIT_EXCEEDED. */
-async function withinPlan<T>(trx: Db, tenant: Tenant, insert: () => Promise<T>): Promise<T> {
-  // The counter is locked first: the limit is then known exactly, and the transaction is not spoilt by a broken constraint.
+/** Locks the counter first: the limit is then known exactly, and the transaction is not spoilt by a broken constraint. @throws FEATURE_LIMIT_EXCEEDED */
+async function requireRoom(trx: Db, tenant: Tenant): Promise<void> {
   const { room, used, maximum } = await lockRoom(trx, tenant.id);
   if (room !== null && room < 1) throw limitExceeded(used, maximum);
-  return insert();
 }
 
 export const limitExceeded = (used: number | null, maximum: number | null): CodedError =>

@@ -1,4 +1,5 @@
 import { builder } from '../../builder.ts';
+import { MAX_NAMES } from '../labels/group-names.ts';
 import { DateTimeFilter, IDFilter, OrderDirection, StringFilter } from '../lists/schema.ts';
 
 /** The inputs that name a contact's fields. */
@@ -39,6 +40,11 @@ const details = (t: InputFields) => ({
 });
 
 const groups = (t: InputFields) => ({ groupIds: t.idList({ description: 'Exactly the groups it is in.' }) });
+const groupNames = (t: InputFields) => ({
+  groupNames: t.stringList({
+    description: `Groups it is in besides, by name whatever the case; those that are missing are made. At most ${MAX_NAMES} names.`,
+  }),
+});
 const key = (t: InputFields) => ({ idempotencyKey: t.string({ description: KEY }) });
 
 export const ContactDetailsInput = builder.inputType('ContactDetailsInput', {
@@ -48,7 +54,31 @@ export const ContactDetailsInput = builder.inputType('ContactDetailsInput', {
 
 export const CreateContactInput = builder.inputType('CreateContactInput', {
   description: 'A new contact.',
-  fields: t => ({ phone: t.string({ required: true, description: PHONE }), ...details(t), ...groups(t), ...key(t) }),
+  fields: t => ({
+    phone: t.string({ required: true, description: PHONE }),
+    ...details(t),
+    ...groups(t),
+    ...groupNames(t),
+    isOptedOut: t.boolean({ description: 'Whether the person asked not to be messaged.' }),
+    ...key(t),
+  }),
+});
+
+export const ReplaceContactInput = builder.inputType('ReplaceContactInput', {
+  description: 'All that a contact is to be.',
+  fields: t => ({
+    phone: t.string({ required: true, description: PHONE }),
+    ...details(t),
+    firstName: t.string({ required: true, description: 'At most 255 characters.' }),
+    type: t.field({ type: ContactTypeEnum, required: true, description: 'What it is to the business.' }),
+    ...groups(t),
+    ...groupNames(t),
+    isOptedOut: t.boolean({
+      description:
+        'Whether the person asked not to be messaged. That is the wish of the person: it stays where nothing is said.',
+    }),
+    ...key(t),
+  }),
 });
 
 export const UpdateContactInput = builder.inputType('UpdateContactInput', {
@@ -57,6 +87,7 @@ export const UpdateContactInput = builder.inputType('UpdateContactInput', {
     phone: t.string({ description: PHONE }),
     ...details(t),
     ...groups(t),
+    ...groupNames(t),
     isOptedOut: t.boolean({ description: 'Whether the person asked not to be messaged.' }),
     ...key(t),
   }),

@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
 import { merged, type Selection, selectionAt } from '../../graphql/selection.ts';
 import { tenantOf } from '../caller.ts';
+import { countList } from '../lists/count.ts';
 import { type ListArgs, type ListDefinition, listStatement, Page } from '../lists/list.ts';
 import type { ContactRow } from './contact.ts';
 import { countContacts, listContacts } from './store.ts';
@@ -44,8 +45,11 @@ export async function contactPage(context: Context, args: ListArgs, selection: S
   const search = args.search && searchTerm(args.search);
   const statement = listStatement(CONTACTS, tenantId, { ...args, search });
   const nodes = merged(selectionAt(selection, 'edges', 'node'), selectionAt(selection, 'nodes'));
+  // A list without a filter is counted by the tenant's counter: counting 200,000 rows takes 15 ms, reading one 0.05.
+  const count = (): Promise<number> =>
+    statement.unfiltered ? countContacts(context.db.read, tenantId) : countList(context.db.read, statement);
   // The count goes out beside the page where it is selected, not after it.
-  const total = selection.has('totalCount') ? countContacts(context.db.read, tenantId, statement) : undefined;
+  const total = selection.has('totalCount') ? count() : undefined;
   total?.catch(() => undefined);
   const rows = await listContacts(
     context.db.read,
@@ -53,7 +57,7 @@ export async function contactPage(context: Context, args: ListArgs, selection: S
     nodes,
     selection.has('edges') || selection.has('pageInfo'),
   );
-  return new Page(statement, rows, () => total ?? countContacts(context.db.read, tenantId, statement));
+  return new Page(statement, rows, () => total ?? count());
 }
 
 /**

@@ -17,10 +17,12 @@ import {
   ContactTypeEnum,
   CreateContactInput,
   CreateContactsInput,
+  ReplaceContactInput,
   UpdateContactInput,
 } from './inputs.ts';
 import { contactPage } from './list.ts';
 import { type RemovedContacts, removeContact, removeContacts } from './remove.ts';
+import { replaceContact } from './replace.ts';
 import { getContacts } from './store.ts';
 import { changeContact } from './update.ts';
 
@@ -249,6 +251,17 @@ builder.mutationFields(t => ({
       }),
     },
     resolve: (_root, { id, input }, context) => changeContact(context, numericId('Contact', id), input),
+  }),
+  replaceContact: t.field({
+    type: Contact,
+    description:
+      "Makes a contact what is given, and nothing else: what is left out becomes empty, its source and status the tenant's defaults.",
+    authScopes: { scope: 'contacts:write' },
+    args: {
+      id: t.arg.id({ required: true, description: 'Its global id or databaseId.' }),
+      input: t.arg({ type: ReplaceContactInput, required: true, description: 'All that it is to be.' }),
+    },
+    resolve: (_root, { id, input }, context) => replaceContact(context, numericId('Contact', id), input),
   }),
   deleteContact: t.field({
     type: Contact,

@@ -37,12 +37,10 @@ export async function listContacts(
   return page.read(rows[0] ?? {}, keys);
 }
 
-/** A list without a filter is counted by the tenant's counter: counting 200,000 rows takes 15 ms, reading one 0.05. */
-export async function countContacts(db: Db, tenantId: number, statement: ListStatement): Promise<number> {
-  const query = statement.unfiltered
-    ? raw<{ total: number }>('select contacts as total from tenant_usage where tenant_id = $1', [tenantId])
-    : raw<{ total: number }>(statement.count.text, statement.count.values);
-  const { rows } = await db.executeQuery(query);
+/** All contacts of a tenant, by its counter. */
+export async function countContacts(db: Db, tenantId: number): Promise<number> {
+  const { rows } = await sql<{ total: number }>`
+    select contacts as total from tenant_usage where tenant_id = ${tenantId}`.execute(db);
   return rows[0]?.total ?? 0;
 }
 
@@ -151,6 +149,7 @@ export interface NewContact extends ContactFields {
   readonly source_id: number | null;
   readonly status_id: number | null;
   readonly assigned_id: number | null;
+  readonly opted_out_at?: string | null;
 }
 
 /**
@@ -166,16 +165,17 @@ export async function insertContacts(
   const { rows } = await sql<ContactRow>`
     with c as (
       insert into contacts (tenant_id, firstname, lastname, company, type, email, phone, phone_key, description, address, city, state, zip,
-                            country_id, source_id, status_id, assigned_id)
+                            country_id, source_id, status_id, assigned_id, opted_out_at)
       select ${tenantId}::bigint, coalesce(r.firstname, ''), coalesce(r.lastname, ''), r.company, coalesce(r.type, 'lead'), r.email, r.phone,
              r.phone_key, r.description, r.address, r.city, r.state, r.zip, r.country_id,
              (select id from sources s where s.tenant_id = ${tenantId} and s.id = r.source_id),
-             (select id from statuses s where s.tenant_id = ${tenantId} and s.id = r.status_id), r.assigned_id
+             (select id from statuses s where s.tenant_id = ${tenantId} and s.id = r.status_id), r.assigned_id, r.opted_out_at
       from rows from (jsonb_to_recordset(${JSON.stringify(contacts)}::jsonb) as (
         firstname text, lastname text, company text, type text, email text, phone text, phone_key text, description text, address text,
-        city text, state text, zip text, country_id smallint, source_id bigint, status_id bigint, assigned_id bigint)
+        city text, state text, zip text, country_id smallint, source_id bigint, status_id bigint, assigned_id bigint,
+        opted_out_at timestamptz)
       ) with ordinality as r (firstname, lastname, company, type, email, phone, phone_key, description, address, city, state, zip, country_id,
-                              source_id, status_id, assigned_id, position)
+                              source_id, status_id, assigned_id, opted_out_at, position)
       order by r.position
       on conflict do nothing
       returning *

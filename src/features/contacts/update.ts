@@ -5,27 +5,53 @@ import type { Db } from '../../platform/database.ts';
 import { violationOf } from '../../platform/violations.ts';
 import { tenantOf } from '../caller.ts';
 import { once } from '../idempotency/once.ts';
+import { parseGroupNames } from '../labels/group-names.ts';
+import { groupsNamed } from '../labels/groups-named.ts';
 import { CONTACT_COLUMNS, type ContactInput, type ContactRow, type PublicContact, parseContact } from './contact.ts';
 import { EMAIL_TAKEN, PHONE_TAKEN } from './create.ts';
-import { checkReferences, parseReferences, wantedReferences } from './references.ts';
-import { type ContactUpdate, getContacts, holdReferences, lockContact, setGroups, updateContact } from './store.ts';
+import { type ContactReferences, checkReferences, parseReferences, wantedReferences } from './references.ts';
+import {
+  type ContactUpdate,
+  getContacts,
+  holdReferences,
+  lockContact,
+  type References,
+  setGroups,
+  updateContact,
+} from './store.ts';
 
 export type UpdateContactInput = ContactInput & {
   readonly isOptedOut?: boolean | null | undefined;
   readonly idempotencyKey?: string | null | undefined;
 };
 
-/** Changes what is given of a contact. @throws NOT_FOUND, VALIDATION_ERROR by field */
-export async function changeContact(context: Context, id: number, input: UpdateContactInput): Promise<ContactRow> {
+/** What becomes of the source and the status where the caller says nothing of them. */
+export type Defaults = Pick<ContactReferences, 'source_id' | 'status_id'>;
+
+/**
+ * Changes what is given of a contact.
+ * @param operation the mutation that idempotency keys belong to
+ * @param defaults without them, what is not given stays
+ * @throws NOT_FOUND, VALIDATION_ERROR by field
+ */
+export async function changeContact(
+  context: Context,
+  id: number,
+  input: UpdateContactInput,
+  operation = 'updateContact',
+  defaults: Defaults = {},
+): Promise<ContactRow> {
   const tenantId = tenantOf(context);
   const errors = new FieldErrorList();
   const fields = parseContact(input, errors);
+  const names = input.groupNames && parseGroupNames(input.groupNames, errors, 'groupNames');
   errors.throwIfAny();
+  const change = { id, input, fields, names, defaults, nowMs: context.clock.now() };
   const contact = await once(
     context,
-    { operation: 'updateContact', key: input.idempotencyKey, input: { ...input, id } },
+    { operation, key: input.idempotencyKey, input: { ...input, id } },
     {
-      run: trx => change(trx, tenantId, id, input, fields, context.clock.now()),
+      run: trx => apply(trx, tenantId, change),
       store: () => ({ id }),
       again: async () => {
         const [existing] = await getContacts(context.db.write, tenantId, [id]);
@@ -38,30 +64,46 @@ export async function changeContact(context: Context, id: number, input: UpdateC
   return contact;
 }
 
-async function change(
+interface Change {
+  readonly id: number;
+  readonly input: UpdateContactInput;
+  readonly fields: ContactUpdate;
+  /** Of groups. */
+  readonly names: readonly string[] | null | undefined;
+  readonly defaults: Defaults;
+  readonly nowMs: number;
+}
+
+async function apply(
   trx: Db,
   tenantId: number,
-  id: number,
-  input: UpdateContactInput,
-  fields: ContactUpdate,
-  nowMs: number,
+  { id, input, fields, names, defaults, nowMs }: Change,
 ): Promise<ContactRow> {
   const before = await lockContact(trx, tenantId, id);
   if (!before) throw notFound('Contact');
   const { groups, ...references } = parseReferences(input);
   const errors = new FieldErrorList();
   const wanted = { ...references, ...(groups && { groups }) };
-  checkReferences(wanted, await holdReferences(trx, tenantId, wantedReferences([wanted])), errors);
+  const found = await holdReferences(trx, tenantId, wantedReferences([wanted, defaults]));
+  checkReferences(wanted, found, errors);
   errors.throwIfAny();
+  const named = names ? await groupsNamed(trx, tenantId, names) : [];
   const after = await updated(trx, tenantId, id, {
     ...fields,
+    ...stillThere(defaults, found),
     ...references,
     ...optOut(before, input.isOptedOut, nowMs),
   });
-  if (groups) await setGroups(trx, tenantId, id, groups);
+  if (groups || names) await setGroups(trx, tenantId, id, [...(groups ?? []), ...named]);
   await append(trx, tenantId, changeEvents(before, after));
   return after;
 }
+
+/** Defaults come from what a process remembers of the tenant: one that has meanwhile been deleted is none. */
+const stillThere = ({ source_id, status_id }: Defaults, found: References): Defaults => ({
+  ...(source_id !== undefined && { source_id: found.sources.find(id => id === source_id) ?? null }),
+  ...(status_id !== undefined && { status_id: found.statuses.find(id => id === status_id) ?? null }),
+});
 
 const optOut = (
   before: ContactRow,

@@ -10,6 +10,19 @@ import { currentEnd, type EventRow, readAll } from './log-store.ts';
 /** An event as it goes through memory. */
 export type LoggedEvent = EventRow & { readonly cursor: Cursor };
 
+/** Which events somebody wants. */
+export interface Wanted {
+  readonly types: ReadonlySet<EventType>;
+  readonly about?: About;
+}
+
+/** One message's events, one endpoint's: those whose payload has this id in this field of what stands under the key. */
+export interface About {
+  readonly key: string;
+  readonly field: string;
+  readonly id: string | number;
+}
+
 export interface Subscriber extends AsyncIterable<LoggedEvent> {
   close(): void;
 }
@@ -27,8 +40,15 @@ export interface Settling {
  */
 export interface EventBus {
   /** Events that are read from now on. The queue of a subscriber is bounded; overflowing, it ends with `SubscriberOverflow`. */
-  subscribe(tenantId: number, types: ReadonlySet<EventType>): Subscriber;
+  subscribe(tenantId: number, wanted: Wanted): Subscriber;
+  /**
+   * What a tenant's subscriber has missed since a place, from memory: a thousand dashboards that come back after a cut cost
+   * the database nothing. Undefined when the place is older than what is remembered.
+   */
+  since(tenantId: number, wanted: Wanted, place: Cursor): readonly LoggedEvent[] | undefined;
   settled(tenantId: number, messageId: string, timeoutMs: number): Settling;
+  /** Told after each part of the log which types of events were in it. @returns a function that ends it */
+  onRead(listener: (types: ReadonlySet<EventType>) => void): () => void;
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -39,7 +59,18 @@ export class SubscriberOverflow extends Error {
 }
 
 const QUEUE_LIMIT = 1_000;
-const BATCH = 1_000;
+const BATCH = 500;
+/** With more than this in a queue, the next batch might not fit. */
+const QUEUE_FULL = QUEUE_LIMIT - BATCH;
+/**
+ * A burst is read faster than it is sent. Reading waits for subscribers who are getting on with it; one who takes nothing for
+ * so many turns, or is too far behind after so long, will overflow and hold up nobody else.
+ */
+const STANDSTILL_TURNS = 100;
+const TURN_MS = 2;
+const PATIENCE_MS = 2_000;
+/** Events that are remembered for those who come back: some megabytes. */
+const REMEMBERED = 4_000;
 const MIN_POLL_MS = 4;
 /** Signals may be lost: an idle tailer looks by itself this often. */
 const MAX_POLL_MS = 500;
@@ -48,7 +79,12 @@ type Listener = (event: LoggedEvent) => void;
 
 export function createEventBus(db: Database, signals: Signals, metrics: Metrics, log: Log): EventBus {
   const listeners = new Map<number, Set<Listener>>();
+  const queues = new Set<EventQueue>();
+  const readListeners = new Set<(types: ReadonlySet<EventType>) => void>();
   let cursor: Cursor = { xid: 0n, seq: 0 };
+  /** What was read last, without a gap since `rememberedSince`. */
+  let remembered: LoggedEvent[] = [];
+  let rememberedSince = cursor;
   let pollMs = MAX_POLL_MS;
   let timer: NodeJS.Timeout | undefined;
   let reading: Promise<void> | undefined;
@@ -73,15 +109,45 @@ export function createEventBus(db: Database, signals: Signals, metrics: Metrics,
       const rows = await readAll(db.read, cursor, BATCH);
       for (const row of rows) {
         cursor = { xid: BigInt(row.xid), seq: row.seq };
-        const set = listeners.get(row.tenant_id);
-        if (!set) continue;
         const event = { ...row, cursor };
-        for (const listener of set) listener(event);
+        remembered.push(event);
+        for (const listener of listeners.get(row.tenant_id) ?? []) listener(event);
       }
+      forgetOldest();
       metrics.eventsRead.inc(rows.length);
+      if (rows.length > 0) {
+        const types = new Set(rows.map(row => row.type));
+        for (const listener of readListeners) listener(types);
+      }
       // What was committed may still be hidden by an older transaction that runs: look again soon, then less and less often.
       pollMs = rows.length > 0 ? MIN_POLL_MS : Math.min(MAX_POLL_MS, pollMs * 2);
       if (rows.length < BATCH && !signalled) return;
+      await caughtUp();
+    }
+  }
+
+  /** Half of them at once: taking away one by one would move the others each time. */
+  function forgetOldest(): void {
+    if (remembered.length <= REMEMBERED) return;
+    const kept = remembered.slice(-REMEMBERED / 2);
+    rememberedSince = remembered.at(-kept.length - 1)?.cursor ?? rememberedSince;
+    remembered = kept;
+  }
+
+  /** Resolves when every queue has room for another batch, or the patience with the others is over. */
+  async function caughtUp(): Promise<void> {
+    // One that has overflowed has ended, and is waited for by nobody.
+    const behind = (): number =>
+      [...queues].reduce((sum, queue) => (queue.length > QUEUE_FULL ? sum + queue.length : sum), 0);
+    const deadline = performance.now() + PATIENCE_MS;
+    let left = behind();
+    // Turns and not time: a process that is busy elsewhere gives nobody a chance to move.
+    for (let still = 0; left > 0 && still < STANDSTILL_TURNS; still += 1) {
+      await new Promise(resolve => setTimeout(resolve, TURN_MS));
+      const now = behind();
+      if (stopped || performance.now() > deadline) return;
+      if (now < left) still = 0;
+      left = now;
     }
   }
 
@@ -106,18 +172,27 @@ export function createEventBus(db: Database, signals: Signals, metrics: Metrics,
   });
 
   return {
-    subscribe(tenantId, types) {
+    subscribe(tenantId, wanted) {
       const queue = new EventQueue();
+      queues.add(queue);
       const forget = listen(tenantId, event => {
-        if (types.has(event.type)) queue.push(event);
+        if (wants(wanted, event)) queue.push(event);
       });
       return {
         close() {
           forget();
+          queues.delete(queue);
           queue.end();
         },
         [Symbol.asyncIterator]: () => queue,
       };
+    },
+
+    since(tenantId, wanted, place) {
+      if (isAfter(rememberedSince, place)) return undefined;
+      return remembered.filter(
+        event => event.tenant_id === tenantId && isAfter(event.cursor, place) && wants(wanted, event),
+      );
     },
 
     settled(tenantId, messageId, timeoutMs) {
@@ -138,8 +213,14 @@ export function createEventBus(db: Database, signals: Signals, metrics: Metrics,
       return { message, cancel: () => cancel() };
     },
 
+    onRead(listener) {
+      readListeners.add(listener);
+      return () => readListeners.delete(listener);
+    },
+
     async start() {
       cursor = await currentEnd(db.read);
+      rememberedSince = cursor;
       poll();
     },
 
@@ -152,12 +233,22 @@ export function createEventBus(db: Database, signals: Signals, metrics: Metrics,
   };
 }
 
+function wants({ types, about }: Wanted, { type, payload }: LoggedEvent): boolean {
+  if (!types.has(type)) return false;
+  return about === undefined || (payload[about.key] as Record<string, unknown> | undefined)?.[about.field] === about.id;
+}
+
 /** A bounded queue that is read as an iterator. What is in it is still given after `end`. */
 class EventQueue implements AsyncIterableIterator<LoggedEvent> {
   #events: LoggedEvent[] = [];
   #waiting: (() => void) | undefined;
   #ended = false;
   #overflowed = false;
+
+  /** How many wait. */
+  get length(): number {
+    return this.#ended ? 0 : this.#events.length;
+  }
 
   push(event: LoggedEvent): void {
     if (this.#ended) return;

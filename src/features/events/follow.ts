@@ -4,47 +4,54 @@ import { EVENT_RESOURCES, type EventType, resourceOf, typesMatching } from '../.
 import { closable } from '../../platform/closable.ts';
 import { isUuid } from '../../platform/ids.ts';
 import { callerOf } from '../caller.ts';
-import { isBehind, type LoggedEvent, type Subscriber, SubscriberOverflow } from './bus.ts';
+import { isBehind, type LoggedEvent, type Subscriber, SubscriberOverflow, type Wanted } from './bus.ts';
 import { type Cursor, decodeCursor, encodeCursor } from './cursor.ts';
+import { expired, isForgotten, requireKept } from './kept.ts';
 import { findPosition, readTenant } from './log-store.ts';
 
 const PAGE = 500;
 
-export interface FollowArgs {
-  readonly types?: readonly string[] | null | undefined;
-  readonly after?: string | null | undefined;
-}
+/** Where a subscriber goes on: a cursor, or the id of an event. */
+type After = string | null | undefined;
 
 /**
  * The tenant's events in order, first those of the log after the cursor, then live, without a gap and without repeating
  * one: the live queue is opened before the log is read, and what both have is given once.
  *
- * @throws VALIDATION_ERROR for a cursor that is none; INSUFFICIENT_SCOPE for types that the token may not read
+ * @throws VALIDATION_ERROR for a cursor that is none, CURSOR_EXPIRED for one of before the time that is kept
  */
-export async function follow(context: Context, args: FollowArgs): Promise<AsyncGenerator<LoggedEvent>> {
-  const { tenant, scopes } = callerOf(context);
-  const types = readableTypes(scopes, args.types ?? []);
-  const after = args.after ? await placeOf(context, tenant.id, args.after) : undefined;
-  const live = context.bus.subscribe(tenant.id, types);
-  return closable(events(context, live, tenant.id, types, after), () => live.close());
+export async function follow(context: Context, wanted: Wanted, after: After): Promise<AsyncGenerator<LoggedEvent>> {
+  const { tenant } = callerOf(context);
+  const place = after ? await placeOf(context, tenant.id, after) : undefined;
+  const live = context.bus.subscribe(tenant.id, wanted);
+  return closable(events(context, live, tenant.id, wanted, place), () => live.close());
 }
+
+/** As `follow`, by patterns of types. @throws INSUFFICIENT_SCOPE for types that the token may not read */
+export const followPatterns = (
+  context: Context,
+  patterns: readonly string[],
+  after: After,
+): Promise<AsyncGenerator<LoggedEvent>> =>
+  follow(context, { types: readableTypes(callerOf(context).scopes, patterns) }, after);
 
 async function* events(
   context: Context,
   live: Subscriber,
   tenantId: number,
-  types: ReadonlySet<EventType>,
+  wanted: Wanted,
   after: Cursor | undefined,
 ): AsyncGenerator<LoggedEvent> {
   let place = after;
   try {
     while (place) {
-      const page = await readTenant(context.db.read, tenantId, place, [...types], PAGE);
-      for (const row of page) {
-        place = { xid: BigInt(row.xid), seq: row.seq };
-        yield { ...row, cursor: place };
+      const remembered = context.bus.since(tenantId, wanted, place);
+      const page = remembered ?? (await readPage(context, tenantId, wanted, place));
+      for (const event of page) {
+        place = event.cursor;
+        yield event;
       }
-      if (page.length < PAGE) break;
+      if (remembered || page.length < PAGE) break;
     }
     for await (const event of live) {
       if (place && !isBehind(event, place)) continue;
@@ -65,6 +72,19 @@ async function* events(
   }
 }
 
+/** @throws CURSOR_EXPIRED when some of what was to come has been removed meanwhile */
+async function readPage(
+  { db }: Context,
+  tenantId: number,
+  { types, about }: Wanted,
+  place: Cursor,
+): Promise<LoggedEvent[]> {
+  const rows = await readTenant(db.read, tenantId, place, [...types], PAGE, about);
+  // Afterwards: what was removed before the page was read is known by now.
+  await requireKept(db.read, place);
+  return rows.map(row => ({ ...row, cursor: { xid: BigInt(row.xid), seq: row.seq } }));
+}
+
 /** Of what is asked for, what the token may read. Asking for nothing but the forbidden is refused, not answered with silence. */
 function readableTypes(scopes: ReadonlySet<string>, patterns: readonly string[]): ReadonlySet<EventType> {
   const wanted = typesMatching(patterns);
@@ -83,8 +103,11 @@ function readableTypes(scopes: ReadonlySet<string>, patterns: readonly string[])
   return readable;
 }
 
-async function placeOf(context: Context, tenantId: number, after: string): Promise<Cursor> {
-  const place = isUuid(after) ? await findPosition(context.db.read, tenantId, after) : decodeCursor(after);
+async function placeOf({ db }: Context, tenantId: number, after: string): Promise<Cursor> {
+  const place = isUuid(after) ? await findPosition(db.read, tenantId, after) : decodeCursor(after);
+  // An id says when it was made: that of an event which is no longer kept is old rather than wrong.
+  if (!place && isUuid(after) && (await isForgotten(db.read, after))) throw expired();
   if (!place) throw invalid({ after: ['Is neither the cursor nor the id of an event.'] });
+  await requireKept(db.read, place);
   return place;
 }

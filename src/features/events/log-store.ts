@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { EventType } from '../../events.ts';
 import type { Db } from '../../platform/database.ts';
+import { behind } from './columns.ts';
 import type { Cursor } from './cursor.ts';
 
 export interface EventRow {
@@ -28,23 +29,27 @@ export async function readAll(db: Db, after: Cursor, limit: number): Promise<Eve
   const { rows } = await sql<EventRow>`
     /* cross-tenant: the tailer reads for every subscriber of the process, and hands each tenant its own */
     select ${COLUMNS} from events e
-    where (e.xid, e.seq) > (${String(after.xid)}::xid8, ${after.seq}::bigint) and e.xid < pg_snapshot_xmin(pg_current_snapshot())
+    where ${behind(after)} and e.xid < pg_snapshot_xmin(pg_current_snapshot())
     order by e.xid, e.seq limit ${limit}`.execute(db);
   return rows;
 }
 
-/** The next events of one tenant, of these types. */
+/** The next events of one tenant, of these types. @param about only those whose payload has this id in this field of what stands under the key */
 export async function readTenant(
   db: Db,
   tenantId: number,
   after: Cursor,
   types: readonly EventType[],
   limit: number,
+  about?: { readonly key: string; readonly field: string; readonly id: string | number },
 ): Promise<EventRow[]> {
+  const aboutIt = about
+    ? sql`e.payload -> ${about.key}::text ->> ${about.field}::text = ${String(about.id)}`
+    : sql`true`;
   const { rows } = await sql<EventRow>`
     select ${COLUMNS} from events e
-    where e.tenant_id = ${tenantId} and (e.xid, e.seq) > (${String(after.xid)}::xid8, ${after.seq}::bigint)
-      and e.xid < pg_snapshot_xmin(pg_current_snapshot()) and e.type = any(${types}::text[])
+    where e.tenant_id = ${tenantId} and ${behind(after)}
+      and e.xid < pg_snapshot_xmin(pg_current_snapshot()) and e.type = any(${types}::text[]) and ${aboutIt}
     order by e.xid, e.seq limit ${limit}`.execute(db);
   return rows;
 }

@@ -84,3 +84,17 @@ export async function waitingTenants(db: Db): Promise<number[]> {
     select distinct tenant_id from inbound_webhooks where processed_at is null`.execute(db);
   return rows.map(row => row.tenant_id);
 }
+
+/** Removes webhooks of the network that were worked on, or given up, before an instant, at most `limit`. @returns how many */
+export async function deleteOldWebhooks(db: Db, before: string, limit: number): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    /* cross-tenant: what is too old is so for every tenant */
+    with old as (
+      select tenant_id, digest from inbound_webhooks where received_at < ${before} and processed_at is not null
+      order by received_at limit ${limit} for update skip locked
+    ), removed as (
+      delete from inbound_webhooks w using old o where w.tenant_id = o.tenant_id and w.digest = o.digest returning 1
+    )
+    select count(*)::int as count from removed`.execute(db);
+  return rows[0]?.count ?? 0;
+}

@@ -1,5 +1,5 @@
 import { FieldErrorList } from '../../errors.ts';
-import type { JsonObject } from '../../network/network.ts';
+import type { JsonObject } from '../../platform/json.ts';
 import { isLonger } from '../../platform/text.ts';
 
 /** Limits of interactive messages in characters and counts (cloud-api/limits.json). */

@@ -1,3 +1,4 @@
+import { asObject, asText } from '../../platform/json.ts';
 import type { PublicMessage } from '../messages/message.ts';
 
 /** What a person chose. */
@@ -8,10 +9,6 @@ export interface Reply {
   readonly description: string | null;
 }
 
-const asText = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
-const asObject = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-
 /** The choice that an inbound message is, if it is one (cloud-api §4: button_reply, list_reply, button). */
 export function replyOf({
   direction,
@@ -21,7 +18,7 @@ export function replyOf({
   if (direction !== 'inbound') return null;
   if (type === 'button') return replyFrom(asText(content['payload']), asText(content['text']), undefined);
   if (type !== 'interactive') return null;
-  const { id, title, description } = asObject(content['button_reply'] ?? content['list_reply']);
+  const { id, title, description } = asObject(content['button_reply'] ?? content['list_reply']) ?? {};
   return replyFrom(asText(id), asText(title), asText(description));
 }
 

@@ -5,7 +5,7 @@ import { LIMITS } from './interactive.ts';
 import { type Reply, replyOf } from './reply.ts';
 import { sendInteractive } from './send-interactive.ts';
 
-const ReplyButtonInput = builder.inputType('ReplyButtonInput', {
+export const ReplyButtonInput = builder.inputType('ReplyButtonInput', {
   description: 'A button that sends an answer.',
   fields: t => ({
     id: t.string({
@@ -41,7 +41,7 @@ const ListSectionInput = builder.inputType('ListSectionInput', {
   }),
 });
 
-const InteractiveListInput = builder.inputType('InteractiveListInput', {
+export const InteractiveListInput = builder.inputType('InteractiveListInput', {
   description: 'A list that a button opens, and of which one row can be chosen.',
   fields: t => ({
     button: t.string({
@@ -56,7 +56,7 @@ const InteractiveListInput = builder.inputType('InteractiveListInput', {
   }),
 });
 
-const CtaUrlInput = builder.inputType('CtaUrlInput', {
+export const CtaUrlInput = builder.inputType('CtaUrlInput', {
   description: 'A button that opens a web page.',
   fields: t => ({
     displayText: t.string({

@@ -1,11 +1,13 @@
 import type { Context } from '../../context.ts';
 import { callerOf } from '../caller.ts';
 import type { MessageRow } from '../messages/message.ts';
-import { type MergeText, type SendInput, send } from '../messages/send.ts';
+import { type Content, type MergeText, type SendInput, send } from '../messages/send.ts';
 import { requireFeature } from '../tenants/feature.ts';
 import { actionOf, type Choices, LIMITS } from './interactive.ts';
 
-export interface SendInteractiveInput extends SendInput, Choices {
+export interface SendInteractiveInput extends SendInput, InteractiveInput {}
+
+export interface InteractiveInput extends Choices {
   readonly body: string;
   readonly header?: string | null | undefined;
   readonly footer?: string | null | undefined;
@@ -16,6 +18,11 @@ export interface SendInteractiveInput extends SendInput, Choices {
  * Errors as `send`; FEATURE_NOT_AVAILABLE.
  */
 export async function sendInteractive(context: Context, input: SendInteractiveInput): Promise<MessageRow> {
+  return send(context, 'sendInteractiveMessage', input, interactiveContent(context, input));
+}
+
+/** What is sent, checked as far as it can be before the person is known. @throws VALIDATION_ERROR, FEATURE_NOT_AVAILABLE */
+export function interactiveContent(context: Context, input: InteractiveInput): Content {
   requireFeature(callerOf(context).tenant, 'interactive');
   const { type, action } = actionOf(input);
   const texts: Record<string, MergeText> = {
@@ -23,7 +30,7 @@ export async function sendInteractive(context: Context, input: SendInteractiveIn
     ...(input.header && { header: { text: input.header, maxLength: LIMITS.header } }),
     ...(input.footer && { footer: { text: input.footer, maxLength: LIMITS.footer } }),
   };
-  return send(context, 'sendInteractiveMessage', input, {
+  return {
     type: 'interactive',
     freeForm: true,
     texts,
@@ -37,5 +44,5 @@ export async function sendInteractive(context: Context, input: SendInteractiveIn
         action,
       },
     }),
-  });
+  };
 }

@@ -75,6 +75,12 @@ export interface LabelFields {
 const COLOR = z.string().regex(/^#[0-9a-fA-F]{6}$/);
 const MAX_NAME = 150;
 
+/** What is wrong with a label's name, which is trimmed. */
+export function labelNameFault(name: string): string | undefined {
+  if (name === '') return 'Is required.';
+  return isLonger(name, MAX_NAME) ? `May have at most ${MAX_NAME} characters.` : undefined;
+}
+
 /**
  * Checks and normalises what a caller wants a label to be.
  * @param partial an update: what is not given stays
@@ -83,9 +89,8 @@ const MAX_NAME = 150;
 export function parseLabel(input: LabelInput, partial: boolean): LabelFields {
   const errors = new FieldErrorList();
   const name = input.name?.trim();
-  if (name === undefined ? !partial : name === '') errors.add('name', 'Is required.');
-  else if (name !== undefined && isLonger(name, MAX_NAME))
-    errors.add('name', `May have at most ${MAX_NAME} characters.`);
+  const fault = name === undefined ? (partial ? undefined : 'Is required.') : labelNameFault(name);
+  if (fault !== undefined) errors.add('name', fault);
   if (input.color != null && !COLOR.safeParse(input.color).success) errors.add('color', 'Must look like #1A2B3C.');
   errors.throwIfAny();
   return { ...(name !== undefined && { name }), ...(input.color != null && { color: input.color.toUpperCase() }) };

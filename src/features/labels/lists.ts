@@ -1,9 +1,10 @@
 import type { Context } from '../../context.ts';
 import { merged, type Selection, selectionAt } from '../../graphql/selection.ts';
 import { tenantOf } from '../caller.ts';
+import { countList } from '../lists/count.ts';
 import { type ListArgs, type ListDefinition, listStatement, Page } from '../lists/list.ts';
 import { LABELS, type LabelKind, type LabelRow } from './label.ts';
-import { countLabels, listLabels } from './store.ts';
+import { listLabels } from './store.ts';
 
 const id = { sql: 'l.id', type: 'bigint' } as const;
 const name = { sql: 'l.name', type: 'text' } as const;
@@ -43,5 +44,5 @@ export async function labelPage(
   const statement = listStatement(definitionOf(kind), tenantOf(context), args);
   const nodes = merged(selectionAt(selection, 'edges', 'node'), selectionAt(selection, 'nodes'));
   const rows = await listLabels(context.db.read, columnsOf(kind, nodes), statement);
-  return new Page(statement, rows, () => countLabels(context.db.read, statement));
+  return new Page(statement, rows, () => countList(context.db.read, statement));
 }

@@ -30,6 +30,23 @@ export async function getLabels(
   return rows;
 }
 
+/**
+ * The groups that have these names, whatever the case, with the place of each name. They stay until the transaction ends;
+ * others may change their members and names meanwhile.
+ */
+export async function holdGroupsByName(
+  trx: Db,
+  tenantId: number,
+  names: readonly string[],
+): Promise<{ readonly id: number; readonly place: number }[]> {
+  const { rows } = await sql<{ id: number; place: number }>`
+    select g.id, (w.position - 1)::int as place
+    from unnest(${names}::text[]) with ordinality as w (name, position)
+    join groups g on g.tenant_id = ${tenantId} and lower(g.name) = lower(w.name)
+    order by g.id for key share of g`.execute(trx);
+  return rows;
+}
+
 /** @returns the new rows in the order given; a name that the tenant has already is left out */
 export async function insertLabels(
   trx: Db,
@@ -125,11 +142,6 @@ export async function listLabels(
   const select = [...columns.map(column => `l.${column}`), ...statement.keys].join(', ');
   const { rows } = await db.executeQuery(raw<LabelRow>(`select ${select} ${statement.tail}`, statement.values));
   return rows;
-}
-
-export async function countLabels(db: Db, statement: ListStatement): Promise<number> {
-  const { rows } = await db.executeQuery(raw<{ total: number }>(statement.count.text, statement.count.values));
-  return rows[0]?.total ?? 0;
 }
 
 /** How many contacts each group has. */

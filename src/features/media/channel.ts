@@ -1,7 +1,8 @@
 import type { Resources } from '../../context.ts';
-import { CodedError, notFound } from '../../errors.ts';
+import { CodedError } from '../../errors.ts';
 import type { ChannelCredentials } from '../../network/network.ts';
 import { credentialsOf } from '../channels/credentials.ts';
+import { requireUsable } from '../channels/usable.ts';
 import { findChannel } from './store.ts';
 
 /**
@@ -14,16 +15,7 @@ export async function channelFor(
   tenantId: number,
   channelId: number | null,
 ): Promise<number> {
-  const channel = await findChannel(db.read, tenantId, channelId);
-  if (!channel && channelId !== null) throw notFound('Channel');
-  if (!channel)
-    throw new CodedError('MESSAGING_NOT_CONFIGURED', 'No channel is connected: connect a business number first.');
-  if (channel.status !== 'active')
-    throw new CodedError(
-      'MESSAGING_NOT_CONFIGURED',
-      `The channel is ${channel.status}: ${channel.status_reason ?? 'no reason is known'}.`,
-    );
-  return channel.id;
+  return requireUsable(await findChannel(db.read, tenantId, channelId), channelId !== null).id;
 }
 
 /** What a call to the network about a file needs. @throws MESSAGING_NOT_CONFIGURED when the channel is gone */

@@ -1,3 +1,4 @@
+import { decodeGlobalId } from '../../global-ids.ts';
 import type { MediaType } from '../../network/network.ts';
 
 /** A file that was handed to the network, or is about to be. */
@@ -53,6 +54,12 @@ export function hexDigest(digest: unknown): string | null {
   const bytes = Buffer.from(digest, 'base64');
   return bytes.length === 32 ? bytes.toString('hex') : null;
 }
+
+/** The id of an upload, written as a global id or a UUID. What can be no id of ours is left as it is, and found to be nobody's. */
+export const mediaIdOf = (id: string): string => {
+  const decoded = decodeGlobalId(id);
+  return (decoded?.typename === 'Media' ? decoded.id : id).toLowerCase();
+};
 
 export const MAX_FILENAME = 255;
 

@@ -1,12 +1,12 @@
 import { builder } from '../../builder.ts';
 import { notFound } from '../../errors.ts';
-import { decodeGlobalId, optionalInputId, uuidOf } from '../../global-ids.ts';
+import { uuidOf } from '../../global-ids.ts';
 import { tenantOf } from '../caller.ts';
-import { ContactDetailsInput } from '../contacts/inputs.ts';
 import type { Loaders } from '../loaders.ts';
 import { Message } from '../messages/schema.ts';
+import { freeFormFields, sendInputOf } from '../messages/send-input.ts';
 import { createUpload } from './create-upload.ts';
-import { MAX_FILENAME, type MediaRow, type PendingMedia, pathOf } from './file.ts';
+import { MAX_FILENAME, type MediaRow, mediaIdOf, type PendingMedia, pathOf } from './file.ts';
 import { ALLOWED, MAX_BYTES, megabytes } from './formats.ts';
 import { detailsOf, fileOf, type MessageFile } from './message-file.ts';
 import { MAX_CAPTION, MAX_LINK, sendMedia } from './send-media.ts';
@@ -14,7 +14,7 @@ import { getMedia } from './store.ts';
 
 const limits = (kind: keyof typeof ALLOWED): string => `${ALLOWED[kind]}, at most ${megabytes(MAX_BYTES[kind])}.`;
 
-const MediaKind = builder.enumType('MediaKind', {
+export const MediaKind = builder.enumType('MediaKind', {
   description: 'How a file is sent. What a file is shows in its content; its name decides nothing.',
   values: {
     IMAGE: { value: 'image', description: limits('image') },
@@ -182,11 +182,7 @@ const MediaUpload = builder.objectRef<PendingMedia>('MediaUpload').implement({
 const SendMediaMessageInput = builder.inputType('SendMediaMessageInput', {
   description: 'An image, a video, audio or a document to one person.',
   fields: t => ({
-    to: t.string({
-      required: true,
-      description:
-        'A phone number in international format, or the global id of a contact. A number that nobody has becomes a new contact.',
-    }),
+    ...freeFormFields(t),
     kind: t.field({ type: MediaKind, required: true, description: 'What it is sent as.' }),
     link: t.string({
       description: `Where the network fetches the file: http or https, at most ${MAX_LINK} characters. What goes wrong there fails the message later, with code 131053. Either this or mediaId.`,
@@ -201,28 +197,8 @@ const SendMediaMessageInput = builder.inputType('SendMediaMessageInput', {
     channelId: t.id({
       description: "The channel to send from; when nothing is said, the upload's, or the default one for a link.",
     }),
-    contact: t.field({
-      type: ContactDetailsInput,
-      description: 'What is known of the person, used when the contact is new.',
-    }),
-    requireOpenWindow: t.boolean({
-      description:
-        'Refuse outside the 24-hour service window (true) or let the network decide (false), whatever the tenant has set.',
-    }),
-    waitForAcceptance: t.boolean({
-      description: 'Answer when the network took the message (5 seconds at most), not as soon as it is stored.',
-    }),
-    idempotencyKey: t.string({
-      description: 'Makes a repeated request the same one for 24 hours (at most 255 characters).',
-    }),
   }),
 });
-
-/** What can be no id of ours is left as it is, and found to be nobody's. */
-const mediaIdOf = (id: string): string => {
-  const decoded = decodeGlobalId(id);
-  return (decoded?.typename === 'Media' ? decoded.id : id).toLowerCase();
-};
 
 builder.mutationFields(t => ({
   createMediaUpload: t.field({
@@ -230,11 +206,7 @@ builder.mutationFields(t => ({
     description: 'Makes a place for a file, which is then uploaded with `PUT`, and sent with sendMediaMessage.',
     authScopes: { scope: 'messages:send' },
     args: { input: t.arg({ type: CreateMediaUploadInput, required: true, description: 'What is known of the file.' }) },
-    resolve: (_root, { input }, context) =>
-      createUpload(context, {
-        ...input,
-        channelId: optionalInputId('Channel', input.channelId ?? undefined, 'channelId'),
-      }),
+    resolve: (_root, { input }, context) => createUpload(context, sendInputOf(input)),
   }),
   sendMediaMessage: t.field({
     type: Message,
@@ -244,9 +216,8 @@ builder.mutationFields(t => ({
     args: { input: t.arg({ type: SendMediaMessageInput, required: true, description: 'What to send, and to whom.' }) },
     resolve: (_root, { input }, context) =>
       sendMedia(context, {
-        ...input,
+        ...sendInputOf(input),
         mediaId: input.mediaId == null ? input.mediaId : mediaIdOf(input.mediaId),
-        channelId: optionalInputId('Channel', input.channelId ?? undefined, 'channelId'),
       }),
   }),
 }));

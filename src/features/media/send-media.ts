@@ -1,17 +1,20 @@
 import type { Context } from '../../context.ts';
 import { FieldErrorList } from '../../errors.ts';
-import type { JsonObject, MediaType } from '../../network/network.ts';
+import type { MediaType } from '../../network/network.ts';
 import { isUuid } from '../../platform/ids.ts';
+import type { JsonObject } from '../../platform/json.ts';
 import { isLonger, isStorable } from '../../platform/text.ts';
 import { callerOf, tenantOf } from '../caller.ts';
 import type { MessageRow } from '../messages/message.ts';
-import { type SendInput, send } from '../messages/send.ts';
+import { type Content, type SendInput, send } from '../messages/send.ts';
 import { requireFeature } from '../tenants/feature.ts';
 import { MAX_FILENAME, nameOnly, type StoredMedia } from './file.ts';
 import { sendableUntil } from './lifetime.ts';
 import { getMedia } from './store.ts';
 
-export interface SendMediaInput extends SendInput {
+export interface SendMediaInput extends SendInput, MediaInput {}
+
+export interface MediaInput {
   readonly kind: MediaType;
   /** Where the network fetches the file; or else */
   readonly link?: string | null | undefined;
@@ -30,6 +33,14 @@ export const MAX_LINK = 2_000;
  * with 131053). Errors as `send`; VALIDATION_ERROR on link, mediaId, caption, filename; FEATURE_NOT_AVAILABLE.
  */
 export async function sendMedia(context: Context, input: SendMediaInput): Promise<MessageRow> {
+  return send(context, 'sendMediaMessage', input, await mediaContent(context, input));
+}
+
+/** What is sent, checked as far as it can be before the person is known. @throws VALIDATION_ERROR, FEATURE_NOT_AVAILABLE */
+export async function mediaContent(
+  context: Context,
+  input: MediaInput & Pick<SendInput, 'channelId'>,
+): Promise<Content> {
   const { tenant } = callerOf(context);
   requireFeature(tenant, 'media');
   const errors = new FieldErrorList();
@@ -38,7 +49,7 @@ export async function sendMedia(context: Context, input: SendMediaInput): Promis
   errors.throwIfAny();
   const { kind, link, caption } = input;
   const filename = kind === 'document' ? nameOf(input.filename ?? media?.filename) : undefined;
-  return send(context, 'sendMediaMessage', input, {
+  return {
     type: kind,
     freeForm: true,
     // An upload belongs to its number: without another word it is sent from there.
@@ -50,12 +61,12 @@ export async function sendMedia(context: Context, input: SendMediaInput): Promis
       const content = { ...place, ...(merged && { caption: merged }), ...(filename && { filename }) };
       return { body: merged || null, content };
     },
-  });
+  };
 }
 
 const nameOf = (filename: string | undefined): string | undefined => filename && nameOnly(filename);
 
-function checkWords({ kind, link, mediaId, caption, filename }: SendMediaInput, errors: FieldErrorList): void {
+function checkWords({ kind, link, mediaId, caption, filename }: MediaInput, errors: FieldErrorList): void {
   if (link != null && mediaId != null) errors.add('link', 'Give a link or a mediaId, not both.');
   if (link == null && mediaId == null) errors.add('link', 'A link or a mediaId is required.');
   const fault = link == null ? undefined : linkFault(link);

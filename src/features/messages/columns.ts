@@ -23,6 +23,7 @@ const COLUMNS_OF: Readonly<Record<string, readonly Column[]>> = {
   replyTo: ['reply_to_wamid'],
   isRead: ['read_at'],
   phone: ['contact_id'],
+  contactCreated: [],
   contactId: ['contact_id'],
   contact: ['contact_id'],
   conversationId: ['conversation_id'],

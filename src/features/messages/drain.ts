@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import type { Resources } from '../../context.ts';
-import type { JsonObject, OutgoingContent, OutgoingType } from '../../network/network.ts';
+import type { OutgoingContent, OutgoingType } from '../../network/network.ts';
 import { HOUR, SECOND } from '../../platform/clock.ts';
 import type { Drain, Lane } from '../../platform/jobs.ts';
+import type { JsonObject } from '../../platform/json.ts';
 import { credentialsOf } from '../channels/credentials.ts';
 import { setPaused } from '../channels/pause.ts';
 import { type AddressedStatus, applyStatuses } from './apply-statuses.ts';

@@ -1,10 +1,11 @@
 import type { Context } from '../../context.ts';
 import { merged, type Selection, selectionAt } from '../../graphql/selection.ts';
 import { tenantOf } from '../caller.ts';
+import { countList } from '../lists/count.ts';
 import { type ListArgs, type ListDefinition, listStatement, Page } from '../lists/list.ts';
 import { columnsOf } from './columns.ts';
 import type { MessageRow } from './message.ts';
-import { countMessages, listMessages } from './store.ts';
+import { listMessages } from './store.ts';
 
 const id = { sql: 'm.id', type: 'uuid' } as const;
 const createdAt = { sql: 'm.created_at', type: 'timestamptz' } as const;
@@ -34,8 +35,8 @@ const MESSAGES: ListDefinition = {
 export async function messagePage(context: Context, args: ListArgs, selection: Selection): Promise<Page<MessageRow>> {
   const statement = listStatement(MESSAGES, tenantOf(context), args);
   const nodes = merged(selectionAt(selection, 'edges', 'node'), selectionAt(selection, 'nodes'));
-  const total = selection.has('totalCount') ? countMessages(context.db.read, statement) : undefined;
+  const total = selection.has('totalCount') ? countList(context.db.read, statement) : undefined;
   total?.catch(() => undefined);
   const rows = await listMessages(context.db.read, statement, columnsOf(nodes), nodes.has('serviceWindow'));
-  return new Page(statement, rows, () => total ?? countMessages(context.db.read, statement));
+  return new Page(statement, rows, () => total ?? countList(context.db.read, statement));
 }

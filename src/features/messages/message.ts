@@ -39,6 +39,8 @@ export interface MessageRow extends PublicMessage {
   /** Where a query read them along. */
   readonly window_expires_at?: string | null;
   readonly phone?: string | null;
+  /** In the answer to the send that made the message: whether it made the contact as well. */
+  readonly contact_created?: boolean;
 }
 
 export const MESSAGE_COLUMNS = [
@@ -64,6 +66,6 @@ export const MESSAGE_COLUMNS = [
 
 /** The event payload of a row: its public columns and no others. */
 export function publicMessage(row: MessageRow): PublicMessage {
-  const { window_expires_at: _window, phone: _phone, ...message } = row;
+  const { window_expires_at: _window, phone: _phone, contact_created: _created, ...message } = row;
   return message;
 }

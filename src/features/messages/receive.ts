@@ -10,7 +10,7 @@ import { countConversations } from '../usage/count-conversations.ts';
 import { monthOf } from '../usage/month.ts';
 import { insertInbound, type NewWindow, openWindows, setCounted } from './inbound-store.ts';
 import { type MessageRow, publicMessage } from './message.ts';
-import { isWord, wordsOf } from './opt-words.ts';
+import { isOptType, readOptWords } from './read-opt-words.ts';
 import { windowAfter } from './window.ts';
 
 export type InboundMessage = Extract<NetworkUpdate, { kind: 'message' }>;
@@ -133,13 +133,11 @@ const asObject = (content: unknown): Record<string, unknown> =>
       : { value: content };
 
 async function obeyOptWords(trx: Db, tenantId: number, stored: readonly MessageRow[], nowMs: number): Promise<void> {
-  const written = stored.filter(
-    message => message.body !== null && (message.type === 'text' || message.type === 'button'),
-  );
+  const written = stored.filter(message => message.body !== null && isOptType(message.type));
   if (written.length === 0) return;
-  const words = await wordsOf(trx, tenantId);
+  const wordOf = await readOptWords(trx, tenantId);
   for (const message of written) {
-    const out = isWord(message.body ?? '', words.optOut);
-    if (out || isWord(message.body ?? '', words.optIn)) await optContact(trx, tenantId, message.contact_id, out, nowMs);
+    const word = wordOf(message);
+    if (word) await optContact(trx, tenantId, message.contact_id, word === 'out', nowMs);
   }
 }

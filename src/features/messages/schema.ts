@@ -98,6 +98,11 @@ builder.node(Message, {
       resolve: async (message, _args, { loaders }) =>
         message.phone === undefined ? ((await loaders.contact.load(message.contact_id))?.phone ?? null) : message.phone,
     }),
+    contactCreated: t.boolean({
+      nullable: true,
+      description: 'Whether this send made the contact; null but in the answer to the mutation that sent it.',
+      resolve: ({ contact_created }) => contact_created ?? null,
+    }),
     contactId: t.field({
       type: 'BigInt',
       description: 'The databaseId of the contact.',

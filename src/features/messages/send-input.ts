@@ -5,23 +5,28 @@ import type { SendInput } from './send.ts';
 
 type InputFields = Parameters<Parameters<typeof builder.inputType>[1]['fields']>[0];
 
-/** The fields that the inputs of all sends have. */
-export const sendFields = (t: InputFields) => ({
-  to: t.string({
-    required: true,
-    description:
-      'A phone number in international format, or the global id of a contact. A number that nobody has becomes a new contact.',
-  }),
+/** How something is sent, whatever it is. */
+export const deliveryFields = (t: InputFields) => ({
   channelId: t.id({ description: 'The channel to send from; the default one when nothing is said.' }),
-  contact: t.field({
-    type: ContactDetailsInput,
-    description: 'What is known of the person, used when the contact is new.',
-  }),
   waitForAcceptance: t.boolean({
     description: 'Answer when the network took the message (5 seconds at most), not as soon as it is stored.',
   }),
   idempotencyKey: t.string({
     description: 'Makes a repeated request the same one for 24 hours. At most 255 characters.',
+  }),
+});
+
+/** The fields that the inputs of all sends of messages have. */
+export const sendFields = (t: InputFields) => ({
+  ...deliveryFields(t),
+  to: t.string({
+    required: true,
+    description:
+      'A phone number in international format, or the global id of a contact. A number that nobody has becomes a new contact.',
+  }),
+  contact: t.field({
+    type: ContactDetailsInput,
+    description: 'What is known of the person, used when the contact is new.',
   }),
 });
 

@@ -1,12 +1,13 @@
 import type { Context, Tenant } from '../../context.ts';
 import { CodedError, FieldErrorList, invalid, notFound } from '../../errors.ts';
 import { decodeGlobalId } from '../../global-ids.ts';
-import type { JsonObject, OutgoingType } from '../../network/network.ts';
-import { SECOND } from '../../platform/clock.ts';
+import type { OutgoingType } from '../../network/network.ts';
 import { newId } from '../../platform/ids.ts';
+import type { JsonObject } from '../../platform/json.ts';
 import { isLonger } from '../../platform/text.ts';
 import { violationOf } from '../../platform/violations.ts';
 import { callerOf } from '../caller.ts';
+import { requireUsable } from '../channels/usable.ts';
 import { findContactReferences } from '../contacts/check-references.ts';
 import { type ContactInput, PHONE_FAULT, parseContact, phoneOf } from '../contacts/contact.ts';
 import { isLimitViolation, newContact } from '../contacts/create.ts';
@@ -20,6 +21,7 @@ import { reshareMonth } from '../usage/share.ts';
 import { laneOf, OUTBOX } from './lane.ts';
 import { MERGE_FIELDS, mergeFields, unknownFields } from './merge-fields.ts';
 import type { MessageRow } from './message.ts';
+import { ACCEPTANCE_TIMEOUT_MS, outcomeOf } from './outcome.ts';
 import {
   type Addressee,
   getMessages,
@@ -29,6 +31,7 @@ import {
   type Recipient,
   readSendContext,
   type SendContext,
+  type SentResult,
 } from './store.ts';
 import { windowOf } from './window.ts';
 
@@ -42,6 +45,10 @@ export interface SendInput {
   readonly requireOpenWindow?: boolean | null | undefined;
   readonly waitForAcceptance?: boolean | null | undefined;
   readonly idempotencyKey?: string | null | undefined;
+  /** The network's id of the message that this one answers. */
+  readonly replyToWamid?: string | null | undefined;
+  /** The message's own id (a new UUIDv7), where the sender has to know it beforehand: one that is there already is refused by its key. */
+  readonly id?: string | undefined;
 }
 
 /** A text of a message: its merge fields are filled for the person, then it is checked. */
@@ -76,8 +83,6 @@ export interface Composed {
   readonly secret?: JsonObject;
 }
 
-/** How long a caller may wait for the network to take the message. */
-const ACCEPTANCE_TIMEOUT_MS = 5 * SECOND;
 /** Another request may make or change the same contact between our look and our statement; it does not do so for ever. */
 const MAX_TRIES = 4;
 
@@ -106,19 +111,19 @@ export async function send(
   for (let attempt = 1; attempt <= MAX_TRIES; attempt += 1) {
     const found = await readSendContext(context.db.read, tenant.id, from, recipient, key ?? null, counter);
     if (found.key_operation !== null) return again(context, input, replayOf(context, keyRow(found), keyed));
-    const channelId = usableChannel(found, from);
+    const { id: channelId } = requireUsable(channelOf(found), from !== null);
     const addressee = await addresseeOf(context, tenant, input, recipient, found);
     checkWindow(context, tenant, input, content, found);
     const composed = compose(content, found.contact ?? recipientFields(addressee));
     const message = {
-      id: newId(),
+      id: input.id ?? newId(),
       channelId,
       type: content.type,
       body: composed.body,
       content: composed.content,
       sealed: composed.secret ? context.secrets.seal(JSON.stringify(composed.secret)) : null,
       counter,
-      replyToWamid: null,
+      replyToWamid: input.replyToWamid ?? null,
       createdAt: new Date(context.clock.now()).toISOString(),
       eventId: newId(),
       key: key === undefined ? undefined : { key, operation, fingerprint: fingerprintOf(context, keyed) },
@@ -139,10 +144,33 @@ export async function send(
     if (key !== undefined) context.replay.key = key;
     context.jobs.wake(OUTBOX, laneOf(tenant.id, channelId));
     context.signals.send('events');
-    const known = { ...row, phone: found.contact ? found.contact.phone : (recipient.phone ?? null) };
+    const known = {
+      ...row,
+      phone: found.contact ? found.contact.phone : (recipient.phone ?? null),
+      // The statement makes the contact with the message or does nothing at all.
+      contact_created: 'fields' in addressee,
+    };
     return accepted ? outcomeOf((await accepted.message) ?? known, known) : known;
   }
   throw new CodedError('SERVICE_UNAVAILABLE', 'The contact is being changed by other requests. Try again.');
+}
+
+/** What `send` would store and what it would refuse, but for counters of plans. Nothing is written, and nobody is told. */
+export async function preview(
+  context: Context,
+  input: Omit<SendInput, 'idempotencyKey'>,
+  content: Content,
+): Promise<Composed> {
+  const { tenant } = callerOf(context);
+  const recipient: Recipient & { readonly phone?: string } = recipientOf(input.to);
+  checkTexts(content.texts);
+  const counter = { month: monthOf(context.clock.now()), shard: anyShard() };
+  const from = input.channelId ?? content.channelId ?? null;
+  const found = await readSendContext(context.db.read, tenant.id, from, recipient, null, counter);
+  requireUsable(channelOf(found), from !== null);
+  const addressee = await addresseeOf(context, tenant, input, recipient, found);
+  checkWindow(context, tenant, input, content, found);
+  return compose(content, found.contact ?? recipientFields(addressee));
 }
 
 function recipientOf(to: string): Recipient & { readonly phone?: string } {
@@ -153,8 +181,8 @@ function recipientOf(to: string): Recipient & { readonly phone?: string } {
   return { phoneKey: phone.key, phone: phone.e164 };
 }
 
-/** What can be known of texts before the person is. */
-function checkTexts(texts: Content['texts']): void {
+/** What can be known of texts before the person is. @throws VALIDATION_ERROR by field */
+export function checkTexts(texts: Content['texts']): void {
   const errors = new FieldErrorList();
   for (const [field, { text, maxLength, mayBeEmpty = false }] of Object.entries(texts)) {
     const unknown = unknownFields(text);
@@ -208,19 +236,8 @@ async function accept(
   });
 }
 
-function usableChannel(found: SendContext, from: number | null): number {
-  if (found.channel_id === null) {
-    if (from !== null) throw notFound('Channel');
-    throw new CodedError('MESSAGING_NOT_CONFIGURED', 'No channel is connected: connect a business number first.');
-  }
-  if (found.channel_status !== 'active') {
-    throw new CodedError(
-      'MESSAGING_NOT_CONFIGURED',
-      `The channel is ${found.channel_status}: ${found.channel_status_reason ?? 'no reason is known'}.`,
-    );
-  }
-  return found.channel_id;
-}
+const channelOf = ({ channel_id: id, channel_status: status, channel_status_reason: status_reason }: SendContext) =>
+  id === null || status === null ? undefined : { id, status, status_reason };
 
 async function addresseeOf(
   context: Context,
@@ -304,26 +321,9 @@ const keyRow = (found: SendContext) => ({
 });
 
 async function again(context: Context, input: SendInput, stored: unknown): Promise<MessageRow> {
-  const [message] = await getMessages(context.db.write, callerOf(context).tenant.id, [(stored as { id: string }).id]);
-  if (!message) throw notFound('Message');
+  const { id, contact_created } = stored as SentResult;
+  const [row] = await getMessages(context.db.write, callerOf(context).tenant.id, [id]);
+  if (!row) throw notFound('Message');
+  const message = { ...row, ...(contact_created !== undefined && { contact_created }) };
   return input.waitForAcceptance ? outcomeOf(message, message) : message;
-}
-
-/** A message that the network refused while its sender waited is the sender's error. */
-function outcomeOf(message: MessageRow, accepted: MessageRow): MessageRow {
-  if (message.status === 'failed') {
-    throw new CodedError(
-      'MESSAGE_SEND_FAILED',
-      `The network refused the message: ${message.error?.title ?? 'no reason given'}.`,
-      {
-        provider: message.error,
-        message_id: message.id,
-      },
-    );
-  }
-  return {
-    ...message,
-    window_expires_at: accepted.window_expires_at ?? null,
-    ...(accepted.phone !== undefined && { phone: accepted.phone }),
-  };
 }

@@ -31,11 +31,6 @@ export async function listMessages(
   return rows;
 }
 
-export async function countMessages(db: Db, statement: ListStatement): Promise<number> {
-  const { rows } = await db.executeQuery(raw<{ total: number }>(statement.count.text, statement.count.values));
-  return rows[0]?.total ?? 0;
-}
-
 export async function getMessages(db: Db, tenantId: number, ids: readonly string[]): Promise<MessageRow[]> {
   const { rows } = await sql<MessageRow>`
     select ${columns('m')}, ${sql.raw(WINDOW)} from messages m where m.tenant_id = ${tenantId} and m.id = any(${ids}::uuid[])`.execute(
@@ -88,6 +83,12 @@ export interface Counter {
   readonly shard: number;
 }
 
+/** What an idempotency key remembers of a send. */
+export interface SentResult {
+  readonly id: string;
+  readonly contact_created?: boolean;
+}
+
 export interface SendContext {
   readonly channel_id: number | null;
   readonly channel_status: 'active' | 'paused' | 'disconnected' | null;
@@ -102,7 +103,7 @@ export interface SendContext {
   /** The idempotency key's row, where there is one. */
   readonly key_operation: string | null;
   readonly key_fingerprint: string | null;
-  readonly key_result: { readonly id: string } | null;
+  readonly key_result: SentResult | null;
   readonly key_answer: unknown;
   readonly key_age: number | null;
 }
@@ -192,7 +193,7 @@ export async function insertOutbound(
     ? sql`, k as (
         insert into idempotency_keys (tenant_id, key, operation, fingerprint, result)
         select ${tenantId}::bigint, ${message.key.key}, ${message.key.operation}, ${message.key.fingerprint}::bytea,
-               jsonb_build_object('id', id) from m
+               jsonb_build_object('id', id, 'contact_created', ${'fields' in addressee}::boolean) from m
       )`
     : sql``;
   // One insert for both events: the contact's stands before the message's, whatever order the parts of a statement run in.

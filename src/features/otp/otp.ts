@@ -50,6 +50,8 @@ export interface SentOtp extends PublicOtp {
   readonly message?: MessageRow;
   /** On a sandbox channel alone, and only in the answer of the request that made it. */
   readonly sandbox_code?: string | null;
+  /** Where the sender wanted to be told, and only in the answer of the request that made it. */
+  readonly code?: string | null;
 }
 
 /** The event payload of a row: its public columns and no others. */

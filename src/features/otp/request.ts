@@ -14,6 +14,8 @@ export interface SendOtpInput {
   readonly code?: string | null | undefined;
   readonly expiryMinutes?: number | null | undefined;
   readonly purpose?: string | null | undefined;
+  /** Whether the answer tells the code. */
+  readonly tellCode?: boolean | null | undefined;
   readonly channelId?: number | null | undefined;
   readonly waitForAcceptance?: boolean | null | undefined;
   readonly idempotencyKey?: string | null | undefined;

@@ -1,14 +1,14 @@
 import { builder } from '../../builder.ts';
 import { tenantOf } from '../caller.ts';
+import { findMessage } from '../messages/find.ts';
 import { Message } from '../messages/schema.ts';
-import { sendInputOf } from '../messages/send-input.ts';
+import { deliveryFields, sendInputOf } from '../messages/send-input.ts';
 import { TemplateConnection, templateArgs } from '../templates/schema.ts';
 import { MAX_CODE, MIN_CODE } from './code.ts';
 import { MAX_ATTEMPTS, type PublicOtp, type SentOtp, STATES } from './otp.ts';
 import { DEFAULTS, MAX_EXPIRY_MINUTES, MAX_PURPOSE } from './request.ts';
 import { sendOtp } from './send.ts';
 import { type OtpStanding, otpStatus } from './status.ts';
-import { getMessage } from './store.ts';
 import { authenticationTemplates } from './templates.ts';
 import { REASONS, type Reason, type Verification, verifyOtp } from './verify.ts';
 
@@ -42,7 +42,8 @@ const ReasonType = builder.enumType('OtpRefusal', {
 });
 
 export const Otp = builder.objectRef<SentOtp | PublicOtp>('Otp').implement({
-  description: 'A one-time password that was sent to a person. Its code is shown nowhere.',
+  description:
+    'A one-time password that was sent to a person. Its code is shown to nobody, but once to a sender who asks for it.',
   fields: t => ({
     id: t.exposeID('id', { description: 'Its id (a UUIDv7).' }),
     phone: t.exposeString('phone', { description: 'The phone number in E.164.' }),
@@ -73,8 +74,14 @@ export const Otp = builder.objectRef<SentOtp | PublicOtp>('Otp').implement({
       resolve: async (otp, _args, context) => {
         if ('message' in otp && otp.message) return otp.message;
         if (otp.message_id === null) return null;
-        return (await getMessage(context.db.read, tenantOf(context), otp.message_id)) ?? null;
+        return (await findMessage(context.db.read, tenantOf(context), otp.message_id)) ?? null;
       },
+    }),
+    code: t.string({
+      nullable: true,
+      description:
+        'The code, where `tellCode` asked for it; only in the answer of the mutation that made it, and not when that is repeated.',
+      resolve: otp => ('code' in otp ? (otp.code ?? null) : null),
     }),
     sandboxCode: t.string({
       nullable: true,
@@ -157,13 +164,7 @@ const sendFields = (t: InputFields) => ({
     description: `1 to ${MAX_EXPIRY_MINUTES} minutes for which the code is good.`,
   }),
   purpose: purposeField(t),
-  channelId: t.id({ description: 'The channel to send from; the default one when nothing is said.' }),
-  waitForAcceptance: t.boolean({
-    description: 'Answer when the network took the message (5 seconds at most), not as soon as it is stored.',
-  }),
-  idempotencyKey: t.string({
-    description: 'Makes a repeated request the same one for 24 hours. At most 255 characters.',
-  }),
+  ...deliveryFields(t),
 });
 
 const SendOtpInput = builder.inputType('SendOtpInput', {
@@ -172,6 +173,9 @@ const SendOtpInput = builder.inputType('SendOtpInput', {
     ...sendFields(t),
     code: t.string({
       description: `The code: ${MIN_CODE} to ${MAX_CODE} characters (letters A to Z, digits, signs). Six random digits when nothing is said.`,
+    }),
+    tellCode: t.boolean({
+      description: 'Answer the code too (`Otp.code`), for those who compare it themselves. Nobody else is ever told.',
     }),
   }),
 });

@@ -1,12 +1,14 @@
 import type { Context } from '../../context.ts';
 import { CodedError, conflict, invalid, notFound } from '../../errors.ts';
-import { MINUTE, SECOND } from '../../platform/clock.ts';
+import { MINUTE } from '../../platform/clock.ts';
 import type { Db } from '../../platform/database.ts';
 import { newId } from '../../platform/ids.ts';
 import { violationOf } from '../../platform/violations.ts';
 import { callerOf, tenantOf } from '../caller.ts';
 import { once } from '../idempotency/once.ts';
+import { findMessage } from '../messages/find.ts';
 import type { MessageRow } from '../messages/message.ts';
+import { ACCEPTANCE_TIMEOUT_MS, outcomeOf, throwIfFailed } from '../messages/outcome.ts';
 import { type SendAs, sendTemplate } from '../templates/send-template.ts';
 import { requireFeature } from '../tenants/feature.ts';
 import { activate } from './activate.ts';
@@ -15,7 +17,7 @@ import { giveBackSend, readUse, takeHour, takeSend } from './caps-store.ts';
 import { macOf } from './code.ts';
 import { type OtpRow, publicOtp, type SentOtp } from './otp.ts';
 import { type OtpRequest, readSend, type SendOtpInput } from './request.ts';
-import { deleteSending, getMessage, getOtp, insertSending, type NewOtp, takeBack } from './store.ts';
+import { deleteSending, getOtp, insertSending, type NewOtp, takeBack } from './store.ts';
 
 export type SendKind = 'send' | 'resend';
 
@@ -23,9 +25,6 @@ export type SendKind = 'send' | 'resend';
 export const AS_OTP: SendAs = { operation: 'otp', feature: 'otp' };
 export const messageKeyOf = (otpId: string): string => `${MESSAGE_KEY_PREFIX}${otpId}`;
 export const MESSAGE_KEY_PREFIX = 'otp:';
-
-/** How long a caller may wait for the network to take the message. */
-const ACCEPTANCE_TIMEOUT_MS = 5 * SECOND;
 
 interface Asked {
   readonly id: string;
@@ -72,10 +71,15 @@ export async function sendOtp(context: Context, input: SendOtpInput, kind: SendK
       id: message.id,
       contactId: message.contact_id,
     });
-    const outcome = settled ? await outcomeOf(context, message, settled.message) : message;
+    const outcome = settled ? await settledOf(context, message, settled.message) : message;
     const channel = await context.loaders.channel.load(message.channel_id);
     const sent = row ?? (await known(context, id));
-    return { ...publicOtp(sent), message: outcome, sandbox_code: channel?.is_sandbox ? request.code : null };
+    return {
+      ...publicOtp(sent),
+      message: outcome,
+      sandbox_code: channel?.is_sandbox ? request.code : null,
+      code: input.tellCode ? request.code : null,
+    };
   } catch (error) {
     if (error instanceof CodedError && error.code === 'MESSAGE_SEND_FAILED') await withdraw(context, id);
     throw error;
@@ -170,7 +174,7 @@ async function again(context: Context, id: string, waits: boolean): Promise<Sent
     context.replay.replayed = false;
     throw conflict('The first request with this idempotency key is still running.');
   }
-  const message = await getMessage(context.db.write, tenantOf(context), row.message_id);
+  const message = await findMessage(context.db.write, tenantOf(context), row.message_id);
   if (waits && message) throwIfFailed(message);
   return { ...publicOtp(row), ...(message && { message }), sandbox_code: null };
 }
@@ -182,32 +186,14 @@ async function known(context: Context, id: string): Promise<OtpRow> {
 }
 
 /** The message once the network took it, or as it is when the time is over. @throws MESSAGE_SEND_FAILED */
-async function outcomeOf(
+async function settledOf(
   context: Context,
   accepted: MessageRow,
   settled: Promise<MessageRow | undefined>,
 ): Promise<MessageRow> {
   // What settled before we listened is told by nobody again.
-  const now = await getMessage(context.db.write, tenantOf(context), accepted.id);
-  const message = now && now.status !== 'queued' ? now : ((await settled) ?? accepted);
-  throwIfFailed(message);
-  return {
-    ...message,
-    window_expires_at: accepted.window_expires_at ?? null,
-    ...(accepted.phone !== undefined && { phone: accepted.phone }),
-  };
-}
-
-function throwIfFailed({ id, status, error }: MessageRow): void {
-  if (status !== 'failed') return;
-  throw new CodedError(
-    'MESSAGE_SEND_FAILED',
-    `The network refused the message: ${error?.title ?? 'no reason given'}.`,
-    {
-      provider: error,
-      message_id: id,
-    },
-  );
+  const now = await findMessage(context.db.write, tenantOf(context), accepted.id);
+  return outcomeOf(now && now.status !== 'queued' ? now : ((await settled) ?? accepted), accepted);
 }
 
 /** The code whose message the network refused gives its place back. */

@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
 import type { Db } from '../../platform/database.ts';
-import { MESSAGE_COLUMNS, type MessageRow } from '../messages/message.ts';
 import { MAX_ATTEMPTS, OTP_COLUMNS, type OtpPlace, type OtpRow } from './otp.ts';
 
 declare module '../../platform/database.ts' {
@@ -140,14 +139,5 @@ export async function lastCode(db: Db, tenantId: number, { phoneKey, purpose }: 
 export async function getOtp(db: Db, tenantId: number, id: string): Promise<OtpRow | undefined> {
   const { rows } = await sql<OtpRow>`
     select ${columnsOf('o')} from otps o where o.tenant_id = ${tenantId} and o.id = ${id}::uuid`.execute(db);
-  return rows[0];
-}
-
-/** The message that carried a code. */
-export async function getMessage(db: Db, tenantId: number, id: string): Promise<MessageRow | undefined> {
-  const { rows } = await sql<MessageRow>`
-    select ${sql.raw(MESSAGE_COLUMNS.join(', '))} from messages m where m.tenant_id = ${tenantId} and m.id = ${id}::uuid`.execute(
-    db,
-  );
   return rows[0];
 }

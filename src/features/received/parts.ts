@@ -1,3 +1,4 @@
+import { asList, asObject, asText } from '../../platform/json.ts';
 import type { PublicMessage } from '../messages/message.ts';
 
 /** A place that a person shared. */
@@ -16,27 +17,20 @@ export interface SharedContact {
 }
 
 type Received = Pick<PublicMessage, 'type' | 'content'>;
-type Fields = Readonly<Record<string, unknown>>;
-
-const asFields = (value: unknown): Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
-const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-const asText = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
-
 /** The place that a message is; null for any other message, and for one without coordinates. */
 export function locationOf({ type, content }: Received): Location | null {
   const { latitude, longitude, name, address } = content;
   if (type !== 'location' || typeof latitude !== 'number' || typeof longitude !== 'number') return null;
-  return { latitude, longitude, name: asText(name), address: asText(address) };
+  return { latitude, longitude, name: asText(name) ?? null, address: asText(address) ?? null };
 }
 
 /** The cards that a message holds; the network sends them as a list, which `content` keeps under `value`. */
 export function sharedContactsOf({ type, content }: Received): SharedContact[] {
   if (type !== 'contacts') return [];
   return asList(content['value']).map(card => {
-    const { name, phones } = asFields(card);
-    const { formatted_name, first_name } = asFields(name);
-    const numbers = asList(phones).flatMap(entry => asText(asFields(entry)['phone']) ?? []);
+    const { name, phones } = asObject(card) ?? {};
+    const { formatted_name, first_name } = asObject(name) ?? {};
+    const numbers = asList(phones).flatMap(entry => asText(asObject(entry)?.['phone']) ?? []);
     return { name: asText(formatted_name) ?? asText(first_name) ?? '', phones: numbers };
   });
 }

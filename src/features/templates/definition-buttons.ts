@@ -1,8 +1,7 @@
 import type { FieldErrorList } from '../../errors.ts';
+import type { JsonObject } from '../../platform/json.ts';
 import { isLonger } from '../../platform/text.ts';
 import { variablesOf } from './variables.ts';
-
-type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Meta's pages on template buttons, and on authentication templates. */
 const MAX_BUTTONS = 10;

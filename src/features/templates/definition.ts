@@ -1,11 +1,10 @@
 import { FieldErrorList } from '../../errors.ts';
 import type { TemplateDefinition } from '../../network/network.ts';
+import { asObject, type JsonObject } from '../../platform/json.ts';
 import { isLonger, isStorable } from '../../platform/text.ts';
 import { checkButtons } from './definition-buttons.ts';
 import { languageOf } from './template.ts';
 import { variablesOf } from './variables.ts';
-
-type JsonObject = Readonly<Record<string, unknown>>;
 
 export type DefinitionInput = Omit<TemplateDefinition, 'components'> & { readonly components: readonly unknown[] };
 
@@ -32,7 +31,7 @@ export function checkDefinition(input: DefinitionInput): TemplateDefinition {
     errors.add('language', 'Must be a language such as en or en_US.');
 
   const components = input.components.flatMap((value, index) => {
-    const component = isObject(value) ? value : {};
+    const component = asObject(value) ?? {};
     const type = typeof component['type'] === 'string' ? component['type'].toUpperCase() : '';
     if (type === '') errors.add(`components.${index}.type`, 'Is required: HEADER, BODY, FOOTER or BUTTONS.');
     return type === '' ? [] : { path: `components.${index}`, component: { ...component, type } };
@@ -120,6 +119,3 @@ function checkVariables(
   const bad = format === 'NAMED' ? names.filter(name => !/^[a-z_]+$/.test(name)) : [];
   if (bad.length > 0) errors.add(field, `Names of variables are small letters and underscores, not ${bad.join(', ')}.`);
 }
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

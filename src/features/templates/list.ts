@@ -1,7 +1,8 @@
 import type { Context } from '../../context.ts';
 import { tenantOf } from '../caller.ts';
+import { countList } from '../lists/count.ts';
 import { type ListArgs, type ListDefinition, listStatement, Page } from '../lists/list.ts';
-import { countTemplates, listTemplates } from './store.ts';
+import { listTemplates } from './store.ts';
 import type { TemplateRow } from './template.ts';
 
 const id = { sql: 't.id', type: 'bigint' } as const;
@@ -31,5 +32,5 @@ const TEMPLATES: ListDefinition = {
 export async function templatePage(context: Context, args: ListArgs): Promise<Page<TemplateRow>> {
   const statement = listStatement(TEMPLATES, tenantOf(context), args);
   const rows = await listTemplates(context.db.read, statement);
-  return new Page(statement, rows, () => countTemplates(context.db.read, statement));
+  return new Page(statement, rows, () => countList(context.db.read, statement));
 }

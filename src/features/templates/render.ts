@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../network/network.ts';
+import type { JsonObject } from '../../platform/json.ts';
 import { FILE_KINDS, type Filling, type HeaderValue, type Slot } from './parameters.ts';
 import type { TemplateButton } from './template.ts';
 import { fill } from './variables.ts';

@@ -205,7 +205,7 @@ const SyncResult = builder.objectRef<SyncCounts>('SyncTemplatesResult').implemen
   }),
 });
 
-const Category = builder.enumType('TemplateCategory', {
+export const Category = builder.enumType('TemplateCategory', {
   description: 'What a template is for. The network may decide on another one.',
   values: {
     MARKETING: { description: 'Offers and news.' },

@@ -3,6 +3,7 @@ import { Message } from '../messages/schema.ts';
 import { sendFields, sendInputOf } from '../messages/send-input.ts';
 import { MAX } from './parameters.ts';
 import type { Rendered, RenderedButton, RenderedHeader } from './render.ts';
+import { Category } from './schema.ts';
 import { sendTemplate } from './send-template.ts';
 
 const MERGED =
@@ -22,7 +23,7 @@ const file = (name: string, kind: string, withName: boolean) =>
     }),
   });
 
-const LocationInput = builder.inputType('TemplateLocationInput', {
+export const TemplateLocationInput = builder.inputType('TemplateLocationInput', {
   description: 'A place.',
   fields: t => ({
     latitude: t.float({ required: true, description: 'Degrees, from -90 to 90.' }),
@@ -32,7 +33,7 @@ const LocationInput = builder.inputType('TemplateLocationInput', {
   }),
 });
 
-const HeaderInput = builder.inputType('TemplateHeaderInput', {
+export const HeaderInput = builder.inputType('TemplateHeaderInput', {
   description: 'What the header of a template shows: what its format asks for, and nothing else.',
   fields: t => ({
     text: t.string({
@@ -44,11 +45,11 @@ const HeaderInput = builder.inputType('TemplateHeaderInput', {
       type: file('TemplateDocumentInput', 'document', true),
       description: 'For the format DOCUMENT.',
     }),
-    location: t.field({ type: LocationInput, description: 'For the format LOCATION.' }),
+    location: t.field({ type: TemplateLocationInput, description: 'For the format LOCATION.' }),
   }),
 });
 
-const ParameterInput = builder.inputType('TemplateParameterInput', {
+export const ParameterInput = builder.inputType('TemplateParameterInput', {
   description: 'The value of a named variable.',
   fields: t => ({
     name: t.string({ required: true, description: 'The name of the variable, without its braces.' }),
@@ -56,7 +57,7 @@ const ParameterInput = builder.inputType('TemplateParameterInput', {
   }),
 });
 
-const ButtonInput = builder.inputType('TemplateButtonInput', {
+export const ButtonInput = builder.inputType('TemplateButtonInput', {
   description: 'What a button of a template carries.',
   fields: t => ({
     index: t.int({ required: true, description: 'Its place, counted from 0 (`TemplateButton.index`).' }),
@@ -74,6 +75,7 @@ const SendTemplateMessageInput = builder.inputType('SendTemplateMessageInput', {
     ...sendFields(t),
     name: t.string({ required: true, description: 'The name of an approved template of the business account.' }),
     language: t.string({ required: true, description: 'Such as `en` or `en_US`: one in which the template exists.' }),
+    category: t.field({ type: Category, description: 'Refuse a template of another category.' }),
     header: t.field({ type: HeaderInput, description: 'Where the header of the template has a variable or a file.' }),
     body: t.stringList({
       description: `The values of the variables of the text, in their order; each at most ${MAX.body} characters (a one-time code ${MAX.code}). ${MERGED}`,
@@ -125,7 +127,7 @@ const Button = builder.objectRef<RenderedButton>('RenderedButton').implement({
   }),
 });
 
-const RenderedTemplate = builder.objectRef<Rendered>('RenderedTemplate').implement({
+export const RenderedTemplate = builder.objectRef<Rendered>('RenderedTemplate').implement({
   description: 'A template message as the person read it, by the template of that time.',
   fields: t => ({
     header: t.field({

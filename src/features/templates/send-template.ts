@@ -1,12 +1,11 @@
 import type { Context } from '../../context.ts';
 import { FieldErrorList, invalid } from '../../errors.ts';
-import { decodeGlobalId } from '../../global-ids.ts';
-import type { JsonObject } from '../../network/network.ts';
+import type { JsonObject } from '../../platform/json.ts';
 import { callerOf, tenantOf } from '../caller.ts';
-import { MAX_FILENAME, nameOnly } from '../media/file.ts';
+import { MAX_FILENAME, mediaIdOf, nameOnly } from '../media/file.ts';
 import { linkFault, mediaOf } from '../media/send-media.ts';
 import type { MessageRow } from '../messages/message.ts';
-import { type Composed, type Content, type SendInput, send } from '../messages/send.ts';
+import { type Composed, type Content, preview, type SendInput, send } from '../messages/send.ts';
 import { requireFeature } from '../tenants/feature.ts';
 import { FILE_KINDS, type Filling, fillingOf, isCode, textFault, type Values } from './parameters.ts';
 import { componentsOf, headerObject, render } from './render.ts';
@@ -17,6 +16,8 @@ import { APPROVED, languageOf } from './template.ts';
 export interface SendTemplateInput extends SendInput, Values {
   readonly name: string;
   readonly language: string;
+  /** What its category has to be. */
+  readonly category?: string | null | undefined;
 }
 
 /** On whose behalf: the mutation that idempotency keys belong to, and the feature that the plan has to include. */
@@ -51,6 +52,19 @@ export async function sendTemplate(
   return send(context, operation, keyed, content);
 }
 
+/**
+ * What `sendTemplate` would send, and what it would refuse, without doing it. Plans' months and contacts are not looked at:
+ * they are counted when something is counted.
+ */
+export async function previewTemplate(
+  context: Context,
+  input: Omit<SendTemplateInput, 'idempotencyKey'>,
+): Promise<Composed> {
+  requireFeature(callerOf(context).tenant, AS_TEMPLATE.feature);
+  const { content } = await prepare(context, input, AS_TEMPLATE.feature);
+  return preview(context, input, content);
+}
+
 /** What is sent, and the input as its fingerprint is made of it: the same for a repetition, whatever became of template and file since. */
 async function prepare(
   context: Context,
@@ -63,7 +77,7 @@ async function prepare(
     const sending = { ...input, channelId: input.channelId ?? file?.channelId };
     const template = await wanted(context, sending);
     keyed = withoutCode(input, template);
-    checkSendable(template, feature);
+    checkSendable(template, feature, input.category);
     return { keyed, content: contentOf(template, sending, file) };
   } catch (error) {
     // A repetition gets the answer of the first request also when the template could not be sent any more.
@@ -82,6 +96,22 @@ const refusing = (error: unknown): Content => ({
   },
 });
 
+/**
+ * What would be sent now, whether the template is approved at this moment or not: for what is sent later.
+ * @throws VALIDATION_ERROR as sendTemplate; on name for one-time codes, which somebody has to make for each send
+ */
+export async function templateContent(
+  context: Context,
+  input: Values & Pick<SendTemplateInput, 'name' | 'language' | 'channelId'>,
+): Promise<Content> {
+  requireFeature(callerOf(context).tenant, 'templates');
+  const file = await fileOf(context, input);
+  const sending = { ...input, channelId: input.channelId ?? file?.channelId };
+  const template = await wanted(context, sending);
+  if (isCode(template)) throw invalid({ name: ['A template of one-time codes is sent by sendOtp alone.'] });
+  return contentOf(template, sending, file);
+}
+
 interface HeaderFile {
   /** `{ id }` or `{ link }`, as the network takes it. */
   readonly parameter: JsonObject;
@@ -92,7 +122,10 @@ interface HeaderFile {
 }
 
 /** The file that is given for the header, before it is known whether the template has a place for it. */
-async function fileOf(context: Context, { header, channelId }: SendTemplateInput): Promise<HeaderFile | undefined> {
+async function fileOf(
+  context: Context,
+  { header, channelId }: Pick<SendTemplateInput, 'header' | 'channelId'>,
+): Promise<HeaderFile | undefined> {
   const kind = FILE_KINDS.find(name => header?.[name] != null);
   const value = kind && header?.[kind];
   if (!kind || !value) return undefined;
@@ -118,16 +151,13 @@ async function fileOf(context: Context, { header, channelId }: SendTemplateInput
   };
 }
 
-/** A global id or a UUID; what can be neither is found to be nobody's. */
-const mediaIdOf = (id: string): string => {
-  const decoded = decodeGlobalId(id);
-  return (decoded?.typename === 'Media' ? decoded.id : id).toLowerCase();
-};
-
 type Wanted = Sendable & { readonly components: readonly JsonObject[] };
 
 /** The template that is meant. @throws VALIDATION_ERROR on name or language */
-async function wanted(context: Context, { channelId, name, language: given }: SendTemplateInput): Promise<Wanted> {
+async function wanted(
+  context: Context,
+  { channelId, name, language: given }: Pick<SendTemplateInput, 'channelId' | 'name' | 'language'>,
+): Promise<Wanted> {
   const language = languageOf(given);
   const found = await findSendables(context.db.read, tenantOf(context), channelId ?? null, name, language);
   if (!found) throw await noChannel(context, channelId);
@@ -146,11 +176,13 @@ async function wanted(context: Context, { channelId, name, language: given }: Se
 }
 
 /** @throws VALIDATION_ERROR on name */
-function checkSendable(template: Wanted, feature: SendAs['feature']): void {
+function checkSendable(template: Wanted, feature: SendAs['feature'], category: SendTemplateInput['category']): void {
   if (feature === 'otp' && !isCode(template))
     throw invalid({
       name: [`This template is one of the category ${template.category}: one-time codes need AUTHENTICATION.`],
     });
+  if (category && template.category !== category)
+    throw invalid({ name: [`This template is one of the category ${template.category}, and not ${category}.`] });
   if (template.status !== APPROVED) {
     const reason = template.status_reason === null ? '' : ` (${template.status_reason})`;
     throw invalid({ name: [`The template is ${template.status}${reason}: only one that is APPROVED can be sent.`] });
@@ -161,7 +193,11 @@ function checkSendable(template: Wanted, feature: SendAs['feature']): void {
 const noChannel = (context: Context, channelId: number | null | undefined): Promise<unknown> =>
   sourceOf(context.db.read, tenantOf(context), channelId ?? undefined).catch((error: unknown) => error);
 
-function contentOf(template: Wanted, input: SendTemplateInput, file: HeaderFile | undefined): Content {
+function contentOf(
+  template: Wanted,
+  input: Values & Pick<SendTemplateInput, 'name'>,
+  file: HeaderFile | undefined,
+): Content {
   const filling = fillingOf(template, input);
   const header = headerObject(input.header, file?.parameter);
   const composed = (text: (field: string) => string): { readonly object: JsonObject; readonly shown: Composed } => {

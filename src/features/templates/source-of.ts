@@ -1,5 +1,6 @@
-import { CodedError, notFound } from '../../errors.ts';
+import { notFound } from '../../errors.ts';
 import type { Db } from '../../platform/database.ts';
+import { requireUsable } from '../channels/usable.ts';
 import { type Account, listSources } from './syncs-store.ts';
 
 /**
@@ -12,14 +13,7 @@ export async function sourcesOf(db: Db, tenantId: number, which: number | 'defau
   const sources = await listSources(db, tenantId, which);
   const active = sources.filter(({ status }) => status === 'active');
   if (active.length > 0) return active;
-  const [source] = sources;
-  if (!source && typeof which === 'number') throw notFound('Channel');
-  throw new CodedError(
-    'MESSAGING_NOT_CONFIGURED',
-    source
-      ? `The channel is ${source.status}: ${source.status_reason ?? 'no reason is known'}.`
-      : 'No channel is connected: connect a business number first.',
-  );
+  return [requireUsable(sources[0], typeof which === 'number')];
 }
 
 /** As `sourcesOf`, where there can be only one. */

@@ -19,11 +19,6 @@ export async function listTemplates(db: Db, statement: ListStatement): Promise<T
   return rows;
 }
 
-export async function countTemplates(db: Db, statement: ListStatement): Promise<number> {
-  const { rows } = await db.executeQuery(raw<{ total: number }>(statement.count.text, statement.count.values));
-  return rows[0]?.total ?? 0;
-}
-
 export async function getTemplates(db: Db, tenantId: number, ids: readonly number[]): Promise<TemplateRow[]> {
   const { rows } = await sql<TemplateRow>`
     select ${COLUMNS} from templates where tenant_id = ${tenantId} and id = any(${ids}::bigint[])`.execute(db);

@@ -1,6 +1,5 @@
+import { asList, asObject, type JsonObject } from '../../platform/json.ts';
 import { variablesOf } from './variables.ts';
-
-type JsonObject = Readonly<Record<string, unknown>>;
 
 /** A template as tables, events and webhooks have it. Status, category and quality are the network's own words. */
 export interface PublicTemplate {
@@ -88,7 +87,7 @@ export function partsOf({ category, components }: Pick<PublicTemplate, 'category
     header: header ? { format: word(header['format']) || 'TEXT', ...textOf(header) } : null,
     body: body ? textOf(isCode ? { ...body, text: body['text'] ?? CODE_BODY } : body) : null,
     footer: footer ? { text: string(footer['text']), codeExpirationMinutes: minutes(footer) } : null,
-    buttons: (Array.isArray(buttons?.['buttons']) ? buttons['buttons'] : []).map(readButton),
+    buttons: asList(buttons?.['buttons']).map(readButton),
   };
 }
 
@@ -98,7 +97,7 @@ const textOf = (component: JsonObject): TemplateText => {
 };
 
 function readButton(value: unknown, index: number): TemplateButton {
-  const button = isObject(value) ? value : {};
+  const button = asObject(value) ?? {};
   const [type, url] = [word(button['type']), string(button['url'])];
   return {
     index,
@@ -119,9 +118,6 @@ const minutes = (footer: JsonObject): number | null => {
   const value = Number(footer['code_expiration_minutes'] ?? Number.NaN);
   return Number.isInteger(value) ? value : null;
 };
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The network writes its words in capitals, and takes them in small letters as well. */
 const word = (value: unknown): string => (typeof value === 'string' ? value.toUpperCase() : '');

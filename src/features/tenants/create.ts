@@ -11,9 +11,12 @@ export interface NewTenant {
   readonly planExpiresAt?: string | undefined;
 }
 
+/** What a tenant may be called. */
+export const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
+
 /** Makes a tenant with its counters, in the caller's transaction. @throws UserError */
 export async function createTenant(trx: Db, tenant: NewTenant): Promise<TenantRow> {
-  if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(tenant.slug)) {
+  if (!SLUG.test(tenant.slug)) {
     throw new UserError('A slug has 1 to 63 lower-case letters, digits and hyphens, and does not begin with a hyphen.');
   }
   await requirePlan(trx, tenant.plan);

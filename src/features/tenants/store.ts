@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../platform/database.ts';
+import { TENANT_COLUMNS, TENANT_TABLES, type TenantColumns } from './columns.ts';
 import type { Feature } from './feature.ts';
 
 declare module '../../platform/database.ts' {
@@ -32,6 +33,13 @@ const SELECT = sql.raw(`
 export async function findTenant(db: Db, slug: string): Promise<TenantRow | undefined> {
   const { rows } =
     await sql<TenantRow>`/* cross-tenant: a tenant by its name */ ${SELECT} where t.slug = ${slug}`.execute(db);
+  return rows[0];
+}
+
+/** A tenant that is active, with its plan. */
+export async function findActiveTenant(db: Db, tenantId: number): Promise<TenantColumns | undefined> {
+  const { rows } = await sql<TenantColumns>`
+    select ${TENANT_COLUMNS} from ${TENANT_TABLES} where n.tenant_id = ${tenantId} and n.status = 'active'`.execute(db);
   return rows[0];
 }
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../platform/database.ts';
-import type { Feature } from '../tenants/feature.ts';
+import { TENANT_COLUMNS, TENANT_TABLES, type TenantColumns } from '../tenants/columns.ts';
 
 export interface AccessTokenRow {
   readonly id: number;
@@ -13,22 +13,13 @@ export interface AccessTokenRow {
   readonly created_at: string;
 }
 
-export interface BearerRow {
+export interface BearerRow extends TenantColumns {
   readonly hash: Buffer;
   readonly token_id: number;
   readonly token_name: string;
   readonly scopes: readonly string[];
   readonly calls_per_minute: number;
   readonly expires_at: string | null;
-  readonly tenant_id: number;
-  readonly slug: string;
-  readonly tenant_name: string;
-  readonly plan_name: string;
-  readonly features: readonly Feature[];
-  readonly tenant_calls_per_minute: number;
-  readonly window_policy: 'network' | 'refuse';
-  readonly default_source_id: number | null;
-  readonly default_status_id: number | null;
 }
 
 const COLUMNS = sql.raw('id, name, hint, scopes, calls_per_minute, expires_at, revoked_at, created_at');
@@ -37,13 +28,9 @@ const COLUMNS = sql.raw('id, name, hint, scopes, calls_per_minute, expires_at, r
 export async function findBearers(db: Db, hashes: readonly Uint8Array[]): Promise<BearerRow[]> {
   const { rows } = await sql<BearerRow>`
     /* cross-tenant: the tenant is what the token says */
-    select t.hash, t.id as token_id, t.name as token_name, t.scopes, t.calls_per_minute, t.expires_at,
-           n.tenant_id, n.slug, n.name as tenant_name, p.name as plan_name, p.features, p.calls_per_minute as tenant_calls_per_minute,
-           n.window_policy, n.default_source_id, n.default_status_id
-    from access_tokens t
-    join tenants n on n.tenant_id = t.tenant_id and n.status = 'active'
-    join plans p on p.id = n.plan_id
-    where t.hash = any(${hashes}::bytea[]) and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())`.execute(
+    select t.hash, t.id as token_id, t.name as token_name, t.scopes, t.calls_per_minute, t.expires_at, ${TENANT_COLUMNS}
+    from ${TENANT_TABLES} join access_tokens t on t.tenant_id = n.tenant_id
+    where n.status = 'active' and t.hash = any(${hashes}::bytea[]) and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())`.execute(
     db,
   );
   return rows;

@@ -3,6 +3,7 @@ import type { Principal } from '../../context.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Database } from '../../platform/database.ts';
 import type { Log } from '../../platform/log.ts';
+import { tenantOfColumns } from '../tenants/tenant.ts';
 import { createCrowd } from './crowd.ts';
 import { type BearerRow, findBearer, findBearers } from './store.ts';
 import { hashToken, isWellFormed } from './token.ts';
@@ -116,17 +117,7 @@ export function createTokenVerifier(db: Database, clock: Clock, log: Log): Token
 }
 
 const toPrincipal = (row: BearerRow): Principal => ({
-  tenant: {
-    id: row.tenant_id,
-    slug: row.slug,
-    name: row.tenant_name,
-    planName: row.plan_name,
-    features: new Set(row.features),
-    callsPerMinute: row.tenant_calls_per_minute,
-    windowPolicy: row.window_policy,
-    defaultSourceId: row.default_source_id,
-    defaultStatusId: row.default_status_id,
-  },
+  tenant: tenantOfColumns(row),
   tokenId: row.token_id,
   tokenName: row.token_name,
   scopes: new Set(row.scopes),

@@ -1,5 +1,6 @@
 import { Pool } from 'undici';
 import { SECOND } from '../../platform/clock.ts';
+import { asList, asObject, asText, type JsonObject, parseJson } from '../../platform/json.ts';
 import type { Log } from '../../platform/log.ts';
 import {
   type ChannelCredentials,
@@ -12,7 +13,6 @@ import {
 } from '../network.ts';
 import { foreignAnswer, toNetworkError } from './errors.ts';
 import { type Answer, type ExchangeRequest, exchange } from './exchange.ts';
-import { asList, asObject, asText, type JsonObject, parseJson } from './json.ts';
 import { createMediaCalls } from './media.ts';
 import { createTemplateCalls } from './templates.ts';
 

@@ -1,7 +1,7 @@
 import { MINUTE } from '../../platform/clock.ts';
+import { asList, asNumber, asObject, asText, type JsonObject, parseJson } from '../../platform/json.ts';
 import type { NetworkError, RetryClass } from '../network.ts';
 import { ERROR_CODES } from './error-codes.ts';
-import { asList, asNumber, asObject, asText, type JsonObject, parseJson } from './json.ts';
 
 /** Header names in lower case, as Node and undici hand them over. */
 export type AnswerHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;

@@ -1,4 +1,4 @@
-import { asList, asObject, asText, type JsonObject } from './json.ts';
+import { asList, asObject, asText, type JsonObject } from '../../platform/json.ts';
 
 /**
  * The text that a person reads in an inbound message: what a conversation list shows and what bots match. `content` is

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
 import { MINUTE, SECOND } from '../../platform/clock.ts';
+import { asNumber, asObject, asText, type JsonObject, parseJson } from '../../platform/json.ts';
 import {
   type ChannelCredentials,
   type MediaDownload,
@@ -9,7 +10,6 @@ import {
   NetworkCallError,
 } from '../network.ts';
 import { foreignAnswer, toNetworkError } from './errors.ts';
-import { asNumber, asObject, asText, type JsonObject, parseJson } from './json.ts';
 import { multipartAround } from './multipart.ts';
 
 type MediaCalls = Pick<Network, 'uploadMedia' | 'mediaInfo' | 'downloadMedia'> & { close(): Promise<void> };

@@ -1,3 +1,4 @@
+import { asId, asList, asObject, asText, type JsonObject } from '../../platform/json.ts';
 import {
   type ChannelCredentials,
   type Network,
@@ -6,7 +7,6 @@ import {
   type NetworkUpdate,
   type SubmittedTemplate,
 } from '../network.ts';
-import { asId, asList, asObject, asText, type JsonObject } from './json.ts';
 
 /** A call about templates that has to succeed: the parsed body, or a `NetworkCallError`. */
 type Call = (

@@ -1,7 +1,7 @@
+import { asId, asList, asNumber, asObject, asText, type JsonObject } from '../../platform/json.ts';
 import type { MessageStatus, NetworkUpdate } from '../network.ts';
 import { webhookError } from './errors.ts';
 import { readableText } from './inbound-text.ts';
-import { asId, asList, asNumber, asObject, asText, type JsonObject } from './json.ts';
 import { readTemplateUpdate } from './templates.ts';
 
 /** The network's status words. `played` (a voice message was heard) is more than read and told as read; others are not ours. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseJson } from '../cloud-api/json.ts';
+import { parseJson } from '../../platform/json.ts';
 import { faultsPatch } from './faults.ts';
 import { personOf, receive } from './inbound.ts';
 import { inboundInput } from './inbound-input.ts';

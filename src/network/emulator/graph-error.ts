@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import type { JsonObject } from '../../platform/json.ts';
 import { ERROR_CODES } from '../cloud-api/error-codes.ts';
-import type { JsonObject } from '../cloud-api/json.ts';
 import { json, type Reply } from './reply.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../cloud-api/json.ts';
+import type { JsonObject } from '../../platform/json.ts';
 import type { Inbound } from './inbound-input.ts';
 import type { EmulatorNumber } from './options.ts';
 import type { Update } from './update.ts';

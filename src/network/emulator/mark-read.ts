@@ -1,4 +1,4 @@
-import { asObject, asText, type JsonObject } from '../cloud-api/json.ts';
+import { asObject, asText, type JsonObject } from '../../platform/json.ts';
 import { badParameter, refusal } from './graph-error.ts';
 import { json, type Reply, SUCCESS } from './reply.ts';
 import type { World } from './world.ts';

@@ -1,4 +1,4 @@
-import { asList, asObject, asText, type JsonObject } from '../cloud-api/json.ts';
+import { asList, asObject, asText, type JsonObject } from '../../platform/json.ts';
 import { badParameter, refusal } from './graph-error.ts';
 import { checkInteractive } from './interactive.ts';
 import { optionalText, requiredText } from './parameters.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { asObject, asText, type JsonObject } from '../cloud-api/json.ts';
+import { asObject, asText, type JsonObject } from '../../platform/json.ts';
 import type { NextFault } from './faults.ts';
 import { badParameter, refusal } from './graph-error.ts';
 import { markRead } from './mark-read.ts';

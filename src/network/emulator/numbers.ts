@@ -1,4 +1,4 @@
-import { asText, type JsonObject } from '../cloud-api/json.ts';
+import { asText, type JsonObject } from '../../platform/json.ts';
 import { badParameter } from './graph-error.ts';
 import type { EmulatorNumber } from './options.ts';
 import { json, type Reply, type Request, SUCCESS } from './reply.ts';

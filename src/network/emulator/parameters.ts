@@ -1,4 +1,4 @@
-import { asText } from '../cloud-api/json.ts';
+import { asText } from '../../platform/json.ts';
 import { badParameter } from './graph-error.ts';
 
 /** A string of 1 to `max` characters at `parameter`, or a refusal that names it. */

@@ -1,5 +1,5 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
-import { asId, asText, type JsonObject } from '../cloud-api/json.ts';
+import { asId, asText, type JsonObject } from '../../platform/json.ts';
 import { badParameter, refusal } from './graph-error.ts';
 import type { EmulatorNumber } from './options.ts';
 import { toWaId } from './wa-id.ts';

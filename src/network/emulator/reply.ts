@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
-import type { JsonObject } from '../cloud-api/json.ts';
+import type { JsonObject } from '../../platform/json.ts';
 
 /** A request of either API, its body read completely unless it is an upload. */
 export interface Request {

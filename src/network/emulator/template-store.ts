@@ -1,4 +1,4 @@
-import type { JsonObject } from '../cloud-api/json.ts';
+import type { JsonObject } from '../../platform/json.ts';
 import { newObjectId } from './wamid.ts';
 
 /** Source: Meta's template pages; the webhook's `event` uses the same words. Only APPROVED can be sent. */

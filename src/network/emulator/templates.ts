@@ -1,4 +1,4 @@
-import { asList, asObject, asText, type JsonObject } from '../cloud-api/json.ts';
+import { asList, asObject, asText, type JsonObject } from '../../platform/json.ts';
 import { badParameter, refusal } from './graph-error.ts';
 import { json, type Reply, type Request, SUCCESS } from './reply.ts';
 import { variablesOf } from './template-send.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../cloud-api/json.ts';
+import type { JsonObject } from '../../platform/json.ts';
 
 export type StatusWord = 'sent' | 'delivered' | 'read' | 'failed';
 

@@ -1,5 +1,5 @@
+import type { JsonObject } from '../../platform/json.ts';
 import { ERROR_CODES } from '../cloud-api/error-codes.ts';
-import type { JsonObject } from '../cloud-api/json.ts';
 import type { EmulatorNumber } from './options.ts';
 import { type Update, type WireError, wabaOf } from './update.ts';
 

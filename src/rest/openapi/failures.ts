@@ -1,15 +1,15 @@
 import { ERROR_STATUS, type ErrorCode } from '../../errors.ts';
 import type { Route } from '../route.ts';
 import type { Components } from './components.ts';
-import { headersOf } from './headers.ts';
-import { closedObject } from './output.ts';
+import type { ApiDescription } from './document.ts';
+import { type HeaderName, headersOf } from './headers.ts';
 import type { JsonSchema } from './shape.ts';
 
 const MEANING = {
   BAD_REQUEST: 'The request cannot be read, for example because its body is no JSON.',
   UNAUTHORIZED: 'The bearer token is missing, unknown, revoked or expired.',
-  INSUFFICIENT_SCOPE: 'The token lacks the scope: `details` has `required` and `granted`.',
-  FEATURE_LIMIT_EXCEEDED: 'The plan allows no more: `details` has `feature`, `current`, `maximum`.',
+  INSUFFICIENT_SCOPE: 'The token lacks the scope.',
+  FEATURE_LIMIT_EXCEEDED: 'The plan allows no more.',
   FEATURE_NOT_AVAILABLE: 'The plan does not have this.',
   CONTACT_OPTED_OUT: 'The person asked not to be messaged.',
   NOT_FOUND: 'There is no such thing in this tenant.',
@@ -17,17 +17,18 @@ const MEANING = {
   CONFLICT: 'It is in use, or the first request with this `Idempotency-Key` is still running.',
   PAYLOAD_TOO_LARGE: 'The body is too large.',
   UNSUPPORTED_MEDIA_TYPE: 'The body has a type that is not read here.',
-  VALIDATION_ERROR: '`details` has the messages by field.',
+  CURSOR_EXPIRED: 'What followed this place in the event log is no longer kept.',
+  VALIDATION_ERROR: 'A field is missing or not valid.',
   OUTSIDE_SERVICE_WINDOW: 'The person did not write within 24 hours, and free-form messages are refused then.',
   MESSAGING_NOT_CONFIGURED: 'The tenant has no channel that sends.',
   OTP_NOT_FOUND: 'There is no live code for this phone number and purpose.',
   OTP_EXPIRED: 'The code is too old.',
-  INVALID_CODE: 'The code is another one: `details` has `attempts_remaining`.',
+  INVALID_CODE: 'The code is another one.',
   MAX_ATTEMPTS_EXCEEDED: 'The code was tried too often.',
   IDEMPOTENCY_MISMATCH: 'This `Idempotency-Key` was used with another payload.',
-  RATE_LIMIT_EXCEEDED: 'Too many calls: `details.retry_after` and `Retry-After` have the seconds to wait.',
+  RATE_LIMIT_EXCEEDED: 'Too many calls: `Retry-After` has the seconds to wait.',
   QUERY_TOO_COMPLEX: 'The query is too large.',
-  MESSAGE_SEND_FAILED: 'The network refused the message: `details.provider` has its code, title and details.',
+  MESSAGE_SEND_FAILED: 'The network refused the message.',
   INTERNAL_ERROR: 'A fault of ours, which the log knows by the request id.',
   SERVICE_UNAVAILABLE: 'Not at the moment: `Retry-After` has the seconds to wait.',
 } as const satisfies Record<ErrorCode, string>;
@@ -49,6 +50,7 @@ const TITLES: Readonly<Record<number, string>> = {
 /** What can come of a route beside success: what its kind can, and what its row names. */
 export function codesOf(
   route: Route,
+  always: readonly ErrorCode[],
   facts: { readonly scoped: boolean; readonly keyed: boolean; readonly chooses: boolean },
 ): ErrorCode[] {
   const changes = route.method !== 'GET';
@@ -66,88 +68,49 @@ export function codesOf(
     'RATE_LIMIT_EXCEEDED',
     'INTERNAL_ERROR',
     'SERVICE_UNAVAILABLE',
+    ...always,
     ...(route.errors ?? []),
   ];
   return [...new Set(codes.filter(code => code !== false))];
 }
 
 /** The responses of refusals, by status. */
-export function failureResponses(codes: readonly ErrorCode[], components: Components): Record<string, JsonSchema> {
+export function failureResponses(
+  codes: readonly ErrorCode[],
+  api: ApiDescription,
+  components: Components,
+): Record<string, JsonSchema> {
   const byStatus = Map.groupBy(codes, code => ERROR_STATUS[code]);
   return Object.fromEntries(
     [...byStatus].map(([status, possible]) => {
       const sorted = [...possible].sort();
       return [
         String(status),
-        components.add('responses', sorted.join('.'), response(status, sorted, components)),
+        components.add('responses', sorted.join('.'), response(status, sorted, api, components)),
       ] as const;
     }),
   );
 }
 
-const response = (status: number, codes: readonly ErrorCode[], components: Components): JsonSchema => ({
-  description: [TITLES[status] ?? '', ...codes.map(code => `- \`${code}\`: ${MEANING[code]}`)].join('\n'),
-  headers: headersOf(components, 'X-Request-Id', ...(HEADERS[status] ?? RATES)),
-  content: {
-    'application/json': { schema: failure(codes, components) },
-    'application/problem+json': { schema: problem(status, codes) },
-  },
+const response = (
+  status: number,
+  codes: readonly ErrorCode[],
+  api: ApiDescription,
+  components: Components,
+): JsonSchema => ({
+  description: [TITLES[status] ?? '', ...codes.map(code => `- \`${code}\`: ${meaningOf(code, api)}`)].join('\n'),
+  headers: headersOf(components, ...api.headers, 'X-Request-Id', ...(HEADERS[status] ?? RATES)),
+  content: Object.fromEntries(
+    Object.entries(api.failure(status, codes, components)).map(([type, schema]) => [type, { schema }]),
+  ),
 });
 
+const meaningOf = (code: ErrorCode, { details }: ApiDescription): string =>
+  details[code] === undefined ? MEANING[code] : `${MEANING[code]} \`details\` has ${details[code]}.`;
+
 const RATES = ['RateLimit-Policy', 'RateLimit', 'X-RateLimit-Limit', 'X-RateLimit-Remaining'] as const;
-const HEADERS: Readonly<Record<number, readonly Parameters<typeof headersOf>[1][]>> = {
+const HEADERS: Readonly<Record<number, readonly HeaderName[]>> = {
   401: ['WWW-Authenticate'],
   429: [...RATES, 'Retry-After', 'X-RateLimit-Reset'],
   503: [...RATES, 'Retry-After'],
 };
-
-const detailsOf = (codes: readonly ErrorCode[]): JsonSchema => {
-  const messages: JsonSchema = {
-    type: 'object',
-    description: 'What is wrong, by field.',
-    additionalProperties: { type: 'array', items: { type: 'string' } },
-  };
-  if (codes.every(code => code === 'VALIDATION_ERROR')) return messages;
-  return { type: 'object', description: 'What the code needs beside its message.' };
-};
-
-const failure = (codes: readonly ErrorCode[], components: Components): JsonSchema => {
-  const error = closedObject(
-    {
-      code: { type: 'string', enum: codes },
-      message: { type: 'string', description: 'For people; programs look at the code.' },
-      details: detailsOf(codes),
-    },
-    ['code', 'message'],
-  );
-  return closedObject({ success: { const: false }, error, meta: components.add('schemas', 'Meta', META) }, [
-    'success',
-    'error',
-    'meta',
-  ]);
-};
-
-/** RFC 9457, with `Accept: application/problem+json`. */
-const problem = (status: number, codes: readonly ErrorCode[]): JsonSchema =>
-  closedObject(
-    {
-      type: { type: 'string', format: 'uri', description: 'The code as a name: `urn:parley:error:not_found`.' },
-      title: { type: 'string' },
-      status: { const: status },
-      detail: { type: 'string' },
-      instance: { type: 'string', description: 'The path that was asked for.' },
-      code: { type: 'string', enum: codes },
-      [codes.includes('VALIDATION_ERROR') ? 'errors' : 'details']: detailsOf(codes),
-      ...(codes.includes('VALIDATION_ERROR') && codes.length > 1 && { details: { type: 'object' } }),
-      request_id: { type: 'string', format: 'uuid' },
-    },
-    ['type', 'title', 'status', 'detail', 'code', 'request_id'],
-  );
-
-const META: JsonSchema = closedObject(
-  {
-    request_id: { type: 'string', format: 'uuid', description: 'Also in `X-Request-Id` and in the log.' },
-    timestamp: { type: 'string', format: 'date-time', examples: ['2026-01-01T07:58:39+00:00'] },
-  },
-  ['request_id', 'timestamp'],
-);

@@ -26,9 +26,14 @@ const HEADERS = {
   ETag: text('Stands for what `data` shows. Send it as `If-None-Match` to be answered 304 while that is the same.'),
   'Cache-Control': text('Nobody keeps an answer for others, nor uses it without asking again.', 'private, no-cache'),
   'Idempotency-Replayed': text('`true`: this is the answer that the first request with this key got.', 'true'),
+  Deprecation: text('Since when nobody should begin to use this (RFC 9745).', '@1767225600'),
+  Link: text('Where to go instead (RFC 8288).', '</api/v2/contacts>; rel="successor-version"'),
+  Sunset: text('Until when it is there, where that is known (RFC 8594).', 'Fri, 31 Dec 2027 00:00:00 GMT'),
   'Preference-Applied': text('`respond-async`: the answer did not wait for the network.', 'respond-async'),
 } as const satisfies Record<string, JsonSchema>;
 
+export type HeaderName = keyof typeof HEADERS;
+
 /** The headers of a response, by reference. */
-export const headersOf = (components: Components, ...names: readonly (keyof typeof HEADERS)[]): JsonSchema =>
+export const headersOf = (components: Components, ...names: readonly HeaderName[]): JsonSchema =>
   Object.fromEntries(names.map(name => [name, components.add('headers', name, HEADERS[name])]));

@@ -4,24 +4,34 @@ import type { Route } from '../route.ts';
 import { operationOf } from '../sparse.ts';
 import { successResponses } from './answers.ts';
 import type { Components } from './components.ts';
+import type { ApiDescription } from './document.ts';
 import { codesOf, failureResponses } from './failures.ts';
 import { listParameters, rowParameters } from './list-parameters.ts';
+import { Selections } from './output.ts';
 import { ShapeReader } from './resolve.ts';
 import { given, type JsonSchema, type Shape, selected } from './shape.ts';
 
 /** One route as an Operation Object. */
-export function describeOperation(route: Route, schema: GraphQLSchema, components: Components): JsonSchema {
-  const reader = new ShapeReader(schema, route.document, components);
+export function describeOperation(
+  route: Route,
+  schema: GraphQLSchema,
+  api: ApiDescription,
+  components: Components,
+): JsonSchema {
+  const whole = api.rows === 'whole' ? { always: route.always ?? [] } : undefined;
+  const selections = new Selections(schema, route.document, api.wire, whole);
+  const reader = new ShapeReader(schema, route.document, components, selections);
   const operation = operationOf(route.document);
-  const { key, field } = reader.selections.main;
+  const { key, field } = selections.main;
   const takes = new Set(operation?.variableDefinitions?.map(({ variable }) => variable.name.value));
-  const rows = rowFields(route.document);
+  const rows = whole ? { fields: [], includes: [] } : rowFields(route.document);
   const scope = scopeOf(field);
   const keyed = takesKey(field);
   const body = route.body ?? (takes.has('input') ? given('input') : undefined);
   const answer = route.answer ?? selected(route.list ? `${key}.nodes` : key);
   return {
-    operationId: operation?.name?.value,
+    operationId: route.operationId ?? operation?.name?.value,
+    ...(api.deprecated && { deprecated: true }),
     tags: [tagOf(route.path)],
     summary: (route.summary ?? field.description ?? '').replace(/\.$/, ''),
     ...(route.notes && { description: route.notes }),
@@ -36,13 +46,14 @@ export function describeOperation(route: Route, schema: GraphQLSchema, component
     ],
     ...(body && route.method !== 'GET' && { requestBody: requestBody(body, route.example, reader) }),
     responses: {
-      ...successResponses(route, reader.read(answer, 'answer'), keyed, components),
+      ...successResponses(route, reader.read(answer, 'answer'), keyed, api, components),
       ...failureResponses(
-        codesOf(route, {
+        codesOf(route, api.errors, {
           scoped: scope !== undefined,
           keyed,
           chooses: rows.fields.length > 0 || route.list !== undefined,
         }),
+        api,
         components,
       ),
     },

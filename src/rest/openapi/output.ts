@@ -12,13 +12,14 @@ import {
   isNonNullType,
   isObjectType,
   Kind,
+  type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
-import { operationOf } from '../sparse.ts';
+import { operationOf, switchesOf, switchOf } from '../sparse.ts';
 import { exampleOf } from './examples.ts';
 import { inWords } from './in-words.ts';
 import { orNull } from './input.ts';
-import { type JsonSchema, TIME } from './shape.ts';
+import type { JsonSchema } from './shape.ts';
 
 /** A field of an answer, as its document selects it. */
 interface Selected {
@@ -29,17 +30,36 @@ interface Selected {
   readonly optional: boolean;
 }
 
+/** How a version writes what JSON has no type for, or another one. */
+export interface WireSchemas {
+  readonly time: JsonSchema;
+  readonly flag: JsonSchema;
+}
+
 /** What a document selects, read with the schema: types, descriptions, which fields may be missing. */
 export class Selections {
   readonly #schema: GraphQLSchema;
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   readonly #root: readonly Selected[];
+  readonly #wire: WireSchemas;
+  /** The switches that no request sets, and whether they are on. */
+  readonly #fixed = new Map<string, boolean>();
 
-  constructor(schema: GraphQLSchema, document: DocumentNode) {
+  /** @param whole rows show all that they have, and of the objects to be included these */
+  constructor(
+    schema: GraphQLSchema,
+    document: DocumentNode,
+    wire: WireSchemas,
+    whole: { readonly always: readonly string[] } | undefined,
+  ) {
     const operation = operationOf(document);
     const type = operation && schema.getRootType(operation.operation);
     if (!operation || !type) throw new Error('A route needs a document with one operation.');
     this.#schema = schema;
+    this.#wire = wire;
+    const { fields, includes } = switchesOf(document);
+    for (const name of whole ? [...fields, ...includes] : [])
+      this.#fixed.set(switchOf(name), fields.includes(name) || whole?.always.includes(name) === true);
     this.#fragments = new Map(
       document.definitions.flatMap(node => (node.kind === Kind.FRAGMENT_DEFINITION ? [[node.name.value, node]] : [])),
     );
@@ -111,9 +131,9 @@ export class Selections {
       case 'Float':
         return { type: 'number' };
       case 'Boolean':
-        return { type: 'boolean' };
+        return this.#wire.flag;
       case 'DateTime':
-        return TIME;
+        return this.#wire.time;
       case 'JSON':
         return {};
       default:
@@ -121,10 +141,20 @@ export class Selections {
     }
   }
 
+  /** Whether a selection is there: always, never, or as the request says (undefined). */
+  #conditionOf({ directives = [] }: SelectionNode): boolean | undefined {
+    const [directive] = directives;
+    if (!directive) return true;
+    const [condition] = directive.arguments ?? [];
+    return condition?.value.kind === Kind.VARIABLE ? this.#fixed.get(condition.value.name.value) : undefined;
+  }
+
   #fieldsOf(type: GraphQLOutputType, set: SelectionSetNode, optional = false): Selected[] {
     const fields = new Map<string, Selected>();
     for (const selection of set.selections) {
-      const switched = optional || (selection.directives ?? []).length > 0;
+      const condition = this.#conditionOf(selection);
+      if (condition === false) continue;
+      const switched = optional || condition === undefined;
       if (selection.kind === Kind.FIELD) {
         const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[selection.name.value] : undefined;
         const key = (selection.alias ?? selection.name).value;

@@ -12,7 +12,7 @@ import { operationOf } from '../sparse.ts';
 import { wireName } from '../wire-names.ts';
 import type { Components } from './components.ts';
 import { inputSchema } from './input.ts';
-import { closedObject, Selections } from './output.ts';
+import { closedObject, type Selections } from './output.ts';
 import type { Changes, Fields, JsonSchema, Shape } from './shape.ts';
 
 type Place = 'body' | 'answer';
@@ -22,13 +22,13 @@ export class ShapeReader {
   readonly #schema: GraphQLSchema;
   readonly #document: DocumentNode;
   readonly #components: Components;
-  readonly selections: Selections;
+  readonly #selections: Selections;
 
-  constructor(schema: GraphQLSchema, document: DocumentNode, components: Components) {
+  constructor(schema: GraphQLSchema, document: DocumentNode, components: Components, selections: Selections) {
     this.#schema = schema;
     this.#document = document;
     this.#components = components;
-    this.selections = new Selections(schema, document);
+    this.#selections = selections;
   }
 
   /** @param place fields of a body may be missing unless they are required; those of an answer are there unless they are optional */
@@ -49,7 +49,7 @@ export class ShapeReader {
       case 'given':
         return this.#changed(this.#given(shape.path), shape, place);
       case 'selected': {
-        const { schema, fragment } = this.selections.at(shape.path);
+        const { schema, fragment } = this.#selections.at(shape.path);
         const changed = this.#changed(schema, shape, place);
         return fragment ? this.#components.add('schemas', fragment.replace(/Row$/, ''), changed) : changed;
       }

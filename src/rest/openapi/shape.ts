@@ -73,6 +73,11 @@ export const id = (about: string): Written =>
 export const flag = (about: string, example?: boolean): Written =>
   plain({ type: 'boolean', ...described(about, example) });
 
+/** True or false in version 1. */
+export const bit = (about: string): Written => plain({ ...BIT, ...described(about) });
+
+export const BIT: JsonSchema = { type: 'integer', enum: [0, 1] };
+
 export const choice = (words: readonly string[], about: string): Written =>
   plain({ type: 'string', enum: words, ...described(about) });
 
@@ -84,6 +89,14 @@ export const TIME: JsonSchema = {
   format: 'date-time',
   pattern: String.raw`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\+00:00$`,
   examples: ['2026-01-01T07:58:39+00:00'],
+};
+
+/** The same in version 1. */
+export const LEGACY_TIME: JsonSchema = {
+  type: 'string',
+  format: 'date-time',
+  pattern: String.raw`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.000000Z$`,
+  examples: ['2026-04-08T14:30:25.000000Z'],
 };
 
 /** A file in a multipart body; a JSON body does not have it. */

@@ -1,13 +1,13 @@
-import { integer, number, object, selected } from '../openapi/shape.ts';
-import { type Route, route } from '../route.ts';
-import { time } from '../wire-time.ts';
 import {
   GetAccountDocument,
   GetLimitsDocument,
   GetUsageDocument,
   type LimitFragment,
   type UsageCountFragment,
-} from './documents.generated.ts';
+} from '../documents.generated.ts';
+import { integer, number, object, selected } from '../openapi/shape.ts';
+import { type Route, route } from '../route.ts';
+import { time } from '../wire-time.ts';
 
 /** What GraphQL says with null. */
 const UNLIMITED = -1;

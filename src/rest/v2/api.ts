@@ -1,10 +1,26 @@
 import type { ApiDescription } from '../openapi/document.ts';
+import { TIME } from '../openapi/shape.ts';
+import { failure, success } from './envelope-schema.ts';
 
 /** What version 2 says about itself. */
 export const API_V2: ApiDescription = {
   title: 'Parley',
   version: '2',
   prefix: '/api/v2',
+  rows: 'chosen',
+  wire: { time: TIME, flag: { type: 'boolean' } },
+  headers: [],
+  success,
+  failure,
+  errors: [],
+  details: {
+    INSUFFICIENT_SCOPE: '`required` and `granted`',
+    FEATURE_LIMIT_EXCEEDED: '`feature`, `current` and `maximum`',
+    VALIDATION_ERROR: 'the messages by field',
+    INVALID_CODE: '`attempts_remaining`',
+    RATE_LIMIT_EXCEEDED: '`retry_after`',
+    MESSAGE_SEND_FAILED: '`provider` with its code, title and details',
+  },
   description: `A messaging gateway for WhatsApp. Every route executes a GraphQL operation in process: its rules, scopes and errors are those of GraphQL.
 
 - **Answers** carry an envelope: \`success\`, \`data\`, \`message\`, \`meta\`. Refusals have \`error { code, message, details }\`, or are RFC 9457 for those who send \`Accept: application/problem+json\`.

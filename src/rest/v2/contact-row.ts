@@ -1,8 +1,8 @@
 import type { Body } from '../body.ts';
 import { said } from '../body.ts';
+import type { ContactDetailsInput, ContactRowFragment, ContactType } from '../documents.generated.ts';
 import { type Changes, id, integer, list, nullable } from '../openapi/shape.ts';
-import { time } from '../wire-time.ts';
-import type { ContactDetailsInput, ContactRowFragment } from './documents.generated.ts';
+import { time, type WriteTime } from '../wire-time.ts';
 
 interface Label {
   readonly id: number;
@@ -12,7 +12,7 @@ interface Label {
   readonly updated_at: string;
 }
 
-const labelRow = ({ id, name, color, created_at, updated_at }: Label) => ({
+const labelRow = ({ id, name, color, created_at, updated_at }: Label, time: WriteTime) => ({
   id,
   name,
   color,
@@ -20,13 +20,13 @@ const labelRow = ({ id, name, color, created_at, updated_at }: Label) => ({
   updated_at: time(updated_at),
 });
 
-const windowRow = ({ open, expires_at }: NonNullable<ContactRowFragment['service_window']>) => ({
+const windowRow = ({ open, expires_at }: NonNullable<ContactRowFragment['service_window']>, time: WriteTime) => ({
   open,
   expires_at: time(expires_at),
 });
 
 /** A contact on the wire, in the order of the contract. What was not read is undefined, and so not written. */
-export const contactRow = (contact: ContactRowFragment) => ({
+export const contactRowBy = (time: WriteTime) => (contact: ContactRowFragment) => ({
   id: contact.id,
   firstname: contact.firstname,
   lastname: contact.lastname,
@@ -47,11 +47,13 @@ export const contactRow = (contact: ContactRowFragment) => ({
   is_opted_out: contact.is_opted_out,
   created_at: time(contact.created_at),
   updated_at: time(contact.updated_at),
-  service_window: contact.service_window && windowRow(contact.service_window),
-  groups: contact.groups?.map(labelRow),
-  source: contact.source && labelRow(contact.source),
-  status: contact.status && labelRow(contact.status),
+  service_window: contact.service_window && windowRow(contact.service_window, time),
+  groups: contact.groups?.map(group => labelRow(group, time)),
+  source: contact.source && labelRow(contact.source, time),
+  status: contact.status && labelRow(contact.status, time),
 });
+
+export const contactRow = contactRowBy(time);
 
 /** How a contact on the wire differs from what is selected. */
 export const CONTACT: Changes = {
@@ -67,11 +69,15 @@ const TYPES = { lead: 'LEAD', customer: 'CUSTOMER', guest: 'GUEST' } as const;
  * What a body says about a contact beside its phone number and groups.
  * @param country the field's name here: a send calls it `country`; faults stand under it, and either name is read
  */
-export const contactDetails = (body: Body, country: 'country_id' | 'country' = 'country_id') =>
+export const contactDetails = (
+  body: Body,
+  country: 'country_id' | 'country' = 'country_id',
+  types: Readonly<Record<string, ContactType>> = TYPES,
+) =>
   said({
     firstName: body.text('firstname', 'first_name'),
     lastName: body.text('lastname', 'last_name'),
-    type: body.choice(TYPES, 'type'),
+    type: body.choice(types, 'type'),
     email: body.text('email'),
     company: body.text('company'),
     description: body.text('description'),

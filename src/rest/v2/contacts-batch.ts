@@ -1,10 +1,10 @@
 import { FieldErrorList, type FieldErrors } from '../../errors.ts';
 import { Body, said } from '../body.ts';
+import { CreateContactsDocument, DeleteContactsDocument } from '../documents.generated.ts';
 import { anything, dictionary, flag, given, id, integer, list, object, required, selected } from '../openapi/shape.ts';
 import { type Route, route } from '../route.ts';
 import { wirePath } from '../wire-names.ts';
 import { CONTACT, contactDetails, contactRow } from './contact-row.ts';
-import { CreateContactsDocument, DeleteContactsDocument } from './documents.generated.ts';
 
 /** Contacts that have just been made are in no group and have no conversation: neither is looked up, a thousand times. */
 const UNREAD = { with_group_id: false, with_service_window: false };

@@ -1,11 +1,6 @@
 import { notFound } from '../../errors.ts';
 import { said } from '../body.ts';
 import type { Call } from '../call.ts';
-import { type ListFields, readList } from '../list-query.ts';
-import { selected } from '../openapi/shape.ts';
-import { readShown, rowFields } from '../query.ts';
-import { type Route, route } from '../route.ts';
-import { CONTACT, contactDetails, contactGroups, contactRow } from './contact-row.ts';
 import {
   type ContactFilter,
   type ContactOrderField,
@@ -14,11 +9,16 @@ import {
   GetContactDocument,
   ListContactsDocument,
   UpdateContactDocument,
-} from './documents.generated.ts';
+} from '../documents.generated.ts';
+import { type ListFields, readList } from '../list-query.ts';
+import { type Changes, given, selected } from '../openapi/shape.ts';
+import { readShown, rowFields } from '../query.ts';
+import { type Route, route } from '../route.ts';
+import { CONTACT, contactDetails, contactGroups, contactRow } from './contact-row.ts';
 
 const FIELDS = rowFields(ListContactsDocument);
 
-const CONTACTS: ListFields<keyof ContactFilter, ContactOrderField> = {
+export const CONTACTS: ListFields<keyof ContactFilter, ContactOrderField> = {
   filters: {
     type: ['type', 'word'],
     status_id: ['statusId', 'id'],
@@ -36,6 +36,9 @@ const CONTACTS: ListFields<keyof ContactFilter, ContactOrderField> = {
     updated_at: 'UPDATED_AT',
   },
 };
+
+/** Groups are known by their ids here. */
+const BY_ID: Changes = { without: ['group_names'] };
 
 /** After a change the groups are always shown. */
 const shownAfterChange = (call: Call) => readShown(call.query, FIELDS, call.errors, ['groups']);
@@ -81,6 +84,7 @@ export const contactRoutes: readonly Route[] = [
     path: '/contacts',
     document: CreateContactDocument,
     status: 201,
+    body: given('input', BY_ID),
     example: { phone: '+14155550123', firstname: 'Ana', lastname: 'Silva', type: 'lead' },
     answer: selected('contact', CONTACT),
     errors: ['FEATURE_LIMIT_EXCEEDED'],
@@ -92,6 +96,7 @@ export const contactRoutes: readonly Route[] = [
         ...contactDetails(body),
         ...contactGroups(body),
         phone,
+        isOptedOut: body.flag('is_opted_out'),
         idempotencyKey: call.idempotencyKey,
       });
       return {
@@ -104,6 +109,7 @@ export const contactRoutes: readonly Route[] = [
     method: 'PATCH',
     path: '/contacts/:id',
     document: UpdateContactDocument,
+    body: given('input', BY_ID),
     example: { type: 'customer', company: 'Silva Flowers' },
     answer: selected('contact', CONTACT),
     plan: call => {

@@ -11,6 +11,9 @@ const metaOf = ({ requestId, nowMs }: Meta) => ({
 
 /** Version 2: the envelope around every answer, and RFC 9457 for those who ask for it. */
 export const envelope: Dialect = {
+  version: 'v2',
+  admit: (host, request, reply) => host.authenticate(request, reply),
+
   success({ data, message, page }, call, meta) {
     if (!page) return { success: true, data, message, meta: metaOf(meta) };
     const { pagination, links } = paginate(page, Array.isArray(data) ? data.length : 0, call);

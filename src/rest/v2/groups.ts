@@ -1,7 +1,5 @@
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import { said } from '../body.ts';
-import { given, id, integer, object, required } from '../openapi/shape.ts';
-import { type Route, route } from '../route.ts';
 import {
   AddContactsToGroupDocument,
   type AddContactsToGroupMutation,
@@ -12,8 +10,10 @@ import {
   ListGroupsDocument,
   RemoveContactsFromGroupDocument,
   UpdateGroupDocument,
-} from './documents.generated.ts';
-import { labelRoutes } from './labels.ts';
+} from '../documents.generated.ts';
+import { given, id, integer, object, required } from '../openapi/shape.ts';
+import { type Route, route } from '../route.ts';
+import { type LabelKind, labelRoutes } from './labels.ts';
 
 type Members = TypedDocumentNode<AddContactsToGroupMutation, AddContactsToGroupMutationVariables>;
 
@@ -43,21 +43,23 @@ const members = (
     },
   });
 
+export const GROUPS: LabelKind = {
+  path: '/groups',
+  type: 'Group',
+  plural: 'Groups',
+  documents: {
+    list: ListGroupsDocument,
+    get: GetGroupDocument,
+    create: CreateGroupDocument,
+    update: UpdateGroupDocument,
+    remove: DeleteGroupDocument,
+  },
+  example: { name: 'VIP' },
+  input: () => ({}),
+};
+
 export const groupRoutes: readonly Route[] = [
-  ...labelRoutes({
-    path: '/groups',
-    type: 'Group',
-    plural: 'Groups',
-    documents: {
-      list: ListGroupsDocument,
-      get: GetGroupDocument,
-      create: CreateGroupDocument,
-      update: UpdateGroupDocument,
-      remove: DeleteGroupDocument,
-    },
-    example: { name: 'VIP' },
-    input: () => ({}),
-  }),
+  ...labelRoutes(GROUPS),
   members('POST', AddContactsToGroupDocument, 'contacts_added', 'Contacts added to the group'),
   members('DELETE', RemoveContactsFromGroupDocument, 'contacts_removed', 'Contacts removed from the group'),
 ];

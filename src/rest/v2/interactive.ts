@@ -1,6 +1,6 @@
 import { Body, said } from '../body.ts';
+import type { SendInteractiveMessageInput } from '../documents.generated.ts';
 import { choice, type Fields, given, optional, required, type Shape, text } from '../openapi/shape.ts';
-import type { SendInteractiveMessageInput } from './documents.generated.ts';
 import { sendingBody } from './sending.ts';
 
 /** What errors of GraphQL name otherwise than the wire does. */
@@ -70,7 +70,7 @@ function missingType(body: Body): undefined {
 }
 
 /** The objects of a list, each reading under its place: `sections.0.rows.2`. */
-const items = (body: Body, name: string): Body[] =>
+export const items = (body: Body, name: string): Body[] =>
   body.list(name).map((item, index) => new Body(item, body.errors, `${body.path(name)}.${index}.`));
 
 const readButton = (button: Body) => ({ id: button.requiredText('id'), title: button.requiredText('title') });

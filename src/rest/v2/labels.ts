@@ -2,12 +2,13 @@ import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import { notFound } from '../../errors.ts';
 import { type Body, said } from '../body.ts';
 import type { Call } from '../call.ts';
+import type { GroupFilter, GroupOrderField } from '../documents.generated.ts';
 import { type ListArguments, type ListFields, readList } from '../list-query.ts';
+import { given, required } from '../openapi/shape.ts';
 import { readShown, rowFields } from '../query.ts';
 import { type Route, route } from '../route.ts';
 import type { Switches } from '../sparse.ts';
-import { time } from '../wire-time.ts';
-import type { GroupFilter, GroupOrderField } from './documents.generated.ts';
+import { time, type WriteTime } from '../wire-time.ts';
 
 type Filter = keyof GroupFilter;
 
@@ -31,7 +32,7 @@ interface LabelRow {
 }
 
 /** A label on the wire, in the order of the contract. What was not read, or is not of its kind, is undefined, and so not written. */
-const labelRow = (row: LabelRow) => ({
+const labelRow = (row: LabelRow, time: WriteTime) => ({
   id: row.id,
   name: row.name,
   color: row.color,
@@ -72,10 +73,25 @@ export interface LabelKind {
   input(body: Body): Pick<Create, 'color'>;
 }
 
-export function labelRoutes({ path, type, plural, documents, example, input }: LabelKind): Route[] {
+/** How a version tells of labels, and has them changed. */
+export interface LabelStyle {
+  /** PUT has to say the name. */
+  readonly update: 'PATCH' | 'PUT';
+  readonly time: WriteTime;
+  /** Whether `fields` chooses what is shown. */
+  readonly sparse: boolean;
+}
+
+const STYLE: LabelStyle = { update: 'PATCH', time, sparse: true };
+
+export function labelRoutes(
+  { path, type, plural, documents, example, input }: LabelKind,
+  { update, time, sparse }: LabelStyle = STYLE,
+): Route[] {
   const one = `${path}/:id`;
   const fields = rowFields(documents.list);
-  const shownOf = (call: Call): Switches => readShown(call.query, fields, call.errors);
+  const shownOf = (call: Call): Switches => (sparse ? readShown(call.query, fields, call.errors) : {});
+  const rowOf = (row: LabelRow) => labelRow(row, time);
   return [
     route({
       method: 'GET',
@@ -88,7 +104,7 @@ export function labelRoutes({ path, type, plural, documents, example, input }: L
           variables: { ...list, ...shownOf(call) },
           respond: ({ list: { nodes, totalCount } }) => ({
             message: plural,
-            data: nodes.map(labelRow),
+            data: nodes.map(rowOf),
             page: { ...list, total: totalCount },
           }),
         };
@@ -102,7 +118,7 @@ export function labelRoutes({ path, type, plural, documents, example, input }: L
         variables: { id: call.id(type), ...shownOf(call) },
         respond: ({ row }) => {
           if (!row) throw notFound(type);
-          return { message: type, data: labelRow(row) };
+          return { message: type, data: rowOf(row) };
         },
       }),
     }),
@@ -117,21 +133,26 @@ export function labelRoutes({ path, type, plural, documents, example, input }: L
         const given = said({ name: body.requiredText('name'), ...input(body), idempotencyKey: call.idempotencyKey });
         return {
           variables: { input: given, ...shownOf(call) },
-          respond: ({ row }) => ({ message: `${type} created`, data: labelRow(row) }),
+          respond: ({ row }) => ({ message: `${type} created`, data: rowOf(row) }),
         };
       },
     }),
     route({
-      method: 'PATCH',
+      method: update,
+      ...(update === 'PUT' && { body: given('input', { with: { name: required(given('input.name')) } }) }),
       path: one,
       document: documents.update,
       example,
       plan: call => {
         const body = call.body();
-        const given = said({ name: body.text('name'), ...input(body), idempotencyKey: call.idempotencyKey });
+        const given = said({
+          name: update === 'PUT' ? body.requiredText('name') : body.text('name'),
+          ...input(body),
+          idempotencyKey: call.idempotencyKey,
+        });
         return {
           variables: { id: call.id(type), input: given, ...shownOf(call) },
-          respond: ({ row }) => ({ message: `${type} updated`, data: labelRow(row) }),
+          respond: ({ row }) => ({ message: `${type} updated`, data: rowOf(row) }),
         };
       },
     }),

@@ -1,17 +1,17 @@
 import { notFound } from '../../errors.ts';
 import type { Call } from '../call.ts';
-import { type ListFields, readList } from '../list-query.ts';
-import { type Changes, nullable, selected, text } from '../openapi/shape.ts';
-import { readShown, rowFields } from '../query.ts';
-import { type Route, route } from '../route.ts';
-import { time } from '../wire-time.ts';
 import {
   GetMessageDocument,
   ListMessagesDocument,
   type MessageFilter,
   type MessageOrderField,
   type MessageRowFragment,
-} from './documents.generated.ts';
+} from '../documents.generated.ts';
+import { type ListFields, readList } from '../list-query.ts';
+import { type Changes, nullable, selected, text } from '../openapi/shape.ts';
+import { readShown, rowFields } from '../query.ts';
+import { type Route, route } from '../route.ts';
+import { time } from '../wire-time.ts';
 
 const FIELDS = rowFields(ListMessagesDocument);
 

@@ -2,8 +2,19 @@ import { CodedError, type ErrorCode } from '../../errors.ts';
 import { said } from '../body.ts';
 import type { Call } from '../call.ts';
 import {
+  GetOtpStatusDocument,
+  ListAuthenticationTemplatesDocument,
+  type OtpRefusal,
+  ResendOtpDocument,
+  type ResendOtpInput,
+  SendOtpDocument,
+  type SentOtpFragment,
+  VerifyOtpDocument,
+} from '../documents.generated.ts';
+import {
   type Changes,
   flag,
+  given,
   nullable,
   object,
   optional,
@@ -15,16 +26,6 @@ import {
 import { readShown, rowFields } from '../query.ts';
 import { type Answer, type Route, route } from '../route.ts';
 import { time } from '../wire-time.ts';
-import {
-  GetOtpStatusDocument,
-  ListAuthenticationTemplatesDocument,
-  type OtpRefusal,
-  ResendOtpDocument,
-  type ResendOtpInput,
-  SendOtpDocument,
-  type SentOtpFragment,
-  VerifyOtpDocument,
-} from './documents.generated.ts';
 import { readTemplateList, TEMPLATE, TEMPLATES, templateRow } from './templates.ts';
 
 const PURPOSE = 'authentication';
@@ -110,6 +111,8 @@ export const otpRoutes: readonly Route[] = [
     method: 'POST',
     path: '/auth/send-otp',
     document: SendOtpDocument,
+    // Nobody is told the code here.
+    body: given('input', { without: ['tell_code'] }),
     example: EXAMPLE,
     answer: selected('otp', SENT),
     async: true,

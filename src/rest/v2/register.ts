@@ -6,6 +6,7 @@ import { serveOpenApi } from '../openapi/serve.ts';
 import type { Route } from '../route.ts';
 import { accountRoutes } from './account.ts';
 import { API_V2 } from './api.ts';
+import { botRoutes } from './bots.ts';
 import { contactRoutes } from './contacts.ts';
 import { contactBatchRoutes } from './contacts-batch.ts';
 import { envelope } from './envelope.ts';
@@ -18,9 +19,11 @@ import { sendTemplateRoutes } from './send-template.ts';
 import { sourceRoutes } from './sources.ts';
 import { statusRoutes } from './statuses.ts';
 import { templateRoutes } from './templates.ts';
+import { webhookRoutes } from './webhooks.ts';
 
 export const ROUTES_V2: readonly Route[] = [
   ...accountRoutes,
+  ...botRoutes,
   ...contactBatchRoutes,
   ...contactRoutes,
   ...groupRoutes,
@@ -32,6 +35,7 @@ export const ROUTES_V2: readonly Route[] = [
   ...sendTemplateRoutes,
   ...messageRoutes,
   ...otpRoutes,
+  ...webhookRoutes,
 ];
 
 /** Serves version 2 under `/api/v2`. Every document is compiled now: one that does not fit the schema ends the start. */

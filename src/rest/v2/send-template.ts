@@ -1,8 +1,8 @@
 import { type Body, said } from '../body.ts';
+import { SendTemplateDocument, type SendTemplateMessageInput } from '../documents.generated.ts';
 import { type Fields, file, nullable, optional, required, selected, text } from '../openapi/shape.ts';
 import { type Route, route } from '../route.ts';
-import { SendTemplateDocument, type SendTemplateMessageInput } from './documents.generated.ts';
-import { readSending, SENDING_ERRORS, sendingBody } from './sending.ts';
+import { readSending, SENDING_ERRORS, sendingBody, UNSAID } from './sending.ts';
 
 /** As many as the wire has names for. */
 const FIELDS = 10;
@@ -14,7 +14,7 @@ function numbered(count: number, from: number): number[] {
 }
 
 /** What errors of GraphQL name otherwise than the wire does. */
-const NAMES: Readonly<Record<string, string>> = {
+export const TEMPLATE_NAMES: Readonly<Record<string, string>> = {
   name: 'template_name',
   'header.text': 'header_field_1',
   'header.document.filename': 'header_document_name',
@@ -30,7 +30,7 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 
 /** What has no place in the template is named as it was given: as a file, or by its address. */
-const filesGiven = (body: Body): Record<string, string> =>
+export const filesGiven = (body: Body): Record<string, string> =>
   Object.fromEntries(
     KINDS.filter(kind => body.has(`header_${kind}_file`)).map(kind => [`header.${kind}`, `header_${kind}_file`]),
   );
@@ -48,7 +48,7 @@ function refuseOthers(body: Body): void {
   }
 }
 
-function readValues(body: Body): Values {
+export function readValues(body: Body): Values {
   refuseOthers(body);
   const texts = numbered(FIELDS, 1).map(number => body.text(`field_${number}`));
   // One that is left out before another one is empty, which is an error of its own name.
@@ -119,8 +119,10 @@ interface SentFile {
   readonly filename?: string;
 }
 
-const TEMPLATE_NAME = required(text('The name of an approved template.', { max: 512, example: 'order_confirmation' }));
-const LANGUAGE = required(text('A language in which it exists, such as `en` or `en_US`.', { example: 'en_US' }));
+export const TEMPLATE_NAME = required(
+  text('The name of an approved template.', { max: 512, example: 'order_confirmation' }),
+);
+export const LANGUAGE = required(text('A language in which it exists, such as `en` or `en_US`.', { example: 'en_US' }));
 
 const LINKS: Fields = {
   ...Object.fromEntries(
@@ -131,11 +133,11 @@ const LINKS: Fields = {
   ),
   header_document_name: text('What the person sees the document called.', { max: 255 }),
 };
-const FILES: Fields = {
+export const FILES: Fields = {
   ...LINKS,
   ...Object.fromEntries(KINDS.map(kind => [`header_${kind}_file`, file(`The ${kind} of the header itself.`)])),
 };
-const VALUES: Fields = {
+export const VALUES: Fields = {
   header_field_1: text('The value of the variable of a text header.', { max: 60 }),
   ...Object.fromEntries(
     numbered(FIELDS, 1).map(number => [
@@ -162,7 +164,7 @@ export const sendTemplateRoutes: readonly Route[] = [
     document: SendTemplateDocument,
     async: true,
     body: sendingBody({
-      without: ['name', 'header', 'body', 'body_by_name', 'buttons'],
+      without: ['name', 'category', 'header', 'body', 'body_by_name', 'buttons'],
       with: { template_name: TEMPLATE_NAME, language: LANGUAGE, ...FILES, ...VALUES },
     }),
     example: {
@@ -173,7 +175,7 @@ export const sendTemplateRoutes: readonly Route[] = [
       field_2: '1042',
     },
     answer: selected('message', {
-      without: ['sent'],
+      without: ['sent', ...UNSAID],
       with: {
         phone: nullable(text('The number without its +.', { example: '14155550123' })),
         template_name: TEMPLATE_NAME,
@@ -189,7 +191,7 @@ export const sendTemplateRoutes: readonly Route[] = [
       const language = body.requiredText('language', 'template_language');
       return {
         variables: { input: said({ ...sending.input, name: template, language, ...readValues(body) }) },
-        names: { ...sending.names, ...NAMES, ...filesGiven(body) },
+        names: { ...sending.names, ...TEMPLATE_NAMES, ...filesGiven(body) },
         respond: ({ message }) =>
           sending.answer(message, {
             template_name: template,

@@ -1,7 +1,7 @@
 import { said } from '../body.ts';
+import { SendInteractiveDocument, SendTextDocument } from '../documents.generated.ts';
 import { flag } from '../openapi/shape.ts';
 import { type Route, route } from '../route.ts';
-import { SendInteractiveDocument, SendTextDocument } from './documents.generated.ts';
 import { INTERACTIVE_BODY, INTERACTIVE_ECHO, INTERACTIVE_NAMES, readInteractive } from './interactive.ts';
 import { readSending, SENDING_ERRORS, sendingBody, sentAnswer } from './sending.ts';
 

@@ -1,6 +1,8 @@
 import type { ErrorCode } from '../../errors.ts';
 import { type Body, said } from '../body.ts';
 import type { Call } from '../call.ts';
+import type { SentMessageFragment } from '../documents.generated.ts';
+import { globalId } from '../global-id.ts';
 import {
   type Changes,
   type Fields,
@@ -15,15 +17,11 @@ import {
 import type { Answer } from '../route.ts';
 import { time } from '../wire-time.ts';
 import { contactDetails, contactGroups } from './contact-row.ts';
-import type { SentMessageFragment } from './documents.generated.ts';
-
-/** The global id by which GraphQL tells a contact from a phone number. */
-const contactGlobalId = (id: string): string => Buffer.from(`Contact:${id}`).toString('base64url');
 
 /** Whom a send is for: a phone number, or a contact by its id. */
 function readRecipient(body: Body): { readonly to: string; readonly field: 'phone' | 'contact_id' } {
   const id = body.has('phone', 'phone_number') ? undefined : body.id('contact_id');
-  if (id != null) return { to: contactGlobalId(id), field: 'contact_id' };
+  if (id != null) return { to: globalId('Contact', id), field: 'contact_id' };
   if (body.has('contact_id') && !body.has('phone', 'phone_number')) return { to: '', field: 'contact_id' };
   return { to: body.requiredText('phone', 'phone_number'), field: 'phone' };
 }
@@ -46,9 +44,13 @@ const RECIPIENT: Fields = {
 export const sendingBody = (changes: Changes): Shape =>
   given('input', { ...changes, with: { ...RECIPIENT, ...changes.with } });
 
+/** What a document selects for version 1 alone. */
+export const UNSAID = ['contact_created'];
+
 /** The answer to a send. @param echo what it says of what was sent */
 export const sentAnswer = (echo: Fields): Shape =>
   selected('message', {
+    without: UNSAID,
     with: { phone: nullable(text('The number without its +.', { example: '14155550123' })), ...echo },
   });
 

@@ -1,14 +1,14 @@
-import type { Route } from '../route.ts';
 import {
   CreateSourceDocument,
   DeleteSourceDocument,
   GetSourceDocument,
   ListSourcesDocument,
   UpdateSourceDocument,
-} from './documents.generated.ts';
-import { labelRoutes } from './labels.ts';
+} from '../documents.generated.ts';
+import type { Route } from '../route.ts';
+import { type LabelKind, labelRoutes } from './labels.ts';
 
-export const sourceRoutes: readonly Route[] = labelRoutes({
+export const SOURCES: LabelKind = {
   path: '/sources',
   type: 'Source',
   plural: 'Sources',
@@ -21,4 +21,6 @@ export const sourceRoutes: readonly Route[] = labelRoutes({
   },
   example: { name: 'Trade fair' },
   input: () => ({}),
-});
+};
+
+export const sourceRoutes: readonly Route[] = labelRoutes(SOURCES);

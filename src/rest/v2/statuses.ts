@@ -1,14 +1,14 @@
-import type { Route } from '../route.ts';
 import {
   CreateStatusDocument,
   DeleteStatusDocument,
   GetStatusDocument,
   ListStatusesDocument,
   UpdateStatusDocument,
-} from './documents.generated.ts';
-import { labelRoutes } from './labels.ts';
+} from '../documents.generated.ts';
+import type { Route } from '../route.ts';
+import { type LabelKind, labelRoutes } from './labels.ts';
 
-export const statusRoutes: readonly Route[] = labelRoutes({
+export const STATUSES: LabelKind = {
   path: '/statuses',
   type: 'Status',
   plural: 'Statuses',
@@ -21,4 +21,6 @@ export const statusRoutes: readonly Route[] = labelRoutes({
   },
   example: { name: 'Won', color: '#2E7D32' },
   input: body => ({ color: body.text('color') }),
-});
+};
+
+export const statusRoutes: readonly Route[] = labelRoutes(STATUSES);

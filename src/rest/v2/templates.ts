@@ -1,11 +1,6 @@
 import { notFound } from '../../errors.ts';
 import { said } from '../body.ts';
 import type { Call } from '../call.ts';
-import { type Comparison, type ListArguments, type ListFields, readList } from '../list-query.ts';
-import { type Changes, id, integer, nullable, object, optional, selected, text } from '../openapi/shape.ts';
-import { readShown, rowFields } from '../query.ts';
-import { type Route, route } from '../route.ts';
-import { time } from '../wire-time.ts';
 import {
   GetTemplateDocument,
   ListTemplatesDocument,
@@ -13,7 +8,12 @@ import {
   type TemplateFilter,
   type TemplateOrderField,
   type TemplateRowFragment,
-} from './documents.generated.ts';
+} from '../documents.generated.ts';
+import { eachValue, type ListArguments, type ListFields, readList } from '../list-query.ts';
+import { type Changes, id, integer, nullable, object, selected, text } from '../openapi/shape.ts';
+import { readShown, rowFields } from '../query.ts';
+import { type Route, route } from '../route.ts';
+import { time, type WriteTime } from '../wire-time.ts';
 
 const FIELDS = rowFields(ListTemplatesDocument);
 
@@ -35,18 +35,18 @@ export const TEMPLATES: ListFields<Filter, TemplateOrderField> = {
 /** How a template on the wire differs from what is selected. */
 export const TEMPLATE: Changes = {
   with: {
-    header_data_format: optional(nullable(text('TEXT, IMAGE, VIDEO, DOCUMENT or LOCATION; null without a header.'))),
-    header_data_text: optional(nullable(text('The text of the header, with its variable.'))),
-    header_params_count: optional(integer('How many variables the header has.', { min: 0 })),
-    body_data: optional(nullable(text('The text, with its variables.'))),
-    body_params_count: optional(integer('How many variables the text has.', { min: 0 })),
-    footer_data: optional(nullable(text('What stands below.'))),
-    buttons_data: optional(text('The buttons as the network writes them: a JSON array, as text.')),
+    header_data_format: nullable(text('TEXT, IMAGE, VIDEO, DOCUMENT or LOCATION; null without a header.')),
+    header_data_text: nullable(text('The text of the header, with its variable.')),
+    header_params_count: integer('How many variables the header has.', { min: 0 }),
+    body_data: nullable(text('The text, with its variables.')),
+    body_params_count: integer('How many variables the text has.', { min: 0 }),
+    footer_data: nullable(text('What stands below.')),
+    buttons_data: text('The buttons as the network writes them: a JSON array, as text.'),
   },
 };
 
 /** A template on the wire, in the order of the contract. What was not read is undefined, and so not written. */
-export const templateRow = (row: TemplateRowFragment) => ({
+export const templateRowBy = (time: WriteTime) => (row: TemplateRowFragment) => ({
   id: row.id,
   template_id: row.template_id,
   template_name: row.template_name,
@@ -66,6 +66,8 @@ export const templateRow = (row: TemplateRowFragment) => ({
   created_at: time(row.created_at),
   updated_at: time(row.updated_at),
 });
+
+export const templateRow = templateRowBy(time);
 
 /** Null where the part is missing; undefined where it was not read. */
 const of = <Part extends object, Value>(part: Part | null | undefined, read: (part: Part) => Value) =>
@@ -90,24 +92,12 @@ export function readTemplateList(call: Call): Asked {
   const { category, status, language, ...others } = list.filter ?? {};
   const filter = said({
     ...others,
-    category: category && each(category, word => word.toUpperCase()),
-    status: status && each(status, word => word.toUpperCase()),
-    language: language && each(language, word => word.replaceAll('-', '_')),
+    category: category && eachValue(category, word => word.toUpperCase()),
+    status: status && eachValue(status, word => word.toUpperCase()),
+    language: language && eachValue(language, word => word.replaceAll('-', '_')),
   }) as Asked['filter'];
   return { ...list, filter: list.filter && filter };
 }
-
-const each = (comparison: Comparison, change: (word: string) => string): Comparison =>
-  Object.fromEntries(
-    Object.entries(comparison).map(([operator, value]: [string, unknown]) => [
-      operator,
-      typeof value === 'string'
-        ? change(value)
-        : Array.isArray(value)
-          ? value.map(item => change(String(item)))
-          : value,
-    ]),
-  );
 
 export const templateRoutes: readonly Route[] = [
   route({

@@ -125,6 +125,10 @@ describe('a send that is refused leaves the live code alone', () => {
   };
 
   test('because the network refuses the message', async () => {
+    // The first message is not waited for: it must be gone, or the fault would meet it instead.
+    await eventually(async () =>
+      expect(await ground.gateway.database.query('select message_id from outbox')).toEqual([]),
+    );
     ground.gateway.emulator.setFaults({ next: [{ errorCode: 131_026 }] });
     const refused = await caller.send({ phone }, 'resend');
     expect(refused.errors?.[0]?.extensions.details).toMatchObject({ provider: { code: 131_026 } });

@@ -1,6 +1,6 @@
 /**
  * Reading JSON that somebody else wrote. Each reader answers `undefined` for whatever is not of its kind, so that a
- * surprise of the network becomes a missing value and never a thrown TypeError.
+ * surprise of theirs becomes a missing value and never a thrown TypeError.
  */
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -21,12 +21,12 @@ export function asText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** An identifier: the network writes `wa_id` as a string in messages and as a number in its group samples. */
+/** An identifier, which the same writer may have as a string here and as a number there. */
 export function asId(value: unknown): string | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? String(value) : asText(value);
 }
 
-/** A finite number, also when it comes as a decimal string (`file_size`, `timestamp`, `code` are met in both forms). */
+/** A finite number, also when it comes as a decimal string: sizes, timestamps and codes are met in both forms. */
 export function asNumber(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
   if (typeof value !== 'string' || !/^-?\d{1,15}(\.\d+)?$/.test(value)) return undefined;

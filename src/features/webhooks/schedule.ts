@@ -1,0 +1,43 @@
+import { DAY, HOUR, MINUTE, SECOND } from '../../platform/clock.ts';
+
+/** How long after a failed attempt the next one comes; after the last there is none. The table of Standard Webhooks. */
+export const RETRY_DELAYS_MS = [
+  5 * SECOND,
+  5 * MINUTE,
+  30 * MINUTE,
+  2 * HOUR,
+  5 * HOUR,
+  10 * HOUR,
+  14 * HOUR,
+  20 * HOUR,
+  24 * HOUR,
+] as const;
+
+/** An endpoint that has failed for so long, without a success, is disabled. */
+export const FAILING_FOR_MS = 5 * DAY;
+
+/** Many deliveries that failed together do not come back together: each waits up to a tenth longer, never less. */
+const JITTER = 0.1;
+/** A receiver that asks for more patience than this gets so much. */
+const MAX_RETRY_AFTER_MS = DAY;
+
+/**
+ * @param tries attempts so far, the failed one included
+ * @param retryAfterMs what the receiver asked for
+ * @param jitter from 0 to 1
+ * @returns how long to wait; undefined: it was the last attempt
+ */
+export function retryDelayMs(tries: number, retryAfterMs: number | undefined, jitter: number): number | undefined {
+  const delay = RETRY_DELAYS_MS[tries - 1];
+  if (delay === undefined) return undefined;
+  return Math.ceil(Math.max(delay, Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS)) * (1 + JITTER * jitter));
+}
+
+/** Reads `Retry-After`: seconds, or an HTTP date (RFC 9110 §10.2.3). @returns milliseconds from now, never negative */
+export function parseRetryAfter(header: string | undefined, nowMs: number): number | undefined {
+  const text = header?.trim();
+  if (!text) return undefined;
+  if (/^\d+$/.test(text)) return Number(text) * SECOND;
+  const at = /^[A-Z][a-z]/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs);
+}

@@ -1,0 +1,6 @@
+import { createRequire } from 'node:module';
+
+const manifest: { readonly version: string } = createRequire(import.meta.url)('../../package.json');
+
+/** Of this program, such as `1.2.0`. */
+export const VERSION = manifest.version;

@@ -1,0 +1,104 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Contestant, compete, type Options, type Sample } from '../contest.ts';
+import { addTenant, addToken, settle } from '../fill.ts';
+import { startGateway } from '../gateway.ts';
+import type { Ground } from '../ground.ts';
+import { type Listeners, openListeners } from '../listeners.ts';
+import { commitEvents } from '../received-events.ts';
+import { atLeast, type Result } from '../report.ts';
+import { say } from '../say.ts';
+import { type Server, startServer } from '../server.ts';
+
+const SUBSCRIBERS = 1_000;
+/** Events that are committed together. */
+const BURST = 100;
+
+const SUBSCRIPTION = `subscription { messageReceived { id cursor occurredAt message { id text status contact { id firstName } } } }`;
+
+/** Events from their commit to a thousand subscribers over WebSocket, beside a bare broadcast of the same bytes. */
+export async function events(ground: Ground, options: Options): Promise<Result> {
+  say(`events: starting the gateway, opening ${SUBSCRIBERS} sockets to each …`);
+  const tenant = await addTenant(ground.pool, 'events', 100);
+  const token = await addToken(ground.pool, tenant);
+  await settle(ground.pool);
+  const gateway = await startGateway(ground);
+  const bare = await startServer(new URL('../servers/broadcast.ts', import.meta.url), {
+    env: {},
+    logFile: `${ground.directory}/broadcast.log`,
+  });
+  const listening: Listeners[] = [];
+  try {
+    const subscribers = await openListeners({
+      url: `${gateway.url}/graphql`,
+      count: SUBSCRIBERS,
+      protocol: 'graphql-transport-ws',
+      texts: [
+        JSON.stringify({ type: 'connection_init', payload: { token } }),
+        JSON.stringify({ type: 'subscribe', id: '1', payload: { query: SUBSCRIPTION } }),
+      ],
+    });
+    listening.push(subscribers);
+    const sockets = await openListeners({
+      url: bare.url,
+      count: SUBSCRIBERS,
+      protocol: undefined,
+      texts: [],
+    });
+    listening.push(sockets);
+    // The greeting says that the socket is known; what it asked for is heard a moment later.
+    await sleep(2_000);
+    await commitEvents(ground, tenant, 1);
+    await subscribers.received(1);
+    const text = await subscribers.sample();
+    const samples = await compete(
+      [
+        contestant('Parley', gateway, subscribers, () => commitEvents(ground, tenant, BURST)),
+        contestant('bare ws', bare, sockets, async () => {
+          const answer = await fetch(bare.url, { method: 'POST', headers: { 'x-times': String(BURST) }, body: text });
+          await answer.text();
+        }),
+      ],
+      options,
+    );
+    const rate = (name: string): number => samples.get(name)?.perSecond ?? Number.NaN;
+    return {
+      title: `events: from a commit of ${BURST} to ${SUBSCRIBERS} subscribers of messageReceived, ${text.length} bytes each`,
+      samples,
+      goals: [atLeast('Parley / a bare broadcast with ws, events a second', rate('Parley') / rate('bare ws'), 0.5)],
+    };
+  } finally {
+    for (const one of listening) one.stop();
+    await gateway.stop();
+    await bare.stop();
+  }
+}
+
+/** As many bursts as there is time for, each to its last subscriber. */
+function contestant(name: string, server: Server, listeners: Listeners, burst: () => Promise<unknown>): Contestant {
+  return {
+    name,
+    async run(durationMs): Promise<Sample> {
+      const cpu = await server.cpu();
+      const latencies: number[] = [];
+      const started = performance.now();
+      while (performance.now() - started < durationMs) {
+        const at = performance.now();
+        const arrived = listeners.received(BURST);
+        await burst();
+        await arrived;
+        latencies.push(performance.now() - at);
+      }
+      const seconds = (performance.now() - started) / 1_000;
+      const count = latencies.length * BURST;
+      latencies.sort((a, b) => a - b);
+      const quantile = (q: number): number | undefined => latencies[Math.floor((latencies.length - 1) * q)];
+      return {
+        perSecond: count / seconds,
+        serverCpu: ((await server.cpu()) - cpu) / count,
+        databaseCpu: undefined,
+        p50: quantile(0.5),
+        p99: quantile(0.99),
+      };
+    },
+  };
+}

@@ -1,0 +1,166 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sign } from '../../../src/network/cloud-api/signature.ts';
+import { createSecretBox } from '../../../src/platform/crypto.ts';
+import type { Options, Sample } from '../contest.ts';
+import { addMessages, addTenant, settle } from '../fill.ts';
+import { SECRET_KEY, startGateway } from '../gateway.ts';
+import type { Ground } from '../ground.ts';
+import { postgresCpu } from '../postgres-cpu.ts';
+import { atLeast, type Result } from '../report.ts';
+import { say } from '../say.ts';
+import type { Server } from '../server.ts';
+
+const BATCH = 1_000;
+const MESSAGES = 60_000;
+/** The network posts so many webhooks at the same time. */
+const CONNECTIONS = 4;
+const APP_SECRET = 'bench-app-secret';
+const CONTACTS = 10_000;
+
+/**
+ * Status webhooks of the network, 1,000 updates each, as after a campaign: signed, over HTTP. Counted to where each is stored and answered 200,
+ * and to where every message has its status and its event is in the log.
+ */
+export async function statuses(ground: Ground, options: Options): Promise<Result> {
+  say(`statuses: filling ${MESSAGES} messages, starting the gateway …`);
+  const tenant = await addTenant(ground.pool, 'statuses', CONTACTS);
+  await addMessages(ground.pool, tenant, MESSAGES, { events: false });
+  const secret = createSecretBox(Buffer.from(SECRET_KEY, 'base64')).seal(APP_SECRET);
+  await ground.pool.query('update channels set app_secret_sealed = $1, access_token_sealed = $1', [secret]);
+  await ground.pool.query(
+    'insert into channel_numbers (phone_number_id, tenant_id, channel_id) select phone_number_id, tenant_id, id from channels',
+  );
+  await ground.pool.query(
+    `update messages set direction = 'outbound', status = 'sent', delivered_at = null, read_at = null, failed_at = null, sent_at = created_at`,
+  );
+  await settle(ground.pool);
+  const { rows } = await ground.pool.query<{ id: string; wamid: string }>('select id, wamid from messages order by id');
+  const server = await startGateway(ground, [], 'all');
+  try {
+    const taken: Sample[] = [];
+    const applied: Sample[] = [];
+    // Every message takes two steps; a round is a step of half of them.
+    const rounds = (['delivered', 'read'] as const).flatMap(status =>
+      [0, 1].map(half => ({ status, messages: rows.filter((_, index) => index % 2 === half) })),
+    );
+    for (const [index, { status, messages }] of rounds.entries()) {
+      const bodies: string[] = [];
+      for (let at = 0; at < messages.length; at += BATCH)
+        bodies.push(webhook(tenant.id, status, messages.slice(at, at + BATCH)));
+      const sample = await round(ground, server, bodies, messages.length);
+      say(
+        `  ${status}: ${Math.round(sample.taken.perSecond)}/s taken in, ${Math.round(sample.applied.perSecond)}/s applied`,
+      );
+      if (index === 0) continue;
+      taken.push(sample.taken);
+      applied.push(sample.applied);
+    }
+    const { rows: left } = await ground.pool.query<{ count: number }>(
+      `select count(*)::int as count from messages where status <> 'read'`,
+    );
+    if (left[0]?.count !== 0) throw new Error(`${left[0]?.count} messages did not become read.`);
+    const samples = new Map([
+      ['stored and answered 200', middle(taken)],
+      ['messages and events written', middle(applied)],
+    ]);
+    return {
+      title: `statuses: webhooks of ${BATCH} status updates, ${CONNECTIONS} at a time (figures are for one update; ${options.rounds} rounds are not needed: each message can take a step once)`,
+      samples,
+      goals: [
+        atLeast(
+          'updates taken in per second / 20,000',
+          (samples.get('stored and answered 200')?.perSecond ?? 0) / 20_000,
+          1,
+        ),
+        atLeast(
+          'updates applied per second / 20,000',
+          (samples.get('messages and events written')?.perSecond ?? 0) / 20_000,
+          1,
+        ),
+      ],
+    };
+  } finally {
+    await server.stop();
+  }
+}
+
+async function round(
+  ground: Ground,
+  server: Server,
+  bodies: readonly string[],
+  updates: number,
+): Promise<{ taken: Sample; applied: Sample }> {
+  const before = { server: await server.cpu(), database: await postgresCpu(ground.pool) };
+  const started = performance.now();
+  const waiting = [...bodies];
+  await Promise.all(
+    Array.from({ length: CONNECTIONS }, async () => {
+      for (let body = waiting.shift(); body !== undefined; body = waiting.shift()) {
+        const answer = await fetch(`${server.url}/network/cloud-api/webhook`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', 'x-hub-signature-256': sign(Buffer.from(body), APP_SECRET) },
+          body,
+        });
+        if (answer.status !== 200) throw new Error(`A webhook was answered ${answer.status}: ${await answer.text()}`);
+        await answer.text();
+      }
+    }),
+  );
+  const takenSeconds = (performance.now() - started) / 1_000;
+  for (;;) {
+    const { rows } = await ground.pool.query<{ count: number }>(
+      'select count(*)::int as count from inbound_webhooks where processed_at is null',
+    );
+    if (rows[0]?.count === 0) break;
+    await sleep(5);
+  }
+  const appliedSeconds = (performance.now() - started) / 1_000;
+  const after = { server: await server.cpu(), database: await postgresCpu(ground.pool) };
+  const sample = (seconds: number, whole: boolean): Sample => ({
+    perSecond: updates / seconds,
+    serverCpu: whole ? (after.server - before.server) / updates : undefined,
+    databaseCpu:
+      whole && before.database !== undefined && after.database !== undefined
+        ? (after.database - before.database) / updates
+        : undefined,
+    p50: undefined,
+    p99: undefined,
+  });
+  return { taken: sample(takenSeconds, false), applied: sample(appliedSeconds, true) };
+}
+
+function middle(samples: readonly Sample[]): Sample {
+  const sorted = [...samples].sort((a, b) => a.perSecond - b.perSecond);
+  const sample = sorted[sorted.length >> 1];
+  if (!sample) throw new Error('Nothing was measured.');
+  return sample;
+}
+
+/** As the network writes it (cloud-api §9), with our id echoed, as it is for all that we sent. */
+const webhook = (tenantId: number, status: string, messages: readonly { id: string; wamid: string }[]): string =>
+  JSON.stringify({
+    object: 'whatsapp_business_account',
+    entry: [
+      {
+        id: `bench-waba-${tenantId}`,
+        changes: [
+          {
+            field: 'messages',
+            value: {
+              messaging_product: 'whatsapp',
+              metadata: { display_phone_number: '15550780000', phone_number_id: `bench-${tenantId}` },
+              statuses: messages.map(({ id, wamid }) => ({
+                id: wamid,
+                status,
+                timestamp: String(Math.floor(Date.now() / 1_000)),
+                recipient_id: '14155550123',
+                biz_opaque_callback_data: id,
+                conversation: { id: 'c0ffee', origin: { type: 'utility' } },
+                pricing: { billable: true, pricing_model: 'PMP', category: 'utility', type: 'regular' },
+              })),
+            },
+          },
+        ],
+      },
+    ],
+  });

@@ -1,0 +1,118 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Contestant, compete, type Options, type Sample } from '../contest.ts';
+import { addTenant, addToken, settle } from '../fill.ts';
+import { startGateway } from '../gateway.ts';
+import type { Ground } from '../ground.ts';
+import { postgresCpu } from '../postgres-cpu.ts';
+import { commitEvents } from '../received-events.ts';
+import { atLeast, type Result } from '../report.ts';
+import { say } from '../say.ts';
+import { type Server, startServer } from '../server.ts';
+
+const ENDPOINTS = 8;
+/** Events that are committed together; each goes to every endpoint. */
+const BURST = 250;
+
+/** Deliveries of events to webhook endpoints, from their commit, beside loops that do nothing but sign and post the same. */
+export async function webhooks(ground: Ground, options: Options): Promise<Result> {
+  say(`webhooks: starting the gateway, ${ENDPOINTS} endpoints …`);
+  const tenant = await addTenant(ground.pool, 'webhooks', 100);
+  await ground.pool.query(`update plans set features = array['webhooks']`);
+  const token = await addToken(ground.pool, tenant);
+  await settle(ground.pool);
+  const start = (name: string): Promise<Server> =>
+    startServer(new URL(`../servers/${name}.ts`, import.meta.url), {
+      env: {},
+      logFile: `${ground.directory}/${name}.log`,
+    });
+  const receiver = await start('receiver');
+  const bare = await start('post-loop');
+  const gateway = await startGateway(ground, [], 'all', {
+    PARLEY_WEBHOOK_ALLOW_HTTP: 'true',
+    PARLEY_WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8',
+  });
+  const received = async (): Promise<number> => Number(await (await fetch(receiver.url)).text());
+  try {
+    for (let endpoint = 0; endpoint < ENDPOINTS; endpoint += 1)
+      await createEndpoint(gateway.url, token, `${receiver.url}/${endpoint}`);
+    const delivered = async (burst: () => Promise<unknown>): Promise<void> => {
+      const wanted = (await received()) + BURST * ENDPOINTS;
+      await burst();
+      while ((await received()) < wanted) await sleep(2);
+    };
+    const order = { url: receiver.url, endpoints: ENDPOINTS, deliveries: BURST, body: BODY };
+    const samples = await compete(
+      [
+        contestant('Parley', gateway, ground, () => delivered(() => commitEvents(ground, tenant, BURST))),
+        contestant('undici loops', bare, ground, () =>
+          delivered(async () => {
+            const answer = await fetch(bare.url, { method: 'POST', body: JSON.stringify(order) });
+            await answer.text();
+          }),
+        ),
+      ],
+      options,
+    );
+    const rate = (name: string): number => samples.get(name)?.perSecond ?? Number.NaN;
+    return {
+      title: `webhooks: from a commit of ${BURST} events to ${ENDPOINTS} endpoints, in order at each`,
+      samples,
+      goals: [
+        atLeast('Parley / bare loops with undici, deliveries a second', rate('Parley') / rate('undici loops'), 0.6),
+      ],
+    };
+  } finally {
+    await gateway.stop();
+    await bare.stop();
+    await receiver.stop();
+  }
+}
+
+/** As many bursts as there is time for. */
+function contestant(name: string, server: Server, { pool }: Ground, burst: () => Promise<void>): Contestant {
+  return {
+    name,
+    async run(durationMs): Promise<Sample> {
+      const before = { server: await server.cpu(), database: await postgresCpu(pool) };
+      const latencies: number[] = [];
+      const started = performance.now();
+      while (performance.now() - started < durationMs) {
+        const at = performance.now();
+        await burst();
+        latencies.push(performance.now() - at);
+      }
+      const seconds = (performance.now() - started) / 1_000;
+      const after = { server: await server.cpu(), database: await postgresCpu(pool) };
+      const count = latencies.length * BURST * ENDPOINTS;
+      latencies.sort((a, b) => a - b);
+      return {
+        perSecond: count / seconds,
+        serverCpu: (after.server - before.server) / count,
+        databaseCpu:
+          before.database === undefined || after.database === undefined
+            ? undefined
+            : (after.database - before.database) / count,
+        p50: latencies[latencies.length >> 1],
+        p99: latencies.at(-1),
+      };
+    },
+  };
+}
+
+async function createEndpoint(url: string, token: string, target: string): Promise<void> {
+  const query = `mutation ($url: String!) { createWebhookEndpoint(input: { url: $url, events: ["message.received"] }) { created } }`;
+  const answer = await fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+    body: JSON.stringify({ query, variables: { url: target } }),
+  });
+  const { errors } = (await answer.json()) as { errors?: unknown };
+  if (errors) throw new Error(`An endpoint could not be made: ${JSON.stringify(errors)}`);
+}
+
+/** As long as Parley's. */
+const BODY = JSON.stringify({
+  type: 'message.received',
+  timestamp: '2026-01-01T00:00:00.000Z',
+  data: { message: { body: 'Where is my order 4711? It should have been here on Tuesday.', filler: 'x'.repeat(320) } },
+});

@@ -1,0 +1,350 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { encodeGlobalId } from '../../../src/global-ids.ts';
+import { MINUTE } from '../../../src/platform/clock.ts';
+import { codeOf, dataOf, faultsOf } from '../../support/answers.ts';
+import { eventually } from '../../support/gateway.ts';
+import { EVENTS, follow } from '../events/subscriber.ts';
+import { CREATE, type Ground, type Owner, somebody, startGround } from './ground.ts';
+
+let ground: Ground;
+let owner: Owner;
+beforeAll(async () => {
+  ground = await startGround();
+  owner = await ground.tenant({ templates: true });
+});
+afterAll(() => ground.gateway.stop());
+
+const text = (words: string) => ({ text: { text: words } });
+const base = { name: 'Bot', trigger: 'ANY', reply: text('Hello!') };
+const create = (input: object, of = owner) => of.ask(CREATE, { input: { ...base, ...input } });
+const UPDATE = 'mutation ($id: ID!, $input: UpdateBotInput!) { updateBot(id: $id, input: $input) { databaseId } }';
+const REPLY = `type text { text previewUrl }
+  interactive { body header footer buttons { id title } list { button sections { title rows { id title description } } } ctaUrl { displayText url } }
+  media { kind link mediaId caption filename }
+  template { name language header { text image { link mediaId } location { latitude } } body bodyByName { name value } buttons { index value } }`;
+const BOT = `databaseId name kind trigger keywords pattern isEnabled priority othersMayAnswer cooldownSeconds handOverMinutes
+  repliesCount lastRepliedAt reply { ${REPLY} }`;
+const read = async (id: number, of = owner) =>
+  dataOf(await of.ask(`query ($id: ID!) { bot(id: $id) { ${BOT} } }`, { id })).bot;
+
+describe('a bot', () => {
+  test('is kept as it was described, and changed in what is said alone', async () => {
+    const id = await owner.bot({
+      name: ' Prices ',
+      trigger: 'STARTS_WITH',
+      keywords: [' Price ', 'PRICE', 'cost'],
+      priority: -3,
+      cooldownSeconds: 60,
+      handOverMinutes: 30,
+      reply: {
+        interactive: { body: 'Which?', header: null, ctaUrl: { displayText: 'Shop', url: 'https://example.com' } },
+      },
+    });
+    const described = {
+      databaseId: id,
+      name: 'Prices',
+      kind: 'MESSAGE',
+      trigger: 'STARTS_WITH',
+      keywords: ['Price', 'cost'],
+      pattern: null,
+      isEnabled: true,
+      priority: -3,
+      othersMayAnswer: false,
+      cooldownSeconds: 60,
+      handOverMinutes: 30,
+      repliesCount: 0,
+      lastRepliedAt: null,
+      reply: {
+        type: 'INTERACTIVE',
+        text: null,
+        interactive: {
+          body: 'Which?',
+          header: null,
+          footer: null,
+          buttons: null,
+          list: null,
+          ctaUrl: { displayText: 'Shop', url: 'https://example.com' },
+        },
+        media: null,
+        template: null,
+      },
+    };
+    expect(await read(id)).toEqual(described);
+    const change = (input: object) => owner.ask(UPDATE, { id, input });
+    dataOf(await change({ isEnabled: false, cooldownSeconds: 0 }));
+    const changed = { ...described, isEnabled: false, cooldownSeconds: 0 };
+    expect(await read(id)).toEqual(changed);
+    const template = { name: 'order', language: 'en', body: ['@{contact_first_name}', '7'] };
+    dataOf(await change({ trigger: 'REGEX', pattern: 'pric(e|ing)', reply: { template } }));
+    expect(await read(id)).toMatchObject({
+      kind: 'TEMPLATE',
+      trigger: 'REGEX',
+      keywords: [],
+      pattern: 'pric(e|ing)',
+      reply: {
+        type: 'TEMPLATE',
+        interactive: null,
+        template: { ...template, bodyByName: [], buttons: [], header: null },
+      },
+    });
+    dataOf(await change({ trigger: 'FIRST_MESSAGE' }));
+    expect(await read(id)).toMatchObject({ trigger: 'FIRST_MESSAGE', keywords: [], pattern: null });
+    dataOf(await owner.ask('mutation ($id: ID!) { deleteBot(id: $id) { databaseId name } }', { id }));
+    expect(codeOf(await change({ name: 'Again' }))).toBe('NOT_FOUND');
+  });
+
+  test('is made once for an idempotency key', async () => {
+    const input = { idempotencyKey: 'bot-1', name: 'Once' };
+    const [first, second] = [await create(input), await create(input)];
+    expect(dataOf(second)).toEqual(dataOf(first));
+    expect(codeOf(await create({ ...input, name: 'Other' }))).toBe('IDEMPOTENCY_MISMATCH');
+  });
+
+  test('is found in lists by kind, trigger, state and words', async () => {
+    const of = await ground.tenant({ templates: true });
+    const reply = { template: { name: 'order', language: 'en', body: ['a', 'b'] } };
+    const [a, b, c] = [
+      await of.bot({ name: 'Alpha', trigger: 'EXACT', keywords: ['sofa'], priority: 1 }),
+      await of.bot({ name: 'Beta', isEnabled: false }),
+      await of.bot({ name: 'Gamma', reply, priority: 2 }),
+    ];
+    const list = async (args: string) =>
+      dataOf(await of.ask(`{ bots${args} { totalCount nodes { databaseId } } }`)).bots.nodes.map(
+        (bot: { databaseId: number }) => bot.databaseId,
+      );
+    expect(await list('')).toEqual([a, b, c]);
+    expect(await list('(filter: { kind: { eq: "template" } })')).toEqual([c]);
+    expect(await list('(filter: { trigger: { in: ["exact"] } })')).toEqual([a]);
+    expect(await list('(filter: { isEnabled: { eq: "false" } })')).toEqual([b]);
+    expect(await list('(search: "SOFA")')).toEqual([a]);
+    expect(await list('(orderBy: [{ field: PRIORITY, direction: DESC }], first: 2)')).toEqual([c, a]);
+  });
+
+  test('is one of two hundred at the most, of which twenty have a pattern, however many are made at once', async () => {
+    const of = await ground.tenant();
+    const { query } = ground.gateway.database;
+    const fill = (count: number, trigger: string, pattern: string | null) =>
+      query(
+        `insert into bots (tenant_id, name, kind, trigger, pattern, is_enabled, reply)
+         select $1, 'x', 'message', $2, $3, false, '{"text": {"text": "x"}}' from generate_series(1, $4)`,
+        [of.id, trigger, pattern, count],
+      );
+    await fill(18, 'regex', 'x');
+    const codes = async (input: object) =>
+      (await Promise.all(Array.from({ length: 4 }, () => create(input, of)))).map(codeOf).sort();
+    const refused = 'FEATURE_LIMIT_EXCEEDED';
+    expect(await codes({ trigger: 'REGEX', pattern: 'y' })).toEqual([refused, refused, undefined, undefined]);
+    const plain = dataOf(await create({}, of)).createBot.databaseId;
+    expect(codeOf(await of.ask(UPDATE, { id: plain, input: { trigger: 'REGEX', pattern: 'y' } }))).toBe(refused);
+    await fill(177, 'any', null);
+    expect(await codes({})).toEqual([refused, refused, undefined, undefined]);
+  });
+
+  test('needs a plan with bots', async () => {
+    const of = await ground.tenant({ plan: 'starter' });
+    expect(codeOf(await create({}, of))).toBe('FEATURE_NOT_AVAILABLE');
+    expect(codeOf(await of.ask('{ testBot(text: "x") { silence } }'))).toBe('FEATURE_NOT_AVAILABLE');
+  });
+});
+
+describe('what is not valid is refused by its field, and nothing is kept', () => {
+  const word = { trigger: 'EXACT', keywords: ['a'] };
+  const buttons = [{ id: 'a', title: 'A' }];
+  test.each<[object, string]>([
+    [{ name: ' ' }, 'name'],
+    [{ name: 'x'.repeat(256) }, 'name'],
+    [{ trigger: 'EXACT' }, 'keywords'],
+    [{ trigger: 'CONTAINS', keywords: [] }, 'keywords'],
+    [{ trigger: 'CONTAINS', keywords: ['a', ' \t'] }, 'keywords.1'],
+    [{ ...word, keywords: Array.from({ length: 51 }, (_, index) => `k${index}`) }, 'keywords'],
+    [{ keywords: ['a'] }, 'keywords'],
+    [{ trigger: 'REGEX' }, 'pattern'],
+    [{ trigger: 'REGEX', pattern: '(' }, 'pattern'],
+    [{ trigger: 'REGEX', pattern: String.raw`\pL{900}` }, 'pattern'],
+    [{ ...word, pattern: 'x' }, 'pattern'],
+    [{ cooldownSeconds: -1 }, 'cooldownSeconds'],
+    [{ handOverMinutes: 1_000_000 }, 'handOverMinutes'],
+    [{ priority: 10_000_000 }, 'priority'],
+    [{ reply: {} }, 'reply'],
+    [{ reply: { ...text('x'), media: { kind: 'IMAGE', link: 'https://example.com' } } }, 'reply'],
+    [{ reply: text(' ') }, 'reply.text.text'],
+    [{ reply: text('Hello @{contact_shoe_size}') }, 'reply.text.text'],
+    [{ reply: { interactive: { body: 'x' } } }, 'reply.interactive.buttons'],
+    [{ reply: { interactive: { body: '@{nobody}', buttons } } }, 'reply.interactive.body'],
+    [
+      { reply: { interactive: { body: 'x', buttons: [{ id: 'a', title: 'x'.repeat(21) }] } } },
+      'reply.interactive.buttons.0.title',
+    ],
+    [{ reply: { media: { kind: 'IMAGE' } } }, 'reply.media.link'],
+    [{ reply: { media: { kind: 'IMAGE', link: 'ftp://example.com' } } }, 'reply.media.link'],
+    [{ reply: { media: { kind: 'AUDIO', link: 'https://example.com', caption: 'x' } } }, 'reply.media.caption'],
+    [{ reply: { media: { kind: 'IMAGE', mediaId: '01890000-0000-7000-8000-000000000000' } } }, 'reply.media.mediaId'],
+    [{ reply: { template: { name: 'nobody', language: 'en' } } }, 'reply.template.name'],
+    [{ reply: { template: { name: 'order', language: 'fr' } } }, 'reply.template.language'],
+    [{ reply: { template: { name: 'order', language: 'en', body: ['a'] } } }, 'reply.template.body.1'],
+    [{ reply: { template: { name: 'order', language: 'en', body: ['a', '@{nobody}'] } } }, 'reply.template.body.1'],
+    [{ reply: { template: { name: 'login_code', language: 'en', body: ['1'] } } }, 'reply.template.name'],
+  ])('%j', async (input, field) => {
+    const count = async () => dataOf(await owner.ask('{ bots { totalCount } }')).bots.totalCount;
+    const before = await count();
+    expect(Object.keys(faultsOf(await create(input)))).toEqual([field]);
+    expect(await count()).toBe(before);
+  });
+
+  test('also in a change, by what the bot would then be', async () => {
+    const id = await owner.bot({ trigger: 'EXACT', keywords: ['a'] });
+    const faults = async (input: object) => Object.keys(faultsOf(await owner.ask(UPDATE, { id, input })));
+    expect(await faults({ keywords: [] })).toEqual(['keywords']);
+    expect(await faults({ trigger: 'REGEX' })).toEqual(['pattern']);
+    expect(await faults({ trigger: 'ANY', keywords: ['b'] })).toEqual(['keywords']);
+    expect(await faults({ reply: {} })).toEqual(['reply']);
+    expect(await read(id)).toMatchObject({ trigger: 'EXACT', keywords: ['a'] });
+  });
+
+  test('a template that is not approved is: that shows when it is sent', async () => {
+    dataOf(await create({ isEnabled: false, reply: { template: { name: 'paused', language: 'en' } } }));
+  });
+});
+
+describe('testBot', () => {
+  const TEST = `query ($text: String!, $contactId: ID, $isFirstMessage: Boolean = false) {
+    testBot(text: $text, contactId: $contactId, isFirstMessage: $isFirstMessage) {
+      silence answers { bot { name } answers rule { trigger keyword } reply { type text { text } } } bots { bot { name } answers reason }
+    }
+  }`;
+
+  test('says who would answer with what, and of all others why not; it does nothing', async () => {
+    const of = await ground.tenant();
+    await of.bot({ name: 'welcome', trigger: 'FIRST_MESSAGE', priority: 9 });
+    await of.bot({ name: 'off', isEnabled: false, priority: 8 });
+    await of.bot({ name: 'other', trigger: 'EXACT', keywords: ['no'], priority: 7 });
+    await of.bot({
+      name: 'price',
+      trigger: 'CONTAINS',
+      keywords: ['PRICE'],
+      reply: text('For @{contact_first_name}: 5'),
+    });
+    await of.bot({ name: 'any' });
+    const ask = async (variables: object) => dataOf(await of.ask(TEST, variables)).testBot;
+    expect(await ask({ text: 'Price?' })).toEqual({
+      silence: null,
+      answers: [
+        {
+          bot: { name: 'price' },
+          answers: true,
+          rule: { trigger: 'CONTAINS', keyword: 'PRICE' },
+          reply: { type: 'TEXT', text: { text: 'For @{contact_first_name}: 5' } },
+        },
+      ],
+      bots: [
+        { bot: { name: 'welcome' }, answers: false, reason: 'NO_MATCH' },
+        { bot: { name: 'off' }, answers: false, reason: 'DISABLED' },
+        { bot: { name: 'other' }, answers: false, reason: 'NO_MATCH' },
+        { bot: { name: 'price' }, answers: true, reason: null },
+        { bot: { name: 'any' }, answers: false, reason: 'ANOTHER_ANSWERS' },
+      ],
+    });
+    expect((await ask({ text: 'Price?', isFirstMessage: true })).answers[0].bot.name).toBe('welcome');
+    expect(await ask({ text: 'STOP' })).toMatchObject({ silence: 'OPT_WORD', answers: [] });
+    expect(await of.replies()).toEqual([]);
+    expect(dataOf(await of.ask('{ messages { totalCount } }')).messages.totalCount).toBe(0);
+  });
+
+  test('of a contact fills the merge fields, and knows cool-downs, hand-over and opt-out', async () => {
+    const of = await ground.tenant();
+    const reply = text('Hello @{contact_first_name} @{contact_first_name}');
+    await of.bot({ name: 'cool', trigger: 'EXACT', keywords: ['hi'], cooldownSeconds: 3_600, reply });
+    await of.bot({ name: 'welcome', trigger: 'FIRST_MESSAGE', priority: 1 });
+    await of.bot({ name: 'shy', priority: -1, handOverMinutes: 30, reply });
+    const person = somebody();
+    const contact = dataOf(
+      await of.ask(
+        'mutation ($phone: String!) { createContact(input: { phone: $phone, firstName: "@{contact_email}" }) { id } }',
+        {
+          phone: person,
+        },
+      ),
+    ).createContact.id;
+    const ask = async (text: string) => dataOf(await of.ask(TEST, { text, contactId: contact })).testBot;
+    const names = async (text: string) =>
+      (await ask(text)).answers.map((one: { bot: { name: string } }) => one.bot.name);
+    expect(await names('hi')).toEqual(['welcome']);
+    await of.hears(person, 'hi');
+    await of.answers(person, 1);
+    expect(await names('hi')).toEqual(['cool']);
+    // Values are merged once: they are not texts of ours.
+    expect((await ask('hi')).answers[0].reply.text.text).toBe('Hello @{contact_email} @{contact_email}');
+    await of.hears(person, 'hi');
+    await of.answers(person, 2);
+    expect(await names('hi')).toEqual(['shy']);
+    dataOf(
+      await of.ask('mutation ($to: String!) { sendTextMessage(input: { to: $to, text: "A person" }) { id } }', {
+        to: person,
+      }),
+    );
+    expect((await ask('hi')).bots).toMatchObject([
+      { reason: 'NO_MATCH' },
+      { reason: 'COOLING_DOWN' },
+      { reason: 'HANDED_OVER' },
+    ]);
+    ground.pass(31 * MINUTE);
+    expect(await names('hi')).toEqual(['shy']);
+    expect(await ask('start')).toMatchObject({ silence: null });
+    dataOf(
+      await of.ask('mutation ($id: ID!) { updateContact(id: $id, input: { isOptedOut: true }) { id } }', {
+        id: contact,
+      }),
+    );
+    expect(await ask('hi')).toMatchObject({
+      silence: 'OPTED_OUT',
+      answers: [],
+      bots: [{}, {}, { reason: null, answers: false }],
+    });
+    expect(await ask('start')).toMatchObject({ silence: 'OPT_WORD' });
+  });
+
+  test('shows a contact only to a token that may read contacts', async () => {
+    const token = await ground.gateway.addToken(owner, { scopes: ['bots:read'] });
+    const id = encodeGlobalId('Contact', 1);
+    expect(codeOf(await ground.gateway.graphql(TEST, { text: 'x', contactId: id }, token))).toBe('INSUFFICIENT_SCOPE');
+    expect(codeOf(await ground.gateway.graphql(TEST, { text: 'x' }, token))).toBeUndefined();
+  });
+});
+
+test('bot.replied is an event with its bot as it was, for tokens that may read bots', async () => {
+  const of = await ground.tenant();
+  const reply = { interactive: { body: 'x', ctaUrl: { displayText: 'Open', url: 'https://example.com' } } };
+  const id = await of.bot({ reply });
+  const query = `subscription ($types: [EventType!]) {
+    events(types: $types) { id type ... on BotEvent { bot { databaseId reply { ${REPLY} } } rule { trigger keyword } contactId messageId replyMessageId } }
+  }`;
+  const others = await ground.gateway.addToken(of, { scopes: ['events:read', 'messages:read'] });
+  const [mine, theirs] = [
+    await follow(ground.gateway.url, of.token, { query, types: ['bot.*'] }),
+    await follow(ground.gateway.url, others, { query: EVENTS }),
+  ];
+  const person = somebody();
+  await of.hears(person, 'hi');
+  await of.answers(person, 1);
+  const [noted] = await of.replies();
+  await eventually(() => expect(mine.events).toHaveLength(1));
+  await eventually(() => expect(theirs.events.map(event => event.type)).toContain('message.queued'));
+  expect(mine.events).toEqual([
+    {
+      id: expect.any(String),
+      type: 'bot.replied',
+      bot: { databaseId: id, reply: (await read(id, of)).reply },
+      rule: { trigger: 'ANY', keyword: null },
+      contactId: expect.any(Number),
+      messageId: noted?.message_id,
+      replyMessageId: noted?.reply_message_id,
+    },
+  ]);
+  expect(theirs.events.map(event => event.type)).not.toContain('bot.replied');
+  const [event] = await of.events();
+  // Webhooks carry REST's names throughout.
+  expect(event?.payload.bot.reply).toEqual({
+    interactive: { body: 'x', cta_url: { display_text: 'Open', url: 'https://example.com' } },
+  });
+  await Promise.all([mine.stop(), theirs.stop()]);
+});

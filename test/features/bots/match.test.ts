@@ -1,0 +1,136 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Trigger } from '../../../src/features/bots/bot.ts';
+import { heardOf, matchOf, normalise, textsOf } from '../../../src/features/bots/match.ts';
+import { MAX_PATTERN, Patterns, patternFault } from '../../../src/features/bots/pattern.ts';
+
+/** Far more than it takes, on a machine that has other work as well; other engines would need years. */
+const MOMENT_MS = 5_000;
+
+const patterns = new Patterns();
+const matches = (trigger: Trigger, keyword: string, text: string, isFirst = false): boolean =>
+  matchOf({ trigger, keywords: [keyword], pattern: keyword }, patterns)(heardOf([text], isFirst)) !== undefined;
+
+const words = fc.string({ unit: 'binary', minLength: 1, maxLength: 40 });
+const keywords = words.filter(word => normalise(word) !== '');
+
+describe('texts are compared', () => {
+  test('whatever their case, width, composition and white space', () => {
+    expect(normalise('  Ｈello\t\n WORLD ')).toBe('hello world');
+    expect(normalise('Cafe\u0301')).toBe(normalise('CAFÉ'));
+    expect(normalise('ΟΔΟΣ')).toBe(normalise('οδος'));
+    expect(normalise('ﬁsh')).toBe('fish');
+    // An accent is another letter, as people and dictionaries have it.
+    expect(normalise('año')).not.toBe(normalise('ano'));
+  });
+
+  test('by a form that is its own form', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 60 }), text => {
+        expect(normalise(normalise(text))).toBe(normalise(text));
+      }),
+    );
+  });
+
+  test('so that no letter of the first planes is different from its own form', () => {
+    const faults: string[] = [];
+    for (let code = 0; code < 0x20000; code += 1) {
+      const form = normalise(`a${String.fromCodePoint(code)}b`);
+      if (normalise(form) !== form) faults.push(code.toString(16));
+    }
+    expect(faults).toEqual([]);
+  });
+});
+
+describe('a keyword', () => {
+  test('that is the whole text also begins it, and what begins a text stands in it', () => {
+    fc.assert(
+      fc.property(keywords, fc.oneof(words, keywords), (keyword, text) => {
+        if (matches('exact', keyword, text)) expect(matches('starts_with', keyword, text)).toBe(true);
+        if (matches('starts_with', keyword, text)) expect(matches('contains', keyword, text)).toBe(true);
+        if (matches('contains', keyword, text)) expect(matches('any', keyword, text)).toBe(true);
+        expect(matches('exact', keyword, `  ${keyword.toUpperCase()} `)).toBe(
+          normalise(keyword) === normalise(keyword.toUpperCase()),
+        );
+        expect(matches('exact', keyword, keyword)).toBe(true);
+        expect(matches('starts_with', keyword, `${keyword} ${text}`)).toBe(true);
+        expect(matches('contains', keyword, `${text} ${keyword} ${text}`)).toBe(true);
+      }),
+    );
+  });
+
+  test('is found within a word too, and is told as it was written', () => {
+    const match = matchOf({ trigger: 'contains', keywords: ['xyz', 'Hi', 'which'], pattern: null }, patterns);
+    expect(match(heardOf(['In which shop?'], false))).toEqual({ trigger: 'contains', keyword: 'Hi' });
+    expect(match(heardOf(['No'], false))).toBeUndefined();
+    expect(match(heardOf([], false))).toBeUndefined();
+  });
+});
+
+describe('what a message says', () => {
+  test('is its text, and of an answer the title and the id', () => {
+    const message = { direction: 'inbound', type: 'text', body: 'Hello', content: {} } as const;
+    expect(textsOf(message)).toEqual(['Hello']);
+    const reply = {
+      ...message,
+      type: 'interactive',
+      body: 'More',
+      content: { button_reply: { id: 'b', title: 'More' } },
+    };
+    expect(textsOf(reply)).toEqual(['More', 'b']);
+    expect(textsOf({ ...message, type: 'sticker', body: null })).toEqual([]);
+  });
+
+  test('need not be anything: some bots answer to whatever comes', () => {
+    expect(matches('any', '', '')).toBe(true);
+    expect(matches('first_message', '', 'x', true)).toBe(true);
+    expect(matches('first_message', '', 'x', false)).toBe(false);
+  });
+});
+
+describe('a pattern', () => {
+  test('is found anywhere, whatever the case, unless it says otherwise', () => {
+    expect(matches('regex', 'pric(e|ing)', 'Your PRICING, please')).toBe(true);
+    expect(matches('regex', String.raw`^\s*hi\b`, ' Hi  there')).toBe(true);
+    expect(matches('regex', String.raw`\bhi\b`, 'which')).toBe(false);
+    expect(matches('regex', '(?-i)ABC', 'abc')).toBe(false);
+    expect(matches('regex', '^größe$', 'GRÖßE')).toBe(true);
+  });
+
+  test.each(['(a+)+$', '(a|aa)+$', '(a*)*b', '(.*a){20}$', '^(([a-z])+.)+[A-Z]([a-z])+$', '(x+x+)+y'])(
+    'that ruins other engines takes a moment: %s',
+    pattern => {
+      expect(patternFault(pattern)).toBeUndefined();
+      const text = `${'a'.repeat(4_000)}!`;
+      const start = performance.now();
+      for (const one of [text, text.slice(0, -1), 'x'.repeat(4_000)]) matches('regex', pattern, one);
+      expect(performance.now() - start).toBeLessThan(MOMENT_MS);
+    },
+  );
+
+  test('of the greatest size takes a moment too, and a greater one is refused', () => {
+    const greatest = String.raw`\pL{490}!`;
+    expect(patternFault(greatest)).toBeUndefined();
+    const start = performance.now();
+    expect(matches('regex', greatest, 'ä'.repeat(4_000))).toBe(false);
+    expect(performance.now() - start).toBeLessThan(MOMENT_MS);
+    for (const pattern of [String.raw`\pL{501}`, '(a{1,50}){1,20}', 'x'.repeat(MAX_PATTERN + 1)])
+      expect(patternFault(pattern)).toMatch(/Is too complex|May have at most/);
+  });
+
+  test.each(['(', '(?=x)', String.raw`(a)\1`, '(?<!x)y', '[z-a]', '*', '  '])('that is none is refused: %s', pattern =>
+    expect(patternFault(pattern)).toMatch(/^Is (no expression of RE2|required)/),
+  );
+
+  test('never throws when it matches, whatever it is and whatever is said', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'binary', maxLength: 20 }),
+        fc.string({ unit: 'binary', maxLength: 50 }),
+        (pattern, text) => {
+          if (patternFault(pattern) === undefined) expect(typeof matches('regex', pattern, text)).toBe('boolean');
+        },
+      ),
+    );
+  });
+});

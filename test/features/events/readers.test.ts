@@ -1,0 +1,126 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Resources } from '../../../src/context.ts';
+import { append, EVENT_TYPES } from '../../../src/events.ts';
+import { within } from '../../../src/features/events/columns.ts';
+import { type LogReader, readOn, startReaders } from '../../../src/features/events/read.ts';
+import { enterReader } from '../../../src/features/events/readers-store.ts';
+import { eventually, startGateway, type TestGateway } from '../../support/gateway.ts';
+
+/** What follows the log for good takes every event exactly once, however many processes read, fail or stop. */
+let gateway: TestGateway;
+let resources: Resources;
+beforeAll(async () => {
+  gateway = await startGateway({ role: 'gateway' });
+  ({ resources } = gateway.gateway);
+  await gateway.database.query('create table taken (reader text, id uuid, name text)');
+});
+afterAll(() => gateway.stop());
+
+/** Notes what it takes, in the transaction that it is given. */
+const reader = (name: string, before: () => Promise<void> | void = () => undefined): LogReader => ({
+  name,
+  types: new Set(EVENT_TYPES),
+  async take(_resources, trx, stretch) {
+    await before();
+    const { rows } = await sql<{ id: string }>`
+      /* cross-tenant: a test */
+      insert into taken (reader, id, name)
+      select ${name}, e.id, e.payload -> 'group' ->> 'name' from events e
+      where ${within(stretch)} and e.type = 'group.created' returning id`.execute(trx);
+    return rows.length > 0 ? [{ queue: 'test', key: name }] : [];
+  },
+});
+
+async function write(count: number, name: string): Promise<void> {
+  for (let index = 0; index < count; index += 1) {
+    await resources.db.transaction(async trx => {
+      await append(trx, gateway.tenant.id, [
+        { type: 'group.created', payload: { group: { id: 1, name: `${name}${index}` } as never } },
+      ]);
+      if (index % 9 === 0) await new Promise(resolve => setTimeout(resolve, Math.random() * 8));
+    });
+  }
+}
+
+const taken = async (name: string): Promise<string[]> =>
+  (
+    await gateway.database.query<{ name: string }>('select name from taken where reader = $1 order by name', [name])
+  ).map(row => row.name);
+
+test('four processes read at once while others write, some of them fail: each event is taken exactly once', async () => {
+  let calls = 0;
+  const shaky = reader('shaky', () => {
+    calls += 1;
+    if (calls % 5 === 0) throw new Error('a process died');
+  });
+  await enterReader(resources.db.write, 'shaky');
+  const writers = ['a', 'b', 'c'].map(name => write(60, name));
+  let done = false;
+  const ended = Promise.all(writers).then(() => {
+    done = true;
+  });
+  const signal = new AbortController().signal;
+  const reading = Array.from({ length: 4 }, async () => {
+    while (!done) {
+      await readOn(resources, shaky, signal).catch(() => undefined);
+      await new Promise(resolve => setTimeout(resolve, 2));
+    }
+  });
+  await Promise.all([ended, ...reading]);
+  await eventually(async () => {
+    await readOn(resources, shaky, signal).catch(() => undefined);
+    expect(await taken('shaky')).toHaveLength(180);
+  });
+  const expected = ['a', 'b', 'c'].flatMap(name => Array.from({ length: 60 }, (_, index) => `${name}${index}`));
+  expect(await taken('shaky')).toEqual(expected.sort());
+  expect(calls).toBeGreaterThan(5);
+});
+
+/** Transactions of other databases of this server hold the end of the log back as well: waits until what was written lies below it. */
+const told = (): Promise<void> =>
+  eventually(async () => {
+    const [row] = await gateway.database.query<{ told: boolean }>(
+      'select max(seq) filter (where xid >= pg_snapshot_xmin(pg_current_snapshot())) is null as told from events',
+    );
+    expect(row?.told).toBe(true);
+  });
+
+test('a reader begins with what happens after it was entered, is told of events without polling, and wakes lanes once it has committed', async () => {
+  const woken: string[] = [];
+  await write(3, 'before ');
+  await told();
+  const watched = { ...resources, jobs: { wake: (queue: string, key: string) => void woken.push(`${queue}:${key}`) } };
+  const { stop } = await startReaders(watched, [reader('live')]);
+  await write(2, 'after ');
+  resources.signals.send('events');
+  await eventually(async () => expect(await taken('live')).toEqual(['after 0', 'after 1']));
+  await eventually(() => expect(new Set(woken)).toEqual(new Set(['test:live'])));
+  await stop();
+  await write(1, 'late ');
+  resources.signals.send('events');
+  await new Promise(resolve => setTimeout(resolve, 100));
+  expect(await taken('live')).toHaveLength(2);
+});
+
+test('a reader that fails holds up no other, and goes on when it is poked', async () => {
+  let fails = true;
+  const failing = reader('failing', () => {
+    if (fails) throw new Error('not now');
+  });
+  await told();
+  const { poke, stop } = await startReaders(resources, [failing, reader('well')]);
+  await write(2, 'both ');
+  resources.signals.send('events');
+  await eventually(async () => expect(await taken('well')).toHaveLength(2));
+  await eventually(() =>
+    expect(gateway.logs).toContainEqual(
+      expect.objectContaining({ reader: 'failing', err: expect.objectContaining({ message: 'not now' }) }),
+    ),
+  );
+  expect(await taken('failing')).toEqual([]);
+  fails = false;
+  poke();
+  await eventually(async () => expect(await taken('failing')).toEqual(['both 0', 'both 1']));
+  await stop();
+});

@@ -1,0 +1,228 @@
+import { createHmac } from 'node:crypto';
+import fc from 'fast-check';
+import { Webhook } from 'standardwebhooks';
+import { expect, test } from 'vitest';
+import { FieldErrorList } from '../../../src/errors.ts';
+import { RESPONSE_BYTES, storableText } from '../../../src/features/webhooks/delivery.ts';
+import { EndpointQueue } from '../../../src/features/webhooks/endpoint-queue.ts';
+import type { Target } from '../../../src/features/webhooks/endpoints-store.ts';
+import { parseHeaders } from '../../../src/features/webhooks/headers.ts';
+import type { Claimed } from '../../../src/features/webhooks/queue-store.ts';
+import { parseRetryAfter, RETRY_DELAYS_MS, retryDelayMs } from '../../../src/features/webhooks/schedule.ts';
+import { newSecret, plainSignatureOf, signatureOf, signingKey } from '../../../src/features/webhooks/signature.ts';
+import type { OpenTarget } from '../../../src/features/webhooks/target.ts';
+import { judge } from '../../../src/features/webhooks/verdict.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '../../../src/platform/clock.ts';
+import { isStorable } from '../../../src/platform/text.ts';
+
+test('the signature of the check value is the check value', () => {
+  const signature = signatureOf(
+    [signingKey('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')],
+    'msg_p5jXN8AQM9LWM0D4loKWxJek',
+    1614265330,
+    '{"test": 2432232314}',
+  );
+  expect(signature).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
+});
+
+test('the standard library verifies what any of two living secrets signs, whatever the body, and nothing that was changed', () => {
+  const [now, before] = [newSecret(), newSecret()];
+  const timestamp = Math.floor(Date.now() / SECOND);
+  fc.assert(
+    fc.property(fc.uuid({ version: 7 }), fc.json({ stringUnit: 'grapheme' }), (id, body) => {
+      const headers = {
+        'webhook-id': id,
+        'webhook-timestamp': String(timestamp),
+        'webhook-signature': signatureOf([signingKey(now), signingKey(before)], id, timestamp, body),
+      };
+      expect(headers['webhook-signature'].split(' ')).toHaveLength(2);
+      for (const secret of [now, before]) expect(new Webhook(secret).verify(body, headers)).toEqual(JSON.parse(body));
+      expect(() => new Webhook(newSecret()).verify(body, headers)).toThrow();
+      expect(() => new Webhook(now).verify(`${body} `, headers)).toThrow();
+    }),
+  );
+});
+
+test('a secret is whsec_ and 32 bytes, never the same; old receivers use it as it is written', () => {
+  const secrets = Array.from({ length: 100 }, newSecret);
+  expect(new Set(secrets).size).toBe(100);
+  for (const secret of secrets) {
+    expect(secret).toMatch(/^whsec_/);
+    expect(Buffer.from(secret.slice(6), 'base64')).toHaveLength(32);
+    expect(plainSignatureOf(signingKey(secret), 'é')).toBe(createHmac('sha256', secret).update('é').digest('hex'));
+  }
+});
+
+test('the table of retries is that of the contract', () => {
+  expect(RETRY_DELAYS_MS).toEqual([
+    5 * SECOND,
+    5 * MINUTE,
+    30 * MINUTE,
+    2 * HOUR,
+    5 * HOUR,
+    10 * HOUR,
+    14 * HOUR,
+    20 * HOUR,
+    24 * HOUR,
+  ]);
+  expect(retryDelayMs(10, undefined, 0)).toBeUndefined();
+});
+
+test('a retry is never sooner than the table or the receiver says, nor later than a tenth more, and no receiver puts it off for more than a day', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 9 }),
+      fc.option(fc.integer({ min: 0, max: 10 * DAY }), { nil: undefined }),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      (tries, retryAfterMs, jitter) => {
+        const ms = retryDelayMs(tries, retryAfterMs, jitter) ?? Number.NaN;
+        const least = Math.max(RETRY_DELAYS_MS[tries - 1] ?? 0, Math.min(retryAfterMs ?? 0, DAY));
+        expect(ms).toBeGreaterThanOrEqual(least);
+        expect(ms).toBeLessThanOrEqual(Math.ceil(least * 1.1));
+      },
+    ),
+  );
+});
+
+test.each([
+  ['120', 120 * SECOND],
+  [' 0 ', 0],
+  ['Sat, 31 Jan 2026 08:00:00 GMT', 60 * SECOND],
+  ['Sat, 31 Jan 2026 07:00:00 GMT', 0],
+  ['-5', undefined],
+  ['1.5', undefined],
+  ['soon', undefined],
+  ['2026-01-31', undefined],
+  ['', undefined],
+  [undefined, undefined],
+])('Retry-After %j is read', (text, ms) => expect(parseRetryAfter(text, Date.parse('2026-01-31T07:59:00Z'))).toBe(ms));
+
+test('an attempt is success for 2xx alone, ends the delivery for 410, and is tried again for everything else until the table ends', () => {
+  const at = { isTest: false, nowMs: 0, jitter: 0 };
+  fc.assert(
+    fc.property(fc.integer({ min: 200, max: 599 }), fc.integer({ min: 1, max: 12 }), (status, tries) => {
+      const { body } = { body: Buffer.alloc(0) };
+      const verdict = judge({ kind: 'answer', status, retryAfter: undefined, body }, { ...at, tries });
+      if (status < 300) expect(verdict).toEqual({ status: 'delivered', nextAttemptMs: null, error: null, gone: false });
+      else if (status === 410 || tries >= 10)
+        expect(verdict).toMatchObject({ status: 'failed', nextAttemptMs: null, gone: status === 410 });
+      else expect(verdict).toMatchObject({ status: 'pending', nextAttemptMs: RETRY_DELAYS_MS[tries - 1], gone: false });
+    }),
+  );
+  const failure = { kind: 'failure', reason: 'ECONNREFUSED', timedOut: false } as const;
+  expect(judge(failure, { ...at, tries: 1 })).toMatchObject({ status: 'pending', error: 'ECONNREFUSED' });
+  expect(judge(failure, { ...at, tries: 1, isTest: true })).toMatchObject({ status: 'failed', nextAttemptMs: null });
+});
+
+test('whatever a receiver answers can be stored', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: RESPONSE_BYTES }), bytes => {
+      expect(isStorable(storableText(Buffer.from(bytes)))).toBe(true);
+    }),
+  );
+  const cut = Buffer.from(`${'x'.repeat(RESPONSE_BYTES - 2)}€`).subarray(0, RESPONSE_BYTES);
+  expect(storableText(cut)).toBe('x'.repeat(RESPONSE_BYTES - 2));
+  expect(storableText(Buffer.from('a\0b'))).toBe('ab');
+});
+
+test('no header of an endpoint can be what the gateway says, whatever its case', () => {
+  const names = [
+    'Host',
+    'content-length',
+    'Content-Type',
+    'CONNECTION',
+    'Keep-Alive',
+    'TE',
+    'Trailer',
+    'Transfer-Encoding',
+    'Upgrade',
+    'Expect',
+    'User-Agent',
+    'Webhook-Id',
+    'webhook-timestamp',
+    'WEBHOOK-SIGNATURE',
+    'X-Webhook-Event',
+    'x-webhook-signature',
+    'Proxy-Authorization',
+    'Proxy-Connection',
+    'HTTP2-Settings',
+    'Content-Encoding',
+    'Accept-Encoding',
+    'a b',
+    'a:b',
+    '',
+    'ä',
+    'a\n',
+  ];
+  for (const name of names) {
+    const errors = new FieldErrorList();
+    parseHeaders([{ name, value: 'x' }], errors);
+    expect([name, Object.keys(errors.fields)]).toEqual([name, ['headers']]);
+  }
+  const errors = new FieldErrorList();
+  const headers = [
+    { name: 'Authorization', value: ' Basic abc ' },
+    { name: 'x-api-key', value: '' },
+  ];
+  expect(parseHeaders(headers, errors)).toEqual([
+    { name: 'Authorization', value: 'Basic abc' },
+    { name: 'x-api-key', value: '' },
+  ]);
+  expect(errors.isEmpty).toBe(true);
+  parseHeaders([...headers, { name: 'AUTHORIZATION', value: 'x' }], errors);
+  expect(errors.fields['headers']).toEqual(['AUTHORIZATION is there twice.']);
+});
+
+test('a queue gives every delivery once and in order, whatever is changed, put in and begun again meanwhile', async () => {
+  const at = '2026-01-31T07:58:39.120Z';
+  const idOf = (index: number): string => `019b76da-a800-7000-8000-${String(index).padStart(12, '0')}`;
+  const rowOf = (index: number) => ({ id: idOf(index), next_attempt_at: at }) as Claimed;
+  const target = { enabled: true, tenant_status: 'active', failing_since: null } as Target;
+  const steps = fc.array(fc.constantFrom('take', 'take', 'take', 'change', 'put', 'wait', 'again'), { maxLength: 300 });
+  await fc.assert(
+    fc.asyncProperty(fc.nat({ max: 120 }), fc.integer({ min: 1, max: 40 }), steps, async (first, limit, actions) => {
+      /** What waits in the table. */
+      let waiting = Array.from({ length: first }, (_, index) => rowOf(index));
+      let made = first;
+      const taken: string[] = [];
+      let fetching = Promise.resolve();
+      const fetch = async (one: EndpointQueue): Promise<void> => {
+        await new Promise(resolve => setImmediate(resolve));
+        one.fill(target, () => ({}) as OpenTarget);
+        const { wanted } = one;
+        if (!wanted) return;
+        const found = waiting.filter(row => wanted.behind === undefined || row.id > wanted.behind.id).slice(0, limit);
+        await new Promise(resolve => setImmediate(resolve));
+        one.add(found, found.length >= limit);
+      };
+      const queue = new EndpointQueue(1, 2, one => {
+        fetching = fetching.then(() => fetch(one));
+        return fetching;
+      });
+      const take = async (): Promise<boolean> => {
+        const next = await queue.next();
+        if (next) taken.push(next.id);
+        return next !== undefined;
+      };
+      for (const action of actions) {
+        if (action === 'take') await take();
+        if (action === 'change') queue.refresh();
+        if (action === 'wait') await new Promise(resolve => setImmediate(resolve));
+        if (action === 'put') {
+          waiting.push(rowOf(made));
+          made += 1;
+          queue.poke();
+        }
+        if (action === 'again') {
+          // All that was taken is written by then, and so waits no more.
+          waiting = waiting.filter(row => !taken.includes(row.id));
+          await queue.restart();
+        }
+      }
+      queue.poke();
+      while (await take()) queue.poke();
+      expect(taken).toEqual(Array.from({ length: made }, (_, index) => idOf(index)));
+    }),
+    { numRuns: 60 },
+  );
+});
