@@ -19,10 +19,10 @@ const PIECE = Buffer.alloc(64 * 1024, 1);
 const PDF_HEAD = Buffer.concat([Buffer.from('%PDF-1.4\n'), PIECE.subarray(9)]);
 
 /** One and the same piece again and again, so that what is held is not ours. @param look called now and then in the midst */
-async function* document(look: () => void): AsyncGenerator<Buffer> {
+async function* document(look: () => Promise<void>): AsyncGenerator<Buffer> {
   yield PDF_HEAD;
   for (let sent = PIECE.length; sent < SIZE; sent += PIECE.length) {
-    if (sent % LOOK_EVERY === 0) look();
+    if (sent % LOOK_EVERY === 0) await look();
     yield PIECE;
   }
 }
@@ -42,14 +42,14 @@ test.each([
 /** Lets a file through, up and down. @returns the most bytes that were held meanwhile; the emulated network and the client, in this process too, are counted along */
 async function mostHeld(): Promise<number> {
   const id = await media.place({ filename: 'a.pdf' });
-  const before = held();
+  const before = await held();
   const seen: number[] = [];
-  const look = (): void => void seen.push(held() - before);
+  const look = async (): Promise<void> => void seen.push((await held()) - before);
   const answer = await media.put(id, document(look), { 'content-length': String(SIZE) });
   expect(answer).toMatchObject({ status: 201, body: { data: { size: SIZE } } });
   let size = 0;
   for await (const piece of (await media.get(id)).body ?? []) {
-    if (Math.floor(size / LOOK_EVERY) !== Math.floor((size + piece.length) / LOOK_EVERY)) look();
+    if (Math.floor(size / LOOK_EVERY) !== Math.floor((size + piece.length) / LOOK_EVERY)) await look();
     size += piece.length;
   }
   expect(size).toBe(SIZE);
