@@ -2,7 +2,7 @@ import { builder } from '../../builder.ts';
 import { notFound } from '../../errors.ts';
 import { numericId } from '../../global-ids.ts';
 import { tenantOf } from '../caller.ts';
-import { connectionOf, DateTimeFilter, OrderDirection, pageArgs, StringFilter } from '../lists/schema.ts';
+import { connectionOf, DateTimeFilter, listArgs, orderOf, StringFilter } from '../lists/schema.ts';
 import { type BotKind, type BotRefusal, type BotRow, KINDS, MAX, TRIGGERS, type Trigger } from './bot.ts';
 import { changeBot, createBot, removeBot } from './change.ts';
 import { botPage } from './list.ts';
@@ -126,22 +126,12 @@ const Filter = builder.inputType('BotFilter', {
     updatedAt: t.field({ type: DateTimeFilter, description: 'By when it was last changed.' }),
   }),
 });
-const OrderField = builder.enumType('BotOrderField', {
-  description: 'What bots can be sorted by.',
-  values: {
-    ID: { value: 'id', description: 'The order in which they were made.' },
-    NAME: { value: 'name', description: 'The name.' },
-    PRIORITY: { value: 'priority', description: 'The priority.' },
-    CREATED_AT: { value: 'createdAt', description: 'When it was made.' },
-    UPDATED_AT: { value: 'updatedAt', description: 'When it was last changed.' },
-  } as const,
-});
-const Order = builder.inputType('BotOrder', {
-  description: 'One key of the order of bots.',
-  fields: t => ({
-    field: t.field({ type: OrderField, required: true, description: 'What to sort by.' }),
-    direction: t.field({ type: OrderDirection, required: true, defaultValue: 'asc', description: 'Which end first.' }),
-  }),
+const Order = orderOf('Bot', 'bots', {
+  ID: { value: 'id', description: 'The order in which they were made.' },
+  NAME: { value: 'name', description: 'The name.' },
+  PRIORITY: { value: 'priority', description: 'The priority.' },
+  CREATED_AT: { value: 'createdAt', description: 'When it was made.' },
+  UPDATED_AT: { value: 'updatedAt', description: 'When it was last changed.' },
 });
 
 builder.queryFields(t => ({
@@ -151,9 +141,7 @@ builder.queryFields(t => ({
       'The bots of the tenant, oldest first where no order is asked for. `search` looks in names and keywords.',
     authScopes: { scope: 'bots:read' },
     args: {
-      ...pageArgs(),
-      filter: t.arg({ type: Filter, description: 'Which of them.' }),
-      orderBy: t.arg({ type: [Order], description: 'In which order; the id breaks ties.' }),
+      ...listArgs(Filter, Order),
     },
     resolve: (_root, args, context) => botPage(context, args),
   }),

@@ -1,6 +1,6 @@
 import { builder } from '../../builder.ts';
 import { MAX_NAMES } from '../labels/group-names.ts';
-import { DateTimeFilter, IDFilter, OrderDirection, StringFilter } from '../lists/schema.ts';
+import { DateTimeFilter, IDFilter, orderOf, StringFilter } from '../lists/schema.ts';
 
 /** The inputs that name a contact's fields. */
 
@@ -130,21 +130,10 @@ export const ContactFilter = builder.inputType('ContactFilter', {
   }),
 });
 
-const ContactOrderField = builder.enumType('ContactOrderField', {
-  description: 'What contacts can be sorted by.',
-  values: {
-    ID: { value: 'id', description: 'The order in which they were made.' },
-    FIRST_NAME: { value: 'firstName', description: 'The first name.' },
-    LAST_NAME: { value: 'lastName', description: 'The last name.' },
-    CREATED_AT: { value: 'createdAt', description: 'When it was made.' },
-    UPDATED_AT: { value: 'updatedAt', description: 'When it was last changed.' },
-  } as const,
-});
-
-export const ContactOrder = builder.inputType('ContactOrder', {
-  description: 'One key of the order of contacts.',
-  fields: t => ({
-    field: t.field({ type: ContactOrderField, required: true, description: 'What to sort by.' }),
-    direction: t.field({ type: OrderDirection, required: true, defaultValue: 'asc', description: 'Which end first.' }),
-  }),
+export const ContactOrder = orderOf('Contact', 'contacts', {
+  ID: { value: 'id', description: 'The order in which they were made.' },
+  FIRST_NAME: { value: 'firstName', description: 'The first name.' },
+  LAST_NAME: { value: 'lastName', description: 'The last name.' },
+  CREATED_AT: { value: 'createdAt', description: 'When it was made.' },
+  UPDATED_AT: { value: 'updatedAt', description: 'When it was last changed.' },
 });

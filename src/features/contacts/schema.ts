@@ -6,7 +6,7 @@ import { tenantOf } from '../caller.ts';
 import { countryOf } from '../countries/country.ts';
 import { CountryType } from '../countries/schema.ts';
 import { Group, Source, Status } from '../labels/schema.ts';
-import { connectionOf, pageArgs } from '../lists/schema.ts';
+import { connectionOf, listArgs } from '../lists/schema.ts';
 import { StaffMember } from '../staff/schema.ts';
 import { type ContactRow, fullName } from './contact.ts';
 import { createContact } from './create.ts';
@@ -159,9 +159,7 @@ builder.queryFields(t => ({
       'The contacts of the tenant, newest first where no order is asked for. The search looks into names, e-mail address, phone and company.',
     authScopes: { scope: 'contacts:read' },
     args: {
-      ...pageArgs(),
-      filter: t.arg({ type: ContactFilter, description: 'Which of them.' }),
-      orderBy: t.arg({ type: [ContactOrder], description: 'In which order; the id breaks ties.' }),
+      ...listArgs(ContactFilter, ContactOrder),
     },
     resolve: (_root, args, context, info) => contactPage(context, args, selectionOf(info)),
   }),

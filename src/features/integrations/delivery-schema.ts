@@ -4,7 +4,7 @@ import { selectionOf } from '../../graphql/selection.ts';
 import { tenantOf } from '../caller.ts';
 import { Contact } from '../contacts/schema.ts';
 import { Group } from '../labels/schema.ts';
-import { connectionOf, DateTimeFilter, IDFilter, OrderDirection, pageArgs, StringFilter } from '../lists/schema.ts';
+import { connectionOf, DateTimeFilter, IDFilter, listArgs, orderOf, StringFilter } from '../lists/schema.ts';
 import { RenderedTemplate } from '../templates/send-schema.ts';
 import { getDeliveries } from './deliveries-store.ts';
 import { type DeliveryRow, OUTCOMES, type Outcome, type Result } from './delivery.ts';
@@ -139,19 +139,9 @@ const Filter = builder.inputType('IntegrationDeliveryFilter', {
     receivedAt: t.field({ type: DateTimeFilter, description: 'By when it came.' }),
   }),
 });
-const OrderField = builder.enumType('IntegrationDeliveryOrderField', {
-  description: 'What payloads can be sorted by.',
-  values: {
-    ID: { value: 'id', description: 'The order in which they came.' },
-    RECEIVED_AT: { value: 'receivedAt', description: 'When it came.' },
-  } as const,
-});
-const Order = builder.inputType('IntegrationDeliveryOrder', {
-  description: 'One key of the order of payloads.',
-  fields: t => ({
-    field: t.field({ type: OrderField, required: true, description: 'What to sort by.' }),
-    direction: t.field({ type: OrderDirection, required: true, defaultValue: 'asc', description: 'Which end first.' }),
-  }),
+const Order = orderOf('IntegrationDelivery', 'payloads', {
+  ID: { value: 'id', description: 'The order in which they came.' },
+  RECEIVED_AT: { value: 'receivedAt', description: 'When it came.' },
 });
 
 const MismatchType = builder.enumType('IntegrationMismatch', {
@@ -263,9 +253,7 @@ builder.queryFields(t => ({
     description: 'What shops sent, newest first where no order is asked for.',
     authScopes: { scope: 'integrations:read' },
     args: {
-      ...pageArgs(),
-      filter: t.arg({ type: Filter, description: 'Which of them.' }),
-      orderBy: t.arg({ type: [Order], description: 'In which order; the id breaks ties.' }),
+      ...listArgs(Filter, Order),
     },
     resolve: (_root, args, context, info) => deliveryPage(context, args, selectionOf(info)),
   }),

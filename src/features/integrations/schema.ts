@@ -1,7 +1,7 @@
 import { builder } from '../../builder.ts';
 import { numericId } from '../../global-ids.ts';
 import { tenantOf } from '../caller.ts';
-import { connectionOf, DateTimeFilter, OrderDirection, pageArgs, StringFilter } from '../lists/schema.ts';
+import { connectionOf, DateTimeFilter, listArgs, orderOf, StringFilter } from '../lists/schema.ts';
 import {
   changeIntegration,
   DEFAULT_OVERLAP_HOURS,
@@ -91,20 +91,10 @@ const Filter = builder.inputType('IntegrationFilter', {
     createdAt: t.field({ type: DateTimeFilter, description: 'By when it was made.' }),
   }),
 });
-const OrderField = builder.enumType('IntegrationOrderField', {
-  description: 'What integrations can be sorted by.',
-  values: {
-    ID: { value: 'id', description: 'The order in which they were made.' },
-    NAME: { value: 'name', description: 'The name.' },
-    CREATED_AT: { value: 'createdAt', description: 'When it was made.' },
-  } as const,
-});
-const Order = builder.inputType('IntegrationOrder', {
-  description: 'One key of the order of integrations.',
-  fields: t => ({
-    field: t.field({ type: OrderField, required: true, description: 'What to sort by.' }),
-    direction: t.field({ type: OrderDirection, required: true, defaultValue: 'asc', description: 'Which end first.' }),
-  }),
+const Order = orderOf('Integration', 'integrations', {
+  ID: { value: 'id', description: 'The order in which they were made.' },
+  NAME: { value: 'name', description: 'The name.' },
+  CREATED_AT: { value: 'createdAt', description: 'When it was made.' },
 });
 
 builder.queryFields(t => ({
@@ -113,9 +103,7 @@ builder.queryFields(t => ({
     description: 'The integrations of the tenant, by name unless another order is asked for.',
     authScopes: { scope: 'integrations:read' },
     args: {
-      ...pageArgs(),
-      filter: t.arg({ type: Filter, description: 'Which of them.' }),
-      orderBy: t.arg({ type: [Order], description: 'In which order; the id breaks ties.' }),
+      ...listArgs(Filter, Order),
     },
     resolve: (_root, args, context) => integrationPage(context, args),
   }),

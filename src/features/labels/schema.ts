@@ -5,7 +5,7 @@ import { inputId, numericId } from '../../global-ids.ts';
 import { selectionOf } from '../../graphql/selection.ts';
 import type { Scope } from '../../scopes.ts';
 import { tenantOf } from '../caller.ts';
-import { connectionOf, DateTimeFilter, IDFilter, OrderDirection, pageArgs, StringFilter } from '../lists/schema.ts';
+import { connectionOf, DateTimeFilter, IDFilter, listArgs, orderOf, StringFilter } from '../lists/schema.ts';
 import {
   type CreatedLabels,
   changeLabel,
@@ -87,26 +87,11 @@ function defineLabel(kind: LabelKind) {
       updatedAt: t.field({ type: DateTimeFilter, description: 'By when it was last changed.' }),
     }),
   });
-  const OrderField = builder.enumType(`${type}OrderField`, {
-    description: `What ${list} can be sorted by.`,
-    values: {
-      ID: { value: 'id', description: 'The order in which they were made.' },
-      NAME: { value: 'name', description: 'The name.' },
-      CREATED_AT: { value: 'createdAt', description: 'When it was made.' },
-      UPDATED_AT: { value: 'updatedAt', description: 'When it was last changed.' },
-    } as const,
-  });
-  const Order = builder.inputType(`${type}Order`, {
-    description: `One key of the order of ${list}.`,
-    fields: t => ({
-      field: t.field({ type: OrderField, required: true, description: 'What to sort by.' }),
-      direction: t.field({
-        type: OrderDirection,
-        required: true,
-        defaultValue: 'asc',
-        description: 'Which end first.',
-      }),
-    }),
+  const Order = orderOf(type, list, {
+    ID: { value: 'id', description: 'The order in which they were made.' },
+    NAME: { value: 'name', description: 'The name.' },
+    CREATED_AT: { value: 'createdAt', description: 'When it was made.' },
+    UPDATED_AT: { value: 'updatedAt', description: 'When it was last changed.' },
   });
 
   const input = (name: string, about: string, nameRequired: boolean, withKey: boolean) =>
@@ -161,9 +146,7 @@ function defineLabel(kind: LabelKind) {
       description: `The ${list} of the tenant.`,
       authScopes: scope('read'),
       args: {
-        ...pageArgs(),
-        filter: t.arg({ type: Filter, description: 'Which of them.' }),
-        orderBy: t.arg({ type: [Order], description: 'In which order; the id breaks ties.' }),
+        ...listArgs(Filter, Order),
       },
       resolve: (_root, args, context, info) => labelPage(context, kind, args, selectionOf(info)),
     }),

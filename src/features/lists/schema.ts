@@ -1,10 +1,12 @@
-import type { ObjectRef } from '@pothos/core';
+import type { EnumRef, InputRef, ObjectRef } from '@pothos/core';
 import { builder } from '../../builder.ts';
-import { MAX_PAGE_SIZE, type Page } from './list.ts';
+import { type ListArgs, MAX_PAGE_SIZE, type Page } from './list.ts';
 
 /** Inputs and objects that every list shares. */
 
-export const OrderDirection = builder.enumType('OrderDirection', {
+type Types = typeof builder.$inferSchemaTypes;
+
+const OrderDirection = builder.enumType('OrderDirection', {
   description: 'Which end of an order comes first.',
   values: {
     ASC: { value: 'asc', description: 'Smallest first.' },
@@ -61,10 +63,67 @@ export const DateTimeFilter = builder.inputType('DateTimeFilter', {
   }),
 });
 
+export const BooleanFilter = builder.inputType('BooleanFilter', {
+  description: 'Compares yes and no.',
+  fields: t => ({
+    eq: t.boolean({ description: 'Equal.' }),
+    ne: t.boolean({ description: 'Not equal.' }),
+  }),
+});
+
+/** Defines `<Enum>Filter`: what can be asked of a field that is one of a closed list of words. */
+export const enumFilter = <Word extends string>(of: EnumRef<Types, Word>) =>
+  builder.inputType(`${of.name}Filter`, {
+    description: `Compares a ${of.name}. Several conditions all have to hold.`,
+    fields: t => ({
+      eq: t.field({ type: of, description: 'Equal.' }),
+      ne: t.field({ type: of, description: 'Not equal, or none.' }),
+      in: t.field({ type: [of], description: 'One of these.' }),
+      notIn: t.field({ type: [of], description: 'None of these.' }),
+      isNull: t.boolean({ description: 'Has none (true) or has one (false).' }),
+    }),
+  });
+
+/** Defines `<Name>Order` and `<Name>OrderField`. @param keys names in GraphQL with those of the list's definition */
+export function orderOf(
+  name: string,
+  plural: string,
+  keys: Readonly<Record<string, { readonly value: string; readonly description: string }>>,
+) {
+  const Field = builder.enumType(`${name}OrderField`, {
+    description: `What ${plural} can be sorted by.`,
+    values: keys,
+  });
+  return builder.inputType(`${name}Order`, {
+    description: `One key of the order of ${plural}.`,
+    fields: t => ({
+      field: t.field({ type: Field, required: true, description: 'What to sort by.' }),
+      direction: t.field({
+        type: OrderDirection,
+        required: true,
+        defaultValue: 'asc',
+        description: 'Which end first.',
+      }),
+    }),
+  });
+}
+
 const PAGE = `1 to ${MAX_PAGE_SIZE}`;
 
+/** All arguments of a connection: where a page begins, what is in the list, in which order. */
+export const listArgs = <Filter extends object>(
+  filter: InputRef<Filter>,
+  order: InputRef<NonNullable<ListArgs['orderBy']>[number]>,
+) => ({
+  ...pageArgs(),
+  ...builder.args(t => ({
+    filter: t.field({ type: filter, description: 'Which of them.' }),
+    orderBy: t.field({ type: [order], description: 'In which order; the id breaks ties.' }),
+  })),
+});
+
 /** The paging arguments of a connection. `offset` is for page-numbered clients; cursors go on where a page ended, however far. */
-export const pageArgs = () =>
+const pageArgs = () =>
   builder.args(t => ({
     first: t.int({ description: `The first rows (${PAGE}; 20 when nothing is said).` }),
     after: t.string({ description: 'Begin behind this cursor.' }),
@@ -77,10 +136,7 @@ export const pageArgs = () =>
   }));
 
 /** Defines `<Name>Connection` and `<Name>Edge` over pages of rows. Cursors are only made where they are asked for. */
-export function connectionOf<Row extends object>(
-  name: string,
-  node: ObjectRef<typeof builder.$inferSchemaTypes, Row, Row>,
-) {
+export function connectionOf<Row extends object>(name: string, node: ObjectRef<Types, Row, Row>) {
   const edge = builder.objectRef<{ readonly row: Row; readonly page: Page<Row> }>(`${name}Edge`).implement({
     description: `A ${name} in a list, with its place there.`,
     fields: t => ({

@@ -5,7 +5,7 @@ import { selectionOf } from '../../graphql/selection.ts';
 import { tenantOf } from '../caller.ts';
 import { Channel } from '../channels/schema.ts';
 import { Contact } from '../contacts/schema.ts';
-import { connectionOf, DateTimeFilter, IDFilter, OrderDirection, pageArgs, StringFilter } from '../lists/schema.ts';
+import { connectionOf, DateTimeFilter, IDFilter, listArgs, orderOf, StringFilter } from '../lists/schema.ts';
 import { messagePage } from './list.ts';
 import { markRead } from './mark-read.ts';
 import type { MessageError, MessageRow } from './message.ts';
@@ -179,21 +179,10 @@ const MessageFilter = builder.inputType('MessageFilter', {
   }),
 });
 
-const MessageOrderField = builder.enumType('MessageOrderField', {
-  description: 'What messages can be sorted by.',
-  values: {
-    ID: { value: 'id', description: 'The order in time.' },
-    CREATED_AT: { value: 'createdAt', description: 'When it was accepted or received.' },
-    UPDATED_AT: { value: 'updatedAt', description: 'When it last changed.' },
-  } as const,
-});
-
-const MessageOrder = builder.inputType('MessageOrder', {
-  description: 'One key of the order of messages.',
-  fields: t => ({
-    field: t.field({ type: MessageOrderField, required: true, description: 'What to sort by.' }),
-    direction: t.field({ type: OrderDirection, required: true, defaultValue: 'asc', description: 'Which end first.' }),
-  }),
+const MessageOrder = orderOf('Message', 'messages', {
+  ID: { value: 'id', description: 'The order in time.' },
+  CREATED_AT: { value: 'createdAt', description: 'When it was accepted or received.' },
+  UPDATED_AT: { value: 'updatedAt', description: 'When it last changed.' },
 });
 
 builder.queryFields(t => ({
@@ -202,9 +191,7 @@ builder.queryFields(t => ({
     description: 'The messages of the tenant, newest first where no order is asked for.',
     authScopes: { scope: 'messages:read' },
     args: {
-      ...pageArgs(),
-      filter: t.arg({ type: MessageFilter, description: 'Which of them.' }),
-      orderBy: t.arg({ type: [MessageOrder], description: 'In which order; the id breaks ties.' }),
+      ...listArgs(MessageFilter, MessageOrder),
     },
     resolve: (_root, args, context, info) => messagePage(context, args, selectionOf(info)),
   }),

@@ -1,7 +1,7 @@
 import { builder } from '../../builder.ts';
 import { inputId, optionalInputId } from '../../global-ids.ts';
 import { tenantOf } from '../caller.ts';
-import { connectionOf, DateTimeFilter, OrderDirection, pageArgs, StringFilter } from '../lists/schema.ts';
+import { connectionOf, DateTimeFilter, listArgs, orderOf, StringFilter } from '../lists/schema.ts';
 import { createTemplate } from './create.ts';
 import { templateOf } from './find.ts';
 import { templatePage } from './list.ts';
@@ -148,32 +148,16 @@ const Filter = builder.inputType('TemplateFilter', {
     updatedAt: t.field({ type: DateTimeFilter, description: 'By when it was last seen to change.' }),
   }),
 });
-const OrderField = builder.enumType('TemplateOrderField', {
-  description: 'What templates can be sorted by.',
-  values: {
-    ID: { value: 'id', description: 'The order in which we first saw them.' },
-    NAME: { value: 'name', description: 'The name.' },
-    CREATED_AT: { value: 'createdAt', description: 'When we first saw it.' },
-    UPDATED_AT: { value: 'updatedAt', description: 'When it was last seen to change.' },
-  } as const,
-});
-const Order = builder.inputType('TemplateOrder', {
-  description: 'One key of the order of templates.',
-  fields: t => ({
-    field: t.field({ type: OrderField, required: true, description: 'What to sort by.' }),
-    direction: t.field({ type: OrderDirection, required: true, defaultValue: 'asc', description: 'Which end first.' }),
-  }),
+const Order = orderOf('Template', 'templates', {
+  ID: { value: 'id', description: 'The order in which we first saw them.' },
+  NAME: { value: 'name', description: 'The name.' },
+  CREATED_AT: { value: 'createdAt', description: 'When we first saw it.' },
+  UPDATED_AT: { value: 'updatedAt', description: 'When it was last seen to change.' },
 });
 
 export const TemplateConnection = connectionOf('Template', Template);
 
-export const templateArgs = () => ({
-  ...pageArgs(),
-  ...builder.args(t => ({
-    filter: t.field({ type: Filter, description: 'Which of them.' }),
-    orderBy: t.field({ type: [Order], description: 'In which order; the id breaks ties.' }),
-  })),
-});
+export const templateArgs = () => listArgs(Filter, Order);
 
 builder.queryFields(t => ({
   templates: t.field({

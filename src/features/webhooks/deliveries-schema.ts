@@ -2,7 +2,7 @@ import { builder } from '../../builder.ts';
 import { inputId, numericId, uuidOf } from '../../global-ids.ts';
 import { isUuid } from '../../platform/ids.ts';
 import { tenantOf } from '../caller.ts';
-import { connectionOf, DateTimeFilter, OrderDirection, pageArgs, StringFilter } from '../lists/schema.ts';
+import { connectionOf, DateTimeFilter, listArgs, orderOf, StringFilter } from '../lists/schema.ts';
 import { getDeliveries } from './deliveries-store.ts';
 import type { DeliveryRow, PublicAttempt } from './delivery.ts';
 import { findDelivery } from './find.ts';
@@ -86,16 +86,8 @@ const Filter = builder.inputType('WebhookDeliveryFilter', {
     createdAt: t.field({ type: DateTimeFilter, description: 'By when they were put into the queue.' }),
   }),
 });
-const OrderField = builder.enumType('WebhookDeliveryOrderField', {
-  description: 'What deliveries can be sorted by.',
-  values: { CREATED_AT: { value: 'createdAt', description: 'When they were put into the queue.' } } as const,
-});
-const Order = builder.inputType('WebhookDeliveryOrder', {
-  description: 'One key of the order of deliveries.',
-  fields: t => ({
-    field: t.field({ type: OrderField, required: true, description: 'What to sort by.' }),
-    direction: t.field({ type: OrderDirection, required: true, defaultValue: 'asc', description: 'Which end first.' }),
-  }),
+const Order = orderOf('WebhookDelivery', 'deliveries', {
+  CREATED_AT: { value: 'createdAt', description: 'When they were put into the queue.' },
 });
 
 builder.queryFields(t => ({
@@ -105,11 +97,7 @@ builder.queryFields(t => ({
     authScopes: { scope: 'webhooks:read' },
     args: {
       endpointId: t.arg.id({ required: true, description: 'The endpoint: its global id or databaseId.' }),
-      ...pageArgs(),
-      ...builder.args(a => ({
-        filter: a.field({ type: Filter, description: 'Which of them.' }),
-        orderBy: a.field({ type: [Order], description: 'In which order; the id breaks ties.' }),
-      })),
+      ...listArgs(Filter, Order),
     },
     resolve: (_root, { endpointId, ...args }, context) =>
       deliveryPage(context, numericId('WebhookEndpoint', endpointId), args),

@@ -1,7 +1,7 @@
 import { builder } from '../../builder.ts';
 import { numericId } from '../../global-ids.ts';
 import { tenantOf } from '../caller.ts';
-import { connectionOf, DateTimeFilter, OrderDirection, pageArgs, StringFilter } from '../lists/schema.ts';
+import { connectionOf, DateTimeFilter, listArgs, orderOf, StringFilter } from '../lists/schema.ts';
 import { type CreatedEndpoint, createEndpoint } from './create.ts';
 import { DISABLED_REASONS, type EndpointRow, MAX_ENDPOINTS } from './endpoint.ts';
 import { getEndpoints } from './endpoints-store.ts';
@@ -93,20 +93,10 @@ const Filter = builder.inputType('WebhookEndpointFilter', {
     updatedAt: t.field({ type: DateTimeFilter, description: 'By when they were last changed.' }),
   }),
 });
-const OrderField = builder.enumType('WebhookEndpointOrderField', {
-  description: 'What endpoints can be sorted by.',
-  values: {
-    ID: { value: 'id', description: 'The order in which they were made.' },
-    CREATED_AT: { value: 'createdAt', description: 'When they were made.' },
-    UPDATED_AT: { value: 'updatedAt', description: 'When they were last changed.' },
-  } as const,
-});
-const Order = builder.inputType('WebhookEndpointOrder', {
-  description: 'One key of the order of endpoints.',
-  fields: t => ({
-    field: t.field({ type: OrderField, required: true, description: 'What to sort by.' }),
-    direction: t.field({ type: OrderDirection, required: true, defaultValue: 'asc', description: 'Which end first.' }),
-  }),
+const Order = orderOf('WebhookEndpoint', 'endpoints', {
+  ID: { value: 'id', description: 'The order in which they were made.' },
+  CREATED_AT: { value: 'createdAt', description: 'When they were made.' },
+  UPDATED_AT: { value: 'updatedAt', description: 'When they were last changed.' },
 });
 
 builder.queryFields(t => ({
@@ -116,11 +106,7 @@ builder.queryFields(t => ({
       'The endpoints to which events are delivered, in the order in which they were made. `search` looks in addresses and descriptions.',
     authScopes: { scope: 'webhooks:read' },
     args: {
-      ...pageArgs(),
-      ...builder.args(a => ({
-        filter: a.field({ type: Filter, description: 'Which of them.' }),
-        orderBy: a.field({ type: [Order], description: 'In which order; the id breaks ties.' }),
-      })),
+      ...listArgs(Filter, Order),
     },
     resolve: (_root, args, context) => endpointPage(context, args),
   }),
