@@ -6,7 +6,7 @@ import { isStorable } from './text.ts';
  * values only ever as parameters. The text depends on the shape of the request alone, so that it can be prepared.
  */
 
-export type ColumnType = 'text' | 'bigint' | 'smallint' | 'timestamptz' | 'uuid';
+export type ColumnType = 'text' | 'bigint' | 'smallint' | 'timestamptz' | 'uuid' | 'boolean';
 export type Operator = 'eq' | 'ne' | 'gt' | 'gte' | 'lt' | 'lte' | 'like' | 'in' | 'notIn' | 'between' | 'isNull';
 
 export interface ListColumn {
@@ -152,6 +152,8 @@ function isValueOf(type: ColumnType, value: unknown): boolean {
       return typeof value === 'string' && isStorable(value);
     case 'uuid':
       return typeof value === 'string' && isUuid(value);
+    case 'boolean':
+      return typeof value === 'boolean';
     case 'timestamptz':
       return (
         typeof value === 'string' &&

@@ -11,18 +11,26 @@ export type AccountStatus =
   /** The operator has suspended it: within 5 seconds every token of it is refused. */
   | 'SUSPENDED';
 
+/** Compares yes and no. */
+export type BooleanFilter = {
+  /** Equal. */
+  readonly eq?: boolean | null | undefined;
+  /** Not equal. */
+  readonly ne?: boolean | null | undefined;
+};
+
 /** Which bots a list shows. All conditions have to hold. */
 export type BotFilter = {
   /** By when it was made. */
   readonly createdAt?: DateTimeFilter | null | undefined;
-  /** By whether it answers: true or false. */
-  readonly isEnabled?: StringFilter | null | undefined;
-  /** By kind, in lower case: message or template. */
-  readonly kind?: StringFilter | null | undefined;
+  /** By whether it answers. */
+  readonly isEnabled?: BooleanFilter | null | undefined;
+  /** By kind. */
+  readonly kind?: BotKindFilter | null | undefined;
   /** By name. */
   readonly name?: StringFilter | null | undefined;
-  /** By trigger, in lower case, such as `starts_with`. */
-  readonly trigger?: StringFilter | null | undefined;
+  /** By trigger. */
+  readonly trigger?: BotTriggerFilter | null | undefined;
   /** By when it was last changed. */
   readonly updatedAt?: DateTimeFilter | null | undefined;
 };
@@ -49,6 +57,20 @@ export type BotKind =
   | 'MESSAGE'
   /** It answers with a template. */
   | 'TEMPLATE';
+
+/** Compares a BotKind. Several conditions all have to hold. */
+export type BotKindFilter = {
+  /** Equal. */
+  readonly eq?: BotKind | null | undefined;
+  /** One of these. */
+  readonly in?: ReadonlyArray<BotKind> | null | undefined;
+  /** Has none (true) or has one (false). */
+  readonly isNull?: boolean | null | undefined;
+  /** Not equal, or none. */
+  readonly ne?: BotKind | null | undefined;
+  /** None of these. */
+  readonly notIn?: ReadonlyArray<BotKind> | null | undefined;
+};
 
 /** A file to answer with. Exactly one of `link` and `mediaId`. */
 export type BotMediaInput = {
@@ -136,6 +158,20 @@ export type BotTrigger =
   /** The message begins with one of the keywords. */
   | 'STARTS_WITH';
 
+/** Compares a BotTrigger. Several conditions all have to hold. */
+export type BotTriggerFilter = {
+  /** Equal. */
+  readonly eq?: BotTrigger | null | undefined;
+  /** One of these. */
+  readonly in?: ReadonlyArray<BotTrigger> | null | undefined;
+  /** Has none (true) or has one (false). */
+  readonly isNull?: boolean | null | undefined;
+  /** Not equal, or none. */
+  readonly ne?: BotTrigger | null | undefined;
+  /** None of these. */
+  readonly notIn?: ReadonlyArray<BotTrigger> | null | undefined;
+};
+
 /** What is known of a person beside the phone number. */
 export type ContactDetailsInput = {
   /** At most 500 characters. */
@@ -188,8 +224,8 @@ export type ContactFilter = {
   readonly sourceId?: IdFilter | null | undefined;
   /** By status. */
   readonly statusId?: IdFilter | null | undefined;
-  /** By type, in lower case: lead, customer, guest. */
-  readonly type?: StringFilter | null | undefined;
+  /** By type. */
+  readonly type?: ContactTypeFilter | null | undefined;
   /** By when it was last changed. */
   readonly updatedAt?: DateTimeFilter | null | undefined;
 };
@@ -223,6 +259,20 @@ export type ContactType =
   | 'GUEST'
   /** May become a customer. */
   | 'LEAD';
+
+/** Compares a ContactType. Several conditions all have to hold. */
+export type ContactTypeFilter = {
+  /** Equal. */
+  readonly eq?: ContactType | null | undefined;
+  /** One of these. */
+  readonly in?: ReadonlyArray<ContactType> | null | undefined;
+  /** Has none (true) or has one (false). */
+  readonly isNull?: boolean | null | undefined;
+  /** Not equal, or none. */
+  readonly ne?: ContactType | null | undefined;
+  /** None of these. */
+  readonly notIn?: ReadonlyArray<ContactType> | null | undefined;
+};
 
 /** A new bot. */
 export type CreateBotInput = {
@@ -523,6 +573,20 @@ export type MessageDirection =
   /** The business wrote to a person. */
   | 'OUTBOUND';
 
+/** Compares a MessageDirection. Several conditions all have to hold. */
+export type MessageDirectionFilter = {
+  /** Equal. */
+  readonly eq?: MessageDirection | null | undefined;
+  /** One of these. */
+  readonly in?: ReadonlyArray<MessageDirection> | null | undefined;
+  /** Has none (true) or has one (false). */
+  readonly isNull?: boolean | null | undefined;
+  /** Not equal, or none. */
+  readonly ne?: MessageDirection | null | undefined;
+  /** None of these. */
+  readonly notIn?: ReadonlyArray<MessageDirection> | null | undefined;
+};
+
 /** Which messages a list shows. */
 export type MessageFilter = {
   /** By channel. */
@@ -533,11 +597,11 @@ export type MessageFilter = {
   readonly conversationId?: IdFilter | null | undefined;
   /** By when it was accepted or received. */
   readonly createdAt?: DateTimeFilter | null | undefined;
-  /** By direction: inbound or outbound. */
-  readonly direction?: StringFilter | null | undefined;
-  /** By status, in lower case. */
-  readonly status?: StringFilter | null | undefined;
-  /** By type. */
+  /** By direction. */
+  readonly direction?: MessageDirectionFilter | null | undefined;
+  /** By status. */
+  readonly status?: MessageStatusFilter | null | undefined;
+  /** By type, in the network's words. */
   readonly type?: StringFilter | null | undefined;
   /** By when it last changed. */
   readonly updatedAt?: DateTimeFilter | null | undefined;
@@ -574,6 +638,20 @@ export type MessageStatus =
   | 'RECEIVED'
   /** Accepted by the network. */
   | 'SENT';
+
+/** Compares a MessageStatus. Several conditions all have to hold. */
+export type MessageStatusFilter = {
+  /** Equal. */
+  readonly eq?: MessageStatus | null | undefined;
+  /** One of these. */
+  readonly in?: ReadonlyArray<MessageStatus> | null | undefined;
+  /** Has none (true) or has one (false). */
+  readonly isNull?: boolean | null | undefined;
+  /** Not equal, or none. */
+  readonly ne?: MessageStatus | null | undefined;
+  /** None of these. */
+  readonly notIn?: ReadonlyArray<MessageStatus> | null | undefined;
+};
 
 /** Which end of an order comes first. */
 export type OrderDirection =
@@ -1130,8 +1208,8 @@ export type WebhookDeliveryFilter = {
   readonly createdAt?: DateTimeFilter | null | undefined;
   /** By the type of the event. */
   readonly eventType?: StringFilter | null | undefined;
-  /** By status, in lower case. */
-  readonly status?: StringFilter | null | undefined;
+  /** By status. */
+  readonly status?: WebhookDeliveryStatusFilter | null | undefined;
 };
 
 /** One key of the order of deliveries. */
@@ -1156,6 +1234,20 @@ export type WebhookDeliveryStatus =
   /** It waits for its first or next attempt. */
   | 'PENDING';
 
+/** Compares a WebhookDeliveryStatus. Several conditions all have to hold. */
+export type WebhookDeliveryStatusFilter = {
+  /** Equal. */
+  readonly eq?: WebhookDeliveryStatus | null | undefined;
+  /** One of these. */
+  readonly in?: ReadonlyArray<WebhookDeliveryStatus> | null | undefined;
+  /** Has none (true) or has one (false). */
+  readonly isNull?: boolean | null | undefined;
+  /** Not equal, or none. */
+  readonly ne?: WebhookDeliveryStatus | null | undefined;
+  /** None of these. */
+  readonly notIn?: ReadonlyArray<WebhookDeliveryStatus> | null | undefined;
+};
+
 /** Why nothing is delivered to an endpoint. */
 export type WebhookDisabledReason =
   /** Somebody disabled it. */
@@ -1165,14 +1257,28 @@ export type WebhookDisabledReason =
   /** It answered 410 Gone. */
   | 'GONE';
 
+/** Compares a WebhookDisabledReason. Several conditions all have to hold. */
+export type WebhookDisabledReasonFilter = {
+  /** Equal. */
+  readonly eq?: WebhookDisabledReason | null | undefined;
+  /** One of these. */
+  readonly in?: ReadonlyArray<WebhookDisabledReason> | null | undefined;
+  /** Has none (true) or has one (false). */
+  readonly isNull?: boolean | null | undefined;
+  /** Not equal, or none. */
+  readonly ne?: WebhookDisabledReason | null | undefined;
+  /** None of these. */
+  readonly notIn?: ReadonlyArray<WebhookDisabledReason> | null | undefined;
+};
+
 /** Which endpoints a list shows. */
 export type WebhookEndpointFilter = {
   /** By when they were made. */
   readonly createdAt?: DateTimeFilter | null | undefined;
-  /** By why they are disabled, in lower case. */
-  readonly disabledReason?: StringFilter | null | undefined;
-  /** By format, in lower case. */
-  readonly format?: StringFilter | null | undefined;
+  /** By why they are disabled. */
+  readonly disabledReason?: WebhookDisabledReasonFilter | null | undefined;
+  /** By format. */
+  readonly format?: WebhookFormatFilter | null | undefined;
   /** By when they were last changed. */
   readonly updatedAt?: DateTimeFilter | null | undefined;
   /** By address. */
@@ -1204,6 +1310,20 @@ export type WebhookFormat =
   | 'N8N'
   /** Standard Webhooks: `type`, `timestamp`, `data`. */
   | 'STANDARD';
+
+/** Compares a WebhookFormat. Several conditions all have to hold. */
+export type WebhookFormatFilter = {
+  /** Equal. */
+  readonly eq?: WebhookFormat | null | undefined;
+  /** One of these. */
+  readonly in?: ReadonlyArray<WebhookFormat> | null | undefined;
+  /** Has none (true) or has one (false). */
+  readonly isNull?: boolean | null | undefined;
+  /** Not equal, or none. */
+  readonly ne?: WebhookFormat | null | undefined;
+  /** None of these. */
+  readonly notIn?: ReadonlyArray<WebhookFormat> | null | undefined;
+};
 
 /** A header that is sent with every delivery, such as an authorization. */
 export type WebhookHeaderInput = {

@@ -2,7 +2,7 @@ import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import type { DocumentNode } from 'graphql';
 import type { ErrorCode } from '../errors.ts';
 import type { Call } from './call.ts';
-import type { ListFields } from './list-query.ts';
+import type { AnyListFields } from './list-query.ts';
 import type { Fields, Shape } from './openapi/shape.ts';
 
 /** What a route answers, before its dialect dresses it. */
@@ -45,7 +45,7 @@ export interface Described {
   /** What is to be made may be there already: it is then answered with 200. */
   readonly found?: true;
   /** Of a list: what it is filtered and sorted by. */
-  readonly list?: ListFields<string, string>;
+  readonly list?: AnyListFields;
   /** The path's parameters, where they are not the `databaseId` of what the document's field answers. */
   readonly params?: Fields;
   /** The body, where it is not the document's `$input`. A shape with files makes it a multipart body too. */

@@ -112,13 +112,13 @@ function* cases(db: Db, tenant: FilledTenant): Generator<[name: string, run: () 
   yield [
     'contacts of a type since a day',
     contacts({
-      filter: { type: { eq: 'customer' }, createdAt: { gte: new Date(Date.now() - 86_400_000).toISOString() } },
+      filter: { type: { eq: 'CUSTOMER' }, createdAt: { gte: new Date(Date.now() - 86_400_000).toISOString() } },
     }),
   ];
   yield ['contacts, e-mail equals', contacts({ filter: { email: { eq: 'nobody@example.com' } } })];
   yield ['messages, newest', messages({})];
   yield ['messages of a contact', messages({ filter: { contactId: { eq: String(tenant.firstContactId + 77) } } })];
-  yield ['messages failed', messages({ filter: { status: { eq: 'failed' } } })];
+  yield ['messages failed', messages({ filter: { status: { eq: 'FAILED' } } })];
   yield ['messages, search', messages({ search: 'order 123456' })];
   yield [
     'send: what the decision needs',

@@ -76,6 +76,7 @@ describe('cursors', () => {
     smallint: fc.integer({ min: -32_767, max: 32_767 }),
     text: fc.string({ unit: 'grapheme' }).filter(isStorable),
     uuid: fc.uuid(),
+    boolean: fc.boolean(),
     timestamptz: fc
       .date({ min: new Date('0001-01-01T00:00:00Z'), max: new Date('9999-12-31T23:59:59Z'), noInvalidDate: true })
       .map(date => date.toISOString()),
@@ -102,7 +103,9 @@ describe('cursors', () => {
       fc.property(fc.constantFrom(...(Object.keys(values) as ColumnType[])), fc.jsonValue(), (type, value) => {
         const [decoded] = decodeCursor(encodeCursor('o', [value]), 'o', [type]) ?? [];
         if (decoded === undefined) return;
-        expect(typeof decoded).toBe(type === 'bigint' || type === 'smallint' ? 'number' : 'string');
+        expect(typeof decoded).toBe(
+          { bigint: 'number', smallint: 'number', boolean: 'boolean' }[type as string] ?? 'string',
+        );
       }),
     );
     fc.assert(fc.property(fc.string(), text => void decodeCursor(text, 'o', ['text'])));

@@ -6,8 +6,22 @@ import { type ListFields, readList } from '../../src/rest/list-query.ts';
 import { type Query, readShown, rowFields } from '../../src/rest/query.ts';
 import { switchOf, withSwitches } from '../../src/rest/sparse.ts';
 
-const FIELDS: ListFields<'type' | 'statusId' | 'createdAt', 'ID' | 'CREATED_AT'> = {
-  filters: { type: ['type', 'word'], status_id: ['statusId', 'id'], created_at: ['createdAt', 'time'] },
+interface Filter {
+  readonly name?: { readonly eq?: string };
+  readonly type?: { readonly eq?: 'LEAD' | 'CUSTOMER' | 'STARTS_WITH' };
+  readonly statusId?: { readonly eq?: string };
+  readonly createdAt?: { readonly eq?: string };
+  readonly isEnabled?: { readonly eq?: boolean };
+}
+
+const FIELDS: ListFields<Filter, 'ID' | 'CREATED_AT'> = {
+  filters: {
+    name: ['name', 'text'],
+    type: ['type', { lead: 'LEAD', customer: 'CUSTOMER', starts_with: 'STARTS_WITH' }],
+    status_id: ['statusId', 'id'],
+    created_at: ['createdAt', 'time'],
+    is_enabled: ['isEnabled', 'flag'],
+  },
   sorts: { id: 'ID', created_at: 'CREATED_AT' },
 };
 
@@ -45,7 +59,7 @@ describe('the parameters of a list', () => {
       offset: 40,
       search: 'ada',
       filter: {
-        type: { eq: 'lead' },
+        type: { eq: 'LEAD' },
         statusId: { in: ['1', '2'] },
         createdAt: { gte: '2026-01-01T00:00:00.000Z', lt: '2026-01-31T23:00:00.000Z' },
       },
@@ -73,7 +87,51 @@ describe('the parameters of a list', () => {
   });
 
   it('know like for text', () => {
-    expect(read({ 'filter[type][like]': 'cust%' }).filter).toEqual({ type: { like: 'cust%' } });
+    expect(read({ 'filter[name][like]': 'cust%' }).filter).toEqual({ name: { like: 'cust%' } });
+  });
+
+  it.each([
+    ['eq', 'Lead', { eq: 'LEAD' }],
+    ['ne', 'lead', { ne: 'LEAD' }],
+    ['in', 'lead, CUSTOMER', { in: ['LEAD', 'CUSTOMER'] }],
+    ['not_in', 'lead', { notIn: ['LEAD'] }],
+    ['null', 'false', { isNull: false }],
+    ['like', 'T', { in: ['CUSTOMER', 'STARTS_WITH'] }],
+    ['like', 'cust%', { in: ['CUSTOMER'] }],
+    ['like', '_ea_', { in: ['LEAD'] }],
+    ['like', 'ea_', { in: [] }],
+    ['like', '%a%%%d', { in: ['LEAD'] }],
+    ['like', '.*', { in: [] }],
+    ['gt', 'customer', { in: ['LEAD', 'STARTS_WITH'] }],
+    ['gte', 'lead', { in: ['LEAD', 'STARTS_WITH'] }],
+    ['lt', 'lead', { in: ['CUSTOMER'] }],
+    ['lte', 'lead', { in: ['LEAD', 'CUSTOMER'] }],
+    ['between', 'a,m', { in: ['LEAD', 'CUSTOMER'] }],
+  ])('know the words of a closed list by %s %s', (operator, value, comparison) => {
+    expect(read({ [`filter[type][${operator}]`]: value }).filter).toEqual({ type: comparison });
+  });
+
+  it('hold a word to every condition', () => {
+    expect(read({ 'filter[type][like]': 't', 'filter[type][in]': 'lead,customer' }).filter).toEqual({
+      type: { in: ['CUSTOMER'] },
+    });
+  });
+
+  it('answer a pattern over words at once, whatever it is', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom('%', '_', 'a', 's', '(', '\\'), maxLength: 2_000 }), pattern => {
+        expect(read({ 'filter[type][like]': pattern }).filter).toMatchObject({ type: { in: expect.any(Array) } });
+      }),
+    );
+  });
+
+  it.each([
+    ['1', true],
+    ['TRUE', true],
+    ['0', false],
+    ['false', false],
+  ])('read %s as yes or no', (value, eq) => {
+    expect(read({ 'filter[is_enabled]': value }).filter).toEqual({ isEnabled: { eq } });
   });
 
   it('read a filter with several values as one of them', () => {
@@ -113,6 +171,11 @@ describe('the parameters of a list', () => {
     [{ 'filter[created_at]': 'yesterday' }, 'filter.created_at'],
     [{ 'filter[created_at]': '0000-01-01' }, 'filter.created_at'],
     [{ 'filter[type]': 'a\0' }, 'filter.type'],
+    [{ 'filter[type]': 'guest' }, 'filter.type'],
+    [{ 'filter[type]': 'constructor' }, 'filter.type'],
+    [{ 'filter[is_enabled]': 'maybe' }, 'filter.is_enabled'],
+    [{ 'filter[is_enabled][gt]': '1' }, 'filter.is_enabled'],
+    [{ 'filter[name]': 'a\0' }, 'filter.name'],
     [{ search: '\0' }, 'search'],
   ])('are refused by name: %j', (query, parameter) => {
     expect(faults(query)).toEqual([parameter]);

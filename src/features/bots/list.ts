@@ -18,7 +18,7 @@ const BOTS: ListDefinition = {
     name,
     kind: { sql: 'b.kind', type: 'text' },
     trigger: { sql: 'b.trigger', type: 'text' },
-    isEnabled: { sql: 'b.is_enabled::text', type: 'text' },
+    isEnabled: { sql: 'b.is_enabled', type: 'boolean' },
     createdAt,
     updatedAt,
   },

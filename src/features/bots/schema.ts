@@ -2,7 +2,15 @@ import { builder } from '../../builder.ts';
 import { notFound } from '../../errors.ts';
 import { numericId } from '../../global-ids.ts';
 import { tenantOf } from '../caller.ts';
-import { connectionOf, DateTimeFilter, listArgs, orderOf, StringFilter } from '../lists/schema.ts';
+import {
+  BooleanFilter,
+  connectionOf,
+  DateTimeFilter,
+  enumFilter,
+  listArgs,
+  orderOf,
+  StringFilter,
+} from '../lists/schema.ts';
 import { type BotKind, type BotRefusal, type BotRow, KINDS, MAX, TRIGGERS, type Trigger } from './bot.ts';
 import { changeBot, createBot, removeBot } from './change.ts';
 import { botPage } from './list.ts';
@@ -119,9 +127,9 @@ const Filter = builder.inputType('BotFilter', {
   description: 'Which bots a list shows. All conditions have to hold.',
   fields: t => ({
     name: t.field({ type: StringFilter, description: 'By name.' }),
-    kind: t.field({ type: StringFilter, description: 'By kind, in lower case: message or template.' }),
-    trigger: t.field({ type: StringFilter, description: 'By trigger, in lower case, such as `starts_with`.' }),
-    isEnabled: t.field({ type: StringFilter, description: 'By whether it answers: true or false.' }),
+    kind: t.field({ type: enumFilter(Kind), description: 'By kind.' }),
+    trigger: t.field({ type: enumFilter(TriggerType), description: 'By trigger.' }),
+    isEnabled: t.field({ type: BooleanFilter, description: 'By whether it answers.' }),
     createdAt: t.field({ type: DateTimeFilter, description: 'By when it was made.' }),
     updatedAt: t.field({ type: DateTimeFilter, description: 'By when it was last changed.' }),
   }),

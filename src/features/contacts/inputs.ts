@@ -1,6 +1,6 @@
 import { builder } from '../../builder.ts';
 import { MAX_NAMES } from '../labels/group-names.ts';
-import { DateTimeFilter, IDFilter, orderOf, StringFilter } from '../lists/schema.ts';
+import { DateTimeFilter, enumFilter, IDFilter, orderOf, StringFilter } from '../lists/schema.ts';
 
 /** The inputs that name a contact's fields. */
 
@@ -117,7 +117,7 @@ export const CreateContactsInput = builder.inputType('CreateContactsInput', {
 export const ContactFilter = builder.inputType('ContactFilter', {
   description: 'Which contacts a list shows. All conditions have to hold.',
   fields: t => ({
-    type: t.field({ type: StringFilter, description: 'By type, in lower case: lead, customer, guest.' }),
+    type: t.field({ type: enumFilter(ContactTypeEnum), description: 'By type.' }),
     statusId: t.field({ type: IDFilter, description: 'By status.' }),
     sourceId: t.field({ type: IDFilter, description: 'By source.' }),
     assigneeId: t.field({ type: IDFilter, description: 'By the staff member it is assigned to.' }),

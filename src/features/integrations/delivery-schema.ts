@@ -4,7 +4,15 @@ import { selectionOf } from '../../graphql/selection.ts';
 import { tenantOf } from '../caller.ts';
 import { Contact } from '../contacts/schema.ts';
 import { Group } from '../labels/schema.ts';
-import { connectionOf, DateTimeFilter, IDFilter, listArgs, orderOf, StringFilter } from '../lists/schema.ts';
+import {
+  connectionOf,
+  DateTimeFilter,
+  enumFilter,
+  IDFilter,
+  listArgs,
+  orderOf,
+  StringFilter,
+} from '../lists/schema.ts';
 import { RenderedTemplate } from '../templates/send-schema.ts';
 import { getDeliveries } from './deliveries-store.ts';
 import { type DeliveryRow, OUTCOMES, type Outcome, type Result } from './delivery.ts';
@@ -130,10 +138,7 @@ const Filter = builder.inputType('IntegrationDeliveryFilter', {
   description: 'Which payloads a list shows.',
   fields: t => ({
     integrationId: t.field({ type: IDFilter, description: 'By integration.' }),
-    outcome: t.field({
-      type: StringFilter,
-      description: 'By what became of it, in lower case: refused, failed and so on.',
-    }),
+    outcome: t.field({ type: enumFilter(OutcomeType), description: 'By what became of it.' }),
     topic: t.field({ type: StringFilter, description: 'By what happened.' }),
     orderId: t.field({ type: StringFilter, description: "By the shop's id of the order." }),
     receivedAt: t.field({ type: DateTimeFilter, description: 'By when it came.' }),

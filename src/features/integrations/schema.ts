@@ -1,7 +1,7 @@
 import { builder } from '../../builder.ts';
 import { numericId } from '../../global-ids.ts';
 import { tenantOf } from '../caller.ts';
-import { connectionOf, DateTimeFilter, listArgs, orderOf, StringFilter } from '../lists/schema.ts';
+import { connectionOf, DateTimeFilter, enumFilter, listArgs, orderOf, StringFilter } from '../lists/schema.ts';
 import {
   changeIntegration,
   DEFAULT_OVERLAP_HOURS,
@@ -87,7 +87,7 @@ const Filter = builder.inputType('IntegrationFilter', {
   description: 'Which integrations a list shows.',
   fields: t => ({
     name: t.field({ type: StringFilter, description: 'By name.' }),
-    kind: t.field({ type: StringFilter, description: 'By kind, in lower case: woocommerce, shopify, generic.' }),
+    kind: t.field({ type: enumFilter(KindType), description: 'By kind.' }),
     createdAt: t.field({ type: DateTimeFilter, description: 'By when it was made.' }),
   }),
 });

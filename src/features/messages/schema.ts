@@ -5,7 +5,15 @@ import { selectionOf } from '../../graphql/selection.ts';
 import { tenantOf } from '../caller.ts';
 import { Channel } from '../channels/schema.ts';
 import { Contact } from '../contacts/schema.ts';
-import { connectionOf, DateTimeFilter, IDFilter, listArgs, orderOf, StringFilter } from '../lists/schema.ts';
+import {
+  connectionOf,
+  DateTimeFilter,
+  enumFilter,
+  IDFilter,
+  listArgs,
+  orderOf,
+  StringFilter,
+} from '../lists/schema.ts';
 import { messagePage } from './list.ts';
 import { markRead } from './mark-read.ts';
 import type { MessageError, MessageRow } from './message.ts';
@@ -168,9 +176,9 @@ builder.objectField(Message, 'replyTo', t =>
 const MessageFilter = builder.inputType('MessageFilter', {
   description: 'Which messages a list shows.',
   fields: t => ({
-    type: t.field({ type: StringFilter, description: 'By type.' }),
-    status: t.field({ type: StringFilter, description: 'By status, in lower case.' }),
-    direction: t.field({ type: StringFilter, description: 'By direction: inbound or outbound.' }),
+    type: t.field({ type: StringFilter, description: "By type, in the network's words." }),
+    status: t.field({ type: enumFilter(MessageStatus), description: 'By status.' }),
+    direction: t.field({ type: enumFilter(Direction), description: 'By direction.' }),
     conversationId: t.field({ type: IDFilter, description: 'By conversation.' }),
     contactId: t.field({ type: IDFilter, description: 'By contact.' }),
     channelId: t.field({ type: IDFilter, description: 'By channel.' }),

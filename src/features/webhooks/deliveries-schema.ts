@@ -2,7 +2,7 @@ import { builder } from '../../builder.ts';
 import { inputId, numericId, uuidOf } from '../../global-ids.ts';
 import { isUuid } from '../../platform/ids.ts';
 import { tenantOf } from '../caller.ts';
-import { connectionOf, DateTimeFilter, listArgs, orderOf, StringFilter } from '../lists/schema.ts';
+import { connectionOf, DateTimeFilter, enumFilter, listArgs, orderOf, StringFilter } from '../lists/schema.ts';
 import { getDeliveries } from './deliveries-store.ts';
 import type { DeliveryRow, PublicAttempt } from './delivery.ts';
 import { findDelivery } from './find.ts';
@@ -81,7 +81,7 @@ builder.node(WebhookDelivery, {
 const Filter = builder.inputType('WebhookDeliveryFilter', {
   description: 'Which deliveries a list shows.',
   fields: t => ({
-    status: t.field({ type: StringFilter, description: 'By status, in lower case.' }),
+    status: t.field({ type: enumFilter(Status), description: 'By status.' }),
     eventType: t.field({ type: StringFilter, description: 'By the type of the event.' }),
     createdAt: t.field({ type: DateTimeFilter, description: 'By when they were put into the queue.' }),
   }),

@@ -1,7 +1,7 @@
 import { builder } from '../../builder.ts';
 import { numericId } from '../../global-ids.ts';
 import { tenantOf } from '../caller.ts';
-import { connectionOf, DateTimeFilter, listArgs, orderOf, StringFilter } from '../lists/schema.ts';
+import { connectionOf, DateTimeFilter, enumFilter, listArgs, orderOf, StringFilter } from '../lists/schema.ts';
 import { type CreatedEndpoint, createEndpoint } from './create.ts';
 import { DISABLED_REASONS, type EndpointRow, MAX_ENDPOINTS } from './endpoint.ts';
 import { getEndpoints } from './endpoints-store.ts';
@@ -87,8 +87,8 @@ const Filter = builder.inputType('WebhookEndpointFilter', {
   description: 'Which endpoints a list shows.',
   fields: t => ({
     url: t.field({ type: StringFilter, description: 'By address.' }),
-    format: t.field({ type: StringFilter, description: 'By format, in lower case.' }),
-    disabledReason: t.field({ type: StringFilter, description: 'By why they are disabled, in lower case.' }),
+    format: t.field({ type: enumFilter(Format), description: 'By format.' }),
+    disabledReason: t.field({ type: enumFilter(DisabledReason), description: 'By why they are disabled.' }),
     createdAt: t.field({ type: DateTimeFilter, description: 'By when they were made.' }),
     updatedAt: t.field({ type: DateTimeFilter, description: 'By when they were last changed.' }),
   }),

@@ -1,5 +1,6 @@
 import { type GraphQLSchema, isInputObjectType } from 'graphql';
-import { DEFAULT_PER_PAGE, type FilterKind, type ListFields, MAX_PER_PAGE, OPERATORS } from '../list-query.ts';
+import { type FilterKind, operatorsOf } from '../filter.ts';
+import { type AnyListFields, DEFAULT_PER_PAGE, MAX_PER_PAGE } from '../list-query.ts';
 import type { RowFields } from '../query.ts';
 import type { Components } from './components.ts';
 import type { JsonSchema } from './shape.ts';
@@ -28,7 +29,7 @@ export function rowParameters({ fields, includes }: RowFields): JsonSchema[] {
 
 /** What every list takes, with what this one can be sorted and filtered by. */
 export function listParameters(
-  { filters, sorts }: ListFields<string, string>,
+  { filters, sorts }: AnyListFields,
   schema: GraphQLSchema,
   components: Components,
 ): JsonSchema[] {
@@ -56,7 +57,7 @@ export function listParameters(
       parameter(
         `filter[${field}]`,
         `By \`${field}\`: \`filter[${field}]=…\`, or with an operator \`filter[${field}][gte]=…\`. All conditions have to hold.`,
-        components.add('schemas', COMPARISON_NAMES[kind], comparison(kind, schema)),
+        comparisonOf(kind, schema, components),
         // An empty example, because Swagger UI would send the one that it makes up.
         { style: 'deepObject', explode: true, example: {} },
       ),
@@ -64,32 +65,37 @@ export function listParameters(
   ];
 }
 
-const COMPARISON_NAMES: Readonly<Record<FilterKind, string>> = {
-  text: 'TextComparison',
-  word: 'TextComparison',
-  id: 'IdComparison',
-  time: 'TimeComparison',
-};
+const COMPARISONS = {
+  text: { name: 'TextComparison', filter: 'StringFilter', value: { type: 'string' } },
+  word: { name: 'TextComparison', filter: 'StringFilter', value: { type: 'string' } },
+  id: { name: 'IdComparison', filter: 'IDFilter', value: { type: 'integer', format: 'int64' } },
+  time: {
+    name: 'TimeComparison',
+    filter: 'DateTimeFilter',
+    value: { type: 'string', description: 'A date, or an instant by ISO 8601.' },
+  },
+  flag: { name: 'FlagComparison', filter: 'BooleanFilter', value: { type: 'boolean' } },
+} as const;
+
+/** The comparisons of a kind stand among the components; those over a list of words are a filter's own. */
+function comparisonOf(kind: FilterKind, schema: GraphQLSchema, components: Components): JsonSchema {
+  if (typeof kind === 'string') {
+    const { name, filter, value } = COMPARISONS[kind];
+    return components.add('schemas', name, comparison(kind, filter, value, schema));
+  }
+  return comparison(kind, 'StringFilter', { type: 'string', enum: Object.keys(kind) }, schema);
+}
 
 /** The operators with what the GraphQL filter of the kind says about each. */
-function comparison(kind: FilterKind, schema: GraphQLSchema): JsonSchema {
-  const input = schema.getType(
-    { text: 'StringFilter', word: 'StringFilter', id: 'IDFilter', time: 'DateTimeFilter' }[kind],
-  );
-  if (!isInputObjectType(input)) throw new Error(`There is no filter for ${kind}.`);
+function comparison(kind: FilterKind, filter: string, value: JsonSchema, schema: GraphQLSchema): JsonSchema {
+  const input = schema.getType(filter);
+  if (!isInputObjectType(input)) throw new Error(`There is no ${filter}.`);
   const fields = input.getFields();
-  const value: JsonSchema = {
-    text: { type: 'string' },
-    word: { type: 'string' },
-    id: { type: 'integer', format: 'int64' },
-    time: { type: 'string', description: 'A date, or an instant by ISO 8601.' },
-  }[kind];
-  const operators = Object.entries(OPERATORS).flatMap(([word, name]) => {
-    const field = fields[name];
-    if (!field) return [];
-    const description = `${field.description ?? ''}${isSeveral(name) ? ' With commas between.' : ''}`;
-    const of = name === 'isNull' ? { type: 'boolean' } : isSeveral(name) ? { type: 'string' } : value;
-    return [[word, { ...of, description }] as const];
+  const operators = operatorsOf(kind).map(([word, name]) => {
+    const description = `${fields[name]?.description ?? ''}${isSeveral(name) ? ' With commas between.' : ''}`;
+    const whole = name === 'eq' || name === 'ne' || typeof kind === 'string';
+    const of = name === 'isNull' ? { type: 'boolean' } : isSeveral(name) || !whole ? { type: 'string' } : value;
+    return [word, { ...of, description }] as const;
   });
   return { type: 'object', properties: Object.fromEntries(operators), additionalProperties: false };
 }

@@ -1,7 +1,14 @@
 import { notFound } from '../../errors.ts';
 import type { Call } from '../call.ts';
-import { type BotKind, type BotRowFragment, GetBotDocument, ListBotsDocument } from '../documents.generated.ts';
-import { eachValue, readList } from '../list-query.ts';
+import {
+  type BotFilter,
+  type BotKind,
+  type BotOrderField,
+  type BotRowFragment,
+  GetBotDocument,
+  ListBotsDocument,
+} from '../documents.generated.ts';
+import { type ListFields, readList } from '../list-query.ts';
 import { bit, type Changes, id, selected } from '../openapi/shape.ts';
 import { type Route, route } from '../route.ts';
 import { replyAnswer } from '../v2/bot-reply.ts';
@@ -30,19 +37,11 @@ const ROW: Changes = { with: { tenant_id: id('The tenant.'), reply: replyAnswer(
 
 /** What sort of bot it is says the path. */
 const { kind: _kind, ...filters } = BOTS.filters;
-const FIELDS = { filters, sorts: BOTS.sorts };
-
-const WORDS: Readonly<Record<string, string>> = { 0: 'false', 1: 'true' };
+const FIELDS: ListFields<BotFilter, BotOrderField> = { filters, sorts: BOTS.sorts };
 
 function readBots(call: Call, kind: BotKind) {
   const list = readList(call.query, FIELDS, call.errors);
-  const { isEnabled, ...others } = list.filter ?? {};
-  const filter = {
-    ...others,
-    ...(isEnabled && { isEnabled: eachValue(isEnabled, word => WORDS[word] ?? word) }),
-    kind: { eq: kind.toLowerCase() },
-  };
-  return { ...list, filter };
+  return { ...list, filter: { ...list.filter, kind: { eq: kind } } };
 }
 
 const routesOf = (path: '/messagebots' | '/templatebots', kind: BotKind, what: string): readonly Route[] => [

@@ -2,14 +2,18 @@ import { notFound } from '../../errors.ts';
 import { type Body, said } from '../body.ts';
 import type { Call } from '../call.ts';
 import {
+  type ContactFilter,
+  type ContactOrderField,
   type ContactRowFragment,
+  type ContactType,
+  type ContactTypeFilter,
   CreateContactDocument,
   DeleteContactDocument,
   GetContactDocument,
   ListContactsDocument,
   ReplaceContactDocument,
 } from '../documents.generated.ts';
-import { type Comparison, readList } from '../list-query.ts';
+import { type ListFields, readList } from '../list-query.ts';
 import { bit, type Changes, choice, given, id, required, selected, text } from '../openapi/shape.ts';
 import { type Route, route } from '../route.ts';
 import { CONTACT, contactDetails, contactRowBy } from '../v2/contact-row.ts';
@@ -20,6 +24,11 @@ import { wireFlag } from './wire-flag.ts';
 /** What a contact may be here. Version 2 knows guests besides, who are shown as leads: that is what a contact is by default. */
 const TYPES = { lead: 'LEAD', customer: 'CUSTOMER' } as const;
 const WORDS = Object.keys(TYPES);
+
+const FIELDS: ListFields<ContactFilter, ContactOrderField> = {
+  ...CONTACTS,
+  filters: { ...CONTACTS.filters, type: ['type', TYPES] },
+};
 
 const ALWAYS = ['groups'];
 const SHOWN = { with_groups: true } as const;
@@ -86,19 +95,17 @@ function readOptedOut(body: Body): boolean | undefined {
 
 /** The parameters of the list. A filter by type has to find guests where leads are wanted, as they are shown as leads. */
 function readContacts(call: Call) {
-  const list = readList(call.query, CONTACTS, call.errors);
+  const list = readList(call.query, FIELDS, call.errors);
   const { type } = list.filter ?? {};
-  return type ? { ...list, filter: { ...list.filter, type: { in: typesFor(type, call) } } } : list;
+  return type ? { ...list, filter: { ...list.filter, type: { in: typesFor(type) } } } : list;
 }
 
-function typesFor({ eq, ne, in: among, notIn, ...others }: Comparison, call: Call): string[] {
-  if (Object.keys(others).length > 0) call.errors.add('filter.type', 'Unknown operator. Known are eq, ne, in, not_in.');
-  for (const word of [eq ?? [], ne ?? [], among ?? [], notIn ?? []].flat())
-    if (!WORDS.includes(word)) call.errors.add('filter.type', `Must be one of: ${WORDS.join(', ')}.`);
-  const wanted = WORDS.filter(
-    word => word === (eq ?? word) && word !== ne && (among ?? WORDS).includes(word) && !notIn?.includes(word),
+function typesFor({ eq, ne, in: among, notIn, isNull }: ContactTypeFilter): ContactType[] {
+  const wanted = Object.values(TYPES).filter(
+    type =>
+      type === (eq ?? type) && type !== ne && (among ?? [type]).includes(type) && !notIn?.includes(type) && !isNull,
   );
-  return wanted.includes('lead') ? [...wanted, 'guest'] : wanted;
+  return wanted.includes('LEAD') ? [...wanted, 'GUEST'] : wanted;
 }
 
 export const contactRoutes: readonly Route[] = [
@@ -106,7 +113,7 @@ export const contactRoutes: readonly Route[] = [
     method: 'GET',
     path: '/contacts',
     document: ListContactsDocument,
-    list: CONTACTS,
+    list: FIELDS,
     always: ALWAYS,
     answer: selected('contacts.nodes', ROW),
     plan: call => {

@@ -22,17 +22,7 @@ import { REPLY_BODY, REPLY_NAMES, readReply, replyAnswer } from './bot-reply.ts'
 
 const FIELDS = rowFields(ListBotsDocument);
 
-export const BOTS: ListFields<keyof BotFilter, BotOrderField> = {
-  filters: {
-    name: ['name', 'text'],
-    kind: ['kind', 'word'],
-    trigger: ['trigger', 'word'],
-    is_enabled: ['isEnabled', 'word'],
-    created_at: ['createdAt', 'time'],
-    updated_at: ['updatedAt', 'time'],
-  },
-  sorts: { id: 'ID', name: 'NAME', priority: 'PRIORITY', created_at: 'CREATED_AT', updated_at: 'UPDATED_AT' },
-};
+const KINDS = { message: 'MESSAGE', template: 'TEMPLATE' } as const;
 
 const TRIGGERS = {
   exact: 'EXACT',
@@ -42,6 +32,18 @@ const TRIGGERS = {
   any: 'ANY',
   regex: 'REGEX',
 } as const;
+
+export const BOTS: ListFields<BotFilter, BotOrderField> = {
+  filters: {
+    name: ['name', 'text'],
+    kind: ['kind', KINDS],
+    trigger: ['trigger', TRIGGERS],
+    is_enabled: ['isEnabled', 'flag'],
+    created_at: ['createdAt', 'time'],
+    updated_at: ['updatedAt', 'time'],
+  },
+  sorts: { id: 'ID', name: 'NAME', priority: 'PRIORITY', created_at: 'CREATED_AT', updated_at: 'UPDATED_AT' },
+};
 
 /** A bot on the wire. What was not read is undefined, and so not written. */
 export const botRowBy = (time: WriteTime) => (bot: BotRowFragment) => ({

@@ -63,7 +63,7 @@ export const CONTACT: Changes = {
   },
 };
 
-const TYPES = { lead: 'LEAD', customer: 'CUSTOMER', guest: 'GUEST' } as const;
+export const TYPES = { lead: 'LEAD', customer: 'CUSTOMER', guest: 'GUEST' } as const;
 
 /**
  * What a body says about a contact beside its phone number and groups.

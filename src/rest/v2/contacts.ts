@@ -14,13 +14,13 @@ import { type ListFields, readList } from '../list-query.ts';
 import { type Changes, given, selected } from '../openapi/shape.ts';
 import { readShown, rowFields } from '../query.ts';
 import { type Route, route } from '../route.ts';
-import { CONTACT, contactDetails, contactGroups, contactRow } from './contact-row.ts';
+import { CONTACT, contactDetails, contactGroups, contactRow, TYPES } from './contact-row.ts';
 
 const FIELDS = rowFields(ListContactsDocument);
 
-export const CONTACTS: ListFields<keyof ContactFilter, ContactOrderField> = {
+export const CONTACTS: ListFields<ContactFilter, ContactOrderField> = {
   filters: {
-    type: ['type', 'word'],
+    type: ['type', TYPES],
     status_id: ['statusId', 'id'],
     source_id: ['sourceId', 'id'],
     assigned_id: ['assigneeId', 'id'],

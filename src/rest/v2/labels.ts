@@ -10,9 +10,7 @@ import { type Route, route } from '../route.ts';
 import type { Switches } from '../sparse.ts';
 import { time, type WriteTime } from '../wire-time.ts';
 
-type Filter = keyof GroupFilter;
-
-const LABELS: ListFields<Filter, GroupOrderField> = {
+const LABELS: ListFields<GroupFilter, GroupOrderField> = {
   filters: {
     id: ['id', 'id'],
     name: ['name', 'text'],
@@ -61,7 +59,7 @@ export interface LabelKind {
   readonly type: 'Group' | 'Source' | 'Status';
   readonly plural: string;
   readonly documents: {
-    readonly list: TypedDocumentNode<Page, ListArguments<Filter, GroupOrderField> & Switches>;
+    readonly list: TypedDocumentNode<Page, ListArguments<GroupFilter, GroupOrderField> & Switches>;
     readonly get: TypedDocumentNode<{ readonly row: LabelRow | null }, { readonly id: string } & Switches>;
     readonly create: TypedDocumentNode<One, { readonly input: Create } & Switches>;
     readonly update: TypedDocumentNode<One, { readonly id: string; readonly input: Update } & Switches>;

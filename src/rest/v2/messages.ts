@@ -15,11 +15,21 @@ import { time } from '../wire-time.ts';
 
 const FIELDS = rowFields(ListMessagesDocument);
 
-const MESSAGES: ListFields<keyof MessageFilter, MessageOrderField> = {
+const STATUSES = {
+  queued: 'QUEUED',
+  sent: 'SENT',
+  delivered: 'DELIVERED',
+  read: 'READ',
+  failed: 'FAILED',
+  received: 'RECEIVED',
+} as const;
+const DIRECTIONS = { inbound: 'INBOUND', outbound: 'OUTBOUND' } as const;
+
+const MESSAGES: ListFields<MessageFilter, MessageOrderField> = {
   filters: {
     type: ['type', 'word'],
-    status: ['status', 'word'],
-    direction: ['direction', 'word'],
+    status: ['status', STATUSES],
+    direction: ['direction', DIRECTIONS],
     interaction_id: ['conversationId', 'id'],
     contact_id: ['contactId', 'id'],
     created_at: ['createdAt', 'time'],

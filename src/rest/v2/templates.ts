@@ -9,7 +9,8 @@ import {
   type TemplateOrderField,
   type TemplateRowFragment,
 } from '../documents.generated.ts';
-import { eachValue, type ListArguments, type ListFields, readList } from '../list-query.ts';
+import { eachValue } from '../filter.ts';
+import { type ListArguments, type ListFields, readList } from '../list-query.ts';
 import { type Changes, id, integer, nullable, object, selected, text } from '../openapi/shape.ts';
 import { readShown, rowFields } from '../query.ts';
 import { type Route, route } from '../route.ts';
@@ -17,9 +18,7 @@ import { time, type WriteTime } from '../wire-time.ts';
 
 const FIELDS = rowFields(ListTemplatesDocument);
 
-type Filter = keyof TemplateFilter;
-
-export const TEMPLATES: ListFields<Filter, TemplateOrderField> = {
+export const TEMPLATES: ListFields<TemplateFilter, TemplateOrderField> = {
   filters: {
     name: ['name', 'text'],
     template_name: ['name', 'text'],
@@ -84,7 +83,7 @@ function buttonsOf(components: readonly unknown[]): unknown {
   return buttons?.buttons ?? [];
 }
 
-type Asked = ListArguments<Filter, TemplateOrderField>;
+type Asked = ListArguments<TemplateFilter, TemplateOrderField>;
 
 /** The network's words are in capitals, and its languages have an underscore; clients write them in every way. */
 export function readTemplateList(call: Call): Asked {

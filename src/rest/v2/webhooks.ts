@@ -28,24 +28,26 @@ import { time } from '../wire-time.ts';
 const ROWS = rowFields(ListWebhooksDocument);
 const DELIVERY_ROWS = rowFields(ListWebhookDeliveriesDocument);
 
-const WEBHOOKS: ListFields<keyof WebhookEndpointFilter, WebhookEndpointOrderField> = {
+const FORMATS = { standard: 'STANDARD', n8n: 'N8N', legacy: 'LEGACY' } as const satisfies Record<string, WebhookFormat>;
+const REASONS = { by_hand: 'BY_HAND', gone: 'GONE', failing: 'FAILING' } as const;
+const STATUSES = { pending: 'PENDING', delivered: 'DELIVERED', failed: 'FAILED' } as const;
+
+const WEBHOOKS: ListFields<WebhookEndpointFilter, WebhookEndpointOrderField> = {
   filters: {
     url: ['url', 'text'],
-    format: ['format', 'word'],
-    disabled_reason: ['disabledReason', 'word'],
+    format: ['format', FORMATS],
+    disabled_reason: ['disabledReason', REASONS],
     created_at: ['createdAt', 'time'],
     updated_at: ['updatedAt', 'time'],
   },
   sorts: { id: 'ID', created_at: 'CREATED_AT', updated_at: 'UPDATED_AT' },
 };
 
-const DELIVERIES: ListFields<keyof WebhookDeliveryFilter, WebhookDeliveryOrderField> = {
-  filters: { status: ['status', 'word'], event_type: ['eventType', 'text'], created_at: ['createdAt', 'time'] },
+const DELIVERIES: ListFields<WebhookDeliveryFilter, WebhookDeliveryOrderField> = {
+  filters: { status: ['status', STATUSES], event_type: ['eventType', 'text'], created_at: ['createdAt', 'time'] },
   // Without any, newest first by id, which is the same order.
   sorts: { created_at: 'CREATED_AT' },
 };
-
-const FORMATS = { standard: 'STANDARD', n8n: 'N8N', legacy: 'LEGACY' } as const satisfies Record<string, WebhookFormat>;
 
 const webhookRow = (row: WebhookRowFragment) => ({
   id: row.id,

@@ -113,9 +113,9 @@ describe('a bot', () => {
         (bot: { databaseId: number }) => bot.databaseId,
       );
     expect(await list('')).toEqual([a, b, c]);
-    expect(await list('(filter: { kind: { eq: "template" } })')).toEqual([c]);
-    expect(await list('(filter: { trigger: { in: ["exact"] } })')).toEqual([a]);
-    expect(await list('(filter: { isEnabled: { eq: "false" } })')).toEqual([b]);
+    expect(await list('(filter: { kind: { eq: TEMPLATE } })')).toEqual([c]);
+    expect(await list('(filter: { trigger: { in: [EXACT] } })')).toEqual([a]);
+    expect(await list('(filter: { isEnabled: { eq: false } })')).toEqual([b]);
     expect(await list('(search: "SOFA")')).toEqual([a]);
     expect(await list('(orderBy: [{ field: PRIORITY, direction: DESC }], first: 2)')).toEqual([c, a]);
   });

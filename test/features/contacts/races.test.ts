@@ -167,7 +167,7 @@ test('people who write in while the tenant makes contacts of the same numbers ar
   await eventually(async () => {
     const { messages } = dataOf(
       await gateway.graphql(
-        '{ messages(first: 100, filter: { direction: { eq: "inbound" } }) { totalCount nodes { phone } } }',
+        '{ messages(first: 100, filter: { direction: { eq: INBOUND } }) { totalCount nodes { phone } } }',
       ),
     );
     expect(messages.totalCount).toBe(phones.length);

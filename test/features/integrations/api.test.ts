@@ -318,7 +318,7 @@ test('the log is listed in pages, newest first, by outcome, with payloads where 
     results: [{ contact: { phone: '+4915123456789' } }],
     integration: { name: expect.any(String) },
   });
-  const refused = (await tenant.data(LOG, { filter: { outcome: { eq: 'refused' } } })).integrationDeliveries;
+  const refused = (await tenant.data(LOG, { filter: { outcome: { eq: 'REFUSED' } } })).integrationDeliveries;
   expect(refused.totalCount).toBe(2);
   const one =
     'query ($id: ID!) { integrationDelivery(id: $id) { payload } node(id: $id) { ... on IntegrationDelivery { payload } } }';

@@ -74,7 +74,7 @@ test('what the person chooses comes as an answer to the message, with the chosen
   await eventually(async () => {
     const { messages } = dataOf(
       await gateway.graphql(
-        `{ messages(filter: { direction: { eq: "inbound" } }, first: 2) { nodes { type text reply { id title description } replyTo { id } } } }`,
+        `{ messages(filter: { direction: { eq: INBOUND } }, first: 2) { nodes { type text reply { id title description } replyTo { id } } } }`,
       ),
     );
     expect(messages.nodes).toEqual(

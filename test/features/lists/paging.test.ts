@@ -123,7 +123,7 @@ test('paging in either direction, in any order, with any filter and search, visi
         const { ids, totals } = await walk(direction, size, {
           order,
           search,
-          filter: types && { type: { in: types } },
+          filter: types && { type: { in: types.map(type => type.toUpperCase()) } },
         });
         expect(ids).toEqual(expected);
         expect([...totals]).toEqual([expected.length]);

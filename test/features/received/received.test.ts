@@ -20,9 +20,7 @@ const shown = async (wamid: string) => {
   let found: Record<string, unknown> | undefined;
   await eventually(async () => {
     const { messages } = dataOf(
-      await gateway.graphql(
-        `{ messages(filter: { direction: { eq: "inbound" } }, first: 100) { nodes { ${FIELDS} } } }`,
-      ),
+      await gateway.graphql(`{ messages(filter: { direction: { eq: INBOUND } }, first: 100) { nodes { ${FIELDS} } } }`),
     );
     found = messages.nodes.find((node: { wamid: string }) => node.wamid === wamid);
     expect(found).toBeDefined();

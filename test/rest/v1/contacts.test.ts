@@ -284,8 +284,10 @@ describe('a guest', () => {
     expect(await shown('filter[type][ne]=lead')).toEqual(['customer: customer']);
     expect(await shown('filter[type][in]=lead,customer')).toHaveLength(3);
     expect(await shown('filter[type][not_in]=lead')).toEqual(['customer: customer']);
+    expect(await shown('filter[type][like]=le')).toEqual(leads);
+    expect(await shown('filter[type][null]=true')).toEqual([]);
     expect(await shown('filter[type]=lead&filter[type][ne]=lead')).toEqual([]);
-    for (const filter of ['filter[type]=guest', 'filter[type][like]=le'])
+    for (const filter of ['filter[type]=guest', 'filter[type][near]=le'])
       expect((await mine('GET', `/contacts?${filter}`)).body.errors).toEqual({ 'filter.type': [expect.any(String)] });
   });
 
