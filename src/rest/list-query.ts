@@ -1,8 +1,8 @@
 import type { FieldErrorList } from '../errors.ts';
 import { listOf, type Query, single } from './query.ts';
 
-/** How the values of a filter are written: any text, one of our lower-case words, a whole number, an instant. */
-export type FilterKind = 'text' | 'word' | 'id' | 'time';
+/** How the values of a filter are written: any text, one of our lower-case words, a whole number, an instant, a truth value. */
+export type FilterKind = 'text' | 'word' | 'id' | 'time' | 'flag';
 
 /** What a list can be filtered and sorted by: the wire's names with GraphQL's. */
 export interface ListFields<Filter extends string, Sort extends string> {
@@ -152,7 +152,7 @@ function compare(
 ): Comparison | undefined {
   // `filter[f][]=a&filter[f][]=b`, and a filter that is repeated, mean one of several.
   const operator = word ? own(OPERATORS, word) : values.length > 1 || word === '' ? 'in' : 'eq';
-  if (operator === undefined || (operator === 'like' && (kind === 'id' || kind === 'time'))) {
+  if (operator === undefined || (operator === 'like' && kind !== 'text' && kind !== 'word')) {
     errors.add(
       at,
       `Unknown operator: ${word}. Known are ${Object.keys(OPERATORS).join(', ')}${operator ? ' (like for text only)' : ''}.`,
@@ -214,8 +214,13 @@ function readValue(text: string, kind: FilterKind): string | { readonly fault: s
           fault: 'Must be a date or an instant by ISO 8601, for example 2026-01-31 or 2026-01-31T07:58:39+00:00.',
         }
       );
+    case 'flag':
+      return own(FLAGS, text.trim().toLowerCase()) ?? { fault: 'Must be true or false.' };
   }
 }
+
+/** As bodies write them. */
+const FLAGS: Readonly<Record<string, string>> = { true: 'true', 1: 'true', false: 'false', 0: 'false' };
 
 /** @returns undefined when the text is none, or lies before the year 1 */
 function instantOf(text: string): string | undefined {

@@ -69,12 +69,13 @@ const COMPARISON_NAMES: Readonly<Record<FilterKind, string>> = {
   word: 'TextComparison',
   id: 'IdComparison',
   time: 'TimeComparison',
+  flag: 'FlagComparison',
 };
 
 /** The operators with what the GraphQL filter of the kind says about each. */
 function comparison(kind: FilterKind, schema: GraphQLSchema): JsonSchema {
   const input = schema.getType(
-    { text: 'StringFilter', word: 'StringFilter', id: 'IDFilter', time: 'DateTimeFilter' }[kind],
+    { text: 'StringFilter', word: 'StringFilter', id: 'IDFilter', time: 'DateTimeFilter', flag: 'StringFilter' }[kind],
   );
   if (!isInputObjectType(input)) throw new Error(`There is no filter for ${kind}.`);
   const fields = input.getFields();
@@ -83,10 +84,11 @@ function comparison(kind: FilterKind, schema: GraphQLSchema): JsonSchema {
     word: { type: 'string' },
     id: { type: 'integer', format: 'int64' },
     time: { type: 'string', description: 'A date, or an instant by ISO 8601.' },
+    flag: { enum: [true, false, 1, 0] },
   }[kind];
   const operators = Object.entries(OPERATORS).flatMap(([word, name]) => {
     const field = fields[name];
-    if (!field) return [];
+    if (!field || (kind === 'flag' && name === 'like')) return [];
     const description = `${field.description ?? ''}${isSeveral(name) ? ' With commas between.' : ''}`;
     const of = name === 'isNull' ? { type: 'boolean' } : isSeveral(name) ? { type: 'string' } : value;
     return [[word, { ...of, description }] as const];

@@ -1,7 +1,7 @@
 import { notFound } from '../../errors.ts';
 import type { Call } from '../call.ts';
 import { type BotKind, type BotRowFragment, GetBotDocument, ListBotsDocument } from '../documents.generated.ts';
-import { eachValue, readList } from '../list-query.ts';
+import { readList } from '../list-query.ts';
 import { bit, type Changes, id, selected } from '../openapi/shape.ts';
 import { type Route, route } from '../route.ts';
 import { replyAnswer } from '../v2/bot-reply.ts';
@@ -32,17 +32,9 @@ const ROW: Changes = { with: { tenant_id: id('The tenant.'), reply: replyAnswer(
 const { kind: _kind, ...filters } = BOTS.filters;
 const FIELDS = { filters, sorts: BOTS.sorts };
 
-const WORDS: Readonly<Record<string, string>> = { 0: 'false', 1: 'true' };
-
 function readBots(call: Call, kind: BotKind) {
   const list = readList(call.query, FIELDS, call.errors);
-  const { isEnabled, ...others } = list.filter ?? {};
-  const filter = {
-    ...others,
-    ...(isEnabled && { isEnabled: eachValue(isEnabled, word => WORDS[word] ?? word) }),
-    kind: { eq: kind.toLowerCase() },
-  };
-  return { ...list, filter };
+  return { ...list, filter: { ...list.filter, kind: { eq: kind.toLowerCase() } } };
 }
 
 const routesOf = (path: '/messagebots' | '/templatebots', kind: BotKind, what: string): readonly Route[] => [

@@ -27,7 +27,7 @@ export const BOTS: ListFields<keyof BotFilter, BotOrderField> = {
     name: ['name', 'text'],
     kind: ['kind', 'word'],
     trigger: ['trigger', 'word'],
-    is_enabled: ['isEnabled', 'word'],
+    is_enabled: ['isEnabled', 'flag'],
     created_at: ['createdAt', 'time'],
     updated_at: ['updatedAt', 'time'],
   },
