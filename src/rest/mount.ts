@@ -14,12 +14,15 @@ export function mount(app: FastifyInstance, host: RestHost, routes: readonly Rou
   const { clock, log } = host.kernel.createContext({ principal: undefined, requestId: '' });
 
   app.decorateRequest('caller', null);
+  /** What all answers have, also those of refusals before any hook of ours. */
+  const announce = (request: RestRequest, reply: FastifyReply) => reply.headers(dialect.headers?.(request) ?? {});
   const callerOf = (request: RestRequest): Caller | null => request.getDecorator<Caller | null>('caller');
 
   readJson(app);
   app.setErrorHandler((error, request: RestRequest, reply) => {
     const requestId = callerOf(request)?.requestId ?? request.id;
     const refusal = refusalOfThrown(error, requestId, log);
+    announce(request, reply);
     return send(reply, wireFailure(dialect, refusal, request, { requestId, nowMs: clock.now() }), requestId);
   });
   app.setNotFoundHandler(() => {
@@ -27,8 +30,8 @@ export function mount(app: FastifyInstance, host: RestHost, routes: readonly Rou
   });
 
   if (dialect.headers)
-    app.addHook('onRequest', async (request, reply) => {
-      reply.headers(dialect.headers?.(request) ?? {});
+    app.addHook('onRequest', async (request: RestRequest, reply) => {
+      announce(request, reply);
     });
 
   const below = dialect.below ?? '';

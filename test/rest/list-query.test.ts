@@ -140,6 +140,17 @@ describe('the parameters of a list', () => {
     expect(read({ 'filter[status_id][]': '1' }).filter).toEqual({ statusId: { in: ['1'] } });
   });
 
+  it.each([
+    ['true', 'true'],
+    ['1', 'true'],
+    [' TRUE', 'true'],
+    ['false', 'false'],
+    ['0', 'false'],
+  ])('read %j as the truth value %s, as bodies do', (written, value) => {
+    expect(read({ 'filter[is_enabled]': written }).filter).toEqual({ isEnabled: { eq: value } });
+    expect(read({ 'filter[is_enabled][in]': `${written},0` }).filter).toEqual({ isEnabled: { in: [value, 'false'] } });
+  });
+
   it('take back our own timestamps, whose plus sign has become a space', () => {
     expect(read({ 'filter[created_at]': '2026-01-01T07:58:39 00:00' }).filter).toEqual({
       createdAt: { eq: '2026-01-01T07:58:39.000Z' },
@@ -165,6 +176,9 @@ describe('the parameters of a list', () => {
     [{ 'filter[status_id]': 'abc' }, 'filter.status_id'],
     [{ 'filter[status_id][like]': '1' }, 'filter.status_id'],
     [{ 'filter[status_id][in]': '1,x' }, 'filter.status_id'],
+    [{ 'filter[is_enabled]': 'maybe' }, 'filter.is_enabled'],
+    [{ 'filter[is_enabled]': 'constructor' }, 'filter.is_enabled'],
+    [{ 'filter[is_enabled][like]': 'true' }, 'filter.is_enabled'],
     [{ 'filter[status_id][between]': '1' }, 'filter.status_id'],
     [{ 'filter[status_id][null]': 'maybe' }, 'filter.status_id'],
     [{ 'filter[status_id]': '99999999999999999999' }, 'filter.status_id'],

@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
 import { CodedError, notFound } from '../../errors.ts';
 import type { Db } from '../../platform/database.ts';
+import { differs } from '../../platform/differs.ts';
 import { callerOf, tenantOf } from '../caller.ts';
 import { once } from '../idempotency/once.ts';
 import { requireFeature } from '../tenants/feature.ts';
@@ -55,13 +56,13 @@ async function existing(context: Context, id: number): Promise<BotRow> {
   return bot;
 }
 
-/** Changes what is given. @throws NOT_FOUND, VALIDATION_ERROR by field, FEATURE_NOT_AVAILABLE, FEATURE_LIMIT_EXCEEDED */
+/** Changes what is given. What changes nothing leaves the bot as it is, with its time. @throws NOT_FOUND, VALIDATION_ERROR by field, FEATURE_NOT_AVAILABLE, FEATURE_LIMIT_EXCEEDED */
 export async function changeBot(context: Context, id: number, input: Keyed<BotInput>): Promise<BotRow> {
   const { tenant } = callerOf(context);
   requireFeature(tenant, 'bots');
   // Before the input is looked at: another tenant's bot is not there, whatever is said of it.
   await existing(context, id);
-  const given = input.reply == null ? undefined : await checkReply(context, input.reply);
+  const given = input.reply == null ? undefined : asStored(await checkReply(context, input.reply));
   return once(
     context,
     { operation: 'updateBot', key: input.idempotencyKey, input: { ...input, id } },
@@ -74,13 +75,19 @@ export async function changeBot(context: Context, id: number, input: Keyed<BotIn
         const fields = parseBot(input, before);
         if (fields.pattern !== null && before.pattern === null) await requireRoom(trx, tenant.id, false, true);
         const reply = given ?? before.reply;
-        return updateBot(trx, tenant.id, id, fields, kindOf(reply), reply);
+        const kind = kindOf(reply);
+        return differs(before, { ...fields, kind, reply })
+          ? updateBot(trx, tenant.id, id, fields, kind, reply)
+          : before;
       },
       store: bot => ({ id: bot.id }),
       again: () => existing(context, id),
     },
   );
 }
+
+/** As the database gives it back: what comes from a literal in a document has no prototype, and would never equal it. */
+const asStored = (reply: BotReply): BotReply => JSON.parse(JSON.stringify(reply)) as BotReply;
 
 /** Takes a bot away; what it has answered stays. @throws NOT_FOUND */
 export async function removeBot(context: Context, id: number): Promise<BotRow> {

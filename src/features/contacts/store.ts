@@ -270,19 +270,24 @@ export async function deleteContacts(trx: Db, tenantId: number, ids: readonly nu
   return rows;
 }
 
-/** Sets the groups of one contact to exactly these. */
+/** Sets the groups of one contact to exactly these. @returns whether they were others before */
 export async function setGroups(
   trx: Db,
   tenantId: number,
   contactId: number,
   groupIds: readonly number[],
-): Promise<void> {
-  await sql`
+): Promise<boolean> {
+  const { rows } = await sql`
     with gone as (
       delete from contact_groups
       where tenant_id = ${tenantId} and contact_id = ${contactId} and group_id <> all(${groupIds}::bigint[])
+      returning group_id
+    ), added as (
+      insert into contact_groups (tenant_id, contact_id, group_id)
+      select ${tenantId}::bigint, ${contactId}::bigint, group_id from unnest(${groupIds}::bigint[]) as group_id
+      on conflict do nothing
+      returning group_id
     )
-    insert into contact_groups (tenant_id, contact_id, group_id)
-    select ${tenantId}::bigint, ${contactId}::bigint, group_id from unnest(${groupIds}::bigint[]) as group_id
-    on conflict do nothing`.execute(trx);
+    select group_id from gone union all select group_id from added`.execute(trx);
+  return rows.length > 0;
 }

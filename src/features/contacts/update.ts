@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts';
 import { FieldErrorList, invalid, notFound } from '../../errors.ts';
 import { append, type NewEvent } from '../../events.ts';
 import type { Db } from '../../platform/database.ts';
+import { differs } from '../../platform/differs.ts';
 import { violationOf } from '../../platform/violations.ts';
 import { tenantOf } from '../caller.ts';
 import { once } from '../idempotency/once.ts';
@@ -29,7 +30,7 @@ export type UpdateContactInput = ContactInput & {
 export type Defaults = Pick<ContactReferences, 'source_id' | 'status_id'>;
 
 /**
- * Changes what is given of a contact.
+ * Changes what is given of a contact. What changes nothing leaves it as it is, with its time, and is no event.
  * @param operation the mutation that idempotency keys belong to
  * @param defaults without them, what is not given stays
  * @throws NOT_FOUND, VALIDATION_ERROR by field
@@ -88,13 +89,17 @@ async function apply(
   checkReferences(wanted, found, errors);
   errors.throwIfAny();
   const named = names ? await groupsNamed(trx, tenantId, names) : [];
-  const after = await updated(trx, tenantId, id, {
+  const values = {
     ...fields,
     ...stillThere(defaults, found),
     ...references,
     ...optOut(before, input.isOptedOut, nowMs),
-  });
-  if (groups || names) await setGroups(trx, tenantId, id, [...(groups ?? []), ...named]);
+  };
+  const isRegrouped = groups || names ? await setGroups(trx, tenantId, id, [...(groups ?? []), ...named]) : false;
+  // The number's key is made of the number, and no column that a row shows.
+  const { phone_key: _key, ...shown } = values;
+  if (!isRegrouped && !differs(before, shown)) return before;
+  const after = await updated(trx, tenantId, id, values);
   await append(trx, tenantId, changeEvents(before, after));
   return after;
 }

@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts';
 import { CodedError, conflict, type FieldErrors, notFound } from '../../errors.ts';
 import { append, type NewEvent } from '../../events.ts';
 import type { Db } from '../../platform/database.ts';
+import { differs } from '../../platform/differs.ts';
 import { violationOf } from '../../platform/violations.ts';
 import { tenantOf } from '../caller.ts';
 import { once } from '../idempotency/once.ts';
@@ -45,7 +46,7 @@ async function existing(context: Context, kind: LabelKind, id: number): Promise<
   return label;
 }
 
-/** Changes what is given. @throws NOT_FOUND, VALIDATION_ERROR */
+/** Changes what is given. What changes nothing leaves the label as it is, with its time, and is no event. @throws NOT_FOUND, VALIDATION_ERROR */
 export async function changeLabel(
   context: Context,
   kind: LabelKind,
@@ -73,8 +74,10 @@ async function update(
 ): Promise<LabelRow> {
   try {
     const [before] = await lockLabels(trx, tenantId, kind, [id]);
-    const after = before && (await updateLabel(trx, tenantId, kind, id, fields));
-    if (!before || !after) throw notFound(LABELS[kind].type);
+    if (!before) throw notFound(LABELS[kind].type);
+    if (!differs(before, fields)) return before;
+    const after = await updateLabel(trx, tenantId, kind, id, fields);
+    if (!after) throw notFound(LABELS[kind].type);
     await append(trx, tenantId, [event(kind, 'updated', after, changedSince(before, after))]);
     return after;
   } catch (error) {

@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
 import { invalid, notFound } from '../../errors.ts';
 import type { Db } from '../../platform/database.ts';
+import { differs } from '../../platform/differs.ts';
 import { violationOf } from '../../platform/violations.ts';
 import { tenantOf } from '../caller.ts';
 import { once } from '../idempotency/once.ts';
@@ -17,7 +18,7 @@ import { tellOfChange } from './lane.ts';
 import { sealHeaders } from './target.ts';
 
 /**
- * Changes what is given. Enabling again forgets why it was disabled and since when it failed.
+ * Changes what is given. What changes nothing leaves the endpoint as it is, with its time. Enabling again forgets why it was disabled and since when it failed.
  * @throws NOT_FOUND; VALIDATION_ERROR by field, also where another endpoint has this address and these events
  */
 export async function changeEndpoint(
@@ -50,6 +51,8 @@ async function update(
 ): Promise<EndpointRow> {
   const before = await lockEndpoint(trx, tenantId, id);
   if (!before) throw notFound('WebhookEndpoint');
+  // Headers are not compared: nobody opens them to see whether they are the same.
+  if (!headers && !differs(before, fields)) return before;
   const values = {
     ...fields,
     subscription: subscriptionOf(fields.url ?? before.url, fields.events ?? before.events),

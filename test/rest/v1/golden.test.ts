@@ -5,6 +5,7 @@ import type { TemplateSeed } from '../../../src/network/emulator/template-store.
 import { ROUTES_V1 } from '../../../src/rest/v1/register.ts';
 import { checkAnswer, startGateway, type TestGateway, type TestTenant } from '../../support/gateway.ts';
 import { legacyOf, type Rest, restOf } from '../client.ts';
+import { askWhileClosing } from '../closing.ts';
 import { Notebook } from './exchange.ts';
 
 /**
@@ -367,6 +368,18 @@ it('refusals of the network, and of ours', async () => {
   await gateway.database.query('alter table sources rename to gone');
   await golden('error-500-internal', { method: 'GET', path: '/sources' });
   await gateway.database.query('alter table gone rename to sources');
+});
+
+it('a refusal because the server stops', async () => {
+  const stopping = await startGateway({ env: { PARLEY_V1_SUNSET: '2027-12-31' } });
+  const late = { method: 'GET', path: `/api/v1/${stopping.tenant.slug}/contacts` };
+  const [answer] = await askWhileClosing(stopping, [late]);
+  await stopping.stop();
+  if (!answer) throw new Error('There is no answer.');
+  const exchange = { method: 'GET', path: '/contacts', requestHeaders: {}, requestBody: undefined, ...answer };
+  written.add('error-503-stopping.http');
+  const text = new Notebook(stopping.url).write(exchange);
+  await expect(text).toMatchFileSnapshot(join(FOLDER, 'error-503-stopping.http'));
 });
 
 it('every route has succeeded in one of them, and no file is left of one that is gone', () => {
