@@ -15,8 +15,14 @@ export type AccountStatus =
 export type BooleanFilter = {
   /** Equal. */
   readonly eq?: boolean | null | undefined;
-  /** Not equal. */
+  /** One of these. */
+  readonly in?: ReadonlyArray<boolean> | null | undefined;
+  /** Has none (true) or has one (false). */
+  readonly isNull?: boolean | null | undefined;
+  /** Not equal, or none. */
   readonly ne?: boolean | null | undefined;
+  /** None of these. */
+  readonly notIn?: ReadonlyArray<boolean> | null | undefined;
 };
 
 /** Which bots a list shows. All conditions have to hold. */

@@ -57,11 +57,14 @@ const OPERATORS = {
 
 type Operator = keyof typeof OPERATORS;
 
+/** What has no sense where there is only yes and no. */
+const ORDERED = ['gt', 'gte', 'lt', 'lte', 'between', 'like'];
+
 /** Which operators there are for values of a kind, by their names on the wire. */
 export function operatorsOf(kind: FilterKind): readonly (readonly [Operator, keyof Comparison])[] {
   const all = Object.entries(OPERATORS) as [Operator, keyof Comparison][];
-  if (kind === 'flag') return all.filter(([word]) => word === 'eq' || word === 'ne');
-  return kind === 'id' || kind === 'time' ? all.filter(([word]) => word !== 'like') : all;
+  const none = new Set<string>({ id: ['like'], time: ['like'], flag: ORDERED }[kind as string] ?? []);
+  return all.filter(([word]) => !none.has(word));
 }
 
 /** Reads the `filter[…]` parameters of a list; every fault goes to `errors` under `filter.<field>`. @returns null without any */

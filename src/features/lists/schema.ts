@@ -67,7 +67,10 @@ export const BooleanFilter = builder.inputType('BooleanFilter', {
   description: 'Compares yes and no.',
   fields: t => ({
     eq: t.boolean({ description: 'Equal.' }),
-    ne: t.boolean({ description: 'Not equal.' }),
+    ne: t.boolean({ description: 'Not equal, or none.' }),
+    in: t.booleanList({ description: 'One of these.' }),
+    notIn: t.booleanList({ description: 'None of these.' }),
+    isNull: t.boolean({ description: 'Has none (true) or has one (false).' }),
   }),
 });
 

@@ -74,7 +74,7 @@ const COMPARISONS = {
     filter: 'DateTimeFilter',
     value: { type: 'string', description: 'A date, or an instant by ISO 8601.' },
   },
-  flag: { name: 'FlagComparison', filter: 'BooleanFilter', value: { type: 'boolean' } },
+  flag: { name: 'FlagComparison', filter: 'BooleanFilter', value: { enum: [true, false, 1, 0] } },
 } as const;
 
 /** The comparisons of a kind stand among the components; those over a list of words are a filter's own. */
