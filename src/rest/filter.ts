@@ -57,14 +57,19 @@ const OPERATORS = {
 
 type Operator = keyof typeof OPERATORS;
 
-/** What has no sense where there is only yes and no. */
-const ORDERED = ['gt', 'gte', 'lt', 'lte', 'between', 'like'];
+const SENSELESS: Readonly<Record<Extract<FilterKind, string>, readonly Operator[]>> = {
+  text: [],
+  word: [],
+  id: ['like'],
+  time: ['like'],
+  flag: ['gt', 'gte', 'lt', 'lte', 'between', 'like'],
+};
 
 /** Which operators there are for values of a kind, by their names on the wire. */
 export function operatorsOf(kind: FilterKind): readonly (readonly [Operator, keyof Comparison])[] {
   const all = Object.entries(OPERATORS) as [Operator, keyof Comparison][];
-  const none = new Set<string>({ id: ['like'], time: ['like'], flag: ORDERED }[kind as string] ?? []);
-  return all.filter(([word]) => !none.has(word));
+  const none = typeof kind === 'string' ? SENSELESS[kind] : [];
+  return all.filter(([word]) => !none.includes(word));
 }
 
 /** Reads the `filter[…]` parameters of a list; every fault goes to `errors` under `filter.<field>`. @returns null without any */
