@@ -19,6 +19,7 @@ import { SECOND } from './platform/clock.ts';
 import { asCoded } from './request-errors.ts';
 import { dialectAt } from './rest/dialect-at.ts';
 import type { RestHost } from './rest/host.ts';
+import { parseJsonBody } from './rest/json-body.ts';
 import { registerRestV1 } from './rest/v1/register.ts';
 import { registerRestV2 } from './rest/v2/register.ts';
 
@@ -116,20 +117,14 @@ async function registerApis(app: FastifyInstance, resources: Resources, kernel: 
 /** The request id stands in the answer, in the log and in errors: a UUID, ours always, so that nobody can forge another's. */
 const newRequestId = (): string => crypto.randomUUID();
 
-/** JSON bodies: parsed by us, so that a malformed one is the caller's 400, and an empty one is no body. */
+/** JSON bodies: parsed by us, so that a malformed one is the caller's 400. */
 function parseJson(app: FastifyInstance): void {
   // Fastify would read it as well; nothing here takes plain text, and Yoga's refusal of it has no body.
   app.removeContentTypeParser('text/plain');
-  app.addContentTypeParser<string>(
+  app.addContentTypeParser<Buffer>(
     ['application/json', 'application/graphql-response+json'],
-    { parseAs: 'string' },
-    (_request, body, done) => {
-      try {
-        done(null, body === '' ? undefined : JSON.parse(body));
-      } catch {
-        done(new CodedError('BAD_REQUEST', 'The body is not valid JSON.'), undefined);
-      }
-    },
+    { parseAs: 'buffer' },
+    async (_request: FastifyRequest, body: Buffer) => parseJsonBody(body),
   );
 }
 

@@ -147,6 +147,22 @@ describe('a body', () => {
     expect([status, body.error.code]).toEqual([400, 'BAD_REQUEST']);
   });
 
+  it('in another encoding than UTF-8 is 400, and one with a mark of its byte order is read', async () => {
+    const post = (body: Buffer) =>
+      fetch(`${gateway.url}/api/v2/sources`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${tenant.token}`, 'content-type': 'application/json; charset=latin1' },
+        body: new Uint8Array(body),
+      });
+    const latin = await post(Buffer.from('{"name":"Zoë"}', 'latin1'));
+    expect([latin.status, ((await latin.json()) as { error: object }).error]).toEqual([
+      400,
+      { code: 'BAD_REQUEST', message: 'The body is not in UTF-8.' },
+    ]);
+    const marked = await post(Buffer.from('\ufeff{"name":"Zoë"}'));
+    expect([marked.status, ((await marked.json()) as { data: object }).data]).toMatchObject([201, { name: 'Zoë' }]);
+  });
+
   it('that is no object is 422', async () => {
     for (const text of ['[]', '"x"', '5', 'null', 'true']) {
       for (const [method, path] of [

@@ -125,6 +125,14 @@ describe('POST /messages/send', () => {
     });
   });
 
+  it('wait for the network although its caller would not: without an id of the network nothing would find the message', async () => {
+    const { status, headers, body } = await send(
+      { phone_number: nextPhone(), message_body: 'Hi' },
+      { prefer: 'respond-async' },
+    );
+    expect([status, headers.get('preference-applied'), body.data.status]).toEqual([200, null, 'sent']);
+  });
+
   it('names every fault by the field it came in', async () => {
     const phone_number = nextPhone();
     const faults = async (body: object) => {
