@@ -22,6 +22,7 @@ import type { RestHost } from './rest/host.ts';
 import { parseJsonBody } from './rest/json-body.ts';
 import { registerRestV1 } from './rest/v1/register.ts';
 import { registerRestV2 } from './rest/v2/register.ts';
+import { answerUnreadable } from './unreadable-requests.ts';
 
 export interface GatewayServer {
   readonly url: string;
@@ -60,6 +61,7 @@ export async function startServer(
     // Faults in the address itself never reach a hook.
     frameworkErrors: (error, request, reply) =>
       void answerError(error, request, reply.header('x-request-id', request.id), resources),
+    clientErrorHandler: (error, socket) => answerUnreadable(error, socket, resources),
     forceCloseConnections: 'idle',
   });
   const kernel = createKernel(resources, schema);
