@@ -19,8 +19,10 @@ import { SECOND } from './platform/clock.ts';
 import { asCoded } from './request-errors.ts';
 import { dialectAt } from './rest/dialect-at.ts';
 import type { RestHost } from './rest/host.ts';
+import { parseJsonBody } from './rest/json-body.ts';
 import { registerRestV1 } from './rest/v1/register.ts';
 import { registerRestV2 } from './rest/v2/register.ts';
+import { answerUnreadable } from './unreadable-requests.ts';
 
 export interface GatewayServer {
   readonly url: string;
@@ -59,6 +61,7 @@ export async function startServer(
     // Faults in the address itself never reach a hook.
     frameworkErrors: (error, request, reply) =>
       void answerError(error, request, reply.header('x-request-id', request.id), resources),
+    clientErrorHandler: (error, socket) => answerUnreadable(error, socket, resources),
     forceCloseConnections: 'idle',
   });
   const kernel = createKernel(resources, schema);
@@ -116,20 +119,14 @@ async function registerApis(app: FastifyInstance, resources: Resources, kernel: 
 /** The request id stands in the answer, in the log and in errors: a UUID, ours always, so that nobody can forge another's. */
 const newRequestId = (): string => crypto.randomUUID();
 
-/** JSON bodies: parsed by us, so that a malformed one is the caller's 400, and an empty one is no body. */
+/** JSON bodies: parsed by us, so that a malformed one is the caller's 400. */
 function parseJson(app: FastifyInstance): void {
   // Fastify would read it as well; nothing here takes plain text, and Yoga's refusal of it has no body.
   app.removeContentTypeParser('text/plain');
-  app.addContentTypeParser<string>(
+  app.addContentTypeParser<Buffer>(
     ['application/json', 'application/graphql-response+json'],
-    { parseAs: 'string' },
-    (_request, body, done) => {
-      try {
-        done(null, body === '' ? undefined : JSON.parse(body));
-      } catch {
-        done(new CodedError('BAD_REQUEST', 'The body is not valid JSON.'), undefined);
-      }
-    },
+    { parseAs: 'buffer' },
+    async (_request: FastifyRequest, body: Buffer) => parseJsonBody(body),
   );
 }
 

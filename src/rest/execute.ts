@@ -25,7 +25,10 @@ export interface Dialect {
   /** Says who calls. @throws UNAUTHORIZED, RATE_LIMIT_EXCEEDED, and what the version refuses besides */
   admit(host: RestHost, request: RestRequest, reply: FastifyReply): Promise<Caller>;
   /** What every answer under the version's prefix has in its headers, whatever it is. */
-  headers?(request: Pick<FastifyRequest, 'routeOptions' | 'params'>): Readonly<Record<string, string>>;
+  headers?(request: {
+    readonly routeOptions: { readonly url?: string | undefined };
+    readonly params?: unknown;
+  }): Readonly<Record<string, string>>;
   success(answer: Answer, call: Call, meta: Meta): unknown;
   failure(
     refusal: Refusal,

@@ -1,9 +1,10 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { CodedError } from '../errors.ts';
 import type { Caller } from '../graphql/kernel.ts';
 import type { RestRequest } from './call.ts';
 import { type Dialect, execute, type WireAnswer, wireFailure } from './execute.ts';
 import type { RestHost } from './host.ts';
+import { parseJsonBody } from './json-body.ts';
 import { acceptForms, filesOf, readForm } from './multipart.ts';
 import { refusalOfThrown } from './refusal.ts';
 import type { Route } from './route.ts';
@@ -77,19 +78,13 @@ function send(reply: FastifyReply, { status, headers, body }: WireAnswer, reques
     .send(status === 304 ? undefined : body);
 }
 
-/** JSON alone, and an empty body is none (clients send the header with every DELETE). */
+/** JSON alone. */
 function readJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser<string>(
+  app.addContentTypeParser<Buffer>(
     /^application\/([\w.-]+\+)?json\b/i,
-    { parseAs: 'string' },
-    (_request, text, done) => {
-      try {
-        done(null, text.trim() === '' ? undefined : JSON.parse(text));
-      } catch {
-        done(new CodedError('BAD_REQUEST', 'The body is not valid JSON.'), undefined);
-      }
-    },
+    { parseAs: 'buffer' },
+    async (_request: FastifyRequest, body: Buffer) => parseJsonBody(body),
   );
 }
 

@@ -116,6 +116,7 @@ describe('sending a text', () => {
       [{}, ['message', 'phone']],
       [{ phone: '12', message: 'x' }, ['phone']],
       [{ phone: {}, message: [] }, ['message', 'phone']],
+      [{ phone: Buffer.from('Contact:1').toString('base64url'), message: 'x' }, ['phone']],
       [{ contact_id: 'x', message: 'x' }, ['contact_id']],
       [{ phone: freshPhone(), message: 'x'.repeat(4_097) }, ['message']],
       [{ phone: freshPhone(), message: '@{contact_shoe_size}' }, ['message']],

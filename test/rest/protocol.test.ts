@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SCOPES } from '../../src/scopes.ts';
+import { raw } from '../graphql/http.ts';
 import { startGateway, type TestGateway, type TestTenant } from '../support/gateway.ts';
 import { freshPhone, type Rest, restOf, TIMESTAMP, UUID } from './client.ts';
 
@@ -147,6 +148,22 @@ describe('a body', () => {
     expect([status, body.error.code]).toEqual([400, 'BAD_REQUEST']);
   });
 
+  it('in another encoding than UTF-8 is 400, and one with a mark of its byte order is read', async () => {
+    const post = (body: Buffer) =>
+      fetch(`${gateway.url}/api/v2/sources`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${tenant.token}`, 'content-type': 'application/json; charset=latin1' },
+        body: new Uint8Array(body),
+      });
+    const latin = await post(Buffer.from('{"name":"Zoë"}', 'latin1'));
+    expect([latin.status, ((await latin.json()) as { error: object }).error]).toEqual([
+      400,
+      { code: 'BAD_REQUEST', message: 'The body is not in UTF-8.' },
+    ]);
+    const marked = await post(Buffer.from('\ufeff{"name":"Zoë"}'));
+    expect([marked.status, ((await marked.json()) as { data: object }).data]).toMatchObject([201, { name: 'Zoë' }]);
+  });
+
   it('that is no object is 422', async () => {
     for (const text of ['[]', '"x"', '5', 'null', 'true']) {
       for (const [method, path] of [
@@ -243,6 +260,43 @@ describe('a body', () => {
         true,
       ]);
     }
+  });
+});
+
+describe('what is no request that can be read', () => {
+  const at = async (line: string, more = '') => {
+    const told = await raw(gateway.url, `${line} HTTP/1.1\r\nHost: x\r\n${more}\r\n`);
+    const [head = '', text = ''] = told.split('\r\n\r\n', 2);
+    return { head, body: JSON.parse(text) };
+  };
+
+  it('is refused in the shape of its address, with a request id, and the connection is closed', async () => {
+    const two = await at('BREW /api/v2/contacts');
+    expect(two.head).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+    expect(two.head).toMatch(/\r\nconnection: close$/);
+    expect(two.body).toEqual({
+      success: false,
+      error: { code: 'BAD_REQUEST', message: 'The method is unknown.' },
+      meta: { request_id: expect.stringMatching(UUID), timestamp: expect.stringMatching(TIMESTAMP) },
+    });
+    expect(two.head).toContain(`\r\nx-request-id: ${two.body.meta.request_id}\r\n`);
+    expect(gateway.logs.some(line => line['requestId'] === two.body.meta.request_id)).toBe(true);
+
+    const one = await at(`BREW /api/v1/${tenant.slug}/contacts`);
+    expect(one.head).toContain('\r\ndeprecation: @1767225600\r\n');
+    expect(one.head).toContain('\r\nlink: </api/v2>; rel="successor-version"\r\n');
+    expect(one.body).toEqual({ status: 'error', message: 'Bad request', errors: 'The method is unknown.' });
+  });
+
+  it('may be headers that are too large, or broken', async () => {
+    const large = await at('GET /api/v2/contacts', `X-Large: ${'x'.repeat(20_000)}\r\n`);
+    expect(large.head).toMatch(/^HTTP\/1\.1 431 /);
+    expect(large.body.error).toEqual({ code: 'BAD_REQUEST', message: 'The headers are too large.' });
+    const broken = await at('GET /api/v2/contacts', 'no header\r\n');
+    expect(broken.body.error).toEqual({
+      code: 'BAD_REQUEST',
+      message: 'This is no HTTP request that can be read.',
+    });
   });
 });
 

@@ -259,4 +259,33 @@ describe('what was delivered', () => {
       [true, 'delivered'],
     ]);
   });
+
+  it('is sent and queued once for each idempotency key', async () => {
+    const url = fresh();
+    const { id } = (await create({ url, events: ['group.*'] })).body.data;
+    const at = new URL(url).pathname;
+    const keyed = { 'idempotency-key': `test ${url}` };
+    const test = () => rest('POST', `/webhooks/${id}/test`, undefined, keyed);
+    receiver.answer(200);
+    const atOnce = await Promise.all(Array.from({ length: 5 }, test));
+    for (const { status } of atOnce) expect([200, 409]).toContain(status);
+    const [first] = atOnce.filter(({ status }) => status === 200);
+    const again = await test();
+    expect([again.text, again.headers.get('idempotency-replayed')]).toEqual([first?.text, 'true']);
+    expect(receiver.at(at)).toHaveLength(1);
+
+    const delivery = again.body.data.delivery_id;
+    const replay = (path = `/webhooks/${id}/deliveries/${delivery}/replay`) =>
+      rest('POST', path, undefined, { 'idempotency-key': `replay ${url}` });
+    const queued = await replay();
+    expect([queued.status, queued.body.data.status]).toEqual([200, 'pending']);
+    const [row] = await attempted(gateway, id, 2);
+    expect(row.status).toBe('DELIVERED');
+    // Also when it could not be queued any more.
+    await rest('PATCH', `/webhooks/${id}`, { enabled: false });
+    const repeated = await replay();
+    expect([repeated.text, repeated.headers.get('idempotency-replayed')]).toEqual([queued.text, 'true']);
+    expect((await rest('GET', `/webhooks/${id}/deliveries`)).body.data[0]).toMatchObject({ status: 'delivered' });
+    expect((await replay(`/webhooks/${id}/test`)).body.error.code).toBe('IDEMPOTENCY_MISMATCH');
+  });
 });

@@ -8,7 +8,7 @@ import type { DeliveryRow, PublicAttempt } from './delivery.ts';
 import { findDelivery } from './find.ts';
 import { deliveryPage } from './list.ts';
 import { MAX_REPLAYED, type ReplayedDeliveries, replayDeliveries, replayDelivery } from './replay.ts';
-import { WebhookEndpoint } from './schema.ts';
+import { KEY, WebhookEndpoint } from './schema.ts';
 import { sendTest, type TestedEndpoint } from './send-test.ts';
 
 export const WebhookAttempt = builder.objectRef<PublicAttempt>('WebhookAttempt').implement({
@@ -153,8 +153,12 @@ builder.mutationFields(t => ({
     description:
       'Sends a sample (`webhook.test`) now, once, and waits for what comes of it: 15 seconds at most. A disabled endpoint can be tested too.',
     authScopes: { scope: 'webhooks:write' },
-    args: { id: t.arg.id({ required: true, description: 'The endpoint: its global id or databaseId.' }) },
-    resolve: (_root, { id }, context) => sendTest(context, numericId('WebhookEndpoint', id)),
+    args: {
+      id: t.arg.id({ required: true, description: 'The endpoint: its global id or databaseId.' }),
+      idempotencyKey: t.arg.string({ description: KEY }),
+    },
+    resolve: (_root, { id, idempotencyKey }, context) =>
+      sendTest(context, numericId('WebhookEndpoint', id), idempotencyKey),
   }),
   replayWebhookDelivery: t.field({
     type: WebhookDelivery,
@@ -163,12 +167,14 @@ builder.mutationFields(t => ({
     args: {
       id: t.arg.id({ required: true, description: 'The delivery: its global id or databaseId.' }),
       endpointId: t.arg.id({ description: 'The endpoint that it has to be of.' }),
+      idempotencyKey: t.arg.string({ description: KEY }),
     },
-    resolve: (_root, { id, endpointId }, context) =>
+    resolve: (_root, { id, endpointId, idempotencyKey }, context) =>
       replayDelivery(
         context,
         uuidOf('WebhookDelivery', id),
         endpointId == null ? undefined : numericId('WebhookEndpoint', endpointId),
+        idempotencyKey,
       ),
   }),
   replayWebhookDeliveries: t.field({

@@ -11,7 +11,7 @@ import { removeEndpoint } from './remove.ts';
 import { OVERLAP_HOURS, type RotatedSecret, rotateSecret } from './rotate.ts';
 import { changeEndpoint } from './update.ts';
 
-const KEY = 'Makes a repeated request the same one for 24 hours (at most 255 characters).';
+export const KEY = 'Makes a repeated request the same one for 24 hours (at most 255 characters).';
 
 const Format = builder.enumType('WebhookFormat', {
   description: 'What the body of a delivery looks like.',

@@ -1,6 +1,7 @@
 import { type Body, said } from '../body.ts';
 import type { Call } from '../call.ts';
 import type { SentMessageFragment } from '../documents.generated.ts';
+import { phoneOnly } from '../global-id.ts';
 import {
   bit,
   type Changes,
@@ -51,7 +52,7 @@ export const sentShape = (more: Fields = {}): Shape =>
 
 /** What every send has in common, whatever is sent. */
 export const readSending = (call: Call, body: Body) => ({
-  to: body.requiredText('phone_number', 'phone'),
+  to: phoneOnly(body.requiredText('phone_number', 'phone')),
   ...said({ channelId: body.id('channel_id'), idempotencyKey: call.idempotencyKey }),
   waitForAcceptance: true,
 });

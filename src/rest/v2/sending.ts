@@ -2,7 +2,7 @@ import type { ErrorCode } from '../../errors.ts';
 import { type Body, said } from '../body.ts';
 import type { Call } from '../call.ts';
 import type { SentMessageFragment } from '../documents.generated.ts';
-import { globalId } from '../global-id.ts';
+import { globalId, phoneOnly } from '../global-id.ts';
 import {
   type Changes,
   type Fields,
@@ -23,7 +23,7 @@ function readRecipient(body: Body): { readonly to: string; readonly field: 'phon
   const id = body.has('phone', 'phone_number') ? undefined : body.id('contact_id');
   if (id != null) return { to: globalId('Contact', id), field: 'contact_id' };
   if (body.has('contact_id') && !body.has('phone', 'phone_number')) return { to: '', field: 'contact_id' };
-  return { to: body.requiredText('phone', 'phone_number'), field: 'phone' };
+  return { to: phoneOnly(body.requiredText('phone', 'phone_number')), field: 'phone' };
 }
 
 /** The recipient, as every send takes it. */

@@ -218,7 +218,7 @@ export const webhookRoutes: readonly Route[] = [
       attempt: selected('result.attempt'),
     }),
     plan: call => ({
-      variables: { id: call.id('WebhookEndpoint') },
+      variables: said({ id: call.id('WebhookEndpoint'), idempotencyKey: call.idempotencyKey }),
       respond: ({ result: { delivery, attempt } }) => {
         const delivered = delivery.status === 'DELIVERED';
         return {
@@ -261,6 +261,7 @@ export const webhookRoutes: readonly Route[] = [
       variables: {
         endpointId: call.id('WebhookEndpoint'),
         id: call.uuid('WebhookDelivery', 'delivery'),
+        ...said({ idempotencyKey: call.idempotencyKey }),
         ...readShown(call.query, DELIVERY_ROWS, call.errors),
       },
       respond: ({ delivery }) => ({ message: 'Delivery queued again', data: deliveryRow(delivery) }),

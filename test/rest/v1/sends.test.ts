@@ -125,6 +125,14 @@ describe('POST /messages/send', () => {
     });
   });
 
+  it('wait for the network although its caller would not: without an id of the network nothing would find the message', async () => {
+    const { status, headers, body } = await send(
+      { phone_number: nextPhone(), message_body: 'Hi' },
+      { prefer: 'respond-async' },
+    );
+    expect([status, headers.get('preference-applied'), body.data.status]).toEqual([200, null, 'sent']);
+  });
+
   it('names every fault by the field it came in', async () => {
     const phone_number = nextPhone();
     const faults = async (body: object) => {
@@ -133,6 +141,14 @@ describe('POST /messages/send', () => {
       return Object.keys(told.errors).sort();
     };
     expect(await faults({ phone_number: '12' })).toEqual(['phone_number']);
+    // What GraphQL takes beside a number.
+    const { id } = (await rest('POST', '/contacts', { phone: nextPhone() })).body.data;
+    const globalId = Buffer.from(`Contact:${id}`).toString('base64url');
+    const told = await send({ phone_number: globalId, message_body: 'Hi' });
+    expect([told.status, told.body.errors]).toEqual([
+      422,
+      { phone_number: ['Must be a phone number in international format, for example +49 151 23456789.'] },
+    ]);
     expect(await faults({ message_body: '' })).toEqual(['message_body']);
     expect(await faults({ message_body: '@{nobody}' })).toEqual(['message_body']);
     expect(await faults({ message_type: 'list' })).toEqual(['message_type']);
