@@ -107,9 +107,9 @@ export function text(callbackData: string, body = 'Hello', to = PERSON): Outgoin
   return { callbackData, to, content: { type: 'text', text: body, previewUrl: false } };
 }
 
-/** Waits until something holds, looked at every few milliseconds; fails after ten seconds. */
+/** Waits until something holds, looked at every few milliseconds; fails after half a minute. */
 export async function eventually(holds: () => boolean, what: string): Promise<void> {
-  for (const end = performance.now() + 10_000; performance.now() < end; ) {
+  for (const end = performance.now() + 30_000; performance.now() < end; ) {
     if (holds()) return;
     await new Promise(resolve => setTimeout(resolve, 3));
   }

@@ -127,7 +127,7 @@ describe('when Parley is killed', sideBySide, () => {
     await query(owner.line, 'create table kept as select 42 as answer');
     const pid = await serverPid(room);
     await owner.kill();
-    await expect.poll(() => processStart(pid), { timeout: 3_000 }).toBeUndefined();
+    await expect.poll(() => processStart(pid)).toBeUndefined();
     expect(await query((await start(room)).url, 'select answer from kept')).toEqual([[42]]);
   });
 
