@@ -32,3 +32,18 @@ export async function costOf(work: () => unknown): Promise<number> {
   const { user, system } = process.threadCpuUsage(before);
   return (user + system) / 1_000;
 }
+
+/**
+ * How many share the processor with this process at the moment: by so much, what takes time in other processes too is to be
+ * divided. 1 on a machine at rest.
+ */
+export function crowding(): number {
+  const from = performance.now();
+  const before = process.threadCpuUsage();
+  let spentMs = 0;
+  while (spentMs < 100) {
+    const { user, system } = process.threadCpuUsage(before);
+    spentMs = (user + system) / 1_000;
+  }
+  return Math.max(1, (performance.now() - from) / spentMs);
+}

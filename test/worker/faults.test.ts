@@ -5,7 +5,7 @@ import { createLog } from '../../src/platform/log.ts';
 import { eventually, startGateway, type TestGateway, type TestTenant } from '../support/gateway.ts';
 
 /** Where an answer comes, it is waited for: on a busy machine one may take seconds. */
-const ENV = { PARLEY_NETWORK_TIMEOUT_MS: '60000', PARLEY_RECONCILE_MS: '5000', PARLEY_LANES: '40' };
+const ENV = { PARLEY_NETWORK_TIMEOUT_MS: '30000', PARLEY_RECONCILE_MS: '5000', PARLEY_LANES: '40' };
 /** Where none comes: five seconds of waiting for a status stand for the thirty of production. */
 const IMPATIENT = { ...ENV, PARLEY_NETWORK_TIMEOUT_MS: '1000' };
 const RECONCILE_MS = Number(ENV.PARLEY_RECONCILE_MS);
@@ -137,8 +137,9 @@ describe.concurrent('an answer of the network decides by its code', () => {
       const sentAt = Date.now();
       const { tenant, id } = await sendInto({ errorCode: code });
       const held = await eventually(async () => {
+        // Later than the attempt itself was given: its time-out, and five seconds.
         const rows = await gateway.database.query<{ until: Date; attempts: number }>(
-          "select attempts, next_attempt_at as until from outbox where message_id = $1 and next_attempt_at > now() + interval '10 s'",
+          "select attempts, next_attempt_at as until from outbox where message_id = $1 and next_attempt_at > now() + interval '40 s'",
           [id],
         );
         expect(rows).toHaveLength(1);

@@ -84,6 +84,9 @@ describe('a token that ends takes its streams along', () => {
 });
 
 describe('a client that reads too slowly', () => {
+  /** Of ten kilobytes each: more than the buffers of both machines and our queue hold together. */
+  const MANY = 2_500;
+
   test('over WebSocket: is told so with the cursor of what it has, and goes on behind it without a gap or a repeat', async () => {
     const slow = await follow(gateway.url, gateway.tenant.token, { types: TYPES });
     const quick = await follow(gateway.url, gateway.tenant.token, { types: TYPES });
@@ -92,9 +95,9 @@ describe('a client that reads too slowly', () => {
     // The machine still takes bytes, the program does not: the buffers of both ends fill, then our queue.
     const socket = slow.socket();
     socket.pause();
-    await flood(6_000, 4_000);
+    await flood(MANY, 10_000);
     // When another has them all, they were offered to this one too.
-    await seen(quick, 6_001);
+    await seen(quick, MANY + 1);
     await quick.stop();
     socket.resume();
     await eventually(() =>
@@ -104,10 +107,10 @@ describe('a client that reads too slowly', () => {
     );
     const { after } = (slow.errors[0] as { extensions: { details: { after: string } } }).extensions.details;
     expect(after).toBe(slow.events.at(-1)?.cursor);
-    expect(slow.events.length).toBeLessThan(6_001);
+    expect(slow.events.length).toBeLessThan(MANY + 1);
     await slow.stop();
     const resumed = await follow(gateway.url, gateway.tenant.token, { types: TYPES, after });
-    await seen(resumed, 6_001 - slow.events.length);
+    await seen(resumed, MANY + 1 - slow.events.length);
     const rows = await gateway.database.query<{ id: string }>(
       'select id from events e where tenant_id = $1 and type = $2 order by e.xid, e.seq',
       [gateway.tenant.id, 'group.created'],
@@ -124,8 +127,8 @@ describe('a client that reads too slowly', () => {
     answer.pause();
     const quick = await follow(gateway.url, gateway.tenant.token, { types: TYPES });
     await flood(1, 10);
-    await flood(6_000, 4_000);
-    await seen(quick, 6_001);
+    await flood(MANY, 10_000);
+    await seen(quick, MANY + 1);
     await quick.stop();
     let text = '';
     answer.on('data', chunk => {
@@ -134,7 +137,7 @@ describe('a client that reads too slowly', () => {
     answer.resume();
     await once(answer, 'end');
     const results = [...text.matchAll(/^event: ?next\ndata: ?(.+)$/gm)].map(match => JSON.parse(match[1] ?? ''));
-    expect(results.length).toBeLessThan(6_001);
+    expect(results.length).toBeLessThan(MANY + 1);
     expect(results.at(-1).errors).toMatchObject([
       { extensions: { code: 'SERVICE_UNAVAILABLE', details: { after: results.at(-2).data.events.cursor } } },
     ]);
