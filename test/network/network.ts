@@ -97,7 +97,8 @@ export async function startNetwork(options: Partial<EmulatorOptions> = {}): Prom
   };
 }
 
-export function createClient(baseUrl: string, requestMs = 2_000, connectMs = 500): Network {
+/** With more patience than a test has: what is about running out of it names its own time. */
+export function createClient(baseUrl: string, requestMs = 60_000, connectMs = 60_000): Network {
   const network = createCloudApiNetwork({ baseUrl, log, timeouts: { connectMs, requestMs } });
   onTestFinished(() => network.close());
   return network;
