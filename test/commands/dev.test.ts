@@ -1,10 +1,10 @@
-import { mkdtemp, readdir, readFile, readlink, rm, stat } from 'node:fs/promises';
+import { readdir, readFile, readlink, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { DevFacts } from '../../src/commands/database.ts';
 import { durationOf } from '../support/durations.ts';
+import { makeQuickDirectory } from '../support/quickest-directory.ts';
 import { Program, type Running, Session } from './program.ts';
 
 let directory: string;
@@ -44,7 +44,7 @@ const nothingRuns = (): Promise<void> =>
   vi.waitFor(async () => expect(await processesIn(directory)).toEqual([]), 30_000);
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'parley-dev-'));
+  directory = await makeQuickDirectory('parley-dev-');
   session = new Session();
 });
 
