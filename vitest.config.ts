@@ -33,7 +33,8 @@ export default defineConfig({
     maxWorkers: process.env['PARLEY_TEST_DATABASE_URL'] === undefined ? 3 : 2,
     sequence: { sequencer: LongestFirst },
     // The patience with a machine that has other work as well. What is promised in seconds, a test says itself.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000 } },
   },
 });

@@ -49,7 +49,7 @@ describe('a body', () => {
   test('that trickles in is cut off after its time, wherever it should be short', async () => {
     const socket = await begin('/small', 1_000);
     const trickle = setInterval(() => socket.write('x'), 30);
-    await expect.poll(socket.gone, { timeout: 3_000 }).toBe(true);
+    await expect.poll(socket.gone).toBe(true);
     clearInterval(trickle);
   });
 
@@ -65,7 +65,7 @@ describe('a body', () => {
   test('that is an upload and stays away is cut off', async () => {
     const socket = await begin('/upload', 30);
     socket.write('x');
-    await expect.poll(socket.gone, { timeout: 3_000 }).toBe(true);
+    await expect.poll(socket.gone).toBe(true);
   });
 
   test('that was answered before its end is read on for a while, so that the answer is heard', async () => {
@@ -74,7 +74,7 @@ describe('a body', () => {
     const pushing = setInterval(() => socket.write(piece), 5);
     await expect.poll(socket.heard).toMatch(/^HTTP\/1.1 422/);
     expect(socket.gone()).toBe(false);
-    await expect.poll(socket.gone, { timeout: 3_000 }).toBe(true);
+    await expect.poll(socket.gone).toBe(true);
     clearInterval(pushing);
   });
 

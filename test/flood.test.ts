@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { generateToken } from '../src/features/tokens/token.ts';
+import { durationOf } from './support/durations.ts';
 import { startGateway, type TestGateway } from './support/gateway.ts';
 
 /** What somebody can do to the database who has no token at all, and to those who share his address. */
@@ -79,9 +80,10 @@ test('a good token is served from the address of a flood, whether it was seen be
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
   await more;
   // Seen once, it waits for nobody any more, and costs its address nothing.
-  const startedAt = performance.now();
-  expect((await call(address, fresh)).headers.get('ratelimit')).toMatch(/^"token";r=\d+;t=\d+, "tenant"/);
-  expect(performance.now() - startedAt).toBeLessThan(500);
+  const duration = await durationOf(async () =>
+    expect((await call(address, fresh)).headers.get('ratelimit')).toMatch(/^"token";r=\d+;t=\d+, "tenant"/),
+  );
+  expect(duration).toBeLessThan(500);
 });
 
 test('good tokens cost their address nothing, however many of them call for the first time', async () => {

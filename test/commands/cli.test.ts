@@ -54,7 +54,7 @@ const COMMANDS = [
 const parley = (args: readonly string[], environment: Record<string, string> = {}): Promise<Finished> =>
   session.run(directory, args, environment);
 
-test('every command has --help', { timeout: 60_000 }, async () => {
+test('every command has --help', async () => {
   // Commands are found as a person finds them, in the help of the command above.
   const seen: string[] = [];
   const lookAt = async (command: readonly string[]): Promise<void> => {
@@ -70,9 +70,7 @@ test('every command has --help', { timeout: 60_000 }, async () => {
   expect(seen).toEqual(expect.arrayContaining(COMMANDS));
 });
 
-test('parley as a process of its own tells its help, its version and a fault, and ends with their codes', {
-  timeout: 60_000,
-}, async () => {
+test('parley as a process of its own tells its help, its version and a fault, and ends with their codes', async () => {
   const [help, version, fault] = await Promise.all([
     run(directory, ['schema', '--help']),
     run(directory, ['--version']),
@@ -89,7 +87,7 @@ test('parley schema prints what is committed', async () => {
   expect(output).toBe(await readFile('schema.graphql', 'utf8'));
 });
 
-test('faults of a user are sentences with an exit code, never a stack trace', { timeout: 60_000 }, async () => {
+test('faults of a user are sentences with an exit code, never a stack trace', async () => {
   const cases: readonly [args: string[], env: Record<string, string>, says: RegExp][] = [
     [['serve'], {}, /DATABASE_URL[\s\S]*PARLEY_SECRET_KEY/],
     [['serve'], { ...env(), PORT: 'x', PARLEY_LANES: '0' }, /PORT[\s\S]*PARLEY_LANES/],
@@ -115,7 +113,7 @@ test('faults of a user are sentences with an exit code, never a stack trace', { 
   }
 });
 
-test('a tenant, its tokens and its life are managed from the command line', { timeout: 60_000 }, async () => {
+test('a tenant, its tokens and its life are managed from the command line', async () => {
   expect(
     (await parley(['tenant', 'create', 'acme', '--name', 'Acme Inc.', '--plan', 'starter'], env())).output,
   ).toMatch(/acme\s+Acme Inc\.\s+active\s+starter\s+0\/1000/);
@@ -142,7 +140,7 @@ test('a tenant, its tokens and its life are managed from the command line', { ti
   ]);
 });
 
-test("a tenant's plan, its end and its staff are managed from the command line", { timeout: 60_000 }, async () => {
+test("a tenant's plan, its end and its staff are managed from the command line", async () => {
   const tenant = (...args: string[]) => parley(['tenant', ...args], env());
   expect((await tenant('plans')).output).toMatch(
     /starter\s+1000\s+1000\s+10000\s+3\s+120\s+media,templates,interactive,otp,webhooks\n/,
@@ -172,9 +170,7 @@ test("a tenant's plan, its end and its staff are managed from the command line",
   expect((await tenant('staff', 'remove', 'shop', String(ana.id))).output).toMatch(/ana@example\.com\s+0/);
 });
 
-test('two migrations at once are safe, and a database without them is named by serve', {
-  timeout: 60_000,
-}, async () => {
+test('two migrations at once are safe, and a database without them is named by serve', async () => {
   await database.query('create database fresh_for_migrations');
   const address = new URL(database.url);
   address.pathname = '/fresh_for_migrations';
@@ -187,7 +183,7 @@ test('two migrations at once are safe, and a database without them is named by s
   await database.query('drop database fresh_for_migrations with (force)');
 });
 
-test('a worker serves its health and nothing else', { timeout: 30_000 }, async () => {
+test('a worker serves its health and nothing else', async () => {
   const port = String(20_000 + (process.pid % 20_000));
   const worker = session.start(directory, ['serve', '--role', 'worker'], { ...env(), PORT: port });
   await worker.says('listening');
@@ -198,6 +194,6 @@ test('a worker serves its health and nothing else', { timeout: 30_000 }, async (
   expect((await worker.kill('SIGTERM')).code).toBe(0);
 });
 
-test('no command leaves anything open: the process that ran them all ends by itself', { timeout: 10_000 }, async () => {
+test('no command leaves anything open: the process that ran them all ends by itself', async () => {
   expect(await session.close()).toEqual({ code: 0, signal: null });
 });

@@ -35,7 +35,7 @@ test('a contact that a send makes keeps every detail that was given', async () =
   expect(contacts.nodes).toEqual([{ ...rest, country: { id: countryId } }]);
 });
 
-test('creating and sending to the same new numbers at once never locks up', { timeout: 30_000 }, async () => {
+test('creating and sending to the same new numbers at once never locks up', async () => {
   const create = 'mutation ($phone: String!) { createContact(input: { phone: $phone }) { id } }';
   const send = 'mutation ($phone: String!) { sendTextMessage(input: { to: $phone, text: "Hi" }) { id } }';
   const rounds = Array.from({ length: 60 }, (_, index) => ({ phone: `+49151124${String(index).padStart(5, '0')}` }));

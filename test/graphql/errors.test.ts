@@ -106,7 +106,7 @@ describe('a database that is not there', () => {
       dataOf(await far.graphql('{ contacts { totalCount nodes { id } } }'));
       dataOf(await far.graphql('mutation { createGroup(input: { name: "Found" }) { id } }'));
       expect((await fetch(`${far.url}/readyz`)).status).toBe(200);
-    }, 8_000);
+    });
     expect(codeOf(await far.graphql('mutation { createGroup(input: { name: "Lost" }) { id } }'))).toBeUndefined();
   });
 });
@@ -119,7 +119,7 @@ test('connections that the database ends are replaced, and no request is lost fo
   await eventually(async () => {
     dataOf(await gateway.graphql('{ contacts { totalCount nodes { id } } }'));
     dataOf(await gateway.graphql('mutation { deleteGroups(ids: [1]) { deletedIds } }'));
-  }, 5_000);
+  });
   const codes = (
     await Promise.all(Array.from({ length: 20 }, () => gateway.graphql('{ contacts { totalCount } }')))
   ).map(codeOf);

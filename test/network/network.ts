@@ -97,7 +97,8 @@ export async function startNetwork(options: Partial<EmulatorOptions> = {}): Prom
   };
 }
 
-export function createClient(baseUrl: string, requestMs = 2_000, connectMs = 500): Network {
+/** With more patience than a test has: what is about running out of it names its own time. */
+export function createClient(baseUrl: string, requestMs = 60_000, connectMs = 60_000): Network {
   const network = createCloudApiNetwork({ baseUrl, log, timeouts: { connectMs, requestMs } });
   onTestFinished(() => network.close());
   return network;
@@ -107,9 +108,9 @@ export function text(callbackData: string, body = 'Hello', to = PERSON): Outgoin
   return { callbackData, to, content: { type: 'text', text: body, previewUrl: false } };
 }
 
-/** Waits until something holds, looked at every few milliseconds; fails after ten seconds. */
+/** Waits until something holds, looked at every few milliseconds; fails after half a minute. */
 export async function eventually(holds: () => boolean, what: string): Promise<void> {
-  for (const end = performance.now() + 10_000; performance.now() < end; ) {
+  for (const end = performance.now() + 30_000; performance.now() < end; ) {
     if (holds()) return;
     await new Promise(resolve => setTimeout(resolve, 3));
   }

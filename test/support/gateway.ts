@@ -263,8 +263,8 @@ export async function checkAnswer(
   if (fault !== undefined) throw new Error(`An answer is not what openapi.json says. ${fault}`);
 }
 
-/** Waits until a condition holds. @throws the last failure after `timeoutMs` */
-export async function eventually<T>(check: () => Promise<T> | T, timeoutMs = 15_000): Promise<T> {
+/** Waits until a condition holds: with patience, for a machine that has other work. @throws the last failure after `timeoutMs` */
+export async function eventually<T>(check: () => Promise<T> | T, timeoutMs = 30_000): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   // What takes long is asked for less and less often: many tests wait at the same time, and asking is work as well.
   for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 1.2, 100)) {

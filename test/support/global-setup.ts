@@ -1,11 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { migrateDatabase } from '../../src/commands/migrate.ts';
 import { startEmbeddedPostgres } from '../../src/platform/embedded/postgres.ts';
 import { createLog } from '../../src/platform/log.ts';
-import { quickestDirectory } from './quickest-directory.ts';
+import { makeQuickDirectory } from './quickest-directory.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -22,7 +22,7 @@ declare module 'vitest' {
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env['PARLEY_TEST_DATABASE_URL'];
-  const directory = await mkdtemp(join(await quickestDirectory(), 'parley-test-'));
+  const directory = await makeQuickDirectory('parley-test-');
   // Tests start programs: with what the first has compiled, the others start in two thirds of the time.
   process.env['NODE_COMPILE_CACHE'] = join(directory, 'compiled');
   const embedded =

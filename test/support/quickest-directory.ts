@@ -1,8 +1,18 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+
+/**
+ * A directory of one's own in the quickest place. Open to the user as whom root runs PostgreSQL: closed to it, the data would
+ * lie in /var/lib/parley, on a disk, and stay there.
+ */
+export async function makeQuickDirectory(prefix: string): Promise<string> {
+  const path = await mkdtemp(join(await quickestDirectory(), prefix));
+  await chmod(path, 0o711);
+  return path;
+}
 
 /**
  * Memory, where the system offers it as a directory with room enough from which programs may run; else the directory for

@@ -1,25 +1,26 @@
 import { expect, test } from 'vitest';
+import { durationOf } from '../support/durations.ts';
 import { eventually } from '../support/gateway.ts';
 import { freePort, sendText, setFaults, setWebhookUrl, startPlant } from './processes.ts';
 
 /** Slow enough that some sends are always under way. */
 const CALM = { window: 'open', pairLimit: false, throughputLimit: false, latencyMs: 40 } as const;
-const SENDS = 2_000;
+const SENDS = 1_000;
 /** Accepted after the network became slow, and before the kill. */
 const BACKLOG = 100;
 /** Below the time-out of a request; 32 at a time are 21 in a second. */
 const SLOW_MS = 1_500;
 const CLIENTS = 16;
-const PEOPLE = 400;
+const PEOPLE = 200;
 /** Of TIMES in processes.ts: a request's time-out and the margin for writing its outcome. */
-const LEASE_MS = 7_000;
+const LEASE_MS = 9_000;
 /** The promise, with the heartbeats and sweeps of production: a lane that lost its process is taken over within this time. */
 const TAKE_OVER_MS = 30_000;
 /** The patience with what has no such limit: the work itself, on a machine that may be busy. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 120_000;
 
 test.concurrent('every message that was accepted before a kill -9 is sent by the next process, none twice, and its statuses arrive', {
-  timeout: 150_000,
+  timeout: 400_000,
 }, async ({ onTestFinished }) => {
   const plant = await startPlant(CALM);
   onTestFinished(() => plant.stop());
@@ -83,7 +84,7 @@ test.concurrent('every message that was accepted before a kill -9 is sent by the
 });
 
 test.concurrent('of two processes one drains a lane; when it is killed the other takes over within 30 seconds, and nobody gets a message twice', {
-  timeout: 150_000,
+  timeout: 400_000,
 }, async ({ onTestFinished }) => {
   const plant = await startPlant(CALM);
   onTestFinished(() => plant.stop());
@@ -109,14 +110,18 @@ test.concurrent('of two processes one drains a lane; when it is killed the other
   for (let index = 0; index < 100; index += 1) await send(index);
   const inFlight = Promise.all(Array.from({ length: 200 }, (_, index) => send(100 + index)));
   await first.kill();
-  const killedAt = Date.now();
+  const sentByFirst = (await plant.sent()).total;
+  // What the network gets from now on, it gets from the second.
+  const takenOver = durationOf(() =>
+    eventually(async () => expect((await plant.sent()).total).toBeGreaterThan(sentByFirst), PATIENCE_MS),
+  );
   await inFlight;
   expect(ids).toHaveLength(300);
+  expect(await takenOver).toBeLessThan(TAKE_OVER_MS);
   await eventually(async () => {
     const { byCallbackData } = await plant.sent();
     expect(ids.filter(id => byCallbackData[id] === undefined)).toEqual([]);
-  }, TAKE_OVER_MS);
-  expect(Date.now() - killedAt).toBeLessThan(TAKE_OVER_MS);
+  }, PATIENCE_MS);
   expect((await plant.sent()).duplicates).toBe(0);
   await eventually(
     async () =>

@@ -34,17 +34,18 @@ async function attempts(gateway: TestGateway, outcome: string): Promise<number> 
 
 describe.concurrent('order and concurrency', () => {
   test('each person gets their messages in the order of acceptance, while many people are served at the same time', async context => {
-    const gateway = await start(context, { latencyMs: 500 });
+    const gateway = await start(context, { latencyMs: 4_000 });
     const people = Array.from({ length: 20 }, (_, index) => `+1415555${5_000 + index}`);
-    const startedAt = Date.now();
-    await Promise.all(
+    const sending = Promise.all(
       people.map(async to => {
         for (let index = 0; index < 5; index += 1) await send(gateway, to, `${index}`);
       }),
     );
-    await eventually(() => expect(taken(gateway)).toHaveLength(100), 25_000);
-    // One after the other they would take 50 s.
-    expect(Date.now() - startedAt).toBeLessThan(25_000);
+    // One after the other, the first of each would take 80 s.
+    await eventually(() => expect(new Set(taken(gateway).map(message => message.to)).size).toBe(20));
+    gateway.emulator.setFaults({ latencyMs: 100 });
+    await sending;
+    await eventually(() => expect(taken(gateway)).toHaveLength(100));
     for (const to of people) expect(taken(gateway, to).map(message => message.body)).toEqual(['0', '1', '2', '3', '4']);
   });
 
@@ -52,14 +53,13 @@ describe.concurrent('order and concurrency', () => {
     const gateway = await start(
       context,
       { next: [{ timeout: true, to: '+14155556000' }] },
-      { PARLEY_NETWORK_TIMEOUT_MS: '10000' },
+      { PARLEY_NETWORK_TIMEOUT_MS: '120000' },
     );
     await send(gateway, '+14155556000', 'hangs');
     for (let index = 0; index < 5; index += 1) await send(gateway, '+14155556001', `${index}`);
     // Each has to wait for the one before, none for the one that hangs.
-    await eventually(
-      () => expect(taken(gateway, '+14155556001').map(message => message.body)).toEqual(['0', '1', '2', '3', '4']),
-      3_500,
+    await eventually(() =>
+      expect(taken(gateway, '+14155556001').map(message => message.body)).toEqual(['0', '1', '2', '3', '4']),
     );
   });
 
@@ -67,7 +67,7 @@ describe.concurrent('order and concurrency', () => {
     const gateway = await start(
       context,
       { next: [{ timeout: true, when: 'after', to: '+14155556100' }] },
-      { PARLEY_NETWORK_TIMEOUT_MS: '1000', PARLEY_RECONCILE_MS: '20000' },
+      { PARLEY_NETWORK_TIMEOUT_MS: '1000', PARLEY_RECONCILE_MS: '120000' },
     );
     gateway.emulator.setWebhookUrl(undefined);
     const first = await send(gateway, '+14155556100', 'in doubt');
@@ -79,10 +79,7 @@ describe.concurrent('order and concurrency', () => {
     expect(gateway.statements.filter(text => text.includes('outbox')).length).toBeLessThan(10);
     expect(taken(gateway).map(message => message.body)).toEqual(['in doubt']);
     gateway.emulator.setWebhookUrl(`${gateway.url}/network/cloud-api/webhook`);
-    await eventually(
-      () => expect(taken(gateway).map(message => message.body)).toEqual(['in doubt', 'after it']),
-      5_000,
-    );
+    await eventually(() => expect(taken(gateway).map(message => message.body)).toEqual(['in doubt', 'after it']));
     expect(gateway.emulator.sent().byCallbackData[first]).toBe(1);
   });
 
@@ -90,16 +87,15 @@ describe.concurrent('order and concurrency', () => {
     const gateway = await start(
       context,
       { next: [{ timeout: true, when: 'before', to: '+14155556200' }] },
-      { PARLEY_LANES: '1', PARLEY_NETWORK_TIMEOUT_MS: '1000', PARLEY_RECONCILE_MS: '6000' },
+      { PARLEY_LANES: '1', PARLEY_NETWORK_TIMEOUT_MS: '1000', PARLEY_RECONCILE_MS: '9000' },
     );
     const other = await gateway.addTenant();
     await send(gateway, '+14155556200', 'waits');
     await eventually(async () => expect(await attempts(gateway, 'in_doubt')).toBe(1));
     await send(gateway, '+14155556201', 'does not wait', other.token);
-    await eventually(() => expect(taken(gateway, '+14155556201')).toHaveLength(1), 5_000);
-    expect(taken(gateway, '+14155556200')).toHaveLength(0);
-    // And it comes back by itself when its time has come.
-    await eventually(() => expect(taken(gateway, '+14155556200')).toHaveLength(1), 9_000);
+    // And the first comes back by itself when its time has come.
+    await eventually(() => expect(taken(gateway)).toHaveLength(2));
+    expect(taken(gateway).map(message => message.body)).toEqual(['does not wait', 'waits']);
   });
 });
 
@@ -119,7 +115,7 @@ describe.concurrent('pacing', () => {
     await fetch(`${gateway.emulator.url}/_emulator/numbers`, { method: 'POST', body: JSON.stringify(numbers) });
     const startedAt = Date.now();
     await Promise.all(Array.from({ length: 100 }, (_, index) => send(gateway, `+1415555${7_000 + index}`, 'Hi')));
-    await eventually(() => expect(taken(gateway)).toHaveLength(100), 6_000);
+    await eventually(() => expect(taken(gateway)).toHaveLength(100));
     expect(Date.now() - startedAt).toBeGreaterThan(2_000);
     expect(await attempts(gateway, 'refused')).toBe(0);
   });

@@ -49,8 +49,8 @@ export interface Plant {
   stop(): Promise<void>;
 }
 
-/** Short, so that a test need not wait as long as a person would. */
-const TIMES = { PARLEY_NETWORK_TIMEOUT_MS: '2000', PARLEY_RECONCILE_MS: '3000' };
+/** Short, so that a test need not wait as long as a person would; long enough for the answers and statuses of a busy machine. */
+const TIMES = { PARLEY_NETWORK_TIMEOUT_MS: '4000', PARLEY_RECONCILE_MS: '8000' };
 
 export async function startPlant(faults: FaultsPatch): Promise<Plant> {
   const database = await createTestDatabase();

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { follow, stream } from '../features/events/subscriber.ts';
+import { durationOf } from '../support/durations.ts';
 import { eventually, startGateway, type TestGateway } from '../support/gateway.ts';
 
 /** What the promise says: stopping takes ten seconds at the most, whatever hangs. */
@@ -8,11 +9,7 @@ const SEND =
   'mutation ($to: String!, $wait: Boolean) { sendTextMessage(input: { to: $to, text: "Hi", waitForAcceptance: $wait }) { databaseId status } }';
 
 /** Stops the gateway alone; its database and network live on. @returns how long it took */
-async function stopGateway({ gateway: { stop } }: TestGateway): Promise<number> {
-  const startedAt = Date.now();
-  await stop();
-  return Date.now() - startedAt;
-}
+const stopGateway = ({ gateway: { stop } }: TestGateway): Promise<number> => durationOf(stop);
 
 describe.concurrent('a graceful stop', () => {
   test('with sends under way is quick, and nothing that was accepted is lost or sent twice', async () => {

@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { append } from '../../../src/events.ts';
 import { enterReader } from '../../../src/features/events/readers-store.ts';
@@ -109,11 +110,14 @@ describe('events', () => {
       `create table events_202001 partition of events for values from ('016f5e66-e800-0000-0000-000000000000') to ('016ffe0b-c400-0000-0000-000000000000')`,
     );
     const current = (await partitions()).filter(name => name !== 'events_202001');
-    const [reader] = [database.query(`select pg_sleep(1) from (select count(*) from events) counted`)];
-    await new Promise(resolve => setTimeout(resolve, 100));
+    const reader = new pg.Client({ connectionString: database.url });
+    await reader.connect();
+    await reader.query('begin');
+    await reader.query('select count(*) from events');
     await deleteOldEvents(gateway.gateway.resources, []);
     expect(await partitions()).toContain('events_202001');
-    await reader;
+    await reader.query('commit');
+    await reader.end();
     await deleteOldEvents(gateway.gateway.resources, []);
     expect(await partitions()).toEqual(current);
   });

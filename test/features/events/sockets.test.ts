@@ -224,7 +224,7 @@ describe('what one socket may hold', () => {
     for (let round = 0; round < 3; round += 1) {
       for (let index = 0; index < 80; index += 1) one.send(subscribe(`${round} ${index}`));
       for (let index = 0; index < 80; index += 1) one.send({ id: `${round} ${index}`, type: 'complete' });
-      await eventually(async () => expect(await subscribers()).toBe(0), 2_000);
+      await eventually(async () => expect(await subscribers()).toBe(0));
     }
     expect(one.messages.filter(message => message.type === 'error')).toEqual([]);
     one.socket.terminate();
@@ -240,7 +240,7 @@ describe('what one socket may hold', () => {
     await eventually(async () => expect(await subscribers()).toBe(40));
     for (const one of sockets) one.socket().terminate();
     for (const one of streams) one.abort();
-    await eventually(async () => expect(await subscribers()).toBe(0), 2_000);
+    await eventually(async () => expect(await subscribers()).toBe(0));
   });
 
   test('each event of a subscription shows rows as they are then, not as they were at the first event', async () => {

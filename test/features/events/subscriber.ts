@@ -156,7 +156,7 @@ export async function stream(
 }
 
 /** Waits until a follower has seen what it was told to wait for. */
-export const seen = (follower: Pick<Follower, 'events'>, count: number, timeoutMs = 5_000): Promise<void> =>
+export const seen = (follower: Pick<Follower, 'events'>, count: number): Promise<void> =>
   eventually(() => {
     if (follower.events.length < count) throw new Error(`Only ${follower.events.length} of ${count} events have come.`);
-  }, timeoutMs);
+  });

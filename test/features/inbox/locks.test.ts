@@ -86,7 +86,7 @@ async function behind(lock: (trx: Db) => Promise<unknown>, ...others: (() => Pro
             "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
           );
           expect(waiting).toHaveLength(index + 1);
-        }, 2_000);
+        });
       }
       throw left;
     })

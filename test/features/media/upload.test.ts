@@ -171,7 +171,8 @@ describe('is refused, and nothing is taken', () => {
     socket.destroy();
     await new Promise(resolve => setTimeout(resolve, 100));
     expect(await stored(id)).toBe('pending');
-    expect((await media.put(id, PDF)).status).toBe(201);
+    // As soon as it is known that the rest will not come.
+    await eventually(async () => expect((await media.put(id, PDF)).status).toBe(201));
   });
 
   test('what the network refuses, in its own words', async () => {

@@ -97,7 +97,7 @@ test('a template that we do not know is read from the network', async () => {
       tenant.id,
     ]);
     expect(row?.['finished_at']).not.toBeNull();
-  }, 9_000);
+  });
   await fetch(`${gateway.emulator.url}/v24.0/${tenant.wabaId}/message_templates`, {
     method: 'POST',
     headers: { authorization: `Bearer access-${tenant.slug.split('-')[1]}` },
@@ -113,7 +113,7 @@ test('a template that we do not know is read from the network', async () => {
       { name: 'elsewhere', status: 'APPROVED', body: { text: 'Made in the manager' } },
     ]),
   );
-}, 15_000);
+});
 
 test('a template that the network deleted is gone, and told as its last change of status', async () => {
   gateway.emulator.setFaults({ templateReview: 'manual' });
@@ -150,15 +150,13 @@ test('templates of a channel that was just connected are there within seconds, u
   const seeded = await startGateway({ templates: [seed] });
   try {
     const document = '{ templates { nodes { name language } } }';
-    await eventually(
-      async () =>
-        expect(dataOf(await seeded.graphql(document)).templates.nodes).toEqual([{ name: 'hello', language: 'de' }]),
-      9_000,
+    await eventually(async () =>
+      expect(dataOf(await seeded.graphql(document)).templates.nodes).toEqual([{ name: 'hello', language: 'de' }]),
     );
   } finally {
     await seeded.stop();
   }
-}, 15_000);
+});
 
 test('templates are followed by subscription, with what they were then', async () => {
   gateway.emulator.setFaults({ templateReview: 'manual' });

@@ -4,6 +4,7 @@ import { generateToken } from '../../../src/features/tokens/token.ts';
 import { SCOPES } from '../../../src/scopes.ts';
 import { codeOf, dataOf, faultsOf } from '../../support/answers.ts';
 import { type Beside, serveBeside } from '../../support/beside.ts';
+import { durationOf } from '../../support/durations.ts';
 import { eventually, startGateway, type TestGateway } from '../../support/gateway.ts';
 
 let gateway: TestGateway;
@@ -173,11 +174,12 @@ describe('a token ends', () => {
     const { token, accessToken } = await made({});
     expect([await codeFor(token), await codeFor(token, second)]).toEqual([undefined, undefined]);
     const { revokedAt } = dataOf(await revoke(accessToken.databaseId)).revokeAccessToken;
-    const at = Date.now();
-    expect(await codeFor(token)).toBe('UNAUTHORIZED');
-    expect(dataOf(await revoke(accessToken.databaseId)).revokeAccessToken.revokedAt).toBe(revokedAt);
-    await eventually(async () => expect(await codeFor(token, second)).toBe('UNAUTHORIZED'), 6_000);
-    expect(Date.now() - at).toBeLessThan(5_000);
+    const duration = await durationOf(async () => {
+      expect(await codeFor(token)).toBe('UNAUTHORIZED');
+      expect(dataOf(await revoke(accessToken.databaseId)).revokeAccessToken.revokedAt).toBe(revokedAt);
+      await eventually(async () => expect(await codeFor(token, second)).toBe('UNAUTHORIZED'));
+    });
+    expect(duration).toBeLessThan(5_000);
   });
 
   test('when it revokes itself', async () => {
@@ -187,9 +189,16 @@ describe('a token ends', () => {
   });
 
   test('at the moment it expires, warm or not', async () => {
-    const token = await gateway.addToken(gateway.tenant, { expiresAt: inSeconds(0.7) });
-    expect(await codeFor(token)).toBeUndefined();
-    await eventually(async () => expect(await codeFor(token)).toBe('UNAUTHORIZED'), 1_500);
+    let token: string;
+    let expiresAt: string;
+    // Longer each time, where the machine sleeps through its life.
+    for (let seconds = 0.7; ; seconds *= 2) {
+      expiresAt = inSeconds(seconds);
+      token = await gateway.addToken(gateway.tenant, { expiresAt });
+      if ((await codeFor(token)) === undefined) break;
+    }
+    while (Date.now() < Date.parse(expiresAt)) await new Promise(resolve => setTimeout(resolve, 10));
+    expect(await codeFor(token)).toBe('UNAUTHORIZED');
     expect(await codeFor(token, second)).toBe('UNAUTHORIZED');
   });
 
@@ -198,7 +207,10 @@ describe('a token ends', () => {
     expect(await codeFor(tenant.token)).toBeUndefined();
     await gateway.gateway.resources.db.transaction(trx => updateTenant(trx, tenant.id, { status: 'suspended' }));
     expect(await codeFor(tenant.token, second)).toBe('UNAUTHORIZED');
-    await eventually(async () => expect(await codeFor(tenant.token)).toBe('UNAUTHORIZED'), 5_000);
+    const duration = await durationOf(() =>
+      eventually(async () => expect(await codeFor(tenant.token)).toBe('UNAUTHORIZED')),
+    );
+    expect(duration).toBeLessThan(5_000);
   });
 
   test('nothing of another tenant can be revoked, in the words for what does not exist', async () => {

@@ -97,7 +97,7 @@ test('a person who writes begins a conversation, however full the plan is, and s
   await Promise.all(Array.from({ length: 10 }, () => send(tenant)));
   const inbound = { from: '+14155552222', text: 'Hi', phoneNumberId: tenant.phoneNumberId };
   gateway.emulator.inbound(inbound);
-  await expect.poll(async () => (await usage(tenant)).conversations, { timeout: 5_000 }).toBe(11);
+  await expect.poll(async () => (await usage(tenant)).conversations).toBe(11);
   gateway.emulator.inbound({ ...inbound, text: 'Again' });
   dataOf(await send(tenant, inbound.from));
   expect(codeOf(await send(tenant))).toBe('FEATURE_LIMIT_EXCEEDED');
@@ -108,7 +108,7 @@ test('a plan without limits has none after people wrote in either: no send has t
   const tenant = await gateway.addTenant({ plan: 'unlimited' });
   for (let person = 0; person < 5; person += 1)
     gateway.emulator.inbound({ from: nextPhone(), text: 'Hi', phoneNumberId: tenant.phoneNumberId });
-  await expect.poll(async () => (await usage(tenant)).conversations, { timeout: 5_000 }).toBe(5);
+  await expect.poll(async () => (await usage(tenant)).conversations).toBe(5);
   const limited = await gateway.database.query(
     'select 1 from monthly_usage where tenant_id = $1 and (messages_granted is not null or conversations_granted is not null)',
     [tenant.id],

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/platform/clock.ts';
 import { restOf } from '../../rest/client.ts';
 import { dataOf, faultsOf } from '../../support/answers.ts';
+import { durationOf } from '../../support/durations.ts';
 import { eventually, type TestGateway } from '../../support/gateway.ts';
 import { follow } from '../events/subscriber.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
@@ -11,9 +12,11 @@ import { attempted, createEndpoint, deliveries, makeGroups, movedClock, startHoo
 let gateway: TestGateway;
 let receiver: Receiver;
 const clock = movedClock();
+/** What hangs is waited for that long: the others must not be mistaken for it on a busy machine. */
+const TIMEOUT_MS = 4_000;
 beforeAll(async () => {
   [gateway, receiver] = await Promise.all([
-    startHooks({ clock, env: { PARLEY_WEBHOOK_TIMEOUT_MS: '400' } }),
+    startHooks({ clock, env: { PARLEY_WEBHOOK_TIMEOUT_MS: String(TIMEOUT_MS) } }),
     startReceiver(),
   ]);
 });
@@ -125,20 +128,21 @@ test('one that hangs is timed out, is tried again, and does not slow another end
   receiver.answer((got, response) => {
     if (got.path === '/quick') response.end();
   });
-  const began = Date.now();
-  await makeGroups(
-    gateway,
-    Array.from({ length: 20 }, (_, index) => `hang ${index}`),
-  );
-  await eventually(() => expect(receiver.at('/quick')).toHaveLength(20));
-  expect(Date.now() - began).toBeLessThan(2_000);
+  const duration = await durationOf(async () => {
+    await makeGroups(
+      gateway,
+      Array.from({ length: 20 }, (_, index) => `hang ${index}`),
+    );
+    await eventually(() => expect(receiver.at('/quick')).toHaveLength(20));
+  });
+  expect(duration).toBeLessThan(2_000);
   expect(receiver.at('/hang').length).toBeLessThan(6);
   const [row] = await attempted(gateway, hanging.id, 1);
   expect(row).toMatchObject({
     status: 'PENDING',
-    attempts: [{ status: null, error: 'no complete answer within 400 ms' }],
+    attempts: [{ status: null, error: `no complete answer within ${TIMEOUT_MS} ms` }],
   });
-  expect(row.attempts[0].durationMs).toBeGreaterThanOrEqual(399);
+  expect(row.attempts[0].durationMs).toBeGreaterThanOrEqual(TIMEOUT_MS - 1);
   await update(hanging.id, { enabled: false });
   expect((await attempted(gateway, quick.id, 20)).every(one => one.status === 'DELIVERED')).toBe(true);
 });

@@ -88,8 +88,8 @@ describe('a send against the emulator', () => {
   test('whose answer is lost after the message was taken is in doubt, and the status that follows carries our id', async () => {
     const { emulator, receiver } = await startNetwork();
     emulator.setFaults({ next: [{ timeout: true, when: 'after' }], window: 'open' });
-    const outcome = await createClient(emulator.url, 150).send(CHANNEL, text('m1'));
-    expect(outcome).toEqual({ kind: 'in_doubt', reason: 'no answer within 150 ms' });
+    const outcome = await createClient(emulator.url, 1_000).send(CHANNEL, text('m1'));
+    expect(outcome).toEqual({ kind: 'in_doubt', reason: 'no answer within 1000 ms' });
     await eventually(
       () => receiver.updates().some(u => u.kind === 'status' && u.callbackData === 'm1'),
       'a status with our id',
@@ -126,7 +126,7 @@ describe('a send that never reached the network is unsent', () => {
     const url = await serverThat(() => {
       requests += 1;
     });
-    const network = createCloudApiNetwork({ baseUrl: url, log, connections: 1, timeouts: { requestMs: 100 } });
+    const network = createCloudApiNetwork({ baseUrl: url, log, connections: 1, timeouts: { requestMs: 1_000 } });
     onTestFinished(() => network.close());
     const outcomes = await Promise.all([network.send(CHANNEL, text('m1')), network.send(CHANNEL, text('m2'))]);
     expect(outcomes.map(outcome => outcome.kind)).toEqual(['in_doubt', 'unsent']);
@@ -215,7 +215,7 @@ describe('what an answer says about a send', () => {
       const timer = setInterval(() => response.write(' '), 20);
       response.on('close', () => clearInterval(timer));
     });
-    expect((await createClient(url, 150).send(CHANNEL, text('m1'))).kind).toBe('in_doubt');
+    expect((await createClient(url, 1_000).send(CHANNEL, text('m1'))).kind).toBe('in_doubt');
   });
 });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseWebhook, phoneNumberIds } from '../../../src/network/cloud-api/webhook.ts';
 import type { NetworkUpdate } from '../../../src/network/network.ts';
+import { costOf } from '../../support/durations.ts';
 
 type Value = Record<string, unknown>;
 
@@ -220,15 +221,13 @@ describe('a batch', () => {
     expect(parseWebhook({ entry }).map(u => u.kind === 'status' && u.wamid)).toEqual(['wamid.good']);
   });
 
-  test('of 1,000 statuses is read in a few milliseconds', () => {
+  test('of 1,000 statuses is read in a few milliseconds', async () => {
     const body = envelope({
       contacts: Array.from({ length: 1_000 }, (_, i) => ({ wa_id: String(i), user_id: `US.${i}` })),
       statuses: Array.from({ length: 1_000 }, (_, i) => status({ id: `wamid.${i}`, recipient_id: String(i) })),
     });
     parseWebhook(body);
-    const start = performance.now();
-    expect(parseWebhook(body)).toHaveLength(1_000);
-    expect(performance.now() - start).toBeLessThan(50);
+    expect(await costOf(() => expect(parseWebhook(body)).toHaveLength(1_000))).toBeLessThan(50);
   });
 
   test('names its numbers and accounts once each', () => {
