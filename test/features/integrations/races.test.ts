@@ -104,7 +104,7 @@ test('who has lost a claim writes nothing of it any more', async () => {
   const taken = await claimDelivery(db.write, tenant.id, shop.databaseId, slow, at(1_000), at(-1_000));
   expect(taken?.attempts).toBe(1);
   await drainAll(tenant.id, shop);
-  const settled = { topic: 'x', orderId: null, orderStatus: null, results: [], reason: null };
+  const settled = { topic: 'x', orderId: null, orderStatus: null, results: [], reason: null, people: [] };
   expect(await settleDelivery(db.write, tenant.id, taken?.id ?? '', slow, 'failed', settled, at(0))).toBe(false);
   await postponeDelivery(db.write, tenant.id, taken?.id ?? '', slow, settled, at(0));
   expect(await shop.settled()).toMatchObject([{ outcome: 'ACTED', topic: 'order.updated' }]);
