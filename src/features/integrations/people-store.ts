@@ -7,7 +7,7 @@ declare module '../../platform/database.ts' {
   }
 }
 
-/** Notes whom a payload tells of. */
+/** Notes whom a payload tells of; one that is being taken away with its integration tells of nobody. */
 export async function notePeople(
   db: Db,
   tenantId: number,
@@ -16,7 +16,9 @@ export async function notePeople(
 ): Promise<void> {
   await sql`
     insert into integration_delivery_people (tenant_id, delivery_id, person)
-    select ${tenantId}::bigint, ${deliveryId}::uuid, person from unnest(${people}::text[]) as person
+    select d.tenant_id, d.id, person
+    from (select tenant_id, id from integration_deliveries where tenant_id = ${tenantId} and id = ${deliveryId}::uuid for key share) d,
+      unnest(${people}::text[]) as person
     on conflict do nothing`.execute(db);
 }
 

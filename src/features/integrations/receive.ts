@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Resources } from '../../context.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Quota, QuotaState } from '../../platform/rate-limits.ts';
+import { violationOf } from '../../platform/violations.ts';
 import { createCrowd } from '../tokens/crowd.ts';
 import { insertDelivery } from './deliveries-store.ts';
 import { isKey } from './integration.ts';
@@ -96,7 +97,12 @@ export function createOrderReceiver(resources: Needs): OrderReceiver {
     if (admitted) return admitted;
     const named = nameDelivery(kind, headers, body);
     const nowIso = new Date(now).toISOString();
-    const isNew = await insertDelivery(db.write, tenantId, integrationId, newId(), named, body, nowIso);
+    const isNew = await insertDelivery(db.write, tenantId, integrationId, newId(), named, body, nowIso).catch(error => {
+      // Taken away since it was greeted.
+      if (violationOf(error)?.kind === 'foreign_key') return undefined;
+      throw error;
+    });
+    if (isNew === undefined) return 'unknown';
     if (!isNew) return 'duplicate';
     jobs.wake(INTEGRATIONS, laneOf(tenantId, integrationId));
     return 'stored';
