@@ -9,6 +9,7 @@ import './features/events/schema.ts';
 import './features/events/typed-schema.ts';
 import './features/integrations/delivery-schema.ts';
 import './features/integrations/mapping-schema.ts';
+import './features/integrations/replay-schema.ts';
 import './features/integrations/schema.ts';
 import './features/interactive/schema.ts';
 import './features/labels/schema.ts';

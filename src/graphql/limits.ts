@@ -41,7 +41,10 @@ export interface Measured {
   readonly depth: number;
   readonly aliases: number;
   readonly rootFields: number;
-  /** What would be calls of their own in REST: each mutation, each object and each list at the root. */
+  /**
+   * What would be calls of their own in REST: each mutation, each object and each list at the root. A field that takes more work
+   * than reading says so (its extension `points`).
+   */
   readonly calls: number;
   readonly directives: number;
   /** The argument whose literal is no text that can be stored. */
@@ -179,7 +182,8 @@ class Walk {
     const below = this.selectionSet(field.selectionSet, result, depth + 1);
     const nullable = isNonNullType(definition.type) ? definition.type.ofType : definition.type;
     const isPage = result.name.endsWith('Connection');
-    if (depth === 1) this.rootReads += 1;
+    const points = definition.extensions['points'];
+    if (depth === 1) this.rootReads += typeof points === 'number' ? points : 1;
     if (isPage) {
       const size = pageSize(field, this.#defaults);
       return variables => 2 + size(variables) * below(variables);

@@ -2,11 +2,12 @@ import { type ConstructorOptions, PgBoss } from 'pg-boss';
 import { MINUTE, SECOND } from './clock.ts';
 import type { Log } from './log.ts';
 import type { Signals } from './signals.ts';
+import { measureStrain } from './strain.ts';
 
 /** One lane under way: what its drain may ask and must obey. */
 export interface Lane {
   readonly key: string;
-  /** Aborted when this process stops, or when another one has taken the lane over. */
+  /** Aborted when this process stops, when another one has taken the lane over, or is to take it. */
   readonly signal: AbortSignal;
   /** Resolves `true` when something new was put into the lane, `false` after `ms` without. */
   wait(ms: number): Promise<boolean>;
@@ -25,6 +26,9 @@ export type Drain = (lane: Lane) => Promise<void>;
  * Not the policy `stately` (one waiting beside one running): the waiting job of a busy lane stands at the head of the queue
  * and cannot be fetched, so pg-boss fetches nothing, also for other lanes. It steps over keys that its statistics call
  * busy, but those are up to a minute old, and so it also steps over lanes that have long been free.
+ *
+ * A lane that never gets empty stays where it is, and so the process that was there first might drain them all while another one
+ * idles. So who has a place to spare says so, and who has at least two lanes more, and more to do than it can, gives one up.
  */
 export interface Jobs {
   /** Asks for the lane to be drained soon. Never throws: a lost wake-up is found by the lane's sweep. */
@@ -37,6 +41,11 @@ export interface Jobs {
 
 /** Beyond the time that a lane needs from its last look to the end of its job. */
 const ASK_AGAIN_MS = 250;
+/** How often a process says that it has a place to spare, and how many lanes it has. */
+const ROOM_MS = 2 * SECOND;
+const ROOM = 'room';
+/** So long a process that has given a lane up takes none, so that the other one gets it. */
+const YIELD_MS = SECOND;
 const POLICY = 'exclusive';
 /** A lane whose process died is taken over after a heartbeat, a round of supervision and a poll: 20 s at the worst. */
 const HEARTBEAT_SECONDS = 10;
@@ -60,7 +69,14 @@ export async function migrateJobs(url: string): Promise<void> {
   await boss.stop({ graceful: false });
 }
 
-export async function createJobs(url: string, queues: readonly string[], signals: Signals, log: Log): Promise<Jobs> {
+/** @param isStrained whether this process has more to do than it can */
+export async function createJobs(
+  url: string,
+  queues: readonly string[],
+  signals: Signals,
+  log: Log,
+  isStrained: () => boolean = measureStrain(),
+): Promise<Jobs> {
   const boss = new PgBoss(options(url));
   boss.on('error', error => log.error({ err: error }, 'the job queue reported an error'));
   await boss.start();
@@ -144,10 +160,19 @@ export async function createJobs(url: string, queues: readonly string[], signals
     async work(queue, concurrency, drain) {
       const idle: string[] = [];
       const places: Places = { isFull: () => idle.length === 0, lingering: new Set() };
+      const held = new Set<RunningLane>();
+      let yieldsUntil = 0;
+      /** Asks for a job; later, while another process is to have it. */
+      const soon = (ask: () => void): void => {
+        const ms = yieldsUntil - performance.now();
+        if (ms <= 0) ask();
+        else setTimeout(() => stopping.signal.aborted || ask(), ms).unref();
+      };
       const run = async (key: string, claim: AbortSignal): Promise<void> => {
         const name = laneName(queue, key);
         const lane = new RunningLane(key, AbortSignal.any([claim, stopping.signal]), places);
         running.set(name, lane);
+        held.add(lane);
         try {
           await drain(lane);
         } catch (error) {
@@ -156,9 +181,10 @@ export async function createJobs(url: string, queues: readonly string[], signals
           lane.poke();
         } finally {
           running.delete(name);
+          held.delete(lane);
         }
-        // Poked between its last look and now: look again.
-        if (lane.poked) wake(queue, key);
+        // Poked between its last look and now: look again. Given up: somebody else is to look.
+        if (lane.poked || lane.isGivenUp) wake(queue, key);
       };
       // Workers one by one rather than `localConcurrency`: a wake-up has to reach one that is idle, and of a group pg-boss
       // wakes the first alone. While that one drained a lane, every other lane waited for the next poll.
@@ -176,7 +202,7 @@ export async function createJobs(url: string, queues: readonly string[], signals
           } finally {
             idle.push(worker);
             // There may be lanes for which nobody was idle: look once more before waiting.
-            boss.notifyWorker(worker);
+            soon(() => boss.notifyWorker(worker));
           }
         });
         idle.push(worker);
@@ -198,9 +224,23 @@ export async function createJobs(url: string, queues: readonly string[], signals
         signals.on(queue, topic => {
           const lane = running.get(topic);
           if (lane) lane.poke();
-          else callOne();
+          else soon(callOne);
+        }),
+        signals.on(ROOM, topic => {
+          const [, of, count] = topic.split(':');
+          if (of !== queue) return;
+          const busy = [...held].filter(lane => !lane.isGivenUp && !places.lingering.has(lane));
+          // Asked each time, so that it is of the time since the last.
+          if (!isStrained() || busy.length < Number(count) + 2 || performance.now() < yieldsUntil) return;
+          yieldsUntil = performance.now() + YIELD_MS;
+          busy[0]?.giveUp();
         }),
       );
+      const telling = setInterval(() => {
+        if (idle.length > 0) signals.send(`${ROOM}:${queue}:${held.size}`);
+      }, ROOM_MS);
+      telling.unref();
+      forgetSignals.push(() => clearInterval(telling));
     },
 
     async stop(timeoutMs) {
@@ -222,14 +262,24 @@ class RunningLane implements Lane {
   readonly #places: Places;
   readonly key: string;
   readonly signal: AbortSignal;
+  readonly #own = new AbortController();
   poked = false;
   /** Several may wait at once: a drain races its waits against the answers of the network. */
   readonly #waiting = new Set<(poked: boolean) => void>();
 
   constructor(key: string, signal: AbortSignal, places: Places) {
     this.key = key;
-    this.signal = signal;
+    this.signal = AbortSignal.any([signal, this.#own.signal]);
     this.#places = places;
+  }
+
+  get isGivenUp(): boolean {
+    return this.#own.signal.aborted;
+  }
+
+  /** Has it ended here, to go on in another process. */
+  giveUp(): void {
+    this.#own.abort();
   }
 
   /** The mark stays until somebody begins to wait: a poke that comes while nobody does is not lost. */

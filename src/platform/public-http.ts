@@ -1,7 +1,7 @@
 import { isIP, type LookupFunction } from 'node:net';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { type AddressRange, isPublicAddress } from './public-address.ts';
-import type { ResolveName } from './resolve-name.ts';
+import { isLocalhost, LOOPBACK, type ResolveName } from './resolve-name.ts';
 
 export interface Post {
   readonly url: URL;
@@ -25,7 +25,7 @@ export type PostOutcome =
 export interface PublicHttp {
   /** Posts and never follows a redirect. Never rejects. */
   post(request: Post): Promise<PostOutcome>;
-  /** Whether a host of a URL may be asked at all. A name may; which of its addresses, is decided at each connection. */
+  /** Whether a host of a URL may be asked at all. A name may, but for this machine's; which of its addresses, is decided at each connection. */
   allowsHost(hostname: string): boolean;
   /** Cuts what is under way. */
   close(): Promise<void>;
@@ -48,7 +48,10 @@ export function createPublicHttp(options: {
   readonly resolveName: ResolveName;
 }): PublicHttp {
   const isAllowed = (address: string): boolean => isPublicAddress(address, options.allowed);
-  const allowsHost = (hostname: string): boolean => isIP(bare(hostname)) === 0 || isAllowed(bare(hostname));
+  const allowsHost = (hostname: string): boolean => {
+    if (isLocalhost(hostname)) return LOOPBACK.some(isAllowed);
+    return isIP(bare(hostname)) === 0 || isAllowed(bare(hostname));
+  };
   const connect = guarded(isAllowed, options.resolveName);
   // The request's own deadline rules: undici's time-outs (connect 10 s, headers and body 300 s) are never the shorter ones.
   const agent = new Agent({ connect, allowH2: false, connections: null, headersTimeout: 0, bodyTimeout: 0 });

@@ -7,6 +7,12 @@ export type ResolveName = (hostname: string) => Promise<readonly string[]>;
 /** What the name system answers about a name that it does not have, or when there is no name server. */
 const NOT_THERE: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED', 'ENONAME', 'EBADNAME']);
 
+/** Whether a name is this machine's, whatever a name server says (RFC 6761 §6.3). */
+export const isLocalhost = (hostname: string): boolean => /(^|\.)localhost\.?$/i.test(hostname);
+
+/** What such a name stands for. */
+export const LOOPBACK = ['127.0.0.1', '::1'] as const;
+
 /**
  * Asks the name servers directly, and the system (which knows its hosts file and search domains) only about names that they
  * do not have. The system's own look-up blocks one of the four threads that files and passwords need as well: names that
@@ -15,8 +21,7 @@ const NOT_THERE: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA', 'ECONNR
 export function createNameResolver(): ResolveName {
   const resolver = new Resolver({ timeout: 2 * SECOND, tries: 2 });
   return async hostname => {
-    // RFC 6761 §6.3: it is this machine, whatever a name server says.
-    if (/(^|\.)localhost\.?$/i.test(hostname)) return ['127.0.0.1', '::1'];
+    if (isLocalhost(hostname)) return LOOPBACK;
     const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
     const found = answers.flatMap(answer => (answer.status === 'fulfilled' ? answer.value : []));
     if (found.length > 0) return found;

@@ -74,6 +74,7 @@ describe('an operation costs', () => {
       2,
       `{ contacts(first: 100) { nodes { id ${repeat(4, n => `g${n}: groups { id }`)} } } }`,
     ],
+    ['what every expression of the tenant is tried on', 11, '{ testBot(text: "x") { silence } viewer { scopes } }'],
     ['a subscription, when it is opened', 1, 'subscription { events { id type data } }'],
   ])('%s: %i', (_name, expected, query, variables) => {
     expect(points(parse(query), variables)).toBe(expected);

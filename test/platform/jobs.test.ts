@@ -28,6 +28,7 @@ async function startProcess(
   { onTestFinished }: TestContext,
   queue: string,
   { url } = database,
+  isStrained?: () => boolean,
 ): Promise<{ jobs: Jobs; signals: Signals }> {
   const connect = async () => {
     const client = new pg.Client({ connectionString: url });
@@ -35,7 +36,7 @@ async function startProcess(
     return client;
   };
   const signals = createSignals(postgresWire(connect, log));
-  const jobs = await createJobs(url, [queue], signals, log);
+  const jobs = await createJobs(url, [queue], signals, log, isStrained);
   onTestFinished(async () => {
     await jobs.stop(1_000);
     await signals.close();
@@ -182,3 +183,38 @@ test.concurrent('stopping lets a lane end its step, and takes no other', async c
   expect(steps).toEqual(['one begins', 'one ends']);
   expect(duration).toBeLessThan(3_000);
 });
+
+test.concurrent('a process that idles gets lanes of one that has more to do than it can, as many as the other keeps, and no more', async context => {
+  const keys = ['a', 'b', 'c', 'd'];
+  const holders = new Map<string, string[]>();
+  let overlaps = 0;
+  const drainAs =
+    (name: string): Drain =>
+    async lane => {
+      const present = holders.get(lane.key) ?? [];
+      holders.set(lane.key, [...present, name]);
+      if (present.length > 0) overlaps += 1;
+      while (!lane.signal.aborted) await lane.wait(20);
+      await wait(50);
+      holders.set(lane.key, []);
+    };
+  const of = (name: string) => keys.filter(key => holders.get(key)?.[0] === name).length;
+  let isStrained = false;
+  const first = await startProcess(context, 'shared', database, () => isStrained);
+  await first.jobs.work('shared', 4, drainAs('first'));
+  for (const key of keys) first.jobs.wake('shared', key);
+  await eventually(() => expect(of('first')).toBe(4));
+  const second = await startProcess(context, 'shared', database, () => true);
+  await second.jobs.work('shared', 4, drainAs('second'));
+  // Whoever has time for all keeps all: a lane that changes hands stands still for a moment.
+  const told: string[] = [];
+  first.signals.on('room', topic => told.push(topic));
+  await eventually(() => expect(told).toContain('room:shared:0'), 20_000);
+  expect(of('first')).toBe(4);
+  isStrained = true;
+  await eventually(() => expect([of('first'), of('second')]).toEqual([2, 2]), 40_000);
+  told.length = 0;
+  await eventually(() => expect(told.filter(topic => topic === 'room:shared:2').length).toBeGreaterThan(1), 30_000);
+  expect([of('first'), of('second')]).toEqual([2, 2]);
+  expect(overlaps).toBe(0);
+}, 100_000);

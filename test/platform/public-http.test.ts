@@ -51,6 +51,19 @@ test.each([
   expect(await post({ url: at('inside.example') })).toEqual(REFUSED);
 });
 
+test.each(['localhost', 'LOCALHOST.', 'a.localhost', 'a.localhost.'])(
+  '%s is this machine, whatever a name server says',
+  host => {
+    const { allowsHost } = createPublicHttp({ allowed: [], resolveName: async () => ['1.1.1.1'] });
+    expect(allowsHost(host)).toBe(false);
+    expect(allowsHost('notlocalhost')).toBe(true);
+    for (const allowed of ['127.0.0.0/8', '::1/128']) {
+      const inside = createPublicHttp({ allowed: [range(allowed)], resolveName: async () => [] });
+      expect(inside.allowsHost(host)).toBe(true);
+    }
+  },
+);
+
 test.each([
   '127.0.0.1',
   '127.1',

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { CodedError, notFound } from '../../errors.ts';
+import { CodedError, invalid, notFound } from '../../errors.ts';
 import type { Db } from '../../platform/database.ts';
 import { differs } from '../../platform/differs.ts';
 import { callerOf, tenantOf } from '../caller.ts';
@@ -8,7 +8,7 @@ import { requireFeature } from '../tenants/feature.ts';
 import { type BotKind, type BotRow, MAX } from './bot.ts';
 import { checkReply } from './check-reply.ts';
 import { type BotInput, parseBot } from './parse.ts';
-import { MAX_PATTERN_BOTS } from './pattern.ts';
+import { burdenFault, MAX_PATTERN_BOTS } from './pattern.ts';
 import type { BotReply } from './reply.ts';
 import { countForMore, deleteBot, getBots, insertBot, lockBot, updateBot } from './store.ts';
 
@@ -27,7 +27,7 @@ export async function createBot(context: Context, input: Keyed<BotInput>): Promi
     { operation: 'createBot', key: input.idempotencyKey, input },
     {
       run: async trx => {
-        await requireRoom(trx, tenant.id, true, fields.pattern !== null);
+        await requireRoom(trx, tenant.id, undefined, fields.pattern);
         return insertBot(trx, tenant.id, fields, kindOf(reply), reply);
       },
       store: bot => ({ id: bot.id }),
@@ -36,18 +36,25 @@ export async function createBot(context: Context, input: Keyed<BotInput>): Promi
   );
 }
 
-/** @throws FEATURE_LIMIT_EXCEEDED */
-async function requireRoom(trx: Db, tenantId: number, forBot: boolean, forPattern: boolean): Promise<void> {
-  const { bots, patterns } = await countForMore(trx, tenantId);
+/**
+ * Sees that there is room for a bot, and for its expression beside those of the others.
+ * @param id of the bot that is changed; undefined for a new one
+ * @throws FEATURE_LIMIT_EXCEEDED, VALIDATION_ERROR on pattern
+ */
+async function requireRoom(trx: Db, tenantId: number, id: number | undefined, pattern: string | null): Promise<void> {
+  const { bots, patterns } = await countForMore(trx, tenantId, id);
   const refusal = (feature: string, current: number, maximum: number) =>
     new CodedError('FEATURE_LIMIT_EXCEEDED', `There may be at most ${maximum} ${feature}.`, {
       feature,
       current,
       maximum,
     });
-  if (forBot && bots >= MAX.bots) throw refusal('bots', bots, MAX.bots);
-  if (forPattern && patterns >= MAX_PATTERN_BOTS)
-    throw refusal('bots with a regular expression', patterns, MAX_PATTERN_BOTS);
+  if (id === undefined && bots >= MAX.bots) throw refusal('bots', bots, MAX.bots);
+  if (pattern === null) return;
+  if (patterns.length >= MAX_PATTERN_BOTS)
+    throw refusal('bots with a regular expression', patterns.length, MAX_PATTERN_BOTS);
+  const fault = burdenFault(pattern, patterns);
+  if (fault !== undefined) throw invalid({ pattern: [fault] });
 }
 
 async function existing(context: Context, id: number): Promise<BotRow> {
@@ -69,11 +76,12 @@ export async function changeBot(context: Context, id: number, input: Keyed<BotIn
     {
       run: async trx => {
         // The tenant's row first, as every creation does.
-        if (input.trigger === 'regex') await countForMore(trx, tenant.id);
+        if (input.trigger === 'regex' || input.pattern != null) await countForMore(trx, tenant.id, id);
         const before = await lockBot(trx, tenant.id, id);
         if (!before) throw notFound('Bot');
         const fields = parseBot(input, before);
-        if (fields.pattern !== null && before.pattern === null) await requireRoom(trx, tenant.id, false, true);
+        if (fields.pattern !== null && fields.pattern !== before.pattern)
+          await requireRoom(trx, tenant.id, id, fields.pattern);
         const reply = given ?? before.reply;
         const kind = kindOf(reply);
         return differs(before, { ...fields, kind, reply })

@@ -8,12 +8,20 @@ import type { Patterns } from './pattern.ts';
 export type Matcher = Pick<BotRow, 'trigger' | 'keywords' | 'pattern'>;
 
 /**
- * How texts are compared: whatever their case, width and composition, and the amount of white space. The Greek final sigma is
- * another sigma, or a word would differ from its own beginning.
+ * How texts are compared: whatever their case, width and composition, and the amount of white space. By capitals first, so that
+ * letters which have one and the same are the same (`ß` and `ss`, the two small sigmas, the Turkish `ı` and `i`; `İ` keeps a dot,
+ * which goes). What is not seen does not count: marks of direction, joiners, soft hyphens, and the selector that makes a heart
+ * red, all of which one keyboard sets and another leaves out.
  */
 export const normalise = (text: string): string =>
   // Composed once more, because small letters may compose where the large ones did not.
-  squeeze(text.normalize('NFKC').toLowerCase().normalize('NFKC').replaceAll('ς', 'σ'));
+  squeeze(fold(text.normalize('NFKC').replace(UNSEEN, '')).normalize('NFKC').replace(UNSEEN, ''));
+
+const UNSEEN = /\p{Default_Ignorable_Code_Point}/gu;
+
+const fold = (text: string): string =>
+  // `ẞ` has a small letter, and only that has the capitals `SS`.
+  text.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ').replaceAll('i\u0307', 'i');
 
 const squeeze = (text: string): string => text.replace(/\s+/gu, ' ').trim();
 
@@ -92,7 +100,7 @@ export function matchOf({ trigger, keywords, pattern }: Matcher, patterns: Patte
   const word =
     (fits: (text: string, keyword: string) => boolean): Match =>
     heard => {
-      const [keyword] = folded.find(([, one]) => heard.folded.some(text => fits(text, one))) ?? [];
+      const [keyword] = folded.find(([, one]) => one !== '' && heard.folded.some(text => fits(text, one))) ?? [];
       return keyword === undefined ? undefined : { trigger, keyword };
     };
   switch (trigger) {

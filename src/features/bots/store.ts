@@ -34,12 +34,18 @@ export async function botsInOrder(db: Db, tenantId: number, which: 'enabled' | '
   return rows;
 }
 
-/** How many bots there are, and how many of them have a pattern. The tenant's row keeps others from making one meanwhile. */
-export async function countForMore(trx: Db, tenantId: number): Promise<{ bots: number; patterns: number }> {
+/** How many bots there are, and the expressions of all but one of them. The tenant's row keeps others from making one meanwhile. */
+export async function countForMore(
+  trx: Db,
+  tenantId: number,
+  exceptId: number | undefined,
+): Promise<{ bots: number; patterns: string[] }> {
   await sql`select from tenants where tenant_id = ${tenantId} for no key update`.execute(trx);
-  const { rows } = await sql<{ bots: number; patterns: number }>`
-    select count(*) as bots, count(pattern) as patterns from bots where tenant_id = ${tenantId}`.execute(trx);
-  return rows[0] ?? { bots: 0, patterns: 0 };
+  const { rows } = await sql<{ bots: number; patterns: string[] }>`
+    select count(*) as bots,
+      coalesce(array_agg(pattern order by id) filter (where pattern is not null and id is distinct from ${exceptId ?? null}::bigint), '{}') as patterns
+    from bots where tenant_id = ${tenantId}`.execute(trx);
+  return rows[0] ?? { bots: 0, patterns: [] };
 }
 
 export async function insertBot(

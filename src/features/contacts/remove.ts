@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts';
 import { invalid, notFound } from '../../errors.ts';
 import { append } from '../../events.ts';
 import { tenantOf } from '../caller.ts';
+import { forgetPeople } from '../integrations/forget.ts';
 import type { ContactRow } from './contact.ts';
 import { deleteContacts, lockRoom } from './store.ts';
 
@@ -13,7 +14,7 @@ export interface RemovedContacts {
 }
 
 /**
- * Removes contacts with their conversations, messages (queued ones are not sent any more) and memberships: what a person
+ * Removes contacts with their conversations, messages (queued ones are not sent any more), memberships and what shops told of them: what a person
  * may demand under data protection law. Ids that do not exist are reported.
  */
 export async function removeContacts(context: Context, ids: readonly number[]): Promise<RemovedContacts> {
@@ -23,6 +24,7 @@ export async function removeContacts(context: Context, ids: readonly number[]): 
   const deleted = await context.db.transaction(async trx => {
     await lockRoom(trx, tenantId);
     const contacts = await deleteContacts(trx, tenantId, wanted);
+    await forgetPeople(trx, tenantId, contacts, new Date(context.clock.now()).toISOString());
     await append(
       trx,
       tenantId,

@@ -1,17 +1,24 @@
 import type { Context } from '../../context.ts';
-import { FieldErrorList, invalid } from '../../errors.ts';
+import { CodedError, FieldErrorList, invalid } from '../../errors.ts';
 import { isLonger, isStorable } from '../../platform/text.ts';
 import { callerOf, tenantOf } from '../caller.ts';
 import { once } from '../idempotency/once.ts';
 import { requireFeature } from '../tenants/feature.ts';
 import { addMapping, type CheckedMapping, checkMapping } from './check-mapping.ts';
 import { integrationOf } from './find.ts';
-import { DEFAULT_TOPIC_PATH, type IntegrationRow, type Kind, newKey, newSecret } from './integration.ts';
+import {
+  DEFAULT_TOPIC_PATH,
+  type IntegrationRow,
+  type Kind,
+  MAX_INTEGRATIONS,
+  newKey,
+  newSecret,
+} from './integration.ts';
 import { MAX_MAPPINGS, type MappingInput } from './mapping-input.ts';
 import { countryNamed } from './order.ts';
 import { parsePath } from './path.ts';
 import { standardWebhook } from './signature.ts';
-import { type IntegrationFields, insertIntegration } from './store.ts';
+import { countIntegrations, type IntegrationFields, insertIntegration } from './store.ts';
 
 export interface IntegrationInput {
   readonly name?: string | null | undefined;
@@ -39,7 +46,7 @@ export const NAME_TAKEN = 'Is already taken.';
 /**
  * Makes an integration. A secret is made where none is given, but for Shopify, which makes its own: without it nothing is
  * let in until it is given.
- * @throws VALIDATION_ERROR by field, FEATURE_NOT_AVAILABLE
+ * @throws VALIDATION_ERROR by field, FEATURE_NOT_AVAILABLE, FEATURE_LIMIT_EXCEEDED beyond 50
  */
 export async function createIntegration(context: Context, input: CreateIntegrationInput): Promise<CreatedIntegration> {
   requireFeature(callerOf(context).tenant, 'integrations');
@@ -60,6 +67,13 @@ export async function createIntegration(context: Context, input: CreateIntegrati
         for (const [index, mapping] of (input.mappings ?? []).slice(0, MAX_MAPPINGS).entries())
           mappings.push(await checkMapping(trx, tenantId, mapping, errors, `mappings.${index}.`));
         errors.throwIfAny();
+        const current = await countIntegrations(trx, tenantId);
+        if (current >= MAX_INTEGRATIONS)
+          throw new CodedError('FEATURE_LIMIT_EXCEEDED', `There may be at most ${MAX_INTEGRATIONS} integrations.`, {
+            feature: 'integrations',
+            current,
+            maximum: MAX_INTEGRATIONS,
+          });
         const id = await insertIntegration(trx, tenantId, {
           name: '',
           isEnabled: true,

@@ -34,7 +34,7 @@ export async function insertDelivery(
   return rows.length > 0;
 }
 
-export type ClaimedDelivery = DeliveryRow & { readonly body: Buffer };
+export type ClaimedDelivery = DeliveryRow & { readonly body: Buffer | null };
 
 /** Takes the oldest payload that is due: until the claim runs out nobody else does. Every taking counts as an attempt. */
 export async function claimDelivery(
@@ -62,6 +62,8 @@ export interface Settled {
   readonly orderStatus: string | null;
   readonly results: readonly Result[];
   readonly reason: Reason | null;
+  /** Whom it is found by, as far as that is known now. */
+  readonly people: readonly string[];
 }
 
 /** Writes what became of a payload. @returns false when somebody else has taken it meanwhile: then nothing is written */
@@ -75,10 +77,14 @@ export async function settleDelivery(
   nowIso: string,
 ): Promise<boolean> {
   const { rows } = await sql`
-    update integration_deliveries set outcome = ${outcome}, due_at = null, claim = null, processed_at = ${nowIso}::timestamptz, ${written(settled)}
-    where tenant_id = ${tenantId} and id = ${id}::uuid and claim = ${claim}::uuid and due_at is not null returning id`.execute(
-    trx,
-  );
+    with settled as (
+      update integration_deliveries set outcome = ${outcome}, due_at = null, claim = null, processed_at = ${nowIso}::timestamptz, ${written(settled)}
+      where tenant_id = ${tenantId} and id = ${id}::uuid and claim = ${claim}::uuid and due_at is not null returning id
+    ), told as (
+      insert into integration_delivery_people (tenant_id, delivery_id, person)
+      select ${tenantId}::bigint, id, person from settled, unnest(${settled.people}::text[]) as person on conflict do nothing
+    )
+    select id from settled`.execute(trx);
   return rows.length > 0;
 }
 
@@ -100,7 +106,7 @@ const written = ({ topic, orderId, orderStatus, results, reason }: Settled) => s
   topic = ${topic}, order_id = ${orderId}, order_status = ${orderStatus}, results = ${JSON.stringify(results)}::jsonb,
   reason = ${reason && JSON.stringify(reason)}::jsonb`;
 
-/** Makes a payload that is done with wait again. @returns false when it is not there, or still waits */
+/** Makes a payload that is done with wait again. @returns false when it is not there, still waits, or was erased */
 export async function replayDelivery(
   trx: Db,
   tenantId: number,
@@ -109,10 +115,39 @@ export async function replayDelivery(
   nowIso: string,
 ): Promise<boolean> {
   const { rows } = await sql`
-    update integration_deliveries set outcome = 'waiting', due_at = ${nowIso}::timestamptz, processed_at = null, attempts = 0, claim = null,
-      results = '[]', reason = null, replays = replays + 1, is_forced = ${isForced}
-    where tenant_id = ${tenantId} and id = ${id}::uuid and due_at is null returning id`.execute(trx);
+    update integration_deliveries set ${waitingAgain(nowIso, isForced)}
+    where tenant_id = ${tenantId} and id = ${id}::uuid and due_at is null and erased_at is null returning id`.execute(
+    trx,
+  );
   return rows.length > 0;
+}
+
+const waitingAgain = (nowIso: string, isForced: boolean) => sql`
+  outcome = 'waiting', due_at = ${nowIso}::timestamptz, processed_at = null, attempts = 0, claim = null,
+  results = '[]', reason = null, replays = replays + 1, is_forced = ${isForced}`;
+
+/** Makes the oldest payloads that came since then and came to one of these outcomes wait again, at most `limit`; those that were erased stay as they are. */
+export async function replaySince(
+  trx: Db,
+  tenantId: number,
+  integrationId: number,
+  sinceIso: string,
+  outcomes: readonly Outcome[],
+  limit: number,
+  nowIso: string,
+): Promise<{ readonly count: number; readonly last_received_at: string | null }> {
+  const { rows } = await sql<{ count: number; last_received_at: string | null }>`
+    with replayed as (
+      update integration_deliveries set ${waitingAgain(nowIso, false)}
+      where tenant_id = ${tenantId} and due_at is null and id = any(array(
+        select id from integration_deliveries
+        where tenant_id = ${tenantId} and integration_id = ${integrationId} and id >= uuid_at(${sinceIso}::timestamptz)
+          and outcome = any(${outcomes}::text[]) and due_at is null and erased_at is null
+        order by id limit ${limit}))
+      returning received_at
+    )
+    select count(*) as count, max(received_at) as last_received_at from replayed`.execute(trx);
+  return rows[0] ?? { count: 0, last_received_at: null };
 }
 
 /** Integrations with payloads that are due: the sweep that finds lost wake-ups, and those that are to be tried again. */

@@ -1,4 +1,5 @@
 import { builder } from '../../builder.ts';
+import type { Context } from '../../context.ts';
 import { numericId, uuidOf } from '../../global-ids.ts';
 import { selectionOf } from '../../graphql/selection.ts';
 import { tenantOf } from '../caller.ts';
@@ -24,7 +25,6 @@ import { IntegrationMapping } from './mapping-schema.ts';
 import type { CustomerTexts, Parameter } from './order.ts';
 import { ReasonType, ReceivedOrder } from './order-schema.ts';
 import { parsePayload } from './payload.ts';
-import { replay } from './replay.ts';
 import { Integration } from './schema.ts';
 
 const OUTCOME_WORDS: Readonly<Record<Outcome, string>> = {
@@ -35,7 +35,7 @@ const OUTCOME_WORDS: Readonly<Record<Outcome, string>> = {
   refused: 'Something stood in the way that does not pass by itself: see the reasons.',
   failed: 'A fault did not pass, however often it was tried.',
 };
-const OutcomeType = builder.enumType('IntegrationOutcome', {
+export const OutcomeType = builder.enumType('IntegrationOutcome', {
   description: 'What became of a payload.',
   values: Object.fromEntries(
     OUTCOMES.map(value => [value.toUpperCase(), { value, description: OUTCOME_WORDS[value] }]),
@@ -72,6 +72,9 @@ const ResultType = builder.objectRef<Result>('IntegrationResult').implement({
     }),
   }),
 });
+
+const bodyOf = async (context: Context, { id, body }: DeliveryRow): Promise<Buffer | null> =>
+  body === undefined ? (await deliveryOf(context.db.read, tenantOf(context), id)).body : body;
 
 export const IntegrationDelivery = builder.objectRef<DeliveryRow>('IntegrationDelivery');
 
@@ -122,14 +125,21 @@ builder.node(IntegrationDelivery, {
     payload: t.field({
       type: 'JSON',
       nullable: true,
-      description: 'What it holds; null for what is not JSON. Whole numbers beyond 2^53 are texts.',
-      resolve: async (delivery, _args, context) =>
-        parsePayload(delivery.body ?? (await deliveryOf(context.db.read, tenantOf(context), delivery.id)).body),
+      description: 'What it holds; null for what is not JSON, or was erased. Whole numbers beyond 2^53 are texts.',
+      resolve: async (delivery, _args, context) => {
+        const body = await bodyOf(context, delivery);
+        return body && parsePayload(body);
+      },
     }),
     rawBody: t.string({
-      description: 'What it holds as it came, read as UTF-8.',
-      resolve: async (delivery, _args, context) =>
-        (delivery.body ?? (await deliveryOf(context.db.read, tenantOf(context), delivery.id)).body).toString('utf8'),
+      nullable: true,
+      description: 'What it holds as it came, read as UTF-8; null where it was erased.',
+      resolve: async (delivery, _args, context) => (await bodyOf(context, delivery))?.toString('utf8'),
+    }),
+    erasedAt: t.expose('erased_at', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When what it holds was erased, because a contact of whom it tells was deleted.',
     }),
   }),
 });
@@ -292,21 +302,3 @@ builder.queryFields(t => ({
       }),
   }),
 }));
-
-builder.mutationField('replayIntegrationDelivery', t =>
-  t.field({
-    type: IntegrationDelivery,
-    description:
-      'Has a payload worked on again, by the mappings as they are now. What was done for the order in its status is not done again, unless force says so.',
-    authScopes: { scope: 'integrations:write' },
-    args: {
-      id: t.arg.id({ required: true, description: 'Its global id or databaseId.' }),
-      force: t.arg.boolean({
-        required: true,
-        defaultValue: false,
-        description: 'Do again what has been done: the customer gets the template once more.',
-      }),
-    },
-    resolve: (_root, { id, force }, context) => replay(context, uuidOf('IntegrationDelivery', id), force),
-  }),
-);

@@ -31,8 +31,10 @@ export interface DeliveryRow {
   readonly processed_at: string | null;
   readonly replays: number;
   readonly is_forced: boolean;
-  /** Read where it is asked for: there may be a megabyte of it. */
-  readonly body?: Buffer;
+  /** When its bytes were erased, because a person of whom they tell was deleted. */
+  readonly erased_at: string | null;
+  /** Read where it is asked for: there may be a megabyte of it. Null once erased. */
+  readonly body?: Buffer | null;
 }
 
 export const DELIVERY_COLUMNS = [
@@ -51,6 +53,7 @@ export const DELIVERY_COLUMNS = [
   'processed_at',
   'replays',
   'is_forced',
+  'erased_at',
 ] as const satisfies readonly (keyof DeliveryRow)[];
 
 /** The worst of what its mappings came to is what a payload came to; none of them: nobody wanted it. */

@@ -68,6 +68,7 @@ export async function dryRun(context: Context, input: DryRunInput): Promise<DryR
   if ((input.deliveryId == null) === (input.payload == null))
     throw invalid({ payload: ['Give either a payload or a deliveryId.'] });
   const delivery = input.deliveryId == null ? undefined : await deliveryOf(read, tenantId, input.deliveryId);
+  if (delivery?.body === null) throw invalid({ deliveryId: ['Its payload was erased when its contact was deleted.'] });
   // A pasted payload is read as one that came, so that both come to the same.
   const payload = parsePayload(delivery?.body ?? Buffer.from(JSON.stringify(input.payload)));
   if (payload === undefined) throw invalid({ payload: ['Must be a JSON object or list, not nested too deep.'] });

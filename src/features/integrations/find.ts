@@ -20,13 +20,13 @@ export async function mappingOf(db: Db, tenantId: number, id: number): Promise<M
   return mapping;
 }
 
-/** A payload that was received, with its bytes. @throws NOT_FOUND */
+/** A payload that was received, with its bytes, null where they were erased. @throws NOT_FOUND */
 export async function deliveryOf(
   db: Db,
   tenantId: number,
   id: string,
-): Promise<DeliveryRow & { readonly body: Buffer }> {
+): Promise<DeliveryRow & { readonly body: Buffer | null }> {
   const [delivery] = await getDeliveries(db, tenantId, [id], true);
-  if (!delivery?.body) throw notFound('IntegrationDelivery');
-  return { ...delivery, body: delivery.body };
+  if (!delivery) throw notFound('IntegrationDelivery');
+  return { ...delivery, body: delivery.body ?? null };
 }

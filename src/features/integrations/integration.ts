@@ -32,6 +32,9 @@ export const isKey = (text: string): boolean => /^[\w-]{32}$/.test(text);
 /** A secret of the form that Standard Webhooks gives them, which is as good for the others: no character that a form would change. */
 export const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
 
+/** Of one tenant. */
+export const MAX_INTEGRATIONS = 50;
+
 /** What happens to an order, in each shop's words, where a mapping does not say; empty: anything. */
 export const DEFAULT_TOPICS: Readonly<Record<Kind, readonly string[]>> = {
   woocommerce: ['order.created', 'order.updated'],

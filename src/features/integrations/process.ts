@@ -21,6 +21,8 @@ import { DEFAULT_PATHS, type MappingRow, mismatchOf, pathsOf } from './mapping.t
 import { readOrder } from './order.ts';
 import { firstText, textAt } from './path.ts';
 import { parsePayload } from './payload.ts';
+import { byContact, peopleIn } from './people.ts';
+import { notePeople } from './people-store.ts';
 import { CODES, type Reason, Refusal, reasonOf } from './reason.ts';
 import { getIntegrations } from './store.ts';
 
@@ -89,6 +91,7 @@ async function work(resources: Resources, tenantId: number, delivery: ClaimedDel
     orderStatus: order?.status ?? null,
     results,
     reason,
+    people: results.flatMap(({ contact_id: id }) => (id === null ? [] : [byContact(id)])),
   };
   const hasFailed = reason?.code === CODES.fault || outcomeOf(results) === 'failed';
   const pause = PAUSES_MS[delivery.attempts - 1];
@@ -128,11 +131,13 @@ const FAULT: Reason = {
 async function judge(resources: Resources, tenantId: number, delivery: ClaimedDelivery): Promise<Judged> {
   const context = await actingFor(resources, tenantId, delivery);
   const [integration] = await getIntegrations(resources.db.write, tenantId, [delivery.integration_id]);
-  const payload = parsePayload(delivery.body);
+  const payload = delivery.body === null ? undefined : parsePayload(delivery.body);
   const nothing = { topic: delivery.topic, order: undefined, isOrder: false, integration, results: [] };
   try {
     if (!context) throw new Refusal(CODES.tenantInactive, 'The tenant is suspended.');
     requireFeature(callerOf(context).tenant, 'integrations');
+    if (delivery.body === null)
+      throw new Refusal(CODES.payloadErased, 'The payload was erased when its contact was deleted.');
     if (!integration || payload === undefined)
       throw new Refusal(CODES.payloadUnreadable, 'The payload is not JSON, or nested too deep.');
   } catch (error) {
@@ -140,6 +145,9 @@ async function judge(resources: Resources, tenantId: number, delivery: ClaimedDe
     if (!reason) throw error;
     return { ...nothing, reason };
   }
+  // Before a contact is made of it: whoever is deleted from now on takes the payload along.
+  const people = peopleIn(payload, integration);
+  if (people.length > 0) await notePeople(resources.db.write, tenantId, delivery.id, people);
   const topic = topicOf(integration, delivery.topic, payload);
   const meant = mappingsFor(integration, topic, payload);
   const results: Result[] = [];

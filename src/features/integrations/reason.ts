@@ -15,6 +15,7 @@ export interface Reason {
 /** Our own words, beside the codes of coded errors. */
 export const CODES = {
   payloadUnreadable: 'PAYLOAD_UNREADABLE',
+  payloadErased: 'PAYLOAD_ERASED',
   orderIdMissing: 'ORDER_ID_MISSING',
   phoneMissing: 'PHONE_MISSING',
   phoneInvalid: 'PHONE_INVALID',

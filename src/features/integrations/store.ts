@@ -67,6 +67,14 @@ export interface IntegrationFields {
   readonly topicPath: string;
 }
 
+/** How many there are. The tenant's row keeps others from making one until the transaction ends. */
+export async function countIntegrations(trx: Db, tenantId: number): Promise<number> {
+  await sql`select from tenants where tenant_id = ${tenantId} for no key update`.execute(trx);
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from integrations where tenant_id = ${tenantId}`.execute(trx);
+  return rows[0]?.count ?? 0;
+}
+
 /** @returns its id; undefined when the name is taken */
 export async function insertIntegration(
   trx: Db,

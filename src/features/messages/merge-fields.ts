@@ -24,8 +24,11 @@ const FIELD = /@\{([^{}\n]{1,64})\}/g;
 
 /** The merge fields of a text that do not exist. */
 export const unknownFields = (text: string): string[] =>
-  [...text.matchAll(FIELD)].map(match => match[1] ?? '').filter(name => !(name in FIELDS));
+  [...text.matchAll(FIELD)].map(match => match[1] ?? '').filter(name => !Object.hasOwn(FIELDS, name));
 
 /** Fills `@{contact_first_name}` and the like; an empty value gives an empty string. Merged values are never merged again: it is one pass. */
 export const mergeFields = (text: string, person: Person): string =>
-  text.replace(FIELD, (whole, name: string) => (FIELDS[name] ? (FIELDS[name](person) ?? '') : whole));
+  text.replace(FIELD, (whole, name: string) => (Object.hasOwn(FIELDS, name) ? (FIELDS[name]?.(person) ?? '') : whole));
+
+/** The shortest that a text can become: every merge field is empty. */
+export const unmerged = (text: string): string => text.replace(FIELD, '');

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../platform/database.ts';
+import { dropPartitions } from '../../platform/partitions.ts';
 import { raw } from '../../platform/raw-query.ts';
 import type { ListStatement } from '../lists/list.ts';
 import { ATTEMPT_COLUMNS, type AttemptRow, DELIVERY_COLUMNS, type DeliveryRow } from './delivery.ts';
@@ -60,6 +61,19 @@ export async function requeueSince(
         and status = any(${onlyFailed ? ['failed'] : ['failed', 'delivered']}::text[])
       order by id limit ${limit}))`.execute(db);
   return Number(numAffectedRows ?? 0);
+}
+
+/** Whether something of a month still waits: a delivery that was replayed late, or is tried again and again. */
+const STILL_WAITS = `select exists (
+  select from webhook_deliveries where status = 'pending' and id >= uuid_at($1) and id < uuid_at($2))`;
+
+/**
+ * Drops the months of the log that lie before an instant and of which nothing waits any more. Deliveries first: attempts are needed
+ * for as long as there are deliveries that they belong to.
+ */
+export async function dropMonths(db: Db, beforeIso: string): Promise<void> {
+  for (const table of ['webhook_deliveries', 'webhook_attempts'])
+    await dropPartitions(db, table, beforeIso, 'all', STILL_WAITS);
 }
 
 /** Enters the delivery of a sample. Nobody but its maker delivers it, so it does not wait. */

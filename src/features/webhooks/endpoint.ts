@@ -105,8 +105,11 @@ function parseUrl(text: string, { allowHttp, allowsHost }: UrlRules, errors: Fie
   };
   const trimmed = text.trim();
   if (trimmed === '') return fault('Is required.');
-  const url = URL.parse(trimmed);
-  if (!url || url.hostname === '') return fault('Must be an absolute address such as https://example.com/hook.');
+  // A parser takes them out or turns them round, and what is called is not what was written.
+  if (/[\s\\\p{Cc}]/u.test(trimmed)) return fault('May hold no blanks, line breaks or backslashes: encode them (%20).');
+  const url = /^[a-z][a-z0-9+.-]*:\/\/[^/]/i.test(trimmed) ? URL.parse(trimmed) : null;
+  if (!url || url.hostname === '' || url.port === '0')
+    return fault('Must be an absolute address such as https://example.com/hook.');
   if (url.protocol !== 'https:' && !(allowHttp && url.protocol === 'http:'))
     return fault(allowHttp ? 'Must begin with https:// or http://.' : 'Must begin with https://.');
   if (url.username !== '' || url.password !== '')

@@ -38,6 +38,8 @@ export function parseRetryAfter(header: string | undefined, nowMs: number): numb
   const text = header?.trim();
   if (!text) return undefined;
   if (/^\d+$/.test(text)) return Number(text) * SECOND;
-  const at = /^[A-Z][a-z]/.test(text) ? Date.parse(text) : Number.NaN;
+  // A date in the form of asctime names no zone, and is UTC (RFC 9110 §5.6.7).
+  const date = text.endsWith('GMT') ? text : `${text} GMT`;
+  const at = /^[A-Z][a-z]/.test(text) ? Date.parse(date) : Number.NaN;
   return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs);
 }

@@ -140,6 +140,25 @@ describe('a bot', () => {
     expect(await codes({})).toEqual([refused, refused, undefined, undefined]);
   });
 
+  test('has room for an expression as long as all of them together stay small, however many are made at once', async () => {
+    const of = await ground.tenant();
+    const [large, half] = [String.raw`\pL{400}!`, String.raw`\pL{190}!`];
+    const make = (pattern: string) => create({ trigger: 'REGEX', pattern }, of);
+    const [first = 0] = await Promise.all([make(large), make(large)]).then(made =>
+      made.map(answer => dataOf(answer).createBot.databaseId),
+    );
+    const made = await Promise.all(Array.from({ length: 3 }, () => make(half)));
+    expect(made.map(codeOf).sort()).toEqual(['VALIDATION_ERROR', 'VALIDATION_ERROR', undefined]);
+    const change = (pattern: string) => of.ask(UPDATE, { id: first, input: { pattern } });
+    expect(faultsOf(await change(String.raw`\pL{450}!`))).toEqual({
+      pattern: [expect.stringMatching(/^Is too complex beside the others: it compiles to 45\d instructions, and all/)],
+    });
+    // It counts once, as what it becomes.
+    dataOf(await change(String.raw`\pL{390}!`));
+    dataOf(await change('price'));
+    dataOf(await make(half));
+  });
+
   test('needs a plan with bots', async () => {
     const of = await ground.tenant({ plan: 'starter' });
     expect(codeOf(await create({}, of))).toBe('FEATURE_NOT_AVAILABLE');
@@ -169,6 +188,10 @@ describe('what is not valid is refused by its field, and nothing is kept', () =>
     [{ reply: { ...text('x'), media: { kind: 'IMAGE', link: 'https://example.com' } } }, 'reply'],
     [{ reply: text(' ') }, 'reply.text.text'],
     [{ reply: text('Hello @{contact_shoe_size}') }, 'reply.text.text'],
+    [{ reply: text('Hello @{constructor}') }, 'reply.text.text'],
+    [{ reply: text('x'.repeat(4_097)) }, 'reply.text.text'],
+    [{ reply: text(`${'x'.repeat(4_097)}@{contact_email}`) }, 'reply.text.text'],
+    [{ reply: { interactive: { body: 'x'.repeat(1_025), buttons } } }, 'reply.interactive.body'],
     [{ reply: { interactive: { body: 'x' } } }, 'reply.interactive.buttons'],
     [{ reply: { interactive: { body: '@{nobody}', buttons } } }, 'reply.interactive.body'],
     [
@@ -199,6 +222,10 @@ describe('what is not valid is refused by its field, and nothing is kept', () =>
     expect(await faults({ trigger: 'ANY', keywords: ['b'] })).toEqual(['keywords']);
     expect(await faults({ reply: {} })).toEqual(['reply']);
     expect(await read(id)).toMatchObject({ trigger: 'EXACT', keywords: ['a'] });
+  });
+
+  test('a text that only its merge fields make too long is not: it shows when it is merged', async () => {
+    dataOf(await create({ isEnabled: false, reply: text(`${'x'.repeat(4_090)}@{contact_first_name}`) }));
   });
 
   test('a template that is not approved is: that shows when it is sent', async () => {

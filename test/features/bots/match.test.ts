@@ -21,8 +21,26 @@ describe('texts are compared', () => {
     expect(normalise('Cafe\u0301')).toBe(normalise('CAFÉ'));
     expect(normalise('ΟΔΟΣ')).toBe(normalise('οδος'));
     expect(normalise('ﬁsh')).toBe('fish');
+    expect(normalise('STRASSE')).toBe(normalise('straße'));
+    // Of the Turkish alphabet, on phones that are set to it and on phones that are not.
+    for (const word of ['İSTANBUL', 'ISTANBUL', 'ıstanbul']) expect(normalise(word)).toBe('istanbul');
     // An accent is another letter, as people and dictionaries have it.
     expect(normalise('año')).not.toBe(normalise('ano'));
+  });
+
+  test.each([
+    ['❤', '❤\ufe0f'],
+    ['שלום', '\u200fשלום'],
+    ['نعم', '\u202bنعم\u202c'],
+    ['میخواهم', 'می\u200cخواهم'],
+    ['ja', 'j\u00ada\ufeff'],
+  ])('whatever stands in them that is not seen: %s', (plain, marked) =>
+    expect(normalise(marked)).toBe(normalise(plain)),
+  );
+
+  test('so that what is seen makes a difference: a skin, a vowel sign, an accent', () => {
+    expect(normalise('👍🏽')).not.toBe(normalise('👍'));
+    expect(normalise('مَرحبا')).not.toBe(normalise('مرحبا'));
   });
 
   test('by a form that is its own form', () => {
@@ -58,6 +76,11 @@ describe('a keyword', () => {
         expect(matches('contains', keyword, `${text} ${keyword} ${text}`)).toBe(true);
       }),
     );
+  });
+
+  test('of which nothing is seen is found nowhere', () => {
+    for (const trigger of ['exact', 'starts_with', 'contains'] as const)
+      for (const text of ['', '\u200b', 'anything']) expect(matches(trigger, '\u200b', text)).toBe(false);
   });
 
   test('is found within a word too, and is told as it was written', () => {

@@ -152,6 +152,48 @@ test('the log of webhook deliveries goes by whole months, when the last day of o
   expect(await months()).toEqual(present);
 });
 
+test('a month of which a delivery waits to be tried again, because it was replayed late, stays with its attempts until that is over', async () => {
+  const months = async () =>
+    (
+      await gateway.database.query<{ month: string }>(
+        `select c.relname as month from pg_inherits i join pg_class c on c.oid = i.inhrelid
+         where i.inhparent in ('webhook_deliveries'::regclass, 'webhook_attempts'::regclass) and c.relname ~ '_2021' order by 1`,
+      )
+    ).map(row => row.month);
+  for (const table of ['webhook_deliveries', 'webhook_attempts'])
+    for (const [month, from, to] of [
+      ['202101', '2021-01-01Z', '2021-02-01Z'],
+      ['202102', '2021-02-01Z', '2021-03-01Z'],
+    ])
+      await gateway.database.query(
+        `do $$ begin execute format('create table ${table}_${month} partition of ${table} for values from (%L) to (%L)',
+           uuid_at('${from}'), uuid_at('${to}')); end $$`,
+      );
+  const [old, replayed] = ['2021-01-10', '2021-02-10'].map(day => idFor(Date.parse(day), `late ${day}`));
+  for (const [id, status] of [
+    [old, 'failed'],
+    [replayed, 'pending'],
+  ]) {
+    await gateway.database.query(
+      `insert into webhook_deliveries (tenant_id, id, endpoint_id, shard, event_id, event_type, status, next_attempt_at, created_at)
+       values ($1, $2, 987, 3, $2, 'x', $3, case when $3 = 'pending' then now() + interval '1 day' end, '2021-02-10')`,
+      [gateway.tenant.id, id, status],
+    );
+    await gateway.database.query(
+      `insert into webhook_attempts (tenant_id, delivery_id, number, at, duration_ms) values ($1, $2, 1, '2021-02-10', 5)`,
+      [gateway.tenant.id, id],
+    );
+  }
+  await cleanDeliveryLog(gateway.gateway.resources);
+  expect(await months()).toEqual(['webhook_attempts_202102', 'webhook_deliveries_202102']);
+  await gateway.database.query(
+    `update webhook_deliveries set status = 'delivered', next_attempt_at = null where tenant_id = $1 and id = $2`,
+    [gateway.tenant.id, replayed],
+  );
+  await cleanDeliveryLog(gateway.gateway.resources);
+  expect(await months()).toEqual([]);
+});
+
 test('webhooks of the network that were worked on go after 14 days; what still waits stays', async () => {
   const { database, tenant } = gateway;
   const insert = `insert into inbound_webhooks (tenant_id, digest, id, body, received_at, processed_at)

@@ -3,7 +3,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { encodeGlobalId } from '../../../src/global-ids.ts';
 import { HOUR } from '../../../src/platform/clock.ts';
-import { codeOf, faultsOf } from '../../support/answers.ts';
+import { codeOf, dataOf, faultsOf } from '../../support/answers.ts';
 import { eventually } from '../../support/gateway.ts';
 import { SHOPIFY_ID, shopifyOrder, wooOrder } from './fixtures.ts';
 import { CONFIRM, CREATE, type Ground, postWoo, startGround } from './ground.ts';
@@ -292,6 +292,50 @@ const LOG = `query ($filter: IntegrationDeliveryFilter, $first: Int, $after: Str
   }
 }`;
 
+test('all that was refused since a time is replayed together, in its order, and nothing is done twice', async () => {
+  const tenant = await ground.tenant();
+  const shop = await tenant.shop({ mappings: [{ ...CONFIRM, template: { name: 'nobody', language: 'en' } }] });
+  const [{ databaseId: mapping = 0 } = {}] = shop.mappings;
+  await shop.post(wooOrder({ id: 1 }));
+  await shop.settled();
+  await new Promise(resolve => setTimeout(resolve, 2));
+  const since = new Date().toISOString();
+  for (const id of [2, 3]) await shop.post(wooOrder({ id }));
+  await shop.post(wooOrder({ id: 4 }), { topic: 'product.updated' });
+  await shop.settled();
+  const all = (input: object) =>
+    tenant.ask(
+      'mutation ($input: ReplayIntegrationDeliveriesInput!) { result: replayIntegrationDeliveries(input: $input) { count hasMore lastReceivedAt } }',
+      { input: { integrationId: shop.id, since, ...input } },
+    );
+  const outcomes = async () => (await shop.settled()).map(({ outcome }) => outcome);
+  expect(await outcomes()).toEqual(['REFUSED', 'REFUSED', 'REFUSED', 'IGNORED']);
+  const change =
+    'mutation ($id: ID!, $input: UpdateIntegrationMappingInput!) { updateIntegrationMapping(id: $id, input: $input) { id } }';
+  await tenant.data(change, { id: String(mapping), input: { template: CONFIRM.template } });
+  const last = (await tenant.data('{ integrationDeliveries { nodes { receivedAt orderId } } }')).integrationDeliveries
+    .nodes;
+  expect(dataOf(await all({})).result).toEqual({
+    count: 2,
+    hasMore: false,
+    lastReceivedAt: last.find((node: { orderId: string }) => node.orderId === '3').receivedAt,
+  });
+  expect(await outcomes()).toEqual(['REFUSED', 'ACTED', 'ACTED', 'IGNORED']);
+  const bodies = (await tenant.sent()).map(({ body }) => body);
+  expect(bodies).toHaveLength(2);
+  expect(dataOf(await all({ outcomes: ['ACTED', 'IGNORED'] })).result).toMatchObject({ count: 3 });
+  expect(await outcomes()).toEqual(['REFUSED', 'ACTED', 'ACTED', 'IGNORED']);
+  expect(await tenant.sent()).toHaveLength(2);
+  expect(dataOf(await all({ since: '2999-01-01T00:00:00Z' })).result).toEqual({
+    count: 0,
+    hasMore: false,
+    lastReceivedAt: null,
+  });
+  for (const faulty of [[], ['WAITING']])
+    expect(Object.keys(faultsOf(await all({ outcomes: faulty })))).toEqual(['outcomes']);
+  expect(codeOf(await all({ integrationId: '987654321' }))).toBe('NOT_FOUND');
+});
+
 test('the log is listed in pages, newest first, by outcome, with payloads where they are asked for', async () => {
   const tenant = await ground.tenant();
   const shop = await tenant.shop();
@@ -455,6 +499,21 @@ describe('integrations', () => {
     expect(
       faultsOf(await tenant.ask(CREATE, { input: { kind: 'GENERIC', name: 'x', secret: 'whsec_%%%%' } })),
     ).toHaveProperty('secret');
+  });
+
+  test('are fifty at the most, however many are made at once', async () => {
+    const tenant = await ground.tenant();
+    await ground.gateway.database.query(
+      `insert into integrations (tenant_id, kind, name, key) select $1, 'generic', 'Old ' || n, 'none ' || n from generate_series(1, 48) n`,
+      [tenant.id],
+    );
+    const make = (name: string) => tenant.ask(CREATE, { input: { kind: 'GENERIC', name } });
+    const made = await Promise.all(['a', 'b', 'c', 'd'].map(make));
+    expect(made.map(codeOf).sort()).toEqual(['FEATURE_LIMIT_EXCEEDED', 'FEATURE_LIMIT_EXCEEDED', undefined, undefined]);
+    await tenant.data('mutation ($id: ID!) { deleteIntegration(id: $id) { id } }', {
+      id: made.find(answer => answer.data)?.data.createIntegration.integration.id,
+    });
+    dataOf(await make('e'));
   });
 
   test('are made once for a key, and need a plan that includes them', async () => {

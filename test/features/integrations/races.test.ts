@@ -5,11 +5,14 @@ import {
   postponeDelivery,
   settleDelivery,
 } from '../../../src/features/integrations/deliveries-store.ts';
+import { notePeople } from '../../../src/features/integrations/people-store.ts';
 import { processDeliveries } from '../../../src/features/integrations/process.ts';
+import { createOrderReceiver } from '../../../src/features/integrations/receive.ts';
+import { signatureOf } from '../../../src/features/integrations/signature.ts';
 import { newId } from '../../../src/platform/ids.ts';
 import { type Beside, serveBeside } from '../../support/beside.ts';
 import { wooOrder } from './fixtures.ts';
-import { CONFIRM, type Ground, type Shop, startGround } from './ground.ts';
+import { bodyOf, CONFIRM, type Ground, type Shop, startGround } from './ground.ts';
 
 /** No worker of their own: the tests drain, from both processes at once, as when a lane was taken over from one that is not dead. */
 let ground: Ground;
@@ -93,6 +96,24 @@ test('orders of one new customer at once make one contact, and are all acted on'
   expect(await tenant.sent()).toHaveLength(9);
 });
 
+test('an integration that is taken away while a shop posts to it is not found, and what is worked on of it ends quietly', async () => {
+  const tenant = await ground.tenant();
+  const shop = await tenant.shop();
+  const { resources } = ground.gateway.gateway;
+  const receiver = createOrderReceiver(resources);
+  const keeper = await receiver.greet(shop.url.split('/').at(-1) ?? '', '192.0.2.1');
+  if (keeper === 'unknown' || 'limited' in keeper) throw new Error('It was not greeted.');
+  await tenant.data('mutation ($id: ID!) { deleteIntegration(id: $id) { id } }', { id: shop.id });
+  const body = Buffer.from(bodyOf(wooOrder()));
+  const headers = { 'x-wc-webhook-signature': signatureOf(body, shop.secret) };
+  expect(await receiver.receive(keeper, headers, body, '192.0.2.1')).toBe('unknown');
+  await notePeople(resources.db.write, tenant.id, newId(), ['contact:1']);
+  const [row] = await ground.gateway.database.query('select * from integration_delivery_people where tenant_id = $1', [
+    tenant.id,
+  ]);
+  expect(row).toBeUndefined();
+});
+
 test('who has lost a claim writes nothing of it any more', async () => {
   const tenant = await ground.tenant();
   const shop = await tenant.shop();
@@ -104,7 +125,7 @@ test('who has lost a claim writes nothing of it any more', async () => {
   const taken = await claimDelivery(db.write, tenant.id, shop.databaseId, slow, at(1_000), at(-1_000));
   expect(taken?.attempts).toBe(1);
   await drainAll(tenant.id, shop);
-  const settled = { topic: 'x', orderId: null, orderStatus: null, results: [], reason: null };
+  const settled = { topic: 'x', orderId: null, orderStatus: null, results: [], reason: null, people: [] };
   expect(await settleDelivery(db.write, tenant.id, taken?.id ?? '', slow, 'failed', settled, at(0))).toBe(false);
   await postponeDelivery(db.write, tenant.id, taken?.id ?? '', slow, settled, at(0));
   expect(await shop.settled()).toMatchObject([{ outcome: 'ACTED', topic: 'order.updated' }]);

@@ -2,8 +2,9 @@ import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
-import { FieldErrorList } from '../../../src/errors.ts';
+import { CodedError, FieldErrorList } from '../../../src/errors.ts';
 import { RESPONSE_BYTES, storableText } from '../../../src/features/webhooks/delivery.ts';
+import { parseEndpoint } from '../../../src/features/webhooks/endpoint.ts';
 import { EndpointQueue } from '../../../src/features/webhooks/endpoint-queue.ts';
 import type { Target } from '../../../src/features/webhooks/endpoints-store.ts';
 import { parseHeaders } from '../../../src/features/webhooks/headers.ts';
@@ -89,6 +90,8 @@ test.each([
   [' 0 ', 0],
   ['Sat, 31 Jan 2026 08:00:00 GMT', 60 * SECOND],
   ['Sat, 31 Jan 2026 07:00:00 GMT', 0],
+  ['Saturday, 31-Jan-26 08:00:00 GMT', 60 * SECOND],
+  ['Sat Jan 31 08:00:00 2026', 60 * SECOND],
   ['-5', undefined],
   ['1.5', undefined],
   ['soon', undefined],
@@ -123,6 +126,31 @@ test('whatever a receiver answers can be stored', () => {
   const cut = Buffer.from(`${'x'.repeat(RESPONSE_BYTES - 2)}€`).subarray(0, RESPONSE_BYTES);
   expect(storableText(cut)).toBe('x'.repeat(RESPONSE_BYTES - 2));
   expect(storableText(Buffer.from('a\0b'))).toBe('ab');
+});
+
+test('the address of an endpoint is what was written, or it is refused', () => {
+  const rules = { allowHttp: false, allowsHost: () => true };
+  const parse = (url: string) => parseEndpoint({ url, events: ['*'] }, rules, false).url;
+  expect(parse(' https://Example.com:8443/a%20b?c=d ')).toBe('https://example.com:8443/a%20b?c=d');
+  expect(parse('https://[2606:4700::1111]/')).toBe('https://[2606:4700::1111]/');
+  const faulty = [
+    'https:/example.com',
+    'https:example.com',
+    '//example.com',
+    'https:///example.com',
+    String.raw`https:\\example.com`,
+    'https://example.com:0/',
+    'https://example.com/a\r\nHost: b',
+    'https://exam\tple.com/',
+    'https://example.com/a b',
+    String.raw`https://example.com\@10.0.0.1/`,
+    'https://a@example.com',
+    'https://:b@example.com',
+    'https://example.com/#c',
+    'http://example.com',
+    'ftp://example.com',
+  ];
+  for (const url of faulty) expect(() => parse(url), url).toThrow(CodedError);
 });
 
 test('no header of an endpoint can be what the gateway says, whatever its case', () => {
