@@ -72,8 +72,7 @@ const timesTaken = (id: string, where = gateway): number => where.emulator.sent(
 /** Waits until nothing waits to be sent: what is not in the queue any more is not tried again. */
 const queueIsEmpty = (where: TestGateway, id: string): Promise<void> =>
   eventually(
-    async () =>
-      expect(await where.database.query('select 1 from outbox where message_id = $1', [id])).toEqual([]),
+    async () => expect(await where.database.query('select 1 from outbox where message_id = $1', [id])).toEqual([]),
     PATIENCE_MS,
   );
 
