@@ -60,7 +60,7 @@ export interface EndpointInput {
   readonly format?: WebhookFormat | null | undefined;
   readonly headers?: readonly CustomHeader[] | null | undefined;
   readonly description?: string | null | undefined;
-  readonly enabled?: boolean | null | undefined;
+  readonly isEnabled?: boolean | null | undefined;
 }
 
 export interface EndpointFields {
@@ -85,14 +85,14 @@ export interface UrlRules {
  */
 export function parseEndpoint(input: EndpointInput, rules: UrlRules, partial: boolean): EndpointFields {
   const errors = new FieldErrorList();
-  const { url, events, format, headers, description, enabled } = input;
+  const { url, events, format, headers, description, isEnabled } = input;
   const fields: EndpointFields = {
     ...((url != null || !partial) && { url: parseUrl(url ?? '', rules, errors) }),
     ...((events != null || !partial) && { events: parseEvents(events ?? [], errors) }),
     ...(format != null && { format }),
     ...(headers !== undefined && { headers: parseHeaders(headers ?? [], errors) }),
     ...(description !== undefined && { description: parseDescription(description, errors) }),
-    ...(enabled != null && { enabled }),
+    ...(isEnabled != null && { enabled: isEnabled }),
   };
   errors.throwIfAny();
   return fields;

@@ -18,6 +18,7 @@ const ENDPOINTS: ListDefinition = {
   filters: {
     url: { sql: 'w.url', type: 'text' },
     format: { sql: 'w.format', type: 'text' },
+    isEnabled: { sql: 'w.enabled', type: 'boolean' },
     disabledReason: { sql: 'w.disabled_reason', type: 'text' },
     createdAt,
     updatedAt,

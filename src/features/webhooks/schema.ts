@@ -1,7 +1,7 @@
 import { builder } from '../../builder.ts';
 import { numericId } from '../../global-ids.ts';
 import { tenantOf } from '../caller.ts';
-import { connectionOf, DateTimeFilter, enumFilter, listArgs, orderOf, StringFilter } from '../lists/schema.ts';
+import { BooleanFilter, connectionOf, DateTimeFilter, enumFilter, listArgs, orderOf, StringFilter } from '../lists/schema.ts';
 import { type CreatedEndpoint, createEndpoint } from './create.ts';
 import { DISABLED_REASONS, type EndpointRow, MAX_ENDPOINTS } from './endpoint.ts';
 import { getEndpoints } from './endpoints-store.ts';
@@ -60,7 +60,7 @@ builder.node(WebhookEndpoint, {
       description: 'Names of the headers that are sent besides; their values are never shown.',
       resolve: endpoint => [...endpoint.header_names],
     }),
-    enabled: t.exposeBoolean('enabled', { description: 'Whether events are delivered.' }),
+    isEnabled: t.exposeBoolean('enabled', { description: 'Whether events are delivered.' }),
     disabledReason: t.field({
       type: DisabledReason,
       nullable: true,
@@ -88,6 +88,7 @@ const Filter = builder.inputType('WebhookEndpointFilter', {
   fields: t => ({
     url: t.field({ type: StringFilter, description: 'By address.' }),
     format: t.field({ type: enumFilter(Format), description: 'By format.' }),
+    isEnabled: t.field({ type: BooleanFilter, description: 'By whether events are delivered.' }),
     disabledReason: t.field({ type: enumFilter(DisabledReason), description: 'By why they are disabled.' }),
     createdAt: t.field({ type: DateTimeFilter, description: 'By when they were made.' }),
     updatedAt: t.field({ type: DateTimeFilter, description: 'By when they were last changed.' }),
@@ -145,7 +146,7 @@ const CreateInput = builder.inputType('CreateWebhookEndpointInput', {
     format: t.field({ type: Format, defaultValue: 'standard', description: 'What a body looks like.' }),
     headers: t.field({ type: [HeaderInput], description: HEADER_WORDS }),
     description: t.string({ description: 'What it is for; at most 500 characters.' }),
-    enabled: t.boolean({ description: 'Whether to deliver from the beginning; true when nothing is said.' }),
+    isEnabled: t.boolean({ description: 'Whether to deliver from the beginning; true when nothing is said.' }),
     idempotencyKey: t.string({ description: KEY }),
   }),
 });
@@ -158,7 +159,7 @@ const UpdateInput = builder.inputType('UpdateWebhookEndpointInput', {
     format: t.field({ type: Format, description: 'What a body looks like.' }),
     headers: t.field({ type: [HeaderInput], description: `${HEADER_WORDS} They replace all that were there.` }),
     description: t.string({ description: 'What it is for; at most 500 characters.' }),
-    enabled: t.boolean({
+    isEnabled: t.boolean({
       description:
         'Whether to deliver. Disabling ends what waits; enabling forgets why it was disabled and that it was failing.',
     }),

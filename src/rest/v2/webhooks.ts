@@ -36,6 +36,7 @@ const WEBHOOKS: ListFields<WebhookEndpointFilter, WebhookEndpointOrderField> = {
   filters: {
     url: ['url', 'text'],
     format: ['format', FORMATS],
+    enabled: ['isEnabled', 'flag'],
     disabled_reason: ['disabledReason', REASONS],
     created_at: ['createdAt', 'time'],
     updated_at: ['updatedAt', 'time'],
@@ -81,8 +82,12 @@ const deliveryRow = (row: WebhookDeliveryRowFragment) => ({
   attempts: row.attempts?.map(attemptRow),
 });
 
-const HEADERS: Changes = {
-  with: { headers: dictionary('Headers to be sent with every delivery, values by name. They are stored sealed.') },
+const BODY: Changes = {
+  without: ['is_enabled'],
+  with: {
+    headers: dictionary('Headers to be sent with every delivery, values by name. They are stored sealed.'),
+    enabled: flag('Whether events are delivered.'),
+  },
 };
 
 /** What is said of an endpoint, beside its address and events. */
@@ -90,7 +95,7 @@ const details = (body: Body) => ({
   format: body.choice(FORMATS, 'format'),
   headers: body.pairs('headers'),
   description: body.text('description', 'name'),
-  enabled: body.flag('enabled', 'active', 'is_active'),
+  isEnabled: body.flag('enabled', 'is_enabled', 'active', 'is_active'),
 });
 
 const EXAMPLE = {
@@ -126,7 +131,7 @@ export const webhookRoutes: readonly Route[] = [
     document: CreateWebhookDocument,
     status: 201,
     found: true,
-    body: given('input', HEADERS),
+    body: given('input', BODY),
     example: EXAMPLE,
     notes:
       'An endpoint with the same `url` and the same `events` is not made twice: it is answered with 200, without its secret. So a workflow can subscribe each time it is switched on, and unsubscribe by DELETE.',
@@ -141,13 +146,13 @@ export const webhookRoutes: readonly Route[] = [
       const url = body.requiredText('url', 'target_url');
       const events = body.words('events', 'event');
       if (events == null && !call.errors.fields['events']) call.errors.add('events', 'Is required.');
-      const { format, enabled, ...rest } = details(body);
+      const { format, isEnabled, ...rest } = details(body);
       const input = said({
         ...rest,
         url,
         events: events ?? [],
         format: format ?? undefined,
-        enabled: enabled ?? undefined,
+        isEnabled: isEnabled ?? undefined,
         idempotencyKey: call.idempotencyKey,
       });
       return {
@@ -182,7 +187,7 @@ export const webhookRoutes: readonly Route[] = [
     method: 'PATCH',
     path: '/webhooks/:id',
     document: UpdateWebhookDocument,
-    body: given('input', HEADERS),
+    body: given('input', BODY),
     example: { events: ['message.*'], enabled: true },
     answer: selected('webhook'),
     plan: call => {

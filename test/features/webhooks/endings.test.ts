@@ -33,14 +33,14 @@ beforeEach(async () => {
 const endpointOf = async (id: number) =>
   dataOf(
     await gateway.graphql(
-      'query ($id: ID!) { webhookEndpoint(id: $id) { enabled disabledReason disabledAt failingSince previousSecretUntil } }',
+      'query ($id: ID!) { webhookEndpoint(id: $id) { isEnabled disabledReason disabledAt failingSince previousSecretUntil } }',
       { id: String(id) },
     ),
   ).webhookEndpoint;
 
 const update = (id: number, input: object) =>
   gateway.graphql(
-    'mutation ($id: ID!, $input: UpdateWebhookEndpointInput!) { updateWebhookEndpoint(id: $id, input: $input) { enabled } }',
+    'mutation ($id: ID!, $input: UpdateWebhookEndpointInput!) { updateWebhookEndpoint(id: $id, input: $input) { isEnabled } }',
     { id: String(id), input },
   );
 
@@ -65,14 +65,14 @@ test('410 disables the endpoint at once, with an event that other endpoints get,
     [0, 'the endpoint is disabled'],
     [0, 'the endpoint is disabled'],
   ]);
-  expect(await endpointOf(gone.id)).toMatchObject({ enabled: false, disabledReason: 'GONE' });
+  expect(await endpointOf(gone.id)).toMatchObject({ isEnabled: false, disabledReason: 'GONE' });
   await eventually(() => expect(receiver.at('/watch')).toHaveLength(1));
   expect(receiver.at('/watch')[0]?.body).toMatchObject({
     type: 'webhook.disabled',
     data: { webhook: { id: gone.id, enabled: false }, reason: 'gone' },
   });
   await makeGroups(gateway, ['gone 4']);
-  expect(dataOf(await update(gone.id, { enabled: true })).updateWebhookEndpoint.enabled).toBe(true);
+  expect(dataOf(await update(gone.id, { isEnabled: true })).updateWebhookEndpoint.isEnabled).toBe(true);
   expect(await endpointOf(gone.id)).toMatchObject({ disabledReason: null, failingSince: null });
 });
 
@@ -90,15 +90,15 @@ test('an endpoint that has failed for five days without a success is disabled, o
   clock.advance(4 * DAY);
   await makeGroups(gateway, ['failing 2']);
   await attempted(gateway, id, 3);
-  expect(await endpointOf(id)).toMatchObject({ enabled: true });
+  expect(await endpointOf(id)).toMatchObject({ isEnabled: true });
   clock.advance(5 * DAY - MINUTE);
   wake(gateway, id);
   await attempted(gateway, id, 4);
-  expect(await endpointOf(id)).toMatchObject({ enabled: true });
+  expect(await endpointOf(id)).toMatchObject({ isEnabled: true });
   clock.advance(10 * MINUTE);
   wake(gateway, id);
   await eventually(async () =>
-    expect(await endpointOf(id)).toMatchObject({ enabled: false, disabledReason: 'FAILING' }),
+    expect(await endpointOf(id)).toMatchObject({ isEnabled: false, disabledReason: 'FAILING' }),
   );
   const told = await eventsOf('webhook.disabled');
   expect(told.filter(({ payload }) => payload.webhook.id === id).map(({ payload }) => payload.reason)).toEqual([
@@ -143,7 +143,7 @@ test('one that hangs is timed out, is tried again, and does not slow another end
     attempts: [{ status: null, error: `no complete answer within ${TIMEOUT_MS} ms` }],
   });
   expect(row.attempts[0].durationMs).toBeGreaterThanOrEqual(TIMEOUT_MS - 1);
-  await update(hanging.id, { enabled: false });
+  await update(hanging.id, { isEnabled: false });
   expect((await attempted(gateway, quick.id, 20)).every(one => one.status === 'DELIVERED')).toBe(true);
 });
 
@@ -190,7 +190,7 @@ test('what waits for an endpoint that is disabled or deleted is not sent', async
       Array.from({ length: 5 }, (_, index) => `${how} ${index}`),
     );
     await eventually(() => expect(receiver.at(path)).toHaveLength(1));
-    if (how === 'disabled') await update(id, { enabled: false });
+    if (how === 'disabled') await update(id, { isEnabled: false });
     else
       dataOf(
         await gateway.graphql('mutation ($id: ID!) { deleteWebhookEndpoint(id: $id) { id } }', { id: String(id) }),
@@ -215,13 +215,13 @@ test('what waits for its next attempt ends when its endpoint is disabled, and en
   receiver.answer(500);
   await makeGroups(gateway, ['later']);
   await attempted(gateway, id, 1);
-  await update(id, { enabled: false });
+  await update(id, { isEnabled: false });
   await eventually(async () =>
     expect(await deliveries(gateway, id)).toMatchObject([
       { status: 'FAILED', error: 'the endpoint is disabled', nextAttemptAt: null, attemptCount: 1 },
     ]),
   );
-  await update(id, { enabled: true });
+  await update(id, { isEnabled: true });
   clock.advance(HOUR);
   wake(gateway, id);
   await makeGroups(gateway, ['after later']);
@@ -264,7 +264,7 @@ test('what an endpoint missed can be delivered again since a time, in its order:
     );
   };
   expect((await replay(true)).errors?.[0]?.extensions.code).toBe('CONFLICT');
-  await update(id, { enabled: true });
+  await update(id, { isEnabled: true });
   const before = receiver.at('/again').length;
   expect(dataOf(await replay(true)).replayWebhookDeliveries).toEqual({ count: 3, hasMore: false });
   await eventually(() => expect(receiver.at('/again')).toHaveLength(before + 3));
