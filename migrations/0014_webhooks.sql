@@ -19,6 +19,9 @@ create table webhook_endpoints (
   disabled_reason text check (disabled_reason in ('by_hand', 'gone', 'failing')),
   disabled_at timestamptz(3),
   failing_since timestamptz(3),  -- the first failure since the last success
+  -- Its place in the log when it was made, or enabled again: what lies before is not for it, however late the log is read.
+  -- The oldest transaction then running, so that a change under way, which a list does not show yet, is not missed.
+  listens_since xid8 not null default pg_snapshot_xmin(pg_current_snapshot()),
   created_at timestamptz(3) not null default now(),
   updated_at timestamptz(3) not null default now(),
   primary key (tenant_id, id),

@@ -1,6 +1,7 @@
 import type { GraphQLSchema } from 'graphql';
 import type { Config } from './config.ts';
 import type { Resources } from './context.ts';
+import { adoptLog } from './features/events/adopt.ts';
 import { createEventBus } from './features/events/bus.ts';
 import { createTokenVerifier } from './features/tokens/verifier.ts';
 import { isUnavailable } from './graphql/errors.ts';
@@ -69,6 +70,7 @@ export async function serve(options: ServeOptions): Promise<Gateway> {
   };
   try {
     await checkSchema(db.read);
+    await adoptLog(db, log);
     const metrics = createMetrics();
     const redis = config.redis && connectRedis(config.redis.url, log);
     if (redis) undo.push(() => redis.close());

@@ -10,9 +10,10 @@ export const expired = (): CodedError =>
     'This cursor is older than the events that are kept: what followed it is gone. Read the present state anew, and subscribe without it.',
   );
 
-/** @throws CURSOR_EXPIRED for a place behind which events have been removed */
+/** @throws CURSOR_EXPIRED for a place behind which events have been removed, or one in the log of another cluster */
 export async function requireKept(db: Db, place: Cursor): Promise<void> {
-  if (isAfter(await readHorizon(db), place)) throw expired();
+  const horizon = await readHorizon(db);
+  if (isAfter(horizon, place) || place.xid > horizon.endXid) throw expired();
 }
 
 /** Whether an event with this id (a UUIDv7) would have been removed by now. */

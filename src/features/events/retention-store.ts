@@ -2,13 +2,18 @@ import { sql } from 'kysely';
 import type { Db } from '../../platform/database.ts';
 import type { Cursor } from './cursor.ts';
 
-/** Up to where events have been removed. */
-export async function readHorizon(db: Db): Promise<Cursor & { readonly instantMs: number }> {
-  const { rows } = await sql<{ xid: string; seq: number; instant_ms: number }>`
-    select xid::text as xid, seq, case when isfinite(instant) then extract(epoch from instant) * 1000 else 0 end::float8 as instant_ms
+/** Up to where events have been removed, and the transaction that no event can have yet. */
+export async function readHorizon(db: Db): Promise<Cursor & { readonly instantMs: number; readonly endXid: bigint }> {
+  const { rows } = await sql<{ xid: string; seq: number; instant_ms: number; end_xid: string }>`
+    select xid::text as xid, seq, pg_snapshot_xmax(pg_current_snapshot())::text as end_xid, case when isfinite(instant) then extract(epoch from instant) * 1000 else 0 end::float8 as instant_ms
     from event_horizon`.execute(db);
   const [row] = rows;
-  return { xid: BigInt(row?.xid ?? 0), seq: row?.seq ?? 0, instantMs: row?.instant_ms ?? 0 };
+  return {
+    xid: BigInt(row?.xid ?? 0),
+    seq: row?.seq ?? 0,
+    instantMs: row?.instant_ms ?? 0,
+    endXid: BigInt(row?.end_xid ?? 0),
+  };
 }
 
 /**

@@ -98,6 +98,7 @@ export async function updateEndpoint(
       disabled_at = case when ${enabled}::boolean then null when not ${enabled}::boolean then coalesce(disabled_at, ${nowIso}::timestamptz)
                          else disabled_at end,
       failing_since = case when ${enabled}::boolean and not enabled then null else failing_since end,
+      listens_since = case when ${enabled}::boolean and not enabled then pg_snapshot_xmin(pg_current_snapshot()) else listens_since end,
       enabled = coalesce(${enabled}::boolean, enabled),
       updated_at = ${nowIso}::timestamptz
     where tenant_id = ${tenantId} and id = ${id}

@@ -16,7 +16,7 @@ declare module '../../platform/database.ts' {
 }
 
 /**
- * Puts the events of a stretch into the queue, once for each endpoint that asked for them. What is due is due by the clock of
+ * Puts the events of a stretch into the queue, once for each endpoint that had asked for them when they happened. What is due is due by the clock of
  * the database, unless the given one lags behind: the order in which deliveries of one endpoint fall due is then that of the log,
  * whichever process reads it.
  * @returns shards with work
@@ -36,6 +36,8 @@ export async function enqueueEvents(
       from events e
       join webhook_endpoints w on w.tenant_id = e.tenant_id and w.enabled
         and w.events && array[e.type, split_part(e.type, '.', 1) || '.*', '*']
+        -- A place that is still to come is of another cluster, from which the data was restored.
+        and (e.xid >= w.listens_since or w.listens_since > pg_snapshot_xmax(pg_current_snapshot()))
       where ${within(stretch)} and e.type <> all(${undeliverable}::text[])
       returning shard
     )

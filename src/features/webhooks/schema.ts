@@ -1,7 +1,15 @@
 import { builder } from '../../builder.ts';
 import { numericId } from '../../global-ids.ts';
 import { tenantOf } from '../caller.ts';
-import { BooleanFilter, connectionOf, DateTimeFilter, enumFilter, listArgs, orderOf, StringFilter } from '../lists/schema.ts';
+import {
+  BooleanFilter,
+  connectionOf,
+  DateTimeFilter,
+  enumFilter,
+  listArgs,
+  orderOf,
+  StringFilter,
+} from '../lists/schema.ts';
 import { type CreatedEndpoint, createEndpoint } from './create.ts';
 import { DISABLED_REASONS, type EndpointRow, MAX_ENDPOINTS } from './endpoint.ts';
 import { getEndpoints } from './endpoints-store.ts';
