@@ -1,8 +1,11 @@
 import type { FieldErrorList } from '../errors.ts';
 import { listOf, type Query, single } from './query.ts';
 
-/** How the values of a filter are written: any text, one of our lower-case words, a whole number, an instant, a truth value. */
-export type FilterKind = 'text' | 'word' | 'id' | 'time' | 'flag';
+/**
+ * How the values of a filter are written: any text, one of our lower-case words, one of a few words that are no order, a whole number,
+ * an instant, a truth value.
+ */
+export type FilterKind = 'text' | 'word' | 'choice' | 'id' | 'time' | 'flag';
 
 /** What a list can be filtered and sorted by: the wire's names with GraphQL's. */
 export interface ListFields<Filter extends string, Sort extends string> {
@@ -52,6 +55,14 @@ export const OPERATORS = {
   between: 'between',
   null: 'isNull',
 } as const satisfies Record<string, keyof Comparison>;
+
+const BY_EQUALITY: readonly string[] = ['eq', 'ne', 'in', 'not_in'];
+
+/** What a filter of this kind can be compared by, as the wire calls it. */
+export function operatorsOf(kind: FilterKind): readonly string[] {
+  if (kind === 'choice' || kind === 'flag') return BY_EQUALITY;
+  return Object.keys(OPERATORS).filter(word => word !== 'like' || kind === 'text' || kind === 'word');
+}
 
 /** Reads the parameters of a list; every fault goes to `errors` under its parameter's name. */
 export function readList<Filter extends string, Sort extends string>(
@@ -152,11 +163,8 @@ function compare(
 ): Comparison | undefined {
   // `filter[f][]=a&filter[f][]=b`, and a filter that is repeated, mean one of several.
   const operator = word ? own(OPERATORS, word) : values.length > 1 || word === '' ? 'in' : 'eq';
-  if (operator === undefined || (operator === 'like' && kind !== 'text' && kind !== 'word')) {
-    errors.add(
-      at,
-      `Unknown operator: ${word}. Known are ${Object.keys(OPERATORS).join(', ')}${operator ? ' (like for text only)' : ''}.`,
-    );
+  if (operator === undefined || (word && !operatorsOf(kind).includes(word))) {
+    errors.add(at, `Unknown operator: ${word}. Known are ${operatorsOf(kind).join(', ')}.`);
     return undefined;
   }
   const [value = ''] = values;
@@ -203,6 +211,7 @@ function readValue(text: string, kind: FilterKind): string | { readonly fault: s
     case 'text':
       return text;
     case 'word':
+    case 'choice':
       return text.trim().toLowerCase();
     case 'id':
       return /^\d{1,16}$/.test(text.trim()) && Number.isSafeInteger(Number(text))

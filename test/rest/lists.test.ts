@@ -176,7 +176,7 @@ describe('a list', () => {
   });
 
   it('takes every operator on everything that it is filtered by, and every key that it is sorted by', async () => {
-    const values = { text: 'a', word: 'sent', id: '1', time: '2026-01-01', flag: 'true' };
+    const values = { text: 'a', word: 'sent', id: '1', time: '2026-01-01', choice: 'lead', flag: 'true' };
     // A list of what belongs to something has its id in the path.
     const hook = await rest('POST', '/webhooks', {
       url: 'https://hooks.example/',
@@ -189,7 +189,9 @@ describe('a list', () => {
         Object.keys(OPERATORS).map(operator => {
           const value =
             operator === 'null' ? 'true' : operator === 'between' ? `${values[kind]},${values[kind]}` : values[kind];
-          const refused = operator === 'like' && kind !== 'text' && kind !== 'word';
+          const refused =
+            (operator === 'like' && kind !== 'text' && kind !== 'word') ||
+            (kind === 'flag' && !['eq', 'ne', 'in', 'not_in'].includes(operator));
           return [`${path}?filter[${field}][${operator}]=${value}`, refused ? 422 : 200] as const;
         }),
       ),

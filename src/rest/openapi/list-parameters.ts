@@ -1,5 +1,12 @@
 import { type GraphQLSchema, isInputObjectType } from 'graphql';
-import { DEFAULT_PER_PAGE, type FilterKind, type ListFields, MAX_PER_PAGE, OPERATORS } from '../list-query.ts';
+import {
+  DEFAULT_PER_PAGE,
+  type FilterKind,
+  type ListFields,
+  MAX_PER_PAGE,
+  OPERATORS,
+  operatorsOf,
+} from '../list-query.ts';
 import type { RowFields } from '../query.ts';
 import type { Components } from './components.ts';
 import type { JsonSchema } from './shape.ts';
@@ -70,12 +77,20 @@ const COMPARISON_NAMES: Readonly<Record<FilterKind, string>> = {
   id: 'IdComparison',
   time: 'TimeComparison',
   flag: 'FlagComparison',
+  choice: 'ChoiceComparison',
 };
 
 /** The operators with what the GraphQL filter of the kind says about each. */
 function comparison(kind: FilterKind, schema: GraphQLSchema): JsonSchema {
   const input = schema.getType(
-    { text: 'StringFilter', word: 'StringFilter', id: 'IDFilter', time: 'DateTimeFilter', flag: 'StringFilter' }[kind],
+    {
+      text: 'StringFilter',
+      word: 'StringFilter',
+      id: 'IDFilter',
+      time: 'DateTimeFilter',
+      flag: 'StringFilter',
+      choice: 'StringFilter',
+    }[kind],
   );
   if (!isInputObjectType(input)) throw new Error(`There is no filter for ${kind}.`);
   const fields = input.getFields();
@@ -85,10 +100,11 @@ function comparison(kind: FilterKind, schema: GraphQLSchema): JsonSchema {
     id: { type: 'integer', format: 'int64' },
     time: { type: 'string', description: 'A date, or an instant by ISO 8601.' },
     flag: { enum: [true, false, 1, 0] },
+    choice: { type: 'string' },
   }[kind];
   const operators = Object.entries(OPERATORS).flatMap(([word, name]) => {
     const field = fields[name];
-    if (!field || (kind === 'flag' && name === 'like')) return [];
+    if (!field || !operatorsOf(kind).includes(word)) return [];
     const description = `${field.description ?? ''}${isSeveral(name) ? ' With commas between.' : ''}`;
     const of = name === 'isNull' ? { type: 'boolean' } : isSeveral(name) ? { type: 'string' } : value;
     return [[word, { ...of, description }] as const];
