@@ -170,6 +170,7 @@ describe('the parameters of a list', () => {
     [{ 'filter[is_enabled]': 'maybe' }, 'filter.is_enabled'],
     [{ 'filter[is_enabled]': 'constructor' }, 'filter.is_enabled'],
     [{ 'filter[is_enabled][like]': 'true' }, 'filter.is_enabled'],
+    [{ 'filter[is_enabled][gte]': 'true' }, 'filter.is_enabled'],
     [{ 'filter[status_id][between]': '1' }, 'filter.status_id'],
     [{ 'filter[status_id][null]': 'maybe' }, 'filter.status_id'],
     [{ 'filter[status_id]': '99999999999999999999' }, 'filter.status_id'],

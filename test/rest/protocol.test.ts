@@ -71,6 +71,22 @@ describe('who calls', () => {
     ['POST', '/messages/text', 'messages:send', { phone: '+4915112345678', message: 'x' }],
     ['GET', '/messages', 'messages:read', undefined],
     ['GET', '/messages/018f0000-0000-7000-8000-000000000000', 'messages:read', undefined],
+    ['GET', '/bots', 'bots:read', undefined],
+    ['POST', '/bots', 'bots:write', { name: 'x', trigger: 'any', reply: { text: { text: 'x' } } }],
+    ['GET', '/bots/9', 'bots:read', undefined],
+    ['PATCH', '/bots/9', 'bots:write', {}],
+    ['DELETE', '/bots/9', 'bots:write', undefined],
+    ['GET', '/webhooks', 'webhooks:read', undefined],
+    ['POST', '/webhooks', 'webhooks:write', { url: 'https://example.com/', events: ['*'] }],
+    ['GET', '/webhooks/9', 'webhooks:read', undefined],
+    ['PATCH', '/webhooks/9', 'webhooks:write', {}],
+    ['DELETE', '/webhooks/9', 'webhooks:write', undefined],
+    ['POST', '/webhooks/9/test', 'webhooks:write', undefined],
+    ['GET', '/webhooks/9/deliveries', 'webhooks:read', undefined],
+    ['POST', '/webhooks/9/deliveries/018f0000-0000-7000-8000-000000000000/replay', 'webhooks:write', undefined],
+    ['GET', '/templates', 'templates:read', undefined],
+    ['GET', '/auth/templates', 'templates:read', undefined],
+    ['GET', '/account/usage', 'account:read', undefined],
   ])('needs for %s %s the scope %s, and no other', async (method, path, scope, body) => {
     const call = async (scopes: string[]) => {
       const token = await gateway.addToken(tenant, { scopes });
