@@ -36,6 +36,8 @@ export function integrationRoutes(resources: Resources) {
         bodyLimit: ORDER_BODY_LIMIT,
         // Before a byte of the body is read.
         onRequest: async (request, reply) => {
+          // Whatever the bytes are said to be, and however badly: they are read as what they are, afterwards.
+          request.raw.headers['content-type'] = 'application/octet-stream';
           const keeper = await receiver.greet(request.params.key, request.ip);
           if (keeper === 'unknown') return reply.code(STATUS.unknown).send({ error: keeper });
           if ('limited' in keeper) return limited(reply, keeper.limited);

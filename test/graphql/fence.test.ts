@@ -68,6 +68,7 @@ const PLACES: Record<string, string> = {
   'mutation updateIntegrationMapping input.template.channelId': 'Channel',
   'mutation deleteIntegrationMapping id': 'IntegrationMapping',
   'mutation replayIntegrationDelivery id': 'IntegrationDelivery',
+  'mutation replayIntegrationDeliveries input.integrationId': 'Integration',
   'query template id': 'Template',
   'mutation deleteTemplate id': 'Template',
   'mutation createTemplate input.channelId': 'Channel',

@@ -91,6 +91,7 @@ const SCOPE_OF: Record<string, string | null> = {
   'mutation updateIntegrationMapping': 'integrations:write',
   'mutation deleteIntegrationMapping': 'integrations:write',
   'mutation replayIntegrationDelivery': 'integrations:write',
+  'mutation replayIntegrationDeliveries': 'integrations:write',
   'mutation createMediaUpload': 'messages:send',
   'mutation sendMediaMessage': 'messages:send',
   'mutation sendTextMessage': 'messages:send',

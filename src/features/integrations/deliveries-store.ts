@@ -143,7 +143,7 @@ export async function replaySince(
         select id from integration_deliveries
         where tenant_id = ${tenantId} and integration_id = ${integrationId} and id >= uuid_at(${sinceIso}::timestamptz)
           and outcome = any(${outcomes}::text[]) and due_at is null and erased_at is null
-        order by id limit ${limit}))
+        order by id limit ${limit} for update))
       returning received_at
     )
     select count(*) as count, max(received_at) as last_received_at from replayed`.execute(trx);

@@ -284,8 +284,10 @@ builder.queryFields(t => ({
   dryRunIntegration: t.field({
     type: DryRunType,
     description:
-      'What would be done with a payload: whom it is for, what fills the template, how that reads, or why not. Nothing is written or sent; counters of the plan are not looked at.',
+      'What would be done with a payload: whom it is for, what fills the template, how that reads, or why not. Nothing is written or sent; counters of the plan are not looked at. It costs ten points of the rate limit.',
     authScopes: { scope: 'integrations:read' },
+    // Each of up to fifty mappings looks for the contact, the template and what was done.
+    extensions: { points: 10 },
     args: {
       integrationId: t.arg.id({ required: true, description: 'The integration.' }),
       deliveryId: t.arg.id({ description: 'A payload that was received; this or payload.' }),

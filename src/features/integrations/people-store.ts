@@ -22,7 +22,7 @@ export async function notePeople(
     on conflict do nothing`.execute(db);
 }
 
-/** Erases the payloads that tell of any of these people. */
+/** Erases the payloads that tell of any of these people. Locked in the order of their ids, as by `replaySince`. */
 export async function erasePayloads(
   trx: Db,
   tenantId: number,
@@ -31,8 +31,9 @@ export async function erasePayloads(
 ): Promise<void> {
   await sql`
     update integration_deliveries set body = null, erased_at = ${nowIso}::timestamptz
-    where tenant_id = ${tenantId} and erased_at is null and id = any(array(
-      select delivery_id from integration_delivery_people where tenant_id = ${tenantId} and person = any(${people}::text[])))`.execute(
-    trx,
-  );
+    where tenant_id = ${tenantId} and id = any(array(
+      select id from integration_deliveries
+      where tenant_id = ${tenantId} and erased_at is null and id = any(array(
+        select delivery_id from integration_delivery_people where tenant_id = ${tenantId} and person = any(${people}::text[])))
+      order by id for update))`.execute(trx);
 }

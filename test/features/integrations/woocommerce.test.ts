@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { signatureOf } from '../../../src/features/integrations/signature.ts';
 import { eventually } from '../../support/gateway.ts';
@@ -151,6 +152,28 @@ test('a switched-off integration is answered as if all were well, and keeps noth
   await tenant.data(on, { id: shop.id });
   await shop.post(wooOrder());
   expect(await shop.settled()).toHaveLength(1);
+});
+
+test('bytes are let in by their signature, whatever they are said to be', async () => {
+  const tenant = await ground.tenant();
+  const shop = await tenant.shop({ mappings: [] });
+  const types = ['application/json', 'text/plain; charset=', ';;;', '', undefined, 'multipart/form-data'];
+  for (const [id, type] of types.entries()) {
+    const body = bodyOf(wooOrder({ id }));
+    const status = await new Promise((resolve, reject) => {
+      const headers = { 'x-wc-webhook-signature': signatureOf(Buffer.from(body), shop.secret) };
+      const sent = request(shop.url, {
+        method: 'POST',
+        headers: { ...headers, ...(type !== undefined && { 'content-type': type }) },
+      });
+      sent
+        .on('response', response => resolve(response.resume().statusCode))
+        .on('error', reject)
+        .end(body);
+    });
+    expect([type, status]).toEqual([type, 200]);
+  }
+  expect(await shop.settled()).toHaveLength(types.length);
 });
 
 test('an order that is larger than any is refused before it is read', async () => {

@@ -110,6 +110,10 @@ test('merge fields are filled from the contact, and an empty value gives an empt
   ).toBe('Hi Ana of Lisboa, Portugal <>');
   expect(mergeFields('@{contact_full_name} @{contact_phone}', person)).toBe('Ana Silva +14155550123');
   expect(unknownFields('@{contact_first_name} @{nope} @{also_not}')).toEqual(['nope', 'also_not']);
+  for (const inherited of ['constructor', 'toString', '__proto__', 'hasOwnProperty']) {
+    expect(unknownFields(`@{${inherited}}`)).toEqual([inherited]);
+    expect(mergeFields(`@{${inherited}}`, person)).toBe(`@{${inherited}}`);
+  }
 });
 
 test('merged values are never merged again', () => {
