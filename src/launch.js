@@ -6,6 +6,8 @@
 //   node src/launch.js --check    end with 0 and without a word if Parley can run here, else say what to do
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import module from 'node:module';
+import { isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const NEEDED_MAJOR = 24;
@@ -28,7 +30,19 @@ function major(version) {
   return Number(version.split('.')[0]);
 }
 
+/**
+ * What Node compiles is kept for the next start, which then takes half the processor time. In the user's own cache directory
+ * (XDG Base Directory Specification), and not where Node would put it: in a directory for everybody's temporary files somebody
+ * else could lay down code for us. Where it cannot be written, and under NODE_DISABLE_COMPILE_CACHE, nothing is kept.
+ */
+function keepCompiled() {
+  const { XDG_CACHE_HOME, HOME, LOCALAPPDATA } = process.env;
+  const cache = [XDG_CACHE_HOME, HOME && join(HOME, '.cache'), LOCALAPPDATA].find(path => path && isAbsolute(path));
+  if (cache) module.enableCompileCache(join(cache, 'parley', 'compiled'));
+}
+
 function start() {
+  keepCompiled();
   // The sources run as they are; a build has only JavaScript beside this file.
   const source = new URL('./main.ts', import.meta.url);
   const main = existsSync(source) ? source : new URL('./main.js', import.meta.url);
