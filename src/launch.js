@@ -5,7 +5,7 @@
 //   node src/launch.js <arguments of main>
 //   node src/launch.js --check    end with 0 and without a word if Parley can run here, else say what to do
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import module from 'node:module';
 import { isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -37,8 +37,18 @@ function major(version) {
  */
 function keepCompiled() {
   const { XDG_CACHE_HOME, HOME, LOCALAPPDATA } = process.env;
-  const cache = [XDG_CACHE_HOME, HOME && join(HOME, '.cache'), LOCALAPPDATA].find(path => path && isAbsolute(path));
-  if (cache) module.enableCompileCache(join(cache, 'parley', 'compiled'));
+  let path = [XDG_CACHE_HOME, HOME && join(HOME, '.cache'), LOCALAPPDATA].find(path => path && isAbsolute(path));
+  if (!path) return;
+  // One by one: Node's own way of making a whole path goes on for ever where the system will not have it (below /proc).
+  for (const name of ['.', 'parley', 'compiled']) {
+    path = join(path, name);
+    try {
+      mkdirSync(path, 0o700);
+    } catch (error) {
+      if (error.code !== 'EEXIST') return;
+    }
+  }
+  module.enableCompileCache(path);
 }
 
 function start() {

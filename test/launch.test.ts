@@ -90,12 +90,14 @@ describe('on Node 24', () => {
     ['HOME', '.cache/parley/compiled'],
   ])('what was compiled is kept below %s', async (name, below) => {
     const home = join(checkout, 'home');
+    await mkdir(home);
     expect(withEnvironment({ [name]: home })).toMatchObject({ status: 7, stderr: '' });
     expect(await readdir(join(home, below), { recursive: true })).not.toEqual([]);
   });
 
   test.each([
     ['lies in a file', { HOME: fileURLToPath(import.meta.url) }],
+    ['cannot be made', { HOME: '/proc' }],
     ['is relative', { XDG_CACHE_HOME: 'cache' }],
     ['is unknown', {}],
   ])('and where the cache directory %s nothing is, and nothing said', async (_what, env) => {
