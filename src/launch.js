@@ -5,7 +5,9 @@
 //   node src/launch.js <arguments of main>
 //   node src/launch.js --check    end with 0 and without a word if Parley can run here, else say what to do
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
+import module from 'node:module';
+import { isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const NEEDED_MAJOR = 24;
@@ -28,7 +30,29 @@ function major(version) {
   return Number(version.split('.')[0]);
 }
 
+/**
+ * What Node compiles is kept for the next start, which then takes half the processor time. In the user's own cache directory
+ * (XDG Base Directory Specification), and not where Node would put it: in a directory for everybody's temporary files somebody
+ * else could lay down code for us. Where it cannot be written, and under NODE_DISABLE_COMPILE_CACHE, nothing is kept.
+ */
+function keepCompiled() {
+  const { XDG_CACHE_HOME, HOME, LOCALAPPDATA } = process.env;
+  let path = [XDG_CACHE_HOME, HOME && join(HOME, '.cache'), LOCALAPPDATA].find(path => path && isAbsolute(path));
+  if (!path) return;
+  // One by one: Node's own way of making a whole path goes on for ever where the system will not have it (below /proc).
+  for (const name of ['.', 'parley', 'compiled']) {
+    path = join(path, name);
+    try {
+      mkdirSync(path, 0o700);
+    } catch (error) {
+      if (error.code !== 'EEXIST') return;
+    }
+  }
+  module.enableCompileCache(path);
+}
+
 function start() {
+  keepCompiled();
   // The sources run as they are; a build has only JavaScript beside this file.
   const source = new URL('./main.ts', import.meta.url);
   const main = existsSync(source) ? source : new URL('./main.js', import.meta.url);

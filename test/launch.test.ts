@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -49,6 +49,10 @@ function onThisNode(...args: string[]): { status: number | null; stdout: string;
   return spawnSync(process.execPath, [launch, ...args], { encoding: 'utf8' });
 }
 
+/** On this Node, with no variable but these. */
+const withEnvironment = (env: Record<string, string>) =>
+  spawnSync(process.execPath, [launch], { encoding: 'utf8', cwd: checkout, env });
+
 function onOldNode(...args: string[]): { status: number | null; stdout: string; stderr: string } {
   return spawnSync(process.execPath, ['--require', pretend, launch, ...args], { encoding: 'utf8' });
 }
@@ -79,6 +83,26 @@ describe('on Node 24', () => {
     expect(stderr).toMatch(
       /^Cannot find package 'not-installed'.*\nInstall what Parley needs with `npm ci` first\.\n$/,
     );
+  });
+
+  test.each([
+    ['XDG_CACHE_HOME', 'parley/compiled'],
+    ['HOME', '.cache/parley/compiled'],
+  ])('what was compiled is kept below %s', async (name, below) => {
+    const home = join(checkout, 'home');
+    await mkdir(home);
+    expect(withEnvironment({ [name]: home })).toMatchObject({ status: 7, stderr: '' });
+    expect(await readdir(join(home, below), { recursive: true })).not.toEqual([]);
+  });
+
+  test.each([
+    ['lies in a file', { HOME: fileURLToPath(import.meta.url) }],
+    ['cannot be made', { HOME: '/proc' }],
+    ['is relative', { XDG_CACHE_HOME: 'cache' }],
+    ['is unknown', {}],
+  ])('and where the cache directory %s nothing is, and nothing said', async (_what, env) => {
+    expect(withEnvironment(env)).toMatchObject({ status: 7, stdout: 'main\n', stderr: '' });
+    expect(await readdir(checkout)).not.toContain('cache');
   });
 
   test('an error of main is shown with its stack', async () => {

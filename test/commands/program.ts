@@ -27,10 +27,7 @@ export interface Finished {
   readonly output: string;
 }
 
-/**
- * The environment of a user who has set nothing. Nor is it told where Node keeps what it has compiled: to write that
- * down costs a process some three times what it spares the next, and few follow here.
- */
+/** The environment of a user who has set nothing, but for a cache directory: that of the user who runs the tests is theirs. */
 const bare = (): NodeJS.ProcessEnv =>
   Object.fromEntries(
     Object.entries(process.env).filter(

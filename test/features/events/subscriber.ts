@@ -155,8 +155,12 @@ export async function stream(
   return { status: response.status, events, errors, ended: read().catch(() => undefined), abort: () => gone.abort() };
 }
 
-/** Waits until a follower has seen what it was told to wait for. */
-export const seen = (follower: Pick<Follower, 'events'>, count: number): Promise<void> =>
-  eventually(() => {
-    if (follower.events.length < count) throw new Error(`Only ${follower.events.length} of ${count} events have come.`);
-  });
+/** Waits until a follower has seen what it was told to wait for: for as long as more comes. */
+export async function seen(follower: Pick<Follower, 'events'>, count: number): Promise<void> {
+  while (follower.events.length < count) {
+    const before = follower.events.length;
+    await eventually(() => {
+      if (follower.events.length === before) throw new Error(`Only ${before} of ${count} events have come.`);
+    });
+  }
+}

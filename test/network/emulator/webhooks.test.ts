@@ -66,7 +66,8 @@ describe('statuses', () => {
   test('the first arrives before the answer to the send when told', async () => {
     const net = await startNetwork({ faults: { statusBeforeAnswer: true, window: 'open' } });
     await net.network.send(CHANNEL, text('m1'));
-    expect(net.receiver.statuses()).toEqual(['sent']);
+    // Others may have followed by now.
+    expect(net.receiver.statuses().at(0)).toBe('sent');
   });
 });
 
