@@ -142,7 +142,10 @@ function* cases(db: Db, tenant: FilledTenant): Generator<[name: string, run: () 
       ),
   ];
   yield ['statuses: lock by id', () => lockOutbound(db, tenant.id, ['00000000-0000-7000-8000-000000000000'])];
-  yield ['tailer', () => readAll(db, { xid: 1_000_000_000n, seq: 0 }, 1_000)];
+  yield [
+    'tailer',
+    () => readAll(db, { xid: 1_000_000_000n, seq: 0 }, 1_000, { tenants: [1, 2, 3], types: ['message.received'] }),
+  ];
   yield [
     'events of a tenant, from the beginning',
     () => readTenant(db, tenant.id, { xid: 0n, seq: 0 }, ['message.sent', 'message.read'], 500),

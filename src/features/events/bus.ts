@@ -5,10 +5,14 @@ import type { Metrics } from '../../platform/metrics.ts';
 import type { Signals } from '../../platform/signals.ts';
 import type { MessageRow } from '../messages/message.ts';
 import { type Cursor, isAfter } from './cursor.ts';
-import { currentEnd, type EventRow, readAll } from './log-store.ts';
+import { Interests } from './interests.ts';
+import { currentEnd, type EventRow, type ReadRow, readAll } from './log-store.ts';
 
 /** An event as it goes through memory. */
 export type LoggedEvent = EventRow & { readonly cursor: Cursor };
+
+/** As it is remembered: without its payload where nobody listened. */
+type RememberedEvent = ReadRow & { readonly cursor: Cursor };
 
 /** Which events somebody wants. */
 export interface Wanted {
@@ -43,7 +47,8 @@ export interface EventBus {
   subscribe(tenantId: number, wanted: Wanted): Subscriber;
   /**
    * What a tenant's subscriber has missed since a place, from memory: a thousand dashboards that come back after a cut cost
-   * the database nothing. Undefined when the place is older than what is remembered.
+   * the database nothing. Undefined when the place is older than what is remembered, or something was not remembered whole
+   * because nobody listened to it.
    */
   since(tenantId: number, wanted: Wanted, place: Cursor): readonly LoggedEvent[] | undefined;
   settled(tenantId: number, messageId: string, timeoutMs: number): Settling;
@@ -77,13 +82,22 @@ const MAX_POLL_MS = 500;
 
 type Listener = (event: LoggedEvent) => void;
 
+/** What becomes of a message that was accepted. */
+const OUTCOMES: ReadonlySet<EventType> = new Set([
+  'message.sent',
+  'message.delivered',
+  'message.read',
+  'message.failed',
+]);
+
 export function createEventBus(db: Database, signals: Signals, metrics: Metrics, log: Log): EventBus {
   const listeners = new Map<number, Set<Listener>>();
+  const interests = new Interests();
   const queues = new Set<EventQueue>();
   const readListeners = new Set<(types: ReadonlySet<EventType>) => void>();
   let cursor: Cursor = { xid: 0n, seq: 0 };
   /** What was read last, without a gap since `rememberedSince`. */
-  let remembered: LoggedEvent[] = [];
+  let remembered: RememberedEvent[] = [];
   let rememberedSince = cursor;
   let pollMs = MAX_POLL_MS;
   let timer: NodeJS.Timeout | undefined;
@@ -91,13 +105,18 @@ export function createEventBus(db: Database, signals: Signals, metrics: Metrics,
   let stopped = false;
   let signalled = false;
 
-  function listen(tenantId: number, listener: Listener): () => void {
+  function listen(tenantId: number, types: ReadonlySet<EventType>, take: Listener): () => void {
     const set = listeners.get(tenantId) ?? new Set();
+    const listener: Listener = event => {
+      if (types.has(event.type)) take(event);
+    };
     set.add(listener);
     listeners.set(tenantId, set);
+    const forget = interests.add(tenantId, types);
     metrics.subscribers.inc();
     return () => {
       if (!set.delete(listener)) return;
+      forget();
       metrics.subscribers.dec();
       if (set.size === 0) listeners.delete(tenantId);
     };
@@ -106,12 +125,14 @@ export function createEventBus(db: Database, signals: Signals, metrics: Metrics,
   async function readOn(): Promise<void> {
     for (;;) {
       signalled = false;
-      const rows = await readAll(db.read, cursor, BATCH);
+      const rows = await readAll(db.read, cursor, BATCH, interests);
+      // Somebody has begun to listen since it was asked for: what he is to get is read as well.
+      if (rows.some(row => row.payload === null && interests.has(row.tenant_id, row.type))) continue;
       for (const row of rows) {
         cursor = { xid: BigInt(row.xid), seq: row.seq };
         const event = { ...row, cursor };
         remembered.push(event);
-        for (const listener of listeners.get(row.tenant_id) ?? []) listener(event);
+        if (isWhole(event)) for (const listener of listeners.get(row.tenant_id) ?? []) listener(event);
       }
       forgetOldest();
       metrics.eventsRead.inc(rows.length);
@@ -175,8 +196,8 @@ export function createEventBus(db: Database, signals: Signals, metrics: Metrics,
     subscribe(tenantId, wanted) {
       const queue = new EventQueue();
       queues.add(queue);
-      const forget = listen(tenantId, event => {
-        if (wants(wanted, event)) queue.push(event);
+      const forget = listen(tenantId, wanted.types, event => {
+        if (isAbout(wanted, event)) queue.push(event);
       });
       return {
         close() {
@@ -190,17 +211,18 @@ export function createEventBus(db: Database, signals: Signals, metrics: Metrics,
 
     since(tenantId, wanted, place) {
       if (isAfter(rememberedSince, place)) return undefined;
-      return remembered.filter(
-        event => event.tenant_id === tenantId && isAfter(event.cursor, place) && wants(wanted, event),
+      const missed = remembered.filter(
+        event => event.tenant_id === tenantId && isAfter(event.cursor, place) && wanted.types.has(event.type),
       );
+      return missed.every(isWhole) ? missed.filter(event => isAbout(wanted, event)) : undefined;
     },
 
     settled(tenantId, messageId, timeoutMs) {
       let cancel = (): void => {};
       const message = new Promise<MessageRow | undefined>(resolve => {
-        const forget = listen(tenantId, event => {
+        const forget = listen(tenantId, OUTCOMES, event => {
           const row = event.payload['message'] as MessageRow | undefined;
-          if (row?.id === messageId && row.status !== 'queued') done(row);
+          if (row?.id === messageId) done(row);
         });
         const timeout = setTimeout(() => done(undefined), timeoutMs);
         function done(row: MessageRow | undefined): void {
@@ -233,8 +255,9 @@ export function createEventBus(db: Database, signals: Signals, metrics: Metrics,
   };
 }
 
-function wants({ types, about }: Wanted, { type, payload }: LoggedEvent): boolean {
-  if (!types.has(type)) return false;
+const isWhole = (event: RememberedEvent): event is LoggedEvent => event.payload !== null;
+
+function isAbout({ about }: Wanted, { payload }: LoggedEvent): boolean {
   return about === undefined || (payload[about.key] as Record<string, unknown> | undefined)?.[about.field] === about.id;
 }
 

@@ -14,8 +14,11 @@ export interface EventRow {
   readonly occurred_at: string;
 }
 
+/** An event whose payload may have been left where it is: null. */
+export type ReadRow = Omit<EventRow, 'payload'> & { readonly payload: EventRow['payload'] | null };
+
 /** Columns are named with their table: a bare `order by xid` would sort the text that the select list makes of it. */
-const COLUMNS = sql.raw('e.tenant_id, e.id, e.xid::text as xid, e.seq, e.type, e.payload, e.occurred_at');
+const HEAD = sql.raw('e.tenant_id, e.id, e.xid::text as xid, e.seq, e.type, e.occurred_at');
 
 /** The place in the log before which nothing can appear any more: everything from here on will be read. */
 export async function currentEnd(db: Db): Promise<Cursor> {
@@ -24,11 +27,20 @@ export async function currentEnd(db: Db): Promise<Cursor> {
   return { xid: BigInt(rows[0]?.xid ?? '0'), seq: 0 };
 }
 
-/** The next events of all tenants, in order. Only below the oldest running transaction: no event is skipped. */
-export async function readAll(db: Db, after: Cursor, limit: number): Promise<EventRow[]> {
-  const { rows } = await sql<EventRow>`
+/**
+ * The next events of all tenants, in order. Only below the oldest running transaction: no event is skipped.
+ * @param wanted whose payloads are read, and of which types; of all others only that they are there
+ */
+export async function readAll(
+  db: Db,
+  after: Cursor,
+  limit: number,
+  wanted: { readonly tenants: readonly number[]; readonly types: readonly EventType[] },
+): Promise<ReadRow[]> {
+  const { rows } = await sql<ReadRow>`
     /* cross-tenant: the tailer reads for every subscriber of the process, and hands each tenant its own */
-    select ${COLUMNS} from events e
+    select ${HEAD}, case when e.tenant_id = any(${wanted.tenants}::bigint[]) and e.type = any(${wanted.types}::text[]) then e.payload end as payload
+    from events e
     where ${behind(after)} and e.xid < pg_snapshot_xmin(pg_current_snapshot())
     order by e.xid, e.seq limit ${limit}`.execute(db);
   return rows;
@@ -47,7 +59,7 @@ export async function readTenant(
     ? sql`e.payload -> ${about.key}::text ->> ${about.field}::text = ${String(about.id)}`
     : sql`true`;
   const { rows } = await sql<EventRow>`
-    select ${COLUMNS} from events e
+    select ${HEAD}, e.payload from events e
     where e.tenant_id = ${tenantId} and ${behind(after)}
       and e.xid < pg_snapshot_xmin(pg_current_snapshot()) and e.type = any(${types}::text[]) and ${aboutIt}
     order by e.xid, e.seq limit ${limit}`.execute(db);

@@ -7,10 +7,10 @@ import { EndpointQueue } from './endpoint-queue.ts';
 import { changeOfHealth } from './health.ts';
 import { ENDPOINTS, endpointKey, WEBHOOKS } from './lane.ts';
 import {
+  byIndex,
   type Claimed,
   endEventless,
   endWaiting,
-  inIndexOrder,
   LOOK,
   type WaitingEndpoint,
   waitingEndpoints,
@@ -117,7 +117,7 @@ class ShardRun {
   async #look(): Promise<number | undefined> {
     const { db, clock } = this.#resources;
     const begin = this.#behind;
-    const waiting = (behind: typeof NOWHERE) => inIndexOrder(db, trx => waitingEndpoints(trx, this.#shard, behind));
+    const waiting = (behind: typeof NOWHERE) => byIndex(db, trx => waitingEndpoints(trx, this.#shard, behind));
     const rows = await waiting(begin);
     const isWhole = rows.length < LOOK;
     // Looked at from its middle on, the shard is gone through once more from its beginning.

@@ -1,10 +1,9 @@
 import type { Resources } from '../../context.ts';
 import { append } from '../../events.ts';
-import { newId } from '../../platform/ids.ts';
 import type { Attempted } from './attempt.ts';
 import { changeHealth, type HealthChange } from './endpoints-store.ts';
 import { endpointTopic } from './lane.ts';
-import { type Recorded, recordAttempts } from './queue-store.ts';
+import { byIndex, type Recorded, recordAttempts } from './queue-store.ts';
 
 export interface TenantAttempt extends Attempted {
   readonly tenantId: number;
@@ -15,7 +14,6 @@ const recordOf = ({ tenantId, delivery, attempt, tries }: TenantAttempt): Record
   delivery,
   attempt,
   tries,
-  event_id: newId(),
 });
 
 /**
@@ -29,25 +27,21 @@ export async function record(
 ): Promise<void> {
   const { db, clock, signals, log } = resources;
   const recorded = attempted.map(recordOf);
-  // In nearly every case nothing but the attempts is to be written: one statement needs no transaction around it.
-  if (health.length === 0) await recordAttempts(db.write, recorded);
-  else {
-    const disabled = await db.transaction(async trx => {
-      await recordAttempts(trx, recorded);
-      const ended = await changeHealth(trx, health, new Date(clock.now()).toISOString());
-      for (const { tenant_id: tenantId, ...webhook } of ended)
-        await append(trx, tenantId, [
-          {
-            type: 'webhook.disabled',
-            payload: { webhook, reason: webhook.disabled_reason === 'gone' ? 'gone' : 'failing' },
-          },
-        ]);
-      return ended;
-    });
-    for (const { tenant_id: tenantId, id, disabled_reason: reason } of disabled) {
-      log.warn({ tenantId, endpointId: id, reason }, 'a webhook endpoint was disabled');
-      signals.send(endpointTopic(tenantId, id));
-    }
+  const disabled = await byIndex(db, async trx => {
+    await recordAttempts(trx, recorded);
+    const ended = health.length > 0 ? await changeHealth(trx, health, new Date(clock.now()).toISOString()) : [];
+    for (const { tenant_id: tenantId, ...webhook } of ended)
+      await append(trx, tenantId, [
+        {
+          type: 'webhook.disabled',
+          payload: { webhook, reason: webhook.disabled_reason === 'gone' ? 'gone' : 'failing' },
+        },
+      ]);
+    return ended;
+  });
+  for (const { tenant_id: tenantId, id, disabled_reason: reason } of disabled) {
+    log.warn({ tenantId, endpointId: id, reason }, 'a webhook endpoint was disabled');
+    signals.send(endpointTopic(tenantId, id));
   }
   signals.send('events');
 }

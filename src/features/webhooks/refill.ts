@@ -2,7 +2,7 @@ import type { Resources } from '../../context.ts';
 import type { EndpointQueue } from './endpoint-queue.ts';
 import { findTargets } from './endpoints-store.ts';
 import { endpointKey } from './lane.ts';
-import { type Claimed, inIndexOrder, nextDeliveries } from './queue-store.ts';
+import { byIndex, type Claimed, nextDeliveries } from './queue-store.ts';
 import { openTarget } from './target.ts';
 
 /** Deliveries fetched for one endpoint at once, and for all endpoints together. */
@@ -58,7 +58,7 @@ export class Refiller {
           db.read,
           asked.map(([queue]) => queue),
         ),
-        wanted.length > 0 ? inIndexOrder(db, trx => nextDeliveries(trx, this.#shard, wanted, limit, nowIso)) : [],
+        wanted.length > 0 ? byIndex(db, trx => nextDeliveries(trx, this.#shard, wanted, limit, nowIso)) : [],
       ]);
       const byKey = new Map(targets.map(target => [endpointKey(target.tenant_id, target.id), target]));
       const deliveries = Map.groupBy<string, Claimed>(rows, row => endpointKey(row.tenant_id, row.endpoint_id));

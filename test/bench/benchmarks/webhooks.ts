@@ -13,20 +13,21 @@ const ENDPOINTS = 8;
 /** Events that are committed together; each goes to every endpoint. */
 const BURST = 250;
 
-/** Deliveries of events to webhook endpoints, from their commit, beside loops that do nothing but sign and post the same. */
+/** Deliveries of events to webhook endpoints, from their commit, beside loops that do nothing but sign and post the same: one, and as many as endpoints. */
 export async function webhooks(ground: Ground, options: Options): Promise<Result> {
   say(`webhooks: starting the gateway, ${ENDPOINTS} endpoints …`);
   const tenant = await addTenant(ground.pool, 'webhooks', 100);
   await ground.pool.query(`update plans set features = array['webhooks']`);
   const token = await addToken(ground.pool, tenant);
   await settle(ground.pool);
-  const start = (name: string): Promise<Server> =>
+  const start = (name: string, connections = 0): Promise<Server> =>
     startServer(new URL(`../servers/${name}.ts`, import.meta.url), {
-      env: {},
-      logFile: `${ground.directory}/${name}.log`,
+      env: { CONNECTIONS: String(connections) },
+      logFile: `${ground.directory}/${name}-${connections}.log`,
     });
   const receiver = await start('receiver');
-  const bare = await start('post-loop');
+  const bare = new Map<string, Server>();
+  for (const connections of [1, ENDPOINTS]) bare.set(nameOf(connections), await start('post-loop', connections));
   const gateway = await startGateway(ground, [], 'all', {
     PARLEY_WEBHOOK_ALLOW_HTTP: 'true',
     PARLEY_WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8',
@@ -44,11 +45,13 @@ export async function webhooks(ground: Ground, options: Options): Promise<Result
     const samples = await compete(
       [
         contestant('Parley', gateway, ground, () => delivered(() => commitEvents(ground, tenant, BURST))),
-        contestant('undici loops', bare, ground, () =>
-          delivered(async () => {
-            const answer = await fetch(bare.url, { method: 'POST', body: JSON.stringify(order) });
-            await answer.text();
-          }),
+        ...[...bare].map(([name, server]) =>
+          contestant(name, server, ground, () =>
+            delivered(async () => {
+              const answer = await fetch(server.url, { method: 'POST', body: JSON.stringify(order) });
+              await answer.text();
+            }),
+          ),
         ),
       ],
       options,
@@ -57,16 +60,23 @@ export async function webhooks(ground: Ground, options: Options): Promise<Result
     return {
       title: `webhooks: from a commit of ${BURST} events to ${ENDPOINTS} endpoints, in order at each`,
       samples,
-      goals: [
-        atLeast('Parley / bare loops with undici, deliveries a second', rate('Parley') / rate('undici loops'), 0.6),
-      ],
+      goals: [1, ENDPOINTS].map(connections =>
+        atLeast(
+          `Parley / ${nameOf(connections)}, deliveries a second`,
+          rate('Parley') / rate(nameOf(connections)),
+          0.6,
+        ),
+      ),
     };
   } finally {
     await gateway.stop();
-    await bare.stop();
+    for (const server of bare.values()) await server.stop();
     await receiver.stop();
   }
 }
+
+const nameOf = (connections: number): string =>
+  connections === 1 ? 'a bare undici loop' : `${connections} bare undici loops`;
 
 /** As many bursts as there is time for. */
 function contestant(name: string, server: Server, { pool }: Ground, burst: () => Promise<void>): Contestant {

@@ -6,7 +6,8 @@ import { environment } from './environment.ts';
 
 /**
  * The least that delivers: for each endpoint a loop that signs a body in both ways and posts it, one after the other, over
- * a connection that is kept. `POST /` begins and answers when all is delivered.
+ * connections that are kept. All loops share CONNECTIONS of them: with one connection they are no more than one loop.
+ * `POST /` begins and answers when all is delivered.
  */
 interface Order {
   readonly url: string;
@@ -16,7 +17,7 @@ interface Order {
   readonly body: string;
 }
 
-const agent = new Agent({ connections: 1 });
+const agent = new Agent({ connections: Number(environment('CONNECTIONS')) });
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const webhook = new Webhook(secret);
 
