@@ -64,7 +64,9 @@ describe('a token that ends takes its streams along', () => {
   });
 
   test('revoked through this process, and expired, it does so as well', async () => {
-    const expiring = await gateway.addToken(gateway.tenant, { expiresAt: new Date(Date.now() + EXPIRES_MS).toISOString() });
+    const expiring = await gateway.addToken(gateway.tenant, {
+      expiresAt: new Date(Date.now() + EXPIRES_MS).toISOString(),
+    });
     const { data } = await gateway.graphql(
       'mutation { createAccessToken(input: { name: "short", scopes: ["*"] }) { token accessToken { id } } }',
     );
