@@ -5,8 +5,11 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const require = createRequire(import.meta.url);
 
-/** Files that start programs and servers, or wait for what others do in their own time: first, so that none of them is left alone at the end. */
-const LONG = /^test\/(?:worker|commands|platform\/embedded)\/|\/(?:endings|jobs)\.test\.ts$/;
+/**
+ * Files that start programs and servers, or wait for what others do in their own time: first, so that none of them is left
+ * alone at the end. And such as collect garbage in order to measure, which takes the longer the more a worker has loaded.
+ */
+const LONG = /^test\/(?:worker|commands|platform\/embedded)\/|\/(?:endings|jobs|memory)\.test\.ts$/;
 
 class LongestFirst extends BaseSequencer {
   /** By the durations of the last run where there was one, else by size; those that are known to be long before all others. */

@@ -3,8 +3,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { createLog } from '../../src/platform/log.ts';
 import { schema } from '../../src/schema.ts';
 import { type Gateway, serve } from '../../src/serve.ts';
-import { withoutCost } from './answers.ts';
-import type { GraphQLAnswer, TestGateway } from './gateway.ts';
+import { type GraphQLAnswer, post, type TestGateway } from './gateway.ts';
 
 export interface Beside {
   readonly url: string;
@@ -31,16 +30,6 @@ export async function serveBeside(first: TestGateway, databaseUrl = first.databa
     graphql: (query, variables = {}, token = first.tenant.token) => post(url, query, variables, token),
     stop: () => gateway.stop(),
   };
-}
-
-async function post(url: string, query: string, variables: object, token: string): Promise<GraphQLAnswer> {
-  const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
-  const response = await fetch(`${url}/graphql`, {
-    method: 'POST',
-    headers,
-    body: JSON.stringify({ query, variables }),
-  });
-  return withoutCost((await response.json()) as GraphQLAnswer);
 }
 
 export interface Line {

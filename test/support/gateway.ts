@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
+import { request } from 'undici';
 import { loadConfig } from '../../src/config.ts';
 import { connectChannel } from '../../src/features/channels/connect.ts';
 import { createTenant } from '../../src/features/tenants/create.ts';
@@ -195,14 +196,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     statements,
     addTenant: options => addTenant(options),
     addToken,
-    async graphql(query, variables = {}, token = tenant.token) {
-      const response = await fetch(`${url}/graphql`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-        body: JSON.stringify({ query, variables }),
-      });
-      return withoutCost((await response.json()) as GraphQLAnswer);
-    },
+    graphql: (query, variables = {}, token = tenant.token) => post(url, query, variables, token),
     async rest(method, path, body, headers = {}, base = { version: 'v2' }) {
       const below = base.version === 'v2' ? '/api/v2' : `/api/v1/${base.tenant}`;
       const response = await fetch(`${url}${below}${path}`, {
@@ -223,6 +217,16 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
       await database.drop();
     },
   };
+}
+
+/** Asks over HTTP. Not by fetch, whose streams and headers cost twice as much, tens of thousands of times. */
+export async function post(url: string, query: string, variables: object, token: string): Promise<GraphQLAnswer> {
+  const { body } = await request(`${url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+    body: JSON.stringify({ query, variables }),
+  });
+  return withoutCost((await body.json()) as GraphQLAnswer);
 }
 
 async function graphiqlToken(url: string): Promise<string> {

@@ -5,7 +5,7 @@ import { held } from './held.ts';
 
 const MB = 1024 * 1024;
 const SIZE = 40 * MB;
-const LOOK_EVERY = 10 * MB;
+const LOOK_EVERY = 15 * MB;
 
 let gateway: TestGateway;
 let media: MediaClient;
@@ -53,6 +53,6 @@ async function mostHeld(): Promise<number> {
     size += piece.length;
   }
   expect(size).toBe(SIZE);
-  expect(seen.length).toBeGreaterThanOrEqual(6);
+  expect(seen.length).toBeGreaterThanOrEqual(4);
   return Math.max(...seen);
 }
