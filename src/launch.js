@@ -7,6 +7,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import module from 'node:module';
+import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -31,24 +32,23 @@ function major(version) {
 }
 
 /**
- * What Node compiles is kept for the next start, which then takes half the processor time. In the user's own cache directory
- * (XDG Base Directory Specification), and not where Node would put it: in a directory for everybody's temporary files somebody
- * else could lay down code for us. Where it cannot be written, and under NODE_DISABLE_COMPILE_CACHE, nothing is kept.
+ * What Node compiles is kept for the next start, which then takes half the processor time. Below the user's home, and not where
+ * Node would put it: in a directory for everybody's temporary files somebody else could lay down code for us. Where it cannot be
+ * written, nothing is kept; NODE_COMPILE_CACHE and NODE_DISABLE_COMPILE_CACHE, which Node reads itself, go before.
  */
 function keepCompiled() {
-  const { XDG_CACHE_HOME, HOME, LOCALAPPDATA } = process.env;
-  let path = [XDG_CACHE_HOME, HOME && join(HOME, '.cache'), LOCALAPPDATA].find(path => path && isAbsolute(path));
-  if (!path) return;
-  // One by one: Node's own way of making a whole path goes on for ever where the system will not have it (below /proc).
-  for (const name of ['.', 'parley', 'compiled']) {
-    path = join(path, name);
-    try {
-      mkdirSync(path, 0o700);
-    } catch (error) {
-      if (error.code !== 'EEXIST') return;
+  try {
+    let path = homedir();
+    if (!isAbsolute(path)) return;
+    // One by one: Node's own way of making a whole path goes on for ever where the system will not have it (below /proc).
+    for (const name of ['.cache', 'parley', 'compiled']) {
+      path = join(path, name);
+      if (!existsSync(path)) mkdirSync(path, 0o700);
     }
+    module.enableCompileCache(path);
+  } catch {
+    // A user without a home, or with one that is read-only, starts as before.
   }
-  module.enableCompileCache(path);
 }
 
 function start() {

@@ -27,11 +27,11 @@ export interface Finished {
   readonly output: string;
 }
 
-/** The environment of a user who has set nothing, but for a cache directory: that of the user who runs the tests is theirs. */
+/** The environment of a user who has set nothing, but for where compiled code is kept: the home of the user who runs the tests is theirs. */
 const bare = (): NodeJS.ProcessEnv =>
   Object.fromEntries(
     Object.entries(process.env).filter(
-      ([name]) => !/^(PARLEY_|DATABASE_URL$|PORT$|HOST$|npm_|VITEST|NODE_)/.test(name),
+      ([name]) => !/^(PARLEY_|DATABASE_URL$|PORT$|HOST$|npm_|VITEST|NODE_(?!COMPILE_CACHE$))/.test(name),
     ),
   );
 
