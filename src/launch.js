@@ -37,6 +37,7 @@ function major(version) {
  * written, nothing is kept; NODE_COMPILE_CACHE and NODE_DISABLE_COMPILE_CACHE, which Node reads itself, go before.
  */
 function keepCompiled() {
+  if (module.getCompileCacheDir() !== undefined) return;
   try {
     let path = homedir();
     if (!isAbsolute(path)) return;
