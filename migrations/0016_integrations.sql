@@ -58,7 +58,7 @@ create table integration_deliveries (
   dedupe_key bytea not null,            -- SHA-256 of what makes a repeated delivery the same one
   shop_delivery_id text,                -- the shop's own id of it
   topic text not null,
-  body bytea not null,
+  body bytea,                           -- null once erased with the contact it tells of
   received_at timestamptz(3) not null,
   outcome text not null default 'waiting' check (outcome in ('waiting', 'acted', 'duplicate', 'ignored', 'refused', 'failed')),
   order_id text,
@@ -71,9 +71,11 @@ create table integration_deliveries (
   processed_at timestamptz(3),
   replays integer not null default 0,
   is_forced boolean not null default false,
+  erased_at timestamptz(3),
   primary key (tenant_id, id),
   foreign key (tenant_id, integration_id) references integrations (tenant_id, id) on delete cascade,
-  check ((outcome = 'waiting') = (due_at is not null))
+  check ((outcome = 'waiting') = (due_at is not null)),
+  constraint integration_deliveries_erased check ((body is null) = (erased_at is not null))
 );
 create unique index integration_deliveries_dedupe_key on integration_deliveries (tenant_id, integration_id, dedupe_key);
 create index integration_deliveries_by_integration on integration_deliveries (tenant_id, integration_id, id);
@@ -83,6 +85,17 @@ create index integration_deliveries_due on integration_deliveries (due_at) where
 create index integration_deliveries_by_outcome on integration_deliveries (tenant_id, outcome, id);
 create index integration_deliveries_by_order on integration_deliveries (tenant_id, order_id, id) where order_id is not null;
 create index integration_deliveries_by_age on integration_deliveries (received_at);
+
+-- Whom payloads tell of: phone numbers and e-mail addresses as they stand where the mappings look for them, and the contacts that
+-- were made of them. When a contact is deleted, so are the bytes of every payload that tells of the person.
+create table integration_delivery_people (
+  tenant_id bigint not null,
+  delivery_id uuid not null,
+  person text not null,                 -- phone:<key of a phone number>, email:<address in lower case> or contact:<id>
+  primary key (tenant_id, delivery_id, person),
+  foreign key (tenant_id, delivery_id) references integration_deliveries (tenant_id, id) on delete cascade
+);
+create index integration_delivery_people_by_person on integration_delivery_people (tenant_id, person);
 
 -- What was done for an order, once for each mapping and status. Kept longer than deliveries: shops report an old order again
 -- whenever somebody touches it. `claimed` while its message is about to be sent; who finds it so asks the message's

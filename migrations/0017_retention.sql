@@ -10,23 +10,29 @@ create table event_horizon (
 insert into event_horizon (xid, seq, instant) values ('0', 0, '-infinity');
 
 -- Drops the monthly partitions of a table that lie before an instant: all of them, or, where rows are deleted one by one, those
--- that are empty by now. To drop one locks the whole table: not for long, and not at all while somebody else holds it.
-create procedure drop_month_partitions(parent text, before timestamptz, only_empty boolean) language plpgsql as $$
+-- that are empty by now. A month can be kept for as long as something in it is still needed: `unless` is a query, given the instants
+-- at which the month begins and ends, that says so. To drop one locks the whole table: not for long, and not at all while somebody
+-- else holds it.
+create procedure drop_month_partitions(parent text, before timestamptz, only_empty boolean, unless text) language plpgsql as $$
 declare
   part record;
-  may_go boolean := true;
+  stays boolean;
 begin
   perform set_config('lock_timeout', '200ms', true);
   for part in
-    select c.relname from pg_inherits i join pg_class c on c.oid = i.inhrelid
+    select c.relname, to_date(right(c.relname, 6), 'YYYYMM')::timestamp at time zone 'UTC' as begins,
+      (to_date(right(c.relname, 6), 'YYYYMM') + interval '1 month') at time zone 'UTC' as ends
+    from pg_inherits i join pg_class c on c.oid = i.inhrelid
     where i.inhparent = parent::regclass and c.relname ~ ('^' || parent || '_[0-9]{6}$')
       and (to_date(right(c.relname, 6), 'YYYYMM') + interval '1 month') at time zone 'UTC' <= before
     order by c.relname
   loop
     begin
       execute format('lock table %I in access exclusive mode', part.relname);
-      if only_empty then execute format('select not exists (select from %I)', part.relname) into may_go; end if;
-      if may_go then execute format('drop table %I', part.relname); end if;
+      stays := false;
+      if only_empty then execute format('select exists (select from %I)', part.relname) into stays; end if;
+      if not stays and unless is not null then execute unless into stays using part.begins, part.ends; end if;
+      if not stays then execute format('drop table %I', part.relname); end if;
     exception when lock_not_available then
       raise notice '% is in use and stays until the next time', part.relname;
     end;
