@@ -32,9 +32,10 @@ function major(version) {
 }
 
 /**
- * What Node compiles is kept for the next start, which then takes half the processor time. Below the user's home, and not where
- * Node would put it: in a directory for everybody's temporary files somebody else could lay down code for us. Where it cannot be
- * written, nothing is kept; NODE_COMPILE_CACHE and NODE_DISABLE_COMPILE_CACHE, which Node reads itself, go before.
+ * What Node compiles is kept for the next start: `schema` then takes 0.5 s of the processor instead of 1.0, `dev` 2.2 instead
+ * of 2.8; the first start takes 0.2 s longer. Below the user's home, and not where Node would put it: in a directory for
+ * everybody's temporary files somebody else could lay down code for us. Where it cannot be written, nothing is kept;
+ * NODE_COMPILE_CACHE and NODE_DISABLE_COMPILE_CACHE, which Node reads itself, go before.
  */
 function keepCompiled() {
   if (module.getCompileCacheDir() !== undefined) return;

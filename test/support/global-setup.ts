@@ -23,7 +23,7 @@ declare module 'vitest' {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env['PARLEY_TEST_DATABASE_URL'];
   const directory = await makeQuickDirectory('parley-test-');
-  // Tests start programs: with what the first has compiled, the others start in half the time. The program itself would keep
+  // Tests start programs: with what the first has compiled, the others load in half the time. The program itself would keep
   // it below the home of its user, which no test may touch.
   process.env['NODE_COMPILE_CACHE'] = join(directory, 'compiled');
   const embedded =
