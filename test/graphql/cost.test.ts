@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { type DocumentNode, Kind, type OperationDefinitionNode, parse, validate } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { WebSocket } from 'ws';
 import { LIMITS, measure, pointsOf } from '../../src/graphql/limits.ts';
 import * as documents from '../../src/rest/documents.generated.ts';
 import { schema } from '../../src/schema.ts';
 import { dataOf } from '../support/answers.ts';
 import { eventually, startGateway, type TestGateway } from '../support/gateway.ts';
+import { agree, charged, connect, type Seen } from './charged.ts';
 import { raw } from './http.ts';
 
 let gateway: TestGateway;
@@ -111,61 +111,12 @@ describe('an operation costs', () => {
   });
 });
 
-interface Seen {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: what a test expects of an answer it says by assertions
-  readonly json: any;
-}
-const ask = async (token: string, init: RequestInit & { path?: string }): Promise<Seen> => {
-  const response = await fetch(`${gateway.url}${init.path ?? '/graphql'}`, {
-    ...init,
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...init.headers },
-  });
-  const text = await response.text();
-  const data = /^data: (\{.*)$/m.exec(text)?.[1] ?? text;
-  return {
-    status: response.status,
-    headers: response.headers,
-    text,
-    json: data.startsWith('{') ? JSON.parse(data) : undefined,
-  };
-};
+const tokenOf = (callsPerMinute: number): Promise<string> => gateway.addToken(gateway.tenant, { callsPerMinute });
+const ask = (token: string, init: RequestInit & { path?: string }): Promise<Seen> => charged(gateway.url, token, init);
 const post = (token: string, query: string, headers: Record<string, string> = {}): Promise<Seen> =>
   ask(token, { method: 'POST', body: JSON.stringify({ query }), headers });
 const get = (token: string, query: string): Promise<Seen> =>
   ask(token, { path: `/graphql?${new URLSearchParams({ query })}`, headers: { accept: 'application/json' } });
-const tokenOf = (callsPerMinute: number): Promise<string> => gateway.addToken(gateway.tenant, { callsPerMinute });
-
-/** Body and headers say the same. */
-function agree({ status, headers, json }: Seen): void {
-  const { cost } = json.extensions;
-  expect(cost.remaining).toBe(Number(headers.get('x-ratelimit-remaining')));
-  const states = new Map(
-    (headers.get('ratelimit') ?? '').split(', ').map(item => {
-      const [, name = '', r, t] = /^"(\w+)";r=(\d+);t=(\d+)$/.exec(item) ?? [];
-      return [name, { r: Number(r), t: Number(t) }];
-    }),
-  );
-  expect([...states.values()].map(({ r }) => r)).toContain(cost.remaining);
-  const refused = json.errors?.[0]?.extensions.code === 'RATE_LIMIT_EXCEEDED';
-  expect([headers.has('retry-after'), headers.has('x-ratelimit-reset'), status === 429]).toEqual([
-    refused,
-    refused,
-    refused,
-  ]);
-  expect(cost.resetAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.000Z$/);
-  if (!refused) return;
-  const { details } = json.errors[0].extensions;
-  expect(details).toEqual({
-    retry_after: Number(headers.get('retry-after')),
-    limit: Number(headers.get('x-ratelimit-limit')),
-  });
-  expect(Date.parse(cost.resetAt) / 1_000).toBe(Number(headers.get('x-ratelimit-reset')));
-  const token = states.get('token');
-  expect([token?.r, token?.t]).toEqual([cost.remaining, details.retry_after]);
-}
 
 describe('an answer says what it cost, in the words of its headers', () => {
   const page = '{ contacts(first: 100) { nodes { id } } groups { nodes { id } } }';
@@ -341,36 +292,9 @@ describe('what cannot be read is answered as GraphQL answers, and costs one poin
 });
 
 describe('on a socket', () => {
-  /** Sends one operation and gives back the message that answers it. */
-  async function connect(token: string) {
-    const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
-    // biome-ignore lint/suspicious/noExplicitAny: what a test expects of an answer it says by assertions
-    const messages: any[] = [];
-    const closed = new Promise<number>(resolve => void socket.on('close', resolve));
-    socket.on('error', () => undefined).on('message', data => void messages.push(JSON.parse(String(data))));
-    await new Promise(resolve => void socket.once('open', resolve));
-    socket.send(JSON.stringify({ type: 'connection_init', payload: { token } }));
-    await eventually(() => expect(messages.shift()?.type).toBe('connection_ack'));
-    let id = 0;
-    return {
-      socket,
-      closed,
-      async ask(query: string) {
-        id += 1;
-        const mine = String(id);
-        socket.send(JSON.stringify({ id: mine, type: 'subscribe', payload: { query } }));
-        return eventually(() => {
-          const found = messages.find(message => message.id === mine && message.type !== 'complete');
-          expect(found).toBeDefined();
-          return found;
-        });
-      },
-    };
-  }
-
   test('each operation is charged, and tells its cost in its answer or its error', async () => {
     const token = await tokenOf(8);
-    const { socket, ask: say } = await connect(token);
+    const { socket, ask: say } = await connect(gateway.url, token);
     // The connection itself is a call.
     expect((await say('{ viewer { scopes } }')).payload.extensions.cost).toMatchObject({ requested: 1, remaining: 6 });
     expect((await say('{ nothing }')).payload[0].extensions).toMatchObject({
@@ -401,7 +325,7 @@ describe('on a socket', () => {
 
   test('a frame that is too large ends the socket, and is told to the log alone', async () => {
     const spies = (['error', 'warn', 'log'] as const).map(level => vi.spyOn(console, level));
-    const { socket, closed } = await connect(await tokenOf(5));
+    const { socket, closed } = await connect(gateway.url, await tokenOf(5));
     socket.send('x'.repeat(200_000));
     expect(await closed).toBe(1009);
     await eventually(() =>

@@ -3,125 +3,13 @@ import { encodeGlobalId } from '../../src/global-ids.ts';
 import { codeOf, dataOf } from '../support/answers.ts';
 import { eventually, type GraphQLAnswer, startGateway, type TestGateway, type TestTenant } from '../support/gateway.ts';
 import { TENANT_TABLES } from '../support/statements.ts';
+import { FILTERS, PLACES } from './fence-places.ts';
 import { documentOf, idPaths, leastVariables, NODE_TYPES, ROOT_FIELDS } from './operations.ts';
 
 /**
  * Nothing of another tenant can be seen, changed or told apart from what does not exist, whatever argument its id is put
  * into. The places come from the schema: one that no test knows fails the first test.
  */
-
-/** The type whose ids each place takes, by path. `ids` are the argument's own kind. */
-const PLACES: Record<string, string> = {
-  'query bot id': 'Bot',
-  'query testBot contactId': 'Contact',
-  'query channel id': 'Channel',
-  'query contact id': 'Contact',
-  'query group id': 'Group',
-  'query source id': 'Source',
-  'query status id': 'Status',
-  'query message id': 'Message',
-  'query media id': 'Media',
-  'query node id': '*',
-  'mutation revokeAccessToken id': 'AccessToken',
-  'mutation resumeChannel id': 'Channel',
-  'mutation updateBot id': 'Bot',
-  'mutation deleteBot id': 'Bot',
-  'mutation updateContact id': 'Contact',
-  'mutation replaceContact id': 'Contact',
-  'mutation deleteContact id': 'Contact',
-  'mutation deleteContacts ids': 'Contact',
-  'mutation updateGroup id': 'Group',
-  'mutation deleteGroup id': 'Group',
-  'mutation deleteGroups ids': 'Group',
-  'mutation updateSource id': 'Source',
-  'mutation deleteSource id': 'Source',
-  'mutation deleteSources ids': 'Source',
-  'mutation updateStatus id': 'Status',
-  'mutation deleteStatus id': 'Status',
-  'mutation deleteStatuses ids': 'Status',
-  'mutation markMessageRead id': 'Message',
-  'mutation addContactsToGroup input.groupId': 'Group',
-  'mutation addContactsToGroup input.contactIds': 'Contact',
-  'mutation removeContactsFromGroup input.groupId': 'Group',
-  'mutation removeContactsFromGroup input.contactIds': 'Contact',
-  'mutation sendTextMessage input.channelId': 'Channel',
-  'mutation createMediaUpload input.channelId': 'Channel',
-  'mutation sendMediaMessage input.channelId': 'Channel',
-  'mutation sendMediaMessage input.mediaId': 'Media',
-  'mutation sendInteractiveMessage input.channelId': 'Channel',
-  'mutation sendOtp input.channelId': 'Channel',
-  'mutation resendOtp input.channelId': 'Channel',
-  'query integration id': 'Integration',
-  'query integrationDelivery id': 'IntegrationDelivery',
-  'query dryRunIntegration integrationId': 'Integration',
-  'query dryRunIntegration deliveryId': 'IntegrationDelivery',
-  'mutation updateIntegration id': 'Integration',
-  'mutation deleteIntegration id': 'Integration',
-  'mutation rotateIntegrationSecret id': 'Integration',
-  'mutation createIntegration input.mappings.groupIds': 'Group',
-  'mutation createIntegration input.mappings.template.channelId': 'Channel',
-  'mutation createIntegrationMapping input.integrationId': 'Integration',
-  'mutation createIntegrationMapping input.groupIds': 'Group',
-  'mutation createIntegrationMapping input.template.channelId': 'Channel',
-  'mutation updateIntegrationMapping id': 'IntegrationMapping',
-  'mutation updateIntegrationMapping input.groupIds': 'Group',
-  'mutation updateIntegrationMapping input.template.channelId': 'Channel',
-  'mutation deleteIntegrationMapping id': 'IntegrationMapping',
-  'mutation replayIntegrationDelivery id': 'IntegrationDelivery',
-  'mutation replayIntegrationDeliveries input.integrationId': 'Integration',
-  'query template id': 'Template',
-  'mutation deleteTemplate id': 'Template',
-  'mutation createTemplate input.channelId': 'Channel',
-  'mutation syncTemplates channelId': 'Channel',
-  'mutation sendTemplateMessage input.channelId': 'Channel',
-  'mutation sendTemplateMessage input.header.image.mediaId': 'Media',
-  'mutation sendTemplateMessage input.header.video.mediaId': 'Media',
-  'mutation sendTemplateMessage input.header.document.mediaId': 'Media',
-  'query webhookDeliveries endpointId': 'WebhookEndpoint',
-  'query webhookDelivery id': 'WebhookDelivery',
-  'query webhookEndpoint id': 'WebhookEndpoint',
-  'mutation deleteWebhookEndpoint id': 'WebhookEndpoint',
-  'mutation replayWebhookDeliveries input.endpointId': 'WebhookEndpoint',
-  'mutation replayWebhookDelivery id': 'WebhookDelivery',
-  'mutation replayWebhookDelivery endpointId': 'WebhookEndpoint',
-  'mutation rotateWebhookSecret id': 'WebhookEndpoint',
-  'mutation testWebhookEndpoint id': 'WebhookEndpoint',
-  'mutation updateWebhookEndpoint id': 'WebhookEndpoint',
-};
-for (const field of ['createBot', 'updateBot']) {
-  PLACES[`mutation ${field} input.reply.media.mediaId`] = 'Media';
-  for (const kind of ['image', 'video', 'document'])
-    PLACES[`mutation ${field} input.reply.template.header.${kind}.mediaId`] = 'Media';
-}
-for (const [field, prefix] of [
-  ['createContact', 'input'],
-  ['updateContact', 'input'],
-  ['replaceContact', 'input'],
-  ['createContacts', 'input.contacts'],
-  ['sendTextMessage', 'input.contact'],
-  ['sendMediaMessage', 'input.contact'],
-  ['sendInteractiveMessage', 'input.contact'],
-  ['sendTemplateMessage', 'input.contact'],
-] as const) {
-  for (const [name, type] of [
-    ['sourceId', 'Source'],
-    ['statusId', 'Status'],
-    ['assigneeId', 'StaffMember'],
-    ['groupIds', 'Group'],
-  ] as const) {
-    if (field !== 'createContacts' || name !== 'groupIds') PLACES[`mutation ${field} ${prefix}.${name}`] = type;
-  }
-}
-const FILTERS: Record<string, string> = {
-  sourceId: 'Source',
-  statusId: 'Status',
-  assigneeId: 'StaffMember',
-  groupId: 'Group',
-  contactId: 'Contact',
-  channelId: 'Channel',
-  conversationId: 'Conversation',
-  integrationId: 'Integration',
-};
 
 const places = ROOT_FIELDS.flatMap(root =>
   idPaths(root).map(path => ({ root, path, key: `${root.operation} ${root.name} ${path}` })),
