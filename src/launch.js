@@ -7,6 +7,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import module from 'node:module';
+import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -32,16 +33,21 @@ function major(version) {
 
 /**
  * What Node compiles is kept for the next start: `schema` then takes 0.5 s of the processor instead of 1.0, `dev` 2.2 instead
- * of 2.8; the first start takes 0.2 s longer. In the user's own cache directory (XDG Base Directory Specification), and not
+ * of 2.8; the first start takes 0.2 s longer. In the user's own cache directory, and not
  * where Node would put it: in a directory for everybody's temporary files somebody else could lay down code for us. Where it
  * cannot be written, and under NODE_DISABLE_COMPILE_CACHE, nothing is kept.
  */
 function keepCompiled() {
-  const { XDG_CACHE_HOME, HOME, LOCALAPPDATA } = process.env;
-  let path = [XDG_CACHE_HOME, HOME && join(HOME, '.cache'), LOCALAPPDATA].find(path => path && isAbsolute(path));
-  if (!path) return;
+  let path;
+  try {
+    path = homedir();
+  } catch {
+    // A user whom the system does not know has none.
+    return;
+  }
+  if (!isAbsolute(path)) return;
   // One by one: Node's own way of making a whole path goes on for ever where the system will not have it (below /proc).
-  for (const name of ['.', 'parley', 'compiled']) {
+  for (const name of ['.cache', 'parley', 'compiled']) {
     path = join(path, name);
     try {
       mkdirSync(path, 0o700);

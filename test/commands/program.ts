@@ -27,13 +27,15 @@ export interface Finished {
   readonly output: string;
 }
 
-/** The environment of a user who has set nothing, but for a cache directory: that of the user who runs the tests is theirs. */
-const bare = (): NodeJS.ProcessEnv =>
-  Object.fromEntries(
+/** The environment of a user who has set nothing, and is at home where the run keeps what was compiled. */
+const bare = (): NodeJS.ProcessEnv => ({
+  ...Object.fromEntries(
     Object.entries(process.env).filter(
       ([name]) => !/^(PARLEY_|DATABASE_URL$|PORT$|HOST$|npm_|VITEST|NODE_)/.test(name),
     ),
-  );
+  ),
+  HOME: resolve(process.env['NODE_COMPILE_CACHE'] ?? '', '../../..'),
+});
 
 /** A command under way, with both outputs read together. */
 export abstract class Running {

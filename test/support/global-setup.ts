@@ -25,8 +25,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const directory = await makeQuickDirectory('parley-test-');
   // Tests start programs: with what the first has compiled, the others load in half the time. The program itself keeps it
   // in the cache directory of its user, which no test may touch.
-  process.env['XDG_CACHE_HOME'] = directory;
-  process.env['NODE_COMPILE_CACHE'] = join(directory, 'parley', 'compiled');
+  process.env['NODE_COMPILE_CACHE'] = join(directory, '.cache', 'parley', 'compiled');
   const embedded =
     given !== undefined
       ? undefined
