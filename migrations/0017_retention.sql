@@ -11,8 +11,8 @@ insert into event_horizon (xid, seq, instant) values ('0', 0, '-infinity');
 
 -- Drops the monthly partitions of a table that lie before an instant: all of them, or, where rows are deleted one by one, those
 -- that are empty by now. A month can be kept for as long as something in it is still needed: `unless` is a query, given the instants
--- at which the month begins and ends, that says so. To drop one locks the whole table: not for long, and not at all while somebody
--- else holds it.
+-- at which the month begins and ends, that says so. To drop one locks the whole table, which everybody else locks before its months:
+-- so it is locked first, and only for what there is to drop. Not for long, and not at all while somebody else holds it.
 create procedure drop_month_partitions(parent text, before timestamptz, only_empty boolean, unless text) language plpgsql as $$
 declare
   part record;
@@ -28,10 +28,14 @@ begin
     order by c.relname
   loop
     begin
-      execute format('lock table %I in access exclusive mode', part.relname);
-      stays := false;
-      if only_empty then execute format('select exists (select from %I)', part.relname) into stays; end if;
-      if not stays and unless is not null then execute unless into stays using part.begins, part.ends; end if;
+      -- Looked at before anything is locked, and once more when nobody can write any more.
+      for look in 1 .. 2 loop
+        if look = 2 then execute format('lock table only %I in access exclusive mode', parent); end if;
+        stays := false;
+        if only_empty then execute format('select exists (select from %I)', part.relname) into stays; end if;
+        if not stays and unless is not null then execute unless into stays using part.begins, part.ends; end if;
+        exit when stays;
+      end loop;
       if not stays then execute format('drop table %I', part.relname); end if;
     exception when lock_not_available then
       raise notice '% is in use and stays until the next time', part.relname;

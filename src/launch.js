@@ -39,18 +39,24 @@ function major(version) {
  */
 function keepCompiled() {
   if (module.getCompileCacheDir() !== undefined) return;
+  let path;
   try {
-    let path = homedir();
-    if (!isAbsolute(path)) return;
-    // One by one: Node's own way of making a whole path goes on for ever where the system will not have it (below /proc).
-    for (const name of ['.cache', 'parley', 'compiled']) {
-      path = join(path, name);
-      if (!existsSync(path)) mkdirSync(path, 0o700);
-    }
-    module.enableCompileCache(path);
+    path = homedir();
   } catch {
-    // A user without a home, or with one that is read-only, starts as before.
+    // A user whom the system does not know has none.
+    return;
   }
+  if (!isAbsolute(path)) return;
+  // One by one: Node's own way of making a whole path goes on for ever where the system will not have it (below /proc).
+  for (const name of ['.cache', 'parley', 'compiled']) {
+    path = join(path, name);
+    try {
+      mkdirSync(path, 0o700);
+    } catch (error) {
+      if (error.code !== 'EEXIST') return;
+    }
+  }
+  module.enableCompileCache(path);
 }
 
 function start() {

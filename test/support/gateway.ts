@@ -268,7 +268,7 @@ export async function checkAnswer(
 }
 
 /** Waits until a condition holds: with patience, for a machine that has other work. @throws the last failure after `timeoutMs` */
-export async function eventually<T>(check: () => Promise<T> | T, timeoutMs = 30_000): Promise<T> {
+export async function eventually<T>(check: () => Promise<T> | T, timeoutMs = 60_000): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   // What takes long is asked for less and less often: many tests wait at the same time, and asking is work as well.
   for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 1.2, 100)) {

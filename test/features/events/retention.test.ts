@@ -117,6 +117,27 @@ describe('events', () => {
     await deleteOldEvents(gateway.gateway.resources, []);
     expect(await partitions()).toContain('events_202001');
     await reader.query('commit');
+    // Who has the whole table gets its months as well, while somebody waits to drop one: nobody waits for each other.
+    await reader.query(`begin; lock table only events in access share mode; set local lock_timeout = '1ms'`);
+    let hasWaited = false;
+    await eventually(async () => {
+      let isOver = false;
+      const dropping = deleteOldEvents(gateway.gateway.resources, []).finally(() => {
+        isOver = true;
+      });
+      while (!isOver && !hasWaited) {
+        const waiting = await database.query(
+          `select from pg_locks where relation = 'events'::regclass and mode = 'AccessExclusiveLock' and not granted`,
+        );
+        if (waiting.length === 0) continue;
+        await reader.query('select count(*) from only events_202001');
+        hasWaited = true;
+      }
+      await dropping;
+      expect(hasWaited).toBe(true);
+    });
+    expect(await partitions()).toContain('events_202001');
+    await reader.query('commit');
     await reader.end();
     await deleteOldEvents(gateway.gateway.resources, []);
     expect(await partitions()).toEqual(current);

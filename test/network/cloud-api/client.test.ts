@@ -126,11 +126,19 @@ describe('a send that never reached the network is unsent', () => {
     const url = await serverThat(() => {
       requests += 1;
     });
-    const network = createCloudApiNetwork({ baseUrl: url, log, connections: 1, timeouts: { requestMs: 1_000 } });
+    const network = createCloudApiNetwork({ baseUrl: url, log, connections: 1, timeouts: { requestMs: 300 } });
     onTestFinished(() => network.close());
-    const outcomes = await Promise.all([network.send(CHANNEL, text('m1')), network.send(CHANNEL, text('m2'))]);
-    expect(outcomes.map(outcome => outcome.kind)).toEqual(['in_doubt', 'unsent']);
-    await new Promise(resolve => setTimeout(resolve, 100));
+    let kinds: string[];
+    do {
+      // The second is given up a moment after the first: on a busy machine it may get the connection in that moment, and is
+      // then in doubt as well. What is said is what happened in either case.
+      requests = 0;
+      const outcomes = await Promise.all([network.send(CHANNEL, text('m1')), network.send(CHANNEL, text('m2'))]);
+      await new Promise(resolve => setTimeout(resolve, 100));
+      kinds = outcomes.map(outcome => outcome.kind);
+      expect(kinds.filter(kind => kind === 'in_doubt').length).toBeGreaterThanOrEqual(requests);
+    } while (kinds[1] !== 'unsent');
+    expect(kinds).toEqual(['in_doubt', 'unsent']);
     expect(requests).toBe(1);
   });
 
