@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -26,6 +26,8 @@ export interface Ground {
 export async function takeGround(): Promise<Ground> {
   const given = process.env['DATABASE_URL'];
   const directory = await mkdtemp(join(tmpdir(), 'parley-bench-'));
+  // Open to the user as whom root runs PostgreSQL: closed to it, the data would lie in /var/lib/parley and stay there.
+  await chmod(directory, 0o711);
   const embedded = given
     ? undefined
     : await startEmbeddedPostgres({
