@@ -38,11 +38,25 @@ export interface Endpoint {
   readonly secret: string;
 }
 
+/**
+ * Waits until nothing runs any more that began before the last event: other tests use the same cluster. Until then an endpoint that
+ * is made is told of that event too.
+ */
+export const pastEvents = (gateway: TestGateway): Promise<void> =>
+  eventually(async () => {
+    const [row] = await gateway.database.query<{ are_past: boolean | null }>(
+      'select max(xid) < pg_snapshot_xmin(pg_current_snapshot()) as are_past from events',
+    );
+    expect(row?.are_past).not.toBe(false);
+  });
+
+/** Makes an endpoint that is told of nothing from before it. */
 export async function createEndpoint(
   gateway: TestGateway,
   input: { url: string; events: string[]; format?: string; headers?: object[] },
   tenant: TestTenant = gateway.tenant,
 ): Promise<Endpoint> {
+  await pastEvents(gateway);
   const { result } = dataOf(await gateway.graphql(CREATE, { input }, tenant.token));
   return { id: result.endpoint.databaseId, secret: result.secret };
 }

@@ -6,7 +6,7 @@ import { dataOf } from '../../support/answers.ts';
 import { eventually, type TestGateway } from '../../support/gateway.ts';
 import { follow, seen } from '../events/subscriber.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
-import { createEndpoint, makeGroups, startHooks } from './setup.ts';
+import { createEndpoint, makeGroups, pastEvents, startHooks } from './setup.ts';
 
 /** What an endpoint is told when the log is read late: workers were down, or the data comes from another cluster. */
 
@@ -52,18 +52,8 @@ const update = async (id: number, input: object): Promise<void> => {
   dataOf(answer);
 };
 
-/** Waits until nothing runs any more that began before the last event: other tests use the same cluster. */
-const settled = (): Promise<void> =>
-  eventually(async () => {
-    const [row] = await gateway.database.query<{ is_past: boolean }>(
-      'select max(xid) < pg_snapshot_xmin(pg_current_snapshot()) as is_past from events',
-    );
-    expect(row?.is_past).toBe(true);
-  });
-
 test('an endpoint is told of nothing that happened before there was it', async () => {
   await makeGroups(gateway, ['before']);
-  await settled();
   await createEndpoint(gateway, { url: `${receiver.url}/new`, events: ['group.*'] });
   await makeGroups(gateway, ['after']);
   await startWorker();
@@ -74,11 +64,11 @@ test('nor of what happened while it was disabled', async () => {
   const { id } = await createEndpoint(gateway, { url: `${receiver.url}/disabled`, events: ['group.*'] });
   await update(id, { isEnabled: false });
   await makeGroups(gateway, ['meanwhile']);
-  await settled();
+  await pastEvents(gateway);
   await update(id, { isEnabled: true });
   await makeGroups(gateway, ['again']);
   // What is enabled already stays so: nothing is passed over.
-  await settled();
+  await pastEvents(gateway);
   await update(id, { isEnabled: true });
   await startWorker();
   await eventually(() => expect(namesAt('/disabled')).toEqual(['again']));
@@ -110,7 +100,7 @@ test('in data that was restored in another cluster the log goes on: what was not
   await eventually(() => expect(namesAt('/restored')).toEqual(['taken', 'not taken']));
   await makeGroups(gateway, ['new']);
   await eventually(() => expect(namesAt('/restored')).toEqual(['taken', 'not taken', 'new']));
-  await settled();
+  await pastEvents(gateway);
   await update(id, { isEnabled: false });
 
   for (const { cursor, id: eventId } of subscriber.events)
