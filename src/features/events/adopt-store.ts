@@ -13,8 +13,9 @@ export async function isOfAnotherCluster(db: Db): Promise<boolean> {
   return rows[0]?.is_so ?? false;
 }
 
-/** Keeps readers, and others who would do the same, out until the transaction ends. */
+/** Keeps readers, and others who would do the same, out until the transaction ends, however long that takes. */
 export async function lockLog(trx: Db): Promise<void> {
+  await sql`set local statement_timeout = 0`.execute(trx);
   await sql`lock table log_readers in exclusive mode`.execute(trx);
 }
 
