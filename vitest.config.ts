@@ -9,7 +9,7 @@ const require = createRequire(import.meta.url);
  * Files that start programs and servers, or wait for what others do in their own time: first, so that none of them is left
  * alone at the end. And such as collect garbage in order to measure, which takes the longer the more a worker has loaded.
  */
-const LONG = /^test\/(?:worker|commands|platform\/embedded)\/|\/(?:endings|jobs|memory)\.test\.ts$/;
+const LONG = /^test\/(?:app|cli|platform\/embedded)\/|\/(?:endings|jobs|memory)\.test\.ts$/;
 
 class LongestFirst extends BaseSequencer {
   /** By the durations of the last run where there was one, else by size; those that are known to be long before all others. */
@@ -39,8 +39,8 @@ export default defineConfig({
     maxWorkers: process.env['PARLEY_TEST_DATABASE_URL'] === undefined ? 3 : 2,
     sequence: isShuffled ? {} : { sequencer: LongestFirst },
     // The patience with a machine that has other work as well. What is promised in seconds, a test says itself.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     expect: { poll: { timeout: 30_000 } },
   },
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { SECOND } from './platform/clock.ts';
 import { type AddressRange, parseRange } from './platform/public-address.ts';
 import { UserError } from './platform/user-error.ts';
 
@@ -8,17 +9,37 @@ export interface Config {
   readonly port: number;
   /** Absent: `parley dev` starts an embedded PostgreSQL. */
   readonly databaseUrl: string | undefined;
-  readonly databasePoolSize: number;
-  readonly databaseReaders: number;
+  /** DATABASE_URL leads to PgBouncer in transaction mode. What needs a session uses the other address. */
+  readonly pgbouncer: { readonly directUrl: string } | undefined;
+  readonly database: {
+    /** Connections for leases of lanes, at most. */
+    readonly leaseConnections: number;
+    /** Connections for writes and transactions, at most. */
+    readonly poolSize: number;
+    /** Pipelined connections for reads, at most. */
+    readonly readers: number;
+    /** Longest wait for a connection. */
+    readonly connectTimeoutMs: number;
+    /** Longest run of a statement. */
+    readonly statementTimeoutMs: number;
+    /** An idle connection is closed after this. */
+    readonly idleMs: number;
+    /** `serve` waits this long for a database that is starting. */
+    readonly waitMs: number;
+  };
   /** Several processes share their rate limits and signals through it; absent: limits in memory, signals by PostgreSQL. */
   readonly redis: { readonly url: string; readonly prefix: string } | undefined;
   /** 32 bytes; seals the secrets of channels, and is the key under which one-time passwords are compared. */
   readonly secretKey: Uint8Array | undefined;
+  /** During a rotation: opens what it sealed, and seals nothing. */
+  readonly previousSecretKey: Uint8Array | undefined;
   readonly logLevel: string;
   /** Believe X-Forwarded-For of a proxy in front of us. */
   readonly trustProxy: boolean;
   /** Largest request body in bytes. */
   readonly bodyLimit: number;
+  /** Names by which this server is addressed, beside loopback names and `host`. */
+  readonly allowedHosts: readonly string[];
   /** Off, or on with the bearer token that it starts with (development alone). */
   readonly graphiql: false | { readonly token: string | undefined };
   readonly network: {
@@ -28,7 +49,14 @@ export interface Config {
     /** How long a send whose answer was lost waits for its status webhook before it is tried again. */
     readonly reconcileMs: number;
   };
-  readonly lanes: { readonly concurrency: number };
+  readonly lanes: {
+    /** Channels that one process sends on at a time: an empty one goes as soon as others wait, so they need no more than connections to the network. */
+    readonly channels: number;
+    /** Lanes of each other queue that one process drains at a time. */
+    readonly concurrency: number;
+    /** How long a lane is held without a sign of life of its process. */
+    readonly leaseMs: number;
+  };
   /** Caps of one-time passwords, beside those of the REST contract. */
   readonly otp: {
     /** Codes for one phone number in any 24 hours, resends among them. */
@@ -37,6 +65,8 @@ export interface Config {
     readonly failuresPerDay: number;
     /** Codes of one tenant in an hour of the clock. */
     readonly tenantSendsPerHour: number;
+    /** Whether a contact who opted out still receives the one-time codes that they ask for. */
+    readonly toOptedOut: boolean;
   };
   readonly webhooks: {
     /** Endpoints may be http, not https alone. */
@@ -90,14 +120,28 @@ const addressRanges = z.string().transform((text, context) => {
   return ranges;
 });
 
+const postgresUrl = z.url({
+  protocol: /^postgres(ql)?$/,
+  error: 'must look like postgres://user:password@host:5432/database',
+});
+
+const hostNames = z
+  .string()
+  .regex(/^[\w.:-]+( *, *[\w.:-]+)*$/, 'must be names without ports, such as parley.local, gateway.internal')
+  .transform(text => text.split(',').map(name => name.trim()));
+
 const environment = z.object({
   HOST: z.string().min(1).default('127.0.0.1'),
   PORT: integer(0, 65_535).default(4000),
-  DATABASE_URL: z
-    .url({ protocol: /^postgres(ql)?$/, error: 'must look like postgres://user:password@host:5432/database' })
-    .optional(),
+  DATABASE_URL: postgresUrl.optional(),
+  PARLEY_PGBOUNCER: flag.default(false),
+  PARLEY_DIRECT_DATABASE_URL: postgresUrl.optional(),
   PARLEY_DATABASE_POOL: integer(1, 200).default(10),
   PARLEY_DATABASE_READERS: integer(1, 32).default(3),
+  PARLEY_DATABASE_CONNECT_TIMEOUT_MS: integer(100, 60_000).default(5_000),
+  PARLEY_DATABASE_STATEMENT_TIMEOUT_MS: integer(100, 600_000).default(15_000),
+  PARLEY_DATABASE_IDLE_MS: integer(100, 3_600_000).default(30_000),
+  PARLEY_DATABASE_WAIT_SECONDS: integer(0, 3_600).default(60),
   REDIS_URL: z
     .url({ protocol: /^rediss?$/, error: 'must look like redis://user:password@host:6379/0, or rediss:// for TLS' })
     .optional(),
@@ -106,10 +150,12 @@ const environment = z.object({
     .regex(/^[\w.-]{1,64}$/, 'must be up to 64 letters, digits, _ . or -')
     .default('parley'),
   PARLEY_SECRET_KEY: secretKey.optional(),
+  PARLEY_PREVIOUS_SECRET_KEY: secretKey.optional(),
   PARLEY_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   PARLEY_TRUST_PROXY: flag.default(false),
   PARLEY_BODY_LIMIT: integer(1_024, 64 * 1024 * 1024).default(2 * 1024 * 1024),
   PARLEY_GRAPHIQL: flag.default(false),
+  PARLEY_ALLOWED_HOSTS: hostNames.default([]),
   PARLEY_NETWORK_URL: z.url({ protocol: /^https?$/ }).default('https://graph.facebook.com'),
   PARLEY_NETWORK_VERSION: z
     .string()
@@ -117,10 +163,13 @@ const environment = z.object({
     .default('v24.0'),
   PARLEY_NETWORK_TIMEOUT_MS: integer(100, 120_000).default(15_000),
   PARLEY_RECONCILE_MS: integer(100, 600_000).default(30_000),
-  PARLEY_LANES: integer(1, 200).default(20),
+  PARLEY_DATABASE_LEASES: integer(1, 4).default(2),
+  PARLEY_LANES: integer(1, 1_000).optional(),
+  PARLEY_LANE_LEASE_MS: integer(500, 120_000).default(15_000),
   PARLEY_OTP_SENDS_PER_DAY: integer(1, 1_000).default(10),
   PARLEY_OTP_FAILURES_PER_DAY: integer(1, 1_000).default(20),
   PARLEY_OTP_TENANT_SENDS_PER_HOUR: integer(1, 10_000_000).default(1_000),
+  PARLEY_OTP_TO_OPTED_OUT: flag.default(true),
   PARLEY_WEBHOOK_ALLOW_HTTP: flag.default(false),
   PARLEY_WEBHOOK_ALLOWED_RANGES: addressRanges.default([]),
   PARLEY_WEBHOOK_TIMEOUT_MS: integer(100, 60_000).default(15_000),
@@ -136,6 +185,9 @@ const environment = z.object({
   npm_lifecycle_event: z.string().optional(),
 });
 
+/** Names of all variables. */
+export const VARIABLES: readonly string[] = Object.keys(environment.shape);
+
 /**
  * Reads the environment, once.
  * @throws UserError that lists every fault by variable
@@ -148,17 +200,33 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
     throw new UserError(`The configuration is not valid:\n${faults.join('\n')}`);
   }
   const values = parsed.data;
+  const { PARLEY_SECRET_KEY: current, PARLEY_PREVIOUS_SECRET_KEY: previous } = values;
+  if (current && previous && Buffer.compare(current, previous) === 0) {
+    throw new UserError(
+      'The configuration is not valid:\n  PARLEY_PREVIOUS_SECRET_KEY: must be another key than PARLEY_SECRET_KEY',
+    );
+  }
   return {
     host: values.HOST,
     port: values.PORT,
     databaseUrl: values.DATABASE_URL,
-    databasePoolSize: values.PARLEY_DATABASE_POOL,
-    databaseReaders: values.PARLEY_DATABASE_READERS,
+    pgbouncer: pgbouncerOf(values.PARLEY_PGBOUNCER, values.PARLEY_DIRECT_DATABASE_URL),
+    database: {
+      leaseConnections: values.PARLEY_DATABASE_LEASES,
+      poolSize: values.PARLEY_DATABASE_POOL,
+      readers: values.PARLEY_DATABASE_READERS,
+      connectTimeoutMs: values.PARLEY_DATABASE_CONNECT_TIMEOUT_MS,
+      statementTimeoutMs: values.PARLEY_DATABASE_STATEMENT_TIMEOUT_MS,
+      idleMs: values.PARLEY_DATABASE_IDLE_MS,
+      waitMs: values.PARLEY_DATABASE_WAIT_SECONDS * SECOND,
+    },
     redis: values.REDIS_URL === undefined ? undefined : { url: values.REDIS_URL, prefix: values.PARLEY_REDIS_PREFIX },
     secretKey: values.PARLEY_SECRET_KEY,
+    previousSecretKey: values.PARLEY_PREVIOUS_SECRET_KEY,
     logLevel: values.PARLEY_LOG_LEVEL,
     trustProxy: values.PARLEY_TRUST_PROXY,
     bodyLimit: values.PARLEY_BODY_LIMIT,
+    allowedHosts: values.PARLEY_ALLOWED_HOSTS,
     graphiql: values.PARLEY_GRAPHIQL && { token: undefined },
     network: {
       baseUrl: values.PARLEY_NETWORK_URL,
@@ -166,11 +234,16 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
       requestTimeoutMs: values.PARLEY_NETWORK_TIMEOUT_MS,
       reconcileMs: values.PARLEY_RECONCILE_MS,
     },
-    lanes: { concurrency: values.PARLEY_LANES },
+    lanes: {
+      concurrency: values.PARLEY_LANES ?? 20,
+      channels: values.PARLEY_LANES ?? 64,
+      leaseMs: values.PARLEY_LANE_LEASE_MS,
+    },
     otp: {
       sendsPerDay: values.PARLEY_OTP_SENDS_PER_DAY,
       failuresPerDay: values.PARLEY_OTP_FAILURES_PER_DAY,
       tenantSendsPerHour: values.PARLEY_OTP_TENANT_SENDS_PER_HOUR,
+      toOptedOut: values.PARLEY_OTP_TO_OPTED_OUT,
     },
     webhooks: {
       allowHttp: values.PARLEY_WEBHOOK_ALLOW_HTTP,
@@ -186,4 +259,17 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
     emulatorPort: values.PARLEY_EMULATOR_PORT,
     startedByNpm: values.npm_lifecycle_event !== undefined,
   };
+}
+
+/** @throws UserError when one is set without the other */
+function pgbouncerOf(isOn: boolean, directUrl: string | undefined): Config['pgbouncer'] {
+  if (isOn && directUrl !== undefined) return { directUrl };
+  if (!isOn && directUrl === undefined) return undefined;
+  throw new UserError(
+    `The configuration is not valid:\n  ${
+      isOn
+        ? 'PARLEY_DIRECT_DATABASE_URL: is required with PARLEY_PGBOUNCER: the address of the PostgreSQL server itself'
+        : 'PARLEY_DIRECT_DATABASE_URL: is used only with PARLEY_PGBOUNCER=true'
+    }`,
+  );
 }

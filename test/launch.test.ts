@@ -72,8 +72,32 @@ describe('on Node 24', () => {
     expect(onThisNode()).toMatchObject({ status: 0, stdout: 'built\n', stderr: '' });
   });
 
+  test('a build, which is not faster with a compile cache, writes none', async () => {
+    await rm(join(checkout, 'src/main.ts'));
+    await writeFile(join(checkout, 'src/main.js'), '');
+    const home = join(checkout, 'home');
+    await mkdir(home);
+    expect(withEnvironment({ HOME: home })).toMatchObject({ status: 0, stderr: '' });
+    expect(await readdir(home)).toEqual([]);
+  });
+
   test('--check is silent and does not start main', () => {
     expect(onThisNode('--check')).toMatchObject({ status: 0, stdout: '', stderr: '' });
+  });
+
+  describe.each(['serve', 'dev'])('%s', command => {
+    beforeEach(() => main(`console.log(process.pid, ...process.execArgv, '|', ...process.argv.slice(2));`));
+
+    test('runs with a young generation of 16 MB, under the same pid', () => {
+      const { pid, stdout } = spawnSync(process.execPath, [launch, command, '--port', '1'], { encoding: 'utf8' });
+      expect(stdout).toBe(`${pid} --max-semi-space-size=8 | ${command} --port 1\n`);
+    });
+
+    test('keeps a limit that was given to Node', () => {
+      const option = '--max-semi-space-size=32';
+      const { pid, stdout } = spawnSync(process.execPath, [option, launch, command], { encoding: 'utf8' });
+      expect(stdout).toBe(`${pid} ${option} | ${command}\n`);
+    });
   });
 
   test('packages that are not installed are said to be so', async () => {

@@ -1,11 +1,11 @@
 /**
- * The messaging network as the gateway sees it: a small interface, with the Cloud API client behind it in production and
- * in development (where it talks to the emulator over HTTP, never in process).
+ * The interface of the messaging network. The Cloud API client implements it, in development over HTTP to the emulator, never in
+ * process.
  */
 import type { Readable } from 'node:stream';
 import type { JsonObject } from '../platform/json.ts';
 
-/** What a call to the network needs of a channel. `accessToken` is a secret: it is decrypted just before the call and never logged. */
+/** The credentials of a channel. `accessToken` is a secret: decrypted just before the call and never logged. */
 export interface ChannelCredentials {
   readonly phoneNumberId: string;
   readonly wabaId: string;
@@ -17,28 +17,28 @@ export interface ChannelCredentials {
  * code), or the business-scoped user id of a person whose number the network does not show.
  */
 export interface OutgoingMessage {
-  /** Our message id, echoed by every status webhook (`biz_opaque_callback_data`): it settles a send whose answer was lost. */
+  /** Our message id, echoed by every status webhook (`biz_opaque_callback_data`): it settles a send whose response was lost. */
   readonly callbackData: string;
   readonly to: string;
   readonly content: OutgoingContent;
-  /** wamid of the message that this one answers. */
+  /** wamid of the message that this one replies to. */
   readonly replyTo?: string;
 }
 
-/** What can be sent. */
+/** Types of messages that can be sent. */
 export type OutgoingType = 'text' | MediaType | 'template' | 'interactive';
 export type MediaType = 'image' | 'video' | 'audio' | 'document';
 
 /**
- * A text, or the network's own object of another type, such as `{ link, caption }` of an image (cloud-api §4). There is one
- * network; a vocabulary of our own would only be a second spelling of its words.
+ * A text, or the network's object of another type, for example `{ link, caption }` of an image (cloud-api §4). Not mapped to names of
+ * our own, because there is only one network.
  */
 export type OutgoingContent =
   | { readonly type: 'text'; readonly text: string; readonly previewUrl: boolean }
   | { readonly type: Exclude<OutgoingType, 'text'>; readonly object: JsonObject };
 
 /**
- * What to do with an error of the network. Built on the error code, never on the HTTP status.
+ * How to handle an error of the network. Derived from the error code, never from the HTTP status.
  * - `retry_backoff`: the same send again, after exponential backoff.
  * - `retry_after_wait`: a quota or lock window; wait minutes to hours.
  * - `no_retry`: terminal for this message or recipient.
@@ -52,20 +52,22 @@ export interface NetworkError {
   readonly title: string;
   readonly details: string;
   readonly retryClass: RetryClass;
-  /** How long the network asks us to wait, where it says so (`estimated_time_to_regain_access`). */
+  /** Requested wait, if given (`estimated_time_to_regain_access`). */
   readonly retryAfterMs?: number;
   readonly traceId?: string;
 }
 
 export type SendOutcome =
-  /** The network took the message. That is not a delivery. `waId` may differ from the number sent to (Brazil, Mexico). */
+  /** The network accepted the message; it is not delivered yet. `waId` may differ from the number sent to (Brazil, Mexico). */
   | { readonly kind: 'accepted'; readonly wamid: string; readonly waId?: string; readonly userId?: string }
-  /** The network answered with an error: it did not take the message. */
+  /** The network responded with an error: it did not accept the message. */
   | { readonly kind: 'refused'; readonly error: NetworkError }
-  /** The request never reached the network (refused connection, DNS, connect time-out): trying again cannot double it. */
+  /** The request did not reach the network (connection refused, DNS, connect timeout): a retry cannot duplicate it. */
   | { readonly kind: 'unsent'; readonly reason: string }
-  /** Time-out, broken connection or 5xx after the request was written: it may have been taken. Wait for a status webhook before trying again. */
-  | { readonly kind: 'in_doubt'; readonly reason: string };
+  /** Timeout, broken connection or 5xx after the request was written: it may have been accepted. Wait for a status webhook before a retry. */
+  | { readonly kind: 'in_doubt'; readonly reason: string }
+  /** Not written, because `mayCall` returned false once the connection was ready. */
+  | { readonly kind: 'withheld' };
 
 export interface PhoneNumberInfo {
   readonly id: string;
@@ -74,23 +76,23 @@ export interface PhoneNumberInfo {
   readonly qualityRating: string | null;
 }
 
-/** A template as the network has it. Its words (status, category, quality) are passed on as they are, whichever they are. */
+/** A template of the network. Status, category and quality are passed on unchanged; they are not closed sets. */
 export interface NetworkTemplate {
   readonly id: string;
   readonly name: string;
-  /** `en_US`: with an underscore, also where the network wrote `en-US`. */
+  /** With an underscore (`en_US`), even if the network wrote `en-US`. */
   readonly language: string;
   readonly category: string;
   readonly status: string;
-  /** Why it was rejected; null where there is nothing to say. */
+  /** Why it was rejected; null if not given. */
   readonly statusReason: string | null;
   readonly parameterFormat: string;
-  /** Null where the network does not say. */
+  /** Null if not given. */
   readonly quality: string | null;
   readonly components: readonly JsonObject[];
 }
 
-/** A template that is to be made, in the network's own form (cloud-api §6). */
+/** A template to create, in the network's format (cloud-api §6). */
 export interface TemplateDefinition {
   readonly name: string;
   readonly language: string;
@@ -99,51 +101,60 @@ export interface TemplateDefinition {
   readonly components: readonly JsonObject[];
 }
 
-/** What the network made of it: the category may be another one. */
+/** The created template. The network may have changed the category. */
 export type SubmittedTemplate = Pick<NetworkTemplate, 'id' | 'status' | 'category'>;
 
 export interface Network {
-  /** Never rejects for a fault of the network: the outcome says what is known. */
-  send(channel: ChannelCredentials, message: OutgoingMessage): Promise<SendOutcome>;
+  /**
+   * Does not reject for network errors: they are outcomes.
+   * @param mayCall called immediately before the request is written, which may be long after this call
+   */
+  send(channel: ChannelCredentials, message: OutgoingMessage, mayCall?: () => boolean): Promise<SendOutcome>;
   /** Marks an inbound message (and those before it) as read. Rejects with a `NetworkCallError`. */
   markRead(channel: ChannelCredentials, wamid: string): Promise<void>;
   /** Reads the business number behind a channel. Rejects with a `NetworkCallError`: used to check credentials when a channel is connected. */
   phoneNumber(channel: ChannelCredentials): Promise<PhoneNumberInfo>;
-  /** All templates of the channel's business account, page by page as the network gives them. Rejects with a `NetworkCallError`: the list is then not known to its end. */
+  /**
+   * The business portfolio that owns the channel's business account, within which user ids are unique. Rejects with a
+   * `NetworkCallError` for a transient error.
+   * @returns undefined if the token may not see it
+   */
+  portfolio(channel: ChannelCredentials): Promise<string | undefined>;
+  /** Lists the templates of the channel's business account, page by page. Rejects with a `NetworkCallError`: the list is then incomplete. */
   templatePages(channel: ChannelCredentials): AsyncIterable<readonly NetworkTemplate[]>;
-  /** Submits a template; the network reviews it later and tells by webhook. Rejects with a `NetworkCallError`. */
+  /** Submits a template; the network reviews it and reports the result by webhook. Rejects with a `NetworkCallError`. */
   createTemplate(channel: ChannelCredentials, definition: TemplateDefinition): Promise<SubmittedTemplate>;
-  /** Takes one language of a template away. Rejects with a `NetworkCallError`. */
+  /** Deletes one language of a template. Rejects with a `NetworkCallError`. */
   deleteTemplate(channel: ChannelCredentials, template: Pick<NetworkTemplate, 'id' | 'name'>): Promise<void>;
   /**
-   * Hands a file to the network, as fast as it takes it and never faster. Where the source fails, the connection is broken: half a file is never taken.
+   * Uploads a file with backpressure. If the source fails, the connection is closed, so that the network never stores a partial file.
    * @returns the network's id of the file, which lives 30 days
-   * @throws NetworkCallError, or what the source threw
+   * @throws NetworkCallError, or the error of the source
    */
   uploadMedia(channel: ChannelCredentials, file: OutgoingFile): Promise<string>;
-  /** What the network knows of a file, its own or a received one. Rejects with a `NetworkCallError`. */
+  /** Metadata of an uploaded or received file. Rejects with a `NetworkCallError`. */
   mediaInfo(channel: ChannelCredentials, mediaId: string): Promise<MediaInfo>;
   /**
-   * Opens a file at the address that `mediaInfo` gave; nowhere else, because the channel's token goes with it.
-   * @returns undefined when the address is not good any more: ask for it again
+   * Downloads from the URL of `mediaInfo`, and only from there, because the request contains the channel's token.
+   * @returns undefined if the URL has expired: request it again
    * @throws NetworkCallError
    */
   downloadMedia(channel: ChannelCredentials, url: string, range?: string): Promise<MediaDownload | undefined>;
-  /** Cuts the connections: a call under way ends as one whose answer was lost. May be called twice. */
+  /** Closes the connections; pending calls end as if their responses were lost. May be called twice. */
   close(): Promise<void>;
 }
 
-/** A file on its way to the network. */
+/** A file to upload. */
 export interface OutgoingFile {
   readonly stream: AsyncIterable<Uint8Array>;
   readonly mimeType: string;
   readonly filename: string;
-  /** In bytes, where it is known beforehand; the stream then has to give exactly so many. */
+  /** In bytes, if known; the stream must then have exactly this length. */
   readonly size: number | undefined;
 }
 
 export interface MediaInfo {
-  /** Good for five minutes, with the channel's token. */
+  /** Valid for five minutes, with the channel's token. */
   readonly url: string;
   readonly mimeType: string;
   /** Hex. */
@@ -152,16 +163,16 @@ export interface MediaInfo {
   readonly size: number | undefined;
 }
 
-/** A file, or a part of one, as the network sends it. Whoever does not read it to its end has to destroy it. */
+/** A download of a file or a part of it. The caller must read the stream to its end or destroy it. */
 export interface MediaDownload {
-  /** 200, 206 (a part) or 416 (there is no such part). */
+  /** 200, 206 (partial) or 416 (range not satisfiable). */
   readonly status: 200 | 206 | 416;
   readonly contentLength: string | undefined;
   readonly contentRange: string | undefined;
   readonly stream: Readable;
 }
 
-/** A call other than `send` that failed; `error` when the network answered, else only the reason. */
+/** Thrown by calls other than `send`; `error` is set if the network responded. */
 export class NetworkCallError extends Error {
   override readonly name = 'NetworkCallError';
   readonly error: NetworkError | undefined;
@@ -174,49 +185,12 @@ export class NetworkCallError extends Error {
 
 export type MessageStatus = 'sent' | 'delivered' | 'read' | 'failed';
 
-/** One update of the network's webhook, normalised. Any of `from`, `waId`, `userId` and `recipientId` may be missing. */
-export type NetworkUpdate =
-  | {
-      readonly kind: 'status';
-      readonly phoneNumberId: string;
-      readonly wamid: string;
-      /** Our message id, when the send carried it. */
-      readonly callbackData: string | undefined;
-      readonly status: MessageStatus;
-      readonly at: Date;
-      readonly recipientId: string | undefined;
-      readonly userId: string | undefined;
-      readonly error: NetworkError | undefined;
-    }
-  | {
-      readonly kind: 'message';
-      readonly phoneNumberId: string;
-      readonly wamid: string;
-      /** Digits of the sender's number, when the network shows it. */
-      readonly from: string | undefined;
-      /** Business-scoped user id (`CC.` + alphanumerics), when the network sends one. */
-      readonly userId: string | undefined;
-      readonly profileName: string | undefined;
-      readonly at: Date;
-      /** The network's own type word: text, image, button, interactive, reaction, location, contacts, unsupported, … */
-      readonly type: string;
-      /** The readable text: body, caption, button title, emoji; undefined where there is none. */
-      readonly text: string | undefined;
-      /** wamid of the message this one answers or reacts to. */
-      readonly replyTo: string | undefined;
-      /** The type's own object as the network sent it (`message[message.type]`, or the whole message minus envelope where there is none). */
-      readonly content: unknown;
-      readonly error: NetworkError | undefined;
-    }
-  | {
-      readonly kind: 'template';
-      readonly wabaId: string;
-      readonly name: string;
-      /** With an underscore: `en_US`. */
-      readonly language: string;
-      /** What it is now. Where none of the three is there, something else about it changed. */
-      readonly status?: { readonly word: string; readonly reason: string | null };
-      readonly quality?: string;
-      readonly category?: string;
-    }
-  | { readonly kind: 'other'; readonly wabaId: string; readonly field: string; readonly value: unknown };
+/** The network's identifiers of a person. Any of them may be missing. */
+export interface NetworkPerson {
+  /** Digits of the number. */
+  readonly waId: string | undefined;
+  /** Business-scoped user id (`CC.` and letters or digits): unique within the portfolio of the channel. */
+  readonly userId: string | undefined;
+  /** User id that joins the portfolios of one enterprise (`CC.ENT.`). */
+  readonly parentUserId: string | undefined;
+}

@@ -1,12 +1,39 @@
-/** The only source of time. Tests hand in a clock that they move themselves. */
+/** The only source of time. Tests pass a clock that they control. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;
+  /** Monotonic milliseconds, which stand still while a virtual machine is suspended. Default: the system's. */
+  monotonic?(): number;
 }
 
-export const systemClock: Clock = { now: () => Date.now() };
+export const systemClock = { now: () => Date.now(), monotonic: () => performance.now() } satisfies Clock;
+
+/** An instant on both clocks, so that a suspension or a clock change since then can be detected. */
+export interface Instant {
+  readonly wallMs: number;
+  readonly monotonicMs: number;
+}
+
+export const instantOf = (clock: Clock): Instant => ({
+  wallMs: clock.now(),
+  monotonicMs: clock.monotonic ? clock.monotonic() : performance.now(),
+});
+
+/** Whether more than `ms` have passed since an instant by either clock. */
+export function hasPassed(clock: Clock, since: Instant, ms: number): boolean {
+  const now = instantOf(clock);
+  return now.wallMs - since.wallMs >= ms || now.monotonicMs - since.monotonicMs >= ms;
+}
 
 export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
+
+/**
+ * Exponential back-off in milliseconds: `firstMs` at step 0, multiplied by `factor` (default 2) at each further step, at most `maxMs`.
+ */
+export const exponentialBackoffMs = (
+  step: number,
+  { firstMs, factor = 2, maxMs = DAY }: { readonly firstMs: number; readonly factor?: number; readonly maxMs?: number },
+): number => Math.min(maxMs, firstMs * factor ** step);

@@ -1,8 +1,8 @@
 /**
- * A generator that can be ended while it waits. On its own it cannot: `return` queues behind the `next` that is under
- * way, and a quiet stream's `next` may take for ever. Whoever leaves would leave the stream and its source behind.
+ * Makes a generator that can be ended while it waits. In a plain generator `return` queues behind the pending `next`, which may
+ * never resolve on a quiet stream, so that a disconnected client would leak the stream and its source.
  *
- * @param release ends what a pending `next` waits for, so that it resolves; may be called more than once
+ * @param release makes a pending `next` resolve; may be called more than once
  */
 export function closable<T>(generator: AsyncGenerator<T>, release: () => void): AsyncGenerator<T> {
   return {

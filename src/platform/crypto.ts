@@ -1,54 +1,145 @@
-import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto';
 
 export const sha256 = (data: string | Uint8Array): Buffer => createHash('sha256').update(data).digest();
 
-/** What one secret key protects at rest. */
+/** Seals secrets and computes MACs under the server's keys. */
 export interface SecretBox {
+  /** Prefix of every value sealed under the current key: version and key id. */
+  readonly sealHeader: Buffer;
+  /** Seals under the current key. */
   seal(plaintext: string): Buffer;
-  /** Throws when the value was sealed under another key or has been changed. */
+  /** Opens a value sealed under the current or the previous key. @throws UnknownKeyError, or an error if the value was modified */
   open(sealed: Uint8Array): string;
   /**
-   * HMAC-SHA-256, for what is compared and never read back: short codes, which a bare hash would give away to anybody who
-   * tries them all. Each label has a key of its own (HKDF, RFC 5869), so that one use says nothing about another.
+   * HMAC-SHA-256 for values that are compared within a day and never read back, such as short codes, whose bare hash could be
+   * brute-forced. The key is derived from PARLEY_SECRET_KEY, separately for each label (HKDF, RFC 5869).
    * @returns 32 bytes
    */
-  mac(label: string, text: string): Buffer;
+  shortLivedMac(label: string, text: string): Buffer;
+  /** Whether `mac` is the short-lived MAC of a text, under the current or the previous key. In constant time. */
+  isShortLivedMac(label: string, text: string, mac: Uint8Array): boolean;
+  /**
+   * HMAC-SHA-256 for values that are compared later and may no longer be stored by then (an erased phone number). Its key belongs to
+   * the database and survives a change of PARLEY_SECRET_KEY.
+   * @returns 32 bytes
+   */
+  lastingMac(label: string, text: string): Buffer;
 }
 
-const VERSION = 1;
+export interface SecretKeys {
+  /** Used to seal and open. 32 bytes, like all keys. */
+  readonly current: Uint8Array;
+  /** Used to open only: the other key during a rotation. */
+  readonly previous?: Uint8Array | undefined;
+  /** Key of lasting MACs. */
+  readonly lasting?: Uint8Array | undefined;
+}
+
+/** Thrown for a value sealed under a key that this process does not have. */
+export class UnknownKeyError extends Error {
+  override readonly name = 'UnknownKeyError';
+  /** Fingerprint of the required key; undefined if the value does not contain it. */
+  readonly fingerprint: string | undefined;
+
+  constructor(fingerprint: string | undefined) {
+    super(`The value is sealed under another key${fingerprint === undefined ? '' : ` (${fingerprint})`}.`);
+    this.fingerprint = fingerprint;
+  }
+}
+
+const KEY_BYTES = 32;
+/** Version 1 had no key id. */
+const OLD_VERSION = 1;
+const VERSION = 2;
+const KEY_ID_BYTES = 4;
+const HEADER_BYTES = 1 + KEY_ID_BYTES;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
+const derive = (key: Uint8Array, info: string, bytes: number): Buffer =>
+  Buffer.from(hkdfSync('sha256', key, '', `parley ${info}`, bytes));
+
+/** Identifies a key without revealing it: 8 hexadecimal digits. */
+export const fingerprintOf = (key: Uint8Array): string => derive(key, 'key id', KEY_ID_BYTES).toString('hex');
+
 /**
- * AES-256-GCM under a key of 32 bytes. Layout: version (1) · iv (12) · tag (16) · ciphertext.
- * A random iv of 96 bits is safe for 2^32 seals under one key (NIST SP 800-38D §8.3): far more than a gateway has secrets.
+ * AES-256-GCM. Layout: version (1) · key id (4) · iv (12) · tag (16) · ciphertext; version and key id are authenticated.
+ * A random iv of 96 bits is safe for 2^32 seals under one key (NIST SP 800-38D §8.3), far more than a gateway needs.
  */
-export function createSecretBox(key: Uint8Array): SecretBox {
-  if (key.length !== 32) throw new RangeError('The secret key must have 32 bytes.');
-  const macKeys = new Map<string, Buffer>();
-  const macKey = (label: string): Buffer => {
-    const known = macKeys.get(label) ?? Buffer.from(hkdfSync('sha256', key, '', `parley mac ${label}`, 32));
-    macKeys.set(label, known);
-    return known;
-  };
+export function createSecretBox({ current, previous, lasting }: SecretKeys): SecretBox {
+  const keys = [current, ...(previous ? [previous] : [])];
+  for (const key of [...keys, ...(lasting ? [lasting] : [])])
+    if (key.length !== KEY_BYTES) throw new RangeError(`A secret key must have ${KEY_BYTES} bytes.`);
+  const byFingerprint = new Map(keys.map(key => [fingerprintOf(key), key]));
+  const sealHeader = Buffer.concat([Buffer.of(VERSION), derive(current, 'key id', KEY_ID_BYTES)]);
+  const macKeys = new Map<Uint8Array, Map<string, Buffer>>();
+
+  function mac(key: Uint8Array, label: string, text: string): Buffer {
+    const labels = macKeys.get(key) ?? new Map<string, Buffer>();
+    macKeys.set(key, labels);
+    const macKey = labels.get(label) ?? derive(key, `mac ${label}`, KEY_BYTES);
+    labels.set(label, macKey);
+    return createHmac('sha256', macKey).update(text).digest();
+  }
+
+  function openOldVersion(sealed: Uint8Array): string {
+    for (const key of keys) {
+      try {
+        return decrypt(key, sealed, 1);
+      } catch {
+        // Sealed under the other key, or modified: version 1 cannot tell.
+      }
+    }
+    throw new UnknownKeyError(undefined);
+  }
+
   return {
+    sealHeader,
     seal(plaintext) {
       const iv = randomBytes(IV_BYTES);
-      const cipher = createCipheriv('aes-256-gcm', key, iv);
+      const cipher = createCipheriv('aes-256-gcm', current, iv);
+      cipher.setAAD(sealHeader);
       const ciphertext = Buffer.concat([cipher.update(plaintext, 'utf8'), cipher.final()]);
-      return Buffer.concat([Buffer.of(VERSION), iv, cipher.getAuthTag(), ciphertext]);
+      return Buffer.concat([sealHeader, iv, cipher.getAuthTag(), ciphertext]);
     },
     open(sealed) {
-      if (sealed[0] !== VERSION) throw new Error('This secret was sealed by a newer version.');
-      // Node takes a tag that was cut short for a shorter tag, unless it is told how long tags are.
-      const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(1, 1 + IV_BYTES), {
-        authTagLength: TAG_BYTES,
-      });
-      decipher.setAuthTag(sealed.subarray(1 + IV_BYTES, 1 + IV_BYTES + TAG_BYTES));
-      return Buffer.concat([decipher.update(sealed.subarray(1 + IV_BYTES + TAG_BYTES)), decipher.final()]).toString(
-        'utf8',
-      );
+      if (sealed[0] === OLD_VERSION) return openOldVersion(sealed);
+      if (sealed[0] !== VERSION) throw new Error('This secret was sealed by a newer version of Parley.');
+      const fingerprint = Buffer.from(sealed.subarray(1, HEADER_BYTES)).toString('hex');
+      const key = byFingerprint.get(fingerprint);
+      if (!key) throw new UnknownKeyError(fingerprint);
+      return decrypt(key, sealed, HEADER_BYTES);
     },
-    mac: (label, text) => createHmac('sha256', macKey(label)).update(text).digest(),
+    shortLivedMac: (label, text) => mac(current, label, text),
+    isShortLivedMac: (label, text, given) =>
+      // All keys are tried, so that the duration does not reveal which one matched.
+      keys.map(key => isSame(mac(key, label, text), given)).includes(true),
+    lastingMac(label, text) {
+      if (!lasting) throw new Error('This secret box has no key for lasting MACs: create it with openSecretBox.');
+      return mac(lasting, label, text);
+    },
   };
+}
+
+const isSame = (one: Uint8Array, other: Uint8Array): boolean =>
+  one.length === other.length && timingSafeEqual(one, other);
+
+/** @param headerBytes before the iv; authenticated, unless it is the bare version byte of version 1 */
+function decrypt(key: Uint8Array, sealed: Uint8Array, headerBytes: number): string {
+  const tagAt = headerBytes + IV_BYTES;
+  // Without `authTagLength`, Node accepts truncated tags.
+  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(headerBytes, tagAt), {
+    authTagLength: TAG_BYTES,
+  });
+  if (headerBytes === HEADER_BYTES) decipher.setAAD(sealed.subarray(0, HEADER_BYTES));
+  decipher.setAuthTag(sealed.subarray(tagAt, tagAt + TAG_BYTES));
+  return Buffer.concat([decipher.update(sealed.subarray(tagAt + TAG_BYTES)), decipher.final()]).toString('utf8');
 }

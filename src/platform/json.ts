@@ -1,6 +1,6 @@
 /**
- * Reading JSON that somebody else wrote. Each reader answers `undefined` for whatever is not of its kind, so that a
- * surprise of theirs becomes a missing value and never a thrown TypeError.
+ * Readers for foreign JSON. Each returns `undefined` for a value of another type, so that unexpected input becomes a missing value
+ * instead of a TypeError.
  */
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -11,29 +11,29 @@ export function asObject(value: unknown): JsonObject | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
 }
 
-/** The elements of an array; none where there is no array. */
+/** The elements of an array; empty for anything else. */
 export function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : NOTHING;
 }
 
-/** A string that is not empty. */
+/** A non-empty string. */
 export function asText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** An identifier, which the same writer may have as a string here and as a number there. */
+/** An identifier, given as a string or a number. */
 export function asId(value: unknown): string | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? String(value) : asText(value);
 }
 
-/** A finite number, also when it comes as a decimal string: sizes, timestamps and codes are met in both forms. */
+/** A finite number, also as a decimal string: sizes, timestamps and codes occur in both forms. */
 export function asNumber(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
   if (typeof value !== 'string' || !/^-?\d{1,15}(\.\d+)?$/.test(value)) return undefined;
   return Number(value);
 }
 
-/** The value of a JSON text, or `undefined` where it is none. */
+/** Parses a JSON text; undefined if it is malformed. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

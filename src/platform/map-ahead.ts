@@ -1,11 +1,11 @@
 /**
- * What `map` makes of each value, in the order of the source, while up to `limit` are being made. A value is asked for
- * before the one before it was taken, so that work which waits (a look at a database) waits once and not value after value.
+ * Maps the values of a source concurrently, up to `limit` at a time, and yields the results in the source's order. Values are
+ * requested ahead, so that waiting work (database reads) overlaps.
  *
- * Ends as the source ends, after all that came before. Whoever leaves ends the source, which has to be one that can be
- * ended while it waits (`closable`).
+ * Ends when the source ends, after all results. If the consumer leaves, the source is ended; it must be endable while it waits
+ * (`closable`).
  *
- * @param failed what is given last when the source ended with an error
+ * @param failed the last value if the source ends with an error
  */
 export function mapAhead<In, Out>(
   source: AsyncIterator<In>,
@@ -30,7 +30,7 @@ export function mapAhead<In, Out>(
     }
     asking = false;
     const out = map(value);
-    // It is looked at when its turn comes; until then a failure is nobody's.
+    // Awaited in its turn; until then a rejection must not count as unhandled.
     out.catch(() => undefined);
     made.push(out);
     wakeUp?.();

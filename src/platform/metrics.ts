@@ -6,6 +6,7 @@ export interface Metrics {
   readonly httpDuration: Histogram<'route' | 'method' | 'status'>;
   readonly messagesSettled: Counter<'outcome'>;
   readonly webhooksReceived: Counter<'outcome'>;
+  readonly changesUnhandled: Counter<'field' | 'reason'>;
   readonly webhookAttempts: Counter<'outcome'>;
   readonly webhookLag: Histogram;
   readonly integrationRequests: Counter<'outcome'>;
@@ -37,6 +38,12 @@ export function createMetrics(): Metrics {
       name: 'parley_network_webhooks_total',
       help: 'Webhooks of the network, by what became of them.',
       labelNames: ['outcome'],
+      registers,
+    }),
+    changesUnhandled: new Counter({
+      name: 'parley_network_changes_unhandled_total',
+      help: 'Changes of webhooks of the network that were kept instead of applied, by field and reason.',
+      labelNames: ['field', 'reason'],
       registers,
     }),
     webhookAttempts: new Counter({
@@ -72,7 +79,7 @@ export function createMetrics(): Metrics {
   };
 }
 
-/** A gateway does its work without Redis, so it is not in its readiness: whoever runs it sees it here. */
+/** The gateway works without Redis, so readiness does not depend on it; this metric shows outages. */
 export function observeRedis(registry: Registry, isReady: () => boolean): void {
   new Gauge({
     name: 'parley_redis_ready',
@@ -80,6 +87,32 @@ export function observeRedis(registry: Registry, isReady: () => boolean): void {
     registers: [registry],
     collect() {
       this.set(isReady() ? 1 : 0);
+    },
+  });
+}
+
+/** @param openWriter the transaction that holds back the event log, with the seconds since it was first seen */
+export function observeHorizon(
+  registry: Registry,
+  openWriter: () => { readonly seconds: number; readonly pid: string; readonly application: string } | undefined,
+): void {
+  new Gauge({
+    name: 'parley_log_horizon_age_seconds',
+    help: 'How long an open transaction that has written to the event log has held events back; 0: none does.',
+    registers: [registry],
+    collect() {
+      this.set(openWriter()?.seconds ?? 0);
+    },
+  });
+  new Gauge({
+    name: 'parley_log_open_writer_seconds',
+    help: 'The transaction that holds the event log back, since it was first seen; absent while none has for 5 s.',
+    labelNames: ['pid', 'application'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      const writer = openWriter();
+      if (writer && writer.pid !== '') this.set({ pid: writer.pid, application: writer.application }, writer.seconds);
     },
   });
 }

@@ -3,16 +3,16 @@ import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from
 export interface Phone {
   /** `+` and digits (ITU-T E.164). */
   readonly e164: string;
-  /** The digits under which every national spelling of one mobile number meets: see `phoneKey`. */
+  /** Equal for all national spellings of a mobile number; see `phoneKey`. */
   readonly key: string;
 }
 
 /**
- * Reads a number in international format: with `+`, with `00`, or bare digits that start with the country code.
- * Accepts what is possible rather than what is assigned: numbering plans change faster than metadata, and the network
- * refuses a number that does not exist.
+ * Parses a number in international format: with `+`, with `00`, or bare digits that start with the country code.
+ * Accepts possible numbers, not only assigned ones: numbering plans change faster than metadata, and the network
+ * rejects numbers that do not exist.
  *
- * @returns undefined when the text is not a possible international number
+ * @returns undefined if the text is not a possible international number
  */
 export function parsePhone(input: string): Phone | undefined {
   const text = input.trim();
@@ -22,18 +22,18 @@ export function parsePhone(input: string): Phone | undefined {
   const modern = international.replace(/^(\+52[\s.()-]*)1(?=(?:\D*\d){10}\D*$)/, '$1');
   const parsed = parsePhoneNumberFromString(modern, { extract: false });
   if (!parsed?.isPossible()) return undefined;
-  // A trunk prefix is taken off once. What would lose another one the next time (+971 000…) has no form to be found again by.
+  // A trunk prefix is removed once. A number that would lose another one when parsed again (+971 000…) has no stable form.
   if (parsePhoneNumberFromString(parsed.number, { extract: false })?.number !== parsed.number) return undefined;
   return { e164: parsed.number, key: phoneKey(parsed.number) };
 }
 
 /**
- * Reads a number as a person of a country writes it: in international format (`+` or `00`), or a national one. Bare digits
- * that begin with the country's own calling code and are a valid number there are taken for international ones: in forms
- * the `+` is left out more often than the trunk prefix. Without a country nothing is guessed: bare digits are nobody's.
+ * Parses a number as written in a country: in international format (`+` or `00`) or national. Bare digits that begin with the
+ * country's calling code and are a valid number there count as international: in forms, the `+` is omitted more often than the
+ * trunk prefix. Without a country, bare digits are rejected.
  *
- * @param country ISO 3166-1 alpha-2; null where it is not known
- * @returns undefined when the text is not a possible number
+ * @param country ISO 3166-1 alpha-2; null if unknown
+ * @returns undefined if the text is not a possible number
  */
 export function parsePhoneIn(input: string, country: string | null): Phone | undefined {
   const text = input.trim();
@@ -47,10 +47,22 @@ export function parsePhoneIn(input: string, country: string | null): Phone | und
   return national?.isPossible() ? parsePhone(national.number) : undefined;
 }
 
+/** The digits of all national spellings of a number: the inverse of `phoneKey`. */
+export function spellingsOfKey(key: string): string[] {
+  if (/^55\d{2}[6-9]\d{7}$/.test(key)) return [key, `${key.slice(0, 4)}9${key.slice(4)}`];
+  if (/^52\d{10}$/.test(key)) return [key, `521${key.slice(2)}`];
+  if (/^54\d{10}$/.test(key)) return [key, `549${key.slice(2)}`];
+  return [key];
+}
+
+/** A number as identities of contacts may spell it: digits as the network shows them, and E.164. */
+export const identitySpellings = (key: string): string[] =>
+  spellingsOfKey(key).flatMap(digits => [digits, `+${digits}`]);
+
 /**
- * Folds the spellings under which the network knows one mobile number.
+ * Normalises the spellings under which the network knows a mobile number.
  * - Brazil: the ninth digit of mobiles (an eight-digit mobile starts with 6 to 9) may be missing.
- * - Mexico: `1` after the country code may be there.
+ * - Mexico: `1` after the country code may be present.
  * - Argentina: `9` after the country code may be missing.
  *
  * @param number E.164 or its digits (the network's `wa_id`)

@@ -7,41 +7,43 @@ export interface Post {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** From now to the last byte of the answer, name look-up and connection included. */
+  /** Timeout of the whole exchange, including name resolution and connection. */
   readonly timeoutMs: number;
-  /** So much of the answer's body is kept. */
+  /** Maximum number of response body bytes that are returned. */
   readonly keepBytes: number;
+  /** Called immediately before the first byte is written; if it returns `false`, nothing is written. */
+  readonly mayCall?: () => boolean;
 }
 
 /** How one request ended. */
 export type PostOutcome =
   | { readonly kind: 'answer'; readonly status: number; readonly retryAfter: string | undefined; readonly body: Buffer }
-  /** No answer, or not all of it. */
+  /** No complete response. */
   | { readonly kind: 'failure'; readonly reason: string; readonly timedOut: boolean }
-  /** We went away before it had ended: nothing is known of the other side. */
-  | { readonly kind: 'closed' };
+  /** The client was closed before the exchange ended: nothing is known about the receiver. */
+  | { readonly kind: 'closed' }
+  /** Not written, because `mayCall` returned false once the connection was ready. */
+  | { readonly kind: 'withheld' };
 
-/** HTTP to addresses that strangers have named. */
+/** HTTP requests to URLs configured by tenants. */
 export interface PublicHttp {
-  /** Posts and never follows a redirect. Never rejects. */
+  /** Sends a POST without following redirects. Never rejects. */
   post(request: Post): Promise<PostOutcome>;
-  /** Whether a host of a URL may be asked at all. A name may, but for this machine's; which of its addresses, is decided at each connection. */
+  /** Whether a URL may have this host: any name but that of this machine. Its addresses are checked at each connection. */
   allowsHost(hostname: string): boolean;
-  /** Cuts what is under way. */
+  /** Aborts all exchanges. */
   close(): Promise<void>;
 }
 
-/** Of an answer no more is read than this; the rest is not worth a connection. */
+/** Maximum number of response bytes read; beyond it the connection is closed. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 const REFUSED = 'the address is not public';
 const bare = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1');
 
 /**
- * A client that connects to public addresses alone (and to ranges that the deployment allows), so that nobody can have it
- * ask what only our own network may (server-side request forgery). The address that is connected to is the one that was
- * checked: the name is looked up once for each connection, and what does not pass is not handed on. A name that answers
- * differently the next time (DNS rebinding) gains nothing.
+ * A client that connects only to public addresses and ranges that the deployment allows, against server-side request forgery. The
+ * name is resolved once per connection and only checked addresses are connected to, so that DNS rebinding has no effect.
  */
 export function createPublicHttp(options: {
   readonly allowed: readonly AddressRange[];
@@ -53,7 +55,7 @@ export function createPublicHttp(options: {
     return isIP(bare(hostname)) === 0 || isAllowed(bare(hostname));
   };
   const connect = guarded(isAllowed, options.resolveName);
-  // The request's own deadline rules: undici's time-outs (connect 10 s, headers and body 300 s) are never the shorter ones.
+  // Our timeout applies: undici's (connect 10 s, headers and body 300 s) are longer.
   const agent = new Agent({ connect, allowH2: false, connections: null, headersTimeout: 0, bodyTimeout: 0 });
   let closed = false;
   return {
@@ -72,7 +74,7 @@ function guarded(isAllowed: (address: string) => boolean, resolveName: ResolveNa
       found => {
         const addresses = found.filter(isAllowed).map(address => ({ address, family: isIP(address) }));
         const [first] = addresses;
-        if (!first) callback(new Error(found.length > 0 ? REFUSED : 'the name has no address'), []);
+        if (!first) callback(new Error(found.length > 0 ? REFUSED : 'the host name does not resolve'), []);
         else if (all) callback(null, addresses);
         else callback(null, first.address, first.family);
       },
@@ -81,13 +83,13 @@ function guarded(isAllowed: (address: string) => boolean, resolveName: ResolveNa
   };
   const connector = buildConnector({ lookup, allowH2: false, timeout: 60_000 } as buildConnector.BuildOptions);
   return (options, callback) => {
-    // A literal address is not looked up.
+    // A literal address is not resolved by `lookup`.
     if (isIP(bare(options.hostname)) !== 0 && !isAllowed(bare(options.hostname))) {
       queueMicrotask(() => callback(new Error(REFUSED), null));
       return;
     }
     connector(options, (error, socket) => {
-      // What was checked is what is connected to. Should that ever not be so, nothing has been written yet.
+      // A safeguard: the connected address must be a checked one. Nothing has been written yet.
       if (socket && !isAllowed(socket.remoteAddress ?? '')) {
         socket.destroy();
         callback(new Error(REFUSED), null);
@@ -118,7 +120,7 @@ function exchange(agent: Dispatcher, request: Post, isClosed: () => boolean): Pr
       settle({ kind: 'answer', status, retryAfter, body: Buffer.concat(chunks).subarray(0, request.keepBytes) });
     const deadline = setTimeout(() => {
       fail(`no complete answer within ${request.timeoutMs} ms`, true);
-      controller?.abort(new Error('given up'));
+      controller?.abort(new Error('timed out'));
     }, request.timeoutMs);
 
     try {
@@ -132,8 +134,12 @@ function exchange(agent: Dispatcher, request: Post, isClosed: () => boolean): Pr
         },
         {
           onRequestStart(started) {
-            // Given up while it waited for a connection. Throwing cancels the request alone.
-            if (settled) throw new Error('given up before it was sent');
+            // Timed out while waiting for a connection. Throwing cancels only this request.
+            if (settled) throw new Error('timed out before it was sent');
+            if (request.mayCall?.() === false) {
+              settle({ kind: 'withheld' });
+              throw new Error('withheld: the caller lost the right to call while the request was queued');
+            }
             controller = started;
           },
           onResponseStart(_controller, statusCode, headers) {
@@ -160,7 +166,7 @@ function exchange(agent: Dispatcher, request: Post, isClosed: () => boolean): Pr
   });
 }
 
-/** The system's or undici's code where there is one, such as ECONNREFUSED or CERT_HAS_EXPIRED. */
+/** The error code of the system or undici, for example ECONNREFUSED or CERT_HAS_EXPIRED; otherwise the message. */
 function reasonOf(error: Error): string {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   return code ?? (error.message || error.name);

@@ -4,7 +4,7 @@ import { MINUTE, SECOND } from './clock.ts';
 
 /** One quota of a caller. */
 export interface Quota {
-  /** As it stands in the headers: `token`, `tenant`. */
+  /** Name in the headers: `token`, `tenant`. */
   readonly name: string;
   readonly key: string;
   /** Points per window. */
@@ -15,33 +15,33 @@ export interface QuotaState extends Quota {
   readonly remaining: number;
   /** Milliseconds until the window ends. */
   readonly resetMs: number;
-  /** This quota refused the call: it had fewer points left than were asked for. */
+  /** Whether this quota rejected the call: it had fewer points left than requested. */
   readonly exceeded: boolean;
 }
 
-/** Fixed windows of a minute. The store is an adapter: memory of this process, or Redis for several. */
+/** Rate limits with fixed windows. The store is an adapter: process memory, or Redis for several processes. */
 export interface RateLimits {
   /**
-   * Takes `points` of every quota, in one trip to the store. When one has not enough left the call is refused, and costs
-   * one point of it and of those before it, none of those behind: a refused call costs nobody else, and never more than a
-   * call does that asks for little. A quota with nothing left is at 0, never below.
+   * Consumes `points` of every quota in one round trip. If one has too few left, the call is rejected and costs one point of it and
+   * of each quota before it, but none of those after it: rejected calls stay cheap and do not affect other callers. Quotas never fall
+   * below 0.
    */
   consume(quotas: readonly Quota[], points: number): Promise<QuotaState[]>;
-  /** Gives points back that were taken before it was known whether they had to be. */
+  /** Returns points that turned out not to be due. */
   giveBack(quotas: readonly Quota[], points: number): Promise<void>;
   /**
-   * Whether nothing is left, of what this process has seen used up: only then does it look into the store. To be asked
-   * before work is put into a call whose price is not known yet.
-   * @returns the states, one of them exceeded; undefined when the call may go on
+   * Checks for spent quotas without consuming, before work is done for a call of unknown cost. Queries the store only for quotas that
+   * this process has seen exceeded.
+   * @returns the states, one of them exceeded; undefined if no quota is spent
    */
   spent(quotas: readonly Quota[]): Promise<QuotaState[] | undefined>;
 }
 
 export const WINDOW_MS = MINUTE;
 
-/** The limits differ by key, so the library only counts; who is over is decided here. */
+/** Limits differ by key, so the library only counts and the comparison is done here. */
 export const COUNTS_ONLY = Number.MAX_SAFE_INTEGER;
-/** Quotas of which this process remembers that nothing is left. */
+/** Size of the cache of exceeded quotas. */
 const MAX_SPENT = 10_000;
 
 /** @param windowMs whole seconds */
@@ -49,7 +49,7 @@ export function createMemoryRateLimits(windowMs = WINDOW_MS): RateLimits {
   return createRateLimits(new RateLimiterMemory({ points: COUNTS_ONLY, duration: windowMs / SECOND }));
 }
 
-/** Quotas over a counter of the library, whatever its store. */
+/** Rate limits over a counter of the library, with any store. */
 export function createRateLimits(counter: RateLimiterAbstract): RateLimits {
   const spent = new LRUCache<string, true>({ max: MAX_SPENT, ttl: WINDOW_MS });
 
@@ -93,29 +93,29 @@ export function createRateLimits(counter: RateLimiterAbstract): RateLimits {
   };
 }
 
-/** Seconds until a window ends: rounded up, so that a caller who waits them is not early. */
+/** Seconds until a window ends, rounded up, so that a caller who waits for them is not too early. */
 export const resetSeconds = (state: QuotaState): number => Math.max(1, Math.ceil(state.resetMs / SECOND));
 
 /** When a window ends, in seconds since the epoch, rounded up as well. */
 export const resetAtSeconds = (state: QuotaState, nowMs: number): number => Math.ceil((nowMs + state.resetMs) / SECOND);
 
-/** The quota that a caller hears of who looks at one alone: the one that refused, else the one with the least left. */
+/** The quota shown in single-value headers: the exceeded one, otherwise the one with the fewest points left. */
 export const tightest = (states: readonly QuotaState[]): QuotaState =>
   states.find(state => state.exceeded) ??
   states.reduce((least, state) => (state.remaining < least.remaining ? state : least));
 
 /** The headers of draft-ietf-httpapi-ratelimit-headers, and the X- ones of older clients. */
 export function rateLimitHeaders(states: readonly QuotaState[], nowMs: number): Record<string, string> {
-  const told = tightest(states);
+  const shown = tightest(states);
   const headers: Record<string, string> = {
     'RateLimit-Policy': states.map(({ name, limit }) => `"${name}";q=${limit};w=${WINDOW_MS / SECOND}`).join(', '),
     RateLimit: states.map(state => `"${state.name}";r=${state.remaining};t=${resetSeconds(state)}`).join(', '),
-    'X-RateLimit-Limit': String(told.limit),
-    'X-RateLimit-Remaining': String(told.remaining),
+    'X-RateLimit-Limit': String(shown.limit),
+    'X-RateLimit-Remaining': String(shown.remaining),
   };
-  if (told.exceeded) {
-    headers['Retry-After'] = String(resetSeconds(told));
-    headers['X-RateLimit-Reset'] = String(resetAtSeconds(told, nowMs));
+  if (shown.exceeded) {
+    headers['Retry-After'] = String(resetSeconds(shown));
+    headers['X-RateLimit-Reset'] = String(resetAtSeconds(shown, nowMs));
   }
   return headers;
 }

@@ -1,22 +1,22 @@
 import { lookup, Resolver } from 'node:dns/promises';
 import { SECOND } from './clock.ts';
 
-/** Asks for all addresses of a host name. Rejects when there is none. */
+/** Resolves all addresses of a host name. Rejects if there are none. */
 export type ResolveName = (hostname: string) => Promise<readonly string[]>;
 
-/** What the name system answers about a name that it does not have, or when there is no name server. */
+/** DNS errors for an unknown name or a missing name server. */
 const NOT_THERE: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED', 'ENONAME', 'EBADNAME']);
 
-/** Whether a name is this machine's, whatever a name server says (RFC 6761 §6.3). */
+/** Whether a name refers to this machine, regardless of DNS (RFC 6761 §6.3). */
 export const isLocalhost = (hostname: string): boolean => /(^|\.)localhost\.?$/i.test(hostname);
 
-/** What such a name stands for. */
+/** The addresses of such a name. */
 export const LOOPBACK = ['127.0.0.1', '::1'] as const;
 
 /**
- * Asks the name servers directly, and the system (which knows its hosts file and search domains) only about names that they
- * do not have. The system's own look-up blocks one of the four threads that files and passwords need as well: names that
- * strangers choose, on servers that never answer, would stop them all.
+ * Queries DNS servers directly, and the system (hosts file, search domains) only for names that they do not know. The system's
+ * look-up blocks one of the four libuv threads that files and password hashing need too: names chosen by tenants, on unresponsive
+ * servers, could block them all.
  */
 export function createNameResolver(): ResolveName {
   const resolver = new Resolver({ timeout: 2 * SECOND, tries: 2 });

@@ -1,36 +1,35 @@
 /**
- * Hints between processes that something is there to be read. A lost signal delays, it never loses: whoever waits for
- * one also looks by itself now and then.
+ * Hints between processes that there is something to read. A lost signal causes a delay, not a loss, because receivers also poll.
  */
 export interface Signals {
-  /** Tells the listeners of this process at once, those of other processes within `COALESCE_MS`. Never throws. */
+  /** Notifies listeners of this process at once, those of other processes within `COALESCE_MS`. Never throws. */
   send(topic: string): void;
-  /** @returns a function that ends listening */
+  /** @returns a function that unsubscribes */
   on(topic: string, listener: (topic: string) => void): () => void;
   close(): Promise<void>;
 }
 
-/** What carries signals from one process to the others: PostgreSQL's NOTIFY, or Redis where there is one. */
+/** Transport of signals between processes: PostgreSQL's NOTIFY, or Redis if configured. */
 export interface Wire {
-  /** Begins to listen and goes on for as long as it can, through broken connections. Never throws. */
+  /** Starts to listen and reconnects after failures. Never throws. */
   open(ends: {
-    /** What another process sent. Its own messages a process does not hear. */
+    /** Called with messages of other processes, not with this process's own. */
     heard(message: string): void;
-    /** There is a connection, the first or a new one: what waits can be sent. */
+    /** Called for each new connection: pending signals can be sent. */
     ready(): void;
   }): void;
   isReady(): boolean;
-  /** Sends one message of at most 8,000 bytes. What cannot be sent is lost; never rejects. */
+  /** Sends one message of at most 8,000 bytes, or drops it. Never rejects. */
   send(message: string): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * A NOTIFY takes a lock on the whole database until its commit is done (8,100 commits a second fall to 780 when each
- * notifies), so it never stands in a transaction of work, and a process sends at most one burst in this time.
+ * NOTIFY locks the whole database until its commit is done (780 instead of 8,100 commits a second if each notifies). It is therefore
+ * never part of a working transaction, and a process sends at most one batch in this time.
  */
 const COALESCE_MS = 20;
-/** Topics are short: a hundred of them stay well below the size of a message. */
+/** Topics per message; they are short, so that a hundred stay well below the maximum size. */
 const TOPICS_PER_MESSAGE = 100;
 
 type Listener = (topic: string) => void;
@@ -49,7 +48,7 @@ export function createSignals(wire: Wire): Signals {
     }
   }
 
-  /** One burst at a time: the timer counts as set until the burst before has gone. */
+  /** One batch at a time: the timer counts as set until the previous batch has been sent. */
   async function flush(): Promise<void> {
     if (wire.isReady() && waiting.size > 0) {
       const topics = [...waiting].slice(0, TOPICS_PER_MESSAGE);
@@ -68,7 +67,7 @@ export function createSignals(wire: Wire): Signals {
     heard(message) {
       for (const topic of message.split(' ')) emit(topic);
     },
-    // What was said while there was no connection.
+    // Signals from before the connection existed.
     ready() {
       if (waiting.size > 0) flushSoon();
     },

@@ -1,8 +1,11 @@
-/** Characters as people count them: code points, not UTF-16 units. */
+/** Length in code points, not UTF-16 units. */
 export const lengthOf = (text: string): number => [...text].length;
 
-/** Whether a text has more characters than it may. Those that are counted are never more than the units, which cost nothing to count. */
+/** Whether a text exceeds a length in code points. Counts them only if there are more UTF-16 units than that. */
 export const isLonger = (text: string, max: number): boolean => text.length > max && lengthOf(text) > max;
 
-/** Whether a text can be stored: PostgreSQL has no U+0000, and neither UTF-8 nor jsonb has half a surrogate pair. */
+/** Whether PostgreSQL can store a text: no U+0000 and no unpaired surrogates. */
 export const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
+
+/** The validation error of a text that is not storable. */
+export const UNSTORABLE = 'Must not contain the character U+0000 or an unpaired surrogate.';

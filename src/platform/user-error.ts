@@ -1,5 +1,5 @@
 /**
- * A fault whose message is written for the person at the terminal: a sentence that says what is wrong and what to do.
+ * An error whose message is for the user at the terminal: it says what is wrong and what to do.
  * The command line prints the message alone, without a stack trace, and exits with `exitCode`.
  */
 export class UserError extends Error {

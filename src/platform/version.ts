@@ -2,5 +2,5 @@ import { createRequire } from 'node:module';
 
 const manifest: { readonly version: string } = createRequire(import.meta.url)('../../package.json');
 
-/** Of this program, such as `1.2.0`. */
+/** Version of this program, for example `1.2.0`. */
 export const VERSION = manifest.version;

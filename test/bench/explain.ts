@@ -1,19 +1,21 @@
 /** Plans and times of our statements on a large database: `node test/bench/explain.ts --help`. */
 import { parseArgs } from 'node:util';
 import { Kysely, PostgresDialect } from 'kysely';
-import type { Context } from '../../src/context.ts';
+import type { ListArgs } from '../../src/core/list-args.ts';
+import type { Db, Schema } from '../../src/database/database.ts';
+import { readAll, readTenant } from '../../src/events/log.sql.ts';
 import { contactPage } from '../../src/features/contacts/list.ts';
-import { readAll, readTenant } from '../../src/features/events/log-store.ts';
-import type { ListArgs } from '../../src/features/lists/list.ts';
+import { claimDue, dueOutboxLanes, nextDueMs } from '../../src/features/messages/dispatch/outbox.sql.ts';
+import { QueueFront } from '../../src/features/messages/dispatch/queue-front.ts';
 import { messagePage } from '../../src/features/messages/list.ts';
-import { claimDue, dueLanes, nextDue } from '../../src/features/messages/outbox.ts';
-import { findIdsByWamid, lockOutbound } from '../../src/features/messages/statuses-store.ts';
-import { readSendContext } from '../../src/features/messages/store.ts';
-import { monthOf } from '../../src/features/usage/month.ts';
-import type { Selection } from '../../src/graphql/selection.ts';
-import type { Db, Tables } from '../../src/platform/database.ts';
+import { readSendContext } from '../../src/features/messages/send/accept.sql.ts';
+import { findIdsByWamid, lockOutbound } from '../../src/features/messages/statuses/states.sql.ts';
+import { monthOf } from '../../src/features/tenancy/usage/month.ts';
+import type { Context } from '../../src/schema/context.ts';
+import type { Selection } from '../../src/schema/selection.ts';
 import { addMessages, addOutbox, addTenant, FIRST_PHONE, type FilledTenant, settle } from './fill.ts';
 import { takeGround } from './ground.ts';
+import { accesses, type Plan } from './plan.ts';
 import { table } from './report.ts';
 import { print, say } from './say.ts';
 
@@ -37,7 +39,7 @@ async function main(): Promise<void> {
   try {
     const tenant = await fill(ground);
     const captured: Statement[] = [];
-    const db = new Kysely<Tables>({
+    const db = new Kysely<Schema>({
       dialect: new PostgresDialect({ pool: ground.pool }),
       log: event => void captured.push(event.query),
     }) as Db;
@@ -75,17 +77,24 @@ async function fill(ground: Awaited<ReturnType<typeof takeGround>>): Promise<Fil
 }
 
 /** What a front end's list selects. */
-const shown: Selection = new Map([
-  [
-    'nodes',
-    new Map(
-      ['id', 'firstName', 'lastName', 'phone', 'source', 'status', 'groups', 'serviceWindow', 'text', 'createdAt'].map(
-        name => [name, new Map([['name', new Map()]])],
-      ),
-    ),
-  ],
-]);
-const counted: Selection = new Map([...shown, ['totalCount', new Map()]]);
+const FIELDS = [
+  'id',
+  'firstName',
+  'lastName',
+  'phone',
+  'source',
+  'status',
+  'groups',
+  'serviceWindow',
+  'text',
+  'createdAt',
+];
+const NAMED: Selection = new Map([['name', new Map()]]);
+const shown: Selection = new Map([['nodes', new Map(FIELDS.map(name => [name, NAMED]))]]);
+const counted: Selection = new Map<string, Selection>([...shown, ['totalCount', new Map()]]);
+
+/** A horizon behind everything. */
+const END = { xid: 2n ** 63n, seq: 0 };
 
 function* cases(db: Db, tenant: FilledTenant): Generator<[name: string, run: () => Promise<unknown>]> {
   const context = { db: { read: db, write: db }, principal: { tenant: { id: tenant.id } } } as unknown as Context;
@@ -123,15 +132,25 @@ function* cases(db: Db, tenant: FilledTenant): Generator<[name: string, run: () 
   yield [
     'send: what the decision needs',
     () =>
-      readSendContext(db, tenant.id, null, { phoneKey: String(FIRST_PHONE + 4_321) }, 'a key', {
-        month: monthOf(Date.now()),
-        shard: 3,
-      }),
+      readSendContext(
+        db,
+        tenant.id,
+        null,
+        { phoneKey: String(FIRST_PHONE + 4_321) },
+        'a key',
+        { month: monthOf(Date.now()), shard: 3 },
+        'marketing',
+        Buffer.alloc(32),
+      ),
   ];
-  const now = new Date().toISOString();
-  yield ['lane: claim 32 of 10,000', () => claimDue(db, tenant.id, tenant.channelId, 32, now, now)];
-  yield ['lane: next due', () => nextDue(db, tenant.id, tenant.channelId)];
-  yield ['sweep', () => dueLanes(db, now)];
+  const inDoubtMs = 30_000;
+  const { id: tenantId, channelId } = tenant;
+  yield [
+    'lane: claim 32 of 10,000',
+    () => claimDue(db, [{ tenantId, channelId, limit: 32, front: new QueueFront() }], inDoubtMs),
+  ];
+  yield ['lane: next due', () => nextDueMs(db, tenantId, channelId, inDoubtMs, new QueueFront())];
+  yield ['sweep', () => dueOutboxLanes(inDoubtMs).execute(db)];
   yield [
     'statuses: ids of 100 wamids',
     () =>
@@ -141,26 +160,18 @@ function* cases(db: Db, tenant: FilledTenant): Generator<[name: string, run: () 
         Array.from({ length: 100 }, (_, n) => `wamid.${n}`),
       ),
   ];
-  yield ['statuses: lock by id', () => lockOutbound(db, tenant.id, ['00000000-0000-7000-8000-000000000000'])];
+  yield [
+    'statuses: lock by id',
+    () => lockOutbound(db, [{ tenantId, messageId: '00000000-0000-7000-8000-000000000000' }]),
+  ];
   yield [
     'tailer',
-    () => readAll(db, { xid: 1_000_000_000n, seq: 0 }, 1_000, { tenants: [1, 2, 3], types: ['message.received'] }),
+    () => readAll(db, { xid: 1_000_000_000n, seq: 0 }, END, 1_000, { tenants: [1, 2, 3], types: ['message.received'] }),
   ];
   yield [
     'events of a tenant, from the beginning',
-    () => readTenant(db, tenant.id, { xid: 0n, seq: 0 }, ['message.sent', 'message.read'], 500),
+    () => readTenant(db, tenant.id, { xid: 0n, seq: 0 }, END, ['message.sent', 'message.read'], 500),
   ];
-}
-
-interface Plan {
-  readonly 'Node Type': string;
-  readonly 'Relation Name'?: string;
-  readonly 'Index Name'?: string;
-  readonly 'Actual Rows': number;
-  readonly 'Actual Loops': number;
-  readonly 'Shared Hit Blocks': number;
-  readonly 'Shared Read Blocks': number;
-  readonly Plans?: readonly Plan[];
 }
 
 async function explain(
@@ -186,20 +197,12 @@ async function explain(
       `${name}${/count\(\*\)|as total/.test(sql) ? ' (count)' : ''}`,
       result['Execution Time'].toFixed(2),
       String(plan['Actual Rows']),
-      String(plan['Shared Hit Blocks'] + plan['Shared Read Blocks']),
+      String((plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0)),
       [...new Set(accesses(plan))].join(', '),
     ];
   } finally {
     client.release();
   }
-}
-
-/** Indexes that are read, and tables that are read whole (those of a few rows apart). */
-function* accesses(plan: Plan): Generator<string> {
-  if (plan['Index Name']) yield plan['Index Name'].replace(/^(messages|events)_\d{6}_/, '$1_');
-  else if (plan['Node Type'] === 'Seq Scan' && plan['Actual Rows'] * plan['Actual Loops'] > 100)
-    yield `SEQ SCAN ${plan['Relation Name']}`;
-  for (const child of plan.Plans ?? []) yield* accesses(child);
 }
 
 if (values.help) {

@@ -1,7 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
-import { generateToken, hashToken, hintOf } from '../../src/features/tokens/token.ts';
-import { SCOPES } from '../../src/scopes.ts';
+import { SCOPES } from '../../src/core/scopes.ts';
+import { generateToken, hashToken, hintOf } from '../../src/features/tenancy/tokens/token.ts';
+import { createSecretBox } from '../../src/platform/crypto.ts';
+import { SECRET_KEY } from './gateway.ts';
 
 /** Statements that fill tables by the set; a million rows take minutes, not hours. Values follow from row numbers, so that every run has the same. */
 
@@ -57,7 +58,7 @@ export async function addTenant(pool: pg.Pool, slug: string, contacts: number): 
     `insert into channels (tenant_id, name, phone_number_id, waba_id, display_phone_number, access_token_sealed, app_secret_sealed,
                            verify_token_hash, is_default)
      values ($1::bigint, 'Bench', 'bench-' || $1::bigint, 'bench-waba-' || $1::bigint, '+1 555 078 0000', $2, $2, $2, true) returning id`,
-    [id, randomBytes(32)],
+    [id, createSecretBox({ current: Buffer.from(SECRET_KEY, 'base64') }).seal('bench')],
   );
   const firstContactId = await addContacts(pool, id, contacts);
   const firstConversationId = await one(
@@ -119,21 +120,31 @@ export async function addMessages(
   { events = true } = {},
 ): Promise<void> {
   await pool.query(
-    `with m as (
-       insert into messages (tenant_id, id, conversation_id, contact_id, channel_id, direction, type, body, status, wamid, sent_at, delivered_at, read_at,
-                             created_at, updated_at)
-       select $1::bigint, (left(uuid_at(at)::text, 14) || '7' || right(gen_random_uuid()::text, 21))::uuid, $4::bigint + c, $3::bigint + c, $5::bigint,
-              case when n % 3 = 0 then 'inbound' else 'outbound' end, 'text',
-              (array['Your order ', 'Is there any news of ', 'We have shipped ', 'Thank you for ', 'A question about '])[1 + n % 5] || n || ', please see below.',
-              case when n % 3 = 0 then 'received' when n % 40 = 1 then 'failed' when n % 7 = 1 then 'delivered' else 'read' end,
-              'wamid.' || md5($1::bigint || ':' || n), at, at, at, at, at
+    `with made as materialized (
+       select (left(uuid_at(at)::text, 14) || '7' || right(gen_random_uuid()::text, 21))::uuid as id, c, n, at,
+              case when n % 3 = 0 then 'inbound' else 'outbound' end as direction,
+              (array['Your order ', 'Is there any news of ', 'We have shipped ', 'Thank you for ', 'A question about '])[1 + n % 5] || n || ', please see below.' as body,
+              case when n % 3 = 0 then 'received' when n % 40 = 1 then 'failed' when n % 7 = 1 then 'delivered' else 'read' end as status,
+              'wamid.' || md5($1::bigint || ':' || n) as wamid
        from generate_series(1, $2::int) n,
        lateral (select now() - ($2::int - n) * interval '3 seconds' as at, (hashint4(n)::bigint + 2147483648) % $6::int as c) x
+     ), m as (
+       insert into messages (tenant_id, id, conversation_id, contact_id, channel_id, direction, type, body, created_at)
+       select $1::bigint, id, $4::bigint + c, $3::bigint + c, $5::bigint, direction, 'text', body, at from made
        returning *
+     ), s as (
+       insert into message_states (tenant_id, message_id, status, wamid, sent_at, delivered_at, read_at, updated_at)
+       select $1::bigint, id, status, wamid, at, at, at, at from made
+     ), u as (
+       insert into message_updates (tenant_id, message_id, status, updated_at) select $1::bigint, id, status, at from made
+     ), w as (
+       insert into message_wamids (tenant_id, channel_id, wamid, message_id) select $1::bigint, $5::bigint, wamid, id from made
      )
      insert into events (tenant_id, id, type, payload, occurred_at)
-     select tenant_id, id, case status when 'received' then 'message.received' when 'failed' then 'message.failed' else 'message.' || status end,
-            jsonb_build_object('message', to_jsonb(m)), created_at from m where $7`,
+     select m.tenant_id, m.id, 'message.' || made.status, jsonb_build_object('message', to_jsonb(m)
+              || jsonb_build_object('status', made.status, 'wamid', made.wamid, 'sent_at', at, 'delivered_at', at, 'read_at', at, 'updated_at', at)),
+            m.created_at
+     from m join made using (id) where $7`,
     [tenant.id, messages, tenant.firstContactId, tenant.firstConversationId, tenant.channelId, tenant.contacts, events],
   );
 }
@@ -147,12 +158,12 @@ export async function addTemplate(pool: pg.Pool, tenant: FilledTenant, name: str
   );
 }
 
-/** Queues what was last sent once more: a lane with so many waiting. */
+/** Queues what was last sent once more: a lane with so many waiting, some of them behind another one to their contact. */
 export async function addOutbox(pool: pg.Pool, tenant: FilledTenant, waiting: number): Promise<void> {
   await pool.query(
-    `insert into outbox (tenant_id, channel_id, message_id, contact_id, next_attempt_at)
-     select tenant_id, channel_id, id, contact_id, created_at from messages
-     where tenant_id = $1::bigint and direction = 'outbound' order by id desc limit $2`,
+    `select count(enqueue_message(tenant_id, channel_id, contact_id, id, 2::smallint, null)) from (
+       select * from messages where tenant_id = $1::bigint and direction = 'outbound' order by id desc limit $2
+     ) m`,
     [tenant.id, waiting],
   );
 }

@@ -10,16 +10,19 @@ export const gatewayEnvironment = (ground: Ground): Record<string, string> => ({
   PARLEY_SECRET_KEY: SECRET_KEY,
 });
 
-/** The real thing: `parley serve`, with its log. As a gateway it accepts, and nobody sends. */
+/** The limit of the young generation that src/launch.js sets; a forked process has to be given it. */
+export const YOUNG_GENERATION = '--max-semi-space-size=8';
+
+/** `parley serve` as in production, with its log. As a gateway it accepts messages, and nothing sends them. */
 export const startGateway = (
   ground: Ground,
   execArgv: readonly string[] = [],
-  role: 'all' | 'gateway' = 'gateway',
+  role: 'all' | 'gateway' | 'worker' = 'gateway',
   env: Readonly<Record<string, string>> = {},
 ): Promise<Server> =>
   startServer(new URL('../../src/main.ts', import.meta.url), {
     args: ['serve', '--role', role],
-    execArgv,
+    execArgv: [YOUNG_GENERATION, ...execArgv],
     env: { ...gatewayEnvironment(ground), ...env },
     logFile: `${ground.directory}/gateway.log`,
   });

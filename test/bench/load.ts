@@ -71,7 +71,7 @@ interface Connection {
   close(): void;
 }
 
-async function open(url: string): Promise<Connection> {
+export async function open(url: string): Promise<Connection> {
   const { hostname, port } = new URL(url);
   const socket: Socket = connect({ host: hostname, port: Number(port), noDelay: true });
   await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject));

@@ -9,15 +9,16 @@ import { PassThrough, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadConfig } from '../../src/config.ts';
+import { SCOPES } from '../../src/core/scopes.ts';
+import { createDatabase } from '../../src/database/database.ts';
 import { connectChannel } from '../../src/features/channels/connect.ts';
-import { createTenant } from '../../src/features/tenants/create.ts';
-import { createToken } from '../../src/features/tokens/create.ts';
+import { createTenant } from '../../src/features/tenancy/tenants/create.ts';
+import { createToken } from '../../src/features/tenancy/tokens/create.ts';
 import { createCloudApiNetwork } from '../../src/network/cloud-api/client.ts';
+import { systemClock } from '../../src/platform/clock.ts';
 import { createSecretBox } from '../../src/platform/crypto.ts';
-import { createDatabase } from '../../src/platform/database.ts';
 import { createLog } from '../../src/platform/log.ts';
-import { SCOPES } from '../../src/scopes.ts';
-import { gatewayEnvironment } from './gateway.ts';
+import { gatewayEnvironment, YOUNG_GENERATION } from './gateway.ts';
 import { type Ground, takeGround } from './ground.ts';
 import { print, say } from './say.ts';
 import { startServer } from './server.ts';
@@ -43,7 +44,7 @@ const ground = await takeGround();
 const document = join(ground.directory, 'document.pdf');
 await writeFile(document, Buffer.concat([Buffer.from('%PDF-1.4\n'), randomBytes(SIZE - 9)]));
 const emulator = fork(
-  new URL('../network/emulator-process.ts', import.meta.url),
+  new URL('../emulator/emulator-process.ts', import.meta.url),
   [JSON.stringify({ ...APP, numbers: [NUMBER] })],
   {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
@@ -53,6 +54,7 @@ const networkUrl = String((await once(emulator.stdout ?? process.stdin, 'data'))
 const token = await seed(ground, networkUrl);
 const gateway = await startServer(new URL('../../src/main.ts', import.meta.url), {
   args: ['serve', '--role', 'gateway'],
+  execArgv: [YOUNG_GENERATION],
   env: { ...gatewayEnvironment(ground), PARLEY_NETWORK_URL: networkUrl },
   logFile: join(ground.directory, 'gateway.log'),
 });
@@ -96,9 +98,8 @@ async function seed({ url }: Ground, baseUrl: string): Promise<string> {
     const { tenant_id: id } = await db.transaction(trx =>
       createTenant(trx, { slug: 'memory', name: 'Memory', plan: 'unlimited', windowPolicy: 'network' }),
     );
-    const resources = { db, network, secrets: createSecretBox(secretKey), log } as unknown as Parameters<
-      typeof connectChannel
-    >[0];
+    const secrets = createSecretBox({ current: secretKey });
+    const resources = { db, network, secrets, log, clock: systemClock };
     await connectChannel(resources, id, { ...NUMBER, ...APP, name: 'Memory', messagesPerSecond: 80 });
     const grant = { scopes: new Set<string>(SCOPES), callsPerMinute: 6_000, expiresAtMs: undefined };
     const wanted = { name: 'memory', scopes: ['*'], callsPerMinute: 6_000, expiresAt: undefined };

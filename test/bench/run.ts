@@ -48,6 +48,22 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
     needsPeers: false,
     load: async () => (await import('./benchmarks/statuses.ts')).statuses,
   },
+  claim: {
+    about: 'pages that a turn of a lane touches, by what waits, with statistics of an empty table and fresh ones',
+    needsPeers: false,
+    load: async () => (await import('./benchmarks/claim.ts')).claim,
+  },
+  lanes: {
+    about:
+      'one message each of a thousand tenants, the first call of an idle lane, the cost of idling, the balance of two workers',
+    needsPeers: false,
+    load: async () => (await import('./benchmarks/lanes.ts')).lanes,
+  },
+  erasure: {
+    about: 'a person of ten thousand messages among a million, erased: seconds, and the slowest statements',
+    needsPeers: false,
+    load: async () => (await import('./benchmarks/erasure.ts')).erasure,
+  },
   rest: {
     about: 'REST against the same operation over GraphQL',
     needsPeers: false,

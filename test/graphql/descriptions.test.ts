@@ -7,7 +7,7 @@ import {
   isSpecifiedScalarType,
 } from 'graphql';
 import { expect, test } from 'vitest';
-import { schema } from '../../src/schema.ts';
+import { schema } from '../../src/app/schema.ts';
 
 /** Every place of a type where a reader of the schema looks for words. */
 function* placesOf(type: GraphQLNamedType): Generator<[place: string, description: string | null | undefined]> {
@@ -28,7 +28,7 @@ const types = Object.values(schema.getTypeMap()).filter(
 );
 const places = types.flatMap(type => [...placesOf(type)]);
 
-test('every type, field, argument, input field and enum value says what it is', () => {
+test('every type, field, argument, input field and enum value has a description', () => {
   expect(places.filter(([, description]) => !description?.trim()).map(([place]) => place)).toEqual([]);
 });
 
@@ -39,7 +39,20 @@ test('descriptions are sentences', () => {
   expect(faults).toEqual([]);
 });
 
-test('what is deprecated says what to use', () => {
+test('descriptions say more than a word', () => {
+  expect(places.filter(([, description]) => (description?.trim().length ?? 0) < 12)).toEqual([]);
+});
+
+test('a description is shared by at most three differently named places', () => {
+  const names = new Map<string, Set<string>>();
+  for (const [place, description] of places) {
+    const shared = names.get(description ?? '') ?? new Set();
+    names.set(description ?? '', shared.add(/\w+(?=:?\)?$)/.exec(place)?.[0] ?? place));
+  }
+  expect([...names].filter(([, { size }]) => size > 3)).toEqual([]);
+});
+
+test('every deprecation names its replacement', () => {
   for (const type of types) {
     if (!isObjectType(type)) continue;
     for (const field of Object.values(type.getFields()))

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
+import { type Emulator, startEmulator } from '../../src/emulator/emulator.ts';
+import type { EmulatorOptions } from '../../src/emulator/options.ts';
 import { createCloudApiNetwork } from '../../src/network/cloud-api/client.ts';
-import { type Emulator, startEmulator } from '../../src/network/emulator/emulator.ts';
-import type { EmulatorOptions } from '../../src/network/emulator/options.ts';
 import type { ChannelCredentials, Network, OutgoingMessage } from '../../src/network/network.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { type Receiver, startReceiver } from './receiver.ts';

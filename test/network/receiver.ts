@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { verifySignature } from '../../src/network/cloud-api/signature.ts';
-import { parseWebhook } from '../../src/network/cloud-api/webhook.ts';
-import type { NetworkUpdate } from '../../src/network/network.ts';
+import type { NetworkUpdate } from '../../src/network/updates.ts';
+import { parseWebhook } from './parse.ts';
 
 export interface Delivery {
   readonly raw: string;

@@ -1,7 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
-import { createDatabase } from '../../src/platform/database.ts';
+import { sql } from 'kysely';
+import { expect, inject, onTestFinished, test } from 'vitest';
+import { createDatabase } from '../../src/database/database.ts';
 import { createLog } from '../../src/platform/log.ts';
 
 /** One message of PostgreSQL's protocol: type, length, body. */
@@ -37,3 +38,28 @@ test('a connection that ends in the packet that makes it ready does not end the 
   await expect(client.query('select 1')).rejects.toThrow();
   await database.close();
 });
+
+test.each(['write', 'leases'] as const)(
+  'a connection of %s that ends while it is in use does not end the process',
+  async pool => {
+    const database = createDatabase({ url: inject('serverUrl'), poolSize: 1, readers: 1, log: createLog('silent') });
+    onTestFinished(() => database.close());
+    // A transaction keeps the connection in use; it breaks between two statements, when no query can take the error.
+    const broken = database[pool].transaction().execute(async trx => {
+      const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(trx);
+      await sql`select pg_terminate_backend(${rows[0]?.pid})`.execute(database.read);
+      await expect
+        .poll(() =>
+          sql`select 1`.execute(trx).then(
+            () => 'open',
+            () => 'broken',
+          ),
+        )
+        .toBe('broken');
+      await sql`select 1`.execute(trx);
+    });
+    await expect(broken).rejects.toThrow();
+    const { rows } = await sql<{ one: number }>`select 1 as one`.execute(database[pool]);
+    expect(rows).toEqual([{ one: 1 }]);
+  },
+);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parsePhone, parsePhoneIn, phoneKey } from '../../src/platform/phone.ts';
+import { parsePhone, parsePhoneIn, phoneKey, spellingsOfKey } from '../../src/platform/phone.ts';
 
 /** Numbers of real plans, by country code and the digits that follow it. */
 const PLANS = [
@@ -159,3 +159,24 @@ test('what a national number is read as reads as itself again', () =>
       },
     ),
   ));
+
+test('the spellings of a key are those that have it: each has the key, and a number is among those of its own', () => {
+  const brazil = brazilian.map(({ area, mobile }) => `55${area}9${mobile}`);
+  const mexico = mexican.map(national => `521${national}`);
+  const argentina = argentine.map(national => `549${national}`);
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        brazil,
+        mexico,
+        argentina,
+        number.map(({ country, national }) => country + national),
+      ),
+      digits => {
+        const spellings = spellingsOfKey(phoneKey(digits));
+        expect(spellings).toContain(digits);
+        expect(spellings.map(phoneKey)).toEqual(spellings.map(() => phoneKey(digits)));
+      },
+    ),
+  );
+});

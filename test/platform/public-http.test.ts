@@ -149,7 +149,7 @@ test('what went wrong is told by its code, and what we cut ourselves is not told
   });
   expect(await post({ url: new URL(`http://broken.example:${broken}/`) })).toMatchObject({ reason: 'UND_ERR_SOCKET' });
   expect(await post({ url: at('nowhere.example') })).toMatchObject({ reason: 'ENOTFOUND' });
-  expect(await post({ url: at('nothing.example') })).toMatchObject({ reason: 'the name has no address' });
+  expect(await post({ url: at('nothing.example') })).toMatchObject({ reason: 'the host name does not resolve' });
   expect(await post({ url: new URL('http://refusing.example:1/') })).toMatchObject({ reason: 'ECONNREFUSED' });
   open.answer(() => {});
   const cut = post({ url: at('cut.example') });

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decodeGlobalId, encodeGlobalId, inputId, numericId, uuidOf } from '../../src/global-ids.ts';
-import { merged, type Selection } from '../../src/graphql/selection.ts';
+import { decodeGlobalId, encodeGlobalId, inputId, numericId, uuidOf } from '../../src/core/global-ids.ts';
+import { idFor, isUuid, newId } from '../../src/core/ids.ts';
+import { isoTimestamp } from '../../src/database/database.ts';
+import { type ColumnType, decodeCursor, encodeCursor, escapeLike } from '../../src/database/list-query.ts';
 import { createSecretBox } from '../../src/platform/crypto.ts';
-import { isoTimestamp } from '../../src/platform/database.ts';
-import { idFor, isUuid, newId } from '../../src/platform/ids.ts';
-import { type ColumnType, decodeCursor, encodeCursor, escapeLike } from '../../src/platform/list-query.ts';
 import { isLonger, isStorable, lengthOf } from '../../src/platform/text.ts';
+import { merged, type Selection } from '../../src/schema/selection.ts';
 
 describe('global ids', () => {
   const type = fc.string({ unit: fc.constantFrom(...'ABCabcXYZ'), minLength: 1, maxLength: 20 });
@@ -110,6 +110,20 @@ describe('cursors', () => {
     );
     fc.assert(fc.property(fc.string(), text => void decodeCursor(text, 'o', ['text'])));
   });
+
+  test.each([
+    '2026-02-30T00:00:00Z',
+    '0001-01-01T00:00:00+05:00',
+    '9999-12-31T23:00:00-05:00',
+    '2026-01-01T00:00:00:00Z',
+  ])('with the instant %s, which no row can have, are rejected', text => {
+    expect(decodeCursor(encodeCursor('o', [text]), 'o', ['timestamptz'])).toBeUndefined();
+  });
+
+  test('with the instants that PostgreSQL writes are accepted', () => {
+    for (const text of ['2026-01-31T07:58:39.123456+00:00', '2026-01-31T07:58:39Z'])
+      expect(decodeCursor(encodeCursor('o', [text]), 'o', ['timestamptz'])).toEqual([text]);
+  });
 });
 
 test('in escaped text LIKE finds nothing but the text itself', () => {
@@ -124,7 +138,7 @@ test('in escaped text LIKE finds nothing but the text itself', () => {
 });
 
 describe('a secret box', () => {
-  const box = createSecretBox(new Uint8Array(32).fill(7));
+  const box = createSecretBox({ current: new Uint8Array(32).fill(7) });
 
   test('opens what it sealed, and seals the same secret differently each time', () => {
     fc.assert(
@@ -138,7 +152,7 @@ describe('a secret box', () => {
   });
 
   test('refuses what was changed in one bit, cut short anywhere, made longer, or sealed under another key', () => {
-    const other = createSecretBox(new Uint8Array(32).fill(8));
+    const other = createSecretBox({ current: new Uint8Array(32).fill(8) });
     fc.assert(
       fc.property(fc.string({ maxLength: 20 }), fc.nat(), fc.nat(7), (secret, at, bit) => {
         const sealed = box.seal(secret);
@@ -154,7 +168,7 @@ describe('a secret box', () => {
   });
 
   test.each([0, 16, 31, 33])('takes no key of %i bytes', length =>
-    expect(() => createSecretBox(new Uint8Array(length))).toThrow(RangeError),
+    expect(() => createSecretBox({ current: new Uint8Array(length) })).toThrow(RangeError),
   );
 });
 

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';
+import { postgresWire } from '../../src/database/postgres-wire.ts';
 import { createLog } from '../../src/platform/log.ts';
-import { postgresWire } from '../../src/platform/postgres-wire.ts';
 import { redisWire } from '../../src/platform/redis/wire.ts';
 import { createSignals, type Signals } from '../../src/platform/signals.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

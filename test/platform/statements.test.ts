@@ -1,14 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createDatabase, type Database } from '../../src/platform/database.ts';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { Database } from '../../src/database/database.ts';
+import { raw } from '../../src/database/page.ts';
+import { MAX_PREPARED } from '../../src/database/statements.ts';
 import { createLog } from '../../src/platform/log.ts';
-import { raw } from '../../src/platform/raw-query.ts';
-import { MAX_PREPARED } from '../../src/platform/statements.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
 let db: Database;
 beforeAll(async () => {
   database = await createTestDatabase();
+  // Names of statements are counted in a process: modules of its own, so that those of other test files do not count.
+  vi.resetModules();
+  const { createDatabase } = await import('../../src/database/database.ts');
   db = createDatabase({ url: database.url, poolSize: 1, readers: 1, log: createLog('silent') });
 });
 afterAll(async () => {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { monthOf } from '../../src/features/usage/month.ts';
+import { monthOf } from '../../src/features/tenancy/usage/month.ts';
 import { startGateway, type TestGateway, type TestTenant } from '../support/gateway.ts';
-import { freshPhone, type Rest, restOf, TIMESTAMP } from './client.ts';
+import { newPhone } from '../support/seed.ts';
+import { type Rest, restOf, TIMESTAMP } from './client.ts';
 
 let gateway: TestGateway;
 let tenant: TestTenant;
@@ -22,7 +23,7 @@ const unlimited = (current: number) => ({
   is_unlimited: true,
 });
 
-it('an account is its id, name, subdomain, status and subscription, as the contract writes them', async () => {
+it('an account has an id, name, subdomain, status and subscription, as in the contract', async () => {
   const { status, body, headers } = await rest('GET', '/account');
   expect([status, headers.get('x-request-id')]).toEqual([200, body.meta.request_id]);
   expect(body).toMatchObject({ success: true, message: 'Account' });
@@ -44,7 +45,7 @@ it('an account is its id, name, subdomain, status and subscription, as the contr
 });
 
 it('usage counts contacts, staff, and the conversations and messages of this month', async () => {
-  await rest('POST', '/contacts', { phone: freshPhone() });
+  await rest('POST', '/contacts', { phone: newPhone() });
   await gateway.database.query(
     'insert into monthly_usage (tenant_id, month, shard, messages, conversations) values ($1, $2, 0, 9000, 250), ($1, $2, 3, 1000, 83), ($1, $3, 0, 77, 77)',
     [tenant.id, monthOf(Date.now()), '2020-01-01'],

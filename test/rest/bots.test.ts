@@ -19,7 +19,7 @@ afterAll(() => gateway.stop());
 const base = { name: 'Prices', trigger: 'contains', keywords: ['price'], reply: { text: { text: 'It costs 5.' } } };
 
 describe('bots', () => {
-  it('are made, read, listed, changed and removed', async () => {
+  it('are created, read, listed, updated and deleted', async () => {
     const created = await rest('POST', '/bots', { ...base, keywords: 'price, cost', priority: '7', is_enabled: 1 });
     expect(created.body).toMatchObject({ success: true, message: 'Bot created' });
     expect(created.status).toBe(201);
@@ -89,7 +89,7 @@ describe('bots', () => {
     expect(again.body.data.reply).toEqual(created.body.data.reply);
   });
 
-  it('are made once for an idempotency key', async () => {
+  it('are created once for an idempotency key', async () => {
     const key = { 'idempotency-key': 'bot' };
     const [first, second] = [await rest('POST', '/bots', base, key), await rest('POST', '/bots', base, key)];
     expect(second.body.data).toEqual(first.body.data);

@@ -30,12 +30,5 @@ export function restOf(gateway: TestGateway, { token }: Pick<TestTenant, 'token'
   };
 }
 
-let last = 0;
-/** A phone number that no other contact has. */
-export function freshPhone(): string {
-  last += 1;
-  return `+49151${String(20_000_000 + last)}`;
-}
-
 export const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00$/;
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

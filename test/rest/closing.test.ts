@@ -3,7 +3,7 @@ import { startGateway } from '../support/gateway.ts';
 import { UUID } from './client.ts';
 import { askWhileClosing } from './closing.ts';
 
-it('what comes while the server stops is refused in the words of its address', async () => {
+it('requests during shutdown are refused in the format of their address', async () => {
   const gateway = await startGateway({ env: { PARLEY_V1_SUNSET: '2027-12-31' } });
   const headers = { authorization: `Bearer ${gateway.tenant.token}` };
   const v1 = `/api/v1/${gateway.tenant.slug}`;

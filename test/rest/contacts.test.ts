@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startGateway, type TestGateway, type TestTenant } from '../support/gateway.ts';
-import { freshPhone, type Rest, restOf, TIMESTAMP, UUID } from './client.ts';
+import { newPhone } from '../support/seed.ts';
+import { type Rest, restOf, TIMESTAMP, UUID } from './client.ts';
 
 let gateway: TestGateway;
 let tenant: TestTenant;
@@ -18,8 +19,8 @@ async function label(kind: 'groups' | 'sources' | 'statuses', name: string): Pro
 }
 
 describe('creating a contact', () => {
-  it('takes a phone number alone, and answers 201 with the whole row in the envelope', async () => {
-    const phone = freshPhone();
+  it('needs only a phone number, and answers 201 with the whole row in the envelope', async () => {
+    const phone = newPhone();
     const { status, headers, body } = await rest('POST', '/contacts', { phone });
     expect(status).toBe(201);
     expect(body).toEqual({
@@ -55,7 +56,7 @@ describe('creating a contact', () => {
     expect(headers.get('ratelimit')).toBeTruthy();
   });
 
-  it('takes everything a contact can have, as numbers or text, lists or commas', async () => {
+  it('accepts every field, as numbers or text, as lists or separated by commas', async () => {
     const [group, other, source, state] = [
       await label('groups', 'VIP'),
       await label('groups', 'Press'),
@@ -68,7 +69,7 @@ describe('creating a contact', () => {
       company: 'Engines Ltd',
       type: 'Customer',
       email: 'ada@example.org',
-      phone: freshPhone(),
+      phone: newPhone(),
       description: 'Notes',
       city: 'London',
       state: 'England',
@@ -107,7 +108,7 @@ describe('creating a contact', () => {
     });
   });
 
-  it('names every field that is wrong, in its own names', async () => {
+  it('reports every invalid field under its name on the wire', async () => {
     const wrongTypes = await rest('POST', '/contacts', {
       firstname: {},
       type: 'boss',
@@ -143,9 +144,9 @@ describe('creating a contact', () => {
     ]);
   });
 
-  it('names what does not exist by the field that named it', async () => {
+  it('reports an unknown id under the field that contains it', async () => {
     const { status, body } = await rest('POST', '/contacts', {
-      phone: freshPhone(),
+      phone: newPhone(),
       source_id: 9_999,
       status_id: 9_999,
       assigned_id: 9_999,
@@ -156,31 +157,31 @@ describe('creating a contact', () => {
   });
 
   it('refuses a phone number or an e-mail address that another contact has', async () => {
-    const [phone, email] = [freshPhone(), 'taken@example.org'];
+    const [phone, email] = [newPhone(), 'taken@example.org'];
     await rest('POST', '/contacts', { phone, email });
     const again = await rest('POST', '/contacts', { phone });
     expect(again.status).toBe(422);
     expect(again.body.error.details).toHaveProperty('phone');
-    const sameMail = await rest('POST', '/contacts', { phone: freshPhone(), email });
+    const sameMail = await rest('POST', '/contacts', { phone: newPhone(), email });
     expect(sameMail.body.error.details).toHaveProperty('email');
   });
 
-  it('refuses what is beyond the plan', async () => {
+  it('answers 403 beyond the limit of the plan', async () => {
     const small = await gateway.addTenant({ plan: 'starter', channel: false });
     await gateway.database.query(
       'update tenant_usage set contacts_maximum = 0, contacts_ceiling = contacts where tenant_id = $1',
       [small.id],
     );
-    const { status, body } = await restOf(gateway, small)('POST', '/contacts', { phone: freshPhone() });
+    const { status, body } = await restOf(gateway, small)('POST', '/contacts', { phone: newPhone() });
     expect(status).toBe(403);
     expect(body.error).toMatchObject({ code: 'FEATURE_LIMIT_EXCEEDED', details: { feature: 'contacts', maximum: 0 } });
   });
 
   it('stores half a surrogate pair as any encoder would, and refuses U+0000', async () => {
-    const half = await rest('POST', '/contacts', `{"phone":"${freshPhone()}","firstname":"A\\ud800"}`);
+    const half = await rest('POST', '/contacts', `{"phone":"${newPhone()}","firstname":"A\\ud800"}`);
     expect(half.status).toBe(201);
     expect(half.body.data.firstname).toBe('A\ufffd');
-    const nul = await rest('POST', '/contacts', `{"phone":"${freshPhone()}","city":"A\\u0000"}`);
+    const nul = await rest('POST', '/contacts', `{"phone":"${newPhone()}","city":"A\\u0000"}`);
     expect(nul.status).toBe(422);
     expect(nul.body.error.details).toHaveProperty('city');
   });
@@ -190,7 +191,7 @@ describe('one contact', () => {
   it('is read, changed and removed', async () => {
     const group = await label('groups', 'Readers');
     const created = await rest('POST', '/contacts', {
-      phone: freshPhone(),
+      phone: newPhone(),
       firstname: 'Ada',
       company: 'Engines',
       groups: [group],
@@ -222,9 +223,9 @@ describe('one contact', () => {
     expect((await rest('PATCH', path, { firstname: 'x' })).status).toBe(404);
   });
 
-  it('stays as it was where a PATCH says nothing', async () => {
+  it('keeps the fields that a PATCH leaves out', async () => {
     const created = await rest('POST', '/contacts', {
-      phone: freshPhone(),
+      phone: newPhone(),
       firstname: 'Ada',
       email: 'still@example.org',
     });
@@ -236,7 +237,7 @@ describe('one contact', () => {
   it('can be sent back as it was read', async () => {
     const group = await label('groups', 'Round trip');
     const created = await rest('POST', '/contacts', {
-      phone: freshPhone(),
+      phone: newPhone(),
       firstname: 'Ada',
       country_id: 276,
       groups: [group],
@@ -248,8 +249,8 @@ describe('one contact', () => {
     expect(body.data).toMatchObject(row);
   });
 
-  it('shows only the fields that are asked for, and what is included', async () => {
-    const created = await rest('POST', '/contacts', { phone: freshPhone() });
+  it('shows the requested fields and the included objects only', async () => {
+    const created = await rest('POST', '/contacts', { phone: newPhone() });
     const { id, phone } = created.body.data;
     expect((await rest('GET', `/contacts/${id}?fields=phone,id`)).body.data).toEqual({ id, phone });
     expect((await rest('GET', `/contacts/${id}?fields=id&include=source`)).body.data).toEqual({ id, source: null });
@@ -269,8 +270,8 @@ describe('one contact', () => {
     },
   );
 
-  it('of another tenant does not exist, word for word', async () => {
-    const { body } = await rest('POST', '/contacts', { phone: freshPhone() });
+  it('of another tenant is not found, with the same message', async () => {
+    const { body } = await rest('POST', '/contacts', { phone: newPhone() });
     const stranger = restOf(gateway, await gateway.addTenant({ plan: 'standard', channel: false }));
     const [foreign, missing] = [
       await stranger('GET', `/contacts/${body.data.id}`),
@@ -288,15 +289,15 @@ describe('a batch of contacts', () => {
   const create = (contacts: unknown, options?: object) =>
     rest('POST', '/contacts/batch', { contacts, ...(options && { options }) });
 
-  it('is answered without the envelope: what was made, and what was not and why', async () => {
-    const [phone, twice] = [freshPhone(), freshPhone()];
+  it('is answered without the envelope: created rows, and faults by row', async () => {
+    const [phone, twice] = [newPhone(), newPhone()];
     await rest('POST', '/contacts', { phone });
     const rows = [
       { phone: twice, firstname: 'Ada' },
       { phone },
       { phone: twice },
       { phone: 'x' },
-      { phone: freshPhone(), firstname: {} },
+      { phone: newPhone(), firstname: {} },
       'no object',
       { firstname: 'no phone' },
     ];
@@ -328,12 +329,12 @@ describe('a batch of contacts', () => {
   });
 
   it('shows in `created` the same row as GET does', async () => {
-    const { body } = await create([{ phone: freshPhone(), country_id: 276 }]);
+    const { body } = await create([{ phone: newPhone(), country_id: 276 }]);
     expect((await rest('GET', `/contacts/${body.created[0].id}`)).body.data).toEqual(body.created[0]);
   });
 
-  it('passes over duplicates where that is asked', async () => {
-    const phone = freshPhone();
+  it('skips duplicates with skip_duplicates', async () => {
+    const phone = newPhone();
     const { body } = await create([{ phone }, { phone }], { skip_duplicates: 'true' });
     expect(body).toMatchObject({
       success: true,
@@ -342,9 +343,9 @@ describe('a batch of contacts', () => {
     });
   });
 
-  it('undoes everything at the first error where that is asked, and accounts for every row', async () => {
-    const phone = freshPhone();
-    const { status, body } = await create([{ phone }, { phone: freshPhone(), city: [] }], { continue_on_error: false });
+  it('rolls back at the first error without continue_on_error, and accounts for every row', async () => {
+    const phone = newPhone();
+    const { status, body } = await create([{ phone }, { phone: newPhone(), city: [] }], { continue_on_error: false });
     expect(status).toBe(200);
     expect(body).toMatchObject({
       success: false,
@@ -355,18 +356,18 @@ describe('a batch of contacts', () => {
     expect((await rest('GET', `/contacts?search=${encodeURIComponent(phone)}`)).body.data).toEqual([]);
   });
 
-  it('takes 1 to 1,000 rows', async () => {
+  it('has 1 to 1,000 rows', async () => {
     for (const contacts of [undefined, 'x', {}, [], Array.from({ length: 1_001 }, () => ({ phone: '1' }))]) {
       const { status, body } = await create(contacts);
       expect(status).toBe(422);
       expect(body.error.details).toHaveProperty('contacts');
     }
-    const full = await create(Array.from({ length: 1_000 }, () => ({ phone: freshPhone() })));
+    const full = await create(Array.from({ length: 1_000 }, () => ({ phone: newPhone() })));
     expect(full.body.summary).toEqual({ total: 1_000, created: 1_000, skipped: 0, failed: 0 });
   });
 
   it('is removed by ids; unknown ones are failed', async () => {
-    const { body } = await create([{ phone: freshPhone() }, { phone: freshPhone() }]);
+    const { body } = await create([{ phone: newPhone() }, { phone: newPhone() }]);
     const ids = body.created.map(({ id }: { id: number }) => id);
     const removed = await rest('DELETE', '/contacts/batch', { ids: [...ids, 999_999] });
     expect(removed.status).toBe(200);

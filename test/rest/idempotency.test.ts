@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startGateway, type TestGateway, type TestTenant } from '../support/gateway.ts';
-import { freshPhone, type Rest, restOf } from './client.ts';
+import { eventually, startGateway, type TestGateway, type TestTenant } from '../support/gateway.ts';
+import { newPhone } from '../support/seed.ts';
+import { type Rest, restOf } from './client.ts';
 
 let gateway: TestGateway;
 let tenant: TestTenant;
@@ -23,9 +24,9 @@ const contactsWith = async (phone: string): Promise<number> =>
   (await gateway.database.query('select id from contacts where tenant_id = $1 and phone = $2', [tenant.id, phone]))
     .length;
 
-describe('a request that is repeated with its key', () => {
-  it('is done once and answered word for word', async () => {
-    const [key, phone] = [freshKey(), freshPhone()];
+describe('a repeated request with its key', () => {
+  it('is executed once and gets the first answer, word for word', async () => {
+    const [key, phone] = [freshKey(), newPhone()];
     const first = await rest('POST', '/contacts', { phone }, keyed(key));
     expect(first.status).toBe(201);
     expect(first.headers.get('idempotency-replayed')).toBeNull();
@@ -37,11 +38,12 @@ describe('a request that is repeated with its key', () => {
     expect(second.text).toBe(first.text);
     expect(second.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'));
     await rest('DELETE', `/contacts/${first.body.data.id}`);
-    expect((await rest('POST', '/contacts', { phone }, keyed(key))).text).toBe(first.text);
+    // It told of a person who is erased.
+    expect((await rest('POST', '/contacts', { phone }, keyed(key))).status).toBe(404);
   });
 
   it('is the same with the key in quotes, and with its fields in another order', async () => {
-    const [key, phone] = [freshKey(), freshPhone()];
+    const [key, phone] = [freshKey(), newPhone()];
     const first = await rest('POST', '/contacts', { phone, firstname: 'Ada' }, keyed(key));
     expect((await rest('POST', '/contacts', { firstname: 'Ada', phone }, keyed(`"${key}"`))).text).toBe(first.text);
   });
@@ -50,12 +52,8 @@ describe('a request that is repeated with its key', () => {
     ['POST', '/groups', () => ({ name: `Group ${freshKey()}` })],
     ['POST', '/sources', () => ({ name: `Source ${freshKey()}` })],
     ['POST', '/statuses', () => ({ name: `Status ${freshKey()}` })],
-    [
-      'POST',
-      '/contacts/batch',
-      () => ({ contacts: [{ phone: freshPhone() }, { phone: freshPhone() }, { phone: 'x' }] }),
-    ],
-    ['POST', '/messages/text', () => ({ phone: freshPhone(), message: 'Once' })],
+    ['POST', '/contacts/batch', () => ({ contacts: [{ phone: newPhone() }, { phone: newPhone() }, { phone: 'x' }] })],
+    ['POST', '/messages/text', () => ({ phone: newPhone(), message: 'Once' })],
   ] as const)('%s %s is done once', async (method, path, make) => {
     const [key, body] = [freshKey(), make()];
     const first = await rest(method, path, body, keyed(key));
@@ -70,7 +68,7 @@ describe('a request that is repeated with its key', () => {
 
   it('is done once for changes and for members too', async () => {
     const group = (await rest('POST', '/groups', { name: 'Keyed' })).body.data.id;
-    const contact = (await rest('POST', '/contacts', { phone: freshPhone() })).body.data.id;
+    const contact = (await rest('POST', '/contacts', { phone: newPhone() })).body.data.id;
     for (const [method, path, body] of [
       ['PATCH', `/groups/${group}`, { name: 'Keyed again' }],
       ['PATCH', `/contacts/${contact}`, { firstname: 'Ada' }],
@@ -83,8 +81,8 @@ describe('a request that is repeated with its key', () => {
     }
   });
 
-  it('sends one message, however often and however much at once it is asked for', async () => {
-    const [key, phone] = [freshKey(), freshPhone()];
+  it('sends one message, however often it is sent, also concurrently', async () => {
+    const [key, phone] = [freshKey(), newPhone()];
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => rest('POST', '/messages/text', { phone, message: 'Once' }, keyed(key))),
     );
@@ -97,8 +95,8 @@ describe('a request that is repeated with its key', () => {
     expect(await contactsWith(phone)).toBe(1);
   });
 
-  it('makes one contact, however much at once it is asked for', async () => {
-    const [key, phone] = [freshKey(), freshPhone()];
+  it('creates one contact when sent concurrently', async () => {
+    const [key, phone] = [freshKey(), newPhone()];
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => rest('POST', '/contacts', { phone }, keyed(key))),
     );
@@ -108,7 +106,7 @@ describe('a request that is repeated with its key', () => {
   });
 
   it('keeps its 202, with the preference that was applied', async () => {
-    const [key, body] = [freshKey(), { phone: freshPhone(), message: 'Later' }];
+    const [key, body] = [freshKey(), { phone: newPhone(), message: 'Later' }];
     const first = await rest('POST', '/messages/text', body, { ...keyed(key), prefer: 'respond-async' });
     const second = await rest('POST', '/messages/text', body, { ...keyed(key), prefer: 'respond-async' });
     expect([second.status, second.text, second.headers.get('preference-applied')]).toEqual([
@@ -118,20 +116,20 @@ describe('a request that is repeated with its key', () => {
     ]);
   });
 
-  it('is refused again where the network refused the message: it is not sent a second time', async () => {
-    const [key, phone] = [freshKey(), freshPhone()];
+  it('gets the same refusal of the network: the message is not sent again', async () => {
+    const [key, phone] = [freshKey(), newPhone()];
     gateway.emulator.setFaults({ next: [{ errorCode: 131_026, to: phone }] });
     const first = await rest('POST', '/messages/text', { phone, message: 'Hello' }, keyed(key));
     expect(first.body.error.code).toBe('MESSAGE_SEND_FAILED');
     const second = await rest('POST', '/messages/text', { phone, message: 'Hello' }, keyed(key));
-    expect([second.status, second.text, second.headers.get('idempotency-replayed')]).toEqual([500, first.text, 'true']);
+    expect([second.status, second.text, second.headers.get('idempotency-replayed')]).toEqual([422, first.text, 'true']);
     expect(gateway.emulator.sent({ to: phone }).matched).toBe(0);
   });
 });
 
 describe('a key', () => {
   it('of a request that was not valid can be used again', async () => {
-    const [key, phone] = [freshKey(), freshPhone()];
+    const [key, phone] = [freshKey(), newPhone()];
     expect((await rest('POST', '/contacts', { phone, email: 'no' }, keyed(key))).status).toBe(422);
     expect((await rest('POST', '/contacts', { phone }, keyed(key))).status).toBe(201);
   });
@@ -142,27 +140,33 @@ describe('a key', () => {
     for (const [method, path, body] of [
       ['POST', '/groups', { name: 'Two' }],
       ['POST', '/sources', { name: 'One' }],
-      ['POST', '/messages/text', { phone: freshPhone(), message: 'x' }],
+      ['POST', '/messages/text', { phone: newPhone(), message: 'x' }],
     ] as const) {
       const answer = await rest(method, path, body, keyed(key));
       expect([answer.status, answer.body.error.code]).toEqual([422, 'IDEMPOTENCY_MISMATCH']);
     }
   });
 
-  it('whose first request has not answered yet is a conflict; later its result is told again', async () => {
-    const [key, phone] = [freshKey(), freshPhone()];
+  it('whose first request is still running is a conflict, and afterwards gets its answer', async () => {
+    const [key, body] = [freshKey(), { phone: newPhone(), message: 'Slow' }];
+    gateway.emulator.setFaults({ window: 'open', next: [{ latencyMs: 1_500, to: body.phone }] });
+    const first = rest('POST', '/messages/text', body, keyed(key));
+    await eventually(async () => {
+      const rows = await gateway.database.query('select from messages where body = $1', ['Slow']);
+      expect(rows).toHaveLength(1);
+    });
+    const early = await rest('POST', '/messages/text', body, keyed(key));
+    expect([early.status, early.body.error?.code]).toEqual([409, 'CONFLICT']);
+    const { status, text } = await first;
+    const late = await rest('POST', '/messages/text', body, keyed(key));
+    expect([status, late.text, late.headers.get('idempotency-replayed')]).toEqual([200, text, 'true']);
+    gateway.emulator.resetFaults();
+  });
+
+  it('whose first request died before its answer was stored gets an answer made from its result', async () => {
+    const [key, phone] = [freshKey(), newPhone()];
     const first = await rest('POST', '/contacts', { phone }, keyed(key));
-    // As if the process had died between its work and its answer.
-    await gateway.database.query('update idempotency_keys set answer = null where tenant_id = $1 and key = $2', [
-      tenant.id,
-      key,
-    ]);
-    const early = await rest('POST', '/contacts', { phone }, keyed(key));
-    expect([early.status, early.body.error.code]).toEqual([409, 'CONFLICT']);
-    await gateway.database.query(
-      `update idempotency_keys set created_at = now() - interval '1 minute' where tenant_id = $1 and key = $2`,
-      [tenant.id, key],
-    );
+    await gateway.database.query('update idempotency_keys set answer = null where tenant_id = $1', [tenant.id]);
     const late = await rest('POST', '/contacts', { phone }, keyed(key));
     expect([late.status, late.headers.get('idempotency-replayed')]).toEqual([201, 'true']);
     expect(late.body.data).toEqual(first.body.data);
@@ -172,7 +176,7 @@ describe('a key', () => {
     expect((await rest('POST', '/groups', { name: 'Short' }, keyed('x'.repeat(255)))).status).toBe(201);
     for (const [method, path, body] of [
       ['POST', '/groups', { name: 'Long' }],
-      ['POST', '/messages/text', { phone: freshPhone(), message: 'x' }],
+      ['POST', '/messages/text', { phone: newPhone(), message: 'x' }],
     ] as const) {
       const { status, body: answer } = await rest(method, path, body, keyed('x'.repeat(256)));
       expect([status, Object.keys(answer.error.details)]).toEqual([422, ['Idempotency-Key']]);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { freshPhone, type Rest, restOf, TIMESTAMP } from './client.ts';
+import { newPhone } from '../support/seed.ts';
+import { type Rest, restOf, TIMESTAMP } from './client.ts';
 
 let gateway: TestGateway;
 let rest: Rest;
@@ -12,14 +13,14 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 
 const contact = async (fields: object = {}): Promise<number> =>
-  (await rest('POST', '/contacts', { phone: freshPhone(), ...fields })).body.data.id;
+  (await rest('POST', '/contacts', { phone: newPhone(), ...fields })).body.data.id;
 
 describe.each([
   ['groups', 'Group', { contacts_count: 0 }],
   ['sources', 'Source', {}],
   ['statuses', 'Status', { color: expect.stringMatching(/^#[0-9A-F]{6}$/) }],
 ])('%s', (path, type, more) => {
-  it('are made, read, listed, changed and removed', async () => {
+  it('are created, read, listed, updated and deleted', async () => {
     const created = await rest('POST', `/${path}`, { name: ' First ' });
     expect(created.status).toBe(201);
     const row = {
@@ -87,7 +88,7 @@ describe('a status', () => {
 });
 
 describe('sources and statuses in use', () => {
-  it('cannot be removed', async () => {
+  it('cannot be deleted', async () => {
     const source = (await rest('POST', '/sources', { name: 'In use' })).body.data.id;
     const status = (await rest('POST', '/statuses', { name: 'In use' })).body.data.id;
     const id = await contact({ source_id: source, status_id: status });
@@ -101,7 +102,7 @@ describe('sources and statuses in use', () => {
 });
 
 describe('the members of a group', () => {
-  it('are added and removed; only changes are counted', async () => {
+  it('are added and removed, and only changes are counted', async () => {
     const group = (await rest('POST', '/groups', { name: 'Members' })).body.data.id;
     const [one, two] = [await contact(), await contact()];
     const path = `/groups/${group}/contacts`;

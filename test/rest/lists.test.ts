@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type FilterKind, operatorsOf } from '../../src/rest/filter.ts';
-import { ROUTES_V2 } from '../../src/rest/v2/register.ts';
+import { type FilterKind, operatorsOf } from '../../src/rest/runtime/filter.ts';
+import { ROUTES_V2 } from '../../src/rest/v2/api.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { type Rest, restOf } from './client.ts';
 
@@ -37,7 +37,7 @@ const names = async (query: string): Promise<string[]> =>
   (await rest('GET', `/contacts?${query}`)).body.data.map((row: { firstname: string }) => row.firstname);
 
 describe('a list', () => {
-  it('tells which page of what it is, with addresses of the others that keep every parameter', async () => {
+  it('has its page numbers, and links to other pages that keep every parameter', async () => {
     const { body } = await rest('GET', '/contacts?per_page=3&page=2&sort=firstname&q=engines&fields=firstname');
     const address = (page: number) =>
       `${gateway.url}/api/v2/contacts?per_page=3&sort=firstname&q=engines&fields=firstname&page=${page}`;
@@ -54,14 +54,14 @@ describe('a list', () => {
     });
   });
 
-  it('has 15 rows a page, newest first, where nothing is asked', async () => {
+  it('has 15 rows a page, newest first, by default', async () => {
     const { body } = await rest('GET', '/contacts');
     expect(body.meta.pagination).toEqual({ current_page: 1, per_page: 15, total: 7, last_page: 1, from: 1, to: 7 });
     expect(body.links).toMatchObject({ prev: null, next: null });
     expect(body.data[0].firstname).toBe('Gus');
   });
 
-  it('is empty beyond its end, and leads back', async () => {
+  it('is empty beyond its end, with a link back', async () => {
     const { body } = await rest('GET', '/contacts?page=9&per_page=5');
     expect(body.data).toEqual([]);
     expect(body.meta.pagination).toEqual({
@@ -103,7 +103,7 @@ describe('a list', () => {
     expect(await names(`filter[source_id]=${source}`)).toEqual(['Ada']);
   });
 
-  it('includes objects where that is asked, and reads nothing that is not shown', async () => {
+  it('reads included objects, and nothing that is not shown', async () => {
     const { body } = await rest('GET', '/contacts?include=groups,source,status&sort=firstname&per_page=1');
     expect(body.data[0]).toMatchObject({
       firstname: 'Ada',
@@ -124,15 +124,22 @@ describe('a list', () => {
   });
 
   it.each([
-    ['/contacts?fields=phone,updated_at&per_page=1', /from contacts c/, ['id', 'phone', 'updated_at']],
-    ['/contacts?fields=group_id', /from contacts c/, ['id']],
-    ['/contacts?fields=country_id,is_opted_out', /from contacts c/, ['id', 'country_id', 'opted_out_at']],
-    ['/groups?fields=name', /from groups l/, ['id', 'name', 'k0']],
-    ['/sources?fields=id', /from sources l/, ['id', 'k0']],
-    ['/statuses?fields=color', /from statuses l/, ['id', 'color', 'k0']],
-    ['/messages?fields=status,sent_at', /from messages m/, ['id', 'status', 'sent_at', 'k0']],
-    ['/messages?fields=url', /from messages m/, ['id', 'type', 'content', 'k0']],
-  ])('%s reads the columns of what is shown, and no others', async (path, from, columns) => {
+    [
+      '/contacts?fields=phone,updated_at&per_page=1',
+      /from contacts c where c\.tenant_id = \$1 .*limit/s,
+      ['id', 'phone', 'updated_at'],
+    ],
+    ['/contacts?fields=group_id', /from contacts c where c\.tenant_id = \$1 .*limit/s, ['id']],
+    [
+      '/contacts?fields=country_id,is_opted_out',
+      /from contacts c where c\.tenant_id = \$1 .*limit/s,
+      ['id', 'country_id', 'opted_out_at'],
+    ],
+    ['/groups?fields=name', /from groups l where l\.tenant_id = \$1 .*limit/s, ['id', 'name', 'k0']],
+    ['/sources?fields=id', /from sources l where l\.tenant_id = \$1 .*limit/s, ['id', 'k0']],
+    ['/statuses?fields=color', /from statuses l where l\.tenant_id = \$1 .*limit/s, ['id', 'color', 'k0']],
+    ['/messages?fields=url', /from messages m where m\.tenant_id = \$1 .*limit/s, ['id', 'type', 'content', 'k0']],
+  ])('%s reads only the columns of the shown fields', async (path, from, columns) => {
     gateway.statements.length = 0;
     expect((await rest('GET', path)).status).toBe(200);
     const [text = '', ...others] = gateway.statements.filter(sql => from.test(sql) && !/count\(/.test(sql));
@@ -141,6 +148,16 @@ describe('a list', () => {
       /select ((?:(?!select).)*?) from (?:contacts c|groups l|sources l|statuses l|messages m)\b/.exec(text) ?? [];
     const names = list.split(', ').map(column => column.replace(/^\w\.\w+ as |^\w\./, ''));
     expect(names).toEqual(columns);
+  });
+
+  it('of messages looks up states for the rows of the page alone, and of those the columns that are shown', async () => {
+    gateway.statements.length = 0;
+    expect((await rest('GET', '/messages?fields=status,sent_at')).status).toBe(200);
+    expect(gateway.statements.filter(sql => /from messages m/.test(sql) && !/count\(/.test(sql))).toEqual([
+      expect.stringMatching(
+        /^select m\.id, s\.status, s\.sent_at, m\.k0\s+from \(select m\.id, m\.id as k0 from messages m .* limit .*\) m join message_states s/,
+      ),
+    ]);
   });
 
   it('of groups counts members only where the count is shown', async () => {
@@ -165,7 +182,7 @@ describe('a list', () => {
     },
   );
 
-  it('costs one statement and its count, however much is shown', async () => {
+  it('costs one statement and its count, whatever is shown', async () => {
     gateway.statements.length = 0;
     await rest('GET', '/contacts?include=groups,source,status');
     expect(
@@ -175,7 +192,7 @@ describe('a list', () => {
     ).toHaveLength(2);
   });
 
-  it('takes every operator on everything that it is filtered by, and every key that it is sorted by', async () => {
+  it('supports every operator of every filter, and every sort key', async () => {
     const values = { text: 'a', word: 'sent', id: '1', time: '2026-01-01', flag: 'true' };
     const valueFor = (kind: FilterKind): string =>
       typeof kind === 'string' ? values[kind] : `${Object.keys(kind)[0]}`;
@@ -215,6 +232,8 @@ describe('a list', () => {
     ['/contacts?filter[type][almost]=1', 'filter.type'],
     ['/contacts?filter[status_id]=new', 'filter.status_id'],
     ['/contacts?filter[created_at]=soon', 'filter.created_at'],
+    ['/contacts?filter[created_at][gte]=2026-02-30', 'filter.created_at'],
+    ['/contacts?filter[created_at][gte]=2026-01-31 at noon (2)', 'filter.created_at'],
     ['/contacts?filter=1', 'filter'],
     ['/contacts?sort=phone', 'sort'],
     ['/contacts?fields=password', 'fields'],
@@ -238,7 +257,7 @@ describe('a list', () => {
     expect(Object.keys(body.error.details)).toEqual([parameter]);
   });
 
-  it('believes a proxy about its address only where that is configured', async () => {
+  it('trusts the address of a proxy only if configured', async () => {
     const { body } = await rest('GET', '/contacts?per_page=1', undefined, { 'x-forwarded-host': 'elsewhere.example' });
     expect(body.links.next).toBe(`${gateway.url}/api/v2/contacts?per_page=1&page=2`);
   });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { eventually, startGateway, type TestGateway, type TestTenant } from '../support/gateway.ts';
-import { freshPhone, type Rest, restOf, TIMESTAMP, UUID } from './client.ts';
+import { newPhone } from '../support/seed.ts';
+import { type Rest, restOf, TIMESTAMP, UUID } from './client.ts';
 
 let gateway: TestGateway;
 let tenant: TestTenant;
@@ -20,8 +21,8 @@ afterAll(() => gateway.stop());
 const send = (body: object, headers?: Record<string, string>) => rest('POST', '/messages/text', body, headers);
 
 describe('sending a text', () => {
-  it('answers with the network’s id once the network took the message', async () => {
-    const phone = freshPhone();
+  it('answers with the network’s id once the network accepted the message', async () => {
+    const phone = newPhone();
     const { status, body } = await send({ phone, message: 'Hello', preview_url: true });
     expect(status).toBe(200);
     expect(body.data).toEqual({
@@ -39,7 +40,7 @@ describe('sending a text', () => {
     expect(gateway.emulator.sent({ to: phone }).matched).toBe(1);
   });
 
-  it('makes the contact from what is known of the person, and fills merge fields from it', async () => {
+  it('creates the contact from `contact`, and fills merge fields from it', async () => {
     const group = (await rest('POST', '/groups', { name: 'Sent' })).body.data.id;
     const contact = {
       firstname: 'Ada',
@@ -48,7 +49,7 @@ describe('sending a text', () => {
       country: '826',
       groups: [group],
     };
-    const { body } = await send({ phone: freshPhone(), message: 'Hello @{contact_first_name}', contact });
+    const { body } = await send({ phone: newPhone(), message: 'Hello @{contact_first_name}', contact });
     expect(body.data.message).toBe('Hello Ada');
     const made = await rest('GET', `/contacts/${body.data.contact_id}`);
     expect(made.body.data).toMatchObject({
@@ -60,8 +61,8 @@ describe('sending a text', () => {
     });
   });
 
-  it('takes a contact’s id, quoted or bare, instead of a number', async () => {
-    const created = await rest('POST', '/contacts', { phone: freshPhone() });
+  it('accepts a contact’s id, quoted or bare, instead of a number', async () => {
+    const created = await rest('POST', '/contacts', { phone: newPhone() });
     const { id, phone } = created.body.data;
     for (const contact_id of [id, String(id)])
       expect((await send({ contact_id, message: 'Hello' })).body.data).toMatchObject({
@@ -72,10 +73,10 @@ describe('sending a text', () => {
     expect([missing.status, missing.body.error.message]).toEqual([404, 'Contact not found.']);
   });
 
-  it('answers 202 at once where the caller prefers that', async () => {
+  it('answers 202 at once with Prefer: respond-async', async () => {
     gateway.emulator.setFaults({ latencyMs: 400 });
     const { status, headers, body } = await send(
-      { phone: freshPhone(), message: 'Hello' },
+      { phone: newPhone(), message: 'Hello' },
       { prefer: 'respond-async, wait=10' },
     );
     expect(status).toBe(202);
@@ -92,17 +93,14 @@ describe('sending a text', () => {
 
   it('needs no more than messages:send', async () => {
     const token = await gateway.addToken(tenant, { scopes: ['messages:send'] });
-    const { status, body } = await send(
-      { phone: freshPhone(), message: 'Hello' },
-      { authorization: `Bearer ${token}` },
-    );
+    const { status, body } = await send({ phone: newPhone(), message: 'Hello' }, { authorization: `Bearer ${token}` });
     expect([status, body.data?.phone]).toEqual([200, expect.stringMatching(/^\d+$/)]);
   });
 
-  it('tells why the network refused, and keeps that with the message', async () => {
+  it('answers with the network’s reason for a refusal, and stores it with the message', async () => {
     gateway.emulator.setFaults({ next: [{ errorCode: 131_026 }] });
-    const { status, body } = await send({ phone: freshPhone(), message: 'Hello' });
-    expect(status).toBe(500);
+    const { status, body } = await send({ phone: newPhone(), message: 'Hello' });
+    expect(status).toBe(422);
     expect(body.error).toMatchObject({
       code: 'MESSAGE_SEND_FAILED',
       details: { provider: { code: 131_026, title: expect.any(String), details: expect.any(String) } },
@@ -111,57 +109,73 @@ describe('sending a text', () => {
     expect(row.body.data).toMatchObject({ status: 'failed', status_message: { code: 131_026 }, message_id: null });
   });
 
-  it('names what is wrong in the names of this interface', async () => {
+  it('stays queued if the network asks to wait, or stops the channel', async () => {
+    const waits = await Promise.all(
+      // A quota, and credentials that are refused.
+      [80_007, 190].map(async errorCode => {
+        const own = await gateway.addTenant({ plan: 'standard' });
+        const phone = newPhone();
+        gateway.emulator.setFaults({ next: [{ errorCode, to: phone, count: 100 }] });
+        return restOf(gateway, own)('POST', '/messages/text', { phone, message: 'Hello' });
+      }),
+    );
+    for (const { status, body } of waits)
+      expect([status, body.data.status, body.data.message_id, body.message]).toEqual([
+        200,
+        'queued',
+        null,
+        'Message queued',
+      ]);
+  });
+
+  it('reports faults under the names of the wire', async () => {
     const cases: [object, string[]][] = [
       [{}, ['message', 'phone']],
       [{ phone: '12', message: 'x' }, ['phone']],
       [{ phone: {}, message: [] }, ['message', 'phone']],
       [{ phone: Buffer.from('Contact:1').toString('base64url'), message: 'x' }, ['phone']],
       [{ contact_id: 'x', message: 'x' }, ['contact_id']],
-      [{ phone: freshPhone(), message: 'x'.repeat(4_097) }, ['message']],
-      [{ phone: freshPhone(), message: '@{contact_shoe_size}' }, ['message']],
-      [{ phone: freshPhone(), message: 'x', preview_url: 'perhaps' }, ['preview_url']],
-      [{ phone: freshPhone(), message: 'x', contact: 'Ada' }, ['contact']],
+      [{ phone: newPhone(), message: 'x'.repeat(4_097) }, ['message']],
+      [{ phone: newPhone(), message: '@{contact_shoe_size}' }, ['message']],
+      [{ phone: newPhone(), message: 'x', preview_url: 'perhaps' }, ['preview_url']],
+      [{ phone: newPhone(), message: 'x', contact: 'Ada' }, ['contact']],
       [
-        { phone: freshPhone(), message: 'x', contact: { firstname: {}, country: 'Atlantis' } },
+        { phone: newPhone(), message: 'x', contact: { firstname: {}, country: 'Atlantis' } },
         ['contact.country', 'contact.firstname'],
       ],
-      [
-        { phone: freshPhone(), message: 'x', contact: { email: 'no', country: 1 } },
-        ['contact.country', 'contact.email'],
-      ],
+      [{ phone: newPhone(), message: 'x', contact: { email: 'no', country: 1 } }, ['contact.country', 'contact.email']],
     ];
     for (const [input, fields] of cases) {
       const { status, body } = await send(input);
       expect([status, Object.keys(body.error.details).sort()]).toEqual([422, fields]);
     }
-    const stranger = await send({ phone: freshPhone(), message: 'x', contact: { assigned_id: 9_999 } });
+    const stranger = await send({ phone: newPhone(), message: 'x', contact: { assigned_id: 9_999 } });
     expect(Object.keys(stranger.body.error.details)).toEqual([expect.stringMatching(/assigned_id$/)]);
     expect(
-      (await send({ phone: freshPhone(), message: '@{contact_shoe_size}' })).body.error.details.message[0],
+      (await send({ phone: newPhone(), message: '@{contact_shoe_size}' })).body.error.details.message[0],
     ).toContain('contact_first_name');
   });
 
-  it('is refused to those who asked not to be messaged, outside the window, and without a channel', async () => {
-    const gone = await rest('POST', '/contacts', { phone: freshPhone() });
+  it('is refused for opted-out contacts, outside the window, and without a channel', async () => {
+    const gone = await rest('POST', '/contacts', { phone: newPhone() });
     await rest('PATCH', `/contacts/${gone.body.data.id}`, { is_opted_out: true });
     const optedOut = await send({ contact_id: gone.body.data.id, message: 'Hello' });
     expect([optedOut.status, optedOut.body.error.code]).toEqual([403, 'CONTACT_OPTED_OUT']);
     expect(optedOut.body.error.details.opted_out_at).toMatch(TIMESTAMP);
 
     const strict = restOf(gateway, await gateway.addTenant({ plan: 'standard', windowPolicy: 'refuse' }));
-    const closed = await strict('POST', '/messages/text', { phone: freshPhone(), message: 'Hello' });
+    const closed = await strict('POST', '/messages/text', { phone: newPhone(), message: 'Hello' });
     expect([closed.status, closed.body.error.code]).toEqual([422, 'OUTSIDE_SERVICE_WINDOW']);
 
     const silent = restOf(gateway, await gateway.addTenant({ plan: 'standard', channel: false }));
-    const unconfigured = await silent('POST', '/messages/text', { phone: freshPhone(), message: 'Hello' });
+    const unconfigured = await silent('POST', '/messages/text', { phone: newPhone(), message: 'Hello' });
     expect([unconfigured.status, unconfigured.body.error.code]).toEqual([422, 'MESSAGING_NOT_CONFIGURED']);
   });
 });
 
 describe('the history', () => {
   it('shows every message with all its fields, in both directions', async () => {
-    const phone = freshPhone();
+    const phone = newPhone();
     const sent = await send({ phone, message: 'How are you?' });
     const wamid = gateway.emulator.inbound({
       from: phone,
@@ -203,7 +217,7 @@ describe('the history', () => {
   });
 
   it('is filtered, searched, sorted and cut to fields', async () => {
-    const { body } = await send({ phone: freshPhone(), message: 'A needle in a haystack' });
+    const { body } = await send({ phone: newPhone(), message: 'A needle in a haystack' });
     const { contact_id: contact, chat_id: chat, chat_message_id: id } = body.data;
     for (const query of [
       `filter[contact_id]=${contact}`,
@@ -218,8 +232,8 @@ describe('the history', () => {
     expect((await rest('GET', `/messages?filter[contact_id]=${contact}&filter[status]=failed`)).body.data).toEqual([]);
   });
 
-  it('has no message of another id or another tenant', async () => {
-    const { body } = await send({ phone: freshPhone(), message: 'Hello' });
+  it('answers 404 for an unknown id and for another tenant’s message', async () => {
+    const { body } = await send({ phone: newPhone(), message: 'Hello' });
     const stranger = restOf(gateway, await gateway.addTenant({ plan: 'standard', channel: false }));
     for (const answer of [
       await stranger('GET', `/messages/${body.data.chat_message_id}`),

@@ -1,13 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { schema } from '../../src/app/schema.ts';
+import { SCOPES } from '../../src/core/scopes.ts';
 import { openApiOf } from '../../src/rest/openapi/document.ts';
-import { limitsIn } from '../../src/rest/openapi/limits.ts';
-import type { Route } from '../../src/rest/route.ts';
-import { API_V1 } from '../../src/rest/v1/api.ts';
-import { ROUTES_V1 } from '../../src/rest/v1/register.ts';
-import { API_V2 } from '../../src/rest/v2/api.ts';
-import { ROUTES_V2 } from '../../src/rest/v2/register.ts';
-import { schema } from '../../src/schema.ts';
-import { SCOPES } from '../../src/scopes.ts';
+import { selectionOf } from '../../src/rest/openapi/schema.ts';
+import type { Route } from '../../src/rest/runtime/route.ts';
+import { API_V1, ROUTES_V1 } from '../../src/rest/v1/api.ts';
+import { API_V2, ROUTES_V2 } from '../../src/rest/v2/api.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { Contract, compiler, openApi, resolved } from './contract.ts';
 
@@ -27,7 +25,7 @@ describe.each([
     expect(operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`).sort()).toEqual(wanted.sort());
   });
 
-  it('has for each operation an id of its own, a summary, a known tag and a known scope', () => {
+  it('has a unique id, a summary, a known tag and a known scope for each operation', () => {
     const ids = operations.map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).toBe(ids.length);
     for (const { operation } of operations) {
@@ -38,6 +36,7 @@ describe.each([
       };
       expect(operationId).toMatch(/^[A-Z]\w+$/);
       expect([operationId, summary.length > 5]).toEqual([operationId, true]);
+      expect([operationId, summary]).toEqual([operationId, expect.not.stringMatching(/[.:] [A-Z`]/)]);
       expect([operationId, Object.hasOwn(api.tags, tags[0] ?? '')]).toEqual([operationId, true]);
       for (const scope of security[0]?.bearer ?? ['none']) expect(SCOPES).toContain(scope);
     }
@@ -56,7 +55,7 @@ describe.each([
     }
   });
 
-  it('refers to nothing that is not there, and has no component that is not used', () => {
+  it('has no dangling reference and no unused component', () => {
     const text = JSON.stringify(document);
     const refs = new Set([...text.matchAll(/"\$ref":"(#[^"]+)"/g)].map(([, ref = '']) => ref));
     for (const $ref of refs) expect(() => resolved(document, { $ref })).not.toThrow();
@@ -115,7 +114,7 @@ describe.each([
     expect(without.map(({ operation }) => operation.operationId)).toEqual([]);
   });
 
-  it('has for each answer its headers, for each refusal both forms, and success for all', () => {
+  it('has headers for each answer, both forms of each error, and a success for each operation', () => {
     for (const { operation } of operations) {
       const statuses = Object.keys(operation.responses);
       expect(statuses).toEqual(expect.arrayContaining(['401', '429', '500', '503']));
@@ -129,7 +128,7 @@ describe.each([
     }
   });
 
-  it('says of each operation whether anybody should begin to use it, and its answers the same', () => {
+  it('marks operations and answers of a deprecated version', () => {
     for (const { operation } of operations) {
       expect((operation as { deprecated?: boolean }).deprecated).toBe(version === 'v1' ? true : undefined);
       for (const response of Object.values(operation.responses)) {
@@ -143,13 +142,13 @@ describe.each([
 });
 
 describe('the OpenAPI document', () => {
-  it('knows what the schema knows: limits, words in lower case, what may be null', () => {
+  it('contains limits, enum words in lower case, and nullable types', () => {
     const create = document.paths['/contacts']?.['post']?.requestBody?.content['application/json']?.schema;
     expect(create).toMatchObject({
       required: ['phone'],
       properties: {
         firstname: { type: ['string', 'null'], maxLength: 255 },
-        type: { enum: ['customer', 'guest', 'lead', null] },
+        type: { enum: ['lead', 'customer', 'guest', null] },
         groups: { items: { type: 'integer' } },
       },
     });
@@ -164,9 +163,9 @@ describe('the OpenAPI document', () => {
     });
   });
 
-  it('is refused, with the route’s name, where a row describes what its document has not', () => {
+  it('fails with the route’s name if a row describes a field that its document lacks', () => {
     const [first] = ROUTES_V2;
-    const wrong = { ...first, answer: { kind: 'selected', path: 'nowhere' } } as Route;
+    const wrong = { ...first, answer: selectionOf('nowhere') } as Route;
     expect(() => openApiOf([wrong], schema, API_V2)).toThrow(`${first?.method} ${first?.path}`);
   });
 });
@@ -179,7 +178,7 @@ describe('the check of answers against the document', () => {
   const text = (data: object, more: object = {}) =>
     JSON.stringify({ success: true, data, message: 'Source', meta, ...more });
 
-  it('lets pass what is documented', () => {
+  it('accepts a documented answer', () => {
     expect(contract.faultOf({ ...told, text: text(source) })).toBeUndefined();
     expect(contract.faultOf({ ...told, status: 304, type: null, text: '' })).toBeUndefined();
   });
@@ -212,7 +211,7 @@ describe('the check of answers of version 1', () => {
   const error = (message: string, errors: unknown = 'Why.', more: object = {}) =>
     JSON.stringify({ status: 'error', message, errors, ...more });
 
-  it('lets pass what is documented', () => {
+  it('accepts a documented answer', () => {
     expect(contract.faultOf({ ...told, text: text(source) })).toBeUndefined();
     expect(contract.faultOf({ ...told, status: 404, text: error('Not found') })).toBeUndefined();
     expect(contract.faultOf({ ...told, path: '/nothing', status: 404, text: error('Not found') })).toBeUndefined();
@@ -237,18 +236,6 @@ describe('the check of answers of version 1', () => {
   });
 });
 
-describe('limits in descriptions', () => {
-  it.each([
-    ['At most 255 characters.', 'text', { maxLength: 255 }],
-    ['Its name (1 to 150 characters).', 'text', { minLength: 1, maxLength: 150 }],
-    ['At most 4096 characters after merging.', 'text', {}],
-    ['1 to 1,000 contacts.', 'list', { minItems: 1, maxItems: 1_000 }],
-    ['1 to 60 minutes.', 'number', { minimum: 1, maximum: 60 }],
-    ['ISO 3166-1 numeric, for example 276.', 'number', {}],
-    ['As `#RRGGBB`.', 'text', {}],
-  ] as const)('%s', (description, of, limits) => expect(limitsIn(description, of)).toEqual(limits));
-});
-
 describe('openapi.json and its page', () => {
   let gateway: TestGateway;
   beforeAll(async () => {
@@ -258,7 +245,7 @@ describe('openapi.json and its page', () => {
   const get = (path: string, headers: Record<string, string> = {}, method = 'GET', version = 'v2') =>
     fetch(`${gateway.url}/api/${version}${path}`, { method, headers });
 
-  it('are there without a token, and the document is the one of the table', async () => {
+  it('are served without a token, and the document is that of the table', async () => {
     const response = await get('/openapi.json');
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
     expect(await response.json()).toEqual(document);
@@ -266,7 +253,7 @@ describe('openapi.json and its page', () => {
     expect((await get('/docs', {}, 'GET', 'v1')).status).toBe(200);
   });
 
-  it('have an entity tag, answer HEAD and OPTIONS, and refuse the rest', async () => {
+  it('have an entity tag, and support GET, HEAD and OPTIONS only', async () => {
     for (const path of ['/openapi.json', '/docs', '/docs/swagger-ui-bundle.js']) {
       const etag = (await get(path)).headers.get('etag') ?? '';
       const again = await get(path, { 'if-none-match': etag });
@@ -278,7 +265,7 @@ describe('openapi.json and its page', () => {
     expect((await get('/docs/nothing.js')).status).toBe(404);
   });
 
-  it('load nothing from elsewhere', async () => {
+  it('load nothing from other hosts', async () => {
     const page = await get('/docs');
     const html = await page.text();
     const addresses = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address = '']) => address);

@@ -1,9 +1,10 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SCOPES } from '../../src/scopes.ts';
-import { raw } from '../graphql/http.ts';
+import { SCOPES } from '../../src/core/scopes.ts';
+import { raw } from '../graphql/transport/http.ts';
 import { startGateway, type TestGateway, type TestTenant } from '../support/gateway.ts';
-import { freshPhone, type Rest, restOf, TIMESTAMP, UUID } from './client.ts';
+import { newPhone } from '../support/seed.ts';
+import { type Rest, restOf, TIMESTAMP, UUID } from './client.ts';
 
 let gateway: TestGateway;
 let tenant: TestTenant;
@@ -29,7 +30,7 @@ describe('an answer', () => {
     expect(gateway.logs.some(line => line['requestId'] === body.meta.request_id)).toBe(true);
   });
 
-  it('is JSON in UTF-8, and tells what is left of the rate', async () => {
+  it('is JSON in UTF-8, with the remaining rate limit', async () => {
     const { headers } = await rest('GET', '/groups');
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(headers.get('x-ratelimit-limit')).toMatch(/^\d+$/);
@@ -37,8 +38,8 @@ describe('an answer', () => {
   });
 });
 
-describe('who calls', () => {
-  it('needs a token that is valid, before anything is read', async () => {
+describe('a caller', () => {
+  it('needs a valid token, before the body is read', async () => {
     for (const authorization of ['', 'Bearer nonsense', 'Basic YTpi']) {
       const { status, headers, body } = await rest('POST', '/contacts', '{', { authorization });
       expect(headers.get('www-authenticate')).toBe('Bearer');
@@ -72,12 +73,12 @@ describe('who calls', () => {
     ['GET', '/messages', 'messages:read', undefined],
     ['GET', '/messages/018f0000-0000-7000-8000-000000000000', 'messages:read', undefined],
     ['GET', '/bots', 'bots:read', undefined],
-    ['POST', '/bots', 'bots:write', { name: 'x', trigger: 'any', reply: { text: { text: 'x' } } }],
+    ['POST', '/bots', 'bots:write messages:send', { name: 'x', trigger: 'any', reply: { text: { text: 'x' } } }],
     ['GET', '/bots/9', 'bots:read', undefined],
-    ['PATCH', '/bots/9', 'bots:write', {}],
+    ['PATCH', '/bots/9', 'bots:write messages:send', {}],
     ['DELETE', '/bots/9', 'bots:write', undefined],
     ['GET', '/webhooks', 'webhooks:read', undefined],
-    ['POST', '/webhooks', 'webhooks:write', { url: 'https://example.com/', events: ['*'] }],
+    ['POST', '/webhooks', 'webhooks:write groups:read', { url: 'https://example.com/', events: ['group.*'] }],
     ['GET', '/webhooks/9', 'webhooks:read', undefined],
     ['PATCH', '/webhooks/9', 'webhooks:write', {}],
     ['DELETE', '/webhooks/9', 'webhooks:write', undefined],
@@ -87,24 +88,28 @@ describe('who calls', () => {
     ['GET', '/templates', 'templates:read', undefined],
     ['GET', '/auth/templates', 'templates:read', undefined],
     ['GET', '/account/usage', 'account:read', undefined],
-  ])('needs for %s %s the scope %s, and no other', async (method, path, scope, body) => {
+  ])('needs for %s %s the scope %s, and no other', async (method, path, words, body) => {
+    const scopes = words.split(' ');
     const call = async (scopes: string[]) => {
       const token = await gateway.addToken(tenant, { scopes });
       return rest(method, path, body, { authorization: `Bearer ${token}` });
     };
-    const without = await call(SCOPES.filter(other => other !== scope));
-    expect([without.status, without.body.error.code]).toEqual([403, 'INSUFFICIENT_SCOPE']);
-    const alone = await call([scope]);
+    for (const scope of scopes) {
+      const { status, body: told } = await call(SCOPES.filter(other => other !== scope));
+      expect([status, told.error.code]).toEqual([403, 'INSUFFICIENT_SCOPE']);
+      expect(told.error.details.required).toContain(scope);
+    }
+    const alone = await call(scopes);
     expect([200, 201, 404, 422]).toContain(alone.status);
   });
 
-  it('is told which scope is missing', async () => {
+  it('gets the missing scope', async () => {
     const token = await gateway.addToken(tenant, { scopes: ['account:read'] });
     const { body } = await rest('GET', '/contacts', undefined, { authorization: `Bearer ${token}` });
     expect(body.error.details).toEqual({ required: ['contacts:read'], granted: ['account:read'] });
   });
 
-  it('is told when to come back once the rate is used up', async () => {
+  it('gets a retry time once the rate limit is exceeded', async () => {
     const token = await gateway.addToken(tenant, { callsPerMinute: 1 });
     const headers = { authorization: `Bearer ${token}` };
     expect((await rest('GET', '/groups', undefined, headers)).status).toBe(200);
@@ -120,7 +125,7 @@ describe('who calls', () => {
 });
 
 describe('an address', () => {
-  it('that is unknown is 404 in the envelope', async () => {
+  it('is 404 in the envelope if unknown', async () => {
     for (const path of ['/nope', '/contacts/1/nope', '']) {
       const { status, body } = await rest('GET', path);
       expect([path, status, body.success, body.error.code]).toEqual([path, 404, false, 'NOT_FOUND']);
@@ -142,7 +147,7 @@ describe('an address', () => {
     if (method !== 'HEAD') expect(answer.body.error.code).toBe('METHOD_NOT_ALLOWED');
   });
 
-  it('answers OPTIONS with what it takes, and HEAD as GET without a body', async () => {
+  it('answers OPTIONS with its methods, and HEAD as GET without a body', async () => {
     const options = await rest('OPTIONS', '/contacts/1', undefined, { authorization: '' });
     expect([options.status, options.headers.get('allow'), options.text]).toEqual([
       204,
@@ -164,7 +169,7 @@ describe('a body', () => {
     expect([status, body.error.code]).toEqual([400, 'BAD_REQUEST']);
   });
 
-  it('in another encoding than UTF-8 is 400, and one with a mark of its byte order is read', async () => {
+  it('in another encoding than UTF-8 is 400, and a byte order mark is accepted', async () => {
     const post = (body: Buffer) =>
       fetch(`${gateway.url}/api/v2/sources`, {
         method: 'POST',
@@ -180,7 +185,7 @@ describe('a body', () => {
     expect([marked.status, ((await marked.json()) as { data: object }).data]).toMatchObject([201, { name: 'Zoë' }]);
   });
 
-  it('that is no object is 422', async () => {
+  it('that is not an object is 422', async () => {
     for (const text of ['[]', '"x"', '5', 'null', 'true']) {
       for (const [method, path] of [
         ['POST', '/contacts'],
@@ -195,7 +200,7 @@ describe('a body', () => {
     }
   });
 
-  it('that is empty lacks what is required', async () => {
+  it('that is empty lacks its required fields', async () => {
     const { status, body } = await rest('POST', '/contacts', '');
     expect([status, body.error.details]).toEqual([422, { phone: ['Is required.'] }]);
   });
@@ -211,7 +216,7 @@ describe('a body', () => {
       expect([type, status, body.error.code]).toEqual([type, 415, 'UNSUPPORTED_MEDIA_TYPE']);
     }
     expect(
-      (await rest('POST', '/contacts', { phone: freshPhone() }, { 'content-type': 'application/vnd.api+json' })).status,
+      (await rest('POST', '/contacts', { phone: newPhone() }, { 'content-type': 'application/vnd.api+json' })).status,
     ).toBe(201);
   });
 
@@ -231,7 +236,7 @@ describe('a body', () => {
     expect(status).toBe(200);
   });
 
-  it('of whatever types never is a fault of ours', async () => {
+  it('of any types never causes an internal error', async () => {
     const values = [null, true, 0, -1, 1.5, 1e300, '', ' ', 'x', '\\u0000', [], [null], {}, [[1]], { id: 1 }];
     const fields = [
       'phone',
@@ -254,7 +259,7 @@ describe('a body', () => {
       'name',
       'color',
     ];
-    const { id } = (await rest('POST', '/contacts', { phone: freshPhone() })).body.data;
+    const { id } = (await rest('POST', '/contacts', { phone: newPhone() })).body.data;
     const routes = [
       ['POST', '/contacts'],
       ['PATCH', `/contacts/${id}`],
@@ -279,20 +284,20 @@ describe('a body', () => {
   });
 });
 
-describe('what is no request that can be read', () => {
+describe('a malformed HTTP request', () => {
   const at = async (line: string, more = '') => {
     const told = await raw(gateway.url, `${line} HTTP/1.1\r\nHost: x\r\n${more}\r\n`);
     const [head = '', text = ''] = told.split('\r\n\r\n', 2);
     return { head, body: JSON.parse(text) };
   };
 
-  it('is refused in the shape of its address, with a request id, and the connection is closed', async () => {
+  it('is answered in the format of its address, with a request id, and the connection is closed', async () => {
     const two = await at('BREW /api/v2/contacts');
     expect(two.head).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
     expect(two.head).toMatch(/\r\nconnection: close$/);
     expect(two.body).toEqual({
       success: false,
-      error: { code: 'BAD_REQUEST', message: 'The method is unknown.' },
+      error: { code: 'BAD_REQUEST', message: 'Unknown HTTP method.' },
       meta: { request_id: expect.stringMatching(UUID), timestamp: expect.stringMatching(TIMESTAMP) },
     });
     expect(two.head).toContain(`\r\nx-request-id: ${two.body.meta.request_id}\r\n`);
@@ -301,23 +306,23 @@ describe('what is no request that can be read', () => {
     const one = await at(`BREW /api/v1/${tenant.slug}/contacts`);
     expect(one.head).toContain('\r\ndeprecation: @1767225600\r\n');
     expect(one.head).toContain('\r\nlink: </api/v2>; rel="successor-version"\r\n');
-    expect(one.body).toEqual({ status: 'error', message: 'Bad request', errors: 'The method is unknown.' });
+    expect(one.body).toEqual({ status: 'error', message: 'Bad request', errors: 'Unknown HTTP method.' });
   });
 
-  it('may be headers that are too large, or broken', async () => {
+  it('can have headers that are too large or malformed', async () => {
     const large = await at('GET /api/v2/contacts', `X-Large: ${'x'.repeat(20_000)}\r\n`);
     expect(large.head).toMatch(/^HTTP\/1\.1 431 /);
-    expect(large.body.error).toEqual({ code: 'BAD_REQUEST', message: 'The headers are too large.' });
+    expect(large.body.error).toEqual({ code: 'BAD_REQUEST', message: 'The request headers are too large.' });
     const broken = await at('GET /api/v2/contacts', 'no header\r\n');
     expect(broken.body.error).toEqual({
       code: 'BAD_REQUEST',
-      message: 'This is no HTTP request that can be read.',
+      message: 'Malformed HTTP request.',
     });
   });
 });
 
 describe('problem details (RFC 9457)', () => {
-  it('take the envelope’s place where they are asked for', async () => {
+  it('replace the envelope on request', async () => {
     const { status, headers, body } = await rest('POST', '/contacts?x=1', { email: 'x' }, problem);
     expect(status).toBe(422);
     expect(headers.get('content-type')).toMatch(/^application\/problem\+json/);
@@ -333,7 +338,7 @@ describe('problem details (RFC 9457)', () => {
     });
   });
 
-  it('cover every kind of refusal', async () => {
+  it('cover every kind of error', async () => {
     const answers = [
       await rest('GET', '/contacts', undefined, { ...problem, authorization: 'Bearer x' }),
       await rest('GET', '/contacts/0', undefined, problem),
@@ -361,14 +366,14 @@ describe('problem details (RFC 9457)', () => {
     for (const { headers } of answers) expect(headers.get('content-type')).toMatch(/^application\/problem\+json/);
   });
 
-  it('leave good answers as they are', async () => {
+  it('do not change successes', async () => {
     const { headers, body } = await rest('GET', '/groups', undefined, problem);
     expect([headers.get('content-type'), body.success]).toEqual(['application/json; charset=utf-8', true]);
   });
 });
 
-describe('a fault of ours', () => {
-  it('shows nothing but the request id', async () => {
+describe('an internal error', () => {
+  it('shows only the request id', async () => {
     const small = await startGateway();
     const call = restOf(small, small.tenant);
     expect((await call('GET', '/groups')).status).toBe(200);

@@ -1,10 +1,10 @@
 import { GraphQLError } from 'graphql';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import { CodedError, ERROR_STATUS, type ErrorCode } from '../../src/errors.ts';
-import { refusalOfErrors, refusalOfThrown } from '../../src/rest/refusal.ts';
-import { wirePath } from '../../src/rest/wire-names.ts';
-import { time, wireTime } from '../../src/rest/wire-time.ts';
+import { CodedError, ERROR_STATUS, type ErrorCode } from '../../src/core/errors.ts';
+import { refusalOfErrors, refusalOfThrown } from '../../src/rest/runtime/refusal.ts';
+import { wirePath } from '../../src/rest/wire/names.ts';
+import { time, wireTime } from '../../src/rest/wire/values.ts';
 
 const coded = (code: string, details?: object) =>
   new GraphQLError('words', { extensions: { code, ...(details && { details }) } });
@@ -25,13 +25,14 @@ describe('the names of fields in errors', () => {
     ['filter.statusId.between', 'filter.status_id.between'],
     ['first', 'per_page'],
     ['offset', 'page'],
+    ['reply.template.bodyByName.first', 'reply.template.body_by_name.first'],
     ['email', 'email'],
     ['constructor', 'constructor'],
   ])('%s is %s on the wire', (name, wire) => {
     expect(wirePath(name)).toBe(wire);
   });
 
-  it('can be a route’s own', () => {
+  it('can be those of one route', () => {
     expect(refusalOfErrors([coded('VALIDATION_ERROR', { to: ['x'] })], { to: 'contact_id' }).details).toEqual({
       contact_id: ['x'],
     });
@@ -43,7 +44,7 @@ describe('errors of GraphQL', () => {
     expect(refusalOfErrors([coded(code)], undefined)).toMatchObject({ code, status });
   });
 
-  it('say the most telling thing where there are several', () => {
+  it('are reduced to the most relevant one', () => {
     const order: ErrorCode[] = ['INTERNAL_ERROR', 'SERVICE_UNAVAILABLE', 'VALIDATION_ERROR', 'INSUFFICIENT_SCOPE'];
     for (let count = order.length; count > 0; count -= 1) {
       const codes = order.slice(0, count);
@@ -56,7 +57,7 @@ describe('errors of GraphQL', () => {
     }
   });
 
-  it('are the caller’s fault where a variable does not fit its type, never ours', () => {
+  it('are 422 for a variable that does not fit its type, never 500', () => {
     expect(refusalOfErrors([coded('BAD_USER_INPUT')], undefined)).toMatchObject({
       status: 422,
       code: 'VALIDATION_ERROR',
@@ -64,7 +65,7 @@ describe('errors of GraphQL', () => {
     });
   });
 
-  it('keep their words to themselves where the code is none of ours', () => {
+  it('keep the message of an unknown code internal', () => {
     expect(refusalOfErrors([coded('ELEPHANT')], undefined)).toMatchObject({
       status: 500,
       message: 'Something went wrong on our side.',
@@ -72,7 +73,7 @@ describe('errors of GraphQL', () => {
     expect(refusalOfErrors([], undefined)).toMatchObject({ status: 500 });
   });
 
-  it('name our id of a refused message so that it is not taken for the network’s', () => {
+  it('name our id of a refused message differently from the network’s', () => {
     const details = { provider: { code: 131_026 }, message_id: 'ours' };
     expect(refusalOfErrors([coded('MESSAGE_SEND_FAILED', details)], undefined).details).toEqual({
       provider: { code: 131_026 },
@@ -80,7 +81,7 @@ describe('errors of GraphQL', () => {
     });
   });
 
-  it('write instants as everywhere', () => {
+  it('write timestamps in the usual format', () => {
     const details = { windowExpiredAt: '2026-01-01T00:00:00.123Z' };
     expect(refusalOfErrors([coded('OUTSIDE_SERVICE_WINDOW', details)], undefined).details).toEqual({
       windowExpiredAt: '2026-01-01T00:00:00+00:00',
@@ -93,7 +94,7 @@ describe('errors of GraphQL', () => {
   });
 });
 
-describe('what is thrown', () => {
+describe('a thrown error', () => {
   it.each([
     [Object.assign(new Error('x'), { statusCode: 413 }), 413, 'PAYLOAD_TOO_LARGE'],
     [Object.assign(new Error('x'), { statusCode: 415 }), 415, 'UNSUPPORTED_MEDIA_TYPE'],

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { JPEG, MP4, PDF, PNG, padded } from '../features/media/files.ts';
+import { JPEG, MP4, PDF, PNG, padded } from '../features/messages/content/media/files.ts';
 import { checkAnswer, eventually, startGateway, type TestGateway } from '../support/gateway.ts';
-import { freshPhone, type Rest, restOf, UUID } from './client.ts';
+import { newPhone } from '../support/seed.ts';
+import { type Rest, restOf, UUID } from './client.ts';
 
 let gateway: TestGateway;
 let rest: Rest;
@@ -49,12 +50,12 @@ const count = async (table: 'messages' | 'media') =>
   Number((await gateway.database.query<{ n: string }>(`select count(*) as n from ${table}`))[0]?.n);
 
 describe('a form', () => {
-  test('sends its file, whatever order its parts have', async () => {
+  test('sends its file, whatever the order of its parts', async () => {
     for (const order of [
       ['phone', 'file', 'rest'],
       ['file', 'phone', 'rest'],
     ]) {
-      const phone = freshPhone();
+      const phone = newPhone();
       const parts: Record<string, Part[]> = {
         phone: [['phone', phone]],
         file: [['media_file', PDF, 'Rechnung März.pdf', 'application/pdf']],
@@ -90,7 +91,7 @@ describe('a form', () => {
     const form = new FormData();
     form.set('contact[lastname]', 'Silva');
     form.append('contact[groups][]', String(group.id));
-    form.set('phone', freshPhone());
+    form.set('phone', newPhone());
     form.set('media_type', 'image');
     form.set('media_file', new Blob([new Uint8Array(JPEG)]), 'photo.jpg');
     form.set('media_url', '');
@@ -106,9 +107,9 @@ describe('a form', () => {
     expect(contact).toMatchObject({ lastname: 'Silva', group_id: [group.id] });
   });
 
-  test('whose file input was left empty is one without a file', async () => {
+  test('with an empty file input has no file', async () => {
     const answer = await sendForm([
-      ['phone', freshPhone()],
+      ['phone', newPhone()],
       ['media_type', 'image'],
       ['media_file', Buffer.alloc(0), ''],
       ['media_url', 'https://example.com/a.jpg'],
@@ -118,7 +119,7 @@ describe('a form', () => {
 
   test('of 12 MB passes where other bodies may have 2', async () => {
     const answer = await sendForm([
-      ['phone', freshPhone()],
+      ['phone', newPhone()],
       ['media_type', 'video'],
       ['media_file', Buffer.concat([MP4, randomBytes(12 * 1024 * 1024)]), 'clip.mp4'],
     ]);
@@ -129,7 +130,7 @@ describe('a form', () => {
 describe('JSON', () => {
   test('sends a link', async () => {
     const answer = await rest('POST', '/messages/media', {
-      phone: freshPhone(),
+      phone: newPhone(),
       media_type: 'IMAGE',
       media_url: 'https://example.com/a.jpg',
       caption: 'Look',
@@ -147,15 +148,15 @@ describe('JSON', () => {
     expect((await rest('GET', `/messages/${row.id}?fields=id`)).body.data).toEqual({ id: row.id });
   });
 
-  test('answers 202 at once where it is preferred', async () => {
-    const body = { phone: freshPhone(), media_type: 'audio', media_url: 'https://example.com/a.mp3' };
+  test('answers 202 at once with Prefer: respond-async', async () => {
+    const body = { phone: newPhone(), media_type: 'audio', media_url: 'https://example.com/a.mp3' };
     const answer = await rest('POST', '/messages/media', body, { prefer: 'respond-async' });
     expect(answer).toMatchObject({ status: 202, body: { data: { status: 'queued' } } });
   });
 
-  test('cannot write a file', async () => {
+  test('cannot contain a file', async () => {
     for (const media_file of ['photo.jpg', { mediaId: 'x' }, { media_id: 'x' }]) {
-      const answer = await rest('POST', '/messages/media', { phone: freshPhone(), media_type: 'image', media_file });
+      const answer = await rest('POST', '/messages/media', { phone: newPhone(), media_type: 'image', media_file });
       expect(answer).toMatchObject({
         status: 422,
         body: { error: { details: { media_file: [expect.stringMatching(/multipart/)] } } },
@@ -217,7 +218,7 @@ describe('is refused by field', () => {
     expect(await count('messages')).toBe(before);
   });
 
-  test('a file that nobody asked for', async () => {
+  test('a file in an unknown field', async () => {
     const answer = await sendForm([...to, ['attachment', PNG, 'a.png']]);
     expect(answer.body.error.details).toEqual({ attachment: [expect.stringMatching(/media_file/)] });
   });
@@ -259,7 +260,7 @@ describe('a body that is no form', () => {
     expect(Object.hasOwn(Object.prototype, 'x')).toBe(false);
   });
 
-  test('goes to no other route', async () => {
+  test('is accepted by no other route', async () => {
     const response = await fetch(`${gateway.url}/api/v2/messages/text`, {
       method: 'POST',
       headers: { authorization: `Bearer ${gateway.tenant.token}`, ...FORM },
@@ -270,7 +271,7 @@ describe('a body that is no form', () => {
   });
 });
 
-test('a client that leaves in the midst leaves nothing behind', async () => {
+test('a client that disconnects during an upload leaves nothing behind', async () => {
   const before = [await count('media'), await count('messages')];
   const body = formOf([
     ['phone', '+4915177770001'],
@@ -288,9 +289,9 @@ test('a client that leaves in the midst leaves nothing behind', async () => {
   expect([await count('media'), await count('messages')]).toEqual(before);
 });
 
-test('a network that fails in the midst is told at once, again and again on one connection', async () => {
+test('a failure of the network during an upload is answered at once, also repeatedly on one connection', async () => {
   const parts: Part[] = [
-    ['phone', freshPhone()],
+    ['phone', newPhone()],
     ['media_type', 'document'],
     ['media_file', padded(PDF, 3_000_000), 'a.pdf'],
   ];
@@ -322,7 +323,7 @@ describe('the same request again', () => {
   ];
 
   test('with its key and file is one message, with another file a mismatch', async () => {
-    const [phone, file] = [freshPhone(), padded(PDF, 50_000)];
+    const [phone, file] = [newPhone(), padded(PDF, 50_000)];
     const key = { 'idempotency-key': randomBytes(8).toString('hex') };
     const first = await sendForm(form(phone, file), key);
     const before = await count('messages');
@@ -339,7 +340,7 @@ describe('the same request again', () => {
   });
 
   test('at the same time is one message too', async () => {
-    const [phone, file] = [freshPhone(), padded(PDF, 60_000)];
+    const [phone, file] = [newPhone(), padded(PDF, 60_000)];
     const key = { 'idempotency-key': randomBytes(8).toString('hex') };
     const before = await count('messages');
     const answers = await Promise.all([1, 2, 3, 4].map(() => sendForm(form(phone, file), key)));
@@ -351,7 +352,7 @@ describe('the same request again', () => {
     const file = padded(PDF, 70_000);
     const ids = new Set<string>();
     for (let i = 0; i < 3; i += 1) {
-      const { data } = (await sendForm(form(freshPhone(), file))).body;
+      const { data } = (await sendForm(form(newPhone(), file))).body;
       const [row] = await gateway.database.query<{ id: string }>(
         "select content->>'id' as id from messages where id = $1",
         [data.chat_message_id],
@@ -362,12 +363,12 @@ describe('the same request again', () => {
   });
 });
 
-test('channel_id is heard where it stands before the file', async () => {
+test('channel_id applies if it precedes the file', async () => {
   const [channel] = await gateway.database.query<{ id: string }>('select id from channels where tenant_id = $1', [
     gateway.tenant.id,
   ]);
   const parts: Part[] = [
-    ['phone', freshPhone()],
+    ['phone', newPhone()],
     ['media_type', 'document'],
     ['media_file', PDF, 'a.pdf'],
   ];
@@ -379,7 +380,7 @@ test('channel_id is heard where it stands before the file', async () => {
 test('the row of a received file has its address', async () => {
   gateway.emulator.inbound({
     type: 'image',
-    from: freshPhone(),
+    from: newPhone(),
     mimeType: 'image/png',
     dataBase64: PNG.toString('base64'),
   });

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { TemplateSeed } from '../../src/network/emulator/template-store.ts';
-import { PDF } from '../features/media/files.ts';
+import type { TemplateSeed } from '../../src/emulator/template-store.ts';
+import { PDF } from '../features/messages/content/media/files.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { freshPhone, type Rest, restOf, TIMESTAMP, UUID } from './client.ts';
+import { newPhone } from '../support/seed.ts';
+import { type Rest, restOf, TIMESTAMP, UUID } from './client.ts';
 
 const seed = (name: string, others: Partial<TemplateSeed>): TemplateSeed => ({
   name,
@@ -131,7 +132,7 @@ describe('templates', () => {
     expect((await reader('GET', '/templates')).status).toBe(200);
     expect((await reader('POST', '/templates/sync')).body.error).toMatchObject({ code: 'INSUFFICIENT_SCOPE' });
     expect(
-      (await reader('POST', '/messages/template', { phone: freshPhone(), template_name: 'order', language: 'de' }))
+      (await reader('POST', '/messages/template', { phone: newPhone(), template_name: 'order', language: 'de' }))
         .status,
     ).toBe(403);
   });
@@ -147,15 +148,15 @@ describe('sending a template', () => {
     button_1: 'abc',
   };
   const send = (body: object, headers?: Record<string, string>) =>
-    rest('POST', '/messages/template', { phone: freshPhone(), ...body }, headers);
+    rest('POST', '/messages/template', { phone: newPhone(), ...body }, headers);
   const faults = async (body: object) => {
     const answer = await send(body);
     expect([answer.status, answer.body.error.code]).toEqual([422, 'VALIDATION_ERROR']);
     return answer.body.error.details;
   };
 
-  test('answers with the network’s id and says what was sent, merged', async () => {
-    const phone = freshPhone();
+  test('answers with the network’s id and the merged values', async () => {
+    const phone = newPhone();
     const { status, body } = await send({
       ...ORDER,
       phone,
@@ -182,7 +183,7 @@ describe('sending a template', () => {
     expect(row).toMatchObject({ type: 'template', message: 'Hello Ana, order 1042 is on its way.' });
   });
 
-  test('takes a document by its address, with its name', async () => {
+  test('accepts a document by its address, with its name', async () => {
     const document = { header_document_url: 'https://x.example/1.pdf', header_document_name: 'Invoice.pdf' };
     expect((await send({ template_name: 'invoice', language: 'en_US', ...document })).body.data).toMatchObject({
       ...document,
@@ -202,8 +203,8 @@ describe('sending a template', () => {
   };
   const pdf = (name: string) => new File([new Uint8Array(PDF)], name, { type: 'application/pdf' });
 
-  test('takes a document as a file of a form, once for each idempotency key', async () => {
-    const phone = freshPhone();
+  test('accepts a document as a file of a form, once for each idempotency key', async () => {
+    const phone = newPhone();
     const fields = { phone, template_name: 'invoice', header_document_name: 'Invoice 7.pdf' };
     const key = crypto.randomUUID();
     const first = await sendForm(fields, { header_document_file: pdf('a.pdf') }, key);
@@ -218,8 +219,8 @@ describe('sending a template', () => {
     expect(JSON.stringify(messages[0]?.content)).toMatch(/"document":\{"id":"\d+","filename":"Invoice 7.pdf"\}/);
   });
 
-  test('names a file that has no place in the template as it was given', async () => {
-    const fields = { phone: freshPhone(), template_name: 'order' };
+  test('reports a file that the template lacks under the field that was sent', async () => {
+    const fields = { phone: newPhone(), template_name: 'order' };
     const wrong = await sendForm(fields, { header_document_file: pdf('a.pdf') }, crypto.randomUUID());
     expect([wrong.status, wrong.body.error.details]).toEqual([
       422,
@@ -236,10 +237,10 @@ describe('sending a template', () => {
     ]);
   });
 
-  test('does not show a one-time code, nor keep it for a repeated request', async () => {
+  test('neither returns a one-time code nor stores it for a repeated request', async () => {
     const code = '481516234';
     const headers = { 'idempotency-key': 'code-1' };
-    const phone = freshPhone();
+    const phone = newPhone();
     const first = await send({ phone, template_name: 'code', language: 'en_US', field_1: code }, headers);
     expect(first.body.data).toMatchObject({
       field_1: '••••••',
@@ -256,7 +257,7 @@ describe('sending a template', () => {
     expect([second.text, second.headers.get('idempotency-replayed')]).toEqual([first.text, 'true']);
   });
 
-  test('refuses by the names of the wire what does not fit the template', async () => {
+  test('reports values that do not fit the template under the names of the wire', async () => {
     expect(Object.keys(await faults({ template_name: 'order', language: 'en_US' })).sort()).toEqual([
       'button_1',
       'field_1',
@@ -299,10 +300,10 @@ describe('sending a template', () => {
     expect(await faults({ ...ORDER, phone: '12' })).toEqual({ phone: [expect.any(String)] });
   });
 
-  test('says so when the network refuses', async () => {
-    const phone = freshPhone();
+  test('answers with the refusal of the network', async () => {
+    const phone = newPhone();
     gateway.emulator.setFaults({ next: [{ errorCode: 132_015, to: phone }] });
     const { status, body } = await send({ ...ORDER, phone });
-    expect([status, body.error.code, body.error.details.provider.code]).toEqual([500, 'MESSAGE_SEND_FAILED', 132_015]);
+    expect([status, body.error.code, body.error.details.provider.code]).toEqual([422, 'MESSAGE_SEND_FAILED', 132_015]);
   });
 });

@@ -27,7 +27,7 @@ beforeEach(() => receiver.answer(200));
 const create = (body: object, headers?: Record<string, string>) => rest('POST', '/webhooks', body, headers);
 
 describe('POST /webhooks', () => {
-  it('makes an endpoint with 201 and tells its secret, this once', async () => {
+  it('creates an endpoint with 201 and returns its secret, only once', async () => {
     const url = fresh();
     const { status, body } = await create({
       url,
@@ -79,7 +79,7 @@ describe('POST /webhooks', () => {
     expect(others.map(({ status }) => status)).toEqual([201, 201]);
   });
 
-  it('makes one endpoint of many requests at once', async () => {
+  it('creates one endpoint from concurrent requests', async () => {
     const url = fresh();
     const answers = await Promise.all(Array.from({ length: 8 }, () => create({ url, events: ['*'] })));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 200, 200, 201]);
@@ -129,7 +129,7 @@ describe('POST /webhooks', () => {
     expect(await gateway.database.query('select count(*) from webhook_endpoints')).toEqual([before]);
   });
 
-  it('refuses the 51st endpoint, also of many at once', async () => {
+  it('refuses the 51st endpoint, also concurrently', async () => {
     const tenant = await gateway.addTenant({ channel: false });
     const theirs = restOf(gateway, tenant);
     const made = await Promise.all(
@@ -155,7 +155,7 @@ describe('POST /webhooks', () => {
 });
 
 describe('/webhooks/{id}', () => {
-  it('is listed, changed and removed', async () => {
+  it('is listed, updated and deleted', async () => {
     const { id } = (await create({ url: fresh(), events: ['group.*'] })).body.data;
     const url = fresh();
     const changed = await rest('PATCH', `/webhooks/${id}`, { url, enabled: false, format: 'legacy', headers: {} });
@@ -178,7 +178,7 @@ describe('/webhooks/{id}', () => {
       expect((await rest(method, `/webhooks/${id}${path}`, method === 'PATCH' ? {} : undefined)).status).toBe(404);
   });
 
-  it('cannot become what another endpoint is', async () => {
+  it('cannot become a duplicate of another endpoint', async () => {
     const url = fresh();
     await create({ url, events: ['group.*'] });
     const { id } = (await create({ url, events: ['source.*'] })).body.data;
@@ -187,7 +187,7 @@ describe('/webhooks/{id}', () => {
   });
 });
 
-describe('what was delivered', () => {
+describe('a delivery', () => {
   it('is listed with its attempts and can be delivered again, under the same id', async () => {
     const path = fresh();
     const { id } = (await create({ url: path, events: ['group.*'] })).body.data;

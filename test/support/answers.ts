@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { GraphQLAnswer } from './gateway.ts';
 
 /**
- * An answer without what it cost: that is different in every answer, and is the matter of test/graphql/cost.test.ts, where
+ * An answer without what it cost: that is different in every answer, and is the matter of test/graphql/execution/cost.test.ts, where
  * answers are read as they are.
  */
 export function withoutCost<T>(answer: T): T {

@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
+import { schema } from '../../src/app/schema.ts';
+import { type Gateway, serve } from '../../src/app/serve.ts';
+import type { Config } from '../../src/config.ts';
+import type { Clock } from '../../src/platform/clock.ts';
 import { createLog } from '../../src/platform/log.ts';
-import { schema } from '../../src/schema.ts';
-import { type Gateway, serve } from '../../src/serve.ts';
 import { type GraphQLAnswer, post, type TestGateway } from './gateway.ts';
 
 export interface Beside {
@@ -13,14 +15,21 @@ export interface Beside {
 }
 
 /** A second gateway process's worth of everything on the database of the first: its own caches, pools and signals. */
-export async function serveBeside(first: TestGateway, databaseUrl = first.database.url): Promise<Beside> {
+export async function serveBeside(
+  first: TestGateway,
+  databaseUrl = first.database.url,
+  database: Partial<Config['database']> = {},
+  keys: { readonly secretKey?: Uint8Array; readonly previousSecretKey?: Uint8Array } = {},
+  clock?: Clock,
+): Promise<Beside> {
   const { config } = first.gateway.resources;
   const { secretKey } = config;
   if (!secretKey) throw new Error('The first gateway has no secret key.');
   const gateway = await serve({
-    config: { ...config, databaseUrl, secretKey },
+    config: { ...config, databaseUrl, secretKey, database: { ...config.database, ...database }, ...keys },
     schema,
     role: 'gateway',
+    ...(clock && { clock }),
     log: createLog('debug', { write: line => void first.logs.push(JSON.parse(line)) }),
   });
   const { url } = gateway.server;
@@ -38,6 +47,8 @@ export interface Line {
   /** Cuts what is connected, and refuses what comes. */
   cut(): void;
   mend(): void;
+  /** Lets nothing through any more, without closing anything: what an unreachable host does. */
+  stall(): void;
   stop(): Promise<void>;
 }
 
@@ -46,8 +57,13 @@ export async function openLine(databaseUrl: string): Promise<Line> {
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
   let isCut = false;
+  let isStalled = false;
   const server = createServer(near => {
     if (isCut) return void near.destroy();
+    if (isStalled) {
+      sockets.add(near);
+      return void near.on('error', () => undefined).on('close', () => sockets.delete(near));
+    }
     const far = connect(Number(target.port), target.hostname);
     for (const socket of [near, far]) {
       sockets.add(socket);
@@ -77,6 +93,13 @@ export async function openLine(databaseUrl: string): Promise<Line> {
     cut,
     mend() {
       isCut = false;
+      if (!isStalled) return;
+      isStalled = false;
+      for (const socket of sockets) socket.destroy();
+    },
+    stall() {
+      isStalled = true;
+      for (const socket of sockets) socket.unpipe().pause();
     },
     async stop() {
       cut();

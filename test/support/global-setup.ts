@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
-import { migrateDatabase } from '../../src/commands/migrate.ts';
+import { migrateDatabase } from '../../src/cli/migrate.ts';
 import { startEmbeddedPostgres } from '../../src/platform/embedded/postgres.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { makeQuickDirectory } from './quickest-directory.ts';

@@ -1,36 +1,44 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { unboundTables } from './tenant-check.ts';
 
-/** Statements of this test file that crossed the fence between tenants. */
+/** Statements of this test file that reached rows of other tenants. */
 export const faults = new Set<string>();
 
-/**
- * Tables of tenants, as the migrations make them: a new one is there without anybody's remembering it. A statement that names
- * one must also say whose rows it means.
- */
-export const TENANT_TABLES: readonly string[] = readdirSync('migrations')
-  .map(file => readFileSync(`migrations/${file}`, 'utf8'))
-  .flatMap(text => [...text.matchAll(/^create table (\w+) \(\n(.*?)^\)/gms)])
-  .flatMap(([, table = '', columns = '']) => (/^ {2}tenant_id\b/m.test(columns) ? [table] : []));
-const MENTIONS = new RegExp(`\\b(?:from|join|into|update|using)\\s+(?:only\\s+)?(${TENANT_TABLES.join('|')})\\b`, 'gi');
+const GENERATED = readFileSync('src/database/tables.generated.ts', 'utf8');
+const COLUMNS_OF_ROWS = new Map(
+  [...GENERATED.matchAll(/^export interface (\w+) \{\n(.*?)^\}/gms)].map(([, row = '', columns = '']) => [
+    row,
+    new Set([...columns.matchAll(/^ {2}(\w+):/gm)].map(([, column = '']) => column)),
+  ]),
+);
+
+/** Columns of each table of the migrated database. */
+export const TABLES: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+  [...(/^export interface DB \{\n(.*?)^\}/ms.exec(GENERATED)?.[1] ?? '').matchAll(/^ {2}(\w+): (\w+);$/gm)].map(
+    ([, table = '', row = '']) => [table, COLUMNS_OF_ROWS.get(row) ?? new Set()],
+  ),
+);
+
+/** Tables with a `tenant_id`: a statement on one of them must restrict it to a tenant. */
+export const TENANT_TABLES: readonly string[] = [...TABLES].flatMap(([table, columns]) =>
+  columns.has('tenant_id') ? [table] : [],
+);
+
+const checked = new Map<string, string | undefined>();
 
 /**
- * What is wrong with a statement, seen from the fence between tenants: it touches a tenant's table without restricting
- * `tenant_id` to a parameter, and carries no `cross-tenant:` comment that explains why.
+ * The fault of a statement that reads or writes tables of tenants without restricting each of them to a tenant. A comment
+ * `cross-tenant:` exempts the statement and says why.
  */
 export function tenantFault(text: string): string | undefined {
-  // The same few hundred texts come again and again.
+  // Tests run the same few hundred texts over and over.
   if (!checked.has(text)) checked.set(text, faultOf(text));
   return checked.get(text);
 }
 
-const checked = new Map<string, string | undefined>();
-
 function faultOf(text: string): string | undefined {
-  const tables = [...text.matchAll(MENTIONS)].map(match => match[1] ?? '');
-  if (tables.length === 0 || /\/\* cross-tenant: /.test(text)) return undefined;
-  // Every table needs its own predicate or value: as many mentions of tenant_id as of tables is the least there can be.
-  const bound = /tenant_id\s*=\s*\$\d|\(tenant_id[,)]|select \$\d+::bigint/.test(text);
-  const mentions = [...text.matchAll(/tenant_id/g)].length;
-  if (bound && mentions >= tables.length) return undefined;
-  return `touches ${[...new Set(tables)].join(', ')} without its tenant: ${text.replace(/\s+/g, ' ').slice(0, 300)}`;
+  if (/\/\* cross-tenant: /.test(text)) return undefined;
+  const tables = unboundTables(text, TABLES);
+  if (tables.length === 0) return undefined;
+  return `touches ${tables.join(', ')} without its tenant: ${text.replace(/\s+/g, ' ').slice(0, 300)}`;
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../platform/json.ts';
-import { type BotReply, toWire } from './reply.ts';
+import { type BotReply, toWire } from './reply/reply.ts';
 
 export const TRIGGERS = ['exact', 'contains', 'starts_with', 'first_message', 'any', 'regex'] as const;
 export type Trigger = (typeof TRIGGERS)[number];
@@ -7,22 +7,22 @@ export type Trigger = (typeof TRIGGERS)[number];
 export const KINDS = ['message', 'template'] as const;
 export type BotKind = (typeof KINDS)[number];
 
-/** Why an answer could not be sent. */
+/** Why a reply could not be sent. */
 export interface BotRefusal {
-  /** One of the codes of errors, or TOO_OLD or DISABLED. */
+  /** An error code, TOO_OLD or DISABLED. */
   readonly code: string;
   readonly message: string;
   readonly refused_at: string;
 }
 
-/** A bot as its table has it. */
+/** A row of `bots`. */
 export interface BotRow {
   readonly id: number;
   readonly name: string;
   readonly kind: BotKind;
   readonly trigger: Trigger;
   readonly keywords: readonly string[];
-  /** Of the trigger `regex` alone. */
+  /** Set for the trigger `regex` only. */
   readonly pattern: string | null;
   readonly is_enabled: boolean;
   readonly priority: number;
@@ -37,7 +37,6 @@ export interface BotRow {
   readonly updated_at: string;
 }
 
-/** What decides on an answer and makes it, without what has come of it so far. */
 export const BOT_COLUMNS = [
   'id',
   'name',
@@ -58,39 +57,28 @@ export const BOT_COLUMNS = [
   'updated_at',
 ] as const satisfies readonly (keyof BotRow)[];
 
-/** A bot as events and webhooks carry it: the names of REST throughout. */
+/** A bot in events and webhooks, with the names of REST. */
 export type PublicBot = Omit<BotRow, 'reply'> & { readonly reply: JsonObject };
 
 export const publicBot = (bot: BotRow): PublicBot => ({ ...bot, reply: toWire(bot.reply) as JsonObject });
 
-/** What of a bot matched a message. */
+/** The part of a bot that matched a message. */
 export interface Rule {
   readonly trigger: Trigger;
-  /** The keyword or the pattern that matched; null where the trigger has none. */
+  /** The keyword or pattern that matched; null if the trigger has none. */
   readonly keyword: string | null;
 }
 
-/** What `bot.replied` tells. */
-export interface PublicBotReply {
-  readonly bot: PublicBot;
-  readonly rule: Rule;
-  readonly contact_id: number;
-  /** The message that was answered. */
-  readonly message_id: string;
-  /** The answer. */
-  readonly reply_message_id: string;
-}
-
-/** Bounds of a bot, in characters and counts. */
+/** Limits of a bot: characters, counts or the unit in the name. */
 export const MAX = {
   name: 255,
   keywords: 50,
   keyword: 255,
   priority: 1_000_000,
-  /** 30 days: so long replies are remembered. */
+  /** 30 days, for which replies are kept. */
   cooldownSeconds: 30 * 24 * 60 * 60,
   /** 7 days. */
   handOverMinutes: 7 * 24 * 60,
-  /** Of one tenant: every message is compared with all of them. */
+  /** Per tenant: every message is compared with all of them. */
   bots: 200,
 } as const;

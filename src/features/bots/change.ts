@@ -1,22 +1,22 @@
-import type { Context } from '../../context.ts';
-import { CodedError, invalid, notFound } from '../../errors.ts';
-import type { Db } from '../../platform/database.ts';
+import { CodedError, invalid, notFound } from '../../core/errors.ts';
+import { requireFeature } from '../../core/plan-features.ts';
+import { callerOf, tenantOf } from '../../core/principal.ts';
+import type { Db } from '../../database/database.ts';
 import { differs } from '../../platform/differs.ts';
-import { callerOf, tenantOf } from '../caller.ts';
-import { once } from '../idempotency/once.ts';
-import { requireFeature } from '../tenants/feature.ts';
+import type { Context } from '../../schema/context.ts';
+import { once } from '../tenancy/idempotency/once.ts';
 import { type BotKind, type BotRow, MAX } from './bot.ts';
-import { checkReply } from './check-reply.ts';
-import { type BotInput, parseBot } from './parse.ts';
-import { burdenFault, MAX_PATTERN_BOTS } from './pattern.ts';
-import type { BotReply } from './reply.ts';
+import { type BotInput, parseBot } from './engine/parse.ts';
+import { MAX_PATTERN_BOTS, totalSizeFault } from './engine/pattern.ts';
+import { checkReply } from './reply/check-reply.ts';
+import type { BotReply } from './reply/reply.ts';
 import { countForMore, deleteBot, getBots, insertBot, lockBot, updateBot } from './store.ts';
 
 type Keyed<T> = T & { readonly idempotencyKey?: string | null | undefined };
 
 const kindOf = (reply: BotReply): BotKind => (reply.template ? 'template' : 'message');
 
-/** Makes a bot. @throws VALIDATION_ERROR by field, FEATURE_NOT_AVAILABLE, FEATURE_LIMIT_EXCEEDED, MESSAGING_NOT_CONFIGURED */
+/** Creates a bot. @throws VALIDATION_ERROR by field, FEATURE_NOT_AVAILABLE, FEATURE_LIMIT_EXCEEDED, MESSAGING_NOT_CONFIGURED */
 export async function createBot(context: Context, input: Keyed<BotInput>): Promise<BotRow> {
   const { tenant } = callerOf(context);
   requireFeature(tenant, 'bots');
@@ -27,7 +27,7 @@ export async function createBot(context: Context, input: Keyed<BotInput>): Promi
     { operation: 'createBot', key: input.idempotencyKey, input },
     {
       run: async trx => {
-        await requireRoom(trx, tenant.id, undefined, fields.pattern);
+        await requireBotQuota(trx, tenant.id, undefined, fields.pattern);
         return insertBot(trx, tenant.id, fields, kindOf(reply), reply);
       },
       store: bot => ({ id: bot.id }),
@@ -37,11 +37,16 @@ export async function createBot(context: Context, input: Keyed<BotInput>): Promi
 }
 
 /**
- * Sees that there is room for a bot, and for its expression beside those of the others.
- * @param id of the bot that is changed; undefined for a new one
+ * Checks the tenant's limits on bots and on the total size of their patterns.
+ * @param id the bot that is changed; undefined for a new one
  * @throws FEATURE_LIMIT_EXCEEDED, VALIDATION_ERROR on pattern
  */
-async function requireRoom(trx: Db, tenantId: number, id: number | undefined, pattern: string | null): Promise<void> {
+async function requireBotQuota(
+  trx: Db,
+  tenantId: number,
+  id: number | undefined,
+  pattern: string | null,
+): Promise<void> {
   const { bots, patterns } = await countForMore(trx, tenantId, id);
   const refusal = (feature: string, current: number, maximum: number) =>
     new CodedError('FEATURE_LIMIT_EXCEEDED', `There may be at most ${maximum} ${feature}.`, {
@@ -53,7 +58,7 @@ async function requireRoom(trx: Db, tenantId: number, id: number | undefined, pa
   if (pattern === null) return;
   if (patterns.length >= MAX_PATTERN_BOTS)
     throw refusal('bots with a regular expression', patterns.length, MAX_PATTERN_BOTS);
-  const fault = burdenFault(pattern, patterns);
+  const fault = totalSizeFault(pattern, patterns);
   if (fault !== undefined) throw invalid({ pattern: [fault] });
 }
 
@@ -63,11 +68,14 @@ async function existing(context: Context, id: number): Promise<BotRow> {
   return bot;
 }
 
-/** Changes what is given. What changes nothing leaves the bot as it is, with its time. @throws NOT_FOUND, VALIDATION_ERROR by field, FEATURE_NOT_AVAILABLE, FEATURE_LIMIT_EXCEEDED */
+/**
+ * Updates the given fields. Without a difference, `updated_at` does not change.
+ * @throws NOT_FOUND, VALIDATION_ERROR by field, FEATURE_NOT_AVAILABLE, FEATURE_LIMIT_EXCEEDED
+ */
 export async function changeBot(context: Context, id: number, input: Keyed<BotInput>): Promise<BotRow> {
   const { tenant } = callerOf(context);
   requireFeature(tenant, 'bots');
-  // Before the input is looked at: another tenant's bot is not there, whatever is said of it.
+  // Before the input is checked: for another tenant's bot the error is always NOT_FOUND.
   await existing(context, id);
   const given = input.reply == null ? undefined : asStored(await checkReply(context, input.reply));
   return once(
@@ -75,13 +83,13 @@ export async function changeBot(context: Context, id: number, input: Keyed<BotIn
     { operation: 'updateBot', key: input.idempotencyKey, input: { ...input, id } },
     {
       run: async trx => {
-        // The tenant's row first, as every creation does.
+        // Lock order: the tenant's row before the bot's, as in createBot.
         if (input.trigger === 'regex' || input.pattern != null) await countForMore(trx, tenant.id, id);
         const before = await lockBot(trx, tenant.id, id);
         if (!before) throw notFound('Bot');
         const fields = parseBot(input, before);
         if (fields.pattern !== null && fields.pattern !== before.pattern)
-          await requireRoom(trx, tenant.id, id, fields.pattern);
+          await requireBotQuota(trx, tenant.id, id, fields.pattern);
         const reply = given ?? before.reply;
         const kind = kindOf(reply);
         return differs(before, { ...fields, kind, reply })
@@ -94,10 +102,10 @@ export async function changeBot(context: Context, id: number, input: Keyed<BotIn
   );
 }
 
-/** As the database gives it back: what comes from a literal in a document has no prototype, and would never equal it. */
+/** As the database returns it: objects from literals of a GraphQL document have no prototype and would never compare equal. */
 const asStored = (reply: BotReply): BotReply => JSON.parse(JSON.stringify(reply)) as BotReply;
 
-/** Takes a bot away; what it has answered stays. @throws NOT_FOUND */
+/** Deletes a bot. Its messages stay. @throws NOT_FOUND */
 export async function removeBot(context: Context, id: number): Promise<BotRow> {
   const bot = await deleteBot(context.db.write, tenantOf(context), id);
   if (!bot) throw notFound('Bot');

@@ -1,24 +1,25 @@
-import type { Context } from '../../context.ts';
-import { tenantOf } from '../caller.ts';
-import { countList } from '../lists/count.ts';
-import { type ListArgs, type ListDefinition, listStatement, Page } from '../lists/list.ts';
-import type { BotRow } from './bot.ts';
-import { listBots } from './store.ts';
+import type { ListArgs } from '../../core/list-args.ts';
+import { tenantOf } from '../../core/principal.ts';
+import type { ListDefinition, Page } from '../../database/list.ts';
+import { listColumns, readPage } from '../../database/page.ts';
+import type { Context } from '../../schema/context.ts';
+import { BOT_COLUMNS, type BotRow } from './bot.ts';
 
-const id = { sql: 'b.id', type: 'bigint' } as const;
-const name = { sql: 'b.name', type: 'text' } as const;
-const priority = { sql: 'b.priority', type: 'bigint' } as const;
-const createdAt = { sql: 'b.created_at', type: 'timestamptz' } as const;
-const updatedAt = { sql: 'b.updated_at', type: 'timestamptz' } as const;
+const column = listColumns('bots', 'b');
+const id = column('id', 'bigint');
+const name = column('name', 'text');
+const priority = column('priority', 'bigint');
+const createdAt = column('created_at', 'timestamptz');
+const updatedAt = column('updated_at', 'timestamptz');
 
 const BOTS: ListDefinition = {
   from: 'bots b',
   tenantColumn: 'b.tenant_id',
   filters: {
     name,
-    kind: { sql: 'b.kind', type: 'text' },
-    trigger: { sql: 'b.trigger', type: 'text' },
-    isEnabled: { sql: 'b.is_enabled', type: 'boolean' },
+    kind: column('kind', 'text'),
+    trigger: column('trigger', 'text'),
+    isEnabled: column('is_enabled', 'boolean'),
     createdAt,
     updatedAt,
   },
@@ -28,9 +29,8 @@ const BOTS: ListDefinition = {
   search: pattern => `lower(b.name || ' ' || array_to_string(b.keywords, ' ')) like ${pattern}`,
 };
 
-/** One page of bots, the oldest first where nothing else is asked. */
-export async function botPage(context: Context, args: ListArgs): Promise<Page<BotRow>> {
-  const statement = listStatement(BOTS, tenantOf(context), args);
-  const rows = await listBots(context.db.read, statement);
-  return new Page(statement, rows, () => countList(context.db.read, statement));
-}
+const SELECT = BOT_COLUMNS.map(name => `b.${name}` as const);
+
+/** One page of bots, oldest first by default. */
+export const botPage = (context: Context, args: ListArgs): Promise<Page<BotRow>> =>
+  readPage<BotRow>(context.db.read, BOTS, tenantOf(context), args, SELECT);

@@ -1,7 +1,7 @@
-import { builder } from '../../builder.ts';
-import { notFound } from '../../errors.ts';
-import { numericId } from '../../global-ids.ts';
-import { tenantOf } from '../caller.ts';
+import { notFound } from '../../core/errors.ts';
+import { numericId } from '../../core/global-ids.ts';
+import { tenantOf } from '../../core/principal.ts';
+import { builder, IDEMPOTENCY_KEY } from '../../schema/builder.ts';
 import {
   BooleanFilter,
   connectionOf,
@@ -10,53 +10,53 @@ import {
   listArgs,
   orderOf,
   StringFilter,
-} from '../lists/schema.ts';
+} from '../../schema/lists.ts';
 import { type BotKind, type BotRefusal, type BotRow, KINDS, MAX, TRIGGERS, type Trigger } from './bot.ts';
 import { changeBot, createBot, removeBot } from './change.ts';
+import { MAX_MATCHED_TEXT, MAX_PATTERN } from './engine/pattern.ts';
 import { botPage } from './list.ts';
-import { MAX_MATCHED_TEXT, MAX_PATTERN } from './pattern.ts';
-import { toWire } from './reply.ts';
-import { Reply, ReplyInput } from './reply-schema.ts';
+import { toWire } from './reply/reply.ts';
+import { Reply, ReplyInput } from './reply/reply-schema.ts';
 import { getBots } from './store.ts';
 
 type Values<T extends string> = Record<string, { value: T; description: string }>;
 
 const KIND_WORDS: Record<BotKind, string> = {
-  message: 'It answers with a text, buttons, a list or a file.',
-  template: 'It answers with a template.',
+  message: 'Replies with a text, an interactive message or a file.',
+  template: 'Replies with a template.',
 };
 const Kind = builder.enumType('BotKind', {
-  description: 'What sort of bot it is.',
+  description: 'Kind of a bot, which follows from its reply.',
   values: Object.fromEntries(
     KINDS.map(value => [value.toUpperCase(), { value, description: KIND_WORDS[value] }]),
   ) as Values<BotKind>,
 });
 
 const TRIGGER_WORDS: Record<Trigger, string> = {
-  exact: 'The whole message is one of the keywords.',
-  contains: 'One of the keywords stands anywhere in the message, also within a word.',
-  starts_with: 'The message begins with one of the keywords.',
-  first_message: "The contact's very first message, whatever it says.",
-  any: 'Every message.',
+  exact: 'The whole message equals one of the keywords.',
+  contains: 'The message contains one of the keywords anywhere, also inside a word.',
+  starts_with: 'The message starts with one of the keywords.',
+  first_message: 'The message is the first one from this contact, with any content.',
+  any: 'Every message matches.',
   regex: `The pattern is found in the message (its first ${MAX_MATCHED_TEXT} characters).`,
 };
 export const TriggerType = builder.enumType('BotTrigger', {
   description:
-    'What a bot answers to. Keywords are compared whatever the case, the width of characters and the amount of white space. What is compared is the text or the caption; of the answer to buttons or a list the title and the id.',
+    'How a bot matches an inbound message. Compares the text or caption, or the title and id of a button or list answer. Keywords ignore case, character width and repeated white space.',
   values: Object.fromEntries(
     TRIGGERS.map(value => [value.toUpperCase(), { value, description: TRIGGER_WORDS[value] }]),
   ) as Values<Trigger>,
 });
 
 const Refusal = builder.objectRef<BotRefusal>('BotRefusal').implement({
-  description: 'Why an answer could not be sent.',
+  description: 'Most recent error of a bot whose reply could not be sent.',
   fields: t => ({
     code: t.exposeString('code', {
       description:
-        'The code that a send is refused with, such as VALIDATION_ERROR for a template that is not approved; TOO_OLD and DISABLED for answers that came too late.',
+        'Error code of the send, for example VALIDATION_ERROR for a template that is not approved; TOO_OLD or DISABLED if the reply was no longer due.',
     }),
-    message: t.exposeString('message', { description: 'The same in words.' }),
-    refusedAt: t.expose('refused_at', { type: 'DateTime', description: 'When.' }),
+    message: t.exposeString('message', { description: 'Human-readable error message.' }),
+    refusedAt: t.expose('refused_at', { type: 'DateTime', description: 'Time at which the reply was refused.' }),
   }),
 });
 
@@ -64,7 +64,7 @@ export const Bot = builder.objectRef<BotRow>('Bot');
 
 builder.node(Bot, {
   name: 'Bot',
-  description: 'What answers by itself to what people write.',
+  description: 'An automatic reply to inbound messages that match a trigger.',
   id: { resolve: bot => bot.id },
   brandLoadedObjects: true,
   loadMany: async (ids, context) => {
@@ -73,80 +73,94 @@ builder.node(Bot, {
     return ids.map(id => rows.find(row => row.id === Number(id)));
   },
   fields: t => ({
-    databaseId: t.field({ type: 'BigInt', description: 'The number that REST knows it by.', resolve: bot => bot.id }),
-    name: t.exposeString('name', { description: 'What it is called; nobody it answers sees that.' }),
-    kind: t.field({ type: Kind, description: 'What sort of bot it is.', resolve: bot => bot.kind }),
-    trigger: t.field({ type: TriggerType, description: 'What it answers to.', resolve: bot => bot.trigger }),
+    databaseId: t.field({
+      type: 'BigInt',
+      description: 'Numeric id, as used by the REST API.',
+      resolve: bot => bot.id,
+    }),
+    name: t.exposeString('name', { description: 'Internal name of the bot. Contacts do not see it.' }),
+    kind: t.field({
+      type: Kind,
+      description: 'MESSAGE or TEMPLATE, according to the reply.',
+      resolve: bot => bot.kind,
+    }),
+    trigger: t.field({
+      type: TriggerType,
+      description: 'How inbound messages are matched.',
+      resolve: bot => bot.trigger,
+    }),
     keywords: t.stringList({
-      description: 'Of EXACT, CONTAINS and STARTS_WITH; any of them will do.',
+      description: 'Keywords of EXACT, CONTAINS and STARTS_WITH, any of which matches. Empty for other triggers.',
       resolve: bot => [...bot.keywords],
     }),
-    pattern: t.exposeString('pattern', { nullable: true, description: 'Of REGEX: the regular expression.' }),
-    isEnabled: t.exposeBoolean('is_enabled', { description: 'Whether it answers.' }),
+    pattern: t.exposeString('pattern', {
+      nullable: true,
+      description: 'Regular expression (RE2 syntax) of the trigger REGEX; null for other triggers.',
+    }),
+    isEnabled: t.exposeBoolean('is_enabled', { description: 'Whether the bot replies to messages.' }),
     priority: t.exposeInt('priority', {
-      description: 'Of several that match, the one with the highest answers; of equal ones the oldest.',
+      description: 'Bots are tried in order of priority, highest first, then oldest first.',
     }),
     othersMayAnswer: t.exposeBoolean('others_may_answer', {
-      description: 'Whether bots behind it may answer the same message as well.',
+      description: 'Whether bots of lower priority may also reply to the same message.',
     }),
     cooldownSeconds: t.exposeInt('cooldown_seconds', {
-      description: 'So long it does not answer the same contact again.',
+      description: 'Seconds during which the bot does not reply to the same contact again; 0 for no limit.',
     }),
     handOverMinutes: t.exposeInt('hand_over_minutes', {
-      description: 'So long it is silent after a person has written to the contact; 0: never.',
+      description: 'Minutes during which the bot is silent after a person has written to the contact; 0 for never.',
     }),
-    reply: t.field({ type: Reply, description: 'What it answers with.', resolve: bot => bot.reply }),
+    reply: t.field({ type: Reply, description: 'The reply that the bot sends.', resolve: bot => bot.reply }),
     replyData: t.field({
       type: 'JSON',
       description:
-        'The same as REST and events have it: one of text, interactive, media and template, with what was given and nothing else.',
+        'The reply as REST and webhooks show it: an object with one key (`text`, `interactive`, `media` or `template`).',
       resolve: bot => toWire(bot.reply),
     }),
     repliesCount: t.field({
       type: 'BigInt',
-      description: 'How often it has answered.',
+      description: 'Number of replies sent.',
       resolve: bot => bot.replies_count,
     }),
     lastRepliedAt: t.expose('last_replied_at', {
       type: 'DateTime',
       nullable: true,
-      description: 'When it last answered.',
+      description: 'Time of the last reply; null if there was none.',
     }),
     lastRefusal: t.field({
       type: Refusal,
       nullable: true,
-      description: 'Why one of its answers could not be sent: the last time that happened.',
+      description: 'Most recent reply that could not be sent; null if there was none.',
       resolve: bot => bot.last_refusal,
     }),
-    createdAt: t.expose('created_at', { type: 'DateTime', description: 'When it was made.' }),
-    updatedAt: t.expose('updated_at', { type: 'DateTime', description: 'When it was last changed by somebody.' }),
+    createdAt: t.expose('created_at', { type: 'DateTime', description: 'Time of creation.' }),
+    updatedAt: t.expose('updated_at', { type: 'DateTime', description: 'Time of the last change of its settings.' }),
   }),
 });
 
 const Filter = builder.inputType('BotFilter', {
-  description: 'Which bots a list shows. All conditions have to hold.',
+  description: 'Conditions for bots; all of them must hold.',
   fields: t => ({
-    name: t.field({ type: StringFilter, description: 'By name.' }),
-    kind: t.field({ type: enumFilter(Kind), description: 'By kind.' }),
-    trigger: t.field({ type: enumFilter(TriggerType), description: 'By trigger.' }),
-    isEnabled: t.field({ type: BooleanFilter, description: 'By whether it answers.' }),
-    createdAt: t.field({ type: DateTimeFilter, description: 'By when it was made.' }),
-    updatedAt: t.field({ type: DateTimeFilter, description: 'By when it was last changed.' }),
+    name: t.field({ type: StringFilter, description: 'Name of the bot.' }),
+    kind: t.field({ type: enumFilter(Kind), description: 'Kind of the bot.' }),
+    trigger: t.field({ type: enumFilter(TriggerType), description: 'How the bot matches messages.' }),
+    isEnabled: t.field({ type: BooleanFilter, description: 'Whether the bot replies to messages.' }),
+    createdAt: t.field({ type: DateTimeFilter, description: 'Time of creation.' }),
+    updatedAt: t.field({ type: DateTimeFilter, description: 'Time of the last change of its settings.' }),
   }),
 });
 const Order = orderOf('Bot', 'bots', {
-  ID: { value: 'id', description: 'The order in which they were made.' },
-  NAME: { value: 'name', description: 'The name.' },
-  PRIORITY: { value: 'priority', description: 'The priority.' },
-  CREATED_AT: { value: 'createdAt', description: 'When it was made.' },
-  UPDATED_AT: { value: 'updatedAt', description: 'When it was last changed.' },
+  ID: { value: 'id', description: 'Order of creation.' },
+  NAME: { value: 'name', description: 'Name of the bot.' },
+  PRIORITY: { value: 'priority', description: 'Priority of the bot.' },
+  CREATED_AT: { value: 'createdAt', description: 'Time of creation.' },
+  UPDATED_AT: { value: 'updatedAt', description: 'Time of the last change of its settings.' },
 });
 
 builder.queryFields(t => ({
   bots: t.field({
     type: connectionOf('Bot', Bot),
-    description:
-      'The bots of the tenant, oldest first where no order is asked for. `search` looks in names and keywords.',
+    description: "Lists the tenant's bots, oldest first by default. `search` matches names and keywords.",
     authScopes: { scope: 'bots:read' },
     args: {
       ...listArgs(Filter, Order),
@@ -156,9 +170,9 @@ builder.queryFields(t => ({
   bot: t.field({
     type: Bot,
     nullable: true,
-    description: 'One bot, by global id or databaseId.',
+    description: 'Returns one bot. Errors: NOT_FOUND.',
     authScopes: { scope: 'bots:read' },
-    args: { id: t.arg.id({ required: true, description: 'Its global id or databaseId.' }) },
+    args: { id: t.arg.id({ required: true, description: 'Global id or databaseId of the bot.' }) },
     resolve: async (_root, { id }, context) => {
       const [bot] = await getBots(context.db.read, tenantOf(context), [numericId('Bot', id)]);
       if (!bot) throw notFound('Bot');
@@ -171,49 +185,49 @@ type InputFields = Parameters<Parameters<typeof builder.inputType>[1]['fields']>
 
 const optionalFields = (t: InputFields) => ({
   keywords: t.stringList({
-    description: `1 to ${MAX.keywords}, each of at most ${MAX.keyword} characters. Required for EXACT, CONTAINS and STARTS_WITH; others have none.`,
+    description: `1 to ${MAX.keywords} keywords of at most ${MAX.keyword} characters. Required for EXACT, CONTAINS and STARTS_WITH, refused for other triggers.`,
   }),
   pattern: t.string({
-    description: `Required for REGEX: an expression of RE2 (no look-around, no back-references) of at most ${MAX_PATTERN} characters. It is looked for anywhere, whatever the case; \`^\`, \`$\` and \`\\b\` hold it fast, \`(?-i)\` minds the case.`,
+    description: `Regular expression in RE2 syntax (no look-around, no back-references), at most ${MAX_PATTERN} characters. Required for REGEX. Matches anywhere, ignoring case; anchor with \`^\`, \`$\` or \`\\b\`, and match case with \`(?-i)\`.`,
   }),
-  isEnabled: t.boolean({ description: 'Whether it answers; true when nothing is said.' }),
+  isEnabled: t.boolean({ description: 'Whether the bot replies to messages. Default: true.' }),
   priority: t.int({
-    description:
-      'Of several that match, the one with the highest answers; of equal ones the oldest. 0 when nothing is said.',
+    description: 'Bots are tried in order of priority, highest first, then oldest first. Default: 0.',
   }),
   othersMayAnswer: t.boolean({
-    description: 'Whether bots behind it may answer the same message as well; false when nothing is said.',
+    description: 'Whether bots of lower priority may also reply to the same message. Default: false.',
   }),
   cooldownSeconds: t.int({
-    description: `So long it does not answer the same contact again: 0 to ${MAX.cooldownSeconds}, 0 when nothing is said.`,
+    description: `Seconds during which the bot does not reply to the same contact again: 0 to ${MAX.cooldownSeconds}. Default: 0.`,
   }),
   handOverMinutes: t.int({
-    description: `So long it is silent after a person has written to the contact: 0 to ${MAX.handOverMinutes}, 0 when nothing is said. Every message that no bot sent counts, but for templates: those are campaigns, one-time codes and the like.`,
+    description: `Minutes during which the bot is silent after a person has written to the contact: 0 to ${MAX.handOverMinutes}. Default: 0. Every outbound message counts that was not sent by a bot and is not a template.`,
   }),
   idempotencyKey: t.string({
-    description: 'Makes a repeated request the same one for 24 hours. At most 255 characters.',
+    description: IDEMPOTENCY_KEY,
   }),
 });
 
 const CreateBotInput = builder.inputType('CreateBotInput', {
-  description: 'A new bot.',
+  description: 'Settings of a new bot.',
   fields: t => ({
-    name: t.string({ required: true, description: `What it is called: at most ${MAX.name} characters.` }),
-    trigger: t.field({ type: TriggerType, required: true, description: 'What it answers to.' }),
-    reply: t.field({ type: ReplyInput, required: true, description: 'What it answers with.' }),
+    name: t.string({ required: true, description: `Internal name of the bot, at most ${MAX.name} characters.` }),
+    trigger: t.field({ type: TriggerType, required: true, description: 'How inbound messages are matched.' }),
+    reply: t.field({ type: ReplyInput, required: true, description: 'The reply that the bot sends.' }),
     ...optionalFields(t),
   }),
 });
 
 const UpdateBotInput = builder.inputType('UpdateBotInput', {
-  description: 'What to change of a bot; what is left out stays.',
+  description: 'Changes to a bot. Omitted fields keep their values.',
   fields: t => ({
-    name: t.string({ description: `What it is called: at most ${MAX.name} characters.` }),
+    name: t.string({ description: `Internal name of the bot, at most ${MAX.name} characters.` }),
     trigger: t.field({
       type: TriggerType,
-      description: 'What it answers to. Keywords or a pattern that the new one has no use for go.',
+      description:
+        'How inbound messages are matched. Keywords or a pattern that the new trigger does not use are removed.',
     }),
-    reply: t.field({ type: ReplyInput, description: 'What it answers with, all of it.' }),
+    reply: t.field({ type: ReplyInput, description: 'The new reply; it replaces the old one as a whole.' }),
     ...optionalFields(t),
   }),
 });
@@ -221,26 +235,31 @@ const UpdateBotInput = builder.inputType('UpdateBotInput', {
 builder.mutationFields(t => ({
   createBot: t.field({
     type: Bot,
-    description: 'Makes a bot. It answers what comes in from now on.',
-    authScopes: { scope: 'bots:write' },
-    args: { input: t.arg({ type: CreateBotInput, required: true, description: 'What it is to be.' }) },
+    description:
+      'Creates a bot. It replies to messages that arrive from now on. Errors: VALIDATION_ERROR, FEATURE_NOT_AVAILABLE.',
+    authScopes: { scope: ['bots:write', 'messages:send'] },
+    args: { input: t.arg({ type: CreateBotInput, required: true, description: 'Settings of the bot.' }) },
     resolve: (_root, { input }, context) => createBot(context, input),
   }),
   updateBot: t.field({
     type: Bot,
-    description: 'Changes a bot.',
-    authScopes: { scope: 'bots:write' },
+    description: 'Changes a bot. Errors: NOT_FOUND, VALIDATION_ERROR.',
+    authScopes: { scope: ['bots:write', 'messages:send'] },
     args: {
-      id: t.arg.id({ required: true, description: 'Its global id or databaseId.' }),
-      input: t.arg({ type: UpdateBotInput, required: true, description: 'What to change; what is left out stays.' }),
+      id: t.arg.id({ required: true, description: 'Global id or databaseId of the bot.' }),
+      input: t.arg({
+        type: UpdateBotInput,
+        required: true,
+        description: 'Fields to change; omitted fields keep their values.',
+      }),
     },
     resolve: (_root, { id, input }, context) => changeBot(context, numericId('Bot', id), input),
   }),
   deleteBot: t.field({
     type: Bot,
-    description: 'Removes a bot. Answers what it was.',
+    description: 'Deletes a bot and returns its last state. Errors: NOT_FOUND.',
     authScopes: { scope: 'bots:write' },
-    args: { id: t.arg.id({ required: true, description: 'Its global id or databaseId.' }) },
+    args: { id: t.arg.id({ required: true, description: 'Global id or databaseId of the bot.' }) },
     resolve: (_root, { id }, context) => removeBot(context, numericId('Bot', id)),
   }),
 }));

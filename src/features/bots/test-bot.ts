@@ -1,48 +1,48 @@
-import type { Context } from '../../context.ts';
-import { notFound } from '../../errors.ts';
-import { callerOf, requireScope, tenantOf } from '../caller.ts';
+import { notFound } from '../../core/errors.ts';
+import { requireFeature } from '../../core/plan-features.ts';
+import { callerOf, requireScope, tenantOf } from '../../core/principal.ts';
+import type { Context } from '../../schema/context.ts';
 import type { ContactRow } from '../contacts/contact.ts';
-import { mergeFields } from '../messages/merge-fields.ts';
-import { readOptWords } from '../messages/read-opt-words.ts';
-import { requireFeature } from '../tenants/feature.ts';
+import { contactLoader } from '../contacts/loaders.ts';
+import { readOptWords } from '../messages/opt-words.ts';
+import { mergeFields } from '../messages/send/merge-fields.ts';
 import type { BotRow } from './bot.ts';
-import { decide, isBraked, type Silence, type Standing, type Verdict } from './decide.ts';
-import { heardOf, matchAll, readyOf } from './match.ts';
-import { Patterns } from './pattern.ts';
-import { type BotReply, withTexts } from './reply.ts';
-import { NEVER_ANSWERED, ownNumbers, standingsOf } from './standing.ts';
-import { haveWritten } from './standing-store.ts';
+import { decide, isOverReplyLimit, type Silence, type Standing, type Verdict } from './engine/decide.ts';
+import { matchAll, matchInput, prepareBots } from './engine/match.ts';
+import { Patterns } from './engine/pattern.ts';
+import { connectedNumbers, haveWritten, NEVER_ANSWERED, standingsOf } from './engine/standing.sql.ts';
+import { type BotReply, withTexts } from './reply/reply.ts';
 import { botsInOrder } from './store.ts';
 
 export interface TestBotArgs {
   readonly text: string;
   readonly contactId: number | undefined;
-  /** Of nobody in particular: whether it would be the first message. */
+  /** Without a contact: whether to treat the text as a first message. */
   readonly isFirstMessage: boolean;
 }
 
 export interface TestedBot extends Verdict<BotRow> {
-  /** What it would answer, its merge fields filled where the contact is known. */
+  /** The reply, with merge fields filled if the contact is known. */
   readonly reply: BotReply;
 }
 
 export interface BotTest {
-  /** Why nobody would answer, whatever matches. */
+  /** Why no bot would answer, whatever matches. */
   readonly silence: Silence | undefined;
-  /** All bots in the order in which they are asked. */
+  /** All bots in order of evaluation. */
   readonly bots: readonly TestedBot[];
 }
 
 /**
- * What bots would answer to a text, now, without doing anything: whether a template is approved, and whether the network would
- * take the answer, is not asked.
+ * Simulates the bots' reply to a text without side effects. Does not check whether a template is approved or whether the network
+ * would accept the reply.
  * @throws NOT_FOUND (contact), INSUFFICIENT_SCOPE (contacts:read, with a contact), FEATURE_NOT_AVAILABLE
  */
 export async function testBot(context: Context, { text, contactId, isFirstMessage }: TestBotArgs): Promise<BotTest> {
   const caller = callerOf(context);
   requireFeature(caller.tenant, 'bots');
   if (contactId !== undefined) requireScope(caller, 'contacts:read');
-  const contact = contactId === undefined ? undefined : await context.loaders.contact.load(contactId);
+  const contact = contactId === undefined ? undefined : await contactLoader(context).load(contactId);
   if (contactId !== undefined && !contact) throw notFound('Contact');
   const { read } = context.db;
   const { id: tenantId } = caller.tenant;
@@ -50,13 +50,13 @@ export async function testBot(context: Context, { text, contactId, isFirstMessag
     botsInOrder(read, tenantId, 'all'),
     contact ? haveWritten(read, tenantId, [contact.id]).then(ids => !ids.has(contact.id)) : isFirstMessage,
   ]);
-  const now = context.clock.now();
-  const standing =
-    (contact && (await standingsOf(read, tenantId, [contact.id], bots, now)).get(contact.id)) ?? NEVER_ANSWERED;
-  const heard = heardOf([text], isFirst);
-  const candidates = await matchAll(readyOf(bots, new Patterns()), heard);
+  const known = contact && (await standingsOf(read, tenantId, [contact.id], bots));
+  const standing = (contact && known?.standings.get(contact.id)) ?? NEVER_ANSWERED;
+  const now = known?.nowMs ?? context.clock.now();
+  const input = matchInput([text], isFirst);
+  const candidates = await matchAll(prepareBots(bots, new Patterns()), input);
   return {
-    silence: await silenceOf(context, text, contact, standing),
+    silence: await silenceOf(context, text, contact, standing, now),
     bots: decide(candidates, standing, now).map(verdict => ({
       ...verdict,
       reply: contact ? withTexts(verdict.bot.reply, words => mergeFields(words, contact)) : verdict.bot.reply,
@@ -69,16 +69,17 @@ async function silenceOf(
   text: string,
   contact: ContactRow | undefined,
   standing: Standing,
+  nowMs: number,
 ): Promise<Silence | undefined> {
   const { read } = context.db;
   const wordOf = await readOptWords(read, tenantOf(context));
   const word = wordOf({ type: 'text', body: text });
   const isOut = contact !== undefined && contact.opted_out_at !== null;
-  // Who has not left does not come back: the word is then one like any other.
+  // An opt-in keyword has no effect on a contact that has not opted out: it is an ordinary word then.
   if (word === 'out' || (word === 'in' && isOut)) return 'OPT_WORD';
   if (!contact) return undefined;
   if (isOut) return 'OPTED_OUT';
-  const isOwn = await ownNumbers(read, [{ phone: contact.phone, phone_key: null, wa_id: null }]);
+  const isOwn = await connectedNumbers(read, [{ phone: contact.phone, phone_key: null, wa_id: null }]);
   if (isOwn({ phone: contact.phone, phone_key: null, wa_id: null })) return 'OWN_NUMBER';
-  return isBraked(standing.repliedAt, context.clock.now()) ? 'TOO_MANY_REPLIES' : undefined;
+  return isOverReplyLimit(standing.repliedAt, nowMs) ? 'TOO_MANY_REPLIES' : undefined;
 }

@@ -1,32 +1,32 @@
-import { builder } from '../../builder.ts';
-import { numericId } from '../../global-ids.ts';
+import { numericId } from '../../core/global-ids.ts';
+import { builder } from '../../schema/builder.ts';
 import type { Rule } from './bot.ts';
-import { REASONS, type Reason, SILENCES, type Silence } from './decide.ts';
-import { Reply } from './reply-schema.ts';
+import { REASONS, type Reason, SILENCES, type Silence } from './engine/decide.ts';
+import { Reply } from './reply/reply-schema.ts';
 import { Bot, TriggerType } from './schema.ts';
 import { type BotTest, type TestedBot, testBot } from './test-bot.ts';
 
 export const RuleType = builder.objectRef<Rule>('BotRule').implement({
-  description: 'What of a bot matched a message.',
+  description: 'Trigger and keyword that matched a message.',
   fields: t => ({
-    trigger: t.field({ type: TriggerType, description: 'The trigger.', resolve: rule => rule.trigger }),
+    trigger: t.field({ type: TriggerType, description: 'Trigger of the bot.', resolve: rule => rule.trigger }),
     keyword: t.exposeString('keyword', {
       nullable: true,
-      description: 'The keyword that matched, or the pattern; null where the trigger has none.',
+      description: 'Keyword or pattern that matched; null if the trigger has neither.',
     }),
   }),
 });
 
 const REASON_WORDS: Record<Reason, string> = {
-  NO_MATCH: 'Its trigger does not fit the message.',
-  DISABLED: 'It is switched off.',
-  COOLING_DOWN: 'It has answered this contact a short while ago.',
-  HANDED_OVER: 'A person has written to this contact a short while ago.',
-  GREETED: 'It has welcomed this contact before.',
-  ANOTHER_ANSWERS: 'A bot before it answers, and lets no other do so.',
+  NO_MATCH: 'The trigger does not match the message.',
+  DISABLED: 'The bot is disabled.',
+  COOLING_DOWN: 'The bot replied to this contact within `cooldownSeconds`.',
+  HANDED_OVER: 'A person wrote to this contact within `handOverMinutes`.',
+  GREETED: 'The bot of the trigger FIRST_MESSAGE has already replied to this contact.',
+  ANOTHER_ANSWERS: 'A bot of higher priority replies and does not let others reply.',
 };
 const ReasonType = builder.enumType('BotReason', {
-  description: 'Why a bot does not answer a message.',
+  description: 'Why a bot does not reply to a message.',
   values: Object.fromEntries(REASONS.map(value => [value, { value, description: REASON_WORDS[value] }])) as Record<
     string,
     { value: Reason; description: string }
@@ -34,15 +34,15 @@ const ReasonType = builder.enumType('BotReason', {
 });
 
 const SILENCE_WORDS: Record<Silence, string> = {
-  TOO_OLD: 'It came more than five minutes ago.',
-  NOT_ANSWERABLE: 'It is a reaction, a system note or the like.',
-  OPTED_OUT: 'The contact asked not to be messaged.',
-  OPT_WORD: 'It is a word by which people leave, or by which this contact comes back.',
-  OWN_NUMBER: 'The contact is a business number that is connected here.',
-  TOO_MANY_REPLIES: 'Bots have answered this contact too often lately: it may be a machine.',
+  TOO_OLD: 'The message is more than five minutes old.',
+  NOT_ANSWERABLE: 'The message is of a type that bots do not answer, for example a reaction or a system message.',
+  OPTED_OUT: 'The contact opted out of messages.',
+  OPT_WORD: 'The message is a keyword for opting out, or for opting in again.',
+  OWN_NUMBER: "The contact's number is one of the tenant's own channels.",
+  TOO_MANY_REPLIES: 'Bots replied to this contact too often recently; the contact may be a machine.',
 };
 const SilenceType = builder.enumType('BotSilence', {
-  description: 'Why no bot answers a message.',
+  description: 'Why no bot replies to a message.',
   values: Object.fromEntries(SILENCES.map(value => [value, { value, description: SILENCE_WORDS[value] }])) as Record<
     string,
     { value: Silence; description: string }
@@ -50,46 +50,51 @@ const SilenceType = builder.enumType('BotSilence', {
 });
 
 const Tested = builder.objectRef<TestedBot & Pick<BotTest, 'silence'>>('TestedBot').implement({
-  description: 'What one bot makes of a message.',
+  description: 'Result of a test for one bot.',
   fields: t => ({
-    bot: t.field({ type: Bot, description: 'The bot.', resolve: ({ bot }) => bot }),
+    bot: t.field({ type: Bot, description: 'The bot that was tested.', resolve: ({ bot }) => bot }),
     answers: t.boolean({
-      description: 'Whether it would answer.',
+      description: 'Whether the bot would reply.',
       resolve: ({ reason, silence }) => reason === undefined && silence === undefined,
     }),
     reason: t.field({
       type: ReasonType,
       nullable: true,
-      description: 'Why it would not.',
+      description: 'Why the bot would not reply; null if it would.',
       resolve: ({ reason }) => reason,
     }),
-    rule: t.field({ type: RuleType, nullable: true, description: 'What of it matched.', resolve: ({ rule }) => rule }),
+    rule: t.field({
+      type: RuleType,
+      nullable: true,
+      description: 'Trigger and keyword that matched; null if the trigger does not match.',
+      resolve: ({ rule }) => rule,
+    }),
     reply: t.field({
       type: Reply,
-      description: 'What it answers with; with a contact, its merge fields filled.',
+      description: 'The reply that the bot would send. If `contactId` is given, its merge fields are filled.',
       resolve: ({ reply }) => reply,
     }),
   }),
 });
 
 const Test = builder.objectRef<BotTest>('BotTest').implement({
-  description: 'What bots would make of a message.',
+  description: 'Result of a test of all bots.',
   fields: t => ({
     silence: t.field({
       type: SilenceType,
       nullable: true,
-      description: 'Why nobody would answer, whatever matches.',
+      description: 'Why no bot would reply, whatever its trigger; null if bots may reply.',
       resolve: ({ silence }) => silence,
     }),
     answers: t.field({
       type: [Tested],
-      description: 'Those that would answer, in their order: one at the most, unless it lets others do so too.',
+      description: 'Bots that would reply, in order. More than one only if bots let others reply too.',
       resolve: ({ bots, silence }) =>
         bots.filter(bot => bot.reason === undefined && silence === undefined).map(bot => ({ ...bot, silence })),
     }),
     bots: t.field({
       type: [Tested],
-      description: 'All bots in the order in which they are asked, with the reason of each that would not answer.',
+      description: 'All bots in the order in which they are tried, each with the reason if it would not reply.',
       resolve: ({ bots, silence }) => bots.map(bot => ({ ...bot, silence })),
     }),
   }),
@@ -99,20 +104,20 @@ builder.queryField('testBot', t =>
   t.field({
     type: Test,
     description:
-      'Says which bot would answer a text, and with what. It sends nothing. Whether a template is approved is not looked at. It costs ten points of the rate limit.',
+      'Shows which bots would reply to a text, and how, without sending anything. Does not check whether a template is approved. Costs ten points of the rate limit.',
     authScopes: { scope: 'bots:read' },
     // Every expression of the tenant is tried, some 45 ms of them at the worst.
     extensions: { points: 10 },
     args: {
-      text: t.arg.string({ required: true, description: 'What somebody writes.' }),
+      text: t.arg.string({ required: true, description: 'Text of the simulated message.' }),
       contactId: t.arg.id({
         description:
-          'Who writes it: merge fields, cool-downs, hand-over and opt-out are then as they are (with the scope contacts:read).',
+          'Contact who writes the message. Its merge fields, cool-downs, hand-over and opt-out then apply. Requires the scope contacts:read.',
       }),
       isFirstMessage: t.arg.boolean({
         required: true,
         defaultValue: false,
-        description: 'Without a contact: whether it is to count as the first message.',
+        description: "Without `contactId`: whether the text counts as the contact's first message.",
       }),
     },
     resolve: (_root, { contactId, ...args }, context) =>

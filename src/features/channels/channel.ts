@@ -1,9 +1,11 @@
-/** A business number on the network, as events carry it. No secret is part of it. */
+/** A business number on the network, as events carry it, without secrets. */
 export interface PublicChannel {
   readonly id: number;
   readonly name: string;
   readonly phone_number_id: string;
   readonly waba_id: string;
+  /** Business portfolio that owns the account; null if unknown. */
+  readonly portfolio_id: string | null;
   readonly display_phone_number: string;
   readonly verified_name: string;
   readonly messages_per_second: number;
@@ -16,3 +18,8 @@ export interface PublicChannel {
 }
 
 export type ChannelRow = PublicChannel;
+
+export interface ChannelRef {
+  readonly tenantId: number;
+  readonly channelId: number;
+}

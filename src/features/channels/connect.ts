@@ -1,17 +1,21 @@
-import type { Resources } from '../../context.ts';
-import { CodedError, conflict, FieldErrorList } from '../../errors.ts';
-import { append } from '../../events.ts';
+import { CodedError, conflict, FieldErrorList } from '../../core/errors.ts';
+import { violationOf } from '../../database/violations.ts';
+import { append } from '../../events/append.ts';
 import { NetworkCallError } from '../../network/network.ts';
 import { sha256 } from '../../platform/crypto.ts';
-import { violationOf } from '../../platform/violations.ts';
-import { requestSync } from '../templates/request-sync.ts';
+import type { Resources } from '../../schema/context.ts';
+import { requestSync } from '../templates/sync/request-sync.ts';
 import type { ChannelRow } from './channel.ts';
+import { knownPortfolio } from './portfolio-store.ts';
+import { PORTFOLIO_FAULT, PORTFOLIO_ID, setPortfolio } from './set-portfolio.ts';
 import { upsertChannel } from './store.ts';
 
 export interface ConnectChannelInput {
   readonly name: string;
   readonly phoneNumberId: string;
   readonly wabaId: string;
+  /** Business portfolio that owns the account; by default looked up on the network. */
+  readonly portfolioId?: string | undefined;
   readonly accessToken: string;
   readonly appSecret: string;
   readonly verifyToken: string;
@@ -19,18 +23,18 @@ export interface ConnectChannelInput {
   readonly isSandbox?: boolean | undefined;
 }
 
-type Needs = Pick<Resources, 'db' | 'network' | 'secrets'>;
+type Needs = Pick<Resources, 'db' | 'network' | 'secrets' | 'clock'>;
 
 /** Throughput of a business number that the network has not upgraded (cloud-api §8). */
 const DEFAULT_MESSAGES_PER_SECOND = 80;
 
 /**
- * Connects a business number: its credentials are tried on the network before anything is stored, and are stored sealed.
- * Connecting a number again gives it new credentials and resumes it.
- * @throws VALIDATION_ERROR by field; CONFLICT when another tenant has the number
+ * Connects a business number. Credentials are verified on the network, then stored encrypted. Connecting a number again
+ * replaces its credentials and resumes it.
+ * @throws VALIDATION_ERROR by field; CONFLICT if another tenant has the number
  */
 export async function connectChannel(
-  { db, network, secrets }: Needs,
+  { db, network, secrets, clock }: Needs,
   tenantId: number,
   input: ConnectChannelInput,
 ): Promise<ChannelRow> {
@@ -40,14 +44,18 @@ export async function connectChannel(
   }
   const messagesPerSecond = input.messagesPerSecond ?? DEFAULT_MESSAGES_PER_SECOND;
   if (messagesPerSecond < 1 || messagesPerSecond > 1_000) errors.add('messagesPerSecond', 'Must be from 1 to 1000.');
+  if (input.portfolioId !== undefined && !PORTFOLIO_ID.test(input.portfolioId))
+    errors.add('portfolioId', PORTFOLIO_FAULT);
   errors.throwIfAny();
-  const number = await network.phoneNumber(input).catch((error: unknown) => {
+  const rejectInput = (error: unknown) => {
     if (!(error instanceof NetworkCallError)) throw error;
     const field = error.error?.code === 190 ? 'accessToken' : 'phoneNumberId';
     throw new CodedError('VALIDATION_ERROR', `The network refused this channel: ${error.message}`, {
       [field]: [error.message],
     });
-  });
+  };
+  const number = await network.phoneNumber(input).catch(rejectInput);
+  const portfolioId = input.portfolioId ?? (await network.portfolio(input).catch(rejectInput));
   const store = () =>
     db.transaction(async trx => {
       const row = await upsertChannel(trx, tenantId, {
@@ -63,11 +71,15 @@ export async function connectChannel(
         isSandbox: input.isSandbox ?? false,
       });
       if (!row) return undefined;
-      await append(trx, tenantId, [{ type: 'channel.updated', payload: { channel: row } }]);
+      // Another channel of the same account may have the portfolio.
+      const owner = portfolioId ?? (await knownPortfolio(trx, tenantId, row.waba_id));
+      const changed = owner === undefined ? [] : await setPortfolio(trx, tenantId, row.waba_id, owner, clock.now());
+      const channel = changed.find(({ id }) => id === row.id);
+      if (!channel) await append(trx, tenantId, [{ type: 'channel.updated', payload: { channel: row } }]);
       await requestSync(trx, tenantId, row.waba_id);
-      return row;
+      return channel ?? row;
     });
-  // Two who connect at the same moment both find no owner, and no default: the slower one looks again.
+  // Concurrent connections both find no owner and no default; the one that violates the unique key retries.
   const channel = await store().catch(error => {
     if (violationOf(error)?.kind === 'unique') return store();
     throw error;

@@ -1,12 +1,16 @@
-import type { Resources } from '../../context.ts';
-import { notFound } from '../../errors.ts';
-import { append } from '../../events.ts';
+import { conflict, notFound } from '../../core/errors.ts';
+import { append } from '../../events/append.ts';
+import type { Resources } from '../../schema/context.ts';
 import type { ChannelRow } from './channel.ts';
-import { setChannelStatus } from './store.ts';
+import { getChannels, setChannelStatus } from './store.ts';
 
 type Needs = Pick<Resources, 'db' | 'signals'>;
 
-/** Stops a channel (nothing is sent, what waits stays) or lets it go on; either way with an event. @throws NOT_FOUND */
+/**
+ * Pauses a channel, so that its messages stay queued, or resumes it, with an event. A disconnected channel is not changed.
+ * @param reason null to resume
+ * @throws NOT_FOUND; CONFLICT when resuming a disconnected channel
+ */
 export async function setPaused(
   { db, signals }: Needs,
   tenantId: number,
@@ -16,9 +20,12 @@ export async function setPaused(
   const channel = await db.transaction(async trx => {
     const row = await setChannelStatus(trx, tenantId, id, reason === null ? 'active' : 'paused', reason);
     if (row) await append(trx, tenantId, [{ type: 'channel.updated', payload: { channel: row } }]);
-    return row;
+    const [present] = row ? [row] : await getChannels(trx, tenantId, [id]);
+    return present;
   });
   if (!channel) throw notFound('Channel');
+  if (channel.status === 'disconnected' && reason === null)
+    throw conflict('The channel is disconnected: connect its number again.');
   signals.send('events');
   return channel;
 }

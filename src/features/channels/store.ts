@@ -1,29 +1,40 @@
-import { sql } from 'kysely';
-import type { Db } from '../../platform/database.ts';
-import type { ChannelRow } from './channel.ts';
+import type { ExpressionBuilder } from 'kysely';
+import { compileOnce } from '../../database/compile-once.ts';
+import type { Db, Schema } from '../../database/database.ts';
+import { anyOf, bigints, crossTenant, transactionTime, unnest } from '../../database/expressions.ts';
+import type { ChannelRef, ChannelRow } from './channel.ts';
 
-declare module '../../platform/database.ts' {
-  interface Tables {
-    channels: ChannelRow & { tenant_id: number };
-    channel_numbers: { phone_number_id: string; tenant_id: number; channel_id: number };
-  }
-}
+const COLUMNS = [
+  'id',
+  'name',
+  'phone_number_id',
+  'waba_id',
+  'portfolio_id',
+  'display_phone_number',
+  'verified_name',
+  'messages_per_second',
+  'is_default',
+  'is_sandbox',
+  'status',
+  'status_reason',
+  'created_at',
+  'updated_at',
+] as const satisfies readonly (keyof ChannelRow)[];
 
-const COLUMNS =
-  sql.raw(`id, name, phone_number_id, waba_id, display_phone_number, verified_name, messages_per_second, is_default, is_sandbox,
-  status, status_reason, created_at, updated_at`);
+type Status = Pick<ChannelRow, 'status'>;
 
-export async function listChannels(db: Db, tenantId: number): Promise<ChannelRow[]> {
-  const { rows } =
-    await sql<ChannelRow>`select ${COLUMNS} from channels where tenant_id = ${tenantId} order by id`.execute(db);
-  return rows;
-}
+export const listChannels = compileOnce((db, tenantId: number) =>
+  db.selectFrom('channels').select(COLUMNS).$narrowType<Status>().where('tenant_id', '=', tenantId).orderBy('id'),
+);
 
-export async function getChannels(db: Db, tenantId: number, ids: readonly number[]): Promise<ChannelRow[]> {
-  const { rows } = await sql<ChannelRow>`
-    select ${COLUMNS} from channels where tenant_id = ${tenantId} and id = any(${ids}::bigint[])`.execute(db);
-  return rows;
-}
+export const getChannels = compileOnce((db, tenantId: number, ids: readonly number[]) =>
+  db
+    .selectFrom('channels')
+    .select(COLUMNS)
+    .$narrowType<Status>()
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', anyOf(ids)),
+);
 
 export interface NewChannel {
   readonly name: string;
@@ -31,63 +42,172 @@ export interface NewChannel {
   readonly wabaId: string;
   readonly displayPhoneNumber: string;
   readonly verifiedName: string;
-  readonly accessTokenSealed: Uint8Array;
-  readonly appSecretSealed: Uint8Array;
-  readonly verifyTokenHash: Uint8Array;
+  readonly accessTokenSealed: Buffer;
+  readonly appSecretSealed: Buffer;
+  readonly verifyTokenHash: Buffer;
   readonly messagesPerSecond: number;
   readonly isSandbox: boolean;
 }
 
 /**
- * Adds a channel, or gives the tenant's channel with this number new credentials. The tenant's first one is its default.
- * @returns undefined when the number belongs to another tenant
+ * Adds a channel, or updates the credentials of the tenant's channel with this number, which reconnects it with its history. A
+ * number that another tenant has disconnected is taken over without that tenant's history. The first channel becomes the default.
+ * @returns undefined if the number is connected to another tenant
  */
 export async function upsertChannel(trx: Db, tenantId: number, channel: NewChannel): Promise<ChannelRow | undefined> {
-  const { rows: owners } = await sql<{ tenant_id: number; channel_id: number }>`
-    /* cross-tenant: a number has one owner */
-    select tenant_id, channel_id from channel_numbers where phone_number_id = ${channel.phoneNumberId} for update`.execute(
-    trx,
-  );
-  const owner = owners[0];
-  if (owner && owner.tenant_id !== tenantId) return undefined;
-  if (owner) return updateCredentials(trx, tenantId, owner.channel_id, channel);
-  const { rows } = await sql<ChannelRow>`
-    insert into channels (tenant_id, name, phone_number_id, waba_id, display_phone_number, verified_name, access_token_sealed,
-                          app_secret_sealed, verify_token_hash, messages_per_second, is_default, is_sandbox)
-    values (${tenantId}, ${channel.name}, ${channel.phoneNumberId}, ${channel.wabaId}, ${channel.displayPhoneNumber}, ${channel.verifiedName},
-            ${channel.accessTokenSealed}, ${channel.appSecretSealed}, ${channel.verifyTokenHash}, ${channel.messagesPerSecond},
-            not exists (select from channels where tenant_id = ${tenantId} and is_default), ${channel.isSandbox})
-    returning ${COLUMNS}`.execute(trx);
-  const created = rows[0] as ChannelRow;
-  await sql`
-    /* cross-tenant: a number has one owner; the key refuses a second */
-    insert into channel_numbers (phone_number_id, tenant_id, channel_id)
-    values (${channel.phoneNumberId}, ${tenantId}, ${created.id})`.execute(trx);
-  return created;
+  const owner = await trx
+    .selectFrom('channel_numbers')
+    .select(['tenant_id', 'channel_id'])
+    .where('phone_number_id', '=', channel.phoneNumberId)
+    .forUpdate()
+    .modifyEnd(crossTenant('a number has one owner'))
+    .executeTakeFirst();
+  if (owner && owner.tenant_id !== tenantId) {
+    // Read after the lock, which a concurrent disconnection holds until it commits.
+    const [ownerChannel] = await getChannels(trx, owner.tenant_id, [owner.channel_id]);
+    if (ownerChannel?.status !== 'disconnected') return undefined;
+  }
+  const current = await trx
+    .selectFrom('channels')
+    .select('id')
+    .where('tenant_id', '=', tenantId)
+    .where('phone_number_id', '=', channel.phoneNumberId)
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst();
+  const row = current
+    ? await updateCredentials(trx, tenantId, current.id, channel)
+    : await insertChannel(trx, tenantId, channel);
+  if (owner)
+    await trx
+      .updateTable('channel_numbers')
+      .set({ tenant_id: tenantId, channel_id: row.id })
+      .where('phone_number_id', '=', channel.phoneNumberId)
+      .modifyEnd(crossTenant('a number has one owner'))
+      .execute();
+  // The key rejects a second owner.
+  else
+    await trx
+      .insertInto('channel_numbers')
+      .values({ tenant_id: tenantId, channel_id: row.id, phone_number_id: channel.phoneNumberId })
+      .execute();
+  return row;
 }
 
-async function updateCredentials(trx: Db, tenantId: number, id: number, channel: NewChannel): Promise<ChannelRow> {
-  const { rows } = await sql<ChannelRow>`
-    update channels set name = ${channel.name}, waba_id = ${channel.wabaId}, display_phone_number = ${channel.displayPhoneNumber},
-      verified_name = ${channel.verifiedName}, access_token_sealed = ${channel.accessTokenSealed}, app_secret_sealed = ${channel.appSecretSealed},
-      verify_token_hash = ${channel.verifyTokenHash}, messages_per_second = ${channel.messagesPerSecond}, is_sandbox = ${channel.isSandbox},
-      status = 'active', status_reason = null, updated_at = now()
-    where tenant_id = ${tenantId} and id = ${id}
-    returning ${COLUMNS}`.execute(trx);
-  return rows[0] as ChannelRow;
-}
+const hasDefault = (eb: ExpressionBuilder<Schema, 'channels'>, tenantId: number) =>
+  eb
+    .exists(
+      eb
+        .selectFrom('channels as d')
+        .select('d.id')
+        .where('d.tenant_id', '=', tenantId)
+        .where(({ ref }) => ref('d.is_default')),
+    )
+    .$castTo<boolean>();
 
-export async function setChannelStatus(
+/** The columns that a connection sets anew each time. */
+const credentialsOf = (channel: NewChannel) => ({
+  name: channel.name,
+  waba_id: channel.wabaId,
+  display_phone_number: channel.displayPhoneNumber,
+  verified_name: channel.verifiedName,
+  access_token_sealed: channel.accessTokenSealed,
+  app_secret_sealed: channel.appSecretSealed,
+  verify_token_hash: channel.verifyTokenHash,
+  messages_per_second: channel.messagesPerSecond,
+  is_sandbox: channel.isSandbox,
+});
+
+const insertChannel = (trx: Db, tenantId: number, channel: NewChannel): Promise<ChannelRow> =>
+  trx
+    .insertInto('channels')
+    .values(eb => ({
+      tenant_id: tenantId,
+      phone_number_id: channel.phoneNumberId,
+      ...credentialsOf(channel),
+      is_default: eb.not(hasDefault(eb, tenantId)).$castTo<boolean>(),
+    }))
+    .returning(COLUMNS)
+    .$narrowType<Status>()
+    .executeTakeFirstOrThrow();
+
+const updateCredentials = (trx: Db, tenantId: number, id: number, channel: NewChannel): Promise<ChannelRow> =>
+  trx
+    .updateTable('channels')
+    .set(eb => ({
+      ...credentialsOf(channel),
+      portfolio_id: eb.case().when('waba_id', '=', channel.wabaId).then(eb.ref('portfolio_id')).end(),
+      status: 'active',
+      status_reason: null,
+      updated_at: transactionTime,
+      is_default: eb.or([eb.ref('is_default'), eb.not(hasDefault(eb, tenantId))]).$castTo<boolean>(),
+    }))
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', id)
+    .returning(COLUMNS)
+    .$narrowType<Status>()
+    .executeTakeFirstOrThrow();
+
+/** @returns undefined for a channel that does not exist or is disconnected */
+export const setChannelStatus = (
   trx: Db,
   tenantId: number,
   id: number,
   status: ChannelRow['status'],
   reason: string | null,
-): Promise<ChannelRow | undefined> {
-  const { rows } = await sql<ChannelRow>`
-    update channels set status = ${status}, status_reason = ${reason}, updated_at = now() where tenant_id = ${tenantId} and id = ${id}
-    returning ${COLUMNS}`.execute(trx);
-  return rows[0];
+): Promise<ChannelRow | undefined> => updateConnected(trx, tenantId, id, { status, status_reason: reason });
+
+const updateConnected = (
+  trx: Db,
+  tenantId: number,
+  id: number,
+  values: Partial<Pick<ChannelRow, 'status' | 'status_reason' | 'is_default'>>,
+): Promise<ChannelRow | undefined> =>
+  trx
+    .updateTable('channels')
+    .set({ ...values, updated_at: transactionTime })
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', id)
+    .where('status', '<>', 'disconnected')
+    .returning(COLUMNS)
+    .$narrowType<Status>()
+    .executeTakeFirst();
+
+/**
+ * Marks a channel as disconnected. If it was the default, the oldest connected channel becomes the default.
+ * @returns the changed channels, the disconnected one first; empty if it does not exist or is already disconnected
+ */
+export async function disconnect(trx: Db, tenantId: number, id: number, reason: string): Promise<ChannelRow[]> {
+  // Same lock order as `upsertChannel`, so that connecting the same number waits for this transaction.
+  await trx
+    .selectFrom('channel_numbers')
+    .select('channel_id')
+    .where('tenant_id', '=', tenantId)
+    .where('channel_id', '=', id)
+    .forUpdate()
+    .execute();
+  const channel = await updateConnected(trx, tenantId, id, {
+    status: 'disconnected',
+    status_reason: reason,
+    is_default: false,
+  });
+  if (!channel) return [];
+  const next = await trx
+    .updateTable('channels')
+    .set({ is_default: true, updated_at: transactionTime })
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', eb =>
+      eb
+        .selectFrom('channels as c')
+        .select(({ fn }) => fn.min('c.id').as('id'))
+        .where('c.tenant_id', '=', tenantId)
+        .where('c.status', '<>', 'disconnected'),
+    )
+    .where(eb => eb.not(hasDefault(eb, tenantId)))
+    .returning(COLUMNS)
+    .$narrowType<Status>()
+    .execute();
+  return [channel, ...next];
 }
 
 export interface SealedCredentials {
@@ -98,40 +218,50 @@ export interface SealedCredentials {
   readonly status: ChannelRow['status'];
 }
 
-export async function getCredentials(db: Db, tenantId: number, id: number): Promise<SealedCredentials | undefined> {
-  const { rows } = await sql<SealedCredentials>`
-    select phone_number_id, waba_id, access_token_sealed, messages_per_second, status
-    from channels where tenant_id = ${tenantId} and id = ${id}`.execute(db);
-  return rows[0];
-}
+const selectCredentials = compileOnce((db, tenantIds: readonly number[], channelIds: readonly number[]) =>
+  db
+    .selectFrom(unnest('r', { tenant_id: bigints(tenantIds), id: bigints(channelIds) }))
+    .innerJoin('channels as c', join => join.onRef('c.tenant_id', '=', 'r.tenant_id').onRef('c.id', '=', 'r.id'))
+    .select(['c.tenant_id', 'c.id', 'c.phone_number_id', 'c.waba_id'])
+    .select(['c.access_token_sealed', 'c.messages_per_second', 'c.status'])
+    .$narrowType<Status>()
+    .modifyEnd(crossTenant('a process drains lanes of all tenants; each channel is given with its tenant')),
+);
 
-export interface WebhookOwner {
-  readonly tenant_id: number;
-  readonly channel_id: number;
-  readonly phone_number_id: string;
-  readonly waba_id: string;
-  readonly app_secret_sealed: Buffer;
-}
-
-/** The channels that a webhook names, by the network's ids. */
-export async function findWebhookOwners(
+/** Credentials of channels of any tenants, in the order given; undefined for an unknown channel. */
+export async function findCredentials(
   db: Db,
-  phoneNumberIds: readonly string[],
-  wabaIds: readonly string[],
-): Promise<WebhookOwner[]> {
-  const { rows } = await sql<WebhookOwner>`
-    /* cross-tenant: the network names numbers, not tenants; the signature is checked against each owner's secret */
-    select c.tenant_id, c.id as channel_id, c.phone_number_id, c.waba_id, c.app_secret_sealed
-    from channels c
-    where (c.tenant_id, c.id) in (
-        select n.tenant_id, n.channel_id from channel_numbers n where n.phone_number_id = any(${phoneNumberIds}::text[]))
-       or c.waba_id = any(${wabaIds}::text[])`.execute(db);
-  return rows;
+  channels: readonly ChannelRef[],
+): Promise<(SealedCredentials | undefined)[]> {
+  const rows = await selectCredentials(
+    db,
+    channels.map(({ tenantId }) => tenantId),
+    channels.map(({ channelId }) => channelId),
+  );
+  const found = new Map(rows.map(row => [`${row.tenant_id} ${row.id}`, row]));
+  return channels.map(({ tenantId, channelId }) => found.get(`${tenantId} ${channelId}`));
 }
 
-export async function verifyTokenExists(db: Db, hash: Uint8Array): Promise<boolean> {
-  const { rows } = await sql`
-    /* cross-tenant: the network checks the address before any tenant is named */
-    select from channels where verify_token_hash = ${hash} limit 1`.execute(db);
-  return rows.length > 0;
+export async function listAppSecrets(db: Db): Promise<Buffer[]> {
+  const rows = await db
+    .selectFrom('channels')
+    .select('app_secret_sealed')
+    .modifyEnd(
+      crossTenant(
+        'a webhook that names none of our numbers is checked against every secret, and assigned to no tenant',
+      ),
+    )
+    .execute();
+  return rows.map(row => row.app_secret_sealed);
+}
+
+export async function verifyTokenExists(db: Db, hash: Buffer): Promise<boolean> {
+  const row = await db
+    .selectFrom('channels')
+    .select('id')
+    .where('verify_token_hash', '=', hash)
+    .limit(1)
+    .modifyEnd(crossTenant('the network checks the address before any tenant is named'))
+    .executeTakeFirst();
+  return row !== undefined;
 }

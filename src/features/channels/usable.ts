@@ -1,10 +1,10 @@
-import { CodedError, notFound } from '../../errors.ts';
+import { CodedError, notFound } from '../../core/errors.ts';
 import type { ChannelRow } from './channel.ts';
 
 /**
- * Lets a call go on only over a channel that is there and active.
- * @param isNamed whether the caller named it; otherwise it is the default one that is meant
- * @throws NOT_FOUND for an unknown one that was named, MESSAGING_NOT_CONFIGURED
+ * Returns the channel if it exists and is active.
+ * @param isNamed whether the caller named the channel; otherwise it is the default channel
+ * @throws NOT_FOUND for a named channel that does not exist; MESSAGING_NOT_CONFIGURED otherwise
  */
 export function requireUsable<Channel extends Pick<ChannelRow, 'status' | 'status_reason'>>(
   channel: Channel | undefined,

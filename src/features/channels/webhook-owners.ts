@@ -1,31 +1,64 @@
-import type { Resources } from '../../context.ts';
+import type { Db } from '../../database/database.ts';
+import type { ChannelPlace } from '../../network/cloud-api/webhook/address.ts';
 import { sha256 } from '../../platform/crypto.ts';
-import { findWebhookOwners, verifyTokenExists } from './store.ts';
+import type { Resources } from '../../schema/context.ts';
+import type { PublicChannel } from './channel.ts';
+import { findWebhookOwners } from './channels.sql.ts';
+import { listAppSecrets, listChannels, verifyTokenExists } from './store.ts';
 
-export interface WebhookOwner {
+export interface WebhookOwner extends ChannelPlace {
   readonly tenantId: number;
   readonly channelId: number;
-  readonly phoneNumberId: string;
-  readonly wabaId: string;
   readonly appSecret: string;
 }
 
-/** The channels that a webhook names, with the secrets that may have signed it. */
+/** The channels that a webhook names, with their app secrets. */
 export async function webhookOwners(
   { db, secrets }: Pick<Resources, 'db' | 'secrets'>,
   phoneNumberIds: readonly string[],
-  wabaIds: readonly string[],
+  accountIds: readonly string[],
 ): Promise<WebhookOwner[]> {
-  const rows = await findWebhookOwners(db.read, phoneNumberIds, wabaIds);
+  const rows = await findWebhookOwners(db.read, phoneNumberIds, accountIds);
   return rows.map(row => ({
     tenantId: row.tenant_id,
     channelId: row.channel_id,
     phoneNumberId: row.phone_number_id,
     wabaId: row.waba_id,
+    portfolioId: row.portfolio_id,
+    displayPhoneNumber: row.display_phone_number,
     appSecret: secrets.open(row.app_secret_sealed),
   }));
 }
 
-/** Whether the network's check of our webhook address names a token that a channel was connected with. */
+/** Whether a channel was connected with this verify token. */
 export const isVerifyToken = ({ db }: Pick<Resources, 'db'>, token: string): Promise<boolean> =>
   verifyTokenExists(db.read, sha256(token));
+
+/**
+ * All distinct app secrets, most used first. They are the candidates for the signature of a webhook that names none of our
+ * numbers.
+ */
+export async function allAppSecrets({ db, secrets }: Pick<Resources, 'db' | 'secrets'>): Promise<string[]> {
+  const counts = new Map<string, number>();
+  for (const sealed of await listAppSecrets(db.read)) {
+    const secret = secrets.open(sealed);
+    counts.set(secret, (counts.get(secret) ?? 0) + 1);
+  }
+  return [...counts].sort(([, a], [, b]) => b - a).map(([secret]) => secret);
+}
+
+/** A channel with the identifiers by which webhooks address it. */
+export interface TenantPlace extends ChannelPlace {
+  readonly channel: PublicChannel;
+}
+
+export async function channelPlaces(db: Db, tenantId: number): Promise<TenantPlace[]> {
+  const channels = await listChannels(db, tenantId);
+  return channels.map(channel => ({
+    channel,
+    phoneNumberId: channel.phone_number_id,
+    wabaId: channel.waba_id,
+    portfolioId: channel.portfolio_id,
+    displayPhoneNumber: channel.display_phone_number,
+  }));
+}

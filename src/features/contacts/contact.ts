@@ -1,35 +1,22 @@
+import type { Selectable } from 'kysely';
 import { z } from 'zod';
-import type { FieldErrorList } from '../../errors.ts';
+import type { FieldErrorList } from '../../core/errors.ts';
+import type { Contacts } from '../../database/tables.generated.ts';
 import { type Phone, parsePhone } from '../../platform/phone.ts';
-import { isLonger, isStorable } from '../../platform/text.ts';
-import { countryOf } from '../countries/country.ts';
-import type { LabelRow } from '../labels/label.ts';
-import type { StaffRow } from '../staff/staff-member.ts';
+import { isLonger, isStorable, UNSTORABLE } from '../../platform/text.ts';
+import { countryOf } from '../../schema/countries/country.ts';
+import type { StaffRow } from '../tenancy/staff/staff-member.ts';
+import type { LabelRow } from './labels/label.ts';
 
 export type ContactType = 'lead' | 'customer' | 'guest';
 
-/** A contact as events and webhooks carry it: the names of the REST contract. */
-export interface PublicContact {
-  readonly id: number;
-  readonly firstname: string;
-  readonly lastname: string;
-  readonly company: string | null;
+/** Columns of the table that no API shows. */
+type HiddenColumn = 'tenant_id' | 'phone_key' | 'wa_id' | 'network_user_id' | 'search_text';
+
+/** A contact as events and webhooks carry it: the columns of its table, which are the names of the REST contract. */
+export type PublicContact = Readonly<Omit<Selectable<Contacts>, HiddenColumn | 'type'>> & {
   readonly type: ContactType;
-  readonly email: string | null;
-  readonly phone: string | null;
-  readonly description: string | null;
-  readonly address: string | null;
-  readonly city: string | null;
-  readonly state: string | null;
-  readonly zip: string | null;
-  readonly country_id: number | null;
-  readonly source_id: number | null;
-  readonly status_id: number | null;
-  readonly assigned_id: number | null;
-  readonly opted_out_at: string | null;
-  readonly created_at: string;
-  readonly updated_at: string;
-}
+};
 
 /** A row as a query gives it. A list reads only the columns that were selected, and what belongs to them nested in JSON. */
 export interface ContactRow extends PublicContact {
@@ -40,30 +27,55 @@ export interface ContactRow extends PublicContact {
   readonly window_expires_at?: string | null;
 }
 
+interface Field {
+  readonly type: 'text' | 'smallint' | 'bigint';
+  /** In GraphQL inputs. */
+  readonly name: keyof ContactInput;
+  /** In characters, from the REST contract; texts without it have a syntax of their own. */
+  readonly maxLength?: number;
+}
+
+/**
+ * The fields of a contact, in the order of its table. Creation, changes, merges, lists and events take them from here; a column
+ * of the table that is missing does not compile.
+ */
+export const FIELDS = {
+  firstname: { type: 'text', name: 'firstName', maxLength: 255 },
+  lastname: { type: 'text', name: 'lastName', maxLength: 255 },
+  company: { type: 'text', name: 'company', maxLength: 255 },
+  type: { type: 'text', name: 'type' },
+  email: { type: 'text', name: 'email', maxLength: 191 },
+  phone: { type: 'text', name: 'phone' },
+  description: { type: 'text', name: 'description', maxLength: 65_535 },
+  address: { type: 'text', name: 'address', maxLength: 500 },
+  city: { type: 'text', name: 'city', maxLength: 255 },
+  state: { type: 'text', name: 'state', maxLength: 255 },
+  zip: { type: 'text', name: 'zip', maxLength: 20 },
+  country_id: { type: 'smallint', name: 'countryId' },
+  source_id: { type: 'bigint', name: 'sourceId' },
+  status_id: { type: 'bigint', name: 'statusId' },
+  assigned_id: { type: 'bigint', name: 'assigneeId' },
+} as const satisfies Readonly<
+  Record<Exclude<keyof PublicContact, 'id' | 'opted_out_at' | 'created_at' | 'updated_at'>, Field>
+>;
+
+export type FieldColumn = keyof typeof FIELDS;
+
+/** The fields in GraphQL's names. */
+export type FieldName = (typeof FIELDS)[FieldColumn]['name'];
+
+export const FIELD_COLUMNS = Object.keys(FIELDS) as readonly FieldColumn[];
+
 /** The columns of a contact in the order of their table. */
-export const CONTACT_COLUMNS = [
+export const CONTACT_COLUMNS: readonly (keyof PublicContact)[] = [
   'id',
-  'firstname',
-  'lastname',
-  'company',
-  'type',
-  'email',
-  'phone',
-  'description',
-  'address',
-  'city',
-  'state',
-  'zip',
-  'country_id',
-  'source_id',
-  'status_id',
-  'assigned_id',
+  ...FIELD_COLUMNS,
   'opted_out_at',
   'created_at',
   'updated_at',
-] as const satisfies readonly (keyof PublicContact)[];
+];
 
-/** What a caller may say about a contact, in GraphQL's names; undefined: not said, null: none. */
+/** The fields of a contact in GraphQL's names; undefined: unchanged, or the default for a new contact; null: empty. */
 export interface ContactInput {
   readonly firstName?: string | null | undefined;
   readonly lastName?: string | null | undefined;
@@ -81,60 +93,38 @@ export interface ContactInput {
   readonly statusId?: string | null | undefined;
   readonly assigneeId?: string | null | undefined;
   readonly groupIds?: readonly string[] | null | undefined;
-  /** Groups by name, made where they are missing. */
+  /** Groups by name; missing ones are created. */
   readonly groupNames?: readonly string[] | null | undefined;
 }
 
-/** Values by column. What is not there stays as it is. */
-export interface ContactFields {
-  readonly firstname?: string;
-  readonly lastname?: string;
+/** References to other rows, which are looked up before they are stored. */
+type ReferenceColumn = 'source_id' | 'status_id' | 'assigned_id';
+
+/** Values by column; columns that are left out keep their value. */
+export type ContactFields = Partial<Omit<Pick<PublicContact, FieldColumn>, ReferenceColumn | 'phone'>> & {
   readonly phone?: string;
   readonly phone_key?: string;
-  readonly type?: ContactType;
-  readonly email?: string | null;
-  readonly company?: string | null;
-  readonly description?: string | null;
-  readonly address?: string | null;
-  readonly city?: string | null;
-  readonly state?: string | null;
-  readonly zip?: string | null;
-  readonly country_id?: number | null;
-}
-
-/** Lengths in characters, from the REST contract. */
-const MAX_LENGTHS = {
-  firstName: 255,
-  lastName: 255,
-  company: 255,
-  email: 191,
-  description: 65_535,
-  address: 500,
-  city: 255,
-  state: 255,
-  zip: 20,
-} as const;
+};
 
 const EMAIL = z.email();
 
 /**
- * Checks and normalises the plain fields; the ids of other rows are looked up by the caller.
- * Faults go to `errors`, with `prefix` before each field's name.
+ * Validates and normalises all fields but the references, which the caller looks up.
+ * @param errors receives the faults, with `prefix` before the field names
  */
 export function parseContact(input: ContactInput, errors: FieldErrorList, prefix = ''): ContactFields {
   const fields: Record<string, unknown> = {};
-  for (const [name, maximum] of Object.entries(MAX_LENGTHS)) {
-    const value = input[name as keyof typeof MAX_LENGTHS];
-    if (value === undefined) continue;
-    const text = value?.trim() ?? '';
-    if (isLonger(text, maximum)) errors.add(prefix + name, `May have at most ${maximum} characters.`);
-    else if (!isStorable(text))
-      errors.add(prefix + name, 'May hold neither the character U+0000 nor half a surrogate pair.');
-    else if (name === 'email' && text !== '' && !EMAIL.safeParse(text).success)
+  for (const [column, { name, maxLength }] of Object.entries<Field>(FIELDS)) {
+    const value = maxLength === undefined ? undefined : input[name];
+    if (maxLength === undefined || value === undefined) continue;
+    const text = typeof value === 'string' ? value.trim() : '';
+    if (isLonger(text, maxLength)) errors.add(prefix + name, `May have at most ${maxLength} characters.`);
+    else if (!isStorable(text)) errors.add(prefix + name, UNSTORABLE);
+    else if (column === 'email' && text !== '' && !EMAIL.safeParse(text).success)
       errors.add(`${prefix}email`, 'Must be an e-mail address.');
-    // Names are sorted by, so they are never null; everything else that is empty is not there.
-    else if (name === 'firstName' || name === 'lastName') fields[name.toLowerCase()] = text;
-    else fields[name] = text === '' ? null : text;
+    // Names are never null, because lists are sorted by them.
+    else if (column === 'firstname' || column === 'lastname') fields[column] = text;
+    else fields[column] = text === '' ? null : text;
   }
   if (input.phone != null) {
     const phone = phoneOf(input.phone);
@@ -154,6 +144,6 @@ export const PHONE_FAULT = 'Must be a phone number in international format, for 
 
 export const phoneOf = (input: string): Phone | undefined => parsePhone(input);
 
-/** First and last name, as people say it; empty when there is neither. */
+/** First and last name; empty if the contact has neither. */
 export const fullName = (contact: Pick<PublicContact, 'firstname' | 'lastname'>): string =>
   `${contact.firstname} ${contact.lastname}`.trim();

@@ -1,13 +1,16 @@
-import type { Context, Tenant } from '../../context.ts';
-import { CodedError, FieldErrorList, type FieldErrors, invalid } from '../../errors.ts';
-import { append } from '../../events.ts';
-import type { Db } from '../../platform/database.ts';
-import { callerOf } from '../caller.ts';
-import { once } from '../idempotency/once.ts';
+import { CodedError, FieldErrorList, type FieldErrors, invalid } from '../../core/errors.ts';
+import type { Tenant } from '../../core/principal.ts';
+import { callerOf } from '../../core/principal.ts';
+import type { Db } from '../../database/database.ts';
+import { append } from '../../events/append.ts';
+import type { Context } from '../../schema/context.ts';
+import { once } from '../tenancy/idempotency/once.ts';
 import { type ContactFields, type ContactInput, type ContactRow, parseContact } from './contact.ts';
+import { insertContacts, lockReferences } from './contacts.sql.ts';
 import { EMAIL_TAKEN, newContact, PHONE_TAKEN } from './create.ts';
-import { type ContactReferences, checkReferences, parseReferences, wantedReferences } from './references.ts';
-import { findTaken, holdReferences, insertContacts, lockRoom } from './store.ts';
+import { restoreOptOutsOf } from './erasure/erased-people.ts';
+import { type ContactReferences, checkReferences, collectReferences, parseReferences } from './references.ts';
+import { findTaken, lockContactQuota } from './store.ts';
 
 export const MAX_BATCH = 1_000;
 
@@ -35,7 +38,7 @@ interface Row {
   skip: boolean;
 }
 
-/** Thrown to roll the batch back; carries what is to be answered. */
+/** Thrown to roll the batch back; carries the result. */
 class RolledBack extends Error {
   readonly result: CreateContactsResult;
 
@@ -46,9 +49,9 @@ class RolledBack extends Error {
 }
 
 /**
- * Makes up to 1,000 contacts in one transaction. A duplicate is a phone number that the tenant has already or that stands
- * earlier in the same batch: skipped with `skipDuplicates`, else an error of `phone`. With `continueOnError` good rows are
- * kept; without it the first error undoes everything. The plan's limit is checked row by row with its counter locked.
+ * Creates up to 1,000 contacts in one transaction. A phone number that exists in the tenant or earlier in the batch is skipped
+ * with `skipDuplicates`, else an error of `phone`. With `continueOnError` valid rows are kept, otherwise any error rolls the
+ * batch back. The plan's limit is checked per row under the counter's lock.
  */
 export async function createContacts(context: Context, input: CreateContactsInput): Promise<CreateContactsResult> {
   const { tenant } = callerOf(context);
@@ -59,7 +62,7 @@ export async function createContacts(context: Context, input: CreateContactsInpu
       context,
       { operation: 'createContacts', key: input.idempotencyKey, input },
       {
-        run: trx => create(trx, tenant, input),
+        run: trx => create(context, trx, tenant, input),
         store: outcome => outcome,
         again: async stored => stored as CreateContactsResult,
       },
@@ -72,9 +75,14 @@ export async function createContacts(context: Context, input: CreateContactsInpu
   }
 }
 
-async function create(trx: Db, tenant: Tenant, input: CreateContactsInput): Promise<CreateContactsResult> {
-  // The counter first: creations of one tenant then follow one another, and nothing is taken between our look and our insert.
-  const { room, used, maximum } = await lockRoom(trx, tenant.id);
+async function create(
+  { secrets }: Context,
+  trx: Db,
+  tenant: Tenant,
+  input: CreateContactsInput,
+): Promise<CreateContactsResult> {
+  // Locking the counter first serialises creations of a tenant, so that no duplicate appears between check and insert.
+  const { room, used, maximum } = await lockContactQuota(trx, tenant.id);
   const rows = input.contacts.map((contact, index) => parseRow(contact, index));
   await findFaults(trx, tenant, rows, input.skipDuplicates ?? false);
   const good = rows.filter(row => !row.skip && row.errors.isEmpty);
@@ -100,7 +108,8 @@ async function create(trx: Db, tenant: Tenant, input: CreateContactsInput): Prom
     tenant.id,
     created.map(contact => ({ type: 'contact.created', payload: { contact } })),
   );
-  return { success: true, total: rows.length, created, skipped, errors };
+  const kept = await restoreOptOutsOf(trx, secrets, tenant.id, created);
+  return { success: true, total: rows.length, created: kept, skipped, errors };
 }
 
 function parseRow(contact: ContactInput, index: number): Row {
@@ -111,7 +120,7 @@ function parseRow(contact: ContactInput, index: number): Row {
 }
 
 async function findFaults(trx: Db, tenant: Tenant, rows: readonly Row[], skipDuplicates: boolean): Promise<void> {
-  const found = await holdReferences(trx, tenant.id, wantedReferences(rows.map(row => row.references)));
+  const found = await lockReferences(trx, tenant.id, collectReferences(rows.map(row => row.references)));
   const taken = await findTaken(
     trx,
     tenant.id,
@@ -122,7 +131,7 @@ async function findFaults(trx: Db, tenant: Tenant, rows: readonly Row[], skipDup
     checkReferences(row.references, found, row.errors);
     const { phone_key: key, email } = row.fields;
     if (key !== undefined && taken.phoneKeys.has(key)) {
-      // A duplicate is skipped whatever else is wrong with it: it is not going to be created either way.
+      // A duplicate is skipped regardless of other faults, because it is not created either way.
       if (skipDuplicates) row.skip = true;
       else row.errors.add('phone', PHONE_TAKEN);
     } else if (email && taken.emails.has(email.toLowerCase())) row.errors.add('email', EMAIL_TAKEN);

@@ -1,23 +1,20 @@
-import type { Context, Tenant } from '../../context.ts';
-import { CodedError, FieldErrorList, notFound } from '../../errors.ts';
-import { append } from '../../events.ts';
-import type { Db } from '../../platform/database.ts';
-import { violationOf } from '../../platform/violations.ts';
-import { callerOf } from '../caller.ts';
-import { once } from '../idempotency/once.ts';
-import { parseGroupNames } from '../labels/group-names.ts';
-import { groupsNamed } from '../labels/groups-named.ts';
+import { CodedError, FieldErrorList, notFound } from '../../core/errors.ts';
+import type { Tenant } from '../../core/principal.ts';
+import { callerOf } from '../../core/principal.ts';
+import type { Db } from '../../database/database.ts';
+import { violationOf } from '../../database/violations.ts';
+import { append } from '../../events/append.ts';
+import type { Context } from '../../schema/context.ts';
+import { authorOf } from '../tenancy/audit/author.ts';
+import { once } from '../tenancy/idempotency/once.ts';
+import type { NewContactRow } from './columns.ts';
+import { recordApiConsent } from './consent/record.ts';
 import { type ContactInput, type ContactRow, parseContact } from './contact.ts';
-import { type ContactReferences, checkReferences, parseReferences, wantedReferences } from './references.ts';
-import {
-  findTaken,
-  getContacts,
-  holdReferences,
-  insertContacts,
-  lockRoom,
-  type NewContact,
-  setGroups,
-} from './store.ts';
+import { insertContacts, lockReferences, setGroups } from './contacts.sql.ts';
+import { restoreOptOutsOf } from './erasure/erased-people.ts';
+import { parseGroupNames, resolveGroupNames } from './labels/group-names.ts';
+import { type ContactReferences, checkReferences, collectReferences, parseReferences } from './references.ts';
+import { findContacts, findNumberHolders, findTaken, lockContactQuota } from './store.ts';
 
 export type CreateContactInput = ContactInput & {
   readonly isOptedOut?: boolean | null | undefined;
@@ -28,11 +25,13 @@ export const PHONE_TAKEN = 'Another contact has this phone number.';
 export const EMAIL_TAKEN = 'Another contact has this e-mail address.';
 
 /**
- * Makes a contact. Only the phone number is required.
- * @throws VALIDATION_ERROR by field, FEATURE_LIMIT_EXCEEDED when the plan's contacts are used up
+ * Creates a contact. Only the phone number is required.
+ * @throws VALIDATION_ERROR by field, FEATURE_LIMIT_EXCEEDED if the plan's limit is reached; INSUFFICIENT_SCOPE without
+ *   groups:write if a group must be created
  */
 export async function createContact(context: Context, input: CreateContactInput): Promise<ContactRow> {
-  const { tenant } = callerOf(context);
+  const principal = callerOf(context);
+  const { tenant } = principal;
   const errors = new FieldErrorList();
   const fields = parseContact(input, errors);
   const names = parseGroupNames(input.groupNames ?? [], errors, 'groupNames');
@@ -45,22 +44,28 @@ export async function createContact(context: Context, input: CreateContactInput)
     { operation: 'createContact', key: input.idempotencyKey, input },
     {
       run: async trx => {
-        checkReferences(references, await holdReferences(trx, tenant.id, wantedReferences([references])), errors);
+        checkReferences(references, await lockReferences(trx, tenant.id, collectReferences([references])), errors);
         errors.throwIfAny();
-        await requireRoom(trx, tenant);
-        // Behind the counter, as whoever makes a group for a contact that is there has locked that contact before.
-        const named = await groupsNamed(trx, tenant.id, names);
+        await requireContactQuota(trx, tenant);
+        // After the counter: lock order is tenant_usage, contacts, groups.
+        const named = await resolveGroupNames(trx, principal, names);
+        if (await isHeld(trx, tenant.id, fields.phone_key))
+          throw await duplicate(trx, tenant.id, fields.phone_key, fields.email);
         const contact = { ...newContact(tenant, fields, references), opted_out_at: optedOutAt };
         const [created] = await insertContacts(trx, tenant.id, [contact]);
         if (!created) throw await duplicate(trx, tenant.id, fields.phone_key, fields.email);
         const groups = [...(references.groups ?? []), ...named];
         if (groups.length > 0) await setGroups(trx, tenant.id, created.id, groups);
-        await append(trx, tenant.id, [{ type: 'contact.created', payload: { contact: created } }]);
-        return created;
+        const consentEvents =
+          optedOutAt === null ? [] : await recordApiConsent(trx, tenant.id, created, authorOf(context), optedOutAt);
+        await append(trx, tenant.id, [{ type: 'contact.created', payload: { contact: created } }, ...consentEvents]);
+        return (await restoreOptOutsOf(trx, context.secrets, tenant.id, [created]))[0] ?? created;
       },
       store: created => ({ id: created.id }),
+      contactId: created => created.id,
       again: async stored => {
-        const [existing] = await getContacts(context.db.write, tenant.id, [(stored as { id: number }).id]);
+        const { id } = stored as { id: number };
+        const existing = (await findContacts(context.db.write, tenant.id, [id])).get(id);
         if (!existing) throw notFound('Contact');
         return existing;
       },
@@ -70,32 +75,42 @@ export async function createContact(context: Context, input: CreateContactInput)
   return contact;
 }
 
-/** What is not said of a new contact is the tenant's default. */
+/** Source and status default to the tenant's. */
 export const newContact = (
   tenant: Pick<Tenant, 'defaultSourceId' | 'defaultStatusId'>,
   fields: ReturnType<typeof parseContact>,
   references: ContactReferences,
-): NewContact => ({
+): NewContactRow => ({
   ...fields,
   source_id: references.source_id === undefined ? tenant.defaultSourceId : references.source_id,
   status_id: references.status_id === undefined ? tenant.defaultStatusId : references.status_id,
   assigned_id: references.assigned_id ?? null,
 });
 
-/** Locks the counter first: the limit is then known exactly, and the transaction is not spoilt by a broken constraint. @throws FEATURE_LIMIT_EXCEEDED */
-async function requireRoom(trx: Db, tenant: Tenant): Promise<void> {
-  const { room, used, maximum } = await lockRoom(trx, tenant.id);
+/** Checks the limit under the counter's lock, so that a constraint violation does not abort the transaction. @throws FEATURE_LIMIT_EXCEEDED */
+async function requireContactQuota(trx: Db, tenant: Tenant): Promise<void> {
+  const { room, used, maximum } = await lockContactQuota(trx, tenant.id);
   if (room !== null && room < 1) throw limitExceeded(used, maximum);
 }
 
-export const limitExceeded = (used: number | null, maximum: number | null): CodedError =>
+const limitExceeded = (used: number | null, maximum: number | null): CodedError =>
   new CodedError('FEATURE_LIMIT_EXCEEDED', 'The plan has no room for another contact.', {
     feature: 'contacts',
     current: used,
     maximum,
   });
 
+/** The error for exceeding the plan's contact limit, with current counts. Used by features that create contacts. */
+export async function contactLimitError(db: Db, tenantId: number): Promise<CodedError> {
+  const { used, maximum } = await lockContactQuota(db, tenantId);
+  return limitExceeded(used, maximum);
+}
+
 export const isLimitViolation = (error: unknown): boolean => violationOf(error)?.constraint === 'contacts_within_plan';
+
+/** Whether a contact has the number as a current identity. Call it under the counter's lock, which changes of identities take. */
+const isHeld = async (trx: Db, tenantId: number, phoneKey: string | undefined): Promise<boolean> =>
+  phoneKey !== undefined && (await findNumberHolders(trx, tenantId, [phoneKey])).size > 0;
 
 async function duplicate(
   trx: Db,

@@ -1,139 +1,144 @@
-import { builder } from '../../builder.ts';
-import { MAX_NAMES } from '../labels/group-names.ts';
-import { DateTimeFilter, enumFilter, IDFilter, orderOf, StringFilter } from '../lists/schema.ts';
-
-/** The inputs that name a contact's fields. */
+import { builder, IDEMPOTENCY_KEY } from '../../schema/builder.ts';
+import { DateTimeFilter, enumFilter, IDFilter, orderOf, StringFilter } from '../../schema/lists.ts';
+import type { FieldName } from './contact.ts';
+import { MAX_NAMES } from './labels/group-names.ts';
 
 type InputFields = PothosSchemaTypes.InputFieldBuilder<typeof builder.$inferSchemaTypes, 'InputObject'>;
 
 export const ContactTypeEnum = builder.enumType('ContactType', {
-  description: 'What a contact is to the business.',
+  description: 'Relationship of a contact to the business.',
   values: {
-    LEAD: { value: 'lead', description: 'May become a customer.' },
-    CUSTOMER: { value: 'customer', description: 'Has bought.' },
-    GUEST: { value: 'guest', description: 'Neither of these.' },
+    LEAD: { value: 'lead', description: 'A potential customer. Default for new contacts.' },
+    CUSTOMER: { value: 'customer', description: 'A person who has bought something.' },
+    GUEST: { value: 'guest', description: 'A person who is neither a lead nor a customer.' },
   } as const,
 });
 
-export const KEY = 'Makes a repeated request the same one for 24 hours (at most 255 characters).';
-export const PHONE = 'In international format; stored as E.164, unique in the tenant.';
+export const PHONE = 'Phone number in international format. Stored as E.164; unique in the tenant.';
 
-/** What every input about a contact may say; null takes a value away. */
-const details = (t: InputFields) => ({
-  firstName: t.string({ description: 'At most 255 characters.' }),
-  lastName: t.string({ description: 'At most 255 characters.' }),
-  type: t.field({
-    type: ContactTypeEnum,
-    description: 'What it is to the business. A new contact is a LEAD when nothing is said.',
-  }),
-  email: t.string({ description: 'At most 191 characters, unique in the tenant.' }),
-  company: t.string({ description: 'At most 255 characters.' }),
-  description: t.string({ description: 'At most 65,535 characters.' }),
-  address: t.string({ description: 'At most 500 characters.' }),
-  city: t.string({ description: 'At most 255 characters.' }),
-  state: t.string({ description: 'At most 255 characters.' }),
-  zip: t.string({ description: 'At most 20 characters.' }),
-  countryId: t.int({ description: 'ISO 3166-1 numeric, for example 276.' }),
-  sourceId: t.id({ description: "Where it came from. A new contact has the tenant's default when nothing is said." }),
-  statusId: t.id({ description: "How far it has come. A new contact has the tenant's default when nothing is said." }),
-  assigneeId: t.id({ description: 'A staff member.' }),
+/** Fields of every contact input but the phone number; null empties a field. */
+const details = (t: InputFields) =>
+  ({
+    firstName: t.string({ description: 'First name, at most 255 characters.' }),
+    lastName: t.string({ description: 'Last name, at most 255 characters.' }),
+    type: t.field({
+      type: ContactTypeEnum,
+      description: 'Relationship to the business. Default for a new contact: LEAD.',
+    }),
+    email: t.string({ description: 'E-mail address, at most 191 characters; unique in the tenant.' }),
+    company: t.string({ description: 'Company name, at most 255 characters.' }),
+    description: t.string({ description: 'Notes about the contact, at most 65,535 characters.' }),
+    address: t.string({ description: 'Street and house number, at most 500 characters.' }),
+    city: t.string({ description: 'City, at most 255 characters.' }),
+    state: t.string({ description: 'State or province, at most 255 characters.' }),
+    zip: t.string({ description: 'Postal code, at most 20 characters.' }),
+    countryId: t.int({ description: 'ISO 3166-1 numeric country code, for example 276.' }),
+    sourceId: t.id({
+      description: "Global id or databaseId of the source. Default for a new contact: the tenant's default source.",
+    }),
+    statusId: t.id({
+      description: "Global id or databaseId of the status. Default for a new contact: the tenant's default status.",
+    }),
+    assigneeId: t.id({ description: 'Global id or databaseId of the staff member to whom the contact is assigned.' }),
+  }) satisfies Record<Exclude<FieldName, 'phone'>, unknown>;
+
+const groups = (t: InputFields) => ({
+  groupIds: t.idList({ description: "Ids of the contact's groups; they replace all present groups." }),
 });
-
-const groups = (t: InputFields) => ({ groupIds: t.idList({ description: 'Exactly the groups it is in.' }) });
 const groupNames = (t: InputFields) => ({
   groupNames: t.stringList({
-    description: `Groups it is in besides, by name whatever the case; those that are missing are made. At most ${MAX_NAMES} names.`,
+    description: `Names of groups to add the contact to, ignoring case; missing groups are created. At most ${MAX_NAMES} names.`,
   }),
 });
-const key = (t: InputFields) => ({ idempotencyKey: t.string({ description: KEY }) });
+const key = (t: InputFields) => ({ idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }) });
 
 export const ContactDetailsInput = builder.inputType('ContactDetailsInput', {
-  description: 'What is known of a person beside the phone number.',
+  description: 'Details of a contact, apart from the phone number.',
   fields: t => ({ ...details(t), ...groups(t) }),
 });
 
 export const CreateContactInput = builder.inputType('CreateContactInput', {
-  description: 'A new contact.',
+  description: 'Values of a new contact.',
   fields: t => ({
     phone: t.string({ required: true, description: PHONE }),
     ...details(t),
     ...groups(t),
     ...groupNames(t),
-    isOptedOut: t.boolean({ description: 'Whether the person asked not to be messaged.' }),
+    isOptedOut: t.boolean({ description: 'Whether the contact has opted out of messages.' }),
     ...key(t),
   }),
 });
 
 export const ReplaceContactInput = builder.inputType('ReplaceContactInput', {
-  description: 'All that a contact is to be.',
+  description: 'Complete values of a contact. Omitted fields become empty.',
   fields: t => ({
     phone: t.string({ required: true, description: PHONE }),
     ...details(t),
-    firstName: t.string({ required: true, description: 'At most 255 characters.' }),
-    type: t.field({ type: ContactTypeEnum, required: true, description: 'What it is to the business.' }),
+    firstName: t.string({ required: true, description: 'First name, at most 255 characters. Required.' }),
+    type: t.field({ type: ContactTypeEnum, required: true, description: 'Relationship to the business.' }),
     ...groups(t),
     ...groupNames(t),
     isOptedOut: t.boolean({
-      description:
-        'Whether the person asked not to be messaged. That is the wish of the person: it stays where nothing is said.',
+      description: 'Whether the contact has opted out of messages. Unlike other fields it keeps its value if omitted.',
     }),
     ...key(t),
   }),
 });
 
 export const UpdateContactInput = builder.inputType('UpdateContactInput', {
-  description: 'What to change of a contact; what is not given stays.',
+  description: 'Changes to a contact. Omitted fields keep their values.',
   fields: t => ({
     phone: t.string({ description: PHONE }),
     ...details(t),
     ...groups(t),
     ...groupNames(t),
-    isOptedOut: t.boolean({ description: 'Whether the person asked not to be messaged.' }),
+    isOptedOut: t.boolean({ description: 'Whether the contact has opted out of messages.' }),
     ...key(t),
   }),
 });
 
 export const CreateContactsItem = builder.inputType('CreateContactsItem', {
-  description: 'A new contact in a batch.',
-  fields: t => ({ phone: t.string({ description: `Required. ${PHONE}` }), ...details(t) }),
+  description: 'Values of a new contact in a batch.',
+  fields: t => ({ phone: t.string({ description: `${PHONE} Required.` }), ...details(t) }),
 });
 
 export const CreateContactsInput = builder.inputType('CreateContactsInput', {
-  description: 'New contacts, made in one transaction.',
+  description: 'New contacts, created in one transaction.',
   fields: t => ({
     contacts: t.field({ type: [CreateContactsItem], required: true, description: '1 to 1,000 contacts.' }),
     continueOnError: t.boolean({
       defaultValue: true,
-      description: 'Keep the good rows (true), or undo everything at the first error (false).',
+      description:
+        'If true, valid rows are created although others have errors. If false, the first error rolls the whole batch back.',
     }),
     skipDuplicates: t.boolean({
       defaultValue: false,
-      description: 'Pass over a phone number that is there already instead of reporting it.',
+      description: 'If true, a phone number that already exists is listed in `skipped` instead of `errors`.',
     }),
     ...key(t),
   }),
 });
 
 export const ContactFilter = builder.inputType('ContactFilter', {
-  description: 'Which contacts a list shows. All conditions have to hold.',
+  description: 'Conditions for contacts; all of them must hold.',
   fields: t => ({
-    type: t.field({ type: enumFilter(ContactTypeEnum), description: 'By type.' }),
-    statusId: t.field({ type: IDFilter, description: 'By status.' }),
-    sourceId: t.field({ type: IDFilter, description: 'By source.' }),
-    assigneeId: t.field({ type: IDFilter, description: 'By the staff member it is assigned to.' }),
-    groupId: t.field({ type: IDFilter, description: 'By a group it is in.' }),
-    phone: t.field({ type: StringFilter, description: 'By phone number (E.164).' }),
-    email: t.field({ type: StringFilter, description: 'By e-mail address.' }),
-    optedOutAt: t.field({ type: DateTimeFilter, description: 'By when it opted out.' }),
-    createdAt: t.field({ type: DateTimeFilter, description: 'By when it was made.' }),
-    updatedAt: t.field({ type: DateTimeFilter, description: 'By when it was last changed.' }),
+    type: t.field({ type: enumFilter(ContactTypeEnum), description: 'Relationship to the business.' }),
+    statusId: t.field({ type: IDFilter, description: "Id of the contact's status." }),
+    sourceId: t.field({ type: IDFilter, description: "Id of the contact's source." }),
+    assigneeId: t.field({ type: IDFilter, description: 'Id of the staff member to whom the contact is assigned.' }),
+    groupId: t.field({ type: IDFilter, description: 'Id of a group that the contact is in.' }),
+    phone: t.field({ type: StringFilter, description: 'Phone number in E.164 format.' }),
+    email: t.field({ type: StringFilter, description: 'E-mail address of the contact.' }),
+    optedOutAt: t.field({ type: DateTimeFilter, description: 'Time of the opt-out.' }),
+    createdAt: t.field({ type: DateTimeFilter, description: 'Time of creation.' }),
+    updatedAt: t.field({ type: DateTimeFilter, description: 'Time of the last change.' }),
   }),
 });
 
 export const ContactOrder = orderOf('Contact', 'contacts', {
-  ID: { value: 'id', description: 'The order in which they were made.' },
-  FIRST_NAME: { value: 'firstName', description: 'The first name.' },
-  LAST_NAME: { value: 'lastName', description: 'The last name.' },
-  CREATED_AT: { value: 'createdAt', description: 'When it was made.' },
-  UPDATED_AT: { value: 'updatedAt', description: 'When it was last changed.' },
+  ID: { value: 'id', description: 'Order of creation.' },
+  FIRST_NAME: { value: 'firstName', description: 'First name of the contact.' },
+  LAST_NAME: { value: 'lastName', description: 'Last name of the contact.' },
+  CREATED_AT: { value: 'createdAt', description: 'Time of creation.' },
+  UPDATED_AT: { value: 'updatedAt', description: 'Time of the last change.' },
 });

@@ -1,9 +1,10 @@
-import type { FieldErrorList } from '../../errors.ts';
-import { decodeGlobalId } from '../../global-ids.ts';
+import type { FieldErrorList } from '../../core/errors.ts';
+import { decodeGlobalId } from '../../core/global-ids.ts';
+import type { Db } from '../../database/database.ts';
 import type { ContactInput } from './contact.ts';
-import type { References } from './store.ts';
+import { findReferences, type References } from './contacts.sql.ts';
 
-/** The ids of other rows that a contact refers to, read but not yet known to exist. */
+/** Ids of rows that a contact refers to, parsed but not looked up yet. */
 export interface ContactReferences {
   readonly source_id?: number | null;
   readonly status_id?: number | null;
@@ -17,7 +18,7 @@ const FIELDS = [
   ['assigneeId', 'assigned_id', 'staff', 'StaffMember'],
 ] as const;
 
-/** A global id of the right type, or a bare number; anything else is -1, which no row has. */
+/** Decodes a global id of the given type, or a bare number. @returns -1, which no row has, for anything else */
 function idOf(typename: string, text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
   const decoded = decodeGlobalId(text);
@@ -35,8 +36,8 @@ export function parseReferences(input: ContactInput): ContactReferences {
   return references;
 }
 
-/** All ids that several contacts refer to, to be looked up in one statement. */
-export function wantedReferences(all: readonly ContactReferences[]): References {
+/** Collects the references of several contacts, so that one statement looks them up. */
+export function collectReferences(all: readonly ContactReferences[]): References {
   const collect = (column: 'source_id' | 'status_id' | 'assigned_id'): number[] => [
     ...new Set(all.flatMap(one => one[column] ?? [])),
   ];
@@ -48,7 +49,11 @@ export function wantedReferences(all: readonly ContactReferences[]): References 
   };
 }
 
-/** Reports every id that is no row of the tenant, by the field that named it. */
+/** Looks up which of the ids exist in the tenant. For features that create contacts. */
+export const findContactReferences = (db: Db, tenantId: number, wanted: References): Promise<References> =>
+  findReferences(db, tenantId, wanted);
+
+/** Adds an error for each id that does not exist in the tenant, under the field that names it. */
 export function checkReferences(
   references: ContactReferences,
   found: References,

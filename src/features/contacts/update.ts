@@ -1,23 +1,30 @@
-import type { Context } from '../../context.ts';
-import { FieldErrorList, invalid, notFound } from '../../errors.ts';
-import { append, type NewEvent } from '../../events.ts';
-import type { Db } from '../../platform/database.ts';
+import { FieldErrorList, invalid, notFound } from '../../core/errors.ts';
+import type { Principal } from '../../core/principal.ts';
+import { callerOf, tenantOf } from '../../core/principal.ts';
+import type { Db } from '../../database/database.ts';
+import { violationOf } from '../../database/violations.ts';
+import { append } from '../../events/append.ts';
 import { differs } from '../../platform/differs.ts';
-import { violationOf } from '../../platform/violations.ts';
-import { tenantOf } from '../caller.ts';
-import { once } from '../idempotency/once.ts';
-import { parseGroupNames } from '../labels/group-names.ts';
-import { groupsNamed } from '../labels/groups-named.ts';
-import { CONTACT_COLUMNS, type ContactInput, type ContactRow, type PublicContact, parseContact } from './contact.ts';
+import { phoneKey } from '../../platform/phone.ts';
+import type { Context } from '../../schema/context.ts';
+import type { Author } from '../tenancy/audit/author.ts';
+import { authorOf } from '../tenancy/audit/author.ts';
+import { once } from '../tenancy/idempotency/once.ts';
+import { recordApiConsent } from './consent/record.ts';
+import { type ContactInput, type ContactRow, type FieldName, parseContact } from './contact.ts';
+import { lockReferences, type References, setGroups } from './contacts.sql.ts';
 import { EMAIL_TAKEN, PHONE_TAKEN } from './create.ts';
-import { type ContactReferences, checkReferences, parseReferences, wantedReferences } from './references.ts';
+import { restoreOptOutsOf } from './erasure/erased-people.ts';
+import { changeEvents } from './events.ts';
+import { parseGroupNames, resolveGroupNames } from './labels/group-names.ts';
+import { type ContactReferences, checkReferences, collectReferences, parseReferences } from './references.ts';
 import {
   type ContactUpdate,
-  getContacts,
-  holdReferences,
+  findContacts,
+  findNumberHolders,
   lockContact,
-  type References,
-  setGroups,
+  lockContactQuota,
+  unassignSome,
   updateContact,
 } from './store.ts';
 
@@ -26,14 +33,14 @@ export type UpdateContactInput = ContactInput & {
   readonly idempotencyKey?: string | null | undefined;
 };
 
-/** What becomes of the source and the status where the caller says nothing of them. */
+/** Source and status to set if the input leaves them out. */
 export type Defaults = Pick<ContactReferences, 'source_id' | 'status_id'>;
 
 /**
- * Changes what is given of a contact. What changes nothing leaves it as it is, with its time, and is no event.
+ * Updates the given fields of a contact. An update without effect changes neither `updated_at` nor the log.
  * @param operation the mutation that idempotency keys belong to
- * @param defaults without them, what is not given stays
- * @throws NOT_FOUND, VALIDATION_ERROR by field
+ * @param defaults values for source and status if not given; otherwise they stay
+ * @throws NOT_FOUND, VALIDATION_ERROR by field; INSUFFICIENT_SCOPE without groups:write if a group must be created
  */
 export async function changeContact(
   context: Context,
@@ -47,15 +54,17 @@ export async function changeContact(
   const fields = parseContact(input, errors);
   const names = input.groupNames && parseGroupNames(input.groupNames, errors, 'groupNames');
   errors.throwIfAny();
-  const change = { id, input, fields, names, defaults, nowMs: context.clock.now() };
+  const { secrets, clock } = context;
+  const change = { id, input, fields, names, defaults, author: authorOf(context), nowMs: clock.now(), secrets };
   const contact = await once(
     context,
     { operation, key: input.idempotencyKey, input: { ...input, id } },
     {
-      run: trx => apply(trx, tenantId, change),
+      run: trx => apply(trx, callerOf(context), change),
       store: () => ({ id }),
+      contactId: () => id,
       again: async () => {
-        const [existing] = await getContacts(context.db.write, tenantId, [id]);
+        const existing = (await findContacts(context.db.write, tenantId, [id])).get(id);
         if (!existing) throw notFound('Contact');
         return existing;
       },
@@ -65,47 +74,97 @@ export async function changeContact(
   return contact;
 }
 
+/** Values of fields left out; source and status become the tenant's defaults. */
+const EMPTY_FIELDS = {
+  lastName: null,
+  email: null,
+  company: null,
+  description: null,
+  address: null,
+  city: null,
+  state: null,
+  zip: null,
+  countryId: null,
+  assigneeId: null,
+  groupIds: [],
+} satisfies UpdateContactInput &
+  Record<Exclude<FieldName, 'firstName' | 'phone' | 'type' | 'sourceId' | 'statusId'>, null>;
+
+/**
+ * Replaces all fields of a contact: those left out become empty, source and status the tenant's defaults. An opt-out is kept
+ * unless given, so that omitting a field cannot revoke it.
+ *
+ * @throws NOT_FOUND, VALIDATION_ERROR by field
+ */
+export function replaceContact(context: Context, id: number, input: UpdateContactInput): Promise<ContactRow> {
+  const { defaultSourceId, defaultStatusId } = callerOf(context).tenant;
+  return changeContact(context, id, { ...EMPTY_FIELDS, ...input }, 'replaceContact', {
+    source_id: defaultSourceId,
+    status_id: defaultStatusId,
+  });
+}
+
 interface Change {
   readonly id: number;
   readonly input: UpdateContactInput;
   readonly fields: ContactUpdate;
-  /** Of groups. */
+  /** Group names. */
   readonly names: readonly string[] | null | undefined;
   readonly defaults: Defaults;
+  readonly author: Author;
   readonly nowMs: number;
+  readonly secrets: Context['secrets'];
 }
 
 async function apply(
   trx: Db,
-  tenantId: number,
-  { id, input, fields, names, defaults, nowMs }: Change,
+  principal: Principal,
+  { id, input, fields, names, defaults, author, nowMs, secrets }: Change,
 ): Promise<ContactRow> {
+  const { id: tenantId } = principal.tenant;
+  // Lock order: tenant_usage before contacts, to avoid deadlocks with recognition.
+  if (fields.phone !== undefined) await lockContactQuota(trx, tenantId);
   const before = await lockContact(trx, tenantId, id);
   if (!before) throw notFound('Contact');
+  const presentId = before.id;
   const { groups, ...references } = parseReferences(input);
   const errors = new FieldErrorList();
   const wanted = { ...references, ...(groups && { groups }) };
-  const found = await holdReferences(trx, tenantId, wantedReferences([wanted, defaults]));
+  const found = await lockReferences(trx, tenantId, collectReferences([wanted, defaults]));
   checkReferences(wanted, found, errors);
   errors.throwIfAny();
-  const named = names ? await groupsNamed(trx, tenantId, names) : [];
+  await checkNumber(trx, tenantId, before, fields.phone_key);
+  const named = names ? await resolveGroupNames(trx, principal, names) : [];
   const values = {
     ...fields,
-    ...stillThere(defaults, found),
+    ...existingDefaults(defaults, found),
     ...references,
     ...optOut(before, input.isOptedOut, nowMs),
   };
-  const isRegrouped = groups || names ? await setGroups(trx, tenantId, id, [...(groups ?? []), ...named]) : false;
-  // The number's key is made of the number, and no column that a row shows.
+  const isRegrouped =
+    groups || names ? await setGroups(trx, tenantId, presentId, [...(groups ?? []), ...named]) : false;
+  // phone_key is derived from the phone and not part of a row.
   const { phone_key: _key, ...shown } = values;
   if (!isRegrouped && !differs(before, shown)) return before;
-  const after = await updated(trx, tenantId, id, values);
-  await append(trx, tenantId, changeEvents(before, after));
-  return after;
+  const after = await writeUpdate(trx, tenantId, presentId, values);
+  const isConsentChange = before.opted_out_at !== after.opted_out_at;
+  await append(trx, tenantId, [
+    ...changeEvents(before, after),
+    ...(isConsentChange ? await recordApiConsent(trx, tenantId, after, author, new Date(nowMs).toISOString()) : []),
+  ]);
+  if (after.phone === before.phone) return after;
+  return (await restoreOptOutsOf(trx, secrets, tenantId, [after]))[0] ?? after;
 }
 
-/** Defaults come from what a process remembers of the tenant: one that has meanwhile been deleted is none. */
-const stillThere = ({ source_id, status_id }: Defaults, found: References): Defaults => ({
+/** Refuses a new number that is a current identity of another contact. */
+async function checkNumber(trx: Db, tenantId: number, before: ContactRow, key: string | undefined): Promise<void> {
+  if (key === undefined || (before.phone !== null && phoneKey(before.phone) === key)) return;
+  const holder = (await findNumberHolders(trx, tenantId, [key])).get(key);
+  if (holder !== undefined && holder !== before.id) throw invalid({ phone: [PHONE_TAKEN] });
+}
+
+/** Defaults come from a cache; deleted references are ignored. */
+const existingDefaults = ({ source_id, status_id }: Defaults, found: References): Defaults => ({
   ...(source_id !== undefined && { source_id: found.sources.find(id => id === source_id) ?? null }),
   ...(status_id !== undefined && { status_id: found.statuses.find(id => id === status_id) ?? null }),
 });
@@ -119,8 +178,8 @@ const optOut = (
   return { opted_out_at: wanted ? new Date(nowMs).toISOString() : null };
 };
 
-/** A conflict spoils the transaction; it ends with it, and the caller learns which field it was. */
-async function updated(trx: Db, tenantId: number, id: number, fields: ContactUpdate): Promise<ContactRow> {
+/** A unique violation aborts the transaction and is reported by field. */
+async function writeUpdate(trx: Db, tenantId: number, id: number, fields: ContactUpdate): Promise<ContactRow> {
   try {
     const row = await updateContact(trx, tenantId, id, fields);
     if (!row) throw notFound('Contact');
@@ -133,18 +192,21 @@ async function updated(trx: Db, tenantId: number, id: number, fields: ContactUpd
   }
 }
 
-export function changeEvents(before: ContactRow, after: ContactRow): NewEvent[] {
-  const previous: Record<string, unknown> = {};
-  for (const column of CONTACT_COLUMNS)
-    if (column !== 'updated_at' && before[column] !== after[column]) previous[column] = before[column];
-  const events: NewEvent[] = [
-    { type: 'contact.updated', payload: { contact: after, previous: previous as Partial<PublicContact> } },
-  ];
-  if ('opted_out_at' in previous) {
-    events.push({
-      type: after.opted_out_at === null ? 'contact.opted_in' : 'contact.opted_out',
-      payload: { contact: after },
-    });
+/** Number of contacts that are in memory at a time, with their events. */
+const CHUNK = 1_000;
+
+/** Unassigns a staff member from all contacts, in the caller's transaction. @returns their number */
+export async function unassignContacts(trx: Db, tenantId: number, staffId: number): Promise<number> {
+  let count = 0;
+  for (;;) {
+    const contacts = await unassignSome(trx, tenantId, staffId, CHUNK);
+    const previous = { assigned_id: staffId };
+    await append(
+      trx,
+      tenantId,
+      contacts.map(contact => ({ type: 'contact.updated', payload: { contact, previous } })),
+    );
+    count += contacts.length;
+    if (contacts.length < CHUNK) return count;
   }
-  return events;
 }

@@ -1,29 +1,43 @@
-import { builder } from '../../builder.ts';
-import type { Context } from '../../context.ts';
-import { notFound } from '../../errors.ts';
-import type { EventType } from '../../events.ts';
-import { uuidOf } from '../../global-ids.ts';
-import { tenantOf } from '../caller.ts';
-import { findMessage } from '../messages/find.ts';
-import { findEndpoint } from '../webhooks/find.ts';
-import type { Wanted } from './bus.ts';
-import { follow } from './follow.ts';
+import { notFound } from '../../core/errors.ts';
+import type { EventType } from '../../core/events.ts';
+import { uuidOf } from '../../core/global-ids.ts';
+import { tenantOf } from '../../core/principal.ts';
+import type { EventFilter } from '../../events/bus.ts';
+import { follow } from '../../events/follow.ts';
+import { builder } from '../../schema/builder.ts';
+import type { Context } from '../../schema/context.ts';
+import { findMessage } from '../messages/loaders.ts';
+import { findEndpoint } from '../webhooks/endpoints/find.ts';
 import { ContactEvent, MessageEvent, TemplateEvent, WebhookEvent } from './schema.ts';
 
 /** Subscriptions for one kind of thing each: what a screen shows, without a pattern and without a narrowing of types. */
 
-const AFTER =
-  'The cursor (or the id) of the last event seen: first come those since then, none twice and none left out.';
+const AFTER = 'Cursor or id of the last event received. Later events are sent first, without gaps or duplicates.';
 
-const of = (...types: readonly EventType[]): Wanted => ({ types: new Set(types) });
+const of = (...types: readonly EventType[]): EventFilter => ({ types: new Set(types) });
 
-const CHANGES = of('contact.created', 'contact.updated', 'contact.deleted', 'contact.opted_out', 'contact.opted_in');
-const STATUSES = of('message.queued', 'message.sent', 'message.delivered', 'message.read', 'message.failed');
+const CHANGES = of(
+  'contact.created',
+  'contact.updated',
+  'contact.deleted',
+  'contact.opted_out',
+  'contact.opted_in',
+  'contact.merged',
+  'contact.identity_changed',
+);
+const STATUSES = of(
+  'message.queued',
+  'message.sent',
+  'message.delivered',
+  'message.read',
+  'message.failed',
+  'message.cancelled',
+);
 
 builder.subscriptionField('messageReceived', t =>
   t.field({
     type: MessageEvent,
-    description: 'Messages that people send, as they come in.',
+    description: 'Streams inbound messages as they arrive.',
     authScopes: { scope: 'messages:read' },
     args: { after: t.arg.string({ description: AFTER }) },
     subscribe: (_root, { after }, context) => follow(context, of('message.received'), after),
@@ -34,10 +48,10 @@ builder.subscriptionField('messageReceived', t =>
 builder.subscriptionField('messageStatusChanged', t =>
   t.field({
     type: MessageEvent,
-    description: 'What becomes of messages that are sent: queued, sent, delivered, read or failed.',
+    description: 'Streams status changes of outbound messages: queued, sent, delivered, read, failed or cancelled.',
     authScopes: { scope: 'messages:read' },
     args: {
-      messageId: t.arg.id({ description: 'Of this message alone; of all messages when nothing is said.' }),
+      messageId: t.arg.id({ description: 'Global id or databaseId of a message. Default: all messages.' }),
       after: t.arg.string({ description: AFTER }),
     },
     subscribe: async (_root, { messageId, after }, context) =>
@@ -49,7 +63,7 @@ builder.subscriptionField('messageStatusChanged', t =>
 builder.subscriptionField('contactChanged', t =>
   t.field({
     type: ContactEvent,
-    description: 'Contacts that are created, changed or deleted, or that opt out or in.',
+    description: 'Streams contacts that are created, changed, merged or deleted, or that opt out or in.',
     authScopes: { scope: 'contacts:read' },
     args: { after: t.arg.string({ description: AFTER }) },
     subscribe: (_root, { after }, context) => follow(context, CHANGES, after),
@@ -60,8 +74,7 @@ builder.subscriptionField('contactChanged', t =>
 builder.subscriptionField('templateStatusChanged', t =>
   t.field({
     type: TemplateEvent,
-    description:
-      'Templates that the network approves, rejects, pauses or disables; one that is gone has the status DELETED.',
+    description: 'Streams templates that the network approves, rejects, pauses, disables or deletes (status DELETED).',
     authScopes: { scope: 'templates:read' },
     args: { after: t.arg.string({ description: AFTER }) },
     subscribe: (_root, { after }, context) => follow(context, of('template.status_changed'), after),
@@ -72,10 +85,10 @@ builder.subscriptionField('templateStatusChanged', t =>
 builder.subscriptionField('webhookDeliveryAttempted', t =>
   t.field({
     type: WebhookEvent,
-    description: 'Attempts to deliver events to webhook endpoints, with what came of them.',
+    description: 'Streams delivery attempts to webhook endpoints, with their outcome.',
     authScopes: { scope: 'webhooks:read' },
     args: {
-      endpointId: t.arg.id({ description: 'To this endpoint alone; to all of them when nothing is said.' }),
+      endpointId: t.arg.id({ description: 'Global id or databaseId of an endpoint. Default: all endpoints.' }),
       after: t.arg.string({ description: AFTER }),
     },
     subscribe: async (_root, { endpointId, after }, context) =>
@@ -85,7 +98,7 @@ builder.subscriptionField('webhookDeliveryAttempted', t =>
 );
 
 /** @throws NOT_FOUND for an endpoint that there is not */
-async function attemptsOf(context: Context, endpointId: string | null | undefined): Promise<Wanted> {
+async function attemptsOf(context: Context, endpointId: string | null | undefined): Promise<EventFilter> {
   const attempts = of('webhook.delivery_attempted');
   if (endpointId == null) return attempts;
   const { id } = await findEndpoint(context, endpointId);
@@ -93,7 +106,7 @@ async function attemptsOf(context: Context, endpointId: string | null | undefine
 }
 
 /** @throws NOT_FOUND for a message that there is not */
-async function statusesOf(context: Context, messageId: string | null | undefined): Promise<Wanted> {
+async function statusesOf(context: Context, messageId: string | null | undefined): Promise<EventFilter> {
   if (messageId == null) return STATUSES;
   const id = uuidOf('Message', messageId);
   if (!(await findMessage(context.db.read, tenantOf(context), id))) throw notFound('Message');

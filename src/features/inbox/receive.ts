@@ -1,63 +1,102 @@
 import { LRUCache } from 'lru-cache';
-import type { Resources } from '../../context.ts';
+import { newId } from '../../core/ids.ts';
 import { verifySignature } from '../../network/cloud-api/signature.ts';
-import { phoneNumberIds } from '../../network/cloud-api/webhook.ts';
+import { channelsAt } from '../../network/cloud-api/webhook/address.ts';
+import { changesOf, type RawChange } from '../../network/cloud-api/webhook/changes.ts';
+import { isKnownField } from '../../network/cloud-api/webhook.ts';
 import { SECOND } from '../../platform/clock.ts';
 import { sha256 } from '../../platform/crypto.ts';
-import { newId } from '../../platform/ids.ts';
-import { webhookOwners } from '../channels/webhook-owners.ts';
-import { INBOX } from './lane.ts';
-import { insertWebhook } from './store.ts';
+import { VERSION } from '../../platform/version.ts';
+import type { Resources } from '../../schema/context.ts';
+import { allAppSecrets, webhookOwners } from '../channels/webhook-owners.ts';
+import { insertUnrouted, type NewUnrouted } from './changes.sql.ts';
+import { readBody } from './read-body.ts';
+import { INBOX, insertWebhook } from './webhooks.sql.ts';
 
-/** What is answered to the network. */
-export type Receipt = 'stored' | 'forbidden' | 'malformed';
+/** The response to the network. */
+export type Receipt = 'stored' | 'forbidden';
 
-/** Owners and their secrets, kept shortly: the network sends in bursts, and each would ask the same. */
-type Owners = Awaited<ReturnType<typeof webhookOwners>>;
-const OWNERS_TTL_MS = 5 * SECOND;
+const SECRETS_TTL_MS = 60 * SECOND;
+/**
+ * Limits the bytes hashed to find the signer of a body that names none of our numbers, because such a body can come from
+ * anywhere. With 1,000 secrets, all are tried on bodies of up to 64 kB; with 16, on every body.
+ */
+const HASHED_BYTES = 64 * 1024 * 1024;
+export const SECRET_LABEL = 'app secret of an unrouted change';
+
+/** Distinct and sorted. */
+const distinctIds = <T>(changes: readonly T[], idOf: (change: T) => string | undefined): string[] =>
+  [...new Set(changes.map(idOf).filter(id => id !== undefined))].sort();
 
 export interface WebhookReceiver {
   /**
-   * Takes in one webhook of the network: the signature is checked on the raw bytes, the bytes are stored once, and the
-   * work is left to the worker. A tenant gets it only when its own channel's secret signed it: whoever has the secret of
-   * one channel cannot speak for another.
+   * Verifies the signature on the raw bytes and stores the webhook for the worker. A tenant receives it only if the app secret
+   * of its own channel signed it, so that the secret of one channel cannot forge webhooks for another. Changes that concern no
+   * tenant are stored as unrouted. A correctly signed body is never rejected for its content, because the network would repeat
+   * it for seven days.
    */
   receive(rawBody: Buffer, signature: string | undefined): Promise<Receipt>;
 }
 
 export function createWebhookReceiver(
-  resources: Pick<Resources, 'db' | 'secrets' | 'jobs' | 'metrics'>,
+  resources: Pick<Resources, 'db' | 'secrets' | 'lanes' | 'metrics'>,
 ): WebhookReceiver {
-  const cache = new LRUCache<string, Owners>({ max: 1_000, ttl: OWNERS_TTL_MS });
+  const allSecrets = new LRUCache<'all', Promise<string[]>>({ max: 1, ttl: SECRETS_TTL_MS });
 
-  async function ownersOf(body: unknown): Promise<Owners> {
-    const named = phoneNumberIds(body);
-    const key = JSON.stringify([[...named.phoneNumberIds].sort(), [...named.wabaIds].sort()]);
-    const known = cache.get(key);
-    if (known) return known;
-    const owners = await webhookOwners(resources, named.phoneNumberIds, named.wabaIds);
-    if (owners.length > 0) cache.set(key, owners);
-    return owners;
+  /** Not cached, because a number may have moved to another tenant with the same app secret. */
+  const ownersOf = (changes: readonly RawChange[]) =>
+    webhookOwners(
+      resources,
+      distinctIds(changes, ({ address }) => address.phoneNumberId),
+      distinctIds(
+        changes.flatMap(({ address }) => [{ id: address.wabaId }, { id: address.portfolioId }]),
+        ({ id }) => id,
+      ),
+    );
+
+  /** Finds the secret that signed a body without a known owner. */
+  async function signerOf(rawBody: Buffer, signature: string | undefined): Promise<string | undefined> {
+    if (signature === undefined) return undefined;
+    const listed = allSecrets.get('all') ?? allAppSecrets(resources);
+    allSecrets.set('all', listed);
+    const secrets = await listed.catch((error: unknown) => {
+      allSecrets.delete('all');
+      throw error;
+    });
+    const maxTries = Math.max(1, Math.floor(HASHED_BYTES / Math.max(1, rawBody.length)));
+    return secrets.slice(0, maxTries).find(secret => verifySignature(rawBody, signature, [secret]));
   }
 
   async function receive(rawBody: Buffer, signature: string | undefined): Promise<Receipt> {
-    let body: unknown;
-    try {
-      body = JSON.parse(rawBody.toString('utf8'));
-    } catch {
-      return 'malformed';
-    }
-    const owners = await ownersOf(body);
+    const body = readBody(rawBody);
+    const changes = changesOf(body);
+    const owners = await ownersOf(changes);
     const secrets = new Map<string, boolean>();
     const signed = owners.filter(owner => {
       const known = secrets.get(owner.appSecret) ?? verifySignature(rawBody, signature, [owner.appSecret]);
       secrets.set(owner.appSecret, known);
       return known;
     });
-    if (signed.length === 0) return 'forbidden';
-    const tenantIds = [...new Set(signed.map(owner => owner.tenantId))];
-    const fresh = await insertWebhook(resources.db.write, tenantIds, sha256(rawBody), tenantIds.map(newId), rawBody);
-    for (const tenantId of fresh) resources.jobs.wake(INBOX, String(tenantId));
+    // If the owners are known and none signed, the body is forged or a secret is outdated; the network will retry.
+    const signer = owners.length > 0 ? signed[0]?.appSecret : await signerOf(rawBody, signature);
+    if (signer === undefined) return 'forbidden';
+    const tenantIds = new Set<number>();
+    const unrouted: NewUnrouted[] = [];
+    const digest = sha256(rawBody);
+    for (const [place, change] of changes.entries()) {
+      const places = channelsAt(change.address, signed);
+      for (const { tenantId } of places) tenantIds.add(tenantId);
+      if (places.length > 0) continue;
+      const raw = body === undefined ? rawBody : Buffer.from(JSON.stringify(change.raw));
+      unrouted.push({ id: newId(), digest: sha256(`${digest.toString('hex')} ${place}`), field: change.field, raw });
+    }
+    const ids = [...tenantIds];
+    const fresh = ids.length === 0 ? [] : await insertWebhook(resources.db.write, ids, digest, rawBody);
+    if (unrouted.length > 0)
+      await insertUnrouted(resources.db.write, unrouted, resources.secrets.lastingMac(SECRET_LABEL, signer), VERSION);
+    for (const { field } of unrouted)
+      resources.metrics.changesUnhandled.inc({ field: isKnownField(field) ? field : 'other', reason: 'unrouted' });
+    for (const tenantId of fresh) resources.lanes.wake(INBOX, String(tenantId));
     return 'stored';
   }
 

@@ -1,18 +1,19 @@
-import type { Context } from '../../context.ts';
-import { FieldErrorList, invalid, notFound } from '../../errors.ts';
+import { FieldErrorList, invalid, notFound } from '../../core/errors.ts';
+import { requireFeature } from '../../core/plan-features.ts';
+import { callerOf, tenantOf } from '../../core/principal.ts';
+import { violationOf } from '../../database/violations.ts';
 import { HOUR } from '../../platform/clock.ts';
-import { violationOf } from '../../platform/violations.ts';
-import { callerOf, tenantOf } from '../caller.ts';
-import { once } from '../idempotency/once.ts';
-import { requireFeature } from '../tenants/feature.ts';
+import type { Context } from '../../schema/context.ts';
+import { once } from '../tenancy/idempotency/once.ts';
 import { type CreatedIntegration, checkSecret, type IntegrationInput, NAME_TAKEN, parseIntegration } from './create.ts';
 import { integrationOf } from './find.ts';
 import { type IntegrationRow, newSecret } from './integration.ts';
+import { requireMappingScopes } from './mappings/require-mapping-scopes.ts';
 import { deleteIntegration, replaceSecret, updateIntegration } from './store.ts';
 
 type Keyed<T> = T & { readonly idempotencyKey?: string | null | undefined };
 
-/** Changes what is given of an integration. @throws NOT_FOUND, VALIDATION_ERROR by field */
+/** Updates the given fields. @throws NOT_FOUND, VALIDATION_ERROR by field, INSUFFICIENT_SCOPE for what its mappings do */
 export function changeIntegration(
   context: Context,
   id: number,
@@ -33,7 +34,9 @@ export function changeIntegration(
           throw error;
         });
         if (!isThere) throw notFound('Integration');
-        return integrationOf(trx, tenantId, id);
+        const integration = await integrationOf(trx, tenantId, id);
+        requireMappingScopes(callerOf(context), integration.mappings);
+        return integration;
       },
       store: () => ({ id }),
       again: () => integrationOf(context.db.write, tenantId, id),
@@ -41,7 +44,7 @@ export function changeIntegration(
   );
 }
 
-/** Takes an integration away with its mappings and all that it received. Shops that still post are told that there is nothing. */
+/** Deletes an integration with its mappings and received payloads. Further requests of the shop get 404. @throws NOT_FOUND */
 export async function removeIntegration(context: Context, id: number): Promise<IntegrationRow> {
   const tenantId = tenantOf(context);
   return context.db.transaction(async trx => {
@@ -61,9 +64,9 @@ export interface RotateInput {
 }
 
 /**
- * Gives an integration another secret: one that is made, or (always with Shopify) the one that is given. The one before stays
- * good for some hours, so that no order is lost while the shop is told.
- * @throws NOT_FOUND, VALIDATION_ERROR
+ * Replaces the secret: generates one, or takes the given one (required for Shopify). The previous secret stays valid for some hours,
+ * so that no order is lost until the shop is reconfigured.
+ * @throws NOT_FOUND, VALIDATION_ERROR; INSUFFICIENT_SCOPE for what its mappings do, because the secret can trigger them
  */
 export async function rotateSecret(context: Context, id: number, input: RotateInput): Promise<CreatedIntegration> {
   requireFeature(callerOf(context).tenant, 'integrations');
@@ -73,18 +76,18 @@ export async function rotateSecret(context: Context, id: number, input: RotateIn
   const hours = input.overlapHours ?? DEFAULT_OVERLAP_HOURS;
   if (hours < 0 || hours > MAX_OVERLAP_HOURS) errors.add('overlapHours', `Must be from 0 to ${MAX_OVERLAP_HOURS}.`);
   errors.throwIfAny();
-  const made = input.secret == null ? newSecret() : null;
-  const until = hours === 0 ? null : new Date(context.clock.now() + hours * HOUR).toISOString();
+  const generated = input.secret == null ? newSecret() : null;
   return once<CreatedIntegration>(
     context,
     { operation: 'rotateIntegrationSecret', key: input.idempotencyKey, input: { ...input, id } },
     {
       async run(trx) {
-        const { kind } = await integrationOf(trx, tenantId, id);
-        if (kind === 'shopify' && made !== null)
-          throw invalid({ secret: ['Is required: Shopify makes it, and shows it where its webhooks are listed.'] });
-        await replaceSecret(trx, tenantId, id, context.secrets.seal(input.secret ?? made ?? ''), until);
-        return { integration: await integrationOf(trx, tenantId, id), secret: made };
+        const { kind, mappings } = await integrationOf(trx, tenantId, id);
+        requireMappingScopes(callerOf(context), mappings);
+        if (kind === 'shopify' && generated !== null)
+          throw invalid({ secret: ['Is required: Shopify generates it and shows it in its list of webhooks.'] });
+        await replaceSecret(trx, tenantId, id, context.secrets.seal(input.secret ?? generated ?? ''), hours * HOUR);
+        return { integration: await integrationOf(trx, tenantId, id), secret: generated };
       },
       store: () => ({ id }),
       again: async () => ({ integration: await integrationOf(context.db.write, tenantId, id), secret: null }),

@@ -1,23 +1,18 @@
-import type { Context } from '../../context.ts';
-import { CodedError, FieldErrorList, invalid } from '../../errors.ts';
+import { CodedError, FieldErrorList, invalid } from '../../core/errors.ts';
+import { requireFeature } from '../../core/plan-features.ts';
+import { callerOf, tenantOf } from '../../core/principal.ts';
 import { isLonger, isStorable } from '../../platform/text.ts';
-import { callerOf, tenantOf } from '../caller.ts';
-import { once } from '../idempotency/once.ts';
-import { requireFeature } from '../tenants/feature.ts';
-import { addMapping, type CheckedMapping, checkMapping } from './check-mapping.ts';
+import type { Context } from '../../schema/context.ts';
+import { once } from '../tenancy/idempotency/once.ts';
 import { integrationOf } from './find.ts';
-import {
-  DEFAULT_TOPIC_PATH,
-  type IntegrationRow,
-  type Kind,
-  MAX_INTEGRATIONS,
-  newKey,
-  newSecret,
-} from './integration.ts';
-import { MAX_MAPPINGS, type MappingInput } from './mapping-input.ts';
-import { countryNamed } from './order.ts';
-import { parsePath } from './path.ts';
-import { standardWebhook } from './signature.ts';
+import { parsePath } from './intake/path.ts';
+import { standardWebhook } from './intake/signature.ts';
+import { DEFAULT_TOPIC_PATH, type IntegrationRow, MAX_INTEGRATIONS, newKey, newSecret } from './integration.ts';
+import { addMapping, type CheckedMapping, checkMapping } from './mappings/check-mapping.ts';
+import { MAX_MAPPINGS, type MappingInput } from './mappings/mapping-input.ts';
+import type { Kind } from './mappings/paths.ts';
+import { requireMappingScopes } from './mappings/require-mapping-scopes.ts';
+import { countryNamed } from './orders/order.ts';
 import { countIntegrations, type IntegrationFields, insertIntegration } from './store.ts';
 
 export interface IntegrationInput {
@@ -36,7 +31,7 @@ export interface CreateIntegrationInput extends IntegrationInput {
 
 export interface CreatedIntegration {
   readonly integration: IntegrationRow;
-  /** One that was made here, shown this once: what is kept is sealed. */
+  /** The generated secret, shown once; null if the caller gave it. */
   readonly secret: string | null;
 }
 
@@ -44,20 +39,25 @@ export const MAX_NAME = 100;
 export const NAME_TAKEN = 'Is already taken.';
 
 /**
- * Makes an integration. A secret is made where none is given, but for Shopify, which makes its own: without it nothing is
- * let in until it is given.
- * @throws VALIDATION_ERROR by field, FEATURE_NOT_AVAILABLE, FEATURE_LIMIT_EXCEEDED beyond 50
+ * Creates an integration. Generates a secret if none is given, except for Shopify, which generates its own: until it is set, all
+ * requests are rejected.
+ * @throws VALIDATION_ERROR by field, FEATURE_NOT_AVAILABLE, FEATURE_LIMIT_EXCEEDED beyond 50; INSUFFICIENT_SCOPE for what its
+ *   mappings do
  */
 export async function createIntegration(context: Context, input: CreateIntegrationInput): Promise<CreatedIntegration> {
   requireFeature(callerOf(context).tenant, 'integrations');
   const tenantId = tenantOf(context);
+  requireMappingScopes(
+    callerOf(context),
+    (input.mappings ?? []).map(({ template, groupIds }) => ({ template, groups: groupIds ?? [] })),
+  );
   const errors = new FieldErrorList();
   const fields = parseIntegration(input, errors);
   if (input.name == null) errors.add('name', 'Is required.');
   checkSecret(input.secret, errors);
   if ((input.mappings?.length ?? 0) > MAX_MAPPINGS) errors.add('mappings', `Takes at most ${MAX_MAPPINGS}.`);
-  const made = input.secret == null && input.kind !== 'shopify' ? newSecret() : null;
-  const secret = input.secret ?? made;
+  const generated = input.secret == null && input.kind !== 'shopify' ? newSecret() : null;
+  const secret = input.secret ?? generated;
   return once<CreatedIntegration>(
     context,
     { operation: 'createIntegration', key: input.idempotencyKey, input },
@@ -86,7 +86,7 @@ export async function createIntegration(context: Context, input: CreateIntegrati
         });
         if (id === undefined) throw invalid({ name: [NAME_TAKEN] });
         for (const mapping of mappings) await addMapping(trx, tenantId, { id, kind: input.kind }, mapping);
-        return { integration: await integrationOf(trx, tenantId, id), secret: made };
+        return { integration: await integrationOf(trx, tenantId, id), secret: generated };
       },
       store: ({ integration }) => ({ id: integration.id }),
       again: async stored => ({
@@ -97,7 +97,7 @@ export async function createIntegration(context: Context, input: CreateIntegrati
   );
 }
 
-/** Checks and normalises what a caller says of an integration; faults go to `errors`. */
+/** Validates and normalises an input; adds faults to `errors`. */
 export function parseIntegration(input: IntegrationInput, errors: FieldErrorList): Partial<IntegrationFields> {
   const name = input.name?.trim();
   if (name !== undefined && (name === '' || isLonger(name, MAX_NAME) || !isStorable(name)))
@@ -116,16 +116,16 @@ export function parseIntegration(input: IntegrationInput, errors: FieldErrorList
   };
 }
 
-/** A secret as a shop may have it: printable, long enough not to be guessed. */
+/** Validates a secret: printable ASCII, at least 8 characters. */
 export function checkSecret(secret: string | null | undefined, errors: FieldErrorList): void {
   if (secret == null) return;
   if (!/^[\x21-\x7e]{8,255}$/.test(secret)) {
-    errors.add('secret', 'Must have 8 to 255 characters: letters, digits and signs of ASCII, no blanks.');
+    errors.add('secret', 'Must have 8 to 255 printable ASCII characters, no spaces.');
     return;
   }
   try {
     standardWebhook(secret);
   } catch {
-    errors.add('secret', 'What begins with whsec_ must go on in base64.');
+    errors.add('secret', 'After whsec_ it must be base64.');
   }
 }

@@ -1,10 +1,11 @@
-import { notFound } from '../../errors.ts';
-import type { Db } from '../../platform/database.ts';
-import { getDeliveries } from './deliveries-store.ts';
-import type { DeliveryRow } from './delivery.ts';
+import { notFound } from '../../core/errors.ts';
+import type { Db } from '../../database/database.ts';
+import { rowLoader } from '../../schema/loaders.ts';
 import type { IntegrationRow } from './integration.ts';
-import type { MappingRow } from './mapping.ts';
-import { getIntegrations, getMappings } from './store.ts';
+import { getIntegrations, getMappings } from './integrations.sql.ts';
+import type { MappingRow } from './mappings/mapping.ts';
+import { getDeliveries } from './orders/deliveries.sql.ts';
+import type { DeliveryRow } from './orders/delivery.ts';
 
 /** @throws NOT_FOUND */
 export async function integrationOf(db: Db, tenantId: number, id: number): Promise<IntegrationRow> {
@@ -20,7 +21,7 @@ export async function mappingOf(db: Db, tenantId: number, id: number): Promise<M
   return mapping;
 }
 
-/** A payload that was received, with its bytes, null where they were erased. @throws NOT_FOUND */
+/** A received payload with its bytes (null if erased). @throws NOT_FOUND */
 export async function deliveryOf(
   db: Db,
   tenantId: number,
@@ -30,3 +31,5 @@ export async function deliveryOf(
   if (!delivery) throw notFound('IntegrationDelivery');
   return { ...delivery, body: delivery.body ?? null };
 }
+
+export const integrationLoader = rowLoader(getIntegrations);

@@ -1,9 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { MappingRow } from './mapping.ts';
-
-/** Who reports orders to us. */
-export const KINDS = ['woocommerce', 'shopify', 'generic'] as const;
-export type Kind = (typeof KINDS)[number];
+import type { MappingRow } from './mappings/mapping.ts';
+import type { Kind } from './mappings/paths.ts';
 
 export interface IntegrationRow {
   readonly id: number;
@@ -17,25 +14,25 @@ export interface IntegrationRow {
   readonly previous_secret_until: string | null;
   readonly created_at: string;
   readonly updated_at: string;
-  /** In the order in which they were made. */
+  /** In order of creation. */
   readonly mappings: readonly MappingRow[];
 }
 
-/** Where a shop posts to. */
+/** The path that a shop posts to. */
 export const pathOf = ({ key }: Pick<IntegrationRow, 'key'>): string => `/integrations/${key}`;
 
-/** 192 random bits: whoever has the address may knock, whoever has none finds none. */
+/** 192 random bits, so that paths cannot be guessed. */
 export const newKey = (): string => randomBytes(24).toString('base64url');
 
 export const isKey = (text: string): boolean => /^[\w-]{32}$/.test(text);
 
-/** A secret of the form that Standard Webhooks gives them, which is as good for the others: no character that a form would change. */
+/** A secret in the form of Standard Webhooks, used for all kinds: none of its characters needs escaping in forms. */
 export const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
 
-/** Of one tenant. */
+/** Per tenant. */
 export const MAX_INTEGRATIONS = 50;
 
-/** What happens to an order, in each shop's words, where a mapping does not say; empty: anything. */
+/** Default topics of a mapping, by kind; empty: all topics. */
 export const DEFAULT_TOPICS: Readonly<Record<Kind, readonly string[]>> = {
   woocommerce: ['order.created', 'order.updated'],
   shopify: ['orders/create', 'orders/updated'],
@@ -44,7 +41,7 @@ export const DEFAULT_TOPICS: Readonly<Record<Kind, readonly string[]>> = {
 
 export const DEFAULT_TOPIC_PATH = 'event';
 
-/** Whether a topic tells of an order that is there. A generic one is an order where a mapping takes it for one. */
+/** Whether a topic reports an existing order. For generic payloads a mapping decides. */
 export function isOrderTopic(kind: Kind, topic: string, isMapped: boolean): boolean {
   switch (kind) {
     case 'woocommerce':
@@ -54,20 +51,4 @@ export function isOrderTopic(kind: Kind, topic: string, isMapped: boolean): bool
     case 'generic':
       return isMapped;
   }
-}
-
-/** An order as the event carries it: nothing of the person but the contact's id. */
-export interface PublicOrder {
-  readonly id: string;
-  readonly number: string | null;
-  readonly status: string | null;
-  readonly total: string | null;
-  readonly currency: string | null;
-}
-
-export interface OrderPayload {
-  readonly order: PublicOrder;
-  readonly integration: Pick<IntegrationRow, 'id' | 'name' | 'kind'>;
-  readonly topic: string;
-  readonly contact_id: number | null;
 }

@@ -1,45 +1,47 @@
-import type { Context } from '../../context.ts';
-import { merged, type Selection, selectionAt } from '../../graphql/selection.ts';
-import { tenantOf } from '../caller.ts';
-import { countList } from '../lists/count.ts';
-import { type ListArgs, type ListDefinition, listStatement, Page } from '../lists/list.ts';
-import { listDeliveries } from './deliveries-store.ts';
-import type { DeliveryRow } from './delivery.ts';
+import type { ListArgs } from '../../core/list-args.ts';
+import { tenantOf } from '../../core/principal.ts';
+import { type ListDefinition, listStatement, Page } from '../../database/list.ts';
+import { countList, listColumns, readPage } from '../../database/page.ts';
+import type { Context } from '../../schema/context.ts';
+import { merged, type Selection, selectionAt } from '../../schema/selection.ts';
 import type { IntegrationRow } from './integration.ts';
-import { listIntegrations } from './store.ts';
+import { listIntegrations } from './integrations.sql.ts';
+import { DELIVERY_COLUMNS, type DeliveryRow } from './orders/delivery.ts';
 
-const id = { sql: 'i.id', type: 'bigint' } as const;
-const name = { sql: 'i.name', type: 'text' } as const;
-const createdAt = { sql: 'i.created_at', type: 'timestamptz' } as const;
+const column = listColumns('integrations', 'i');
+const id = column('id', 'bigint');
+const name = column('name', 'text');
+const createdAt = column('created_at', 'timestamptz');
 
 const INTEGRATIONS: ListDefinition = {
   from: 'integrations i',
   tenantColumn: 'i.tenant_id',
-  filters: { name, kind: { sql: 'i.kind', type: 'text' }, createdAt },
+  filters: { name, kind: column('kind', 'text'), createdAt },
   sorts: { id, name, createdAt },
   id,
   defaultOrder: [{ column: name, descending: false }],
   search: pattern => `lower(i.name) like ${pattern}`,
 };
 
-/** One page of integrations, by name where nothing else is asked. */
+/** One page of integrations, by name by default. */
 export async function integrationPage(context: Context, args: ListArgs): Promise<Page<IntegrationRow>> {
   const statement = listStatement(INTEGRATIONS, tenantOf(context), args);
   const rows = await listIntegrations(context.db.read, statement);
   return new Page(statement, rows, () => countList(context.db.read, statement));
 }
 
-const deliveryId = { sql: 'd.id', type: 'uuid' } as const;
-const receivedAt = { sql: 'd.received_at', type: 'timestamptz' } as const;
+const deliveryColumn = listColumns('integration_deliveries', 'd');
+const deliveryId = deliveryColumn('id', 'uuid');
+const receivedAt = deliveryColumn('received_at', 'timestamptz');
 
 const DELIVERIES: ListDefinition = {
   from: 'integration_deliveries d',
   tenantColumn: 'd.tenant_id',
   filters: {
-    integrationId: { sql: 'd.integration_id', type: 'bigint', node: 'Integration' },
-    outcome: { sql: 'd.outcome', type: 'text' },
-    topic: { sql: 'd.topic', type: 'text' },
-    orderId: { sql: 'd.order_id', type: 'text' },
+    integrationId: { ...deliveryColumn('integration_id', 'bigint'), node: 'Integration' },
+    outcome: deliveryColumn('outcome', 'text'),
+    topic: deliveryColumn('topic', 'text'),
+    orderId: deliveryColumn('order_id', 'text'),
     receivedAt,
   },
   sorts: { id: deliveryId, receivedAt },
@@ -48,10 +50,11 @@ const DELIVERIES: ListDefinition = {
   defaultOrder: [{ column: deliveryId, descending: true }],
 };
 
-/** One page of what was received, newest first where nothing else is asked; the bytes only where they are selected. */
-export async function deliveryPage(context: Context, args: ListArgs, selection: Selection): Promise<Page<DeliveryRow>> {
-  const statement = listStatement(DELIVERIES, tenantOf(context), args);
+const SELECT = DELIVERY_COLUMNS.map(name => `d.${name}` as const);
+
+/** One page of received payloads, newest first by default; their bytes are read only if selected. */
+export function deliveryPage(context: Context, args: ListArgs, selection: Selection): Promise<Page<DeliveryRow>> {
   const nodes = merged(selectionAt(selection, 'edges', 'node'), selectionAt(selection, 'nodes'));
-  const rows = await listDeliveries(context.db.read, statement, nodes.has('payload') || nodes.has('rawBody'));
-  return new Page(statement, rows, () => countList(context.db.read, statement));
+  const columns = nodes.has('payload') || nodes.has('rawBody') ? [...SELECT, 'd.body' as const] : SELECT;
+  return readPage<DeliveryRow>(context.db.read, DELIVERIES, tenantOf(context), args, columns);
 }

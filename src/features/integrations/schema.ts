@@ -1,7 +1,7 @@
-import { builder } from '../../builder.ts';
-import { numericId } from '../../global-ids.ts';
-import { tenantOf } from '../caller.ts';
-import { connectionOf, DateTimeFilter, enumFilter, listArgs, orderOf, StringFilter } from '../lists/schema.ts';
+import { numericId } from '../../core/global-ids.ts';
+import { tenantOf } from '../../core/principal.ts';
+import { builder, IDEMPOTENCY_KEY } from '../../schema/builder.ts';
+import { connectionOf, DateTimeFilter, enumFilter, listArgs, orderOf, StringFilter } from '../../schema/lists.ts';
 import {
   changeIntegration,
   DEFAULT_OVERLAP_HOURS,
@@ -12,36 +12,36 @@ import {
 import { type CreatedIntegration, createIntegration } from './create.ts';
 import { integrationOf } from './find.ts';
 import { DEFAULT_TOPIC_PATH, type IntegrationRow, pathOf } from './integration.ts';
+import { getIntegrations } from './integrations.sql.ts';
 import { integrationPage } from './lists.ts';
-import { IntegrationMapping, mappingInputOf, NewMappingInput } from './mapping-schema.ts';
-import { getIntegrations } from './store.ts';
+import { IntegrationMapping, mappingInputOf, NewMappingInput } from './mappings/mapping-schema.ts';
 
 const KindType = builder.enumType('IntegrationKind', {
-  description: 'What kind of system reports orders.',
+  description: 'Kind of system that sends payloads to an integration.',
   values: {
-    WOOCOMMERCE: { value: 'woocommerce', description: 'A WooCommerce shop, by its webhooks.' },
-    SHOPIFY: { value: 'shopify', description: 'A Shopify shop, by its webhooks.' },
+    WOOCOMMERCE: { value: 'woocommerce', description: 'A WooCommerce shop with its webhooks.' },
+    SHOPIFY: { value: 'shopify', description: 'A Shopify shop with its webhooks.' },
     GENERIC: {
       value: 'generic',
       description:
-        'Anything that posts JSON, with its secret in the header X-Parley-Secret or signed as Standard Webhooks says.',
+        'Any system that posts JSON, with the secret in the header `X-Parley-Secret` or a Standard Webhooks signature.',
     },
   } as const,
 });
 
 const WORDS = {
-  name: 'What people call it (1 to 100 characters), unique in the tenant whatever the case.',
+  name: 'Name of the integration (1 to 100 characters), unique in the tenant, ignoring case.',
   isEnabled:
-    'Whether anything is taken in. While it is off the shop is answered as if all were well, and nothing is kept.',
-  defaultCountry: 'The country of national phone numbers where the order names none: ISO 3166-1 alpha-2, such as `DE`.',
-  topicPath: `Of a generic payload: the path at which it says what happened, which mappings compare with their topics. \`${DEFAULT_TOPIC_PATH}\` when nothing is said.`,
+    'Whether payloads are accepted. While disabled, requests are answered with success and their payloads discarded.',
+  defaultCountry: 'Country for national phone numbers if the order has none: ISO 3166-1 alpha-2, for example `DE`.',
+  topicPath: `For GENERIC: path of the event type in the payload, which mappings compare with \`topics\`. Default: \`${DEFAULT_TOPIC_PATH}\`.`,
 };
 
 export const Integration = builder.objectRef<IntegrationRow>('Integration');
 
 builder.node(Integration, {
   name: 'Integration',
-  description: 'A shop, or another system, that reports orders to us.',
+  description: 'A shop or another system that reports orders through webhooks.',
   id: { resolve: integration => integration.id },
   brandLoadedObjects: true,
   loadMany: async (ids, context) => {
@@ -54,53 +54,53 @@ builder.node(Integration, {
     return ids.map(id => rows.find(row => row.id === Number(id)));
   },
   fields: t => ({
-    databaseId: t.field({ type: 'BigInt', description: 'Our own number for it.', resolve: ({ id }) => id }),
-    kind: t.field({ type: KindType, description: 'What kind of system it is.', resolve: ({ kind }) => kind }),
+    databaseId: t.field({ type: 'BigInt', description: 'Numeric id of the integration.', resolve: ({ id }) => id }),
+    kind: t.field({ type: KindType, description: 'WOOCOMMERCE, SHOPIFY or GENERIC.', resolve: ({ kind }) => kind }),
     name: t.exposeString('name', { description: WORDS.name }),
     path: t.string({
       description:
-        'Where the shop posts to, below the address of this server, such as `/integrations/…`. It cannot be guessed; the secret is what protects it.',
+        'Path on this server to which the shop posts, for example `/integrations/…`. It contains a random key, but requests are authenticated by the secret.',
       resolve: pathOf,
     }),
     isEnabled: t.exposeBoolean('is_enabled', { description: WORDS.isEnabled }),
     hasSecret: t.exposeBoolean('has_secret', {
-      description: 'Whether there is a secret. Without one nothing is let in.',
+      description: 'Whether a secret is set. Without one, all requests are rejected.',
     }),
     previousSecretUntil: t.expose('previous_secret_until', {
       type: 'DateTime',
       nullable: true,
-      description: 'Until when the secret before this one is good as well.',
+      description: 'Time until which the previous secret is also accepted; null if there is none.',
     }),
     defaultCountry: t.exposeString('default_country', { nullable: true, description: WORDS.defaultCountry }),
     topicPath: t.exposeString('topic_path', { description: WORDS.topicPath }),
     mappings: t.field({
       type: [IntegrationMapping],
-      description: 'What is done with an order, in the order in which they were made.',
+      description: 'What is done with an order, in order of creation.',
       resolve: ({ mappings }) => [...mappings],
     }),
-    createdAt: t.expose('created_at', { type: 'DateTime', description: 'When it was made.' }),
-    updatedAt: t.expose('updated_at', { type: 'DateTime', description: 'When it was last changed.' }),
+    createdAt: t.expose('created_at', { type: 'DateTime', description: 'Time of creation.' }),
+    updatedAt: t.expose('updated_at', { type: 'DateTime', description: 'Time of the last change.' }),
   }),
 });
 
 const Filter = builder.inputType('IntegrationFilter', {
-  description: 'Which integrations a list shows.',
+  description: 'Conditions for integrations; all of them must hold.',
   fields: t => ({
-    name: t.field({ type: StringFilter, description: 'By name.' }),
-    kind: t.field({ type: enumFilter(KindType), description: 'By kind.' }),
-    createdAt: t.field({ type: DateTimeFilter, description: 'By when it was made.' }),
+    name: t.field({ type: StringFilter, description: 'Name of the integration.' }),
+    kind: t.field({ type: enumFilter(KindType), description: 'Kind of the integration.' }),
+    createdAt: t.field({ type: DateTimeFilter, description: 'Time of creation.' }),
   }),
 });
 const Order = orderOf('Integration', 'integrations', {
-  ID: { value: 'id', description: 'The order in which they were made.' },
-  NAME: { value: 'name', description: 'The name.' },
-  CREATED_AT: { value: 'createdAt', description: 'When it was made.' },
+  ID: { value: 'id', description: 'Order of creation.' },
+  NAME: { value: 'name', description: 'Name of the integration.' },
+  CREATED_AT: { value: 'createdAt', description: 'Time of creation.' },
 });
 
 builder.queryFields(t => ({
   integrations: t.field({
     type: connectionOf('Integration', Integration),
-    description: 'The integrations of the tenant, by name unless another order is asked for.',
+    description: "Lists the tenant's integrations, sorted by name by default.",
     authScopes: { scope: 'integrations:read' },
     args: {
       ...listArgs(Filter, Order),
@@ -110,65 +110,64 @@ builder.queryFields(t => ({
   integration: t.field({
     type: Integration,
     nullable: true,
-    description: 'One integration, by global id or databaseId.',
+    description: 'Returns one integration. Errors: NOT_FOUND.',
     authScopes: { scope: 'integrations:read' },
-    args: { id: t.arg.id({ required: true, description: 'Its global id or databaseId.' }) },
+    args: { id: t.arg.id({ required: true, description: 'Global id or databaseId of the integration.' }) },
     resolve: (_root, { id }, context) =>
       integrationOf(context.db.read, tenantOf(context), numericId('Integration', id)),
   }),
 }));
 
-const KEY = 'Makes a repeated request the same one for 24 hours (at most 255 characters).';
-const SECRET = '8 to 255 characters of ASCII without blanks; what begins with `whsec_` goes on in base64.';
+const SECRET = '8 to 255 printable ASCII characters without spaces; after the prefix `whsec_`, base64.';
 
 const CreateInput = builder.inputType('CreateIntegrationInput', {
-  description: 'A new integration.',
+  description: 'Settings of a new integration.',
   fields: t => ({
-    kind: t.field({ type: KindType, required: true, description: 'What kind of system it is. It stays that.' }),
+    kind: t.field({ type: KindType, required: true, description: 'Kind of system; it cannot be changed later.' }),
     name: t.string({ required: true, description: WORDS.name }),
     secret: t.string({
-      description: `${SECRET} One is made when nothing is said, but for Shopify, which makes its own: it can be given later, by rotateIntegrationSecret.`,
+      description: `${SECRET} Generated if omitted, except for Shopify, which generates its own; set that one with rotateIntegrationSecret.`,
     }),
     isEnabled: t.boolean({ description: WORDS.isEnabled }),
     defaultCountry: t.string({ description: WORDS.defaultCountry }),
     topicPath: t.string({ description: WORDS.topicPath }),
-    mappings: t.field({ type: [NewMappingInput], description: 'What is to be done with an order.' }),
-    idempotencyKey: t.string({ description: KEY }),
+    mappings: t.field({ type: [NewMappingInput], description: 'Mappings to create with the integration.' }),
+    idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }),
   }),
 });
 const UpdateInput = builder.inputType('UpdateIntegrationInput', {
-  description: 'What to change of an integration; what is not given stays.',
+  description: 'Changes to an integration. Omitted fields keep their values.',
   fields: t => ({
     name: t.string({ description: WORDS.name }),
     isEnabled: t.boolean({ description: WORDS.isEnabled }),
-    defaultCountry: t.string({ description: `${WORDS.defaultCountry} Null takes it away.` }),
+    defaultCountry: t.string({ description: `${WORDS.defaultCountry} Null removes it.` }),
     topicPath: t.string({ description: WORDS.topicPath }),
-    idempotencyKey: t.string({ description: KEY }),
+    idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }),
   }),
 });
 const RotateInput = builder.inputType('RotateIntegrationSecretInput', {
-  description: 'Another secret.',
+  description: 'New secret of an integration.',
   fields: t => ({
-    secret: t.string({ description: `${SECRET} One is made when nothing is said; Shopify's has to be given.` }),
+    secret: t.string({ description: `${SECRET} Generated if omitted; required for Shopify.` }),
     overlapHours: t.int({
-      description: `For how many hours the secret before stays good: 0 to ${MAX_OVERLAP_HOURS}, ${DEFAULT_OVERLAP_HOURS} when nothing is said.`,
+      description: `Hours during which the previous secret is also accepted: 0 to ${MAX_OVERLAP_HOURS}. Default: ${DEFAULT_OVERLAP_HOURS}.`,
     }),
-    idempotencyKey: t.string({ description: KEY }),
+    idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }),
   }),
 });
 
 const Secret = builder.objectRef<CreatedIntegration>('IntegrationSecret').implement({
-  description: 'An integration with a secret that was made for it.',
+  description: 'An integration with its new secret.',
   fields: t => ({
     integration: t.field({
       type: Integration,
-      description: 'The integration.',
+      description: 'The integration with its new secret.',
       resolve: ({ integration }) => integration,
     }),
     secret: t.exposeString('secret', {
       nullable: true,
       description:
-        'The secret, shown this once: what is kept is sealed. Null where it was given, and in the answer to a repeated request.',
+        'The generated secret. Shown only once. Null if it was given in the input, or if the request repeats an earlier one.',
     }),
   }),
 });
@@ -176,9 +175,10 @@ const Secret = builder.objectRef<CreatedIntegration>('IntegrationSecret').implem
 builder.mutationFields(t => ({
   createIntegration: t.field({
     type: Secret,
-    description: 'Makes an integration, and shows its secret once.',
+    description:
+      'Creates an integration and returns its generated secret. Errors: VALIDATION_ERROR, FEATURE_NOT_AVAILABLE.',
     authScopes: { scope: 'integrations:write' },
-    args: { input: t.arg({ type: CreateInput, required: true, description: 'The integration.' }) },
+    args: { input: t.arg({ type: CreateInput, required: true, description: 'Settings of the integration.' }) },
     resolve: (_root, { input }, context) =>
       createIntegration(context, {
         ...input,
@@ -187,28 +187,38 @@ builder.mutationFields(t => ({
   }),
   updateIntegration: t.field({
     type: Integration,
-    description: 'Changes an integration.',
+    description: 'Changes an integration. Errors: NOT_FOUND, VALIDATION_ERROR.',
     authScopes: { scope: 'integrations:write' },
     args: {
-      id: t.arg.id({ required: true, description: 'Its global id or databaseId.' }),
-      input: t.arg({ type: UpdateInput, required: true, description: 'What to change.' }),
+      id: t.arg.id({ required: true, description: 'Global id or databaseId of the integration.' }),
+      input: t.arg({
+        type: UpdateInput,
+        required: true,
+        description: 'Fields to change; omitted fields keep their values.',
+      }),
     },
     resolve: (_root, { id, input }, context) => changeIntegration(context, numericId('Integration', id), input),
   }),
   deleteIntegration: t.field({
     type: Integration,
-    description: 'Takes an integration away, with its mappings and all that it received, and answers what it was.',
+    description:
+      'Deletes an integration with its mappings and received payloads, and returns its last state. Errors: NOT_FOUND.',
     authScopes: { scope: 'integrations:write' },
-    args: { id: t.arg.id({ required: true, description: 'Its global id or databaseId.' }) },
+    args: { id: t.arg.id({ required: true, description: 'Global id or databaseId of the integration.' }) },
     resolve: (_root, { id }, context) => removeIntegration(context, numericId('Integration', id)),
   }),
   rotateIntegrationSecret: t.field({
     type: Secret,
-    description: 'Gives an integration another secret. The one before stays good for a while.',
+    description:
+      'Replaces the secret of an integration. The previous secret is accepted for a limited time. Errors: NOT_FOUND, VALIDATION_ERROR.',
     authScopes: { scope: 'integrations:write' },
     args: {
-      id: t.arg.id({ required: true, description: 'Its global id or databaseId.' }),
-      input: t.arg({ type: RotateInput, required: true, description: 'The secret.' }),
+      id: t.arg.id({ required: true, description: 'Global id or databaseId of the integration.' }),
+      input: t.arg({
+        type: RotateInput,
+        required: true,
+        description: 'The new secret and the overlap with the previous one.',
+      }),
     },
     resolve: (_root, { id, input }, context) => rotateSecret(context, numericId('Integration', id), input),
   }),

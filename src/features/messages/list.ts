@@ -1,39 +1,119 @@
-import type { Context } from '../../context.ts';
-import { merged, type Selection, selectionAt } from '../../graphql/selection.ts';
-import { tenantOf } from '../caller.ts';
-import { countList } from '../lists/count.ts';
-import { type ListArgs, type ListDefinition, listStatement, Page } from '../lists/list.ts';
-import { columnsOf } from './columns.ts';
-import type { MessageRow } from './message.ts';
-import { listMessages } from './store.ts';
+import type { ListArgs } from '../../core/list-args.ts';
+import { tenantOf } from '../../core/principal.ts';
+import { type ListDefinition, listStatement, Page } from '../../database/list.ts';
+import { countList } from '../../database/page.ts';
+import type { Context } from '../../schema/context.ts';
+import { merged, type Selection, selectionAt } from '../../schema/selection.ts';
+import { MESSAGE_COLUMNS, type MessageRow } from './message.ts';
+import { listMessages } from './messages.sql.ts';
+
+/** Status and last change are indexed in `message_updates`, which has a row for every message. */
+const changed = (predicate: string): string =>
+  predicate === 'true'
+    ? predicate
+    : `exists (select from message_updates u where u.tenant_id = m.tenant_id and u.message_id = m.id and ${predicate})`;
 
 const id = { sql: 'm.id', type: 'uuid' } as const;
 const createdAt = { sql: 'm.created_at', type: 'timestamptz' } as const;
-const updatedAt = { sql: 'm.updated_at', type: 'timestamptz' } as const;
+
+/** Resolves the id of a merged contact to its survivor. */
+const presentContact = (id: string): string =>
+  `coalesce((select cm.contact_id from contact_merges cm where cm.tenant_id = $1 and cm.former_id = ${id} and cm.undone_at is null), ${id})`;
+
+/**
+ * Resolves the id of a conversation that a merge folded into another one, which may itself have been folded since. The lateral join
+ * has one plan: a hash join would read all merges of the tenant where statistics are of an empty table.
+ */
+const presentConversation = (id: string): string =>
+  `coalesce((with recursive f (id, depth) as (
+     select kept_id, 1 from conversation_merges where tenant_id = $1 and former_id = ${id}
+     union all
+     select n.kept_id, f.depth + 1 from f cross join lateral (
+       select c.kept_id from conversation_merges c where c.tenant_id = $1 and c.former_id = f.id offset 0) n
+   ) select f.id from f order by f.depth desc limit 1), ${id})`;
 
 const MESSAGES: ListDefinition = {
   from: 'messages m',
   tenantColumn: 'm.tenant_id',
   filters: {
     type: { sql: 'm.type', type: 'text' },
-    status: { sql: 'm.status', type: 'text' },
+    status: { sql: 'u.status', type: 'text', exists: changed },
     direction: { sql: 'm.direction', type: 'text' },
-    conversationId: { sql: 'm.conversation_id', type: 'bigint', node: 'Conversation' },
-    contactId: { sql: 'm.contact_id', type: 'bigint', node: 'Contact' },
+    conversationId: { sql: 'm.conversation_id', type: 'bigint', node: 'Conversation', present: presentConversation },
+    contactId: { sql: 'm.contact_id', type: 'bigint', node: 'Contact', present: presentContact },
     channelId: { sql: 'm.channel_id', type: 'bigint', node: 'Channel' },
     createdAt,
-    updatedAt,
+    updatedAt: { sql: 'u.updated_at', type: 'timestamptz', exists: changed },
   },
-  sorts: { id, createdAt, updatedAt },
+  sorts: { id, createdAt },
   id,
   // Ids are time-ordered: newest first reads the newest partition and stops.
   defaultOrder: [{ column: id, descending: true }],
   search: pattern => `lower(m.body) like ${pattern}`,
 };
 
-/** One page of messages, newest first where nothing else is asked. */
+const updateId = { sql: 'o.message_id', type: 'uuid' } as const;
+
+/** Ordered by last change, with the id of the same table, so that one index has the order. */
+const MESSAGES_BY_UPDATE: ListDefinition = {
+  ...MESSAGES,
+  from: 'message_updates o join messages m on m.tenant_id = o.tenant_id and m.id = o.message_id',
+  tenantColumn: 'o.tenant_id',
+  sorts: { id: updateId, createdAt, updatedAt: { sql: 'o.updated_at', type: 'timestamptz' } },
+  id: updateId,
+};
+
+type Column = (typeof MESSAGE_COLUMNS)[number];
+
+/** The columns that each GraphQL field of a message needs. */
+const COLUMNS_OF: Readonly<Record<string, readonly Column[]>> = {
+  id: ['id'],
+  databaseId: ['id'],
+  direction: ['direction'],
+  type: ['type'],
+  text: ['body'],
+  content: ['content'],
+  rendered: ['type', 'content'],
+  media: ['type', 'content'],
+  location: ['type', 'content'],
+  sharedContacts: ['type', 'content'],
+  reply: ['direction', 'type', 'content'],
+  status: ['status'],
+  error: ['error'],
+  wamid: ['wamid'],
+  replyToWamid: ['reply_to_wamid'],
+  replyTo: ['reply_to_wamid'],
+  isRead: ['read_at'],
+  phone: ['contact_id'],
+  contactCreated: [],
+  contactId: ['contact_id'],
+  contact: ['contact_id'],
+  conversationId: ['conversation_id'],
+  channel: ['channel_id'],
+  serviceWindow: ['conversation_id'],
+  sentAt: ['sent_at'],
+  deliveredAt: ['delivered_at'],
+  readAt: ['read_at'],
+  failedAt: ['failed_at'],
+  createdAt: ['created_at'],
+  updatedAt: ['updated_at'],
+};
+
+/** The columns to read for a selection; all of them if it has a field that is not listed above. */
+function columnsOf(selection: Selection): readonly Column[] {
+  const needed = new Set<Column>(['id']);
+  for (const field of selection.keys()) {
+    const columns = Object.hasOwn(COLUMNS_OF, field) ? COLUMNS_OF[field] : undefined;
+    if (!columns) return MESSAGE_COLUMNS;
+    for (const column of columns) needed.add(column);
+  }
+  return MESSAGE_COLUMNS.filter(column => needed.has(column));
+}
+
+/** One page of messages, by default the newest first. */
 export async function messagePage(context: Context, args: ListArgs, selection: Selection): Promise<Page<MessageRow>> {
-  const statement = listStatement(MESSAGES, tenantOf(context), args);
+  const byUpdate = args.orderBy?.some(({ field }) => field === 'updatedAt');
+  const statement = listStatement(byUpdate ? MESSAGES_BY_UPDATE : MESSAGES, tenantOf(context), args);
   const nodes = merged(selectionAt(selection, 'edges', 'node'), selectionAt(selection, 'nodes'));
   const total = selection.has('totalCount') ? countList(context.db.read, statement) : undefined;
   total?.catch(() => undefined);

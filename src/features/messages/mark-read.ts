@@ -1,13 +1,14 @@
-import type { Context } from '../../context.ts';
-import { CodedError, invalid, notFound } from '../../errors.ts';
+import { CodedError, invalid, notFound } from '../../core/errors.ts';
+import { tenantOf } from '../../core/principal.ts';
 import { NetworkCallError } from '../../network/network.ts';
-import { tenantOf } from '../caller.ts';
+import type { Context } from '../../schema/context.ts';
 import { credentialsOf } from '../channels/credentials.ts';
-import { setRead } from './inbound-store.ts';
+import { setRead } from './inbound/inbound.sql.ts';
+import { findMessage } from './loaders.ts';
 import type { MessageRow } from './message.ts';
-import { getMessages } from './store.ts';
+import { getMessages } from './messages.sql.ts';
 
-/** Marks an inbound message as read, on the network first: what people see is the truth. @throws NOT_FOUND, VALIDATION_ERROR, MESSAGE_SEND_FAILED */
+/** Marks an inbound message as read, on the network first, where the sender sees it. @throws NOT_FOUND, VALIDATION_ERROR, MESSAGE_SEND_FAILED */
 export async function markRead(context: Context, id: string): Promise<MessageRow> {
   const tenantId = tenantOf(context);
   const [message] = await getMessages(context.db.read, tenantId, [id]);
@@ -24,5 +25,6 @@ export async function markRead(context: Context, id: string): Promise<MessageRow
       provider: error.error ?? null,
     });
   });
-  return (await setRead(context.db.write, tenantId, id, new Date(context.clock.now()).toISOString())) ?? message;
+  await setRead(context.db.write, tenantId, id, new Date(context.clock.now()).toISOString());
+  return (await findMessage(context.db.write, tenantId, id)) ?? message;
 }

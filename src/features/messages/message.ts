@@ -1,26 +1,27 @@
 import type { MessageStatus } from '../../network/network.ts';
 
 export type Direction = 'inbound' | 'outbound';
-export type Status = 'queued' | MessageStatus | 'received';
+export type Status = 'queued' | MessageStatus | 'cancelled' | 'received';
 
-/** Why the network did not deliver a message, in its own words. */
+/** The network's reason for not delivering a message. */
 export interface MessageError {
   readonly code: number;
   readonly title: string;
   readonly details: string;
 }
 
-/** A message as tables, events and webhooks have it. */
+/** A message as stored and published. */
 export interface PublicMessage {
   readonly id: string;
-  readonly conversation_id: number;
+  /** Null for a message in a group chat. */
+  readonly conversation_id: number | null;
   readonly contact_id: number;
   readonly channel_id: number;
   readonly direction: Direction;
-  /** The network's word: text, image, button, reaction, unsupported, … */
+  /** The network's type: text, image, button, reaction, unsupported, … */
   readonly type: string;
   readonly body: string | null;
-  /** What the type has beside its text, as the network wrote it. */
+  /** The type's content besides its text, in the network's format. */
   readonly content: Readonly<Record<string, unknown>>;
   readonly status: Status;
   readonly error: MessageError | null;
@@ -36,10 +37,10 @@ export interface PublicMessage {
 }
 
 export interface MessageRow extends PublicMessage {
-  /** Where a query read them along. */
+  /** Set by queries that read them. */
   readonly window_expires_at?: string | null;
   readonly phone?: string | null;
-  /** In the answer to the send that made the message: whether it made the contact as well. */
+  /** In the result of a send: whether it created the contact. */
   readonly contact_created?: boolean;
 }
 
@@ -64,8 +65,30 @@ export const MESSAGE_COLUMNS = [
   'updated_at',
 ] as const satisfies readonly (keyof PublicMessage)[];
 
-/** The event payload of a row: its public columns and no others. */
+/** Columns of message_states; the others are of messages. */
+const STATE_COLUMNS: ReadonlySet<string> = new Set([
+  'status',
+  'error',
+  'wamid',
+  'sent_at',
+  'delivered_at',
+  'read_at',
+  'failed_at',
+  'updated_at',
+] satisfies (keyof PublicMessage)[]);
+
+export const isStateColumn = (column: string): boolean => STATE_COLUMNS.has(column);
+
+/** The event payload of a row: its public columns. */
 export function publicMessage(row: MessageRow): PublicMessage {
   const { window_expires_at: _window, phone: _phone, contact_created: _created, ...message } = row;
   return message;
 }
+
+/** The stored content of a message: an object, whatever value the network sent. */
+export const contentObject = (content: unknown): Record<string, unknown> =>
+  content !== null && typeof content === 'object' && !Array.isArray(content)
+    ? (content as Record<string, unknown>)
+    : content === undefined
+      ? {}
+      : { value: content };

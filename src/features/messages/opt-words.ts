@@ -1,19 +1,7 @@
-import { sql } from 'kysely';
-import type { Db } from '../../platform/database.ts';
+import type { Db } from '../../database/database.ts';
+import { getOptWords } from './messages.sql.ts';
 
-export interface OptWords {
-  readonly optOut: readonly string[];
-  readonly optIn: readonly string[];
-}
-
-/** The words by which people of this tenant leave and come back. */
-export async function wordsOf(db: Db, tenantId: number): Promise<OptWords> {
-  const { rows } = await sql<OptWords>`
-    select opt_out_words as "optOut", opt_in_words as "optIn" from tenants where tenant_id = ${tenantId}`.execute(db);
-  return rows[0] ?? { optOut: [], optIn: [] };
-}
-
-/** The whole message is the word, whatever its case, spaces and punctuation: "Stop." leaves, "don't stop" does not. */
+/** Matches the whole message, ignoring case, spaces and punctuation: "Stop." matches, "don't stop" does not. */
 export function isWord(text: string, words: readonly string[]): boolean {
   const plain = text
     .normalize('NFKC')
@@ -22,3 +10,18 @@ export function isWord(text: string, words: readonly string[]): boolean {
     .trim();
   return plain !== '' && words.includes(plain);
 }
+
+/** Classifies a message as an opt-out (`out`) or opt-in (`in`) keyword. */
+export type OptWordOf = (message: { readonly type: string; readonly body: string | null }) => 'out' | 'in' | undefined;
+
+export async function readOptWords(db: Db, tenantId: number): Promise<OptWordOf> {
+  const words = await getOptWords(db, tenantId);
+  return ({ type, body }) => {
+    if (body === null || !isOptType(type)) return undefined;
+    if (isWord(body, words.optOut)) return 'out';
+    return isWord(body, words.optIn) ? 'in' : undefined;
+  };
+}
+
+/** Message types that may carry a keyword: typed text, and the quick reply button of a template. */
+export const isOptType = (type: string): boolean => type === 'text' || type === 'button';

@@ -1,10 +1,7 @@
-import { builder } from '../../builder.ts';
-import { notFound } from '../../errors.ts';
-import { uuidOf } from '../../global-ids.ts';
-import { selectionOf } from '../../graphql/selection.ts';
-import { tenantOf } from '../caller.ts';
-import { Channel } from '../channels/schema.ts';
-import { Contact } from '../contacts/schema.ts';
+import { notFound } from '../../core/errors.ts';
+import { uuidOf } from '../../core/global-ids.ts';
+import { tenantOf } from '../../core/principal.ts';
+import { builder } from '../../schema/builder.ts';
 import {
   connectionOf,
   DateTimeFilter,
@@ -13,42 +10,49 @@ import {
   listArgs,
   orderOf,
   StringFilter,
-} from '../lists/schema.ts';
+} from '../../schema/lists.ts';
+import { selectionOf } from '../../schema/selection.ts';
+import { channelLoader } from '../channels/loaders.ts';
+import { Channel } from '../channels/schema.ts';
+import { contactLoader } from '../contacts/loaders.ts';
+import { Contact } from '../contacts/schema.ts';
 import { messagePage } from './list.ts';
+import { contactWindowLoader, messageByWamidLoader, windowLoader } from './loaders.ts';
 import { markRead } from './mark-read.ts';
 import type { MessageError, MessageRow } from './message.ts';
-import { freeFormFields, sendInputOf } from './send-input.ts';
-import { MAX_TEXT, sendText } from './send-text.ts';
+import { getMessages } from './messages.sql.ts';
+import { freeFormFields, sendInputOf } from './send/send-input.ts';
+import { MAX_TEXT, sendText } from './send/send-text.ts';
 import { ServiceWindow } from './service-window.ts';
-import { getMessages } from './store.ts';
 import { windowOf } from './window.ts';
 
 const Direction = builder.enumType('MessageDirection', {
-  description: 'Who wrote a message.',
+  description: 'Direction of a message.',
   values: {
-    INBOUND: { value: 'inbound', description: 'A person wrote to the business.' },
-    OUTBOUND: { value: 'outbound', description: 'The business wrote to a person.' },
+    INBOUND: { value: 'inbound', description: 'From a person to the business.' },
+    OUTBOUND: { value: 'outbound', description: 'From the business to a person.' },
   } as const,
 });
 
 const MessageStatus = builder.enumType('MessageStatus', {
-  description: 'How far a message has come. It only moves forward.',
+  description: 'Progress of a message. It only moves forward.',
   values: {
-    QUEUED: { value: 'queued', description: 'Accepted by us, not yet by the network.' },
+    QUEUED: { value: 'queued', description: 'Accepted by this gateway, not yet by the network.' },
     SENT: { value: 'sent', description: 'Accepted by the network.' },
-    DELIVERED: { value: 'delivered', description: "On the person's device." },
-    READ: { value: 'read', description: 'Read by the person.' },
-    FAILED: { value: 'failed', description: 'Not delivered, for good; see error.' },
-    RECEIVED: { value: 'received', description: 'An inbound message.' },
+    DELIVERED: { value: 'delivered', description: "Delivered to the recipient's device." },
+    READ: { value: 'read', description: 'Read by the recipient.' },
+    FAILED: { value: 'failed', description: 'Permanently failed; see `error`.' },
+    CANCELLED: { value: 'cancelled', description: 'Cancelled before it was sent; see `error`.' },
+    RECEIVED: { value: 'received', description: 'Received from a person.' },
   } as const,
 });
 
 const MessageErrorType = builder.objectRef<MessageError>('MessageError').implement({
-  description: 'Why the network did not deliver a message, in its own words.',
+  description: 'Error that the network reported for a message.',
   fields: t => ({
-    code: t.exposeInt('code', { description: "The network's error code, such as 131047." }),
-    title: t.exposeString('title', { description: 'What the code means.' }),
-    details: t.exposeString('details', { description: 'What it means here.' }),
+    code: t.exposeInt('code', { description: 'Error code of the network, for example 131047.' }),
+    title: t.exposeString('title', { description: 'Short meaning of the code.' }),
+    details: t.exposeString('details', { description: 'Details for this message; null if there are none.' }),
   }),
 });
 
@@ -69,46 +73,55 @@ builder.node(Message, {
     return ids.map(id => rows.find(row => row.id === String(id).toLowerCase()));
   },
   fields: t => ({
-    databaseId: t.exposeString('id', { description: 'The UUID that REST knows it by.' }),
-    direction: t.field({ type: Direction, description: 'Who wrote it.', resolve: message => message.direction }),
+    databaseId: t.exposeString('id', { description: 'UUID of the message, as used by the REST API.' }),
+    direction: t.field({ type: Direction, description: 'INBOUND or OUTBOUND.', resolve: message => message.direction }),
     type: t.exposeString('type', {
-      description: "The network's word: text, image, button, reaction, unsupported and more.",
+      description: "Message type in the network's terms, for example text, image, button, reaction or unsupported.",
     }),
-    text: t.exposeString('body', { nullable: true, description: 'Its text, caption, button title or emoji.' }),
+    text: t.exposeString('body', {
+      nullable: true,
+      description: 'Text, caption, button title or emoji; null if the type has none.',
+    }),
     content: t.field({
       type: 'JSON',
-      description: 'What the type has beside its text, as the network wrote it.',
+      description: "Type-specific content besides the text, in the network's format.",
       resolve: message => message.content,
     }),
-    status: t.field({ type: MessageStatus, description: 'How far it has come.', resolve: message => message.status }),
+    status: t.field({
+      type: MessageStatus,
+      description: 'Progress of the message.',
+      resolve: message => message.status,
+    }),
     error: t.field({
       type: MessageErrorType,
       nullable: true,
-      description: 'Why it failed, or could not be shown.',
+      description: 'Why the message failed, was cancelled or could not be displayed; null otherwise.',
       resolve: message => message.error,
     }),
     wamid: t.exposeString('wamid', {
       nullable: true,
-      description: "The network's id; null until the network took it.",
+      description: 'Id of the message on the network; null until the network accepted it.',
     }),
     replyToWamid: t.exposeString('reply_to_wamid', {
       nullable: true,
-      description: "The network's id of the message this one answers.",
+      description: 'Network id (wamid) of the message that this one answers; null if it answers none.',
     }),
     isRead: t.boolean({
-      description: 'Whether the one it was for has read it.',
+      description: 'Whether the recipient has read the message.',
       resolve: message => message.read_at !== null,
     }),
     phone: t.string({
       nullable: true,
       description:
-        "The person's number in E.164, as the contact has it now; null for one whom the network shows only by a user id.",
-      resolve: async (message, _args, { loaders }) =>
-        message.phone === undefined ? ((await loaders.contact.load(message.contact_id))?.phone ?? null) : message.phone,
+        'Present phone number of the contact in E.164 format; null if the network identifies the person only by a user id.',
+      resolve: async (message, _args, context) =>
+        message.phone === undefined
+          ? ((await contactLoader(context).load(message.contact_id))?.phone ?? null)
+          : message.phone,
     }),
     contactCreated: t.boolean({
       nullable: true,
-      description: 'Whether this send made the contact; null but in the answer to the mutation that sent it.',
+      description: 'Whether this send created the contact. Set only in the response of the mutation, null elsewhere.',
       resolve: ({ contact_created }) => contact_created ?? null,
     }),
     contactId: t.field({
@@ -118,48 +131,61 @@ builder.node(Message, {
     }),
     conversationId: t.field({
       type: 'BigInt',
-      description: 'The databaseId of the conversation with the contact on the channel.',
+      nullable: true,
+      description: 'The databaseId of the conversation; null for a message in a group chat.',
       resolve: message => message.conversation_id,
     }),
     contact: t.field({
       type: Contact,
       nullable: true,
-      description: 'The person; null once deleted.',
+      description: 'The contact; null if it was deleted.',
       authScopes: { scope: 'contacts:read' },
-      resolve: (message, _args, context) => context.loaders.contact.load(message.contact_id),
+      resolve: (message, _args, context) => contactLoader(context).load(message.contact_id),
     }),
     channel: t.field({
       type: Channel,
       nullable: true,
-      description: 'The business number.',
+      description: 'The channel that sent or received the message.',
       authScopes: { scope: 'channels:read' },
-      resolve: (message, _args, context) => context.loaders.channel.load(message.channel_id),
+      resolve: (message, _args, context) => channelLoader(context).load(message.channel_id),
     }),
     serviceWindow: t.field({
       type: ServiceWindow,
-      description: 'Whether free-form messages may be sent in this conversation now.',
+      description: 'Whether free-form messages can be sent in this conversation now.',
       resolve: async (message, _args, context) => {
         const expiresAt =
-          message.window_expires_at === undefined
-            ? await context.loaders.window.load(message.conversation_id)
+          message.window_expires_at === undefined && message.conversation_id !== null
+            ? await windowLoader(context).load(message.conversation_id)
             : message.window_expires_at;
-        return windowOf(expiresAt, context.clock.now());
+        return windowOf(expiresAt ?? null, context.clock.now());
       },
     }),
     sentAt: t.expose('sent_at', {
       type: 'DateTime',
       nullable: true,
-      description: 'When the network took it; for an inbound message, when the person wrote it.',
+      description:
+        'Time at which the network accepted the message; for an inbound message, time at which the person sent it.',
     }),
     deliveredAt: t.expose('delivered_at', {
       type: 'DateTime',
       nullable: true,
-      description: "When it reached the person's device.",
+      description: "Time of delivery to the recipient's device; null if not yet delivered.",
     }),
-    readAt: t.expose('read_at', { type: 'DateTime', nullable: true, description: 'When it was read.' }),
-    failedAt: t.expose('failed_at', { type: 'DateTime', nullable: true, description: 'When it failed.' }),
-    createdAt: t.expose('created_at', { type: 'DateTime', description: 'When we accepted or received it.' }),
-    updatedAt: t.expose('updated_at', { type: 'DateTime', description: 'When it last changed.' }),
+    readAt: t.expose('read_at', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Time at which the message was read; null if unread.',
+    }),
+    failedAt: t.expose('failed_at', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Time of the failure; null if it did not fail.',
+    }),
+    createdAt: t.expose('created_at', {
+      type: 'DateTime',
+      description: 'Time at which the gateway accepted or received the message.',
+    }),
+    updatedAt: t.expose('updated_at', { type: 'DateTime', description: 'Time of the last change.' }),
   }),
 });
 
@@ -167,36 +193,40 @@ builder.objectField(Message, 'replyTo', t =>
   t.field({
     type: Message,
     nullable: true,
-    description: 'The message that this one answers or reacts to; null where we do not have it.',
-    resolve: ({ reply_to_wamid }, _args, { loaders }) =>
-      reply_to_wamid === null ? null : loaders.messageByWamid.load(reply_to_wamid),
+    description: 'The message that this one answers or reacts to; null if there is none or it is not stored.',
+    authScopes: { scope: 'messages:read' },
+    resolve: ({ reply_to_wamid }, _args, context) =>
+      reply_to_wamid === null ? null : messageByWamidLoader(context).load(reply_to_wamid),
   }),
 );
 
 const MessageFilter = builder.inputType('MessageFilter', {
-  description: 'Which messages a list shows.',
+  description: 'Conditions for messages; all of them must hold.',
   fields: t => ({
-    type: t.field({ type: StringFilter, description: "By type, in the network's words." }),
-    status: t.field({ type: enumFilter(MessageStatus), description: 'By status.' }),
-    direction: t.field({ type: enumFilter(Direction), description: 'By direction.' }),
-    conversationId: t.field({ type: IDFilter, description: 'By conversation.' }),
-    contactId: t.field({ type: IDFilter, description: 'By contact.' }),
-    channelId: t.field({ type: IDFilter, description: 'By channel.' }),
-    createdAt: t.field({ type: DateTimeFilter, description: 'By when it was accepted or received.' }),
-    updatedAt: t.field({ type: DateTimeFilter, description: 'By when it last changed.' }),
+    type: t.field({ type: StringFilter, description: "Message type in the network's terms." }),
+    status: t.field({ type: enumFilter(MessageStatus), description: 'Progress of the message.' }),
+    direction: t.field({ type: enumFilter(Direction), description: 'INBOUND or OUTBOUND.' }),
+    conversationId: t.field({ type: IDFilter, description: 'The databaseId of the conversation.' }),
+    contactId: t.field({ type: IDFilter, description: 'Id of the contact.' }),
+    channelId: t.field({ type: IDFilter, description: 'Id of the channel.' }),
+    createdAt: t.field({
+      type: DateTimeFilter,
+      description: 'Time at which the gateway accepted or received the message.',
+    }),
+    updatedAt: t.field({ type: DateTimeFilter, description: 'Time of the last change.' }),
   }),
 });
 
 const MessageOrder = orderOf('Message', 'messages', {
-  ID: { value: 'id', description: 'The order in time.' },
-  CREATED_AT: { value: 'createdAt', description: 'When it was accepted or received.' },
-  UPDATED_AT: { value: 'updatedAt', description: 'When it last changed.' },
+  ID: { value: 'id', description: 'Chronological order.' },
+  CREATED_AT: { value: 'createdAt', description: 'Time at which the gateway accepted or received the message.' },
+  UPDATED_AT: { value: 'updatedAt', description: 'Time of the last change.' },
 });
 
 builder.queryFields(t => ({
   messages: t.field({
     type: connectionOf('Message', Message),
-    description: 'The messages of the tenant, newest first where no order is asked for.',
+    description: "Lists the tenant's messages, newest first by default.",
     authScopes: { scope: 'messages:read' },
     args: {
       ...listArgs(MessageFilter, MessageOrder),
@@ -206,9 +236,9 @@ builder.queryFields(t => ({
   message: t.field({
     type: Message,
     nullable: true,
-    description: 'One message, by global id or databaseId.',
+    description: 'Returns one message. Errors: NOT_FOUND.',
     authScopes: { scope: 'messages:read' },
-    args: { id: t.arg.id({ required: true, description: 'Its global id or databaseId.' }) },
+    args: { id: t.arg.id({ required: true, description: 'Global id or databaseId of the message.' }) },
     resolve: async (_root, { id }, context) => {
       const [message] = await getMessages(context.db.read, tenantOf(context), [uuidOf('Message', id)]);
       if (!message) throw notFound('Message');
@@ -218,23 +248,26 @@ builder.queryFields(t => ({
 }));
 
 const SendTextMessageInput = builder.inputType('SendTextMessageInput', {
-  description: 'A text to one person.',
+  description: 'A text message to one recipient.',
   fields: t => ({
     ...freeFormFields(t),
     text: t.string({
       required: true,
-      description: `At most ${MAX_TEXT} characters after merging. Merge fields such as \`@{contact_first_name}\` are filled from the contact.`,
+      description: `Text of the message, at most ${MAX_TEXT} characters after merging. Merge fields such as \`@{contact_first_name}\` are filled from the contact.`,
     }),
-    previewUrl: t.boolean({ description: 'Show a preview of the first link.' }),
+    previewUrl: t.boolean({ description: 'Whether WhatsApp shows a preview of the first link. Default: false.' }),
   }),
 });
 
 builder.mutationField('sendTextMessage', t =>
   t.field({
     type: Message,
-    description: 'Sends a text. Once answered it is stored and will be sent, whatever happens to this process.',
+    description:
+      'Sends a text. The returned message is stored durably and will be sent. Errors: VALIDATION_ERROR, CONTACT_OPTED_OUT, OUTSIDE_SERVICE_WINDOW, MESSAGING_NOT_CONFIGURED, FEATURE_LIMIT_EXCEEDED.',
     authScopes: { scope: 'messages:send' },
-    args: { input: t.arg({ type: SendTextMessageInput, required: true, description: 'What to send, and to whom.' }) },
+    args: {
+      input: t.arg({ type: SendTextMessageInput, required: true, description: 'The message and its recipient.' }),
+    },
     resolve: (_root, { input }, context) => sendText(context, sendInputOf(input)),
   }),
 );
@@ -242,11 +275,11 @@ builder.mutationField('sendTextMessage', t =>
 builder.objectField(Contact, 'serviceWindow', t =>
   t.field({
     type: ServiceWindow,
-    description: 'Whether free-form messages may be sent to this person now, from the default channel.',
+    description: 'Whether free-form messages can be sent to this contact now, from the default channel.',
     resolve: async (contact, _args, context) => {
       const expiresAt =
         contact.window_expires_at === undefined
-          ? await context.loaders.contactWindow.load(contact.id)
+          ? await contactWindowLoader(context).load(contact.id)
           : contact.window_expires_at;
       return windowOf(expiresAt, context.clock.now());
     },
@@ -256,9 +289,10 @@ builder.objectField(Contact, 'serviceWindow', t =>
 builder.mutationField('markMessageRead', t =>
   t.field({
     type: Message,
-    description: 'Tells the person that an inbound message (and those before it) has been read.',
-    authScopes: { scope: 'messages:send' },
-    args: { id: t.arg.id({ required: true, description: 'Its global id or databaseId.' }) },
+    description:
+      "Marks an inbound message, and those before it, as read on the sender's device. Errors: NOT_FOUND, VALIDATION_ERROR.",
+    authScopes: { scope: ['messages:read', 'messages:send'] },
+    args: { id: t.arg.id({ required: true, description: 'Global id or databaseId of the message.' }) },
     resolve: (_root, { id }, context) => markRead(context, uuidOf('Message', id)),
   }),
 );

@@ -1,15 +1,15 @@
-import { builder } from '../../builder.ts';
+import { builder } from '../../schema/builder.ts';
 import type { ServiceWindow as Shape } from './window.ts';
 
-/** Contacts and messages both show it, so it stands apart from either. */
+/** Type of fields of contacts and messages. */
 export const ServiceWindow = builder.objectRef<Shape>('ServiceWindow').implement({
-  description: 'The 24 hours after a message of the person, in which free-form messages may be sent.',
+  description: "The 24 hours after a contact's last message in which free-form messages can be sent.",
   fields: t => ({
-    open: t.exposeBoolean('open', { description: 'Whether it is open now.' }),
+    open: t.exposeBoolean('open', { description: 'Whether free-form messages can be sent now.' }),
     expiresAt: t.expose('expiresAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When it closes or closed; null when the person never wrote.',
+      description: 'Time at which the window closes or closed; null if the contact never wrote.',
     }),
   }),
 });

@@ -3,7 +3,7 @@ import { HOUR } from '../../platform/clock.ts';
 /** The customer service window: free-form messages are allowed for 24 hours after the person's last message (cloud-api §8). */
 export interface ServiceWindow {
   readonly open: boolean;
-  /** ISO 8601; null when the person never wrote. */
+  /** ISO 8601; null if the person never wrote. */
   readonly expiresAt: string | null;
 }
 
@@ -14,5 +14,5 @@ export const windowOf = (expiresAt: string | null, nowMs: number): ServiceWindow
   expiresAt,
 });
 
-/** When the window closes that a message of the person opened. */
+/** The end of the window that an inbound message opens. */
 export const windowAfter = (receivedAtMs: number): string => new Date(receivedAtMs + WINDOW_MS).toISOString();

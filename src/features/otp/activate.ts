@@ -1,16 +1,16 @@
-import type { Resources } from '../../context.ts';
-import { append } from '../../events.ts';
-import { violationOf } from '../../platform/violations.ts';
+import { violationOf } from '../../database/violations.ts';
+import { append } from '../../events/append.ts';
+import type { Resources } from '../../schema/context.ts';
+import { makeLive } from './codes.sql.ts';
 import type { OtpPlace, OtpRow } from './otp.ts';
 import { publicOtp } from './otp.ts';
-import { makeLive } from './store.ts';
 
-/** Another code of the same person and purpose may become live at the same moment. Of many at once one succeeds in every round. */
+/** Another code of the same place may become live concurrently. Of concurrent transactions, at least one succeeds in every round. */
 const MAX_TRIES = 20;
 
 /**
- * Makes a code live whose message was accepted, and tells that it was sent.
- * @returns undefined when it is not sending any more: somebody else has done so
+ * Makes a code live after its message was accepted, and appends `otp.sent`. If the message failed or was cancelled, the code fails.
+ * @returns undefined if it is no longer `sending`: another process was first
  */
 export async function activate(
   { db, signals }: Pick<Resources, 'db' | 'signals'>,
@@ -23,7 +23,8 @@ export async function activate(
     try {
       const row = await db.transaction(async trx => {
         const live = await makeLive(trx, tenantId, place, id, message);
-        if (live) await append(trx, tenantId, [{ type: 'otp.sent', payload: { otp: publicOtp(live) } }]);
+        if (live && live.state !== 'failed')
+          await append(trx, tenantId, [{ type: 'otp.sent', payload: { otp: publicOtp(live) } }]);
         return live;
       });
       signals.send('events');

@@ -1,52 +1,56 @@
 import type { Config } from '../../config.ts';
-import { CodedError } from '../../errors.ts';
+import { CodedError } from '../../core/errors.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../platform/clock.ts';
 
-/** What was lately done with a phone number, oldest first: instants in ISO 8601. */
+/** The recent use of a phone number: instants in ISO 8601, oldest first. */
 export interface PhoneUse {
   readonly sends: readonly string[];
   readonly resends: readonly string[];
   readonly verifications: readonly string[];
   readonly failures: readonly string[];
+  /** Time of reading; all instants are by the database's clock. */
+  readonly now: string;
 }
 
-/** So many in any window of this length. */
+/** At most `max` in any period of `windowMs`. */
 export interface Cap {
-  readonly of: keyof PhoneUse;
+  readonly counter: Exclude<keyof PhoneUse, 'now'>;
   readonly max: number;
   readonly windowMs: number;
-  /** For people: too many of what. */
+  /** The counted things, for the error message `Too many ...`. */
   readonly what: string;
 }
 
 type Caps = Config['otp'];
 
-/** Sends include resends: neither can be used to pump a number or to have another five guesses. */
+/** Sends include resends: neither can be used for SMS pumping or to gain further guesses. */
 export const sendCaps = ({ sendsPerDay }: Caps) =>
   ({
-    sends: { of: 'sends', max: sendsPerDay, windowMs: DAY, what: 'codes for this phone number today' },
-    resends: { of: 'resends', max: 3, windowMs: 5 * MINUTE, what: 'codes sent again to this phone number' },
+    sends: { counter: 'sends', max: sendsPerDay, windowMs: DAY, what: 'codes for this phone number today' },
+    resends: { counter: 'resends', max: 3, windowMs: 5 * MINUTE, what: 'codes sent again to this phone number' },
   }) as const satisfies Record<string, Cap>;
 
-/** Failures outlive codes: resending brings no further guesses. */
+/** Failures are counted per number, not per code: resending gains no further guesses. */
 export const verifyCaps = ({ failuresPerDay }: Caps) =>
   ({
-    verifications: { of: 'verifications', max: 10, windowMs: MINUTE, what: 'verifications of this phone number' },
-    failures: { of: 'failures', max: failuresPerDay, windowMs: DAY, what: 'wrong codes for this phone number today' },
+    verifications: { counter: 'verifications', max: 10, windowMs: MINUTE, what: 'verifications of this phone number' },
+    failures: {
+      counter: 'failures',
+      max: failuresPerDay,
+      windowMs: DAY,
+      what: 'wrong codes for this phone number today',
+    },
   }) as const satisfies Record<string, Cap>;
 
-/** Longest window of a phone number: what is older counts no more. */
+/** Older instants of a phone number do not count. */
 export const LONGEST_WINDOW_MS = DAY;
 
-/** The hour that a tenant's sends are counted in; ISO 8601. */
+/** The hour in which a tenant's sends are counted; ISO 8601. */
 export const hourOf = (nowMs: number): string => new Date(nowMs - (nowMs % HOUR)).toISOString();
 
-/** The beginning of a window that ends now; ISO 8601. */
-export const windowStart = (nowMs: number, { windowMs }: Cap): string => new Date(nowMs - windowMs).toISOString();
-
 /**
- * When there is room under a cap again, in milliseconds from now; 0 where there is.
- * @param instants in any order, older ones than the window among them
+ * Milliseconds until the cap allows another use; 0 if it does now.
+ * @param instants in any order, including expired ones
  */
 export function waitMs({ max, windowMs }: Cap, instants: readonly string[], nowMs: number): number {
   const ends = instants.map(instant => Date.parse(instant) + windowMs).filter(end => end > nowMs);
@@ -55,9 +59,10 @@ export function waitMs({ max, windowMs }: Cap, instants: readonly string[], nowM
   return needed === undefined ? 0 : needed - nowMs;
 }
 
-/** The refusal of the cap that has to be waited for the longest. */
-export function capRefusal(caps: readonly Cap[], use: PhoneUse, nowMs: number): CodedError {
-  const [first] = caps.map(cap => ({ cap, ms: waitMs(cap, use[cap.of], nowMs) })).sort((a, b) => b.ms - a.ms);
+/** The error of the cap with the longest wait. */
+export function capRefusal(caps: readonly Cap[], use: PhoneUse): CodedError {
+  const nowMs = Date.parse(use.now);
+  const [first] = caps.map(cap => ({ cap, ms: waitMs(cap, use[cap.counter], nowMs) })).sort((a, b) => b.ms - a.ms);
   return tooMany(first?.cap.what ?? 'calls', first?.cap.max ?? 0, first?.ms ?? 0);
 }
 

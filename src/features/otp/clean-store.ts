@@ -1,79 +1,100 @@
 import { sql } from 'kysely';
-import type { Db } from '../../platform/database.ts';
-import { OTP_COLUMNS, type PublicOtp } from './otp.ts';
+import type { Db } from '../../database/database.ts';
+import { clockTime, clockTimeIn, crossTenant } from '../../database/expressions.ts';
+import { OTP_COLUMNS, type OtpRow, type PublicOtp } from './otp.ts';
 
-/** The statements of the job that tidies up: it works on all tenants, a few rows at a time. */
+/** Statements of the clean-up job, for all tenants in small batches. States stand as literals, for the partial indexes. */
 
-/** A code whose sender died between the message and the code. */
-export interface Interrupted {
-  readonly tenant_id: number;
-  readonly id: string;
-  readonly phone_key: string;
-  readonly purpose: string;
-  readonly created_at: string;
-  /** The message, where it was accepted. */
-  readonly message_id: string | null;
-  readonly contact_id: number | null;
-}
+const CROSS_TENANT = crossTenant('housekeeping, by age alone');
 
-/** Codes that have been sending since before `untilIso`. What their messages became stands under their idempotency keys. */
-export async function findInterrupted(
+/** Codes that have been `sending` for longer than `ms`: their process died between the message and the code. */
+export const findInterrupted = (
   db: Db,
-  untilIso: string,
-  operation: string,
-  keyPrefix: string,
+  ms: number,
   limit: number,
-): Promise<Interrupted[]> {
-  const { rows } = await sql<Interrupted>`
-    /* cross-tenant: housekeeping, by age alone */
-    select o.tenant_id, o.id, o.phone_key, o.purpose, o.created_at, m.id as message_id, m.contact_id
-    from otps o
-    left join idempotency_keys k on k.tenant_id = o.tenant_id and k.operation = ${operation} and k.key = ${keyPrefix}::text || o.id::text
-    left join messages m on m.tenant_id = o.tenant_id and m.id = (k.result->>'id')::uuid
-    where o.state = 'sending' and o.created_at < ${untilIso}::timestamptz order by o.created_at limit ${limit}`.execute(
-    db,
-  );
-  return rows;
+): Promise<(Pick<OtpRow, 'id' | 'phone_key' | 'purpose'> & { readonly tenant_id: number })[]> =>
+  db
+    .selectFrom('otps')
+    .modifyFront(CROSS_TENANT)
+    .select(['tenant_id', 'id', 'phone_key', 'purpose'])
+    .where('state', '=', sql.lit('sending'))
+    .where('created_at', '<', clockTimeIn(-ms))
+    .orderBy('created_at')
+    .limit(limit)
+    .execute();
+
+/** Expires live codes. @returns the expired codes, with their tenants */
+export const expireLive = (trx: Db, limit: number): Promise<(PublicOtp & { readonly tenant_id: number })[]> =>
+  trx
+    .updateTable('otps')
+    .set({ state: 'expired' })
+    .where(({ eb, refTuple, selectFrom }) =>
+      eb(
+        refTuple('tenant_id', 'id'),
+        'in',
+        selectFrom('otps')
+          .select(['tenant_id', 'id'])
+          .where('state', '=', sql.lit('live'))
+          .where('expires_at', '<=', clockTime)
+          .orderBy('expires_at')
+          .limit(limit)
+          .forUpdate()
+          .skipLocked()
+          .$asTuple('tenant_id', 'id'),
+      ),
+    )
+    .returning(['tenant_id', ...OTP_COLUMNS])
+    .modifyEnd(CROSS_TENANT)
+    .$narrowType<Pick<PublicOtp, 'state'>>()
+    .execute();
+
+/** Deletes codes that expired more than `ms` ago. @returns their number */
+export async function deleteExpired(db: Db, ms: number, limit: number): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('otps')
+    .where(({ eb, refTuple, selectFrom }) =>
+      eb(
+        refTuple('tenant_id', 'id'),
+        'in',
+        selectFrom('otps')
+          .select(['tenant_id', 'id'])
+          .where('expires_at', '<', clockTimeIn(-ms))
+          .where('state', '<>', sql.lit('live'))
+          .orderBy('expires_at')
+          .limit(limit)
+          .forUpdate()
+          .skipLocked()
+          .$asTuple('tenant_id', 'id'),
+      ),
+    )
+    .modifyEnd(CROSS_TENANT)
+    .executeTakeFirst();
+  return Number(numDeletedRows);
 }
 
-/** Ends codes that ran out without being verified. @returns them, with their tenants */
-export async function expireLive(
-  trx: Db,
-  nowIso: string,
-  limit: number,
-): Promise<(PublicOtp & { readonly tenant_id: number })[]> {
-  const { rows } = await sql<PublicOtp & { readonly tenant_id: number }>`
-    /* cross-tenant: housekeeping, by age alone */
-    update otps o set state = 'expired'
-    where (o.tenant_id, o.id) in (
-      select tenant_id, id from otps where state = 'live' and expires_at <= ${nowIso}::timestamptz
-      order by expires_at limit ${limit} for update skip locked)
-    returning o.tenant_id, ${sql.raw(OTP_COLUMNS.map(column => `o.${column}`).join(', '))}`.execute(trx);
-  return rows;
+/** Deletes the counters of numbers that were not used for `ms`. @returns their number */
+export async function deletePhones(db: Db, ms: number, limit: number): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('otp_phones')
+    .where(({ eb, refTuple, selectFrom }) =>
+      eb(
+        refTuple('tenant_id', 'phone_key'),
+        'in',
+        selectFrom('otp_phones')
+          .select(['tenant_id', 'phone_key'])
+          .where('touched_at', '<', clockTimeIn(-ms))
+          .orderBy('touched_at')
+          .limit(limit)
+          .forUpdate()
+          .skipLocked()
+          .$asTuple('tenant_id', 'phone_key'),
+      ),
+    )
+    .modifyEnd(CROSS_TENANT)
+    .executeTakeFirst();
+  return Number(numDeletedRows);
 }
 
-/** Removes codes that ran out before `beforeIso`. @returns how many */
-export async function deleteExpired(db: Db, beforeIso: string, limit: number): Promise<number> {
-  const { numAffectedRows } = await sql`
-    /* cross-tenant: housekeeping, by age alone */
-    delete from otps where (tenant_id, id) in (
-      select tenant_id, id from otps where expires_at < ${beforeIso}::timestamptz and state <> 'live'
-      order by expires_at limit ${limit} for update skip locked)`.execute(db);
-  return Number(numAffectedRows ?? 0);
-}
-
-/** Forgets numbers with which nothing was done since `beforeIso`. @returns how many */
-export async function deletePhones(db: Db, beforeIso: string, limit: number): Promise<number> {
-  const { numAffectedRows } = await sql`
-    /* cross-tenant: housekeeping, by age alone */
-    delete from otp_phones where (tenant_id, phone_key) in (
-      select tenant_id, phone_key from otp_phones where touched_at < ${beforeIso}::timestamptz
-      order by touched_at limit ${limit} for update skip locked)`.execute(db);
-  return Number(numAffectedRows ?? 0);
-}
-
-export async function deleteHours(db: Db, beforeIso: string): Promise<void> {
-  await sql`
-    /* cross-tenant: housekeeping, by age alone */
-    delete from otp_hours where hour < ${beforeIso}::timestamptz`.execute(db);
+export async function deleteHours(db: Db, ms: number): Promise<void> {
+  await db.deleteFrom('otp_hours').where('hour', '<', clockTimeIn(-ms)).modifyEnd(CROSS_TENANT).execute();
 }

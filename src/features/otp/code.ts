@@ -1,4 +1,4 @@
-import { randomInt, timingSafeEqual } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import type { SecretBox } from '../../platform/crypto.ts';
 import type { OtpPlace } from './otp.ts';
 
@@ -11,10 +11,10 @@ const DIGITS = 6;
 /** Six digits of a cryptographically secure generator, all 10⁶ equally likely. */
 export const newCode = (): string => String(randomInt(10 ** DIGITS)).padStart(DIGITS, '0');
 
-/** A code as it is sent and compared: people write the digits they read in groups. */
+/** Normalizes a code for sending and comparison: people may type its digits in groups. */
 export const codeOf = (text: string): string => text.replace(/\s/g, '');
 
-/** What is wrong with a code. Signs beyond ASCII look alike and are typed differently; `@{` begins a merge field. */
+/** The violated rule of a code. ASCII only, because other characters may look alike; `@{` starts a merge field. */
 export function codeFault(code: string): string | undefined {
   if (code === '') return 'Is required.';
   return /^[!-~]+$/.test(code) && code.length >= MIN_CODE && code.length <= MAX_CODE && !code.includes('@{')
@@ -23,18 +23,29 @@ export function codeFault(code: string): string | undefined {
 }
 
 /**
- * What is stored of a code. It goes over the code's own id and place as well, so that equal codes look different, and that
- * a row which was copied elsewhere verifies nothing.
+ * The stored HMAC of a code. It includes the row's id and place, so that equal codes have different values and a copied row does
+ * not verify.
  * @returns 32 bytes
  */
 export const macOf = (
-  secrets: Pick<SecretBox, 'mac'>,
+  secrets: Pick<SecretBox, 'shortLivedMac'>,
   tenantId: number,
-  { phoneKey, purpose }: OtpPlace,
+  place: OtpPlace,
   id: string,
   code: string,
-): Buffer => secrets.mac('otp', JSON.stringify([tenantId, phoneKey, purpose, id, code]));
+): Buffer => secrets.shortLivedMac(LABEL, macText(tenantId, place, id, code));
 
-/** Compares in constant time. */
-export const isSameMac = (one: Uint8Array, other: Uint8Array): boolean =>
-  one.length === other.length && timingSafeEqual(one, other);
+/** Whether a MAC is that of a code, under the current or the previous secret key: codes in flight survive a rotation. */
+export const isMacOf = (
+  mac: Uint8Array,
+  secrets: Pick<SecretBox, 'isShortLivedMac'>,
+  tenantId: number,
+  place: OtpPlace,
+  id: string,
+  code: string,
+): boolean => secrets.isShortLivedMac(LABEL, macText(tenantId, place, id, code), mac);
+
+const LABEL = 'otp';
+
+const macText = (tenantId: number, { phoneKey, purpose }: OtpPlace, id: string, code: string): string =>
+  JSON.stringify([tenantId, phoneKey, purpose, id, code]);

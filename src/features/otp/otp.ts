@@ -1,10 +1,10 @@
 import type { MessageRow } from '../messages/message.ts';
 
-/** Why a code can be verified, or cannot any more. `sending` is never shown: its message is not accepted yet. */
+/** Public states of a code. `sending` is internal: the message is not accepted yet. */
 export const STATES = ['live', 'verified', 'exhausted', 'replaced', 'failed', 'expired'] as const;
 export type OtpState = (typeof STATES)[number] | 'sending';
 
-/** A one-time password as events and webhooks carry it. The code is no part of it. */
+/** A one-time password as events and webhooks carry it, without the code. */
 export interface PublicOtp {
   readonly id: string;
   /** E.164 */
@@ -15,7 +15,7 @@ export interface PublicOtp {
   readonly template_name: string;
   readonly language: string;
   readonly state: OtpState;
-  /** How often it was tried. */
+  /** Number of verification attempts. */
   readonly attempts: number;
   readonly expiry_minutes: number;
   readonly expires_at: string;
@@ -44,29 +44,29 @@ export const OTP_COLUMNS = [
   'verified_at',
 ] as const satisfies readonly (keyof PublicOtp)[];
 
-/** A code that was sent, as its sender sees it. */
+export const ROW_COLUMNS = [...OTP_COLUMNS, 'phone_key', 'mac'] as const satisfies readonly (keyof OtpRow)[];
+
+/** A sent code, as the response of the request that sent it has it. */
 export interface SentOtp extends PublicOtp {
-  /** As the network has answered by then; undefined: to be read. */
+  /** Its message, if it was already read. */
   readonly message?: MessageRow;
-  /** On a sandbox channel alone, and only in the answer of the request that made it. */
+  /** Only on a sandbox channel, and only in the first response. */
   readonly sandbox_code?: string | null;
-  /** Where the sender wanted to be told, and only in the answer of the request that made it. */
+  /** Only if requested by `tellCode`, and only in the first response. */
   readonly code?: string | null;
 }
 
-/** The event payload of a row: its public columns and no others. */
-export function publicOtp(row: OtpRow): PublicOtp {
-  const { phone_key: _key, mac: _mac, ...otp } = row;
-  return otp;
-}
+/** The event payload of a row: its public columns. */
+export const publicOtp = (row: OtpRow): PublicOtp =>
+  Object.fromEntries(OTP_COLUMNS.map(column => [column, row[column]])) as unknown as PublicOtp;
 
-/** Whom a code is for, and what for: there is one live code of each. */
+/** The recipient and purpose of a code; each place has at most one live code. */
 export interface OtpPlace {
   readonly phoneKey: string;
   readonly purpose: string;
 }
 
-/** Tries of one code, right or wrong. The table's `otps_attempts_bounded` says the same. */
+/** Maximum number of verification attempts per code; also the table's constraint `otps_attempts_bounded`. */
 export const MAX_ATTEMPTS = 5;
 
 export const attemptsRemaining = ({ attempts }: Pick<PublicOtp, 'attempts'>): number => MAX_ATTEMPTS - attempts;

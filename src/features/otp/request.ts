@@ -1,20 +1,22 @@
-import { FieldErrorList } from '../../errors.ts';
+import { FieldErrorList } from '../../core/errors.ts';
 import type { Phone } from '../../platform/phone.ts';
 import { PHONE_FAULT, phoneOf } from '../contacts/contact.ts';
 import { languageOf } from '../templates/template.ts';
 import { codeFault, codeOf, newCode } from './code.ts';
 import type { OtpPlace } from './otp.ts';
 
-/** What a caller says about a code that is to be sent. */
+/** Input of `sendOtp` and `resendOtp`. */
 export interface SendOtpInput {
   readonly phone: string;
+  /** If given, the number must belong to this contact. */
+  readonly contactId?: number | null | undefined;
   readonly templateName: string;
   readonly language?: string | null | undefined;
-  /** Made by us where the caller gives none. */
+  /** Generated if omitted. */
   readonly code?: string | null | undefined;
   readonly expiryMinutes?: number | null | undefined;
   readonly purpose?: string | null | undefined;
-  /** Whether the answer tells the code. */
+  /** Whether the response contains the code. */
   readonly tellCode?: boolean | null | undefined;
   readonly channelId?: number | null | undefined;
   readonly waitForAcceptance?: boolean | null | undefined;
@@ -33,7 +35,7 @@ export const DEFAULTS = { language: 'en', expiryMinutes: 10, purpose: 'authentic
 export const MAX_EXPIRY_MINUTES = 60;
 export const MAX_PURPOSE = 50;
 
-/** @throws VALIDATION_ERROR with all faults by field */
+/** Validates the input and applies defaults. @throws VALIDATION_ERROR with all errors by field */
 export function readSend(input: SendOtpInput): OtpRequest {
   const errors = new FieldErrorList();
   const place = readPlace(input, errors);
@@ -49,7 +51,7 @@ export function readSend(input: SendOtpInput): OtpRequest {
   return { ...place, templateName, language: languageOf(input.language ?? DEFAULTS.language), code, expiryMinutes };
 }
 
-/** Whom a code is for, and what for. Faults go to `errors`. */
+/** Parses recipient and purpose; violations are added to `errors`. */
 export function readPlace(
   input: Pick<SendOtpInput, 'phone' | 'purpose'>,
   errors: FieldErrorList,

@@ -1,40 +1,40 @@
-import { builder } from '../../builder.ts';
-import { tenantOf } from '../caller.ts';
-import { findMessage } from '../messages/find.ts';
+import { tenantOf } from '../../core/principal.ts';
+import { builder } from '../../schema/builder.ts';
+import { findMessage } from '../messages/loaders.ts';
 import { Message } from '../messages/schema.ts';
-import { deliveryFields, sendInputOf } from '../messages/send-input.ts';
+import { deliveryFields, sendInputOf } from '../messages/send/send-input.ts';
 import { TemplateConnection, templateArgs } from '../templates/schema.ts';
 import { MAX_CODE, MIN_CODE } from './code.ts';
 import { MAX_ATTEMPTS, type PublicOtp, type SentOtp, STATES } from './otp.ts';
 import { DEFAULTS, MAX_EXPIRY_MINUTES, MAX_PURPOSE } from './request.ts';
 import { sendOtp } from './send.ts';
-import { type OtpStanding, otpStatus } from './status.ts';
+import { type OtpStatus, otpStatus } from './status.ts';
 import { authenticationTemplates } from './templates.ts';
 import { REASONS, type Reason, type Verification, verifyOtp } from './verify.ts';
 
 const STATE_WORDS: Record<(typeof STATES)[number], string> = {
-  live: 'It can be verified until it expires.',
-  verified: 'It was verified, and is used up.',
-  exhausted: `It was tried ${MAX_ATTEMPTS} times in vain.`,
-  replaced: 'A later one has taken its place.',
-  failed: 'The network refused its message.',
-  expired: 'It ran out.',
+  live: 'Can be verified until it expires.',
+  verified: 'Verified; it cannot be used again.',
+  exhausted: `Used up by ${MAX_ATTEMPTS} wrong attempts.`,
+  replaced: 'Replaced by a newer one.',
+  failed: 'The network refused the message.',
+  expired: 'Expired without being verified.',
 };
 const State = builder.enumType('OtpState', {
-  description: 'What became of a one-time password.',
+  description: 'State of a one-time password.',
   values: Object.fromEntries(
     STATES.map(value => [value.toUpperCase(), { value, description: STATE_WORDS[value] }]),
   ) as Record<string, { value: (typeof STATES)[number]; description: string }>,
 });
 
 const REASON_WORDS: Record<Reason, string> = {
-  OTP_NOT_FOUND: 'There is no live code for this phone number and purpose: none was sent, or it was used up.',
-  OTP_EXPIRED: 'The code ran out.',
-  INVALID_CODE: 'The code is another one.',
-  MAX_ATTEMPTS_EXCEEDED: `The code was tried ${MAX_ATTEMPTS} times in vain: a new one is needed.`,
+  OTP_NOT_FOUND: 'There is no live code for this phone number and purpose: none was sent, or it was used.',
+  OTP_EXPIRED: 'The code has expired.',
+  INVALID_CODE: 'The code is wrong.',
+  MAX_ATTEMPTS_EXCEEDED: `The code was entered wrong ${MAX_ATTEMPTS} times; request a new one.`,
 };
 const ReasonType = builder.enumType('OtpRefusal', {
-  description: 'Why a one-time password did not verify.',
+  description: 'Why a one-time password was not verified.',
   values: Object.fromEntries(REASONS.map(value => [value, { value, description: REASON_WORDS[value] }])) as Record<
     string,
     { value: Reason; description: string }
@@ -42,35 +42,40 @@ const ReasonType = builder.enumType('OtpRefusal', {
 });
 
 export const Otp = builder.objectRef<SentOtp | PublicOtp>('Otp').implement({
-  description:
-    'A one-time password that was sent to a person. Its code is shown to nobody, but once to a sender who asks for it.',
+  description: 'A one-time password that was sent. Its code is returned only once, and only on request.',
   fields: t => ({
-    id: t.exposeID('id', { description: 'Its id (a UUIDv7).' }),
-    phone: t.exposeString('phone', { description: 'The phone number in E.164.' }),
+    id: t.exposeID('id', { description: 'Id of the one-time password (UUIDv7).' }),
+    phone: t.exposeString('phone', { description: 'Phone number in E.164 format.' }),
     contactId: t.field({
       type: 'BigInt',
       nullable: true,
-      description: 'The databaseId of the contact.',
+      description: 'The databaseId of the contact; null if it was deleted.',
       resolve: otp => otp.contact_id,
     }),
-    purpose: t.exposeString('purpose', { description: 'What it is for; there is one live code for each.' }),
-    templateName: t.exposeString('template_name', { description: 'The template that carried it.' }),
-    language: t.exposeString('language', { description: 'The language of the template.' }),
+    purpose: t.exposeString('purpose', {
+      description: 'Purpose of the code. There is one live code for each phone number and purpose.',
+    }),
+    templateName: t.exposeString('template_name', { description: 'Name of the template that carried the code.' }),
+    language: t.exposeString('language', { description: 'Language code of the template.' }),
     status: t.field({
       type: State,
-      description: 'What became of it.',
+      description: 'State of the one-time password.',
       // One that is only about to be sent is shown by nothing.
       resolve: ({ state }) => (state === 'sending' ? 'live' : state),
     }),
-    attempts: t.exposeInt('attempts', { description: `How often it was tried, of ${MAX_ATTEMPTS} times.` }),
-    expiryMinutes: t.exposeInt('expiry_minutes', { description: 'For how many minutes it was good.' }),
-    expiresAt: t.expose('expires_at', { type: 'DateTime', description: 'When it runs out.' }),
-    createdAt: t.expose('created_at', { type: 'DateTime', description: 'When it was asked for.' }),
-    verifiedAt: t.expose('verified_at', { type: 'DateTime', nullable: true, description: 'When it was verified.' }),
+    attempts: t.exposeInt('attempts', { description: `Number of verification attempts, at most ${MAX_ATTEMPTS}.` }),
+    expiryMinutes: t.exposeInt('expiry_minutes', { description: 'Lifetime of the code in minutes.' }),
+    expiresAt: t.expose('expires_at', { type: 'DateTime', description: 'Time of expiry.' }),
+    createdAt: t.expose('created_at', { type: 'DateTime', description: 'Time at which the code was requested.' }),
+    verifiedAt: t.expose('verified_at', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Time of verification; null if it was not verified.',
+    }),
     message: t.field({
       type: Message,
       nullable: true,
-      description: 'The message that carried it, with `••••••` for the code; null once the contact was deleted.',
+      description: 'The message that carried the code, shown as `••••••`; null if the contact was deleted.',
       resolve: async (otp, _args, context) => {
         if ('message' in otp && otp.message) return otp.message;
         if (otp.message_id === null) return null;
@@ -80,118 +85,129 @@ export const Otp = builder.objectRef<SentOtp | PublicOtp>('Otp').implement({
     code: t.string({
       nullable: true,
       description:
-        'The code, where `tellCode` asked for it; only in the answer of the mutation that made it, and not when that is repeated.',
+        'The code, if `tellCode` was set. Returned only by the mutation that created it, and not when that is repeated.',
       resolve: otp => ('code' in otp ? (otp.code ?? null) : null),
     }),
     sandboxCode: t.string({
       nullable: true,
       description:
-        'The code, where it was sent on a sandbox channel (an emulator, no person); only in the answer of the mutation that made it.',
+        'The code, if it was sent on a sandbox channel (emulator). Returned only by the mutation that created it.',
       resolve: otp => ('sandbox_code' in otp ? (otp.sandbox_code ?? null) : null),
     }),
   }),
 });
 
 const VerificationType = builder.objectRef<Verification>('OtpVerification').implement({
-  description: 'Whether a one-time password is the right one.',
+  description: 'Result of a verification.',
   fields: t => ({
-    verified: t.exposeBoolean('verified', { description: 'It is, and is used up by that.' }),
+    verified: t.exposeBoolean('verified', {
+      description: 'Whether the code was right. A verified code cannot be used again.',
+    }),
     reason: t.field({
       type: ReasonType,
       nullable: true,
-      description: 'Why it is not.',
+      description: 'Why the code was not verified; null if it was.',
       resolve: verification => verification.reason,
     }),
     attemptsRemaining: t.exposeInt('attempts_remaining', {
-      description: 'How often the live code may still be tried; 0 where there is none.',
+      description: 'Remaining attempts for the live code; 0 if there is none.',
     }),
-    phone: t.exposeString('phone', { description: 'The phone number in E.164.' }),
-    purpose: t.exposeString('purpose', { description: 'What the code is for.' }),
-    verifiedAt: t.expose('verified_at', { type: 'DateTime', nullable: true, description: 'When it was verified.' }),
+    phone: t.exposeString('phone', { description: 'Phone number in E.164 format.' }),
+    purpose: t.exposeString('purpose', { description: 'Purpose of the code.' }),
+    verifiedAt: t.expose('verified_at', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Time of verification; null if it was not verified.',
+    }),
   }),
 });
 
-const Standing = builder.objectRef<OtpStanding>('OtpStatus').implement({
-  description: 'How it stands with the last one-time password of a phone number and purpose.',
+const Standing = builder.objectRef<OtpStatus>('OtpStatus').implement({
+  description: 'State of the last one-time password of a phone number and purpose.',
   fields: t => ({
-    phone: t.exposeString('phone', { description: 'The phone number in E.164.' }),
-    purpose: t.exposeString('purpose', { description: 'What the code is for.' }),
+    phone: t.exposeString('phone', { description: 'Phone number in E.164 format.' }),
+    purpose: t.exposeString('purpose', { description: 'Purpose of the code.' }),
     hasActiveOtp: t.exposeBoolean('isActive', { description: 'Whether there is a code that can be verified.' }),
-    isExpired: t.exposeBoolean('isExpired', { description: 'Whether the last code ran out without being verified.' }),
+    isExpired: t.exposeBoolean('isExpired', { description: 'Whether the last code expired without being verified.' }),
     expiresAt: t.expose('expiresAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When the last code runs out, or did; null when there is none, or it was verified.',
+      description: 'Time of expiry of the last code; null if there is none or it was verified.',
     }),
     expiresInSeconds: t.exposeInt('expiresInSeconds', {
-      description: 'For how many seconds the code can still be verified; 0 when there is none.',
+      description: 'Seconds until the code expires; 0 if there is none.',
     }),
-    verificationAttempts: t.exposeInt('attempts', { description: 'How often the code was tried.' }),
-    maxAttempts: t.int({ description: 'How often a code may be tried.', resolve: () => MAX_ATTEMPTS }),
+    verificationAttempts: t.exposeInt('attempts', {
+      description: 'Number of verification attempts for the last code.',
+    }),
+    maxAttempts: t.int({ description: 'Maximum number of attempts for one code.', resolve: () => MAX_ATTEMPTS }),
     attemptsRemaining: t.exposeInt('attemptsRemaining', {
-      description: 'How often the code may still be tried; 0 when there is none.',
+      description: 'Remaining attempts for the live code; 0 if there is none.',
     }),
     createdAt: t.expose('createdAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When the last code was asked for.',
+      description: 'Time at which the last code was requested; null if there is none.',
     }),
   }),
 });
 
 type InputFields = Parameters<Parameters<typeof builder.inputType>[1]['fields']>[0];
 
-const PHONE = 'A phone number in international format.';
-const PURPOSE = `What the code is for: a word of at most ${MAX_PURPOSE} characters (a to z, 0 to 9, _ . and -). There is one live code for each phone number and purpose.`;
+const PHONE = 'Phone number in international format.';
+const PURPOSE = `Purpose of the code: at most ${MAX_PURPOSE} characters (a to z, 0 to 9, _ . and -). There is one live code for each phone number and purpose.`;
 
 const purposeField = (t: InputFields) =>
   t.string({ required: true, defaultValue: DEFAULTS.purpose, description: PURPOSE });
 
 const sendFields = (t: InputFields) => ({
-  phone: t.string({ required: true, description: `${PHONE} A number that nobody has becomes a new contact.` }),
+  phone: t.string({ required: true, description: `${PHONE} An unknown number creates a contact.` }),
   templateName: t.string({
     required: true,
-    description: 'An approved template of the category AUTHENTICATION; see `authenticationTemplates`.',
+    description: 'Name of an approved template of the category AUTHENTICATION; see `authenticationTemplates`.',
   }),
   language: t.string({
     required: true,
     defaultValue: DEFAULTS.language,
-    description: 'A language in which the template exists, such as `en` or `en_US`.',
+    description: 'Language code in which the template exists, for example `en` or `en_US`.',
   }),
   expiryMinutes: t.int({
     required: true,
     defaultValue: DEFAULTS.expiryMinutes,
-    description: `1 to ${MAX_EXPIRY_MINUTES} minutes for which the code is good.`,
+    description: `Lifetime of the code: 1 to ${MAX_EXPIRY_MINUTES} minutes.`,
   }),
   purpose: purposeField(t),
   ...deliveryFields(t),
 });
 
 const SendOtpInput = builder.inputType('SendOtpInput', {
-  description: 'A one-time password for one person.',
+  description: 'A one-time password to be sent.',
   fields: t => ({
     ...sendFields(t),
     code: t.string({
-      description: `The code: ${MIN_CODE} to ${MAX_CODE} characters (letters A to Z, digits, signs). Six random digits when nothing is said.`,
+      description: `The code: ${MIN_CODE} to ${MAX_CODE} characters (letters A to Z, digits, punctuation). Default: six random digits.`,
     }),
     tellCode: t.boolean({
-      description: 'Answer the code too (`Otp.code`), for those who compare it themselves. Nobody else is ever told.',
+      description: 'If true, returns the code in `Otp.code`, for callers that compare it themselves.',
     }),
   }),
 });
 const ResendOtpInput = builder.inputType('ResendOtpInput', {
-  description: 'Another one-time password for one person, in the place of the last one.',
+  description: 'A new one-time password that replaces the last one.',
   fields: sendFields,
 });
 const VerifyOtpInput = builder.inputType('VerifyOtpInput', {
-  description: 'A code that a person has entered.',
+  description: 'A code that a person entered.',
   fields: t => ({
     phone: t.string({ required: true, description: PHONE }),
-    code: t.string({ required: true, description: `${MIN_CODE} to ${MAX_CODE} characters; blanks do not count.` }),
+    code: t.string({
+      required: true,
+      description: `The entered code: ${MIN_CODE} to ${MAX_CODE} characters; spaces are ignored.`,
+    }),
     purpose: purposeField(t),
     idempotencyKey: t.string({
       description:
-        'A repeated request is told the same again for 24 hours, and counts as no further try. At most 255 characters.',
+        'Repeating the mutation with the same key within 24 hours returns the first result; with other input it is an IDEMPOTENCY_MISMATCH without using another attempt. At most 255 characters.',
     }),
   }),
 });
@@ -200,25 +216,37 @@ builder.mutationFields(t => ({
   sendOtp: t.field({
     type: Otp,
     description:
-      'Sends a one-time password. It takes the place of the live one of the same phone number and purpose, unless the send is refused.',
+      'Sends a one-time password. Unless the send is refused, it replaces the live one of the same phone number and purpose. Errors: VALIDATION_ERROR, CONTACT_OPTED_OUT, MESSAGING_NOT_CONFIGURED, RATE_LIMIT_EXCEEDED, FEATURE_NOT_AVAILABLE.',
     authScopes: { scope: 'messages:send' },
-    args: { input: t.arg({ type: SendOtpInput, required: true, description: 'For whom a code is to be sent.' }) },
+    args: {
+      input: t.arg({ type: SendOtpInput, required: true, description: 'The recipient, the purpose and the template.' }),
+    },
     resolve: (_root, { input }, context) => sendOtp(context, sendInputOf(input)),
   }),
   resendOtp: t.field({
     type: Otp,
     description:
-      'As sendOtp, with a new code of six digits; 3 times in 5 minutes for one phone number. A refused resend leaves the live code alone.',
+      'Sends a new code of six digits, at most 3 times in 5 minutes for one phone number. If the send is refused, the live code remains valid. Errors: as sendOtp.',
     authScopes: { scope: 'messages:send' },
-    args: { input: t.arg({ type: ResendOtpInput, required: true, description: 'For whom a new code is to be sent.' }) },
+    args: {
+      input: t.arg({
+        type: ResendOtpInput,
+        required: true,
+        description: 'The recipient, the purpose and the template.',
+      }),
+    },
     resolve: (_root, { input }, context) => sendOtp(context, sendInputOf(input), 'resend'),
   }),
   verifyOtp: t.field({
     type: VerificationType,
-    description: `Says whether a code is the live one, and uses it up when it is. A code may be tried ${MAX_ATTEMPTS} times, a phone number 10 times a minute.`,
+    description: `Verifies a code and, if it is right, uses it up. Limits: ${MAX_ATTEMPTS} attempts for a code, 10 a minute for a phone number. Errors: VALIDATION_ERROR, RATE_LIMIT_EXCEEDED. A wrong code is not an error; see \`verified\` and \`reason\`.`,
     authScopes: { scope: 'messages:send' },
     args: {
-      input: t.arg({ type: VerifyOtpInput, required: true, description: 'The code that was entered, and for whom.' }),
+      input: t.arg({
+        type: VerifyOtpInput,
+        required: true,
+        description: 'The entered code, the phone number and the purpose.',
+      }),
     },
     resolve: (_root, { input }, context) => verifyOtp(context, input),
   }),
@@ -227,7 +255,8 @@ builder.mutationFields(t => ({
 builder.queryFields(t => ({
   otpStatus: t.field({
     type: Standing,
-    description: 'How it stands with the last one-time password of a phone number and purpose. It changes nothing.',
+    description:
+      'Returns the state of the last one-time password of a phone number and purpose, without using an attempt.',
     authScopes: { scope: 'messages:send' },
     args: {
       phone: t.arg.string({ required: true, description: PHONE }),
@@ -237,7 +266,7 @@ builder.queryFields(t => ({
   }),
   authenticationTemplates: t.field({
     type: TemplateConnection,
-    description: 'The templates that can carry a one-time password: approved, of the category AUTHENTICATION.',
+    description: 'Lists templates that can carry a one-time password: approved and of the category AUTHENTICATION.',
     authScopes: { scope: 'templates:read' },
     args: templateArgs(),
     resolve: (_root, args, context) => authenticationTemplates(context, args),

@@ -1,31 +1,31 @@
-import type { Context } from '../../context.ts';
-import { FieldErrorList } from '../../errors.ts';
+import { FieldErrorList } from '../../core/errors.ts';
+import { requireFeature } from '../../core/plan-features.ts';
+import { callerOf } from '../../core/principal.ts';
 import { SECOND } from '../../platform/clock.ts';
-import { callerOf } from '../caller.ts';
-import { requireFeature } from '../tenants/feature.ts';
+import type { Context } from '../../schema/context.ts';
 import { attemptsRemaining } from './otp.ts';
 import { readPlace } from './request.ts';
 import { lastCode } from './store.ts';
 
-/** How it stands with the last code of a phone number and purpose. */
-export interface OtpStanding {
+/** State of the last code of a phone number and purpose. */
+export interface OtpStatus {
   readonly phone: string;
   readonly purpose: string;
   readonly isActive: boolean;
   readonly isExpired: boolean;
   readonly expiresAt: string | null;
-  /** Whole seconds, 0 when there is nothing to wait for. */
+  /** Whole seconds; 0 without an active code. */
   readonly expiresInSeconds: number;
   readonly attempts: number;
   readonly attemptsRemaining: number;
   readonly createdAt: string | null;
 }
 
-/** Tells how it stands, and changes nothing. A code that was verified is gone. @throws VALIDATION_ERROR, FEATURE_NOT_AVAILABLE */
+/** Reads the state of the last code, without counting as an attempt. A verified code counts as none. @throws VALIDATION_ERROR, FEATURE_NOT_AVAILABLE */
 export async function otpStatus(
   context: Context,
   input: { readonly phone: string; readonly purpose?: string | null | undefined },
-): Promise<OtpStanding> {
+): Promise<OtpStatus> {
   const { tenant } = callerOf(context);
   requireFeature(tenant, 'otp');
   const errors = new FieldErrorList();
@@ -33,7 +33,7 @@ export async function otpStatus(
   errors.throwIfAny();
   const last = await lastCode(context.db.read, tenant.id, place);
   const code = last?.state === 'verified' ? undefined : last;
-  const msLeft = code ? Date.parse(code.expires_at) - context.clock.now() : 0;
+  const msLeft = code?.left_ms ?? 0;
   const isActive = code?.state === 'live' && msLeft > 0;
   return {
     phone: place.phone,

@@ -1,143 +1,184 @@
 import { sql } from 'kysely';
-import type { Db } from '../../platform/database.ts';
-import { MAX_ATTEMPTS, OTP_COLUMNS, type OtpPlace, type OtpRow } from './otp.ts';
+import type { Db } from '../../database/database.ts';
+import { clockTime } from '../../database/expressions.ts';
+import { MAX_ATTEMPTS, type OtpPlace, type OtpRow, ROW_COLUMNS } from './otp.ts';
 
-declare module '../../platform/database.ts' {
-  interface Tables {
-    otps: OtpRow & { tenant_id: number };
-  }
-}
+// States stand as literals, which lets prepared statements use the partial indexes on otps.
 
-const columnsOf = (alias: string) =>
-  sql.raw([...OTP_COLUMNS, 'phone_key', 'mac'].map(column => `${alias}.${column}`).join(', '));
+type State = Pick<OtpRow, 'state'>;
 
 export interface NewOtp extends OtpPlace {
   readonly id: string;
   readonly phone: string;
   readonly templateName: string;
   readonly language: string;
-  readonly mac: Uint8Array;
+  readonly mac: Buffer;
   readonly expiryMinutes: number;
   /** ISO 8601. */
   readonly expiresAt: string;
   readonly createdAt: string;
-  /** The caller's, to be set free should nothing come of it. */
+  /** The caller's key, released if the code is not sent. */
   readonly idempotencyKey: string | null;
-  /** The hour that counts it. */
+  /** The hour of the tenant's cap that counts this send. */
   readonly hour: string;
 }
 
-/** Writes down a code that is about to be sent. It cannot be verified yet. */
+/** Inserts a code in the state `sending`, in which it cannot be verified. */
 export async function insertSending(trx: Db, tenantId: number, otp: NewOtp): Promise<void> {
-  await sql`
-    insert into otps (tenant_id, id, phone, phone_key, purpose, template_name, language, mac, state, expiry_minutes, expires_at, created_at,
-                      idempotency_key, hour)
-    values (${tenantId}, ${otp.id}, ${otp.phone}, ${otp.phoneKey}, ${otp.purpose}, ${otp.templateName}, ${otp.language}, ${otp.mac}, 'sending',
-            ${otp.expiryMinutes}, ${otp.expiresAt}::timestamptz, ${otp.createdAt}::timestamptz, ${otp.idempotencyKey}, ${otp.hour}::timestamptz)`.execute(
-    trx,
-  );
+  await trx
+    .insertInto('otps')
+    .values({
+      tenant_id: tenantId,
+      id: otp.id,
+      phone: otp.phone,
+      phone_key: otp.phoneKey,
+      purpose: otp.purpose,
+      template_name: otp.templateName,
+      language: otp.language,
+      mac: otp.mac,
+      state: 'sending',
+      expiry_minutes: otp.expiryMinutes,
+      expires_at: otp.expiresAt,
+      created_at: otp.createdAt,
+      idempotency_key: otp.idempotencyKey,
+      hour: otp.hour,
+    })
+    .execute();
+}
+
+/** A message with its contact. */
+export interface MessageOfContact {
+  readonly id: string;
+  readonly contactId: number;
+}
+
+/** Fails codes that have not ended. */
+export async function endCodes(trx: Db, tenantId: number, ids: readonly string[]): Promise<void> {
+  await trx
+    .updateTable('otps')
+    .set({ state: 'failed' })
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', eb => eb.fn.any(eb.val([...ids])))
+    .where('state', 'in', [sql.lit('live'), sql.lit('replaced')])
+    .execute();
 }
 
 /**
- * Makes a code live whose message was accepted, in the place of the one before. People get messages in the order of their
- * ids, so of two codes that were sent at once the one with the later message stays.
- * @returns the code, live or replaced already; undefined when it is not sending any more
- * @throws a unique violation of otps_live_key when another one became live at the same moment
+ * Makes the code that a failed one replaced live again, if it is still valid and no other code is live.
+ * @throws a unique violation of otps_live_key if another code became live concurrently
  */
-export async function makeLive(
-  trx: Db,
-  tenantId: number,
-  { phoneKey, purpose }: OtpPlace,
-  id: string,
-  message: { readonly id: string; readonly contactId: number },
-): Promise<OtpRow | undefined> {
-  const { rows } = await sql<OtpRow>`
-    with later as materialized (
-      select from otps o
-      where o.tenant_id = ${tenantId} and o.phone_key = ${phoneKey} and o.purpose = ${purpose} and o.message_id > ${message.id}::uuid limit 1
-    ), before as (
-      update otps o set state = 'replaced', replaced_by = ${id}::uuid
-      where o.tenant_id = ${tenantId} and o.phone_key = ${phoneKey} and o.purpose = ${purpose} and o.state = 'live'
-        and o.message_id < ${message.id}::uuid
-        and exists (select from otps s where s.tenant_id = ${tenantId} and s.id = ${id}::uuid and s.state = 'sending')
-      returning o.id
+export async function restoreReplaced(trx: Db, tenantId: number, failedId: string): Promise<void> {
+  await trx
+    .updateTable('otps as o')
+    .set({ state: 'live', replaced_by: null })
+    .where('o.tenant_id', '=', tenantId)
+    .where('o.replaced_by', '=', failedId)
+    .where('o.state', '=', 'replaced')
+    .where('o.attempts', '<', MAX_ATTEMPTS)
+    .where('o.expires_at', '>', clockTime)
+    .where(eb =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('otps as l')
+            .select('l.id')
+            .where('l.tenant_id', '=', tenantId)
+            .whereRef('l.phone_key', '=', 'o.phone_key')
+            .whereRef('l.purpose', '=', 'o.purpose')
+            .where('l.state', '=', sql.lit('live')),
+        ),
+      ),
     )
-    update otps o set state = case when exists (select from later) then 'replaced' else 'live' end,
-      message_id = ${message.id}::uuid, contact_id = ${message.contactId}::bigint
-    where o.tenant_id = ${tenantId} and o.id = ${id}::uuid and o.state = 'sending' and (select count(*) from before) >= 0
-    returning ${columnsOf('o')}`.execute(trx);
-  return rows[0];
-}
-
-/** Takes a code that was never sent out of the way, with the idempotency key it was asked for under: that may be tried again. */
-export async function deleteSending(trx: Db, tenantId: number, id: string): Promise<boolean> {
-  const { rows } = await sql`
-    with gone as (
-      delete from otps o where o.tenant_id = ${tenantId} and o.id = ${id}::uuid and o.state = 'sending' returning o.id, o.idempotency_key
-    ), key as (
-      delete from idempotency_keys k using gone
-      where k.tenant_id = ${tenantId} and k.key = gone.idempotency_key and k.result->>'id' = gone.id::text
-    )
-    select id from gone`.execute(trx);
-  return rows.length > 0;
-}
-
-/** Ends a code whose message the network has refused, and gives its place back to the one before, if that is still good. */
-export async function takeBack(db: Db, tenantId: number, id: string, nowIso: string): Promise<void> {
-  await sql`
-    with refused as (
-      update otps o set state = 'failed' where o.tenant_id = ${tenantId} and o.id = ${id}::uuid and o.state = 'live' returning o.id
-    )
-    update otps o set state = 'live', replaced_by = null
-    where o.tenant_id = ${tenantId} and o.replaced_by = ${id}::uuid and o.state = 'replaced' and o.attempts < ${MAX_ATTEMPTS}
-      and o.expires_at > ${nowIso}::timestamptz and (select count(*) from refused) = 1`.execute(db);
+    .execute();
 }
 
 /**
- * Counts a try of the live code, before anybody compares: however many come at once, no code is tried more often than it may be.
- * @returns undefined when there is none, or it has run out, or it was tried too often
+ * Counts an attempt at the live code. Called before the comparison, so that concurrent attempts cannot exceed the maximum.
+ * @returns undefined if there is no live code, or it has expired or has no attempts left
  */
-export async function countAttempt(
-  trx: Db,
-  tenantId: number,
-  { phoneKey, purpose }: OtpPlace,
-  nowIso: string,
-): Promise<OtpRow | undefined> {
-  const { rows } = await sql<OtpRow>`
-    update otps o set attempts = o.attempts + 1
-    where o.tenant_id = ${tenantId} and o.phone_key = ${phoneKey} and o.purpose = ${purpose} and o.state = 'live'
-      and o.expires_at > ${nowIso}::timestamptz and o.attempts < ${MAX_ATTEMPTS}
-    returning ${columnsOf('o')}`.execute(trx);
-  return rows[0];
-}
+export const countAttempt = (trx: Db, tenantId: number, { phoneKey, purpose }: OtpPlace): Promise<OtpRow | undefined> =>
+  trx
+    .updateTable('otps')
+    .set(eb => ({ attempts: eb('attempts', '+', 1) }))
+    .where('tenant_id', '=', tenantId)
+    .where('phone_key', '=', phoneKey)
+    .where('purpose', '=', purpose)
+    .where('state', '=', sql.lit('live'))
+    .where('expires_at', '>', clockTime)
+    .where('attempts', '<', MAX_ATTEMPTS)
+    .returning(ROW_COLUMNS)
+    .$narrowType<State>()
+    .executeTakeFirst();
 
-/** Ends a live code: it was verified, or tried too often. @returns it; undefined when it is not live any more */
-export async function endLive(
+/** Ends a live code: verified, or without attempts left. @returns undefined if it is no longer live */
+export const endLive = (
   trx: Db,
   tenantId: number,
   id: string,
   state: 'verified' | 'exhausted',
-  nowIso: string,
-): Promise<OtpRow | undefined> {
-  const { rows } = await sql<OtpRow>`
-    update otps o set state = ${state}, verified_at = case when ${state} = 'verified' then ${nowIso}::timestamptz end
-    where o.tenant_id = ${tenantId} and o.id = ${id}::uuid and o.state = 'live'
-    returning ${columnsOf('o')}`.execute(trx);
-  return rows[0];
+): Promise<OtpRow | undefined> =>
+  trx
+    .updateTable('otps')
+    .set({ state, verified_at: state === 'verified' ? clockTime : null })
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', id)
+    .where('state', '=', 'live')
+    .returning(ROW_COLUMNS)
+    .$narrowType<State>()
+    .executeTakeFirst();
+
+/** A code with its age, by the database's clock. */
+export interface AgedOtp extends OtpRow {
+  /** Milliseconds until it expires; 0 or less: expired. */
+  readonly left_ms: number;
+  /** Seconds since the request. */
+  readonly age: number;
 }
 
-/** The last code that could be verified, whatever became of it. */
-export async function lastCode(db: Db, tenantId: number, { phoneKey, purpose }: OtpPlace): Promise<OtpRow | undefined> {
-  const { rows } = await sql<OtpRow>`
-    select ${columnsOf('o')} from otps o
-    where o.tenant_id = ${tenantId} and o.phone_key = ${phoneKey} and o.purpose = ${purpose}
-      and o.state = any('{live,verified,exhausted,expired}'::text[])
-    order by o.message_id desc limit 1`.execute(db);
-  return rows[0];
-}
+const AGE = [
+  sql<number>`extract(epoch from expires_at - clock_timestamp())::float8 * 1000`.as('left_ms'),
+  sql<number>`extract(epoch from clock_timestamp() - created_at)::float8`.as('age'),
+] as const;
 
-export async function getOtp(db: Db, tenantId: number, id: string): Promise<OtpRow | undefined> {
-  const { rows } = await sql<OtpRow>`
-    select ${columnsOf('o')} from otps o where o.tenant_id = ${tenantId} and o.id = ${id}::uuid`.execute(db);
-  return rows[0];
-}
+/** The last code that was ever live and not replaced or failed. */
+export const lastCode = (db: Db, tenantId: number, { phoneKey, purpose }: OtpPlace): Promise<AgedOtp | undefined> =>
+  db
+    .selectFrom('otps')
+    .select(ROW_COLUMNS)
+    .select(AGE)
+    .where('tenant_id', '=', tenantId)
+    .where('phone_key', '=', phoneKey)
+    .where('purpose', '=', purpose)
+    .where('state', 'in', ['live', 'verified', 'exhausted', 'expired'])
+    .orderBy('message_id', 'desc')
+    .limit(1)
+    .$narrowType<State>()
+    .executeTakeFirst();
+
+export const getOtp = (db: Db, tenantId: number, id: string): Promise<AgedOtp | undefined> =>
+  db
+    .selectFrom('otps')
+    .select(ROW_COLUMNS)
+    .select(AGE)
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', id)
+    .$narrowType<State>()
+    .executeTakeFirst();
+
+/** The message that was accepted under an idempotency key; undefined also if it was deleted with its contact. */
+export const findAcceptedMessage = (
+  db: Db,
+  tenantId: number,
+  operation: string,
+  key: string,
+): Promise<MessageOfContact | undefined> =>
+  db
+    .selectFrom('idempotency_keys as k')
+    .innerJoin('messages as m', join =>
+      join.onRef('m.tenant_id', '=', 'k.tenant_id').on('m.id', '=', sql<string>`(k.result->>'id')::uuid`),
+    )
+    .select(['m.id', 'm.contact_id as contactId'])
+    .where('k.tenant_id', '=', tenantId)
+    .where('k.operation', '=', operation)
+    .where('k.key', '=', key)
+    .executeTakeFirst();

@@ -1,11 +1,12 @@
-import type { Context } from '../../context.ts';
-import { callerOf } from '../caller.ts';
-import type { ListArgs, Page } from '../lists/list.ts';
+import type { ListArgs } from '../../core/list-args.ts';
+import { requireFeature } from '../../core/plan-features.ts';
+import { callerOf } from '../../core/principal.ts';
+import type { Page } from '../../database/list.ts';
+import type { Context } from '../../schema/context.ts';
 import { templatePage } from '../templates/list.ts';
 import { APPROVED, type TemplateRow } from '../templates/template.ts';
-import { requireFeature } from '../tenants/feature.ts';
 
-/** The templates that can carry a code. @throws FEATURE_NOT_AVAILABLE */
+/** Approved authentication templates. @throws FEATURE_NOT_AVAILABLE */
 export async function authenticationTemplates(context: Context, args: ListArgs): Promise<Page<TemplateRow>> {
   requireFeature(callerOf(context).tenant, 'otp');
   const filter = args.filter ?? {};
@@ -13,14 +14,14 @@ export async function authenticationTemplates(context: Context, args: ListArgs):
     ...args,
     filter: {
       ...filter,
-      category: only('AUTHENTICATION', filter['category']),
-      status: only(APPROVED, filter['status']),
+      category: restrictTo('AUTHENTICATION', filter['category']),
+      status: restrictTo(APPROVED, filter['status']),
     },
   });
 }
 
-/** What was asked for, and this word alone. */
-function only(word: string, asked: unknown): object {
-  const comparison = (asked ?? {}) as { readonly in?: readonly string[] | null };
-  return { ...comparison, in: (comparison.in ?? [word]).filter(given => given === word) };
+/** Restricts a filter to one value. */
+function restrictTo(value: string, filter: unknown): object {
+  const comparison = (filter ?? {}) as { readonly in?: readonly string[] | null };
+  return { ...comparison, in: (comparison.in ?? [value]).filter(given => given === value) };
 }

@@ -1,16 +1,17 @@
-import type { Context } from '../../context.ts';
-import { FieldErrorList } from '../../errors.ts';
-import { append, type NewEvent } from '../../events.ts';
-import type { Db } from '../../platform/database.ts';
-import { callerOf } from '../caller.ts';
-import { once } from '../idempotency/once.ts';
-import { requireFeature } from '../tenants/feature.ts';
-import { capRefusal, verifyCaps, windowStart } from './caps.ts';
-import { addFailure, readUse, takeVerification } from './caps-store.ts';
-import { codeFault, codeOf, isSameMac, macOf } from './code.ts';
+import { FieldErrorList } from '../../core/errors.ts';
+import type { NewEvent } from '../../core/events.ts';
+import { requireFeature } from '../../core/plan-features.ts';
+import { callerOf } from '../../core/principal.ts';
+import type { Db } from '../../database/database.ts';
+import { append } from '../../events/append.ts';
+import type { Context } from '../../schema/context.ts';
+import { once } from '../tenancy/idempotency/once.ts';
+import { addFailure, readUse, takeVerification } from './caps.sql.ts';
+import { capRefusal, verifyCaps } from './caps.ts';
+import { codeFault, codeOf, isMacOf } from './code.ts';
 import { attemptsRemaining, MAX_ATTEMPTS, type OtpRow, publicOtp } from './otp.ts';
 import { readPlace } from './request.ts';
-import { countAttempt, endLive, lastCode } from './store.ts';
+import { type AgedOtp, countAttempt, endLive, lastCode } from './store.ts';
 
 export interface VerifyOtpInput {
   readonly phone: string;
@@ -19,7 +20,7 @@ export interface VerifyOtpInput {
   readonly idempotencyKey?: string | null | undefined;
 }
 
-/** Why a code did not verify. */
+/** Why a code was not verified. */
 export const REASONS = ['OTP_NOT_FOUND', 'OTP_EXPIRED', 'INVALID_CODE', 'MAX_ATTEMPTS_EXCEEDED'] as const;
 export type Reason = (typeof REASONS)[number];
 
@@ -32,23 +33,23 @@ export interface Verification {
   readonly verified_at: string | null;
 }
 
-/** What stands for the HMAC of a code that does not exist: no code has it. */
+/** Placeholder HMAC if there is no code; no code matches it. */
 const NO_MAC = new Uint8Array(32);
 
 /**
- * Says whether a code is the live one of a phone number and purpose, and uses it up when it is.
+ * Checks a code against the live one of a phone number and purpose, and consumes it on success.
  *
- * One transaction, which begins by counting the verification at the number's row: the row stays locked, so that verifications
- * of one number come one after the other, whatever process they run in. The try is counted before anything is compared, and
- * an answer is only given once all of it is committed: nobody learns of a guess that was not counted.
+ * Runs in one transaction that first counts the attempt on the number's row. The row stays locked, so that verifications of one
+ * number are serialized across processes. The attempt is counted before the comparison, and the result is returned only after the
+ * commit: every guess whose result is visible has been counted.
  *
- * A number that has no code goes the same way, HMAC and comparison included. A repetition with its idempotency key is told
- * again what the first request was, and counts as no try: whoever lost the answer must not lose the login.
+ * Numbers without a code take the same path, including HMAC and comparison, so that timing reveals nothing. A repetition with its
+ * idempotency key returns the first result and does not count as an attempt, so that a lost response does not cost the login.
  *
- * @throws VALIDATION_ERROR, FEATURE_NOT_AVAILABLE; RATE_LIMIT_EXCEEDED with retry_after, which counts as no try
+ * @throws VALIDATION_ERROR, FEATURE_NOT_AVAILABLE; RATE_LIMIT_EXCEEDED with retry_after, which does not count as an attempt
  */
 export async function verifyOtp(context: Context, input: VerifyOtpInput): Promise<Verification> {
-  const { clock, config, secrets, signals } = context;
+  const { config, secrets, signals } = context;
   const { tenant } = callerOf(context);
   requireFeature(tenant, 'otp');
   const errors = new FieldErrorList();
@@ -58,24 +59,20 @@ export async function verifyOtp(context: Context, input: VerifyOtpInput): Promis
   if (fault !== undefined) errors.add('code', fault);
   errors.throwIfAny();
 
-  const now = clock.now();
-  const nowIso = new Date(now).toISOString();
   const caps = verifyCaps(config.otp);
-  const windowOf = (cap: (typeof caps)[keyof typeof caps]) => ({ since: windowStart(now, cap), max: cap.max });
-  const [verifications, failures] = [windowOf(caps.verifications), windowOf(caps.failures)];
   const verify = async (trx: Db): Promise<Outcome> => {
-    if (!(await takeVerification(trx, tenant.id, place.phoneKey, nowIso, verifications, failures)))
-      throw capRefusal(Object.values(caps), await readUse(trx, tenant.id, place.phoneKey), now);
-    const tried = await countAttempt(trx, tenant.id, place, nowIso);
-    const code = tried ?? (await lastCode(trx, tenant.id, place));
-    const mac = macOf(secrets, tenant.id, place, code?.id ?? '', given);
-    const isRight = isSameMac(mac, code?.mac ?? NO_MAC);
-    if (tried) return isRight ? succeed(trx, tenant.id, tried, nowIso) : fail(trx, tenant.id, tried, nowIso);
-    return refuse(trx, tenant.id, code, nowIso);
+    if (!(await takeVerification(trx, tenant.id, place.phoneKey, caps.verifications, caps.failures)))
+      throw capRefusal(Object.values(caps), await readUse(trx, tenant.id, place.phoneKey));
+    const tried = await countAttempt(trx, tenant.id, place);
+    const last = tried ? undefined : await lastCode(trx, tenant.id, place);
+    const code = tried ?? last;
+    const isRight = isMacOf(code?.mac ?? NO_MAC, secrets, tenant.id, place, code?.id ?? '', given);
+    if (tried) return isRight ? succeed(trx, tenant.id, tried) : fail(trx, tenant.id, tried);
+    return refuse(trx, tenant.id, last);
   };
   const keyed = { operation: 'verifyOtp', key: input.idempotencyKey, input };
   const verification = await once<Verification>(context, keyed, {
-    run: async trx => told(place, await verify(trx)),
+    run: async trx => resultOf(place, await verify(trx)),
     store: answer => answer,
     again: async stored => stored as Verification,
   });
@@ -83,7 +80,7 @@ export async function verifyOtp(context: Context, input: VerifyOtpInput): Promis
   return verification;
 }
 
-const told = ({ phone, purpose }: ReturnType<typeof readPlace>, { reason, otp }: Outcome): Verification => ({
+const resultOf = ({ phone, purpose }: ReturnType<typeof readPlace>, { reason, otp }: Outcome): Verification => ({
   phone,
   purpose,
   verified: reason === null,
@@ -93,38 +90,36 @@ const told = ({ phone, purpose }: ReturnType<typeof readPlace>, { reason, otp }:
 });
 
 interface Outcome {
-  /** Null: it verified. */
+  /** Null: verified. */
   readonly reason: Reason | null;
   readonly otp: OtpRow | undefined;
 }
 
-async function succeed(trx: Db, tenantId: number, tried: OtpRow, nowIso: string): Promise<Outcome> {
-  const otp = await endLive(trx, tenantId, tried.id, 'verified', nowIso);
+async function succeed(trx: Db, tenantId: number, tried: OtpRow): Promise<Outcome> {
+  const otp = await endLive(trx, tenantId, tried.id, 'verified');
   if (!otp) return { reason: 'OTP_NOT_FOUND', otp };
   await append(trx, tenantId, [{ type: 'otp.verified', payload: { otp: publicOtp(otp) } }]);
   return { reason: null, otp };
 }
 
-async function fail(trx: Db, tenantId: number, tried: OtpRow, nowIso: string): Promise<Outcome> {
-  await addFailure(trx, tenantId, tried.phone_key, nowIso);
-  const ended =
-    tried.attempts >= MAX_ATTEMPTS ? await endLive(trx, tenantId, tried.id, 'exhausted', nowIso) : undefined;
+async function fail(trx: Db, tenantId: number, tried: OtpRow): Promise<Outcome> {
+  await addFailure(trx, tenantId, tried.phone_key);
+  const ended = tried.attempts >= MAX_ATTEMPTS ? await endLive(trx, tenantId, tried.id, 'exhausted') : undefined;
   const otp = ended ?? tried;
   await append(trx, tenantId, [failed(otp, 'INVALID_CODE')]);
   return { reason: 'INVALID_CODE', otp };
 }
 
-async function refuse(trx: Db, tenantId: number, code: OtpRow | undefined, nowIso: string): Promise<Outcome> {
-  const reason = whyNot(code, nowIso);
+async function refuse(trx: Db, tenantId: number, code: AgedOtp | undefined): Promise<Outcome> {
+  const reason = refusalOf(code);
   if (code && reason === 'MAX_ATTEMPTS_EXCEEDED') await append(trx, tenantId, [failed(code, reason)]);
   return { reason, otp: code };
 }
 
-/** Why the last code of a number cannot even be tried. */
-function whyNot(code: OtpRow | undefined, nowIso: string): Reason {
+/** Why the number has no code that can be verified. */
+function refusalOf(code: AgedOtp | undefined): Reason {
   if (!code || code.state === 'verified') return 'OTP_NOT_FOUND';
-  // The job that ends codes may run on a machine whose clock is ahead of ours.
-  if (code.state === 'expired' || code.expires_at <= nowIso) return 'OTP_EXPIRED';
+  if (code.state === 'expired' || code.left_ms <= 0) return 'OTP_EXPIRED';
   return code.state === 'exhausted' ? 'MAX_ATTEMPTS_EXCEEDED' : 'OTP_NOT_FOUND';
 }
 

@@ -1,24 +1,24 @@
-import type { Context } from '../../context.ts';
-import { append } from '../../events.ts';
-import { callerOf } from '../caller.ts';
+import { requireFeature } from '../../core/plan-features.ts';
+import { callerOf } from '../../core/principal.ts';
+import { append } from '../../events/append.ts';
+import type { Context } from '../../schema/context.ts';
 import { credentialsOf } from '../channels/credentials.ts';
-import { requireFeature } from '../tenants/feature.ts';
-import { eventsOf } from './changes.ts';
+import { requireAccount } from './accounts.ts';
 import { checkDefinition, type DefinitionInput } from './definition.ts';
+import { changeEvents } from './events.ts';
 import { templateOf } from './find.ts';
-import { networkRefusal } from './network-refusal.ts';
-import { sourceOf } from './source-of.ts';
 import { insertTemplate } from './store.ts';
+import { networkRefusal } from './sync/network-refusal.ts';
 import type { TemplateRow } from './template.ts';
 
 export interface CreateTemplateInput extends DefinitionInput {
-  /** Whose business account gets it. */
+  /** The channel whose business account gets the template; undefined: the default channel. */
   readonly channelId: number | undefined;
 }
 
 /**
- * Submits a template to the network, which reviews it: `PENDING` becomes `APPROVED` or `REJECTED`, told by an event. The
- * network has it before our row stands; should we die in between, the next sync finds it.
+ * Submits a template to the network for review; an event reports when `PENDING` becomes `APPROVED` or `REJECTED`. The network
+ * has the template before the row is written; if the process dies in between, the next sync inserts it.
  * @throws VALIDATION_ERROR by field, FEATURE_NOT_AVAILABLE, NOT_FOUND (channel), MESSAGING_NOT_CONFIGURED, SERVICE_UNAVAILABLE
  */
 export async function createTemplate(
@@ -28,9 +28,9 @@ export async function createTemplate(
   const { tenant } = callerOf(context);
   requireFeature(tenant, 'templates');
   const definition = checkDefinition(input);
-  const account = await sourceOf(context.db.write, tenant.id, channelId);
+  const account = await requireAccount(context.db.write, tenant.id, channelId);
   const credentials = await credentialsOf(context, tenant.id, account.channel_id);
-  if (!credentials) throw new Error('a channel that was just read is gone');
+  if (!credentials) throw new Error(`Channel ${account.channel_id} has no credentials.`);
   const submitted = await context.network.createTemplate(credentials, definition).catch((error: unknown) => {
     throw networkRefusal(error, 'components');
   });
@@ -46,10 +46,10 @@ export async function createTemplate(
       quality: null,
       components: definition.components,
     });
-    if (created) await append(trx, tenant.id, eventsOf([{ row: created, previous: null }]));
+    if (created) await append(trx, tenant.id, changeEvents([{ row: created, previous: null }]));
     return created;
   });
   context.signals.send('events');
-  // Its review may have been faster than we: a sync has read it then, with what came of it.
+  // A sync may have inserted it first, possibly already reviewed.
   return row ?? templateOf(context, submitted.id);
 }

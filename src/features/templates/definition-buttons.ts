@@ -1,9 +1,9 @@
-import type { FieldErrorList } from '../../errors.ts';
+import type { FieldErrorList } from '../../core/errors.ts';
 import type { JsonObject } from '../../platform/json.ts';
 import { isLonger } from '../../platform/text.ts';
-import { variablesOf } from './variables.ts';
+import { variablesOf } from './template.ts';
 
-/** Meta's pages on template buttons, and on authentication templates. */
+/** Limits of Meta's pages on template buttons and authentication templates. */
 const MAX_BUTTONS = 10;
 const MAX_OF: Readonly<Record<string, number>> = { URL: 2, PHONE_NUMBER: 1, QUICK_REPLY: 10, COPY_CODE: 1, OTP: 1 };
 const MAX = {
@@ -16,10 +16,10 @@ const MAX = {
   apps: 5,
 } as const;
 const SIGNATURE_HASH_LENGTH = 11;
-/** Whose text the network writes itself. */
+/** Buttons whose text the network generates. */
 const WITHOUT_TEXT = new Set(['COPY_CODE', 'OTP', 'CATALOG', 'MPM', 'SPM', 'FLOW', 'VOICE_CALL', 'CALL_REQUEST']);
 
-/** Checks the buttons of a template that is to be submitted; faults stand under `<path>.buttons.<index>.<field>`. */
+/** Validates the buttons of a template definition; errors are at `<path>.buttons.<index>.<field>`. */
 export function checkButtons(component: JsonObject, path: string, errors: FieldErrorList): void {
   const list: readonly unknown[] = Array.isArray(component['buttons']) ? component['buttons'] : [];
   const at = `${path}.buttons`;

@@ -1,24 +1,23 @@
-import { FieldErrorList } from '../../errors.ts';
+import { FieldErrorList } from '../../core/errors.ts';
 import type { TemplateDefinition } from '../../network/network.ts';
 import { asObject, type JsonObject } from '../../platform/json.ts';
-import { isLonger, isStorable } from '../../platform/text.ts';
+import { isLonger, isStorable, UNSTORABLE } from '../../platform/text.ts';
 import { checkButtons } from './definition-buttons.ts';
-import { languageOf } from './template.ts';
-import { variablesOf } from './variables.ts';
+import { languageOf, variablesOf } from './template.ts';
 
 export type DefinitionInput = Omit<TemplateDefinition, 'components'> & { readonly components: readonly unknown[] };
 
-/** Lengths and counts of a template: Meta's pages on template components. */
+/** Limits of Meta's pages on template components. */
 const MAX = { name: 512, headerText: 60, headerVariables: 1, body: 1_024, footer: 60 } as const;
 const CODE_MINUTES = { min: 1, max: 90 } as const;
-/** What a template has once at the most. Other components (carousels, limited-time offers) are the network's to check. */
+/** Components that may occur once. Others (carousels, limited-time offers) are validated by the network. */
 const ONCE = ['HEADER', 'BODY', 'FOOTER', 'BUTTONS'];
 
 /**
- * Checks a template before it is submitted, so that its author learns of all faults at once and by their places, and no
- * attempt is lost on one of the hundred an hour that the network allows.
+ * Validates a template before it is submitted, so that all errors are reported at once and by field, and no invalid request
+ * counts against the network's limit of 100 templates an hour.
  *
- * @returns the definition with its words as the network writes them
+ * @returns the definition with language and component types in the network's format
  * @throws VALIDATION_ERROR with paths such as `components.1.text`
  */
 export function checkDefinition(input: DefinitionInput): TemplateDefinition {
@@ -37,19 +36,19 @@ export function checkDefinition(input: DefinitionInput): TemplateDefinition {
     return type === '' ? [] : { path: `components.${index}`, component: { ...component, type } };
   });
   if (!isStorable(JSON.stringify(input.components).replace(/\\u(0000|d[89a-f])/gi, '\0')))
-    errors.add('components', 'May not contain the character U+0000 or half of a surrogate pair.');
+    errors.add('components', UNSTORABLE);
   for (const type of ONCE) {
     const many = components.filter(({ component }) => component.type === type);
     if (many.length > 1) errors.add(many[1]?.path ?? 'components', `There can be only one ${type}.`);
   }
   if (!components.some(({ component }) => component.type === 'BODY')) errors.add('components', 'Must hold a BODY.');
   const definition = { ...input, name, language, components: components.map(({ component }) => component) };
-  for (const { path, component } of components) check(component, path, definition, errors);
+  for (const { path, component } of components) checkComponent(component, path, definition, errors);
   errors.throwIfAny();
   return definition;
 }
 
-function check(
+function checkComponent(
   component: JsonObject,
   path: string,
   { category, parameterFormat }: Pick<TemplateDefinition, 'category' | 'parameterFormat'>,
@@ -106,7 +105,7 @@ function checkText(component: JsonObject, path: string, max: number, errors: Fie
   return text;
 }
 
-/** Numbered variables are 1, 2, 3, … without a gap, named ones small letters and underscores. */
+/** Numbered variables must be 1, 2, 3, … without a gap; named ones lower-case letters and underscores. */
 function checkVariables(
   text: string,
   field: string,

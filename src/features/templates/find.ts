@@ -1,13 +1,13 @@
-import type { Context } from '../../context.ts';
-import { notFound } from '../../errors.ts';
-import { decodeGlobalId, numericId } from '../../global-ids.ts';
-import { tenantOf } from '../caller.ts';
+import { notFound } from '../../core/errors.ts';
+import { decodeGlobalId, numericId } from '../../core/global-ids.ts';
+import { tenantOf } from '../../core/principal.ts';
+import type { Context } from '../../schema/context.ts';
 import { findTemplate, getTemplates } from './store.ts';
 import type { TemplateRow } from './template.ts';
 
 /**
- * A template by global id, by the network's id or by databaseId. The network's ids have fifteen digits and more: what ours
- * will not reach is no question of which one is meant.
+ * Finds a template by global id, by the network's id or by databaseId. The last two do not collide: the network's ids have at
+ * least fifteen digits.
  * @throws NOT_FOUND
  */
 export async function templateOf(context: Context, id: string): Promise<TemplateRow> {

@@ -1,7 +1,8 @@
-import type { Context } from '../../context.ts';
-import { tenantOf } from '../caller.ts';
-import { countList } from '../lists/count.ts';
-import { type ListArgs, type ListDefinition, listStatement, Page } from '../lists/list.ts';
+import type { ListArgs } from '../../core/list-args.ts';
+import { tenantOf } from '../../core/principal.ts';
+import { type ListDefinition, listStatement, Page } from '../../database/list.ts';
+import { countList } from '../../database/page.ts';
+import type { Context } from '../../schema/context.ts';
 import { listTemplates } from './store.ts';
 import type { TemplateRow } from './template.ts';
 
@@ -28,7 +29,7 @@ const TEMPLATES: ListDefinition = {
   search: pattern => `t.search_text like ${pattern}`,
 };
 
-/** One page of templates, by name where nothing else is asked. */
+/** One page of templates, by default in the order of their names. */
 export async function templatePage(context: Context, args: ListArgs): Promise<Page<TemplateRow>> {
   const statement = listStatement(TEMPLATES, tenantOf(context), args);
   const rows = await listTemplates(context.db.read, statement);

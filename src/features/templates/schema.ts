@@ -1,14 +1,14 @@
-import { builder } from '../../builder.ts';
-import { inputId, optionalInputId } from '../../global-ids.ts';
-import { tenantOf } from '../caller.ts';
-import { connectionOf, DateTimeFilter, listArgs, orderOf, StringFilter } from '../lists/schema.ts';
+import { inputId, optionalInputId } from '../../core/global-ids.ts';
+import { tenantOf } from '../../core/principal.ts';
+import { builder } from '../../schema/builder.ts';
+import { connectionOf, DateTimeFilter, listArgs, orderOf, StringFilter } from '../../schema/lists.ts';
 import { createTemplate } from './create.ts';
 import { templateOf } from './find.ts';
 import { templatePage } from './list.ts';
 import { removeTemplate } from './remove.ts';
 import { getTemplates } from './store.ts';
-import type { SyncCounts } from './sync.ts';
-import { syncNow } from './sync-now.ts';
+import type { SyncCounts } from './sync/sync.ts';
+import { syncNow } from './sync/sync-now.ts';
 import {
   codeExpirationOf,
   partsOf,
@@ -20,32 +20,37 @@ import {
 } from './template.ts';
 
 const PARAMETERS =
-  'Names of the values that a send gives: `1`, `2`, … or, where parameterFormat is NAMED, words such as `first_name`.';
+  'Names of the values that a send must give: `1`, `2`, … or, if `parameterFormat` is NAMED, names such as `first_name`.';
 
 const Header = builder.objectRef<TemplateHeader>('TemplateHeader').implement({
-  description: 'What stands above the text of a template.',
+  description: 'Header of a template.',
   fields: t => ({
-    format: t.exposeString('format', { description: "TEXT, IMAGE, VIDEO, DOCUMENT, LOCATION, or the network's word." }),
-    text: t.exposeString('text', { nullable: true, description: 'Of a text header, with its variable.' }),
+    format: t.exposeString('format', {
+      description: 'TEXT, IMAGE, VIDEO, DOCUMENT or LOCATION; the network may add formats.',
+    }),
+    text: t.exposeString('text', {
+      nullable: true,
+      description: 'Text of a header of format TEXT, with its variable; null for other formats.',
+    }),
     parameters: t.stringList({ description: PARAMETERS, resolve: header => [...header.parameters] }),
   }),
 });
 
 const Body = builder.objectRef<TemplateText>('TemplateBody').implement({
-  description: 'The text of a template.',
+  description: 'Body text of a template.',
   fields: t => ({
-    text: t.exposeString('text', { nullable: true, description: 'With its variables, such as `{{1}}`.' }),
+    text: t.exposeString('text', { nullable: true, description: 'Text with its variables, for example `{{1}}`.' }),
     parameters: t.stringList({ description: PARAMETERS, resolve: body => [...body.parameters] }),
   }),
 });
 
 const Footer = builder.objectRef<TemplateFooter>('TemplateFooter').implement({
-  description: 'What stands below the text of a template.',
+  description: 'Footer of a template.',
   fields: t => ({
-    text: t.exposeString('text', { nullable: true, description: 'Null where the network writes it.' }),
+    text: t.exposeString('text', { nullable: true, description: 'Text of the footer; null if the network writes it.' }),
     codeExpirationMinutes: t.exposeInt('codeExpirationMinutes', {
       nullable: true,
-      description: 'For how many minutes it says that a one-time code is good.',
+      description: 'Lifetime in minutes that the footer states for a one-time code; null if it states none.',
     }),
   }),
 });
@@ -53,14 +58,24 @@ const Footer = builder.objectRef<TemplateFooter>('TemplateFooter').implement({
 const Button = builder.objectRef<TemplateButton>('TemplateButton').implement({
   description: 'A button of a template.',
   fields: t => ({
-    index: t.exposeInt('index', { description: 'Its place, counted from 0: a send names it by this.' }),
-    type: t.exposeString('type', {
-      description: "QUICK_REPLY, URL, PHONE_NUMBER, COPY_CODE, OTP, FLOW, … : the network's word.",
+    index: t.exposeInt('index', {
+      description: 'Position of the button, starting at 0. A send refers to it by this number.',
     }),
-    text: t.exposeString('text', { nullable: true, description: 'What stands on it.' }),
-    url: t.exposeString('url', { nullable: true, description: 'Where it leads; its variable stands at the end.' }),
-    phoneNumber: t.exposeString('phoneNumber', { nullable: true, description: 'Whom it calls.' }),
-    needsParameter: t.exposeBoolean('needsParameter', { description: 'Whether a send has to give a value for it.' }),
+    type: t.exposeString('type', {
+      description: 'QUICK_REPLY, URL, PHONE_NUMBER, COPY_CODE, OTP or FLOW; the network may add types.',
+    }),
+    text: t.exposeString('text', { nullable: true, description: 'Label of the button.' }),
+    url: t.exposeString('url', {
+      nullable: true,
+      description: 'URL that the button opens, with a variable only at its end; null for other types.',
+    }),
+    phoneNumber: t.exposeString('phoneNumber', {
+      nullable: true,
+      description: 'Phone number that the button calls; null for other types.',
+    }),
+    needsParameter: t.exposeBoolean('needsParameter', {
+      description: 'Whether a send must give a value for this button.',
+    }),
   }),
 });
 
@@ -69,7 +84,7 @@ export const Template = builder.objectRef<TemplateRow>('Template');
 builder.node(Template, {
   name: 'Template',
   description:
-    'A message template of a business account, in one language. Words of the network (category, status, quality) are shown as it writes them, and it may add new ones.',
+    'A message template of a business account in one language. Category, status and quality are values of the network, which may add new ones.',
   id: { resolve: template => template.id },
   brandLoadedObjects: true,
   loadMany: async (ids, context) => {
@@ -78,81 +93,86 @@ builder.node(Template, {
     return ids.map(id => rows.find(row => row.id === Number(id)));
   },
   fields: t => ({
-    databaseId: t.field({ type: 'BigInt', description: 'Our own number for it.', resolve: template => template.id }),
-    networkId: t.exposeString('network_id', { description: "The network's id." }),
-    wabaId: t.exposeString('waba_id', { description: "The network's id of the business account." }),
-    name: t.exposeString('name', { description: 'Its name; the same name may exist in several languages.' }),
-    language: t.exposeString('language', { description: 'Such as `en` or `en_US`.' }),
+    databaseId: t.field({
+      type: 'BigInt',
+      description: 'Numeric id of the template in this gateway.',
+      resolve: template => template.id,
+    }),
+    networkId: t.exposeString('network_id', { description: 'Id of the template on the network.' }),
+    wabaId: t.exposeString('waba_id', { description: 'Id of the WhatsApp Business Account (WABA) on the network.' }),
+    name: t.exposeString('name', { description: 'Name of the template; it may exist in several languages.' }),
+    language: t.exposeString('language', { description: 'Language code, for example `en` or `en_US`.' }),
     category: t.exposeString('category', { description: 'MARKETING, UTILITY or AUTHENTICATION.' }),
     status: t.exposeString('status', {
-      description: 'Only APPROVED can be sent. Others are PENDING, REJECTED, PAUSED, DISABLED and more.',
+      description:
+        'APPROVED, PENDING, REJECTED, PAUSED, DISABLED or another value of the network. Only APPROVED templates can be sent.',
     }),
     statusReason: t.exposeString('status_reason', {
       nullable: true,
-      description: "Why it was rejected or paused: the network's word.",
+      description: "Why the template was rejected or paused, in the network's terms; null if there is no reason.",
     }),
     parameterFormat: t.exposeString('parameter_format', {
-      description: 'POSITIONAL: its variables are numbered. NAMED: they have names.',
+      description: 'POSITIONAL: variables are numbered. NAMED: variables have names.',
     }),
     quality: t.exposeString('quality', {
       nullable: true,
-      description: 'GREEN, YELLOW, RED or UNKNOWN; null where the network has not said.',
+      description: 'Quality rating GREEN, YELLOW, RED or UNKNOWN; null if the network gave none.',
     }),
     components: t.field({
       type: ['JSON'],
-      description: 'All of it, as the network writes it.',
+      description: "All components in the network's format.",
       resolve: template => [...template.components],
     }),
     header: t.field({
       type: Header,
       nullable: true,
-      description: 'What stands above its text.',
+      description: 'Header of the template; null if it has none.',
       resolve: template => partsOf(template).header,
     }),
     body: t.field({
       type: Body,
       nullable: true,
-      description: 'Its text. That of one-time codes is written by the network, which may not show its words.',
+      description: 'Body of the template. The network writes the text of one-time codes and may not disclose it.',
       resolve: template => partsOf(template).body,
     }),
     footer: t.field({
       type: Footer,
       nullable: true,
-      description: 'What stands below its text.',
+      description: 'Footer of the template; null if it has none.',
       resolve: template => partsOf(template).footer,
     }),
     buttons: t.field({
       type: [Button],
-      description: 'Its buttons in their order.',
+      description: 'Buttons of the template, in order.',
       resolve: template => [...partsOf(template).buttons],
     }),
     codeExpirationMinutes: t.int({
       nullable: true,
-      description: 'For how many minutes it says that a one-time code is good.',
+      description: 'Lifetime in minutes that the template states for a one-time code; null if it states none.',
       resolve: codeExpirationOf,
     }),
-    createdAt: t.expose('created_at', { type: 'DateTime', description: 'When we first saw it.' }),
-    updatedAt: t.expose('updated_at', { type: 'DateTime', description: 'When it was last seen to change.' }),
+    createdAt: t.expose('created_at', { type: 'DateTime', description: 'Time of the first sync.' }),
+    updatedAt: t.expose('updated_at', { type: 'DateTime', description: 'Time of the last change that a sync found.' }),
   }),
 });
 
 const Filter = builder.inputType('TemplateFilter', {
-  description: 'Which templates a list shows.',
+  description: 'Conditions for templates; all of them must hold.',
   fields: t => ({
-    name: t.field({ type: StringFilter, description: 'By name.' }),
-    language: t.field({ type: StringFilter, description: 'By language, such as `en_US`.' }),
-    category: t.field({ type: StringFilter, description: 'By category, in capitals.' }),
-    status: t.field({ type: StringFilter, description: 'By status, in capitals.' }),
-    wabaId: t.field({ type: StringFilter, description: "By the network's id of the business account." }),
-    createdAt: t.field({ type: DateTimeFilter, description: 'By when we first saw it.' }),
-    updatedAt: t.field({ type: DateTimeFilter, description: 'By when it was last seen to change.' }),
+    name: t.field({ type: StringFilter, description: 'Name of the template.' }),
+    language: t.field({ type: StringFilter, description: 'Language code, for example `en_US`.' }),
+    category: t.field({ type: StringFilter, description: 'Category in upper case, for example `MARKETING`.' }),
+    status: t.field({ type: StringFilter, description: 'Status in upper case, for example `APPROVED`.' }),
+    wabaId: t.field({ type: StringFilter, description: 'Id of the WhatsApp Business Account (WABA) on the network.' }),
+    createdAt: t.field({ type: DateTimeFilter, description: 'Time of the first sync.' }),
+    updatedAt: t.field({ type: DateTimeFilter, description: 'Time of the last change that a sync found.' }),
   }),
 });
 const Order = orderOf('Template', 'templates', {
-  ID: { value: 'id', description: 'The order in which we first saw them.' },
-  NAME: { value: 'name', description: 'The name.' },
-  CREATED_AT: { value: 'createdAt', description: 'When we first saw it.' },
-  UPDATED_AT: { value: 'updatedAt', description: 'When it was last seen to change.' },
+  ID: { value: 'id', description: 'Order of first appearance.' },
+  NAME: { value: 'name', description: 'Name of the template.' },
+  CREATED_AT: { value: 'createdAt', description: 'Time of the first sync.' },
+  UPDATED_AT: { value: 'updatedAt', description: 'Time of the last change that a sync found.' },
 });
 
 export const TemplateConnection = connectionOf('Template', Template);
@@ -162,8 +182,7 @@ export const templateArgs = () => listArgs(Filter, Order);
 builder.queryFields(t => ({
   templates: t.field({
     type: TemplateConnection,
-    description:
-      'The templates of the tenant, by name unless another order is asked for. `search` looks in names and texts.',
+    description: "Lists the tenant's templates, sorted by name by default. `search` matches names and texts.",
     authScopes: { scope: 'templates:read' },
     args: templateArgs(),
     resolve: (_root, args, context) => templatePage(context, args),
@@ -171,59 +190,63 @@ builder.queryFields(t => ({
   template: t.field({
     type: Template,
     nullable: true,
-    description: "One template, by global id, the network's id or databaseId.",
+    description: 'Returns one template. Errors: NOT_FOUND.',
     authScopes: { scope: 'templates:read' },
-    args: { id: t.arg.id({ required: true, description: "Its global id, the network's id or its databaseId." }) },
+    args: { id: t.arg.id({ required: true, description: 'Global id, databaseId or network id of the template.' }) },
     resolve: (_root, { id }, context) => templateOf(context, id),
   }),
 }));
 
 const SyncResult = builder.objectRef<SyncCounts>('SyncTemplatesResult').implement({
-  description: 'What reading the templates from the network came to.',
+  description: 'Result of a template sync.',
   fields: t => ({
-    created: t.exposeInt('created', { description: 'How many are new.' }),
-    updated: t.exposeInt('updated', { description: 'How many have changed.' }),
-    removed: t.exposeInt('removed', { description: 'How many the network has no more.' }),
-    unchanged: t.exposeInt('unchanged', { description: 'How many are as they were.' }),
-    total: t.exposeInt('total', { description: 'How many the network has.' }),
+    created: t.exposeInt('created', { description: 'Number of new templates.' }),
+    updated: t.exposeInt('updated', { description: 'Number of changed templates.' }),
+    removed: t.exposeInt('removed', { description: 'Number of templates that no longer exist on the network.' }),
+    unchanged: t.exposeInt('unchanged', { description: 'Number of unchanged templates.' }),
+    total: t.exposeInt('total', { description: 'Number of templates on the network.' }),
   }),
 });
 
 export const Category = builder.enumType('TemplateCategory', {
-  description: 'What a template is for. The network may decide on another one.',
+  description: 'Purpose of a template. The network may assign another one.',
   values: {
-    MARKETING: { description: 'Offers and news.' },
-    UTILITY: { description: 'About something that the person asked for or agreed to.' },
-    AUTHENTICATION: { description: 'One-time codes.' },
+    MARKETING: { description: 'Offers and announcements.' },
+    UTILITY: { description: 'Information about something that the recipient requested or agreed to.' },
+    AUTHENTICATION: { description: 'One-time passwords.' },
   } as const,
 });
 const ParameterFormat = builder.enumType('TemplateParameterFormat', {
-  description: 'How the variables of a template are told apart.',
+  description: 'How variables of a template are identified.',
   values: {
     POSITIONAL: { description: 'By number: `{{1}}`, `{{2}}`.' },
-    NAMED: { description: 'By name: `{{first_name}}`; small letters and underscores.' },
+    NAMED: { description: 'By name in lower case: `{{first_name}}`.' },
   } as const,
 });
 
 const CreateTemplateInput = builder.inputType('CreateTemplateInput', {
-  description: 'A template to be submitted to the network for review.',
+  description: 'A template to submit to the network for review.',
   fields: t => ({
-    name: t.string({ required: true, description: '1 to 512 small letters (a to z), digits and underscores.' }),
-    language: t.string({ required: true, description: 'Such as `en` or `en_US`.' }),
-    category: t.field({ type: Category, required: true, description: 'What it is for.' }),
+    name: t.string({ required: true, description: 'Name: 1 to 512 characters (a to z, 0 to 9, underscore).' }),
+    language: t.string({ required: true, description: 'Language code, for example `en` or `en_US`.' }),
+    category: t.field({
+      type: Category,
+      required: true,
+      description: 'Purpose of the template, reviewed by the network.',
+    }),
     parameterFormat: t.field({
       type: ParameterFormat,
       required: true,
       defaultValue: 'POSITIONAL',
-      description: 'How its variables are told apart.',
+      description: 'Whether variables are numbered or named.',
     }),
     components: t.field({
       type: ['JSON'],
       required: true,
       description:
-        'HEADER (text of at most 60 characters with one variable, or a format), BODY (required, at most 1024 characters), FOOTER (at most 60 characters), BUTTONS (at most 10), as the network writes them: what `Template.components` shows of another template fits here.',
+        "Components in the network's format, as in `Template.components`: HEADER (text of at most 60 characters with one variable, or a format), BODY (required, at most 1024 characters), FOOTER (at most 60 characters), BUTTONS (at most 10).",
     }),
-    channelId: t.id({ description: 'A channel of the business account; the default one when nothing is said.' }),
+    channelId: t.id({ description: "Channel of the business account. Default: the tenant's default channel." }),
   }),
 });
 
@@ -231,10 +254,12 @@ builder.mutationFields(t => ({
   syncTemplates: t.field({
     type: SyncResult,
     description:
-      'Reads the templates from the network now, every page of them. It is done by itself every hour, when a channel is connected, and when the network tells of a template that is not known.',
+      'Reads all templates from the network now. This also happens every hour, when a channel is connected, and when the network reports an unknown template.',
     authScopes: { scope: 'templates:sync' },
     args: {
-      channelId: t.arg.id({ description: "Only of this channel's business account; of all when nothing is said." }),
+      channelId: t.arg.id({
+        description: 'Reads only the business account of this channel. Default: all accounts of the tenant.',
+      }),
     },
     resolve: (_root, { channelId }, context) =>
       syncNow(context, channelId == null ? undefined : inputId('Channel', channelId, 'channelId')),
@@ -242,9 +267,9 @@ builder.mutationFields(t => ({
   createTemplate: t.field({
     type: Template,
     description:
-      'Submits a template to the network. It is PENDING until the network has reviewed it; `template.status_changed` tells how that went.',
+      'Submits a template to the network for review. It is PENDING until an event `template.status_changed` reports the result. Errors: VALIDATION_ERROR, MESSAGING_NOT_CONFIGURED, FEATURE_NOT_AVAILABLE.',
     authScopes: { scope: 'templates:write' },
-    args: { input: t.arg({ type: CreateTemplateInput, required: true, description: 'What it is to be.' }) },
+    args: { input: t.arg({ type: CreateTemplateInput, required: true, description: 'The template to submit.' }) },
     resolve: (_root, { input }, context) =>
       createTemplate(context, {
         ...input,
@@ -254,9 +279,9 @@ builder.mutationFields(t => ({
   deleteTemplate: t.field({
     type: Template,
     description:
-      'Takes a template away from the network, in this language alone. Its name cannot be used again for 30 days. Answers what it was.',
+      'Deletes a template in one language from the network and returns its last state. The name cannot be reused for 30 days. Errors: NOT_FOUND.',
     authScopes: { scope: 'templates:write' },
-    args: { id: t.arg.id({ required: true, description: 'Its global id or databaseId.' }) },
+    args: { id: t.arg.id({ required: true, description: 'Global id or databaseId of the template.' }) },
     resolve: (_root, { id }, context) => removeTemplate(context, id),
   }),
 }));

@@ -1,7 +1,6 @@
 import { asList, asObject, type JsonObject } from '../../platform/json.ts';
-import { variablesOf } from './variables.ts';
 
-/** A template as tables, events and webhooks have it. Status, category and quality are the network's own words. */
+/** A template as stored and published. Status, category and quality have the network's values. */
 export interface PublicTemplate {
   readonly id: number;
   readonly waba_id: string;
@@ -40,7 +39,7 @@ export const TEMPLATE_COLUMNS = [
 /** Only a template in this state can be sent. */
 export const APPROVED = 'APPROVED';
 
-/** What a template is made of, read from its components. */
+/** The parsed components of a template. */
 export interface TemplateParts {
   readonly header: TemplateHeader | null;
   readonly body: TemplateText | null;
@@ -50,12 +49,12 @@ export interface TemplateParts {
 
 export interface TemplateText {
   readonly text: string | null;
-  /** Names of the values that a send gives: `1`, `2` or `first_name`. */
+  /** Names of the variables: `1`, `2` or `first_name`. */
   readonly parameters: readonly string[];
 }
 
 export interface TemplateHeader extends TemplateText {
-  /** TEXT, IMAGE, VIDEO, DOCUMENT, LOCATION or what the network may add. */
+  /** TEXT, IMAGE, VIDEO, DOCUMENT, LOCATION, or a newer format of the network. */
   readonly format: string;
 }
 
@@ -65,26 +64,26 @@ export interface TemplateFooter {
 }
 
 export interface TemplateButton {
-  /** Its place, counted from 0: what a send names it by. */
+  /** Position from 0, by which a send refers to the button. */
   readonly index: number;
   /** QUICK_REPLY, URL, PHONE_NUMBER, COPY_CODE, OTP, FLOW, … */
   readonly type: string;
   readonly text: string | null;
   readonly url: string | null;
   readonly phoneNumber: string | null;
-  /** Whether a send has to give its value: the end of the address, the coupon code, the one-time code. */
+  /** Whether a send needs a value for it: the end of the URL, the coupon code, the one-time code. */
   readonly needsParameter: boolean;
 }
 
-/** The network writes the texts of one-time code templates itself, and may not show them. */
+/** The network generates the text of one-time-code templates, and may not return it. */
 const CODE_BODY = '*{{1}}* is your verification code.';
 
 export function partsOf({ category, components }: Pick<PublicTemplate, 'category' | 'components'>): TemplateParts {
-  const find = (type: string) => components.find(component => word(component['type']) === type);
+  const find = (type: string) => components.find(component => keyword(component['type']) === type);
   const isCode = category === 'AUTHENTICATION';
   const [header, body, footer, buttons] = [find('HEADER'), find('BODY'), find('FOOTER'), find('BUTTONS')];
   return {
-    header: header ? { format: word(header['format']) || 'TEXT', ...textOf(header) } : null,
+    header: header ? { format: keyword(header['format']) || 'TEXT', ...textOf(header) } : null,
     body: body ? textOf(isCode ? { ...body, text: body['text'] ?? CODE_BODY } : body) : null,
     footer: footer ? { text: string(footer['text']), codeExpirationMinutes: minutes(footer) } : null,
     buttons: asList(buttons?.['buttons']).map(readButton),
@@ -98,7 +97,7 @@ const textOf = (component: JsonObject): TemplateText => {
 
 function readButton(value: unknown, index: number): TemplateButton {
   const button = asObject(value) ?? {};
-  const [type, url] = [word(button['type']), string(button['url'])];
+  const [type, url] = [keyword(button['type']), string(button['url'])];
   return {
     index,
     type,
@@ -110,7 +109,7 @@ function readButton(value: unknown, index: number): TemplateButton {
   };
 }
 
-/** Minutes for which the network shows a one-time code; null where the template says nothing of it. */
+/** The expiry in minutes that the footer shows for a one-time code; null if the template has none. */
 export const codeExpirationOf = (template: Pick<PublicTemplate, 'category' | 'components'>): number | null =>
   partsOf(template).footer?.codeExpirationMinutes ?? null;
 
@@ -119,10 +118,23 @@ const minutes = (footer: JsonObject): number | null => {
   return Number.isInteger(value) ? value : null;
 };
 
-/** The network writes its words in capitals, and takes them in small letters as well. */
-const word = (value: unknown): string => (typeof value === 'string' ? value.toUpperCase() : '');
+/** The network returns its keywords in upper case and accepts them in any case. */
+const keyword = (value: unknown): string => (typeof value === 'string' ? value.toUpperCase() : '');
 
 const string = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
-/** `en-US` as the network's API has it. */
+/** Converts a language tag to the network's format: `en-US` becomes `en_US`. */
 export const languageOf = (text: string): string => text.trim().replaceAll('-', '_');
+
+/** A variable of a template: `{{1}}` or `{{first_name}}`. */
+const VARIABLE = /\{\{\s*(\w+)\s*\}\}/g;
+
+/** The distinct variables of a text: numbered ones in ascending order, as the network expects values; named ones by appearance. */
+export function variablesOf(text: string): string[] {
+  const names = [...new Set([...text.matchAll(VARIABLE)].map(match => match[1] ?? ''))];
+  return names.every(name => /^\d+$/.test(name)) ? names.sort((a, b) => Number(a) - Number(b)) : names;
+}
+
+/** Replaces variables by values. Values are not searched for variables; a variable without a value stays. */
+export const fill = (text: string, values: ReadonlyMap<string, string>): string =>
+  text.replace(VARIABLE, (whole, name: string) => values.get(name) ?? whole);

@@ -1,6 +1,6 @@
-import { builder } from '../../builder.ts';
-import { numericId } from '../../global-ids.ts';
-import { tenantOf } from '../caller.ts';
+import { numericId } from '../../core/global-ids.ts';
+import { tenantOf } from '../../core/principal.ts';
+import { builder, IDEMPOTENCY_KEY } from '../../schema/builder.ts';
 import {
   BooleanFilter,
   connectionOf,
@@ -9,34 +9,36 @@ import {
   listArgs,
   orderOf,
   StringFilter,
-} from '../lists/schema.ts';
-import { type CreatedEndpoint, createEndpoint } from './create.ts';
-import { DISABLED_REASONS, type EndpointRow, MAX_ENDPOINTS } from './endpoint.ts';
-import { getEndpoints } from './endpoints-store.ts';
-import { findEndpoint } from './find.ts';
-import { endpointPage } from './list.ts';
-import { removeEndpoint } from './remove.ts';
-import { OVERLAP_HOURS, type RotatedSecret, rotateSecret } from './rotate.ts';
-import { changeEndpoint } from './update.ts';
-
-export const KEY = 'Makes a repeated request the same one for 24 hours (at most 255 characters).';
+} from '../../schema/lists.ts';
+import { changeEndpoint, OVERLAP_HOURS, type RotatedSecret, removeEndpoint, rotateSecret } from './endpoints/change.ts';
+import { type CreatedEndpoint, createEndpoint } from './endpoints/create.ts';
+import { DISABLED_REASONS, type EndpointRow, MAX_ENDPOINTS } from './endpoints/endpoint.ts';
+import { findEndpoint } from './endpoints/find.ts';
+import { endpointPage } from './endpoints/list.ts';
+import { getEndpoints } from './endpoints/store.ts';
 
 const Format = builder.enumType('WebhookFormat', {
-  description: 'What the body of a delivery looks like.',
+  description: 'Format of the body of a delivery.',
   values: {
     STANDARD: { value: 'standard', description: 'Standard Webhooks: `type`, `timestamp`, `data`.' },
-    N8N: { value: 'n8n', description: 'One shape for all resources, with what changed: for workflow tools.' },
-    LEGACY: { value: 'legacy', description: '`event`, `model`, `data`, `original`: for receivers of version 1.' },
+    N8N: {
+      value: 'n8n',
+      description: 'The same structure for all resources, with changed fields, for workflow tools.',
+    },
+    LEGACY: {
+      value: 'legacy',
+      description: 'Body with `event`, `model`, `data` and `original`, for receivers written for version 1.',
+    },
   } as const,
 });
 
 const REASON_WORDS = {
-  by_hand: 'Somebody disabled it.',
-  gone: 'It answered 410 Gone.',
-  failing: 'Every attempt of 5 days failed.',
+  by_hand: 'Disabled by a user.',
+  gone: 'The endpoint responded with 410 Gone.',
+  failing: 'All attempts of the last 5 days failed.',
 } as const satisfies Record<(typeof DISABLED_REASONS)[number], string>;
 const DisabledReason = builder.enumType('WebhookDisabledReason', {
-  description: 'Why nothing is delivered to an endpoint.',
+  description: 'Why an endpoint was disabled.',
   values: Object.fromEntries(
     DISABLED_REASONS.map(value => [value.toUpperCase(), { value, description: REASON_WORDS[value] }]),
   ),
@@ -46,7 +48,8 @@ export const WebhookEndpoint = builder.objectRef<EndpointRow>('WebhookEndpoint')
 
 builder.node(WebhookEndpoint, {
   name: 'WebhookEndpoint',
-  description: 'An address to which events are delivered. Its secrets are shown when they are made, and never again.',
+  description:
+    'A URL to which events are delivered. Its signing secret is returned only when it is created or rotated.',
   id: { resolve: endpoint => endpoint.id },
   brandLoadedObjects: true,
   loadMany: async (ids, context) => {
@@ -55,64 +58,75 @@ builder.node(WebhookEndpoint, {
     return ids.map(id => rows.find(row => row.id === Number(id)));
   },
   fields: t => ({
-    databaseId: t.field({ type: 'BigInt', description: 'Our own number for it.', resolve: endpoint => endpoint.id }),
-    url: t.exposeString('url', { description: 'Where events are posted to.' }),
+    databaseId: t.field({
+      type: 'BigInt',
+      description: 'Numeric id of the endpoint.',
+      resolve: endpoint => endpoint.id,
+    }),
+    url: t.exposeString('url', { description: 'URL to which events are posted.' }),
     events: t.field({
       type: ['EventType'],
-      description: 'The types and patterns (`message.*`, `*`) that are delivered.',
+      description: 'Event types and patterns (`message.*`, `*`) that are delivered.',
       resolve: endpoint => [...endpoint.events],
     }),
-    format: t.field({ type: Format, description: 'What a body looks like.', resolve: endpoint => endpoint.format }),
-    description: t.exposeString('description', { nullable: true, description: 'What it is for.' }),
+    format: t.field({ type: Format, description: 'Format of the body.', resolve: endpoint => endpoint.format }),
+    description: t.exposeString('description', {
+      nullable: true,
+      description: 'Purpose of the endpoint; null if not set.',
+    }),
     headerNames: t.stringList({
-      description: 'Names of the headers that are sent besides; their values are never shown.',
+      description: 'Names of the additional headers. Their values are not returned.',
       resolve: endpoint => [...endpoint.header_names],
     }),
     isEnabled: t.exposeBoolean('enabled', { description: 'Whether events are delivered.' }),
     disabledReason: t.field({
       type: DisabledReason,
       nullable: true,
-      description: 'Why it is disabled.',
+      description: 'Why the endpoint is disabled; null if it is enabled.',
       resolve: endpoint => endpoint.disabled_reason,
     }),
-    disabledAt: t.expose('disabled_at', { type: 'DateTime', nullable: true, description: 'When it was disabled.' }),
+    disabledAt: t.expose('disabled_at', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Time at which the endpoint was disabled; null if it is enabled.',
+    }),
     failingSince: t.expose('failing_since', {
       type: 'DateTime',
       nullable: true,
-      description: 'When the first attempt failed since the last that did not; null: it works.',
+      description: 'Time of the first failure since the last successful attempt; null if the last attempt succeeded.',
     }),
     previousSecretUntil: t.expose('previous_secret_until', {
       type: 'DateTime',
       nullable: true,
-      description: 'Until when the secret before the present one signs too.',
+      description: 'Time until which deliveries are also signed with the previous secret; null if there is none.',
     }),
-    createdAt: t.expose('created_at', { type: 'DateTime', description: 'When it was made.' }),
-    updatedAt: t.expose('updated_at', { type: 'DateTime', description: 'When it was last changed by somebody.' }),
+    createdAt: t.expose('created_at', { type: 'DateTime', description: 'Time of creation.' }),
+    updatedAt: t.expose('updated_at', { type: 'DateTime', description: 'Time of the last change of its settings.' }),
   }),
 });
 
 const Filter = builder.inputType('WebhookEndpointFilter', {
-  description: 'Which endpoints a list shows.',
+  description: 'Conditions for endpoints; all of them must hold.',
   fields: t => ({
-    url: t.field({ type: StringFilter, description: 'By address.' }),
-    format: t.field({ type: enumFilter(Format), description: 'By format.' }),
-    isEnabled: t.field({ type: BooleanFilter, description: 'By whether events are delivered.' }),
-    disabledReason: t.field({ type: enumFilter(DisabledReason), description: 'By why they are disabled.' }),
-    createdAt: t.field({ type: DateTimeFilter, description: 'By when they were made.' }),
-    updatedAt: t.field({ type: DateTimeFilter, description: 'By when they were last changed.' }),
+    url: t.field({ type: StringFilter, description: 'URL of the endpoint.' }),
+    format: t.field({ type: enumFilter(Format), description: 'Format of the body.' }),
+    isEnabled: t.field({ type: BooleanFilter, description: 'Whether events are delivered.' }),
+    disabledReason: t.field({ type: enumFilter(DisabledReason), description: 'Why the endpoint is disabled.' }),
+    createdAt: t.field({ type: DateTimeFilter, description: 'Time of creation.' }),
+    updatedAt: t.field({ type: DateTimeFilter, description: 'Time of the last change of its settings.' }),
   }),
 });
 const Order = orderOf('WebhookEndpoint', 'endpoints', {
-  ID: { value: 'id', description: 'The order in which they were made.' },
-  CREATED_AT: { value: 'createdAt', description: 'When they were made.' },
-  UPDATED_AT: { value: 'updatedAt', description: 'When they were last changed.' },
+  ID: { value: 'id', description: 'Order of creation.' },
+  CREATED_AT: { value: 'createdAt', description: 'Time of creation.' },
+  UPDATED_AT: { value: 'updatedAt', description: 'Time of the last change of its settings.' },
 });
 
 builder.queryFields(t => ({
   webhookEndpoints: t.field({
     type: connectionOf('WebhookEndpoint', WebhookEndpoint),
     description:
-      'The endpoints to which events are delivered, in the order in which they were made. `search` looks in addresses and descriptions.',
+      "Lists the tenant's webhook endpoints, in order of creation by default. `search` matches URLs and descriptions.",
     authScopes: { scope: 'webhooks:read' },
     args: {
       ...listArgs(Filter, Order),
@@ -122,117 +136,134 @@ builder.queryFields(t => ({
   webhookEndpoint: t.field({
     type: WebhookEndpoint,
     nullable: true,
-    description: 'One endpoint, by global id or databaseId.',
+    description: 'Returns one endpoint. Errors: NOT_FOUND.',
     authScopes: { scope: 'webhooks:read' },
-    args: { id: t.arg.id({ required: true, description: 'Its global id or databaseId.' }) },
+    args: { id: t.arg.id({ required: true, description: 'Global id or databaseId of the endpoint.' }) },
     resolve: (_root, { id }, context) => findEndpoint(context, id),
   }),
 }));
 
 const HeaderInput = builder.inputType('WebhookHeaderInput', {
-  description: 'A header that is sent with every delivery, such as an authorization.',
+  description: 'An additional header of every delivery, for example for authorization.',
   fields: t => ({
     name: t.string({
       required: true,
-      description: 'Any but those that the gateway sets itself (`webhook-…`, `content-type`, `host`, …).',
+      description:
+        'Name of the header. Headers set by the gateway are refused (`webhook-…`, `content-type`, `host`, …).',
     }),
-    value: t.string({ required: true, description: 'Printable ASCII, at most 2000 characters. It is stored sealed.' }),
+    value: t.string({
+      required: true,
+      description: 'Value in printable ASCII, at most 2000 characters; stored encrypted.',
+    }),
   }),
 });
 
 const URL_WORDS =
-  'https, and http where the deployment allows it; at most 2000 characters. Without user name, password and fragment, and not of a private network.';
+  'https (http if the deployment allows it), at most 2000 characters, without user name, password or fragment, and not in a private network.';
 const EVENT_WORDS =
-  'Types (`message.delivered`), all of a resource (`message.*`), or `*`. Patterns also mean types that a later version adds.';
-const HEADER_WORDS = 'At most 20 headers to be sent besides.';
+  'Event types (`message.delivered`), all types of a resource (`message.*`), or all (`*`). Patterns include types of later versions.';
+const HEADER_WORDS = 'At most 20 additional headers.';
 
 const CreateInput = builder.inputType('CreateWebhookEndpointInput', {
-  description: 'An endpoint to be made.',
+  description: 'Settings of a new endpoint.',
   fields: t => ({
-    url: t.string({ required: true, description: `Where events are posted to: ${URL_WORDS}` }),
+    url: t.string({ required: true, description: `URL to which events are posted: ${URL_WORDS}` }),
     events: t.stringList({ required: true, description: EVENT_WORDS }),
-    format: t.field({ type: Format, defaultValue: 'standard', description: 'What a body looks like.' }),
+    format: t.field({ type: Format, defaultValue: 'standard', description: 'Format of the body.' }),
     headers: t.field({ type: [HeaderInput], description: HEADER_WORDS }),
-    description: t.string({ description: 'What it is for; at most 500 characters.' }),
-    isEnabled: t.boolean({ description: 'Whether to deliver from the beginning; true when nothing is said.' }),
-    idempotencyKey: t.string({ description: KEY }),
+    description: t.string({ description: 'Purpose of the endpoint; at most 500 characters.' }),
+    isEnabled: t.boolean({ description: 'Whether events are delivered. Default: true.' }),
+    idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }),
   }),
 });
 
 const UpdateInput = builder.inputType('UpdateWebhookEndpointInput', {
-  description: 'What is to change of an endpoint. What is not given stays.',
+  description: 'Changes to an endpoint. Omitted fields keep their values.',
   fields: t => ({
-    url: t.string({ description: `Where events are posted to: ${URL_WORDS}` }),
+    url: t.string({ description: `URL to which events are posted: ${URL_WORDS}` }),
     events: t.stringList({ description: EVENT_WORDS }),
-    format: t.field({ type: Format, description: 'What a body looks like.' }),
-    headers: t.field({ type: [HeaderInput], description: `${HEADER_WORDS} They replace all that were there.` }),
-    description: t.string({ description: 'What it is for; at most 500 characters.' }),
+    format: t.field({ type: Format, description: 'Format of the body.' }),
+    headers: t.field({ type: [HeaderInput], description: `${HEADER_WORDS} They replace all present ones.` }),
+    description: t.string({ description: 'Purpose of the endpoint; at most 500 characters.' }),
     isEnabled: t.boolean({
       description:
-        'Whether to deliver. Disabling ends what waits; enabling forgets why it was disabled and that it was failing.',
+        'Whether events are delivered. Disabling ends waiting deliveries; enabling clears `disabledReason` and `failingSince`.',
     }),
-    idempotencyKey: t.string({ description: KEY }),
+    idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }),
   }),
 });
 
 const Created = builder.objectRef<CreatedEndpoint>('CreateWebhookEndpointResult').implement({
-  description: 'An endpoint that was asked for.',
+  description: 'Result of creating an endpoint.',
   fields: t => ({
-    endpoint: t.field({ type: WebhookEndpoint, description: 'The endpoint.', resolve: result => result.endpoint }),
+    endpoint: t.field({
+      type: WebhookEndpoint,
+      description: 'The new or existing endpoint.',
+      resolve: result => result.endpoint,
+    }),
     created: t.exposeBoolean('created', {
-      description: 'True: it is new. False: there was one with this address and these events.',
+      description: 'False if an endpoint with this URL and these events already existed.',
     }),
     secret: t.exposeString('secret', {
       nullable: true,
       description:
-        'What deliveries are signed with (`whsec_…`), shown this once; null when the endpoint is not new, and when the request is a repeated one.',
+        'Signing secret (`whsec_…`). Shown only once; null if the endpoint already existed or the request repeats an earlier one.',
     }),
   }),
 });
 
 const Rotated = builder.objectRef<RotatedSecret>('RotateWebhookSecretResult').implement({
-  description: 'The new secret of an endpoint.',
+  description: 'An endpoint with its new secret.',
   fields: t => ({
-    endpoint: t.field({ type: WebhookEndpoint, description: 'The endpoint.', resolve: result => result.endpoint }),
-    secret: t.exposeString('secret', { description: 'The new secret, shown this once.' }),
+    endpoint: t.field({
+      type: WebhookEndpoint,
+      description: 'The endpoint with its new secret.',
+      resolve: result => result.endpoint,
+    }),
+    secret: t.exposeString('secret', { description: 'The new signing secret. Shown only once.' }),
   }),
 });
 
 builder.mutationFields(t => ({
   createWebhookEndpoint: t.field({
     type: Created,
-    description: `Makes an endpoint, or answers the one that has this address and these events. A tenant has at most ${MAX_ENDPOINTS}.`,
+    description: `Creates an endpoint, or returns the existing one with this URL and these events. A tenant has at most ${MAX_ENDPOINTS}. Errors: VALIDATION_ERROR, FEATURE_NOT_AVAILABLE.`,
     authScopes: { scope: 'webhooks:write' },
-    args: { input: t.arg({ type: CreateInput, required: true, description: 'What it is to be.' }) },
+    args: { input: t.arg({ type: CreateInput, required: true, description: 'Settings of the endpoint.' }) },
     resolve: (_root, { input }, context) => createEndpoint(context, input),
   }),
   updateWebhookEndpoint: t.field({
     type: WebhookEndpoint,
-    description: 'Changes an endpoint, enables or disables it.',
+    description: 'Changes, enables or disables an endpoint. Errors: NOT_FOUND, VALIDATION_ERROR.',
     authScopes: { scope: 'webhooks:write' },
     args: {
-      id: t.arg.id({ required: true, description: 'Its global id or databaseId.' }),
-      input: t.arg({ type: UpdateInput, required: true, description: 'What is to change.' }),
+      id: t.arg.id({ required: true, description: 'Global id or databaseId of the endpoint.' }),
+      input: t.arg({
+        type: UpdateInput,
+        required: true,
+        description: 'Fields to change; omitted fields keep their values.',
+      }),
     },
     resolve: (_root, { id, input }, context) => changeEndpoint(context, numericId('WebhookEndpoint', id), input),
   }),
   deleteWebhookEndpoint: t.field({
     type: WebhookEndpoint,
-    description: 'Removes an endpoint; what waits for it is not delivered any more. Answers what it was.',
+    description: 'Deletes an endpoint and returns its last state. Waiting deliveries are not made. Errors: NOT_FOUND.',
     authScopes: { scope: 'webhooks:write' },
-    args: { id: t.arg.id({ required: true, description: 'Its global id or databaseId.' }) },
+    args: { id: t.arg.id({ required: true, description: 'Global id or databaseId of the endpoint.' }) },
     resolve: (_root, { id }, context) => removeEndpoint(context, numericId('WebhookEndpoint', id)),
   }),
   rotateWebhookSecret: t.field({
     type: Rotated,
-    description: 'Gives an endpoint a new secret. For some hours deliveries are signed by the old one too.',
+    description:
+      'Replaces the signing secret of an endpoint. For a limited time, deliveries are signed with both secrets. Errors: NOT_FOUND.',
     authScopes: { scope: 'webhooks:write' },
     args: {
-      id: t.arg.id({ required: true, description: 'Its global id or databaseId.' }),
+      id: t.arg.id({ required: true, description: 'Global id or databaseId of the endpoint.' }),
       overlapHours: t.arg.int({
         required: true,
         defaultValue: OVERLAP_HOURS,
-        description: 'For so many hours (0 to 168) the old secret signs too.',
+        description: 'Hours (0 to 168) during which deliveries are also signed with the previous secret.',
       }),
     },
     resolve: (_root, { id, overlapHours }, context) =>

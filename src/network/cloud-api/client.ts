@@ -1,11 +1,12 @@
 import { Pool } from 'undici';
 import { SECOND } from '../../platform/clock.ts';
-import { asList, asObject, asText, type JsonObject, parseJson } from '../../platform/json.ts';
+import { asId, asList, asObject, asText, type JsonObject, parseJson } from '../../platform/json.ts';
 import type { Log } from '../../platform/log.ts';
 import {
   type ChannelCredentials,
   type Network,
   NetworkCallError,
+  type NetworkError,
   type OutgoingContent,
   type OutgoingMessage,
   type PhoneNumberInfo,
@@ -17,21 +18,21 @@ import { createMediaCalls } from './media.ts';
 import { createTemplateCalls } from './templates.ts';
 
 export interface CloudApiOptions {
-  /** Where the Graph API answers: `https://graph.facebook.com`, or an emulator. A path in it is kept as a prefix. */
+  /** Base URL of the Graph API: `https://graph.facebook.com`, or an emulator. Its path is used as a prefix. */
   readonly baseUrl: string;
-  /** Graph API version, `v24.0` unless told. */
+  /** Graph API version; default `v24.0`. */
   readonly version?: string;
   readonly log: Log;
-  /** `connectMs` (default 5 s) for TCP and TLS; `requestMs` (default 20 s) for the whole exchange, waiting included. */
+  /** `connectMs` (default 5 s): TCP and TLS; `requestMs` (default 20 s): the whole exchange, including waits. */
   readonly timeouts?: { readonly connectMs?: number; readonly requestMs?: number };
-  /** Kept-alive connections, 64 unless told: at 80 messages a second and 250 ms an answer one number keeps 20 busy. */
+  /** Maximum number of connections; default 64. At 80 messages a second and 250 ms each, one number keeps 20 busy. */
   readonly connections?: number;
 }
 
 const DEFAULT_VERSION = 'v24.0';
 const PHONE_NUMBER_FIELDS = 'display_phone_number,verified_name,quality_rating';
 
-/** The network over HTTP: Meta's Graph API, or the emulator that speaks like it. Opens no connection before the first call. */
+/** The network over HTTP: Meta's Graph API or the emulator. Opens no connection before the first call. */
 export function createCloudApiNetwork(options: CloudApiOptions): Network {
   const base = new URL(options.baseUrl);
   const prefix = `${base.pathname.replace(/\/$/, '')}/${options.version ?? DEFAULT_VERSION}`;
@@ -40,12 +41,12 @@ export function createCloudApiNetwork(options: CloudApiOptions): Network {
   const pool = new Pool(base.origin, {
     connections: options.connections ?? 64,
     pipelining: 1,
-    // One request a connection, so that a connection that breaks puts one send in doubt; over HTTP/2 it would be a hundred.
+    // HTTP/1.1 without pipelining: a broken connection leaves one send in doubt; with HTTP/2 it could be a hundred.
     allowH2: false,
     connect: { timeout: connectMs },
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
-    // Shorter than what servers keep: writing on a connection that the other side is closing puts a send in doubt.
+    // Shorter than the keep-alive of servers: a write to a connection that is being closed leaves a send in doubt.
     keepAliveTimeout: 4 * SECOND,
     keepAliveMaxTimeout: 60 * SECOND,
   });
@@ -66,7 +67,7 @@ export function createCloudApiNetwork(options: CloudApiOptions): Network {
 
   const messagesPath = (channel: ChannelCredentials) => `${encodeURIComponent(channel.phoneNumberId)}/messages`;
 
-  /** A call that has to succeed: the parsed body, or a `NetworkCallError`. */
+  /** Returns the parsed body. @throws NetworkCallError */
   async function call(what: string, pending: ExchangeRequest): Promise<JsonObject> {
     const result = await exchange(pool, pending);
     if (!result.answer) throw new NetworkCallError(`${what}: ${result.reason}`);
@@ -75,7 +76,7 @@ export function createCloudApiNetwork(options: CloudApiOptions): Network {
     if (error) throw new NetworkCallError(`${what}: ${error.code} ${error.title}`, error);
     const fields = asObject(body);
     if (result.answer.status !== 200 || !fields)
-      throw new NetworkCallError(`${what}: unexpected answer, HTTP ${result.answer.status}`);
+      throw new NetworkCallError(`${what}: unexpected response, HTTP ${result.answer.status}`);
     return fields;
   }
 
@@ -89,8 +90,10 @@ export function createCloudApiNetwork(options: CloudApiOptions): Network {
   return {
     ...media,
 
-    async send(channel, message) {
-      const result = await exchange(pool, request(channel, 'POST', messagesPath(channel), messageBody(message)));
+    async send(channel, message, mayCall) {
+      const pending = request(channel, 'POST', messagesPath(channel), messageBody(message));
+      const result = await exchange(pool, { ...pending, mayCall });
+      if (!result.answer && result.withheld) return { kind: 'withheld' };
       const outcome: SendOutcome = result.answer
         ? sendOutcome(result.answer)
         : { kind: result.written ? 'in_doubt' : 'unsent', reason: result.reason };
@@ -120,9 +123,23 @@ export function createCloudApiNetwork(options: CloudApiOptions): Network {
       return info;
     },
 
+    async portfolio(channel) {
+      const path = `${encodeURIComponent(channel.wabaId)}?fields=owner_business_info`;
+      const fields = await call('business account', request(channel, 'GET', path)).catch((error: unknown) => {
+        if (!(error instanceof NetworkCallError) || !error.error || mayPass(error.error)) throw error;
+        // For accounts of other businesses it needs Advanced access (otherwise error 200); nothing else does.
+        options.log.warn(
+          { wabaId: channel.wabaId, reason: error.message },
+          'the owner of a business account is not shown',
+        );
+        return {};
+      });
+      return asId(asObject((fields as JsonObject)['owner_business_info'])?.['id']);
+    },
+
     ...createTemplateCalls((channel, method, path, body) => call('templates', request(channel, method, path, body))),
 
-    // Whoever closes has waited for answers as long as he could: a silent network must not hold the process.
+    // Pending calls have had their time to finish: an unresponsive network must not keep the process alive.
     async close() {
       await Promise.all([pool.destroy(), closeMedia()]);
     },
@@ -134,7 +151,7 @@ export function messageBody(message: OutgoingMessage): JsonObject {
   return {
     messaging_product: 'whatsapp',
     recipient_type: 'individual',
-    // Since 2026-05 a person without a visible number is addressed by `recipient`; where both stand, `to` would win.
+    // Since 2026-05 a person without a visible number is addressed by `recipient`; if both are given, `to` takes precedence.
     ...(message.to.startsWith('+') ? { to: message.to } : { recipient: message.to }),
     ...(message.replyTo !== undefined && { context: { message_id: message.replyTo } }),
     ...contentBody(message.content),
@@ -148,18 +165,21 @@ function contentBody(content: OutgoingContent): JsonObject {
     : { type: content.type, [content.type]: content.object };
 }
 
+/** Whether the same call may succeed later. */
+const mayPass = ({ retryClass }: NetworkError): boolean =>
+  retryClass === 'retry_backoff' || retryClass === 'retry_after_wait';
+
 /**
- * What an answer says about a send. Only two kinds of answer settle it: a message id, and an error that the network
- * stands by. A 5xx does not, because the message may have been taken before something behind it broke, unless its code
- * is terminal (those are found by checking the request, before it is taken). A 200 without an id does not either.
+ * The outcome of a send by its response. Only a message id or an error of the network settles it. A 5xx does not, because the message
+ * may have been accepted before the failure, unless the code is terminal (such codes come from validation). A 200 without an id does
+ * not either.
  */
 export function sendOutcome(answer: Answer): SendOutcome {
   const body = parseJson(answer.body);
   const settles = answer.status >= 300 && answer.status < 500 && answer.status !== 408;
   const error = toNetworkError(body, answer.headers);
   if (error) {
-    const mayPass = error.retryClass === 'retry_backoff' || error.retryClass === 'retry_after_wait';
-    if (settles || !mayPass) return { kind: 'refused', error };
+    if (settles || !mayPass(error)) return { kind: 'refused', error };
     return { kind: 'in_doubt', reason: `HTTP ${answer.status}, error ${error.code}` };
   }
   if (settles) return { kind: 'refused', error: foreignAnswer(answer.status) };

@@ -7,9 +7,8 @@ import { ERROR_CODES } from './error-codes.ts';
 export type AnswerHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /**
- * What to do about a code. A code that no page lists is trusted as far as it goes: where the network calls it transient
- * (`is_transient`) the send is tried again, otherwise it ends there, because a send repeated for a reason that nobody
- * knows costs money and may reach the person twice.
+ * Classifies an error code. For undocumented codes, the network's `is_transient` decides; without it the send is not retried, because
+ * a retry for an unknown reason costs money and may reach the person twice.
  */
 export function classify(code: number, isTransient = false): RetryClass {
   return ERROR_CODES.get(code)?.retryClass ?? (isTransient ? 'retry_backoff' : 'no_retry');
@@ -17,7 +16,7 @@ export function classify(code: number, isTransient = false): RetryClass {
 
 /**
  * The error in the body of an answer: `OAuthException` with `error_data`, or `GraphMethodException` (unknown object)
- * without. `undefined` where the body holds no error with a code, such as the HTML page of a proxy.
+ * without. Undefined if the body has no error with a code, for example the HTML page of a proxy.
  *
  * `error_user_title` and `error_user_msg` are in the language of the account and are never read; `error_subcode` is
  * documented as gone and still recorded: nothing is built on it.
@@ -27,8 +26,8 @@ export function toNetworkError(body: unknown, headers: AnswerHeaders = {}): Netw
   if (!error) return undefined;
   const read = readError(error);
   if (!read) return undefined;
-  const mayPass = read.retryClass === 'retry_backoff' || read.retryClass === 'retry_after_wait';
-  const retryAfterMs = mayPass ? regainAccessMs(headers) : undefined;
+  const isTransient = read.retryClass === 'retry_backoff' || read.retryClass === 'retry_after_wait';
+  const retryAfterMs = isTransient ? regainAccessMs(headers) : undefined;
   const traceId = asText(error['fbtrace_id']);
   return { ...read, ...(retryAfterMs !== undefined && { retryAfterMs }), ...(traceId !== undefined && { traceId }) };
 }
@@ -39,7 +38,7 @@ export function webhookError(errors: unknown): NetworkError | undefined {
   return first && readError(first);
 }
 
-/** An answer that is not the network's (a proxy's page, a redirect): nothing was taken, and what stands between may recover. */
+/** A response that is not from the network (a proxy's page, a redirect): nothing was accepted, and the intermediary may recover. */
 export function foreignAnswer(status: number): NetworkError {
   return {
     code: status,
@@ -52,11 +51,11 @@ export function foreignAnswer(status: number): NetworkError {
 function readError(error: JsonObject): NetworkError | undefined {
   const code = asNumber(error['code']);
   if (code === undefined || !Number.isInteger(code)) return undefined;
-  // "(#131030) Recipient phone number not in allowed list": the code stands in its own field already.
+  // "(#131030) Recipient phone number not in allowed list": the code has its own field.
   const message = asText(error['message'])?.replace(/^\(#\d+\)\s*/, '') ?? '';
   const title = asText(error['title']) ?? ERROR_CODES.get(code)?.title ?? (message || `Error ${code}`);
   const details = asText(asObject(error['error_data'])?.['details']) ?? message;
-  // An object that does not exist or may not be seen: the channel's own number, so every further message would fail alike.
+  // An object that does not exist or is not visible is the channel's number: all further messages would fail too.
   const isChannelFault =
     error['type'] === 'GraphMethodException' && code === 100 && asNumber(error['error_subcode']) === 33;
   return { code, title, details, retryClass: isChannelFault ? 'auth' : classify(code, error['is_transient'] === true) };

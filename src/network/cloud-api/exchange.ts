@@ -6,29 +6,31 @@ export interface Answer {
   readonly body: string;
 }
 
-/** How one HTTP exchange ended. Without an answer, `written` tells whether a byte of the request may have left. */
+/** The result of an HTTP exchange. Without a response, `written` is whether a byte of the request may have been sent. */
 export type Exchange =
   | { readonly answer: Answer }
-  | { readonly answer: undefined; readonly written: boolean; readonly reason: string };
+  | { readonly answer: undefined; readonly written: boolean; readonly withheld: boolean; readonly reason: string };
 
 export interface ExchangeRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** From now to the last byte of the answer, the wait for a connection included; milliseconds. */
+  /** Timeout of the whole exchange, including the wait for a connection. */
   readonly timeoutMs: number;
+  /** Called immediately before the first byte is written; if it returns `false`, nothing is written. */
+  readonly mayCall?: (() => boolean) | undefined;
 }
 
-/** Answers of the network are a few kilobytes; more than this is somebody else's page. */
+/** The network's responses are a few kilobytes; more is not from the network. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
 /**
  * One request over a pool; never rejects.
  *
- * `dispatch` is used because it alone tells exactly when undici begins to write (`onRequestStart`): everything
- * before that (DNS, connection, TLS, waiting for a free connection) cannot have reached the network, everything after may
- * have. Guessing it from error codes would put a connection reset while connecting and one after writing in one class.
+ * Uses `dispatch` because only it reports exactly when undici begins to write (`onRequestStart`): before that (DNS, connection, TLS,
+ * waiting for a connection) nothing can have reached the network. Error codes do not distinguish a reset during connect from one
+ * after writing.
  */
 export function exchange(pool: Dispatcher, request: ExchangeRequest): Promise<Exchange> {
   return new Promise(resolve => {
@@ -44,7 +46,8 @@ export function exchange(pool: Dispatcher, request: ExchangeRequest): Promise<Ex
       clearTimeout(deadline);
       resolve(result);
     };
-    const fail = (reason: string) => settle({ answer: undefined, written: controller !== undefined, reason });
+    let withheld = false;
+    const fail = (reason: string) => settle({ answer: undefined, written: controller !== undefined, withheld, reason });
     const deadline = setTimeout(() => {
       const reason = `no answer within ${request.timeoutMs} ms`;
       fail(reason);
@@ -61,9 +64,11 @@ export function exchange(pool: Dispatcher, request: ExchangeRequest): Promise<Ex
         },
         {
           onRequestStart(started) {
-            // Given up while it waited for a connection: reported as not sent, so it must not be sent now. Throwing here
-            // cancels the request and keeps the connection; `abort` would close it.
-            if (settled) throw new Error('given up before it was sent');
+            // Timed out while waiting for a connection: reported as not sent, so it must not be sent now. Throwing cancels the
+            // request and keeps the connection; `abort` would close it.
+            if (settled) throw new Error('timed out before it was sent');
+            withheld = request.mayCall?.() === false;
+            if (withheld) throw new Error('withheld: the caller lost the right to call while the request was queued');
             controller = started;
           },
           onResponseStart(_controller, statusCode, responseHeaders) {
@@ -84,13 +89,13 @@ export function exchange(pool: Dispatcher, request: ExchangeRequest): Promise<Ex
         },
       );
     } catch (error) {
-      // A header that cannot be written (a token with a line break), a pool that was closed.
+      // An invalid header (a token with a line break) or a closed pool.
       if (!settled) fail(reasonOf(error instanceof Error ? error : new Error(String(error))));
     }
   });
 }
 
-/** A word for the log: the system's or undici's code where there is one. Carries neither address nor body. */
+/** A reason for the log: the code of the system or undici if there is one. Contains neither address nor body. */
 function reasonOf(error: Error): string {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   return code ?? (error.message || error.name);

@@ -15,25 +15,25 @@ import { multipartAround } from './multipart.ts';
 type MediaCalls = Pick<Network, 'uploadMedia' | 'mediaInfo' | 'downloadMedia'> & { close(): Promise<void> };
 
 export interface MediaOptions {
-  /** Origin of the Graph API, and what stands before every path there. */
+  /** Origin of the Graph API, and the prefix of its paths. */
   readonly origin: string;
   readonly prefix: string;
   readonly connectMs: number;
-  /** Answers a small question of the Graph API: the parsed body, or a `NetworkCallError`. */
+  /** Makes a small call and returns the parsed body. @throws NetworkCallError */
   call(what: string, channel: ChannelCredentials, path: string): Promise<JsonObject>;
 }
 
-/** Files go over connections of their own, so that a hundred slow ones do not hold up a single message. */
+/** Files use separate connections, so that slow transfers do not delay messages. */
 const CONNECTIONS = 32;
-/** Longest time in which no byte moves: taking a large file apart takes the network a while. */
+/** Timeout without any byte transferred; the network needs some time to process a large file. */
 const SILENCE_MS = MINUTE;
-/** An answer to an upload is an id or an error. */
+/** Maximum size of the response to an upload: an id or an error. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
-/** Where the network keeps files (`lookaside.fbsbx.com` in all recorded answers). The token goes nowhere else. */
+/** Hosts of the network's files (`lookaside.fbsbx.com` in all recorded responses). The token is sent to no other host. */
 const HOSTS = /(^|\.)(fbsbx\.com|facebook\.com|fbcdn\.net|whatsapp\.net)$/;
 
-/** The calls that move files. Nothing is ever held whole: what comes in on one side goes out on the other. */
+/** Uploads and downloads, streamed without holding whole files in memory. */
 export function createMediaCalls(options: MediaOptions): MediaCalls {
   const agent = new Agent({
     connections: CONNECTIONS,
@@ -68,7 +68,7 @@ export function createMediaCalls(options: MediaOptions): MediaCalls {
         })
         .then(async ({ statusCode, headers, body }) => ({ statusCode, headers, text: await textOf(body) }))
         .catch((error: unknown) => {
-          // The source's own failure says more than that of the connection which it broke.
+          // The error of the source explains more than that of the connection it broke.
           throw source.failure() ?? new NetworkCallError(`upload: ${reasonOf(error)}`, undefined, error);
         });
       const fields = parseJson(answer.text);
@@ -84,7 +84,7 @@ export function createMediaCalls(options: MediaOptions): MediaCalls {
       const query = `phone_number_id=${encodeURIComponent(channel.phoneNumberId)}`;
       const fields = await options.call('media', channel, `${encodeURIComponent(mediaId)}?${query}`);
       const url = asText(fields['url']);
-      if (url === undefined) throw new NetworkCallError('media: the answer has no address');
+      if (url === undefined) throw new NetworkCallError('media: the response has no URL');
       const info: MediaInfo = {
         url,
         mimeType: asText(fields['mime_type']) ?? 'application/octet-stream',
@@ -106,7 +106,7 @@ export function createMediaCalls(options: MediaOptions): MediaCalls {
         .catch((error: unknown) => {
           throw new NetworkCallError(`download: ${reasonOf(error)}`, undefined, error);
         });
-      // Whoever destroys it before its end knows why.
+      // The reader that destroys the stream knows the reason.
       body.on('error', () => undefined);
       if (statusCode === 200 || statusCode === 206 || statusCode === 416) {
         const download: MediaDownload = {
@@ -127,15 +127,15 @@ export function createMediaCalls(options: MediaOptions): MediaCalls {
   };
 }
 
-/** @throws NetworkCallError for an address that is not the network's */
+/** @throws NetworkCallError for a URL of another host */
 function trusted(address: string, origin: string): URL {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (url && (url.origin === origin || (url.protocol === 'https:' && url.port === '' && HOSTS.test(url.hostname))))
     return url;
-  throw new NetworkCallError('download: the address is not one of the network');
+  throw new NetworkCallError('download: the URL is not one of the network');
 }
 
-/** Remembers why a source failed, as against why somebody stopped reading it. */
+/** Remembers the error of a source, as opposed to the reason why its reader stopped. */
 function watched(source: AsyncIterable<Uint8Array>): { stream: Readable; failure(): unknown } {
   let failure: unknown;
   async function* stream() {

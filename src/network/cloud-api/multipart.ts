@@ -3,14 +3,14 @@ import type { OutgoingFile } from '../network.ts';
 
 export interface MultipartBody {
   readonly contentType: string;
-  /** In bytes; undefined where the file's size is not known. */
+  /** In bytes; undefined if the file's size is unknown. */
   readonly contentLength: number | undefined;
   readonly body: AsyncIterable<Uint8Array>;
 }
 
 /**
- * A form with one file (RFC 7578), written as it is read. By hand, because `FormData` wants a Blob, and a Blob is the
- * whole file. The fields stand first, so that a reader knows them when the file begins.
+ * Streams a form with one file (RFC 7578). `FormData` is not used because it needs a Blob, which holds the whole file. The fields come
+ * first, so that a reader knows them when the file begins.
  */
 export function multipartAround(file: OutgoingFile, fields: Readonly<Record<string, string>>): MultipartBody {
   const boundary = `parley-${randomBytes(18).toString('base64url')}`;
@@ -35,6 +35,6 @@ export function multipartAround(file: OutgoingFile, fields: Readonly<Record<stri
   };
 }
 
-/** As browsers write it (HTML, "multipart form data"): a quote or a line break would end the header. */
+/** Escapes a name as browsers do (HTML, "multipart form data"): a quote or line break would end the header. */
 const quoted = (name: string): string =>
   name.replace(/[\r\n"]/g, character => (character === '"' ? '%22' : character === '\r' ? '%0D' : '%0A'));

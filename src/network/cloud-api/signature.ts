@@ -5,16 +5,16 @@ const DIGEST_BYTES = 32;
 
 /**
  * Whether a webhook was signed with one of our app secrets: `X-Hub-Signature-256: sha256=<lowercase hex HMAC-SHA256>` over
- * the body exactly as it came. `rawBody` has to be the bytes from the socket: the network escapes `/` as `\/` and
- * non-ASCII as `\uXXXX`, so a body that was parsed and written again has another MAC.
+ * the body exactly as received. `rawBody` must be the bytes from the socket: the network escapes `/` as `\/` and
+ * non-ASCII as `\uXXXX`, so a body that was parsed and serialized again has another MAC.
  *
- * Several secrets are accepted while one replaces the other. All of them are tried and compared in constant time, so
- * that the time taken tells neither which secret matched nor how many bytes did.
+ * Several secrets are accepted during a rotation. All of them are tried and compared in constant time, so that the duration reveals
+ * neither which secret nor how many bytes matched.
  */
 export function verifySignature(rawBody: Buffer, header: string | undefined, appSecrets: readonly string[]): boolean {
   if (header === undefined || !header.startsWith(PREFIX)) return false;
   const hex = header.slice(PREFIX.length);
-  // Buffer.from(…, 'hex') stops silently at the first wrong character: the form is checked before.
+  // Buffer.from(…, 'hex') stops silently at the first invalid character, so the format is checked before.
   if (!/^[0-9a-f]{64}$/.test(hex)) return false;
   const claimed = Buffer.from(hex, 'hex');
   let matched = false;

@@ -4,11 +4,11 @@ import {
   type Network,
   NetworkCallError,
   type NetworkTemplate,
-  type NetworkUpdate,
   type SubmittedTemplate,
 } from '../network.ts';
+import type { NetworkUpdate } from '../updates.ts';
 
-/** A call about templates that has to succeed: the parsed body, or a `NetworkCallError`. */
+/** Makes a call and returns the parsed body. @throws NetworkCallError */
 type Call = (
   channel: ChannelCredentials,
   method: 'GET' | 'POST' | 'DELETE',
@@ -16,14 +16,14 @@ type Call = (
   body?: JsonObject,
 ) => Promise<JsonObject>;
 
-/** Named, because the network leaves `quality_score` and `rejected_reason` out otherwise. */
+/** Listed explicitly, because the network omits `quality_score` and `rejected_reason` by default. */
 const FIELDS = 'id,name,language,category,status,parameter_format,components,quality_score,rejected_reason';
-/** The network's own maximum; what it gives may be fewer. */
+/** The network's maximum; a page may have fewer. */
 const PAGE = 100;
-/** An account has at most 6,000 templates (cloud-api §6): at 25 a page that is 240. A list that goes on is none. */
+/** An account has at most 6,000 templates (cloud-api §6), 240 pages of 25. A longer list is treated as endless. */
 const MAX_PAGES = 1_000;
 
-/** The calls of `Network` that are about templates. */
+/** The calls of `Network` for templates. */
 export function createTemplateCalls(call: Call): Pick<Network, 'templatePages' | 'createTemplate' | 'deleteTemplate'> {
   const edge = ({ wabaId }: ChannelCredentials, query: Readonly<Record<string, string>> = {}): string =>
     `${encodeURIComponent(wabaId)}/message_templates?${new URLSearchParams(query)}`;
@@ -34,7 +34,7 @@ export function createTemplateCalls(call: Call): Pick<Network, 'templatePages' |
       for (let page = 0; page < MAX_PAGES; page += 1) {
         const query = { fields: FIELDS, limit: String(PAGE), ...(after !== undefined && { after }) };
         const body = await call(channel, 'GET', edge(channel, query));
-        if (!Array.isArray(body['data'])) throw new NetworkCallError('templates: an answer without a list');
+        if (!Array.isArray(body['data'])) throw new NetworkCallError('templates: the response has no list');
         yield body['data'].flatMap(readTemplate);
         const next = cursorOfNext(body['paging']);
         if (next === undefined) return;
@@ -48,7 +48,7 @@ export function createTemplateCalls(call: Call): Pick<Network, 'templatePages' |
       const definition = { name, language, category, parameter_format: parameterFormat, components };
       const body = await call(channel, 'POST', edge(channel), definition);
       const id = asId(body['id']);
-      if (id === undefined) throw new NetworkCallError('templates: an answer without an id');
+      if (id === undefined) throw new NetworkCallError('templates: the response has no id');
       const submitted: SubmittedTemplate = {
         id,
         status: asText(body['status']) ?? 'PENDING',
@@ -64,8 +64,8 @@ export function createTemplateCalls(call: Call): Pick<Network, 'templatePages' |
 }
 
 /**
- * Where the next page begins. Told by `next` alone: the last page has `cursors.after` too. Only the cursor is taken of it,
- * so that no answer can send our token to another address.
+ * The cursor of the next page. Only `next` shows that there is one: the last page has `cursors.after` too. Uses only the cursor of the
+ * URL, so that a response cannot direct our token to another host.
  */
 function cursorOfNext(value: unknown): string | undefined {
   const paging = asObject(value);
@@ -75,7 +75,7 @@ function cursorOfNext(value: unknown): string | undefined {
   return cursor ?? (URL.canParse(next) ? (new URL(next).searchParams.get('after') ?? undefined) : undefined);
 }
 
-/** What is no template is left out. */
+/** Skips malformed elements. */
 function readTemplate(value: unknown): NetworkTemplate[] {
   const fields = asObject(storable(value));
   const [id, name, language] = [asId(fields?.['id']), asText(fields?.['name']), asText(fields?.['language'])];
@@ -100,10 +100,9 @@ function readTemplate(value: unknown): NetworkTemplate[] {
 }
 
 /**
- * What a webhook's change says about a template, found by name and language: its id is a JSON number there, and such an id
- * may have more digits than a number holds.
+ * Reads a template change of a webhook. Identified by name and language: the id is a JSON number there and may exceed 2^53.
  *
- * @returns undefined for other fields, and for a change that names no template
+ * @returns undefined for other fields and for changes without a template name
  */
 export function readTemplateUpdate(
   wabaId: string,
@@ -123,7 +122,7 @@ export function readTemplateUpdate(
       const quality = asText(value['new_quality_score']);
       return quality === undefined ? undefined : { ...template, quality };
     }
-    // Sent a day before as well, with `correct_category` for what it will be: `new_category` is what it is in both.
+    // Also sent a day in advance, with `correct_category` as the future category; `new_category` is the current one in both.
     case 'template_category_update': {
       const category = asText(value['new_category']);
       return category === undefined ? undefined : { ...template, category };
@@ -143,7 +142,7 @@ const reasonOf = (value: unknown): string | null => {
   return reason === undefined || reason === 'NONE' ? null : reason;
 };
 
-/** What PostgreSQL cannot store in jsonb: U+0000, and halves of surrogate pairs. JSON writes both as escapes. */
+/** Escapes that PostgreSQL rejects in jsonb: U+0000 and unpaired surrogates. */
 const UNSTORABLE = /\\u(?:0000|d[89a-f])/i;
 
 function storable(value: unknown): unknown {

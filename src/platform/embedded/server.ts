@@ -128,7 +128,7 @@ function serverOptions(settings: ServerSettings): [name: string, value: string |
     ['log_timezone', 'UTC'],
     ['jit', 'off'],
     ['log_checkpoints', 'off'],
-    // What a statement did wrong is told to Parley, which logs it without the data; here it would stand with them.
+    // Errors of statements are logged by Parley without data; the server's log would include the data.
     ['log_min_messages', 'log'],
     ['log_min_error_statement', 'panic'],
     ['log_error_verbosity', 'terse'],
@@ -142,6 +142,8 @@ const UNSAFE_AND_FAST: [name: string, value: string | number][] = [
   ['full_page_writes', 'off'],
   ['wal_level', 'minimal'],
   ['max_wal_senders', 0],
+  // The log has to follow two-phase commits of others.
+  ['max_prepared_transactions', 20],
 ];
 
 /**

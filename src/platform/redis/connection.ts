@@ -2,35 +2,35 @@ import { Redis, type RedisOptions } from 'ioredis';
 import type { Log } from '../log.ts';
 
 /**
- * A Redis that may come and go. Nothing waits for it: a command fails at once while it is away, and whoever gave it has
- * something to fall back on (rate limits a count of their own, signals the polling of those who wait for them).
+ * An optional Redis. While it is unavailable, commands fail at once, and callers have a fallback: rate limits count in memory,
+ * receivers of signals poll.
  */
 export interface RedisConnection {
-  /** Commands that a request waits for. */
+  /** For commands that requests wait for. */
   readonly commands: Redis;
-  /** A connection that listens, and does nothing else. */
+  /** For subscriptions only. */
   readonly subscriber: Redis;
   isReady(): boolean;
   close(): Promise<void>;
 }
 
-/** An answer takes a tenth of a millisecond. Whoever waits for this long counts by himself. */
+/** Timeout of a command, which normally takes 0.1 ms. After it the caller uses its fallback. */
 const COMMAND_TIMEOUT_MS = 250;
-/** A connection on which no answer comes for this long is given up, so that the next commands do not wait as well. */
+/** A connection without a response for this long is closed, so that further commands do not wait too. */
 const SILENCE_MS = 500;
 const CONNECT_TIMEOUT_MS = 5_000;
 const MAX_RECONNECT_MS = 2_000;
 
 const OPTIONS = {
-  // Every server and proxy speaks it, and nothing here needs a later one.
+  // Supported by every server and proxy; no later feature is needed.
   protocol: 2,
   lazyConnect: true,
   connectionName: 'parley',
-  // Neither queued nor repeated: an answer from memory now is better than one from Redis later, and points count once.
+  // Neither queued nor retried: an immediate answer from memory is better than a late one, and points must count once.
   enableOfflineQueue: false,
   maxRetriesPerRequest: 0,
   autoResendUnfulfilledCommands: false,
-  // What is listened to is said again by whoever listens.
+  // The wire subscribes again itself.
   autoResubscribe: false,
   commandTimeout: COMMAND_TIMEOUT_MS,
   socketTimeout: SILENCE_MS,
@@ -60,7 +60,7 @@ export function connectRedis(url: string, log: Log): RedisConnection {
       if (isAway) log.info('Redis is there again');
       isAway = false;
     });
-  // Both have one server, and one of them tells of it.
+  // Both connections have the same server: one of them reports its state.
   subscriber.on('error', () => undefined);
   for (const client of [commands, subscriber]) client.connect().catch(() => undefined);
 
@@ -75,7 +75,7 @@ export function connectRedis(url: string, log: Log): RedisConnection {
   };
 }
 
-/** Lets commands under way come to their end, where there is somebody to end them. */
+/** Waits for pending commands, if connected, and closes the connections. */
 async function quit(client: Redis): Promise<void> {
   if (client.status === 'ready') await client.quit().catch(() => undefined);
   client.disconnect();

@@ -4,8 +4,8 @@ import { COUNTS_ONLY, createRateLimits, type RateLimits, WINDOW_MS } from '../ra
 import type { RedisConnection } from './connection.ts';
 
 /**
- * Rate limits that several processes share. While Redis is away each process counts by itself: a caller then gets up to
- * one allowance from each, which is better than none at all or a gateway that stands still.
+ * Rate limits shared by several processes. While Redis is unavailable each process counts by itself, so that a caller may get up to
+ * one allowance per process: better than no limits or no service.
  * @param prefix before every key, so that several installations can share one Redis
  * @param windowMs whole seconds
  */

@@ -3,12 +3,12 @@ import type { Wire } from '../signals.ts';
 import type { RedisConnection } from './connection.ts';
 
 /**
- * Signals by Redis' PUBLISH. The connection belongs to whoever made it, and outlives the wire.
- * @param prefix of the channel: its messages reach every database of a Redis, so several installations must differ in it
+ * Signals over Redis PUBLISH. The connection belongs to the caller and is not closed with the wire.
+ * @param prefix of the channel; must differ between installations that share a Redis, because channels span its databases
  */
 export function redisWire({ commands, subscriber, isReady }: RedisConnection, prefix: string): Wire {
   const channel = `${prefix}:signals`;
-  // A process hears what it publishes: its name stands before the topics.
+  // A process receives its own messages: they are recognised by its id at the beginning.
   const me = randomUUID();
   const listen = (): void => void subscriber.subscribe(channel).catch(() => undefined);
   return {

@@ -1,15 +1,29 @@
-import { type GraphQLField, type GraphQLSchema, getNamedType, isInputObjectType, isObjectType } from 'graphql';
-import { rowFields } from '../query.ts';
-import type { Route } from '../route.ts';
-import { operationOf } from '../sparse.ts';
-import { successResponses } from './answers.ts';
+import {
+  type GraphQLField,
+  type GraphQLSchema,
+  getNamedType,
+  isInputObjectType,
+  isObjectType,
+  typeFromAST,
+} from 'graphql';
+import type { z } from 'zod';
+import type { Route } from '../runtime/route.ts';
+import { operationOf, switchesOf } from '../runtime/sparse.ts';
+import { annotate, fieldsOf } from './annotations.ts';
 import type { Components } from './components.ts';
-import type { ApiDescription } from './document.ts';
-import { codesOf, failureResponses } from './failures.ts';
-import { listParameters, rowParameters } from './list-parameters.ts';
+import type { ApiDescription } from './description.ts';
 import { Selections } from './output.ts';
-import { ShapeReader } from './resolve.ts';
-import { given, type JsonSchema, type Shape, selected } from './shape.ts';
+import { listParameters, rowParameters } from './parameters.ts';
+import { codesOf, failureResponses, successResponses } from './responses.ts';
+import {
+  type Changes,
+  closedObject,
+  closeObjects,
+  type Derived,
+  type JsonSchema,
+  jsonSchemaOf,
+  selectionOf,
+} from './schema.ts';
 
 /** One route as an Operation Object. */
 export function describeOperation(
@@ -18,38 +32,46 @@ export function describeOperation(
   api: ApiDescription,
   components: Components,
 ): JsonSchema {
-  const whole = api.rows === 'whole' ? { always: route.always ?? [] } : undefined;
-  const selections = new Selections(schema, route.document, api.wire, whole);
-  const reader = new ShapeReader(schema, route.document, components, selections);
-  const operation = operationOf(route.document);
+  const complete = api.rows === 'complete' ? { always: route.always ?? [] } : undefined;
+  const [document] = route.documents;
+  const selections = new Selections(schema, document, api.wire, complete);
+  const operation = operationOf(document);
   const { key, field } = selections.main;
-  const takes = new Set(operation?.variableDefinitions?.map(({ variable }) => variable.name.value));
-  const rows = whole ? { fields: [], includes: [] } : rowFields(route.document);
-  const scope = scopeOf(field);
+  const rows = complete || route.withoutEnvelope ? { fields: [], includes: [] } : switchesOf(document);
+  const scopes = scopesOf(field);
   const keyed = takesKey(field);
-  const body = route.body ?? (takes.has('input') ? given('input') : undefined);
-  const answer = route.answer ?? selected(route.list ? `${key}.nodes` : key);
+  const resolve = (part: Derived): JsonSchema => {
+    if (part.kind === 'sent') {
+      const body = annotate(jsonSchemaOf(part.body), fieldsOf(schema.getType(part.input ?? '')));
+      return closeObjects(body, api.wire.flag, part.nulls);
+    }
+    const { schema: whole, fragment } = selections.at(part.path);
+    const changed = withChanges(whole, part.changes, resolve);
+    return fragment ? components.add('schemas', fragment.replace(/Row$/, ''), changed) : changed;
+  };
+  const answer = route.answer ?? selectionOf(route.list ? `${key}.nodes` : key);
+  const input = operation?.variableDefinitions?.find(({ variable }) => variable.name.value === 'input');
+  const inputFields = input ? fieldsOf(typeFromAST(schema, input.type as never)) : field.args;
   return {
     operationId: route.operationId ?? operation?.name?.value,
     ...(api.deprecated && { deprecated: true }),
     tags: [tagOf(route.path)],
-    summary: (route.summary ?? field.description ?? '').replace(/\.$/, ''),
-    ...(route.notes && { description: route.notes }),
-    security: [{ bearer: scope === undefined ? [] : [scope] }],
+    ...textOf(route, field),
+    security: [{ bearer: scopes }],
     parameters: [
-      ...pathParameters(route, field, reader),
+      ...pathParameters(route, field),
       ...(route.list ? listParameters(route.list, schema, components) : []),
       ...rowParameters(rows),
       ...(keyed ? [components.add('parameters', 'Idempotency-Key', IDEMPOTENCY_KEY)] : []),
       ...(route.async ? [components.add('parameters', 'Prefer', PREFER)] : []),
       ...(route.method === 'GET' && !route.list ? [components.add('parameters', 'If-None-Match', IF_NONE_MATCH)] : []),
     ],
-    ...(body && route.method !== 'GET' && { requestBody: requestBody(body, route.example, reader) }),
+    ...(route.body && { requestBody: requestBody(annotate(jsonSchemaOf(route.body), inputFields), route.example) }),
     responses: {
-      ...successResponses(route, reader.read(answer, 'answer'), keyed, api, components),
+      ...successResponses(route, jsonSchemaOf(answer, resolve), keyed, api, components),
       ...failureResponses(
         codesOf(route, api.errors, {
-          scoped: scope !== undefined,
+          scoped: scopes.length > 0,
           keyed,
           chooses: rows.fields.length > 0 || route.list !== undefined,
         }),
@@ -60,13 +82,51 @@ export function describeOperation(
   };
 }
 
+/**
+ * Summary and description of an operation. By default they come from its GraphQL field: the first sentence is the summary, and the
+ * error codes at the end are left out, because `responses` lists those of the route.
+ */
+function textOf({ summary, notes }: Route, field: GraphQLField<unknown, unknown>): JsonSchema {
+  const words = summary ?? field.description ?? '';
+  const [first = '', ...rest] = words.replace(/\s*Errors: .*$/s, '').split(/(?<=\.) /);
+  const description = notes ?? rest.join(' ');
+  return { summary: first.replace(/\.$/, ''), ...(description && { description }) };
+}
+
+/** @throws when a field that is to be left out does not exist */
+function withChanges(
+  schema: JsonSchema,
+  { without = [], with: others = {} }: Changes,
+  resolve: (part: Derived) => JsonSchema,
+): JsonSchema {
+  if (without.length === 0 && Object.keys(others).length === 0) return schema;
+  const properties = { ...(schema['properties'] as Record<string, JsonSchema> | undefined) };
+  for (const name of without) {
+    if (!Object.hasOwn(properties, name)) throw new Error(`There is no field ${name}.`);
+    delete properties[name];
+  }
+  const required = new Set((schema['required'] as readonly string[] | undefined) ?? []);
+  for (const name of without) required.delete(name);
+  for (const [name, field] of Object.entries(others)) {
+    const isNew = !Object.hasOwn(properties, name);
+    properties[name] = jsonSchemaOf(field, resolve);
+    if (isOptional(field)) required.delete(name);
+    else if (isNew) required.add(name);
+  }
+  return { ...schema, ...closedObject(properties, [...required]) };
+}
+
+const isOptional = (field: z.ZodType): boolean => field._zod.optin === 'optional';
+
 /** The part of the interface that a path belongs to. */
 export const tagOf = (path: string): string => path.split('/')[1] ?? '';
 
-/** The scope that the schema demands for a root field. */
-function scopeOf({ extensions }: GraphQLField<unknown, unknown>): string | undefined {
-  const { authScopes } = (extensions['pothosOptions'] ?? {}) as { readonly authScopes?: { readonly scope?: string } };
-  return authScopes?.scope;
+/** The scopes that the schema demands for a root field, all of them. */
+function scopesOf({ extensions }: GraphQLField<unknown, unknown>): readonly string[] {
+  const { authScopes } = (extensions['pothosOptions'] ?? {}) as {
+    readonly authScopes?: { readonly scope?: string | readonly string[] };
+  };
+  return [authScopes?.scope ?? []].flat();
 }
 
 /** Whether a root field takes an idempotency key, by itself or in its input. */
@@ -78,16 +138,16 @@ const takesKey = ({ args }: GraphQLField<unknown, unknown>): boolean =>
     );
   });
 
-function pathParameters(route: Route, field: GraphQLField<unknown, unknown>, reader: ShapeReader): JsonSchema[] {
+function pathParameters(route: Route, field: GraphQLField<unknown, unknown>): JsonSchema[] {
   const names = [...route.path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
   return names.map(name => {
-    const said = route.params?.[name];
-    const { description, ...schema } = said ? reader.read(said, 'body') : idOf(field);
+    const own = route.params?.[name];
+    const { description, ...schema } = own ? jsonSchemaOf(own) : idOf(field);
     return { name, in: 'path', required: true, ...(description !== undefined && { description }), schema };
   });
 }
 
-/** Ids are numbers, but for those of what has a UUID. */
+/** Ids are numbers, or UUIDs. */
 function idOf(field: GraphQLField<unknown, unknown>): JsonSchema {
   const type = getNamedType(field.type);
   const id = isObjectType(type) ? type.getFields()['databaseId'] : undefined;
@@ -96,14 +156,15 @@ function idOf(field: GraphQLField<unknown, unknown>): JsonSchema {
     : { type: 'integer', format: 'int64', minimum: 0 };
 }
 
-function requestBody(shape: Shape, example: object | undefined, reader: ShapeReader): JsonSchema {
-  const schema = reader.read(shape, 'body');
+/** A body with files is a form, or JSON without them. */
+function requestBody(schema: JsonSchema, example: object | undefined): JsonSchema {
   const properties = Object.entries((schema['properties'] ?? {}) as Record<string, JsonSchema>);
   const plain = properties.filter(([, property]) => property['format'] !== 'binary');
-  const isJson = { schema: { ...schema, properties: Object.fromEntries(plain) }, ...(example && { example }) };
+  const hasFiles = plain.length < properties.length;
+  const json = hasFiles ? { ...schema, properties: Object.fromEntries(plain) } : schema;
   const content = {
-    'application/json': plain.length === properties.length ? { schema, ...(example && { example }) } : isJson,
-    ...(plain.length < properties.length && { 'multipart/form-data': { schema } }),
+    'application/json': { schema: json, ...(example && { example }) },
+    ...(hasFiles && { 'multipart/form-data': { schema } }),
   };
   return { required: true, content };
 }
@@ -117,14 +178,14 @@ const header = (name: string, description: string, schema: JsonSchema): JsonSche
 
 const IDEMPOTENCY_KEY = header(
   'Idempotency-Key',
-  'Makes a repeated request the same one for 24 hours: it gets the first answer, word for word.',
+  'Repeating the request with the same key within 24 hours returns the first response unchanged.',
   { type: 'string', maxLength: 255 },
 );
 const PREFER = header(
   'Prefer',
-  '`respond-async`: answer 202 as soon as it is stored, without waiting for the network.',
+  '`respond-async`: respond with 202 as soon as the request is stored, without waiting for the network.',
   {
     type: 'string',
   },
 );
-const IF_NONE_MATCH = header('If-None-Match', 'Entity tags of what the client has, or `*`.', { type: 'string' });
+const IF_NONE_MATCH = header('If-None-Match', "Entity tags of the client's copies, or `*`.", { type: 'string' });

@@ -15,42 +15,40 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
-import { operationOf, switchesOf, switchOf } from '../sparse.ts';
-import { exampleOf } from './examples.ts';
-import { inWords } from './in-words.ts';
-import { orNull } from './input.ts';
-import type { JsonSchema } from './shape.ts';
+import { operationOf, switchesOf, switchOf } from '../runtime/sparse.ts';
+import { exampleOf, inRestWords } from './annotations.ts';
+import { closedObject, type JsonSchema, orNull } from './schema.ts';
 
 /** A field of an answer, as its document selects it. */
 interface Selected {
   readonly key: string;
   readonly field: GraphQLField<unknown, unknown>;
   readonly node: FieldNode;
-  /** Not there in every answer: it has a switch, or belongs to one of several types. */
+  /** It has a switch, or belongs to one of several types. */
   readonly optional: boolean;
 }
 
-/** How a version writes what JSON has no type for, or another one. */
+/** How a version writes times and booleans. */
 export interface WireSchemas {
   readonly time: JsonSchema;
   readonly flag: JsonSchema;
 }
 
-/** What a document selects, read with the schema: types, descriptions, which fields may be missing. */
+/** The selection of a document as JSON Schema: types, descriptions, optional fields. */
 export class Selections {
   readonly #schema: GraphQLSchema;
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   readonly #root: readonly Selected[];
   readonly #wire: WireSchemas;
-  /** The switches that no request sets, and whether they are on. */
+  /** Switches that requests cannot set, and whether they are on. */
   readonly #fixed = new Map<string, boolean>();
 
-  /** @param whole rows show all that they have, and of the objects to be included these */
+  /** @param complete rows show all fields, and these included objects */
   constructor(
     schema: GraphQLSchema,
     document: DocumentNode,
     wire: WireSchemas,
-    whole: { readonly always: readonly string[] } | undefined,
+    complete: { readonly always: readonly string[] } | undefined,
   ) {
     const operation = operationOf(document);
     const type = operation && schema.getRootType(operation.operation);
@@ -58,15 +56,15 @@ export class Selections {
     this.#schema = schema;
     this.#wire = wire;
     const { fields, includes } = switchesOf(document);
-    for (const name of whole ? [...fields, ...includes] : [])
-      this.#fixed.set(switchOf(name), fields.includes(name) || whole?.always.includes(name) === true);
+    for (const name of complete ? [...fields, ...includes] : [])
+      this.#fixed.set(switchOf(name), fields.includes(name) || complete?.always.includes(name) === true);
     this.#fragments = new Map(
       document.definitions.flatMap(node => (node.kind === Kind.FRAGMENT_DEFINITION ? [[node.name.value, node]] : [])),
     );
     this.#root = this.#fieldsOf(type, operation.selectionSet);
   }
 
-  /** The field that does the work: the first one. */
+  /** The first field. */
   get main(): { readonly key: string; readonly field: GraphQLField<unknown, unknown> } {
     const [main] = this.#root;
     if (!main) throw new Error('The document selects nothing.');
@@ -74,8 +72,8 @@ export class Selections {
   }
 
   /**
-   * The schema of the selection at a path of the answer's names, such as `contacts.nodes`. Lists on the way are stepped into.
-   * @returns the name of the fragment too, where the selection is nothing but one
+   * The schema of the selection at a path, such as `contacts.nodes`, through lists.
+   * @returns also the name of the fragment, if the selection is exactly one
    */
   at(path: string): { readonly schema: JsonSchema; readonly fragment: string | undefined } {
     let fields = this.#root;
@@ -108,7 +106,7 @@ export class Selections {
   #described(selected: Selected): JsonSchema {
     const schema = this.#typed(selected.field.type, selected);
     const { description } = selected.field;
-    return description ? { description: inWords(description, selected.field.type), ...schema } : schema;
+    return description ? { description: inRestWords(description, selected.field.type), ...schema } : schema;
   }
 
   #typed(type: GraphQLOutputType, selected: Selected): JsonSchema {
@@ -141,7 +139,7 @@ export class Selections {
     }
   }
 
-  /** Whether a selection is there: always, never, or as the request says (undefined). */
+  /** Whether a selection is present: always, never, or depending on the request (undefined). */
   #conditionOf({ directives = [] }: SelectionNode): boolean | undefined {
     const [directive] = directives;
     if (!directive) return true;
@@ -158,7 +156,7 @@ export class Selections {
       if (selection.kind === Kind.FIELD) {
         const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[selection.name.value] : undefined;
         const key = (selection.alias ?? selection.name).value;
-        // What GraphQL says about itself, such as `__typename`, no route puts on the wire.
+        // Meta fields, such as `__typename`, are never in an answer.
         if (field) fields.set(key, { key, field, node: selection, optional: switched });
         continue;
       }
@@ -172,17 +170,6 @@ export class Selections {
     return [...fields.values()];
   }
 }
-
-/** An object that has these fields and no other. */
-export const closedObject = (
-  properties: Readonly<Record<string, JsonSchema>>,
-  required: readonly string[],
-): JsonSchema => ({
-  type: 'object',
-  properties,
-  ...(required.length > 0 && { required }),
-  additionalProperties: false,
-});
 
 function named(type: GraphQLOutputType): GraphQLOutputType {
   return isNonNullType(type) || isListType(type) ? named(type.ofType) : type;

@@ -2,12 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { refuseOtherMethods } from '../mount.ts';
-import { namesEtag, strongEtag } from '../validator.ts';
-import { INITIALIZER, PAGE, POLICY } from './page.ts';
-import type { JsonSchema } from './shape.ts';
+import { namesEtag, strongEtag } from '../../http/etag.ts';
+import { refuseOtherMethods } from '../runtime/mount.ts';
+import type { JsonSchema } from './schema.ts';
 
-/** What is sent, with the tag that stands for it to the byte. */
+/** A file with its strong entity tag. */
 interface Content {
   readonly type: string;
   readonly body: string | Buffer;
@@ -16,7 +15,7 @@ interface Content {
 
 const content = (type: string, body: string | Buffer): Content => ({ type, body, etag: strongEtag(body) });
 
-/** Of the package, these alone: the page loads nothing else. */
+/** The files of the package that the page loads. */
 const PACKAGE_FILES: Readonly<Record<string, string>> = {
   'swagger-ui.css': 'text/css; charset=utf-8',
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
@@ -24,13 +23,13 @@ const PACKAGE_FILES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Serves `openapi.json`, and at `docs` a page to read it and try it. Neither needs a token: they show nothing of a tenant.
+ * Serves `openapi.json` and, at `docs`, Swagger UI. Neither needs a token, because they contain nothing of a tenant.
  *
- * Swagger UI comes from the static files that `@fastify/swagger-ui` carries, under a policy that lets it load and call nothing
- * but this origin. The plugin itself is not registered: it needs `@fastify/swagger`, which derives documents from Fastify's own route
- * schemas, and its policy allows the styles and fonts of any host.
+ * Only the static files of `@fastify/swagger-ui` are used, under a policy that restricts them to this origin. The plugin itself is
+ * not registered: it needs `@fastify/swagger`, which derives documents from Fastify's route schemas, and its policy allows styles and
+ * fonts of any host.
  *
- * @param describe makes the document; called once, at the first request for it
+ * @param describe makes the document; called once, on the first request for it
  */
 export function serveOpenApi(app: FastifyInstance, describe: () => JsonSchema): void {
   const contents = new Map<string, () => Content | Promise<Content>>([
@@ -68,3 +67,48 @@ function answer({ headers }: FastifyRequest, reply: FastifyReply, { type, body, 
   });
   return namesEtag(headers['if-none-match'], etag) ? reply.code(304).send() : reply.type(type).send(body);
 }
+
+/** Addresses are relative to the page, `…/docs`, so that it works behind any prefix. */
+const PAGE = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width">
+    <title>Parley: the REST interface</title>
+    <link rel="stylesheet" href="docs/swagger-ui.css">
+    <link rel="icon" type="image/png" href="docs/favicon-32x32.png">
+  </head>
+  <body>
+    <div id="swagger-ui"></div>
+    <script src="docs/swagger-ui-bundle.js"></script>
+    <script src="docs/initializer.js"></script>
+  </body>
+</html>
+`;
+
+/** A separate file, because the policy forbids inline scripts. The token is not stored. */
+const INITIALIZER = `SwaggerUIBundle({
+  url: 'openapi.json',
+  dom_id: '#swagger-ui',
+  deepLinking: true,
+  displayRequestDuration: true,
+  docExpansion: 'list',
+  defaultModelsExpandDepth: 0,
+  filter: true,
+  persistAuthorization: false,
+  tryItOutEnabled: true,
+  validatorUrl: null,
+});
+`;
+
+/** Only this origin; Swagger UI uses inline styles, and icons from data URLs. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "form-action 'none'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');

@@ -1,39 +1,56 @@
-import type { ApiDescription } from '../openapi/document.ts';
-import { BIT, LEGACY_TIME } from '../openapi/shape.ts';
-import { failure, success } from './envelope-schema.ts';
+import type { ApiDescription } from '../openapi/description.ts';
+import { BIT, LEGACY_TIME } from '../openapi/schema.ts';
+import type { Route } from '../runtime/route.ts';
+import { labelRoutes } from '../wire/labels.ts';
+import { legacyTime } from '../wire/values.ts';
+import { botRoutes } from './bots.ts';
+import { contactRoutes } from './contacts.ts';
+import { failureSchema, successSchema } from './envelope.ts';
+import { sendRoutes } from './send.ts';
+import { sendTemplateRoutes } from './send-template.ts';
+import { templateRoutes } from './templates.ts';
 
-/** What version 1 says about itself. */
+export const ROUTES_V1: readonly Route[] = [
+  ...contactRoutes,
+  ...labelRoutes('PUT', legacyTime),
+  ...sendRoutes,
+  ...sendTemplateRoutes,
+  ...templateRoutes,
+  ...botRoutes,
+];
+
+/** The description of version 1 in its OpenAPI document. */
 export const API_V1: ApiDescription = {
   title: 'Parley, version 1',
   version: '1',
   prefix: '/api/v1',
   server: {
     url: '/api/v1/{tenant}',
-    variables: { tenant: { default: 'demo', description: 'The name of the tenant that the token belongs to.' } },
+    variables: { tenant: { default: 'demo', description: 'Name of the tenant to which the token belongs.' } },
   },
   deprecated: true,
-  rows: 'whole',
+  rows: 'complete',
   wire: { time: LEGACY_TIME, flag: BIT },
   headers: ['Deprecation', 'Link', 'Sunset'],
-  success,
-  failure,
-  // The path has to name a tenant.
+  success: successSchema,
+  failure: failureSchema,
+  // The tenant in the path may be unknown.
   errors: ['BAD_REQUEST'],
   details: {},
-  description: `The interface for clients that were written before version 2, which is the one to begin with. Every route executes the GraphQL operation that version 2 executes: rules, scopes, rates and idempotency are the same.
+  description: `For clients written before version 2; new clients should use version 2. Routes execute the same GraphQL operations as in version 2, with the same rules, scopes, rate limits and idempotency.
 
-- **The tenant** stands in the path, and the token has to be one of its own.
-- **Answers** are \`{ status: "success", message, data }\`. Refusals are \`{ status: "error", message, errors }\` with messages by field or a text in \`errors\`; 429 is \`{ message, retry_after }\`.
-- **Lists** are paginators in \`data\`, and take \`page\`, \`per_page\`, \`sort\`, \`search\` and \`filter[…]\`.
-- **Every answer** says by \`Deprecation\`, \`Link\` and, where it is known, \`Sunset\` that there is a successor.`,
+- **The tenant** is part of the path. The token must belong to it.
+- **Responses** are \`{ status: "success", message, data }\`. Errors are \`{ status: "error", message, errors }\` with messages by field or a text in \`errors\`; 429 is \`{ message, retry_after }\`.
+- **Lists** are paginators in \`data\` and accept \`page\`, \`per_page\`, \`sort\`, \`search\` and \`filter[…]\`.
+- **Deprecation**: every response has the headers \`Deprecation\`, \`Link\` and, if the date is known, \`Sunset\`.`,
   tags: {
-    contacts: 'The people whom the business messages.',
+    contacts: 'People with whom the tenant exchanges messages.',
     groups: 'Groups of contacts.',
-    messagebots: 'Bots that answer with a message.',
-    messages: 'Sending.',
+    messagebots: 'Bots that reply with a message.',
+    messages: 'Sending messages.',
     sources: 'Where contacts come from.',
-    statuses: 'How far contacts have come.',
-    templatebots: 'Bots that answer with a template.',
-    templates: 'Templates that the network has approved, or not.',
+    statuses: 'Stages of contacts in the sales process.',
+    templatebots: 'Bots that reply with a template.',
+    templates: 'Message templates approved by the network.',
   },
 };

@@ -1,5 +1,9 @@
-import { notFound } from '../../errors.ts';
-import type { Call } from '../call.ts';
+import { notFound } from '../../core/errors.ts';
+import { rowId, selectionOf } from '../openapi/schema.ts';
+import type { Call } from '../runtime/call.ts';
+import type { ListFields } from '../runtime/query.ts';
+import { listAnswer, type Route, route } from '../runtime/route.ts';
+import { BOT_CHANGES, BOT_LIST, botRowBy } from '../wire/bots.ts';
 import {
   type BotFilter,
   type BotKind,
@@ -7,86 +11,66 @@ import {
   type BotRowFragment,
   GetBotDocument,
   ListBotsDocument,
-} from '../documents.generated.ts';
-import { type ListFields, readList } from '../list-query.ts';
-import { bit, type Changes, id, selected } from '../openapi/shape.ts';
-import { type Route, route } from '../route.ts';
-import { replyAnswer } from '../v2/bot-reply.ts';
-import { BOTS, botRowBy } from '../v2/bots.ts';
-import { legacyTime } from '../wire-time.ts';
-import { wireFlag } from './wire-flag.ts';
+} from '../wire/documents.generated.ts';
+import { bitOf, legacyTime } from '../wire/values.ts';
 
 const rowOf = botRowBy(legacyTime);
 
 /** A bot on the wire: as in version 2, with its tenant. */
 function botRow(bot: BotRowFragment, call: Call) {
   const { id, reply, ...row } = rowOf(bot);
-  const given = reply as { readonly text?: { readonly preview_url?: boolean } } | undefined;
-  const words = given?.text;
+  const parts = reply as { readonly text?: { readonly preview_url?: boolean } } | undefined;
+  const text = parts?.text;
   return {
     id,
     tenant_id: call.tenantId,
     ...row,
-    is_enabled: wireFlag(row.is_enabled === true),
-    others_may_answer: wireFlag(row.others_may_answer === true),
-    reply: words ? { ...given, text: { ...words, preview_url: wireFlag(words.preview_url === true) } } : reply,
+    is_enabled: bitOf(row.is_enabled === true),
+    others_may_answer: bitOf(row.others_may_answer === true),
+    reply: text ? { ...parts, text: { ...text, preview_url: bitOf(text.preview_url === true) } } : reply,
   };
 }
 
-const ROW: Changes = { with: { tenant_id: id('The tenant.'), reply: replyAnswer(bit) } };
+const CHANGES = { with: { ...BOT_CHANGES.with, tenant_id: rowId('Id of the tenant.') } };
 
-/** What sort of bot it is says the path. */
-const { kind: _kind, ...filters } = BOTS.filters;
-const FIELDS: ListFields<BotFilter, BotOrderField> = { filters, sorts: BOTS.sorts };
+/** The path determines the kind. */
+const { kind: _kind, ...filters } = BOT_LIST.filters;
+const LIST: ListFields<BotFilter, BotOrderField> = { filters, sorts: BOT_LIST.sorts };
 
-function readBots(call: Call, kind: BotKind) {
-  const list = readList(call.query, FIELDS, call.errors);
-  return { ...list, filter: { ...list.filter, kind: { eq: kind } } };
-}
-
-const routesOf = (path: '/messagebots' | '/templatebots', kind: BotKind, what: string): readonly Route[] => [
+const routesOf = (path: '/messagebots' | '/templatebots', kind: BotKind, name: string): readonly Route[] => [
   route({
-    operationId: `List${what}Bots`,
+    operationId: `List${name}Bots`,
     method: 'GET',
     path,
     document: ListBotsDocument,
-    list: FIELDS,
-    summary: `The ${what.toLowerCase()} bots of the tenant, oldest first where no order is asked for.`,
-    // Brackets have to be written so in an address (RFC 3986 §3.4).
+    list: LIST,
+    summary: `The ${name.toLowerCase()} bots of the tenant, oldest first by default.`,
+    // Brackets are percent-encoded in a query (RFC 3986 §3.4).
     successor: `/bots?filter%5Bkind%5D=${kind.toLowerCase()}`,
-    answer: selected('list.nodes', ROW),
-    plan: call => {
-      const list = readBots(call, kind);
-      return {
-        variables: { ...list },
-        respond: ({ list: { nodes, totalCount } }) => ({
-          message: `${what} bots`,
-          data: nodes.map(bot => botRow(bot, call)),
-          page: { ...list, total: totalCount },
-        }),
-      };
-    },
+    answer: selectionOf('list.nodes', CHANGES),
+    variables: ({ list }) => ({ ...list, filter: { ...list.filter, kind: { eq: kind } } }),
+    respond: ({ list: connection }, { call, list }) =>
+      listAnswer(`${name} bots`, connection, list, bot => botRow(bot, call)),
   }),
   route({
-    operationId: `Get${what}Bot`,
+    operationId: `Get${name}Bot`,
     method: 'GET',
     path: `${path}/:id`,
+    resource: 'Bot',
     document: GetBotDocument,
-    summary: `One ${what.toLowerCase()} bot.`,
+    summary: `One ${name.toLowerCase()} bot.`,
     successor: '/bots/:id',
-    answer: selected('row', ROW),
-    plan: call => ({
-      variables: { id: call.id('Bot') },
-      respond: ({ row }) => {
-        // One of the other sort is at another address.
-        if (row?.kind !== kind) throw notFound('Bot');
-        return { message: `${what} bot`, data: botRow(row, call) };
-      },
-    }),
+    answer: selectionOf('row', CHANGES),
+    variables: ({ id }) => ({ id }),
+    respond: ({ row }, { call }) => {
+      // A bot of the other kind has another path.
+      if (row?.kind !== kind) throw notFound('Bot');
+      return { message: `${name} bot`, data: botRow(row, call) };
+    },
   }),
 ];
 
-/** Bots are only read here: version 2 and GraphQL change them. */
+/** Bots are read-only here: version 2 and GraphQL change them. */
 export const botRoutes: readonly Route[] = [
   ...routesOf('/messagebots', 'MESSAGE', 'Message'),
   ...routesOf('/templatebots', 'TEMPLATE', 'Template'),

@@ -1,6 +1,17 @@
-import { notFound } from '../../errors.ts';
-import { type Body, said } from '../body.ts';
-import type { Call } from '../call.ts';
+import { z } from 'zod';
+import { bitSchema, type Changes, rowId, selectionOf } from '../openapi/schema.ts';
+import type { Call } from '../runtime/call.ts';
+import { alias, bit, body, choice, dropUndefined, names, requiredChoice, requiredText } from '../runtime/fields.ts';
+import type { ListArguments, ListFields } from '../runtime/query.ts';
+import { listAnswer, type Route, requireRow, route } from '../runtime/route.ts';
+import {
+  CONTACT_CHANGES,
+  CONTACT_DETAILS,
+  CONTACT_LIST,
+  COUNTRY_ID,
+  contactInput,
+  contactRowBy,
+} from '../wire/contact.ts';
 import {
   type ContactFilter,
   type ContactOrderField,
@@ -12,26 +23,18 @@ import {
   GetContactDocument,
   ListContactsDocument,
   ReplaceContactDocument,
-} from '../documents.generated.ts';
-import { type ListFields, readList } from '../list-query.ts';
-import { bit, type Changes, choice, given, id, required, selected, text } from '../openapi/shape.ts';
-import { type Route, route } from '../route.ts';
-import { CONTACT, contactDetails, contactRowBy } from '../v2/contact-row.ts';
-import { CONTACTS } from '../v2/contacts.ts';
-import { legacyTime } from '../wire-time.ts';
-import { wireFlag } from './wire-flag.ts';
+} from '../wire/documents.generated.ts';
+import { bitOf, legacyTime } from '../wire/values.ts';
 
-/** What a contact may be here. Version 2 knows guests besides, who are shown as leads: that is what a contact is by default. */
+/** Version 2 has guests as well. They are shown as leads, the default type. */
 const TYPES = { lead: 'LEAD', customer: 'CUSTOMER' } as const;
-const WORDS = Object.keys(TYPES);
 
-const FIELDS: ListFields<ContactFilter, ContactOrderField> = {
-  ...CONTACTS,
-  filters: { ...CONTACTS.filters, type: ['type', TYPES] },
+const LIST: ListFields<ContactFilter, ContactOrderField> = {
+  ...CONTACT_LIST,
+  filters: { ...CONTACT_LIST.filters, type: ['type', TYPES] },
 };
 
 const ALWAYS = ['groups'];
-const SHOWN = { with_groups: true } as const;
 
 const rowOf = contactRowBy(legacyTime);
 
@@ -44,58 +47,55 @@ function contactRow(contact: ContactRowFragment, call: Call) {
     tenant_id: call.tenantId,
     ...row,
     type: row.type === 'customer' ? 'customer' : 'lead',
-    is_enabled: wireFlag(!isOptedOut),
-    is_opted_out: wireFlag(isOptedOut),
-    service_window: window && { ...window, open: wireFlag(window.open) },
+    is_enabled: bitOf(!isOptedOut),
+    is_opted_out: bitOf(isOptedOut),
+    service_window: window && { ...window, open: bitOf(window.open) },
   };
 }
 
-const ROW: Changes = {
+const CHANGES: Changes = {
   with: {
-    ...CONTACT.with,
-    tenant_id: id('The tenant.'),
-    type: choice(WORDS, 'What it is to the business.'),
-    is_enabled: bit('Whether it may be messaged: the opposite of `is_opted_out`.'),
+    ...CONTACT_CHANGES.with,
+    tenant_id: rowId('Id of the tenant.'),
+    type: z.enum(Object.keys(TYPES)).describe('The type of contact.'),
+    is_enabled: bitSchema('Whether the contact may be messaged: the opposite of `is_opted_out`.'),
   },
 };
 
-const BODY: Changes = {
-  without: ['group_names', 'is_opted_out'],
-  with: {
-    type: choice(WORDS, 'What it is to the business.'),
-    groups: text('Names of groups with commas between, or an array of them. Those that are missing are made.', {
-      example: 'VIP, Newsletter',
-    }),
-    is_opted_out: bit('Whether the person asked not to be messaged.'),
-    is_enabled: bit('The opposite, for those who say it so.'),
-  },
+const DETAILS = {
+  ...CONTACT_DETAILS,
+  type: choice(TYPES),
+  ...COUNTRY_ID,
+  groups: names({
+    type: ['string', 'array'],
+    description: 'Names of groups, separated by commas or as an array. Missing groups are created.',
+    examples: ['VIP, Newsletter'],
+  }),
+  is_opted_out: bit({ description: 'Whether the contact has opted out of messages.' }),
+  is_enabled: bit({ description: 'Opposite of `is_opted_out`; only one of them can be given.' }),
 };
 
-/** How errors name what is called otherwise here. */
+interface Flags {
+  readonly is_opted_out?: boolean | null | undefined;
+  readonly is_enabled?: boolean | null | undefined;
+}
+
+function checkFlags(
+  { is_opted_out: optedOut, is_enabled: enabled }: Flags,
+  add: (field: string, message: string) => void,
+) {
+  if (optedOut != null && optedOut === enabled)
+    add('is_enabled', 'Is the opposite of is_opted_out: change both, or give one of them.');
+}
+
+const isOptedOut = ({ is_opted_out: optedOut, is_enabled: enabled }: Flags): boolean | undefined =>
+  optedOut ?? (enabled == null ? undefined : !enabled);
+
+/** Names of fields in errors. */
 const NAMES = { groupNames: 'groups' };
 
-/** What a body says about a contact beside its phone number. */
-function readContact(call: Call, body: Body) {
-  return {
-    ...contactDetails(body, 'country_id', TYPES),
-    ...said({
-      groupNames: body.words('groups') ?? undefined,
-      isOptedOut: readOptedOut(body),
-      idempotencyKey: call.idempotencyKey,
-    }),
-  };
-}
-
-function readOptedOut(body: Body): boolean | undefined {
-  const [optedOut, enabled] = [body.flag('is_opted_out'), body.flag('is_enabled')];
-  if (optedOut != null && optedOut === enabled)
-    body.errors.add('is_enabled', 'Is the opposite of is_opted_out: change both, or give one of them.');
-  return optedOut ?? (enabled == null ? undefined : !enabled);
-}
-
-/** The parameters of the list. A filter by type has to find guests where leads are wanted, as they are shown as leads. */
-function readContacts(call: Call) {
-  const list = readList(call.query, FIELDS, call.errors);
+/** Guests are shown as leads, so a filter for leads includes them. */
+function withGuests(list: ListArguments<ContactFilter, ContactOrderField>) {
   const { type } = list.filter ?? {};
   return type ? { ...list, filter: { ...list.filter, type: { in: typesFor(type) } } } : list;
 }
@@ -113,33 +113,24 @@ export const contactRoutes: readonly Route[] = [
     method: 'GET',
     path: '/contacts',
     document: ListContactsDocument,
-    list: FIELDS,
+    list: LIST,
     always: ALWAYS,
-    answer: selected('contacts.nodes', ROW),
-    plan: call => {
-      const list = readContacts(call);
-      return {
-        variables: { ...list, ...SHOWN },
-        respond: ({ contacts }) => ({
-          message: 'Contacts',
-          data: contacts.nodes.map(contact => contactRow(contact, call)),
-          page: { ...list, total: contacts.totalCount },
-        }),
-      };
-    },
+    answer: selectionOf('contacts.nodes', CHANGES),
+    variables: ({ list }) => withGuests(list),
+    respond: ({ contacts }, { call, list }) =>
+      listAnswer('Contacts', contacts, list, contact => contactRow(contact, call)),
   }),
   route({
     method: 'GET',
     path: '/contacts/:id',
+    resource: 'Contact',
     document: GetContactDocument,
     always: ALWAYS,
-    answer: selected('contact', ROW),
-    plan: call => ({
-      variables: { id: call.id('Contact'), ...SHOWN },
-      respond: ({ contact }) => {
-        if (!contact) throw notFound('Contact');
-        return { message: 'Contact', data: contactRow(contact, call) };
-      },
+    answer: selectionOf('contact', CHANGES),
+    variables: ({ id }) => ({ id }),
+    respond: ({ contact }, { call }) => ({
+      message: 'Contact',
+      data: contactRow(requireRow(contact, 'Contact'), call),
     }),
   }),
   route({
@@ -148,54 +139,62 @@ export const contactRoutes: readonly Route[] = [
     document: CreateContactDocument,
     status: 201,
     always: ALWAYS,
-    body: given('input', BODY),
+    body: body({ phone: alias(requiredText(), 'phone_number'), ...DETAILS }, checkFlags),
     example: { firstname: 'Ana', lastname: 'Silva', phone: '+14155550123', type: 'lead', groups: 'VIP, Newsletter' },
-    answer: selected('contact', ROW),
+    answer: selectionOf('contact', CHANGES),
     errors: ['FEATURE_LIMIT_EXCEEDED'],
-    plan: call => {
-      const body = call.body();
-      const input = { phone: body.requiredText('phone', 'phone_number'), ...readContact(call, body) };
-      return {
-        variables: { input, ...SHOWN },
-        names: NAMES,
-        respond: ({ contact }) => ({ message: 'Contact created', data: contactRow(contact, call) }),
-      };
-    },
+    names: NAMES,
+    variables: ({ call, body: { phone, groups, country_id, ...details } }) => ({
+      input: dropUndefined({
+        ...contactInput(details, country_id),
+        phone,
+        groupNames: groups ?? undefined,
+        isOptedOut: isOptedOut(details),
+        idempotencyKey: call.idempotencyKey,
+      }),
+    }),
+    respond: ({ contact }, { call }) => ({ message: 'Contact created', data: contactRow(contact, call) }),
   }),
   route({
     method: 'PUT',
     path: '/contacts/:id',
+    resource: 'Contact',
     document: ReplaceContactDocument,
     always: ALWAYS,
     notes:
-      "What is left out becomes empty, the source and the status the tenant's defaults. Whether the person asked not to be messaged stays, unless it is said.",
-    body: given('input', {
-      ...BODY,
-      with: { ...BODY.with, type: required(choice(WORDS, 'What it is to the business.')) },
-    }),
+      "Missing fields become empty; source and status become the tenant's defaults. The opt-out stays unless it is given.",
+    body: body(
+      {
+        phone: alias(requiredText(), 'phone_number'),
+        ...DETAILS,
+        firstname: alias(requiredText({ maxLength: 255 }), 'first_name'),
+        type: requiredChoice(TYPES),
+      },
+      checkFlags,
+    ),
     example: { firstname: 'Ana', phone: '+14155550123', type: 'customer', groups: 'VIP' },
-    answer: selected('contact', ROW),
-    plan: call => {
-      const body = call.body();
-      const phone = body.requiredText('phone', 'phone_number');
-      const { firstName, type, ...others } = readContact(call, body);
-      if (!firstName) body.missing('firstname');
-      if (!type) body.missing('type');
-      const input = { ...others, phone, firstName: firstName ?? '', type: type ?? ('LEAD' as const) };
-      return {
-        variables: { id: call.id('Contact'), input, ...SHOWN },
-        names: NAMES,
-        respond: ({ contact }) => ({ message: 'Contact updated', data: contactRow(contact, call) }),
-      };
-    },
+    answer: selectionOf('contact', CHANGES),
+    names: NAMES,
+    variables: ({ call, id, body: { phone, groups, country_id, ...details } }) => ({
+      id,
+      input: dropUndefined({
+        ...contactInput(details, country_id),
+        firstName: details.firstname,
+        type: details.type,
+        phone,
+        groupNames: groups ?? undefined,
+        isOptedOut: isOptedOut(details),
+        idempotencyKey: call.idempotencyKey,
+      }),
+    }),
+    respond: ({ contact }, { call }) => ({ message: 'Contact updated', data: contactRow(contact, call) }),
   }),
   route({
     method: 'DELETE',
     path: '/contacts/:id',
+    resource: 'Contact',
     document: DeleteContactDocument,
-    plan: call => ({
-      variables: { id: call.id('Contact') },
-      respond: ({ contact }) => ({ message: 'Contact deleted', data: contact }),
-    }),
+    variables: ({ id }) => ({ id }),
+    respond: ({ contact }) => ({ message: 'Contact deleted', data: contact }),
   }),
 ];

@@ -1,29 +1,31 @@
-import { CodedError, unauthorized } from '../../errors.ts';
-import type { Dialect } from '../execute.ts';
-import type { Refusal } from '../refusal.ts';
-import { paginate } from './paginator.ts';
+import { CodedError, type ErrorCode, unauthorized } from '../../core/errors.ts';
+import type { Components } from '../openapi/components.ts';
+import { closedObject, type JsonSchema } from '../openapi/schema.ts';
+import type { Dialect } from '../runtime/execute.ts';
+import type { Refusal } from '../runtime/refusal.ts';
+import { paginate, paginatorSchema } from './paginator.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
-/** In seconds since 1970 (RFC 9745): from its first day here, 1 January 2026, version 1 is for those who have it. */
+/** Version 1 is deprecated since 1 January 2026; in seconds since 1970 (RFC 9745). */
 const DEPRECATED_SINCE = Date.UTC(2026, 0, 1) / 1_000;
 const PREFIX = '/api/v1';
 const SUCCESSOR = '/api/v2';
-/** The tenant's name in the path of every route. */
-const BELOW = '/:tenant';
+const TENANT = '/:tenant';
 
-/** Where a path of version 1 leads in version 2, by the paths of the table. */
+/** Paths of version 2, by those of version 1. */
 export type Successors = ReadonlyMap<string, string>;
 
 /**
- * Version 1: the tenant in the path, `status`, `message` and `data` or `errors`, and on every answer that there is a successor.
- * @param sunsetMs when it ends, in milliseconds since 1970; undefined: nobody has said so
+ * Version 1: the tenant in the path, `status`, `message` and `data` or `errors`, and a deprecation header on every answer.
+ * @param sunsetMs when it ends, in milliseconds since 1970; undefined: not decided
  */
 export const legacyEnvelope = (sunsetMs: number | undefined, successors: Successors = new Map()): Dialect => ({
   version: 'v1',
-  below: BELOW,
+  pathPrefix: TENANT,
+  rows: 'complete',
 
-  // The token first: who has none is not told which tenants there are. Who has one hears of another tenant what an invalid token hears.
-  async admit(host, request, reply) {
+  // The token is verified first, so that only authenticated callers learn whether a tenant exists.
+  async authenticate(host, request, reply) {
     const caller = await host.authenticate(request, reply);
     const { tenant = '' } = request.params;
     if (caller.principal?.tenant.slug === tenant) return caller;
@@ -32,7 +34,9 @@ export const legacyEnvelope = (sunsetMs: number | undefined, successors: Success
   },
 
   headers({ routeOptions: { url = '' }, params }) {
-    const path = url.startsWith(PREFIX + BELOW) ? successors.get(url.slice((PREFIX + BELOW).length)) : openPath(url);
+    const path = url.startsWith(PREFIX + TENANT)
+      ? successors.get(url.slice((PREFIX + TENANT).length))
+      : unversionedPath(url);
     const id = (params as { readonly id?: string } | undefined)?.id ?? '';
     const link = SUCCESSOR + (path ?? '').replace(':id', encodeURIComponent(id));
     return {
@@ -50,34 +54,82 @@ export const legacyEnvelope = (sunsetMs: number | undefined, successors: Success
   failure: (refusal, _request, { requestId }) => ({ contentType: JSON_TYPE, body: bodyOf(refusal, requestId) }),
 });
 
-/** What both versions serve beside their tables: `/openapi.json`, `/docs`. */
-const openPath = (url: string): string | undefined =>
+/** Paths that both versions serve beside their tables: `/openapi.json`, `/docs`. */
+const unversionedPath = (url: string): string | undefined =>
   url.startsWith(`${PREFIX}/`) && !url.includes('*') ? url.slice(PREFIX.length) : undefined;
 
 function bodyOf(refusal: Refusal, requestId: string): object {
   const { code, message, details } = refusal;
   if (code === 'RATE_LIMIT_EXCEEDED') return { message, retry_after: details?.['retry_after'] ?? 1 };
   if (code === 'VALIDATION_ERROR') return { status: 'error', message, errors: details ?? {} };
-  return { status: 'error', message: titleOf(code), errors: whyOf(refusal, requestId) };
+  return { status: 'error', message: titleOf(code), errors: reasonOf(refusal, requestId) };
 }
 
 /** One message for each code, for programs: `Contact opted out`. */
 export const titleOf = (code: string): string =>
   code.charAt(0) + code.slice(1).toLowerCase().replaceAll('_', ' ').replace('otp', 'OTP');
 
-/** What version 2 has in `details`, where people are told too little without. */
-function whyOf({ code, message, details }: Refusal, requestId: string): string {
+/** The message, with what people need of version 2's `details`. */
+function reasonOf({ code, message, details }: Refusal, requestId: string): string {
   switch (code) {
     case 'INTERNAL_ERROR':
       return `${message} The request was ${requestId}.`;
     case 'MESSAGE_SEND_FAILED': {
-      const { code: number, details: why } = (details?.['provider'] ?? {}) as { code?: number; details?: string };
-      // Its details often only repeat its title.
+      const { code: number, details: reason } = (details?.['provider'] ?? {}) as { code?: number; details?: string };
+      // The details often only repeat the title.
       return number === undefined
         ? message
-        : `${message} (${number}${why && !message.includes(why) ? `: ${why}` : ''})`;
+        : `${message} (${number}${reason && !message.includes(reason) ? `: ${reason}` : ''})`;
     }
     default:
       return message;
   }
 }
+
+const MESSAGE: JsonSchema = { type: 'string', description: 'Human-readable message.' };
+
+/** The body of every success of version 1: a list is a paginator. */
+export const successSchema = (data: JsonSchema, isList: boolean, components: Components): JsonSchema =>
+  closedObject({
+    status: { const: 'success' },
+    message: MESSAGE,
+    data: isList ? paginatorSchema(data, components) : data,
+  });
+
+const BY_FIELD = closedObject({
+  status: { const: 'error' },
+  message: MESSAGE,
+  errors: {
+    type: 'object',
+    description: 'Error messages by field name.',
+    additionalProperties: { type: 'array', items: { type: 'string' } },
+  },
+});
+
+const RATE = closedObject({
+  message: MESSAGE,
+  retry_after: { type: 'integer', minimum: 1, description: 'Seconds to wait before the next request.' },
+});
+
+/** The body of its errors. */
+export function failureSchema(_status: number, codes: readonly ErrorCode[]): Readonly<Record<string, JsonSchema>> {
+  const others = codes.filter(code => code !== 'VALIDATION_ERROR' && code !== 'RATE_LIMIT_EXCEEDED');
+  const shapes: JsonSchema[] = [
+    ...(codes.includes('VALIDATION_ERROR') ? [BY_FIELD] : []),
+    ...(codes.includes('RATE_LIMIT_EXCEEDED') ? [RATE] : []),
+    ...(others.length > 0 ? [textual(others)] : []),
+  ];
+  const [only] = shapes;
+  return { 'application/json': shapes.length === 1 && only ? only : { oneOf: shapes } };
+}
+
+const textual = (codes: readonly ErrorCode[]): JsonSchema =>
+  closedObject({
+    status: { const: 'error' },
+    message: {
+      type: 'string',
+      enum: codes.map(titleOf),
+      description: 'Machine-readable text, constant for each error code.',
+    },
+    errors: { type: 'string', description: 'Human-readable reason.' },
+  });

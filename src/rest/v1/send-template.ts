@@ -1,119 +1,117 @@
-import type { ErrorCode } from '../../errors.ts';
-import { type Body, said } from '../body.ts';
-import type { Call } from '../call.ts';
+import { z } from 'zod';
+import { bit, dropUndefined, openBody } from '../runtime/fields.ts';
+import { type Described, type Input, operation, type Route, routeByBody } from '../runtime/route.ts';
 import {
   SendCodeDocument,
   type SendOtpInput,
   SendTemplateDocument,
   type TemplateCategory,
-} from '../documents.generated.ts';
-import { bit, given, optional, text } from '../openapi/shape.ts';
-import { type Described, oneOf, type Route, route } from '../route.ts';
-import { FILES, filesGiven, LANGUAGE, readValues, TEMPLATE_NAME, TEMPLATE_NAMES, VALUES } from '../v2/send-template.ts';
-import { SENDING_ERRORS } from '../v2/sending.ts';
-import { RECIPIENT, readSending, SENDING_NAMES, sentMessage, sentRow, sentShape, UNSAID } from './sending.ts';
+} from '../wire/documents.generated.ts';
+import { SENDING_ERRORS } from '../wire/sending.ts';
+import {
+  checkNumbers,
+  languageNamed,
+  TEMPLATE_NAME,
+  TEMPLATE_VALUES,
+  templateInput,
+  templateNames,
+} from '../wire/template-values.ts';
+import { RECIPIENT, SENDING_NAMES, sendingInput, sentMessage, sentRow, sentSchema } from './sending.ts';
 
-const readName = (body: Body): string => body.requiredText('template_name', 'name');
-const readLanguage = (body: Body): string => body.requiredText('template_language', 'language');
-
-const NAMES = { ...SENDING_NAMES, ...TEMPLATE_NAMES, language: 'template_language' };
-
-/** The template with the values that are given. @param category what it has to be */
-const asGiven = (path: string, category: TemplateCategory | undefined): Route =>
-  route({
-    method: 'POST',
-    path,
-    document: SendTemplateDocument,
-    plan: call => {
-      const body = call.body();
-      const input = said({
-        ...readSending(call, body),
-        name: readName(body),
-        language: readLanguage(body),
-        category,
-        ...readValues(body),
-      });
-      return {
-        variables: { input },
-        names: { ...NAMES, ...filesGiven(body) },
-        respond: ({ message }) => ({ message: sentMessage(message), data: sentRow(message) }),
-      };
-    },
-  });
-
-/** The template with a code of ours, which is a one-time password like any other: it can be verified, and has the same caps. */
-const withCode = (path: string): Route =>
-  route({
-    method: 'POST',
-    path,
-    document: SendCodeDocument,
-    plan: call => {
-      const body = call.body();
-      for (const name of body.names)
-        if (/^(field|button|header)_/.test(name) && body.has(name))
-          body.errors.add(name, 'With auto_generate_otp the code is all that the template takes, and is made by us.');
-      const { to: phone, ...sending } = readSending(call, body);
-      return {
-        variables: {
-          // Purpose and lifetime have their defaults from GraphQL, which the generated type does not know.
-          input: {
-            ...sending,
-            phone,
-            templateName: readName(body),
-            language: readLanguage(body),
-            tellCode: true,
-          } as SendOtpInput,
-        },
-        names: { ...NAMES, templateName: 'template_name', code: 'auto_generate_otp' },
-        respond: ({ otp: { message, code } }) => {
-          if (!message) throw new Error('A code was sent without a message.');
-          const data = sentRow(message);
-          // The code is told once: it stands nowhere but as an HMAC, and not in what is kept for a repeated request.
-          return {
-            message: sentMessage(message),
-            data: code === null ? data : { ...data, otp_code: code },
-            kept: data,
-          };
-        },
-      };
-    },
-  });
-
-const wantsCode = (call: Call): boolean => call.body().flag('auto_generate_otp') === true;
-
-const ERRORS: readonly ErrorCode[] = [...SENDING_ERRORS, 'FEATURE_NOT_AVAILABLE'];
-
-const DESCRIBED: Described = {
-  body: given('input', {
-    without: [...UNSAID, 'name', 'language', 'category', 'header', 'body', 'body_by_name', 'buttons'],
-    with: {
-      ...RECIPIENT,
-      template_name: TEMPLATE_NAME,
-      template_language: LANGUAGE,
-      ...FILES,
-      ...VALUES,
-      auto_generate_otp: bit(
-        'Make the code of a template of the category AUTHENTICATION, and tell it in `otp_code`. No other values are taken then.',
-      ),
-    },
+const TEMPLATE = {
+  ...RECIPIENT,
+  template_name: TEMPLATE_NAME,
+  template_language: languageNamed('language'),
+  ...TEMPLATE_VALUES,
+  auto_generate_otp: bit({
+    description:
+      'Generate the code of a template of the category AUTHENTICATION and return it in `otp_code`. The template then takes no other values.',
   }),
-  answer: sentShape({
-    otp_code: optional(
-      text(
-        'The code, where `auto_generate_otp` had it made; a repeated request with the same key does not tell it again.',
-      ),
-    ),
-  }),
-  errors: ERRORS,
 };
+type Template = z.output<z.ZodObject<typeof TEMPLATE>>;
 
-const sending = (path: string, category: TemplateCategory | undefined, described: Described): Route => {
-  const [given, code] = [asGiven(path, category), withCode(path)];
-  return oneOf({ ...DESCRIBED, ...described }, [given, code], call => (wantsCode(call) ? code : given));
+function checkValues(template: Template, add: (field: string, message: string) => void): void {
+  if (template.auto_generate_otp !== true) {
+    checkNumbers(template, add);
+    return;
+  }
+  for (const [name, value] of Object.entries(template))
+    if (/^(field|button|header)_/.test(name) && value != null && value !== '')
+      add(name, 'With auto_generate_otp the code is all that the template takes, and is made by us.');
+}
+
+const NAMES = { ...SENDING_NAMES, language: 'template_language' };
+
+const BODY = openBody(TEMPLATE, checkValues);
+
+/** The template with the given values. @param category the required category */
+const withValues = (category: TemplateCategory | undefined) =>
+  operation({
+    document: SendTemplateDocument,
+    names: ({ body }) => ({ ...templateNames(body), ...NAMES }),
+    variables: ({ call, body }: Input<Template>) => ({
+      input: dropUndefined({
+        ...sendingInput(call, body),
+        name: body.template_name,
+        language: body.template_language,
+        category,
+        ...templateInput(body),
+      }),
+    }),
+    respond: ({ message }) => ({ message: sentMessage(message), data: sentRow(message) }),
+  });
+
+/** The template with a generated code, a one-time password like any other: it can be verified and has the same limits. */
+const withCode = operation({
+  document: SendCodeDocument,
+  names: { ...NAMES, templateName: 'template_name', code: 'auto_generate_otp' },
+  variables: ({ call, body }: Input<Template>) => {
+    const { to: phone, ...sending } = sendingInput(call, body);
+    const input = {
+      ...sending,
+      phone,
+      templateName: body.template_name,
+      language: body.template_language,
+      tellCode: true,
+    };
+    // The generated type does not know that purpose and expiry have defaults in GraphQL.
+    return { input: input as SendOtpInput };
+  },
+  respond: ({ otp: { message, code } }) => {
+    if (!message) throw new Error('A code was sent without a message.');
+    const data = sentRow(message);
+    // The code is returned once: it is stored only as an HMAC, and not in the answer for repeated requests.
+    return {
+      message: sentMessage(message),
+      data: code === null ? data : { ...data, otp_code: code },
+      storedData: data,
+    };
+  },
+});
+
+const sendTemplate = (path: string, category: TemplateCategory | undefined, described: Described): Route => {
+  const values = withValues(category);
+  return routeByBody(
+    {
+      method: 'POST',
+      path,
+      body: BODY,
+      answer: sentSchema({
+        otp_code: z
+          .string()
+          .describe('The code generated by `auto_generate_otp`; not repeated for the same idempotency key.')
+          .optional(),
+      }),
+      errors: [...SENDING_ERRORS, 'FEATURE_NOT_AVAILABLE'],
+      ...described,
+    },
+    [values, withCode],
+    ({ auto_generate_otp }) => (auto_generate_otp === true ? withCode : values),
+  );
 };
 
 export const sendTemplateRoutes: readonly Route[] = [
-  sending('/messages/template', undefined, {
+  sendTemplate('/messages/template', undefined, {
     example: {
       phone_number: '+14155550123',
       template_name: 'order_confirmation',
@@ -122,12 +120,12 @@ export const sendTemplateRoutes: readonly Route[] = [
       field_2: '1042',
     },
   }),
-  sending('/messages/authentication', 'AUTHENTICATION', {
+  sendTemplate('/messages/authentication', 'AUTHENTICATION', {
     operationId: 'SendAuthenticationTemplate',
     summary: 'Sends a template of the category AUTHENTICATION.',
     successor: '/auth/send-otp',
     notes:
-      '`field_1` is the code, unless `auto_generate_otp` has it made. A template of another category is a fault of `template_name`.',
+      '`field_1` is the code, unless `auto_generate_otp` generates it. A template of another category is an error of `template_name`.',
     example: {
       phone_number: '+14155550123',
       template_name: 'login_code',

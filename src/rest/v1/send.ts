@@ -1,118 +1,107 @@
-import { Body, said } from '../body.ts';
-import type { Call } from '../call.ts';
-import { SendInteractiveDocument, SendTextDocument } from '../documents.generated.ts';
-import { choice, given, list, object, required, text } from '../openapi/shape.ts';
-import { oneOf, type Route, route } from '../route.ts';
-import { SENDING_ERRORS } from '../v2/sending.ts';
-import { RECIPIENT, readSending, SENDING_NAMES, sentMessage, sentRow, sentShape } from './sending.ts';
+import { z } from 'zod';
+import { alias, body, choice, dropUndefined, itemsOf, list, REQUIRED, requiredText, text } from '../runtime/fields.ts';
+import { type Input, operation, type Route, route, routeByBody } from '../runtime/route.ts';
+import { SendInteractiveDocument, SendMediaDocument, SendTextDocument } from '../wire/documents.generated.ts';
+import { checkMedia, MEDIA, MEDIA_NOTES, mediaInput, mediaNames, SENDING_ERRORS } from '../wire/sending.ts';
+import { RECIPIENT, SENDING_NAMES, sendingInput, sentMessage, sentRow, sentSchema } from './sending.ts';
 
 const TYPES = { text: 'text', interactive: 'interactive', cta_url: 'cta_url' } as const;
-type Type = keyof typeof TYPES;
 
-const typeOf = (body: Body): Type => body.choice(TYPES, 'message_type') ?? 'text';
-
-/** What belongs to each type beside its text. Elsewhere it would be left out without a word. */
-const FIELDS: Readonly<Record<Type, readonly string[]>> = {
+/** The fields of each type beside its text. Those of another type are refused, because they would be ignored silently. */
+const FIELDS = {
   text: [],
   interactive: ['header', 'footer', 'buttons'],
   cta_url: ['header', 'footer', 'button_text', 'button_url'],
-};
-const ALL = [...new Set(Object.values(FIELDS).flat())];
+} as const satisfies Record<keyof typeof TYPES, readonly string[]>;
+const ALL = ['header', 'footer', 'buttons', 'button_text', 'button_url'] as const;
 
-function refuseOthers(body: Body, type: Type): void {
-  for (const name of ALL)
-    if (!FIELDS[type].includes(name) && isGiven(body, name))
-      body.errors.add(name, `Does not belong to message_type ${type}.`);
+/** A button is an object, or the text that it shows and returns. */
+const BUTTON = z.preprocess(
+  written => (typeof written === 'string' ? { title: written.trim() } : written),
+  body({
+    title: alias(requiredText({ maxLength: 20, description: 'Label of the button.' }), 'text'),
+    id: text({ maxLength: 256, description: "Identifier returned in the recipient's answer. Default: the title." }),
+  }),
+);
+
+const MESSAGE = {
+  ...RECIPIENT,
+  message_type: choice(TYPES, { description: 'Type of the message. Default: `text`.' }),
+  message_body: alias(
+    requiredText({ description: 'Text of the message, at most 4096 characters after merging.' }),
+    'message',
+    'text',
+  ),
+  header: text({ maxLength: 60, description: 'Line above the text of an interactive message or a link.' }),
+  footer: text({ maxLength: 60, description: 'Line below the text of an interactive message or a link.' }),
+  buttons: z
+    .preprocess(
+      sent => (typeof sent === 'string' ? itemsOf(sent) : sent),
+      list(BUTTON, {
+        maxItems: 3,
+        description: '1 to 3 buttons of an interactive message: objects, or titles as an array or separated by commas.',
+      }),
+    )
+    .optional(),
+  button_text: text({ maxLength: 20, description: 'Label of the button of a link.' }),
+  button_url: text({ maxLength: 2_000, description: 'The http or https URL of a link.' }),
+};
+type Message = z.output<z.ZodObject<typeof MESSAGE>>;
+
+function checkType(message: Message, add: (field: string, message: string) => void): void {
+  const type = message.message_type ?? 'text';
+  // An unknown type is reported by itself.
+  if (!Object.hasOwn(FIELDS, type)) return;
+  const fields: readonly string[] = FIELDS[type];
+  for (const name of ALL) {
+    const value = message[name];
+    // Clients that send all fields send empty ones too.
+    const isGiven = value != null && value.length > 0;
+    if (isGiven && !fields.includes(name)) add(name, `Does not belong to message_type ${type}.`);
+    const isRequired = name === 'button_text' || name === 'button_url' || (name === 'buttons' && value == null);
+    if (!isGiven && isRequired && fields.includes(name)) add(name, REQUIRED);
+  }
 }
 
-/** Clients that send everything send an empty list too. */
-const isGiven = (body: Body, name: string): boolean =>
-  body.has(name) && (name !== 'buttons' || body.listOrCommas(name).length > 0);
-
-const readText = (body: Body): string => body.requiredText('message_body', 'message', 'text');
-
-/** A button is an object, or the text that stands on it and comes back with the answer. */
-const readButtons = (body: Body) =>
-  body.listOrCommas('buttons').map((item, index) => {
-    const written = typeof item === 'string' ? { title: item.trim() } : item;
-    const button = new Body(written, body.errors, `buttons.${index}.`);
-    const title = button.requiredText('title', 'text');
-    return { id: button.text('id') || title, title };
-  });
-
-const asText = route({
-  method: 'POST',
-  path: '/messages/send',
+const asText = operation({
   document: SendTextDocument,
-  plan: call => {
-    const body = call.body();
-    refuseOthers(body, 'text');
-    return {
-      variables: { input: { ...readSending(call, body), text: readText(body) } },
-      names: { ...SENDING_NAMES, text: 'message_body' },
-      respond: ({ message }) => ({ message: sentMessage(message), data: sentRow(message) }),
-    };
-  },
+  names: { ...SENDING_NAMES, text: 'message_body' },
+  variables: ({ call, body }: Input<Message>) => ({ input: { ...sendingInput(call, body), text: body.message_body } }),
+  respond: ({ message }) => ({ message: sentMessage(message), data: sentRow(message) }),
 });
 
-const asInteractive = route({
-  method: 'POST',
-  path: '/messages/send',
+const asInteractive = operation({
   document: SendInteractiveDocument,
-  plan: call => {
-    const body = call.body();
-    const type = typeOf(body);
-    refuseOthers(body, type);
-    const input = said({
-      ...readSending(call, body),
-      body: readText(body),
-      header: body.text('header') || undefined,
-      footer: body.text('footer') || undefined,
-      buttons: type === 'interactive' ? readButtons(body) : undefined,
-      ctaUrl:
-        type === 'cta_url'
-          ? { displayText: body.requiredText('button_text'), url: body.requiredText('button_url') }
-          : undefined,
-    });
-    return {
-      variables: { input },
-      names: {
-        ...SENDING_NAMES,
-        body: 'message_body',
-        'ctaUrl.displayText': 'button_text',
-        'ctaUrl.url': 'button_url',
-      },
-      respond: ({ message }) => ({ message: sentMessage(message), data: sentRow(message) }),
-    };
+  names: {
+    ...SENDING_NAMES,
+    body: 'message_body',
+    'ctaUrl.displayText': 'button_text',
+    'ctaUrl.url': 'button_url',
   },
+  variables: ({ call, body }: Input<Message>) => ({
+    input: dropUndefined({
+      ...sendingInput(call, body),
+      body: body.message_body,
+      header: body.header || undefined,
+      footer: body.footer || undefined,
+      ...(body.message_type === 'interactive'
+        ? { buttons: body.buttons?.map(({ id, title }) => ({ id: id || title, title })) }
+        : { ctaUrl: { displayText: body.button_text ?? '', url: body.button_url ?? '' } }),
+    }),
+  }),
+  respond: ({ message }) => ({ message: sentMessage(message), data: sentRow(message) }),
 });
-
-const wanted = (call: Call): Route => (typeOf(call.body()) === 'text' ? asText : asInteractive);
 
 export const sendRoutes: readonly Route[] = [
-  oneOf(
+  routeByBody(
     {
+      method: 'POST',
+      path: '/messages/send',
       operationId: 'SendMessage',
-      summary: 'Sends a text, a text with buttons, or one with a link.',
+      summary: 'Sends a text, a text with buttons, or a text with a link.',
       successor: '/messages/text',
       notes: 'In version 2 buttons and links are sent by `/messages/interactive`.',
-      body: object({
-        ...RECIPIENT,
-        message_type: choice(Object.keys(TYPES), '`text` when nothing is said.'),
-        message_body: required(given('input.text')),
-        header: text('A line above, of an interactive message or a link.', { max: 60 }),
-        footer: text('A line below, of the same.', { max: 60 }),
-        buttons: list(
-          object({
-            id: text('Comes back with the answer; the title when nothing is said.', { max: 256 }),
-            title: required(text('What stands on it.', { max: 20 })),
-          }),
-          'Of an interactive message: 1 to 3. Texts will do, also with commas between.',
-          { max: 3 },
-        ),
-        button_text: text('What stands on the button of a link.', { max: 20 }),
-        button_url: text('Where a link leads: http or https.', { max: 2_000 }),
-      }),
+      body: body(MESSAGE, checkType),
       example: {
         phone_number: '+14155550123',
         message_type: 'interactive',
@@ -122,10 +111,29 @@ export const sendRoutes: readonly Route[] = [
           { id: 'no', title: 'No' },
         ],
       },
-      answer: sentShape(),
+      answer: sentSchema(),
       errors: [...SENDING_ERRORS, 'FEATURE_NOT_AVAILABLE', 'OUTSIDE_SERVICE_WINDOW'],
     },
     [asText, asInteractive],
-    wanted,
+    ({ message_type }) => ((message_type ?? 'text') === 'text' ? asText : asInteractive),
   ),
+  route({
+    method: 'POST',
+    path: '/messages/media',
+    document: SendMediaDocument,
+    notes: MEDIA_NOTES,
+    body: body({ ...RECIPIENT, ...MEDIA }, checkMedia),
+    example: {
+      phone_number: '+14155550123',
+      media_type: 'document',
+      media_url: 'https://example.com/invoice.pdf',
+      caption: 'Your invoice, @{contact_first_name}',
+      filename: 'invoice.pdf',
+    },
+    answer: sentSchema(),
+    errors: [...SENDING_ERRORS, 'OUTSIDE_SERVICE_WINDOW', 'FEATURE_NOT_AVAILABLE'],
+    names: ({ body }) => ({ ...SENDING_NAMES, ...mediaNames(body) }),
+    variables: ({ call, body }) => ({ input: { ...sendingInput(call, body), ...mediaInput(body) } }),
+    respond: ({ message }) => ({ message: sentMessage(message), data: sentRow(message) }),
+  }),
 ];

@@ -1,10 +1,9 @@
-import { notFound } from '../../errors.ts';
-import { GetTemplateDocument, ListTemplatesDocument } from '../documents.generated.ts';
-import { globalId } from '../global-id.ts';
-import { id, selected } from '../openapi/shape.ts';
-import { type Route, route } from '../route.ts';
-import { readTemplateList, TEMPLATE, TEMPLATES, templateRowBy } from '../v2/templates.ts';
-import { legacyTime } from '../wire-time.ts';
+import { encodeGlobalId } from '../../core/global-ids.ts';
+import { rowId, selectionOf } from '../openapi/schema.ts';
+import { listAnswer, type Route, requireRow, route } from '../runtime/route.ts';
+import { GetTemplateDocument, ListTemplatesDocument } from '../wire/documents.generated.ts';
+import { TEMPLATE_CHANGES, TEMPLATE_LIST, templateArguments, templateRowBy } from '../wire/templates.ts';
+import { legacyTime } from '../wire/values.ts';
 
 const templateRow = templateRowBy(legacyTime);
 
@@ -13,33 +12,20 @@ export const templateRoutes: readonly Route[] = [
     method: 'GET',
     path: '/templates',
     document: ListTemplatesDocument,
-    list: TEMPLATES,
-    answer: selected('templates.nodes', TEMPLATE),
-    plan: call => {
-      const list = readTemplateList(call);
-      return {
-        variables: { ...list },
-        respond: ({ templates }) => ({
-          message: 'Templates',
-          data: templates.nodes.map(templateRow),
-          page: { ...list, total: templates.totalCount },
-        }),
-      };
-    },
+    list: TEMPLATE_LIST,
+    answer: selectionOf('templates.nodes', TEMPLATE_CHANGES),
+    variables: ({ list }) => templateArguments(list),
+    respond: ({ templates }, { list }) => listAnswer('Templates', templates, list, templateRow),
   }),
   route({
     method: 'GET',
     path: '/templates/:id',
+    resource: 'Template',
     document: GetTemplateDocument,
-    params: { id: id("Our id of the template, and not the network's.") },
-    answer: selected('template', TEMPLATE),
-    plan: call => ({
-      // A bare number would be looked for among the network's ids first.
-      variables: { id: globalId('Template', call.id('Template')) },
-      respond: ({ template }) => {
-        if (!template) throw notFound('Template');
-        return { message: 'Template', data: templateRow(template) };
-      },
-    }),
+    params: { id: rowId('Id of the template in this gateway, not on the network.') },
+    answer: selectionOf('template', TEMPLATE_CHANGES),
+    // A global id, because GraphQL looks up a bare number among the network's ids first.
+    variables: ({ id }) => ({ id: encodeGlobalId('Template', id) }),
+    respond: ({ template }) => ({ message: 'Template', data: templateRow(requireRow(template, 'Template')) }),
   }),
 ];

@@ -1,15 +1,16 @@
+import { z } from 'zod';
+import { selectionOf } from '../openapi/schema.ts';
+import { type Route, route } from '../runtime/route.ts';
 import {
   GetAccountDocument,
   GetLimitsDocument,
   GetUsageDocument,
   type LimitFragment,
   type UsageCountFragment,
-} from '../documents.generated.ts';
-import { integer, number, object, selected } from '../openapi/shape.ts';
-import { type Route, route } from '../route.ts';
-import { time } from '../wire-time.ts';
+} from '../wire/documents.generated.ts';
+import { time } from '../wire/values.ts';
 
-/** What GraphQL says with null. */
+/** Null in GraphQL. */
 const UNLIMITED = -1;
 
 const usageCount = (count: UsageCountFragment) => ({
@@ -26,96 +27,93 @@ const planLimit = (limit: LimitFragment) => ({
   is_unlimited: limit.is_unlimited,
 });
 
-const limitShape = integer('How many the plan allows; -1: unlimited.', { min: UNLIMITED });
-const usageShape = (feature: string) =>
-  selected(`usage.${feature}`, {
+const LIMIT = z.int().min(UNLIMITED).describe('Limit of the plan; -1 for unlimited.');
+const usageSchema = (feature: string) =>
+  selectionOf(`usage.${feature}`, {
     with: {
-      limit: limitShape,
-      remaining: integer('How many more there may be, never below 0 but for -1: unlimited.', { min: UNLIMITED }),
-      percentage_used: number('Per cent of the limit, with at most two decimals; 0 when it is unlimited.', { min: 0 }),
+      limit: LIMIT,
+      remaining: z.int().min(UNLIMITED).describe('Number that is still available, at least 0; -1 for unlimited.'),
+      percentage_used: z
+        .number()
+        .nonnegative()
+        .describe('Percentage of the limit in use, with at most two decimals; 0 if unlimited.'),
     },
   });
-const planLimitShape = (feature: string) => selected(`limits.${feature}`, { with: { limit: limitShape } });
+const limitSchema = (feature: string) => selectionOf(`limits.${feature}`, { with: { limit: LIMIT } });
 
 export const accountRoutes: readonly Route[] = [
   route({
     method: 'GET',
     path: '/account',
     document: GetAccountDocument,
-    plan: () => ({
-      variables: {},
-      respond: ({ account: { id, name, subdomain, status, created_at, subscription } }) => ({
-        message: 'Account',
-        data: {
-          id,
-          name,
-          subdomain,
-          status: status.toLowerCase(),
-          created_at: time(created_at),
-          subscription: {
-            plan_name: subscription.plan_name,
-            plan_id: subscription.plan_id,
-            status: subscription.status.toLowerCase(),
-            expires_at: time(subscription.expires_at),
-          },
+    variables: () => ({}),
+    respond: ({ account: { id, name, subdomain, status, created_at, subscription } }) => ({
+      message: 'Account',
+      data: {
+        id,
+        name,
+        subdomain,
+        status: status.toLowerCase(),
+        created_at: time(created_at),
+        subscription: {
+          plan_name: subscription.plan_name,
+          plan_id: subscription.plan_id,
+          status: subscription.status.toLowerCase(),
+          expires_at: time(subscription.expires_at),
         },
-      }),
+      },
     }),
   }),
   route({
     method: 'GET',
     path: '/account/usage',
     document: GetUsageDocument,
-    summary: 'What the account uses of its plan.',
-    answer: object({
-      contacts: usageShape('contacts'),
-      conversations: usageShape('conversations'),
-      messages: usageShape('messages'),
-      staff: usageShape('staff'),
+    summary: "The usage of the account's plan.",
+    answer: z.object({
+      contacts: usageSchema('contacts'),
+      conversations: usageSchema('conversations'),
+      messages: usageSchema('messages'),
+      staff: usageSchema('staff'),
     }),
-    plan: () => ({
-      variables: {},
-      respond: ({ usage }) => ({
-        message: 'Account usage',
-        data: {
-          contacts: usageCount(usage.contacts),
-          conversations: usageCount(usage.conversations),
-          messages: usageCount(usage.messages),
-          staff: usageCount(usage.staff),
-        },
-      }),
+    variables: () => ({}),
+    respond: ({ usage }) => ({
+      message: 'Account usage',
+      data: {
+        contacts: usageCount(usage.contacts),
+        conversations: usageCount(usage.conversations),
+        messages: usageCount(usage.messages),
+        staff: usageCount(usage.staff),
+      },
     }),
   }),
   route({
     method: 'GET',
     path: '/account/limits',
     document: GetLimitsDocument,
-    summary: 'What the plan of the account allows.',
-    answer: object({
-      limits: object({
-        contacts: planLimitShape('contacts'),
-        conversations: planLimitShape('conversations'),
-        messages: planLimitShape('messages'),
-        staff: planLimitShape('staff'),
-        api_calls_per_minute: planLimitShape('api_calls_per_minute'),
+    summary: "The limits and features of the account's plan.",
+    answer: z.object({
+      limits: z.object({
+        contacts: limitSchema('contacts'),
+        conversations: limitSchema('conversations'),
+        messages: limitSchema('messages'),
+        staff: limitSchema('staff'),
+        api_calls_per_minute: limitSchema('api_calls_per_minute'),
       }),
-      features: selected('limits.features'),
+      features: selectionOf('limits.features'),
     }),
-    plan: () => ({
-      variables: {},
-      respond: ({ limits: { features, ...limits } }) => ({
-        message: 'Account limits',
-        data: {
-          limits: {
-            contacts: planLimit(limits.contacts),
-            conversations: planLimit(limits.conversations),
-            messages: planLimit(limits.messages),
-            staff: planLimit(limits.staff),
-            api_calls_per_minute: planLimit(limits.api_calls_per_minute),
-          },
-          features,
+    variables: () => ({}),
+    respond: ({ limits: { features, ...limits } }) => ({
+      message: 'Account limits',
+      data: {
+        limits: {
+          contacts: planLimit(limits.contacts),
+          conversations: planLimit(limits.conversations),
+          messages: planLimit(limits.messages),
+          staff: planLimit(limits.staff),
+          api_calls_per_minute: planLimit(limits.api_calls_per_minute),
         },
-      }),
+        features,
+      },
     }),
   }),
 ];

@@ -1,17 +1,44 @@
-import type { ApiDescription } from '../openapi/document.ts';
-import { TIME } from '../openapi/shape.ts';
-import { failure, success } from './envelope-schema.ts';
+import type { ApiDescription } from '../openapi/description.ts';
+import { TIME } from '../openapi/schema.ts';
+import type { Route } from '../runtime/route.ts';
+import { labelRoutes } from '../wire/labels.ts';
+import { time } from '../wire/values.ts';
+import { accountRoutes } from './account.ts';
+import { botRoutes } from './bots.ts';
+import { contactRoutes } from './contacts.ts';
+import { contactBatchRoutes } from './contacts-batch.ts';
+import { failureSchema, successSchema } from './envelope.ts';
+import { groupMemberRoutes } from './group-members.ts';
+import { messageRoutes } from './messages.ts';
+import { otpRoutes } from './otp.ts';
+import { sendRoutes } from './send.ts';
+import { templateRoutes } from './templates.ts';
+import { webhookRoutes } from './webhooks.ts';
 
-/** What version 2 says about itself. */
+export const ROUTES_V2: readonly Route[] = [
+  ...accountRoutes,
+  ...botRoutes,
+  ...contactBatchRoutes,
+  ...contactRoutes,
+  ...labelRoutes('PATCH', time),
+  ...groupMemberRoutes,
+  ...templateRoutes,
+  ...sendRoutes,
+  ...messageRoutes,
+  ...otpRoutes,
+  ...webhookRoutes,
+];
+
+/** The description of version 2 in its OpenAPI document. */
 export const API_V2: ApiDescription = {
   title: 'Parley',
   version: '2',
   prefix: '/api/v2',
-  rows: 'chosen',
+  rows: 'sparse',
   wire: { time: TIME, flag: { type: 'boolean' } },
   headers: [],
-  success,
-  failure,
+  success: successSchema,
+  failure: failureSchema,
   errors: [],
   details: {
     INSUFFICIENT_SCOPE: '`required` and `granted`',
@@ -21,22 +48,22 @@ export const API_V2: ApiDescription = {
     RATE_LIMIT_EXCEEDED: '`retry_after`',
     MESSAGE_SEND_FAILED: '`provider` with its code, title and details',
   },
-  description: `A messaging gateway for WhatsApp. Every route executes a GraphQL operation in process: its rules, scopes and errors are those of GraphQL.
+  description: `A messaging gateway for WhatsApp. Every route executes a GraphQL operation in process, with the same rules, scopes and errors.
 
-- **Answers** carry an envelope: \`success\`, \`data\`, \`message\`, \`meta\`. Refusals have \`error { code, message, details }\`, or are RFC 9457 for those who send \`Accept: application/problem+json\`.
-- **Lists** take \`page\`, \`per_page\`, \`sort\`, \`search\`, \`fields\`, \`include\` and \`filter[…]\`. An unknown name is refused, not ignored.
-- **Input** is read generously: lists as arrays or with commas, numbers quoted or bare.
-- **HEAD** is possible wherever GET is, **OPTIONS** everywhere; other methods are 405 with \`Allow\`.`,
+- **Responses** are an envelope: \`success\`, \`data\`, \`message\`, \`meta\`. Errors have \`error { code, message, details }\`, or are RFC 9457 with \`Accept: application/problem+json\`.
+- **Lists** accept \`page\`, \`per_page\`, \`sort\`, \`search\`, \`fields\`, \`include\` and \`filter[…]\`. Unknown names are errors.
+- **Input** is accepted in several forms: lists as arrays or separated by commas, numbers quoted or bare.
+- **HEAD** is supported by every GET route, **OPTIONS** by every route; other methods return 405 with \`Allow\`.`,
   tags: {
-    account: 'The tenant, what it has used, and what its plan allows.',
-    auth: 'One-time passwords.',
-    bots: 'Bots that answer.',
-    contacts: 'The people whom the business messages.',
+    account: 'The tenant, its plan, usage and limits.',
+    auth: 'Sending and verifying one-time passwords.',
+    bots: 'Bots that reply to messages.',
+    contacts: 'People with whom the tenant exchanges messages.',
     groups: 'Groups of contacts.',
-    messages: 'Sending, and what was sent and received.',
+    messages: 'Sending messages, and their history.',
     sources: 'Where contacts come from.',
-    statuses: 'How far contacts have come.',
-    templates: 'Templates that the network has approved, or not.',
-    webhooks: 'Where events are delivered.',
+    statuses: 'Stages of contacts in the sales process.',
+    templates: 'Message templates approved by the network.',
+    webhooks: 'Endpoints to which events are delivered.',
   },
 };

@@ -1,124 +1,67 @@
-import { notFound } from '../../errors.ts';
-import { type Body, said } from '../body.ts';
-import type { Call } from '../call.ts';
+import { selectionOf } from '../openapi/schema.ts';
+import { alias, body, choice, flag, requiredChoice, requiredText, text, texts, whole } from '../runtime/fields.ts';
+import { listAnswer, type Names, type Route, requireRow, route } from '../runtime/route.ts';
+import { BOT_CHANGES, BOT_LIST, botRowBy, REPLY, TRIGGERS } from '../wire/bots.ts';
 import {
-  type BotFilter,
-  type BotOrderField,
-  type BotRowFragment,
   CreateBotDocument,
-  type CreateBotInput,
   DeleteBotDocument,
   GetBotDocument,
   ListBotsDocument,
   UpdateBotDocument,
-} from '../documents.generated.ts';
-import { type ListFields, readList } from '../list-query.ts';
-import { flag, given, selected } from '../openapi/shape.ts';
-import { readShown, rowFields } from '../query.ts';
-import { type Route, route } from '../route.ts';
-import type { Switches } from '../sparse.ts';
-import { time, type WriteTime } from '../wire-time.ts';
-import { REPLY_BODY, REPLY_NAMES, readReply, replyAnswer } from './bot-reply.ts';
-
-const FIELDS = rowFields(ListBotsDocument);
-
-const KINDS = { message: 'MESSAGE', template: 'TEMPLATE' } as const;
-
-const TRIGGERS = {
-  exact: 'EXACT',
-  contains: 'CONTAINS',
-  starts_with: 'STARTS_WITH',
-  first_message: 'FIRST_MESSAGE',
-  any: 'ANY',
-  regex: 'REGEX',
-} as const;
-
-export const BOTS: ListFields<BotFilter, BotOrderField> = {
-  filters: {
-    name: ['name', 'text'],
-    kind: ['kind', KINDS],
-    trigger: ['trigger', TRIGGERS],
-    is_enabled: ['isEnabled', 'flag'],
-    created_at: ['createdAt', 'time'],
-    updated_at: ['updatedAt', 'time'],
-  },
-  sorts: { id: 'ID', name: 'NAME', priority: 'PRIORITY', created_at: 'CREATED_AT', updated_at: 'UPDATED_AT' },
-};
-
-/** A bot on the wire. What was not read is undefined, and so not written. */
-export const botRowBy = (time: WriteTime) => (bot: BotRowFragment) => ({
-  ...bot,
-  kind: bot.kind?.toLowerCase(),
-  trigger: bot.trigger?.toLowerCase(),
-  last_replied_at: time(bot.last_replied_at),
-  last_refusal: bot.last_refusal && { ...bot.last_refusal, refused_at: time(bot.last_refusal.refused_at) },
-  created_at: time(bot.created_at),
-  updated_at: time(bot.updated_at),
-});
+} from '../wire/documents.generated.ts';
+import { camelKeys } from '../wire/names.ts';
+import { time } from '../wire/values.ts';
 
 const botRow = botRowBy(time);
 
-const shownOf = (call: Call): Switches => readShown(call.query, FIELDS, call.errors);
+const SETTINGS = {
+  keywords: texts({ maxItems: 50 }),
+  pattern: text({ maxLength: 500 }),
+  is_enabled: alias(flag(), 'enabled'),
+  priority: whole(),
+  others_may_answer: flag(),
+  cooldown_seconds: whole({ minimum: 0, maximum: 2_592_000 }),
+  hand_over_minutes: whole({ minimum: 0, maximum: 10_080 }),
+};
 
-const readBot = (call: Call, body: Body) =>
-  said({
-    name: body.text('name'),
-    trigger: body.choice(TRIGGERS, 'trigger'),
-    keywords: body.texts('keywords'),
-    pattern: body.text('pattern'),
-    isEnabled: body.flag('is_enabled', 'enabled'),
-    priority: body.whole('priority'),
-    othersMayAnswer: body.flag('others_may_answer'),
-    cooldownSeconds: body.whole('cooldown_seconds'),
-    handOverMinutes: body.whole('hand_over_minutes'),
-    reply: readReply(body),
-    idempotencyKey: call.idempotencyKey,
-  });
-
-/** How a bot on the wire differs from what is selected. */
-const BOT = { with: { reply: replyAnswer(flag) } };
-
-const BODY = given('input', { with: { reply: REPLY_BODY } });
+/** Names of fields in errors: elsewhere GraphQL's `text` is `message`. */
+const NAMES: Names = {
+  'reply.text': 'reply.text',
+  'reply.text.text': 'reply.text.text',
+  'reply.template.header.text': 'reply.template.header.text',
+};
 
 export const botRoutes: readonly Route[] = [
   route({
     method: 'GET',
     path: '/bots',
     document: ListBotsDocument,
-    list: BOTS,
-    answer: selected('list.nodes', BOT),
-    plan: call => {
-      const list = readList(call.query, BOTS, call.errors);
-      return {
-        variables: { ...list, ...shownOf(call) },
-        respond: ({ list: { nodes, totalCount } }) => ({
-          message: 'Bots',
-          data: nodes.map(botRow),
-          page: { ...list, total: totalCount },
-        }),
-      };
-    },
+    list: BOT_LIST,
+    answer: selectionOf('list.nodes', BOT_CHANGES),
+    variables: ({ list }) => list,
+    respond: ({ list: connection }, { list }) => listAnswer('Bots', connection, list, botRow),
   }),
   route({
     method: 'GET',
     path: '/bots/:id',
+    resource: 'Bot',
     document: GetBotDocument,
-    answer: selected('row', BOT),
-    plan: call => ({
-      variables: { id: call.id('Bot'), ...shownOf(call) },
-      respond: ({ row }) => {
-        if (!row) throw notFound('Bot');
-        return { message: 'Bot', data: botRow(row) };
-      },
-    }),
+    answer: selectionOf('row', BOT_CHANGES),
+    variables: ({ id }) => ({ id }),
+    respond: ({ row }) => ({ message: 'Bot', data: botRow(requireRow(row, 'Bot')) }),
   }),
   route({
     method: 'POST',
     path: '/bots',
     document: CreateBotDocument,
     status: 201,
-    answer: selected('row', BOT),
-    body: given('input', { with: { reply: { ...REPLY_BODY, required: true } } }),
+    body: body({
+      name: requiredText({ maxLength: 255 }),
+      trigger: requiredChoice(TRIGGERS),
+      ...SETTINGS,
+      reply: REPLY,
+    }),
+    answer: selectionOf('row', BOT_CHANGES),
     example: {
       name: 'Prices',
       trigger: 'contains',
@@ -126,41 +69,34 @@ export const botRoutes: readonly Route[] = [
       reply: { text: { text: 'Our prices, @{contact_first_name}: https://example.com/prices' } },
     },
     errors: ['FEATURE_NOT_AVAILABLE', 'FEATURE_LIMIT_EXCEEDED', 'MESSAGING_NOT_CONFIGURED'],
-    plan: call => {
-      const body = call.body();
-      const { name, trigger, reply, ...others } = readBot(call, body);
-      const missing = { name: !name, trigger: trigger == null, reply: !reply };
-      for (const [field, isMissing] of Object.entries(missing))
-        if (isMissing && !Object.hasOwn(call.errors.fields, field)) call.errors.add(field, 'Is required.');
-      const input: CreateBotInput = { ...others, name: name ?? '', trigger: trigger ?? 'ANY', reply: reply ?? {} };
-      return {
-        variables: { input, ...shownOf(call) },
-        names: REPLY_NAMES,
-        respond: ({ row }) => ({ message: 'Bot created', data: botRow(row) }),
-      };
-    },
+    names: NAMES,
+    variables: ({ call, body }) => ({ input: camelKeys({ ...body, idempotencyKey: call.idempotencyKey }) }),
+    respond: ({ row }) => ({ message: 'Bot created', data: botRow(row) }),
   }),
   route({
     method: 'PATCH',
     path: '/bots/:id',
+    resource: 'Bot',
     document: UpdateBotDocument,
-    body: BODY,
-    answer: selected('row', BOT),
+    body: body({
+      name: text({ maxLength: 255 }),
+      trigger: choice(TRIGGERS),
+      ...SETTINGS,
+      reply: REPLY.nullish().transform(reply => reply ?? undefined),
+    }),
+    answer: selectionOf('row', BOT_CHANGES),
     example: { is_enabled: false },
     errors: ['FEATURE_NOT_AVAILABLE', 'FEATURE_LIMIT_EXCEEDED', 'MESSAGING_NOT_CONFIGURED'],
-    plan: call => ({
-      variables: { id: call.id('Bot'), input: readBot(call, call.body()), ...shownOf(call) },
-      names: REPLY_NAMES,
-      respond: ({ row }) => ({ message: 'Bot updated', data: botRow(row) }),
-    }),
+    names: NAMES,
+    variables: ({ call, id, body }) => ({ id, input: camelKeys({ ...body, idempotencyKey: call.idempotencyKey }) }),
+    respond: ({ row }) => ({ message: 'Bot updated', data: botRow(row) }),
   }),
   route({
     method: 'DELETE',
     path: '/bots/:id',
+    resource: 'Bot',
     document: DeleteBotDocument,
-    plan: call => ({
-      variables: { id: call.id('Bot') },
-      respond: ({ row }) => ({ message: 'Bot deleted', data: row }),
-    }),
+    variables: ({ id }) => ({ id }),
+    respond: ({ row }) => ({ message: 'Bot deleted', data: row }),
   }),
 ];

@@ -1,28 +1,48 @@
-import { FieldErrorList, type FieldErrors } from '../../errors.ts';
-import { Body, said } from '../body.ts';
-import { CreateContactsDocument, DeleteContactsDocument } from '../documents.generated.ts';
-import { anything, dictionary, flag, given, id, integer, list, object, required, selected } from '../openapi/shape.ts';
-import { type Route, route } from '../route.ts';
-import { wirePath } from '../wire-names.ts';
-import { CONTACT, contactDetails, contactRow } from './contact-row.ts';
+import { z } from 'zod';
+import { FieldErrorList, type FieldErrors } from '../../core/errors.ts';
+import { jsonSchemaOf, selectionOf } from '../openapi/schema.ts';
+import {
+  alias,
+  body,
+  dropUndefined,
+  flag,
+  object,
+  REQUIRED,
+  readBody,
+  requiredIds,
+  requiredList,
+  text,
+} from '../runtime/fields.ts';
+import { type Route, route } from '../runtime/route.ts';
+import { CONTACT_CHANGES, CONTACT_DETAILS, COUNTRY_ID, contactInput } from '../wire/contact.ts';
+import { CreateContactsDocument, DeleteContactsDocument } from '../wire/documents.generated.ts';
+import { wirePath } from '../wire/names.ts';
+import { contactRow } from './contacts.ts';
 
-/** Contacts that have just been made are in no group and have no conversation: neither is looked up, a thousand times. */
+/** New contacts have neither groups nor a conversation, so neither is looked up a thousand times. */
 const UNREAD = { with_group_id: false, with_service_window: false };
-const NOTHING_YET = { group_id: [], service_window: { open: false, expires_at: null } };
+const EMPTY = { group_id: [], service_window: { open: false, expires_at: null } };
 
-/** A row as GraphQL takes it, with what cannot be read of it. */
-function readRow(value: unknown) {
+const ROW = body({ phone: alias(text(), 'phone_number'), ...CONTACT_DETAILS, ...COUNTRY_ID });
+
+/** A row is read by itself, because a faulty row does not fail the others. */
+function readRow(sent: unknown) {
   const errors = new FieldErrorList();
-  const body = new Body(value, errors);
-  const item = said({ ...contactDetails(body), phone: body.text('phone', 'phone_number') });
-  // GraphQL refuses a whole batch for one wrong type. A row without anything is refused alone (it lacks a phone number), with
-  // the same care for the transaction and the count of rows; the answer then gives our reasons.
-  return errors.isEmpty ? { item, faults: undefined } : { item: {}, faults: errors.fields };
+  const read = readBody(ROW, sent, errors);
+  // An unreadable row is sent as an empty one: it is refused for its missing phone number, counted and rolled back like any
+  // other, and the answer then has our reasons. GraphQL would refuse the whole batch for one wrong type.
+  if (!read) return { sent, item: {}, faults: errors.fields };
+  const { phone, country_id, ...details } = read;
+  return { sent, item: dropUndefined({ ...contactInput(details, country_id), phone }), faults: undefined };
 }
 
-const INDEX = integer('Which row, counted from 0.');
-const SENT = anything('The row as it was sent.');
-const FAULTS = dictionary('Messages by field.');
+const ITEM = z
+  .unknown()
+  .transform(readRow)
+  .meta({ ...jsonSchemaOf(ROW), required: ['phone'] });
+
+const INDEX = z.int().describe('Position of the row in the batch, starting at 0.');
+const SENT_ROW = z.any().describe('The row as it was sent.');
 
 const wireErrors = (errors: unknown): FieldErrors =>
   Object.fromEntries(
@@ -34,86 +54,88 @@ export const contactBatchRoutes: readonly Route[] = [
     method: 'POST',
     path: '/contacts/batch',
     document: CreateContactsDocument,
-    bare: true,
-    body: object({
-      contacts: required(given('input.contacts')),
-      options: object({
-        continue_on_error: given('input.continueOnError'),
-        skip_duplicates: given('input.skipDuplicates'),
-      }),
+    withoutEnvelope: true,
+    body: body({
+      contacts: requiredList(ITEM, { minItems: 1, maxItems: 1_000 }),
+      options: object({ continue_on_error: flag(), skip_duplicates: flag() }),
     }),
     example: { contacts: [{ phone: '+14155550123', firstname: 'Ana' }], options: { skip_duplicates: true } },
-    answer: object({
-      success: selected('batch.success'),
-      summary: object({
-        total: selected('batch.total'),
-        created: integer('How many were made.'),
-        skipped: integer('How many duplicates were passed over.'),
-        failed: integer('How many were not made.'),
+    answer: z.object({
+      success: selectionOf('batch.success'),
+      summary: z.object({
+        total: selectionOf('batch.total'),
+        created: z.int().describe('Number of contacts created.'),
+        skipped: z.int().describe('Number of duplicates skipped.'),
+        failed: z.int().describe('Number of contacts not created.'),
       }),
-      created: list(selected('batch.created', CONTACT), 'What was made.'),
-      skipped: list(object({ index: INDEX, reason: selected('batch.skipped.reason'), data: SENT }), 'Duplicates.'),
-      errors: list(object({ index: INDEX, data: SENT, errors: FAULTS }), 'Rows that were not made, and why.'),
+      created: z.array(selectionOf('batch.created', CONTACT_CHANGES)).describe('The created contacts.'),
+      skipped: z
+        .array(z.object({ index: INDEX, reason: selectionOf('batch.skipped.reason'), data: SENT_ROW }))
+        .describe('Duplicates that were skipped.'),
+      errors: z
+        .array(
+          z.object({
+            index: INDEX,
+            data: SENT_ROW,
+            errors: z.record(z.string(), z.array(z.string())).describe('Error messages by field name.'),
+          }),
+        )
+        .describe('Rows that were not created.'),
     }),
-    plan: call => {
-      const body = call.body();
-      const options = body.object('options');
-      const given = body.list('contacts');
-      const rows = given.map(readRow);
-      const input = said({
-        contacts: rows.map(row => row.item),
-        continueOnError: options?.flag('continue_on_error') ?? true,
-        skipDuplicates: options?.flag('skip_duplicates') ?? false,
+    variables: ({ call, body: { contacts, options } }) => ({
+      input: dropUndefined({
+        contacts: contacts.map(row => row.item),
+        continueOnError: options?.continue_on_error ?? true,
+        skipDuplicates: options?.skip_duplicates ?? false,
         idempotencyKey: call.idempotencyKey,
-      });
-      return {
-        variables: { input, ...UNREAD },
-        respond: ({ batch: { success, total, created, skipped, errors } }) => ({
-          message: '',
-          data: {
-            success,
-            summary: { total, created: created.length, skipped: skipped.length, failed: errors.length },
-            created: created.map(contact => ({ ...contactRow(contact), ...NOTHING_YET })),
-            skipped: skipped.map(({ index, reason }) => ({ index, reason, data: given[index] })),
-            errors: errors.map(row => ({
-              index: row.index,
-              data: given[row.index],
-              errors: rows[row.index]?.faults ?? wireErrors(row.errors),
-            })),
-          },
-        }),
-      };
-    },
+      }),
+      ...UNREAD,
+    }),
+    respond: ({ batch: { success, total, created, skipped, errors } }, { body: { contacts } }) => ({
+      message: '',
+      data: {
+        success,
+        summary: { total, created: created.length, skipped: skipped.length, failed: errors.length },
+        created: created.map(contact => ({ ...contactRow(contact), ...EMPTY })),
+        skipped: skipped.map(({ index, reason }) => ({ index, reason, data: contacts[index]?.sent })),
+        errors: errors.map(row => ({
+          index: row.index,
+          data: contacts[row.index]?.sent,
+          errors: contacts[row.index]?.faults ?? wireErrors(row.errors),
+        })),
+      },
+    }),
   }),
   route({
     method: 'DELETE',
     path: '/contacts/batch',
     document: DeleteContactsDocument,
-    bare: true,
-    body: object({ ids: required(list(id('A contact.'), '1 to 1,000 contacts.', { min: 1, max: 1_000 })) }),
+    withoutEnvelope: true,
+    body: body({ ids: requiredIds({ minItems: 1, maxItems: 1_000 }).refine(ids => ids.length > 0, REQUIRED) }),
     example: { ids: [1207, 1208] },
-    answer: object({
-      success: flag('Always true.'),
-      summary: object({
-        total: integer('How many different ids were given.'),
-        deleted: integer('How many contacts are gone.'),
-        failed: integer('How many ids were unknown.'),
+    answer: z.object({
+      success: z.boolean().describe('Always true.'),
+      summary: z.object({
+        total: z
+          .int()
+          .describe(
+            'Number of distinct contacts and unknown ids in the request; former ids of a merged contact mean that contact.',
+          ),
+        deleted: z.int().describe('Number of contacts deleted.'),
+        failed: z.int().describe('Number of ids that do not exist.'),
       }),
     }),
-    plan: call => {
-      const body = call.body();
-      const ids = [...new Set(body.ids('ids') ?? [])];
-      if (call.errors.isEmpty && ids.length === 0) call.errors.add('ids', 'Is required.');
-      return {
-        variables: { ids },
-        respond: ({ batch: { deletedIds, notFoundIds } }) => ({
-          message: '',
-          data: {
-            success: true,
-            summary: { total: ids.length, deleted: deletedIds.length, failed: notFoundIds.length },
-          },
-        }),
-      };
-    },
+    variables: ({ body: { ids } }) => ({ ids: [...new Set(ids)] }),
+    respond: ({ batch: { deletedIds, notFoundIds } }) => ({
+      message: '',
+      data: {
+        success: true,
+        summary: {
+          total: deletedIds.length + notFoundIds.length,
+          deleted: deletedIds.length,
+          failed: notFoundIds.length,
+        },
+      },
+    }),
   }),
 ];

@@ -1,142 +1,94 @@
-import { notFound } from '../../errors.ts';
-import { said } from '../body.ts';
-import type { Call } from '../call.ts';
+import type { z } from 'zod';
+import { selectionOf } from '../openapi/schema.ts';
+import type { Call } from '../runtime/call.ts';
+import { alias, body, dropUndefined, flag, requiredText, text } from '../runtime/fields.ts';
+import { listAnswer, type Route, requireRow, route } from '../runtime/route.ts';
 import {
-  type ContactFilter,
-  type ContactOrderField,
+  CONTACT_CHANGES,
+  CONTACT_DETAILS,
+  CONTACT_LIST,
+  COUNTRY_ID,
+  contactInput,
+  contactRowBy,
+  GROUP_IDS,
+} from '../wire/contact.ts';
+import {
   CreateContactDocument,
   DeleteContactDocument,
   GetContactDocument,
   ListContactsDocument,
   UpdateContactDocument,
-} from '../documents.generated.ts';
-import { type ListFields, readList } from '../list-query.ts';
-import { type Changes, given, selected } from '../openapi/shape.ts';
-import { readShown, rowFields } from '../query.ts';
-import { type Route, route } from '../route.ts';
-import { CONTACT, contactDetails, contactGroups, contactRow, TYPES } from './contact-row.ts';
+} from '../wire/documents.generated.ts';
+import { time } from '../wire/values.ts';
 
-const FIELDS = rowFields(ListContactsDocument);
+export const contactRow = contactRowBy(time);
 
-export const CONTACTS: ListFields<ContactFilter, ContactOrderField> = {
-  filters: {
-    type: ['type', TYPES],
-    status_id: ['statusId', 'id'],
-    source_id: ['sourceId', 'id'],
-    assigned_id: ['assigneeId', 'id'],
-    group_id: ['groupId', 'id'],
-    created_at: ['createdAt', 'time'],
-    updated_at: ['updatedAt', 'time'],
-  },
-  sorts: {
-    id: 'ID',
-    firstname: 'FIRST_NAME',
-    lastname: 'LAST_NAME',
-    created_at: 'CREATED_AT',
-    updated_at: 'UPDATED_AT',
-  },
-};
+const DETAILS = { ...CONTACT_DETAILS, ...COUNTRY_ID, ...GROUP_IDS, is_opted_out: flag() };
 
-/** Groups are known by their ids here. */
-const BY_ID: Changes = { without: ['group_names'] };
-
-/** After a change the groups are always shown. */
-const shownAfterChange = (call: Call) => readShown(call.query, FIELDS, call.errors, ['groups']);
+const detailsInput = (
+  call: Call,
+  { groups, is_opted_out, country_id, ...details }: z.output<z.ZodObject<typeof DETAILS>>,
+) =>
+  dropUndefined({
+    ...contactInput(details, country_id),
+    groupIds: groups,
+    isOptedOut: is_opted_out,
+    idempotencyKey: call.idempotencyKey,
+  });
 
 export const contactRoutes: readonly Route[] = [
   route({
     method: 'GET',
     path: '/contacts',
     document: ListContactsDocument,
-    list: CONTACTS,
-    answer: selected('contacts.nodes', CONTACT),
-    plan: call => {
-      const shown = readShown(call.query, FIELDS, call.errors);
-      const list = readList(call.query, CONTACTS, call.errors);
-      return {
-        variables: { ...list, ...shown },
-        respond: ({ contacts }) => ({
-          message: 'Contacts',
-          data: contacts.nodes.map(contactRow),
-          page: { ...list, total: contacts.totalCount },
-        }),
-      };
-    },
+    list: CONTACT_LIST,
+    answer: selectionOf('contacts.nodes', CONTACT_CHANGES),
+    variables: ({ list }) => list,
+    respond: ({ contacts }, { list }) => listAnswer('Contacts', contacts, list, contactRow),
   }),
   route({
     method: 'GET',
     path: '/contacts/:id',
+    resource: 'Contact',
     document: GetContactDocument,
-    answer: selected('contact', CONTACT),
-    plan: call => {
-      const shown = readShown(call.query, FIELDS, call.errors);
-      return {
-        variables: { id: call.id('Contact'), ...shown },
-        respond: ({ contact }) => {
-          if (!contact) throw notFound('Contact');
-          return { message: 'Contact', data: contactRow(contact) };
-        },
-      };
-    },
+    answer: selectionOf('contact', CONTACT_CHANGES),
+    variables: ({ id }) => ({ id }),
+    respond: ({ contact }) => ({ message: 'Contact', data: contactRow(requireRow(contact, 'Contact')) }),
   }),
   route({
     method: 'POST',
     path: '/contacts',
     document: CreateContactDocument,
     status: 201,
-    body: given('input', BY_ID),
+    always: ['groups'],
+    body: body({ phone: alias(requiredText(), 'phone_number'), ...DETAILS }),
     example: { phone: '+14155550123', firstname: 'Ana', lastname: 'Silva', type: 'lead' },
-    answer: selected('contact', CONTACT),
+    answer: selectionOf('contact', CONTACT_CHANGES),
     errors: ['FEATURE_LIMIT_EXCEEDED'],
-    plan: call => {
-      const shown = shownAfterChange(call);
-      const body = call.body();
-      const phone = body.requiredText('phone', 'phone_number');
-      const input = said({
-        ...contactDetails(body),
-        ...contactGroups(body),
-        phone,
-        isOptedOut: body.flag('is_opted_out'),
-        idempotencyKey: call.idempotencyKey,
-      });
-      return {
-        variables: { input, ...shown },
-        respond: ({ contact }) => ({ message: 'Contact created', data: contactRow(contact) }),
-      };
-    },
+    variables: ({ call, body: { phone, ...details } }) => ({ input: { ...detailsInput(call, details), phone } }),
+    respond: ({ contact }) => ({ message: 'Contact created', data: contactRow(contact) }),
   }),
   route({
     method: 'PATCH',
     path: '/contacts/:id',
+    resource: 'Contact',
     document: UpdateContactDocument,
-    body: given('input', BY_ID),
+    always: ['groups'],
+    body: body({ phone: alias(text(), 'phone_number'), ...DETAILS }),
     example: { type: 'customer', company: 'Silva Flowers' },
-    answer: selected('contact', CONTACT),
-    plan: call => {
-      const shown = shownAfterChange(call);
-      const body = call.body();
-      const phone = body.text('phone', 'phone_number');
-      const isOptedOut = body.flag('is_opted_out');
-      const input = said({
-        ...contactDetails(body),
-        ...contactGroups(body),
-        phone,
-        isOptedOut,
-        idempotencyKey: call.idempotencyKey,
-      });
-      return {
-        variables: { id: call.id('Contact'), input, ...shown },
-        respond: ({ contact }) => ({ message: 'Contact updated', data: contactRow(contact) }),
-      };
-    },
+    answer: selectionOf('contact', CONTACT_CHANGES),
+    variables: ({ call, id, body: { phone, ...details } }) => ({
+      id,
+      input: dropUndefined({ ...detailsInput(call, details), phone }),
+    }),
+    respond: ({ contact }) => ({ message: 'Contact updated', data: contactRow(contact) }),
   }),
   route({
     method: 'DELETE',
     path: '/contacts/:id',
+    resource: 'Contact',
     document: DeleteContactDocument,
-    plan: call => ({
-      variables: { id: call.id('Contact') },
-      respond: ({ contact }) => ({ message: 'Contact deleted', data: contact }),
-    }),
+    variables: ({ id }) => ({ id }),
+    respond: ({ contact }) => ({ message: 'Contact deleted', data: contact }),
   }),
 ];

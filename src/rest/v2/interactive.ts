@@ -1,9 +1,11 @@
-import { Body, said } from '../body.ts';
-import type { SendInteractiveMessageInput } from '../documents.generated.ts';
-import { choice, type Fields, given, optional, required, type Shape, text } from '../openapi/shape.ts';
-import { sendingBody } from './sending.ts';
+import { z } from 'zod';
+import { type AnswerSchema, echoOf } from '../openapi/schema.ts';
+import { alias, body, byFirstNames, dropUndefined, isObject, REQUIRED, requiredText, text } from '../runtime/fields.ts';
+import { BUTTONS, CTA_URL, SECTIONS } from '../wire/interactive.ts';
+import { camelKeys } from '../wire/names.ts';
+import { checkRecipient, RECIPIENT } from './sending.ts';
 
-/** What errors of GraphQL name otherwise than the wire does. */
+/** Names of fields in errors. */
 export const INTERACTIVE_NAMES: Readonly<Record<string, string>> = {
   body: 'body_text',
   header: 'header_text',
@@ -12,84 +14,82 @@ export const INTERACTIVE_NAMES: Readonly<Record<string, string>> = {
   'list.sections': 'sections',
 };
 
-type Written = Pick<SendInteractiveMessageInput, 'body' | 'header' | 'footer' | 'buttons' | 'list' | 'ctaUrl'>;
+const BUTTON_TEXT = { maxLength: 20, description: 'Label of the button that opens the list.' };
 
-const TYPES = { button: 'button', list: 'list', cta_url: 'cta_url' } as const;
-
-const type = choice(Object.keys(TYPES), 'What the person chooses with.');
-
-export const INTERACTIVE_BODY: Shape = sendingBody({
-  without: ['body', 'header', 'footer', 'list', 'require_open_window'],
-  with: {
-    type: required(type),
-    body_text: required(given('input.body')),
-    header_text: given('input.header'),
-    footer_text: given('input.footer'),
-    list_button_text: given('input.list.button'),
-    sections: given('input.list.sections'),
-  },
-});
-
-/** What the answer repeats: as it was asked for, but for the text, which is merged. */
-export const INTERACTIVE_ECHO: Fields = {
-  type,
-  header_text: optional(text('The line above the body.')),
-  footer_text: optional(text('The line below the body.')),
-  buttons: optional(given('input.buttons')),
-  list_button_text: optional(text('What the button that opens the list is called.')),
-  sections: optional(given('input.list.sections')),
-  cta_url: optional(given('input.ctaUrl')),
+const COMMON = {
+  ...RECIPIENT,
+  body_text: alias(requiredText(), 'body'),
+  header_text: alias(text(), 'header'),
+  footer_text: alias(text(), 'footer'),
 };
+const LIST = { list_button_text: alias(requiredText(BUTTON_TEXT), 'button_text'), sections: SECTIONS };
 
-/** Reads what can be chosen from. How long and how many is GraphQL's to say; here only what has no place there. */
-export function readInteractive(body: Body): { readonly input: Written; readonly echo: object } {
-  const type = body.choice(TYPES, 'type') ?? (body.has('type') ? undefined : missingType(body));
-  const input = said({
-    body: body.requiredText('body_text', 'body'),
-    header: body.text('header_text', 'header'),
-    footer: body.text('footer_text', 'footer'),
-    buttons: type === 'button' ? items(body, 'buttons').map(readButton) : undefined,
-    list: type === 'list' ? readList(body) : undefined,
-    ctaUrl: type === 'cta_url' ? readLink(body) : undefined,
+const TYPES = ['button', 'list', 'cta_url'];
+
+const byType = z.discriminatedUnion(
+  'type',
+  [
+    z.object({ type: z.literal('button'), buttons: BUTTONS }),
+    z.object({ type: z.literal('list'), ...LIST }),
+    z.object({ type: z.literal('cta_url'), cta_url: CTA_URL }),
+  ],
+  {
+    error: ({ input }) =>
+      isObject(input) && input['type'] != null && input['type'] !== ''
+        ? `Must be one of: ${TYPES.join(', ')}.`
+        : REQUIRED,
+  },
+);
+
+const rename = byFirstNames({ ...COMMON, ...LIST });
+
+/** The type in any case, and a link that is written without its object. */
+function normalize(sent: unknown): unknown {
+  const fields = rename(sent);
+  if (!isObject(fields)) return fields;
+  const { type, cta_url, display_text, url } = fields;
+  return {
+    ...fields,
+    type: typeof type === 'string' ? type.trim().toLowerCase() : type,
+    cta_url: cta_url ?? { display_text, url },
+  };
+}
+
+/** Fields of another type than the message's are ignored. */
+export const INTERACTIVE = z.preprocess(normalize, z.intersection(body(COMMON, checkRecipient), byType));
+
+type Interactive = z.output<typeof INTERACTIVE>;
+
+/** The message in GraphQL's names. */
+export const interactiveInput = (message: Interactive) =>
+  dropUndefined({
+    body: message.body_text,
+    header: message.header_text,
+    footer: message.footer_text,
+    buttons: message.type === 'button' ? message.buttons : undefined,
+    list:
+      message.type === 'list' ? camelKeys({ button: message.list_button_text, sections: message.sections }) : undefined,
+    ctaUrl: message.type === 'cta_url' ? camelKeys(message.cta_url) : undefined,
   });
-  const { buttons, list, ctaUrl } = input;
-  const echo = said({
-    type,
-    header_text: input.header ?? undefined,
-    footer_text: input.footer ?? undefined,
-    buttons,
-    list_button_text: list?.button,
-    sections: list?.sections,
-    cta_url: ctaUrl && { display_text: ctaUrl.displayText, url: ctaUrl.url },
+
+/** The message as the answer repeats it, without its text, which is merged. */
+export const interactiveEcho = (message: Interactive) =>
+  dropUndefined({
+    type: message.type,
+    header_text: message.header_text ?? undefined,
+    footer_text: message.footer_text ?? undefined,
+    buttons: message.type === 'button' ? message.buttons : undefined,
+    list_button_text: message.type === 'list' ? message.list_button_text : undefined,
+    sections: message.type === 'list' ? message.sections : undefined,
+    cta_url: message.type === 'cta_url' ? message.cta_url : undefined,
   });
-  return { input, echo };
-}
 
-function missingType(body: Body): undefined {
-  body.errors.add('type', 'Is required.');
-}
-
-/** The objects of a list, each reading under its place: `sections.0.rows.2`. */
-export const items = (body: Body, name: string): Body[] =>
-  body.list(name).map((item, index) => new Body(item, body.errors, `${body.path(name)}.${index}.`));
-
-const readButton = (button: Body) => ({ id: button.requiredText('id'), title: button.requiredText('title') });
-
-const readList = (body: Body) => ({
-  button: body.requiredText('list_button_text', 'button_text'),
-  sections: items(body, 'sections').map(section =>
-    said({
-      title: section.text('title'),
-      rows: items(section, 'rows').map(row =>
-        said({ id: row.requiredText('id'), title: row.requiredText('title'), description: row.text('description') }),
-      ),
-    }),
-  ),
-});
-
-function readLink(body: Body) {
-  // Written flat or as an object; what is missing is named as the contract has it.
-  const flat = body.has('display_text') || body.has('url');
-  const link = body.object('cta_url') ?? (flat ? body : new Body({}, body.errors, `${body.path('cta_url')}.`));
-  return { displayText: link.requiredText('display_text'), url: link.requiredText('url') };
-}
+export const INTERACTIVE_ECHO: Readonly<Record<string, AnswerSchema>> = {
+  type: z.enum(TYPES).describe('The type of choice.'),
+  header_text: z.string().describe('The line above the body.').optional(),
+  footer_text: z.string().describe('The line below the body.').optional(),
+  buttons: echoOf(BUTTONS, 'ReplyButtonInput').optional(),
+  list_button_text: z.string().describe('The label of the button that opens the list.').optional(),
+  sections: echoOf(SECTIONS, 'ListSectionInput', true).optional(),
+  cta_url: echoOf(CTA_URL, 'CtaUrlInput').optional(),
+};

@@ -1,19 +1,16 @@
-import { notFound } from '../../errors.ts';
-import type { Call } from '../call.ts';
+import { z } from 'zod';
+import { type Changes, selectionOf } from '../openapi/schema.ts';
+import type { Call } from '../runtime/call.ts';
+import type { ListFields } from '../runtime/query.ts';
+import { listAnswer, type Route, requireRow, route } from '../runtime/route.ts';
 import {
   GetMessageDocument,
   ListMessagesDocument,
   type MessageFilter,
   type MessageOrderField,
   type MessageRowFragment,
-} from '../documents.generated.ts';
-import { type ListFields, readList } from '../list-query.ts';
-import { type Changes, nullable, selected, text } from '../openapi/shape.ts';
-import { readShown, rowFields } from '../query.ts';
-import { type Route, route } from '../route.ts';
-import { time } from '../wire-time.ts';
-
-const FIELDS = rowFields(ListMessagesDocument);
+} from '../wire/documents.generated.ts';
+import { time } from '../wire/values.ts';
 
 const STATUSES = {
   queued: 'QUEUED',
@@ -25,7 +22,7 @@ const STATUSES = {
 } as const;
 const DIRECTIONS = { inbound: 'INBOUND', outbound: 'OUTBOUND' } as const;
 
-const MESSAGES: ListFields<MessageFilter, MessageOrderField> = {
+const MESSAGE_LIST: ListFields<MessageFilter, MessageOrderField> = {
   filters: {
     type: ['type', 'word'],
     status: ['status', STATUSES],
@@ -35,16 +32,36 @@ const MESSAGES: ListFields<MessageFilter, MessageOrderField> = {
     created_at: ['createdAt', 'time'],
     updated_at: ['updatedAt', 'time'],
   },
-  // Without any, newest first by id, which is the same order and stops at the newest partition.
+  // The default is newest first by id: the same order, and the plan stops at the newest partition.
   sorts: { created_at: 'CREATED_AT', updated_at: 'UPDATED_AT' },
 };
 
-/** How a message on the wire differs from what is selected. */
-const MESSAGE: Changes = {
-  with: { url: nullable(text('Where its file can be fetched, with a token; the link, where one was sent.')) },
+/** The contract has no status for a cancelled message: it is shown as failed, with the reason. */
+function withCancelled(filter: MessageFilter | null): MessageFilter | null {
+  const status = filter?.status;
+  if (!status) return filter;
+  const { eq, ne, in: within, notIn, ...others } = status;
+  const widened = (values: typeof within) => (values?.includes('FAILED') ? [...values, 'CANCELLED' as const] : values);
+  return {
+    ...filter,
+    status: {
+      ...others,
+      ...(eq === 'FAILED' ? {} : { eq }),
+      ...(ne === 'FAILED' ? {} : { ne }),
+      in: widened(eq === 'FAILED' ? (within?.filter(value => value === 'FAILED') ?? ['FAILED']) : within),
+      notIn: widened(ne === 'FAILED' ? [...(notIn ?? []), 'FAILED'] : notIn),
+    },
+  };
+}
+
+/** Fields of a message that differ from the document's selection. */
+const CHANGES: Changes = {
+  with: {
+    url: z.string().nullable().describe('URL of the file, which requires a token, or the link that was sent.'),
+  },
 };
 
-/** A message on the wire, in the order of the contract. What was not read is undefined, and so not written. */
+/** A message on the wire, in the order of the contract. Fields that were not read are undefined, and so not written. */
 const messageRow = (row: MessageRowFragment, call: Call) => ({
   id: row.id,
   interaction_id: row.interaction_id,
@@ -52,7 +69,7 @@ const messageRow = (row: MessageRowFragment, call: Call) => ({
   direction: row.direction?.toLowerCase(),
   type: row.type,
   message: row.message,
-  status: row.status?.toLowerCase(),
+  status: row.status === 'CANCELLED' ? 'failed' : row.status?.toLowerCase(),
   status_message: row.status_message,
   message_id: row.message_id,
   ref_message_id: row.ref_message_id,
@@ -69,35 +86,22 @@ export const messageRoutes: readonly Route[] = [
     method: 'GET',
     path: '/messages',
     document: ListMessagesDocument,
-    list: MESSAGES,
-    answer: selected('messages.nodes', MESSAGE),
-    plan: call => {
-      const shown = readShown(call.query, FIELDS, call.errors);
-      const list = readList(call.query, MESSAGES, call.errors);
-      return {
-        variables: { ...list, ...shown },
-        respond: ({ messages }) => ({
-          message: 'Messages',
-          data: messages.nodes.map(row => messageRow(row, call)),
-          page: { ...list, total: messages.totalCount },
-        }),
-      };
-    },
+    list: MESSAGE_LIST,
+    answer: selectionOf('messages.nodes', CHANGES),
+    variables: ({ list }) => ({ ...list, filter: withCancelled(list.filter) }),
+    respond: ({ messages }, { call, list }) => listAnswer('Messages', messages, list, row => messageRow(row, call)),
   }),
   route({
     method: 'GET',
     path: '/messages/:id',
+    resource: 'Message',
+    idKind: 'uuid',
     document: GetMessageDocument,
-    answer: selected('message', MESSAGE),
-    plan: call => {
-      const shown = readShown(call.query, FIELDS, call.errors);
-      return {
-        variables: { id: call.uuid('Message'), ...shown },
-        respond: ({ message }) => {
-          if (!message) throw notFound('Message');
-          return { message: 'Message', data: messageRow(message, call) };
-        },
-      };
-    },
+    answer: selectionOf('message', CHANGES),
+    variables: ({ id }) => ({ id }),
+    respond: ({ message }, { call }) => ({
+      message: 'Message',
+      data: messageRow(requireRow(message, 'Message'), call),
+    }),
   }),
 ];

@@ -1,6 +1,9 @@
-import { CodedError, type ErrorCode } from '../../errors.ts';
-import { said } from '../body.ts';
-import type { Call } from '../call.ts';
+import { z } from 'zod';
+import { CodedError, type ErrorCode } from '../../core/errors.ts';
+import { type Changes, selectionOf, timestamp } from '../openapi/schema.ts';
+import type { Call } from '../runtime/call.ts';
+import { alias, body, dropUndefined, id, requiredText, text, whole } from '../runtime/fields.ts';
+import { type Answer, listAnswer, type Route, route } from '../runtime/route.ts';
 import {
   GetOtpStatusDocument,
   ListAuthenticationTemplatesDocument,
@@ -8,48 +11,42 @@ import {
   ResendOtpDocument,
   type ResendOtpInput,
   SendOtpDocument,
+  type SendOtpInput,
   type SentOtpFragment,
   VerifyOtpDocument,
-} from '../documents.generated.ts';
-import {
-  type Changes,
-  flag,
-  given,
-  nullable,
-  object,
-  optional,
-  required,
-  selected,
-  text,
-  time as timeShape,
-} from '../openapi/shape.ts';
-import { readShown, rowFields } from '../query.ts';
-import { type Answer, type Route, route } from '../route.ts';
-import { time } from '../wire-time.ts';
-import { readTemplateList, TEMPLATE, TEMPLATES, templateRow } from './templates.ts';
+} from '../wire/documents.generated.ts';
+import { TEMPLATE_CHANGES, TEMPLATE_LIST, templateArguments } from '../wire/templates.ts';
+import { time } from '../wire/values.ts';
+import { templateRow } from './templates.ts';
 
-const PURPOSE = 'authentication';
+const PHONE = alias(requiredText(), 'phone_number');
+const PURPOSE = text({ maxLength: 50, default: 'authentication' });
 
-/** What a route that sends a code reads. What is left out has its default from GraphQL. */
-function readOtp(call: Call) {
-  const body = call.body();
-  const minutes = body.text('expiry_minutes', 'expiry') || undefined;
-  if (minutes !== undefined && !/^\d{1,6}$/.test(minutes.trim()))
-    call.errors.add('expiry_minutes', 'Must be a whole number of minutes.');
-  const input: ResendOtpInput = said({
-    phone: body.requiredText('phone', 'phone_number'),
-    templateName: body.requiredText('template_name'),
-    language: body.text('language', 'template_language') || undefined,
-    expiryMinutes: minutes === undefined ? undefined : Number(minutes),
-    purpose: body.text('purpose') || undefined,
-    channelId: body.id('channel_id'),
+/** A body that sends a code. GraphQL has the defaults of missing fields. */
+const SEND = {
+  phone: PHONE,
+  contact_id: id(),
+  template_name: requiredText(),
+  language: alias(text(), 'template_language'),
+  expiry_minutes: alias(whole({ minimum: 1, maximum: 60 }, 'Must be a whole number of minutes.'), 'expiry'),
+  purpose: PURPOSE,
+  channel_id: id(),
+};
+
+const sendInput = (call: Call, body: z.output<z.ZodObject<typeof SEND>>) =>
+  dropUndefined({
+    phone: body.phone,
+    contactId: body.contact_id ?? undefined,
+    templateName: body.template_name,
+    language: body.language || undefined,
+    expiryMinutes: body.expiry_minutes ?? undefined,
+    purpose: body.purpose || undefined,
+    channelId: body.channel_id,
     waitForAcceptance: !call.prefersAsync,
     idempotencyKey: call.idempotencyKey,
   } as ResendOtpInput);
-  return { body, input };
-}
 
-/** Digits without the plus, as all sends answer. */
+/** Digits without the plus, as in the answers of all sends. */
 const digits = (phone: string): string => phone.replace(/^\+/, '');
 
 function sentAnswer(call: Call, { message, sandbox_code: code, ...otp }: SentOtpFragment): Answer {
@@ -69,20 +66,25 @@ function sentAnswer(call: Call, { message, sandbox_code: code, ...otp }: SentOtp
     ...(call.prefersAsync && { status: 202, headers: { 'preference-applied': 'respond-async' } }),
     message: message?.status === 'QUEUED' ? 'Code queued' : 'Code sent',
     data: code === null ? data : { ...data, sandbox_code: code },
-    // A code is told once: also of a sandbox it stands nowhere but as an HMAC.
-    ...(code !== null && { kept: data }),
+    // A code is returned once: also that of a sandbox is stored only as an HMAC.
+    ...(code !== null && { storedData: data }),
   };
 }
+
+const DIGITS = z.string().describe('Phone number without its `+`.');
 
 const SENT: Changes = {
   without: ['message'],
   with: {
-    message_id: nullable(text('The id of the network; null until it took the message.')),
-    phone: text('Digits with the country code, without a plus.'),
-    code_sent: flag('It is on its way; the code itself is never told.'),
-    status: nullable(text('How far the message has come.')),
-    sent_at: nullable(timeShape('When the network took it.')),
-    sandbox_code: optional(text('The code, on a sandbox channel alone; a repeated request does not tell it again.')),
+    message_id: z.string().nullable().describe('Id of the message on the network; null until it accepted the message.'),
+    phone: DIGITS,
+    code_sent: z.boolean().describe('Whether the code was sent; the code itself is never returned.'),
+    status: z.string().nullable().describe('The status of the message.'),
+    sent_at: timestamp('Time at which the network accepted the message.').nullable(),
+    sandbox_code: z
+      .string()
+      .describe('The code, only on a sandbox channel; not repeated for the same idempotency key.')
+      .optional(),
   },
 };
 
@@ -99,74 +101,66 @@ const EXAMPLE = { phone: '+14155550123', template_name: 'login_code', language: 
 
 const REFUSALS: Readonly<Record<OtpRefusal, string>> = {
   OTP_NOT_FOUND: 'There is no live code for this phone number and purpose.',
-  OTP_EXPIRED: 'The code has expired: ask for a new one.',
-  INVALID_CODE: 'This is not the code.',
-  MAX_ATTEMPTS_EXCEEDED: 'The code was tried too often: ask for a new one.',
+  OTP_EXPIRED: 'The code has expired. Request a new one.',
+  INVALID_CODE: 'The code is wrong.',
+  MAX_ATTEMPTS_EXCEEDED: 'The code was entered wrong too often. Request a new one.',
 };
-
-const TEMPLATE_FIELDS = rowFields(ListAuthenticationTemplatesDocument);
 
 export const otpRoutes: readonly Route[] = [
   route({
     method: 'POST',
     path: '/auth/send-otp',
     document: SendOtpDocument,
-    // Nobody is told the code here.
-    body: given('input', { without: ['tell_code'] }),
+    body: body({ ...SEND, code: text({ minLength: 4, maxLength: 15 }) }),
     example: EXAMPLE,
-    answer: selected('otp', SENT),
+    answer: selectionOf('otp', SENT),
     async: true,
     errors: SEND_ERRORS,
-    plan: call => {
-      const { body, input } = readOtp(call);
-      return {
-        variables: { input: said({ ...input, code: body.text('code') || undefined }) },
-        respond: ({ otp }) => sentAnswer(call, otp),
-      };
-    },
+    variables: ({ call, body }) => ({
+      input: dropUndefined({ ...sendInput(call, body), code: body.code || undefined }) as SendOtpInput,
+    }),
+    respond: ({ otp }, { call }) => sentAnswer(call, otp),
   }),
   route({
     method: 'POST',
     path: '/auth/resend',
     document: ResendOtpDocument,
+    body: body(SEND),
     example: EXAMPLE,
-    answer: selected('otp', SENT),
+    answer: selectionOf('otp', SENT),
     async: true,
     errors: SEND_ERRORS,
-    plan: call => {
-      const { input } = readOtp(call);
-      return { variables: { input }, respond: ({ otp }) => sentAnswer(call, otp) };
-    },
+    variables: ({ call, body }) => ({ input: sendInput(call, body) }),
+    respond: ({ otp }, { call }) => sentAnswer(call, otp),
   }),
   route({
     method: 'POST',
     path: '/auth/verify',
     document: VerifyOtpDocument,
-    example: { phone: '+14155550123', code: '123456', purpose: PURPOSE },
-    answer: object({
-      phone: text('Digits with the country code, without a plus.'),
-      purpose: selected('verification.purpose'),
-      verified_at: timeShape('When.'),
+    body: body({ phone: PHONE, code: alias(requiredText({ minLength: 4, maxLength: 15 }), 'otp'), purpose: PURPOSE }),
+    example: { phone: '+14155550123', code: '123456', purpose: 'authentication' },
+    answer: z.object({
+      phone: DIGITS,
+      purpose: selectionOf('verification.purpose'),
+      verified_at: timestamp('Time of verification.'),
     }),
     errors: ['OTP_NOT_FOUND', 'OTP_EXPIRED', 'INVALID_CODE', 'MAX_ATTEMPTS_EXCEEDED', 'FEATURE_NOT_AVAILABLE'],
-    plan: call => {
-      const body = call.body();
-      const phone = body.requiredText('phone', 'phone_number');
-      const code = body.requiredText('code', 'otp');
+    variables: ({ call, body: { phone, code, purpose } }) => ({
+      input: dropUndefined({
+        phone,
+        code,
+        purpose: purpose || 'authentication',
+        idempotencyKey: call.idempotencyKey,
+      }),
+    }),
+    respond: ({ verification: { reason, attempts_remaining, ...verified } }) => {
+      if (reason !== null) throw new CodedError(reason, REFUSALS[reason], { attempts_remaining });
       return {
-        variables: {
-          input: said({ phone, code, purpose: body.text('purpose') || PURPOSE, idempotencyKey: call.idempotencyKey }),
-        },
-        respond: ({ verification: { reason, attempts_remaining, ...verified } }) => {
-          if (reason !== null) throw new CodedError(reason, REFUSALS[reason], { attempts_remaining });
-          return {
-            message: 'Code verified',
-            data: {
-              phone: digits(verified.phone),
-              purpose: verified.purpose,
-              verified_at: time(verified.verified_at),
-            },
-          };
+        message: 'Code verified',
+        data: {
+          phone: digits(verified.phone),
+          purpose: verified.purpose,
+          verified_at: time(verified.verified_at),
         },
       };
     },
@@ -175,54 +169,35 @@ export const otpRoutes: readonly Route[] = [
     method: 'POST',
     path: '/auth/status',
     document: GetOtpStatusDocument,
-    body: object({
-      phone: required(text('A phone number in international format.', { example: '+14155550123' })),
-      purpose: text('What the code is for; `authentication` when nothing is said.', { max: 50 }),
-    }),
+    body: body({ phone: PHONE, purpose: PURPOSE }),
     example: { phone: '+14155550123' },
-    answer: selected('status', { with: { phone: text('Digits with the country code, without a plus.') } }),
+    answer: selectionOf('status', { with: { phone: DIGITS } }),
     errors: ['FEATURE_NOT_AVAILABLE'],
-    plan: call => {
-      const body = call.body();
-      const phone = body.requiredText('phone', 'phone_number');
-      return {
-        variables: { phone, purpose: body.text('purpose') || PURPOSE },
-        respond: ({ status }) => ({
-          message: 'Code status',
-          data: {
-            phone: digits(status.phone),
-            purpose: status.purpose,
-            has_active_otp: status.has_active_otp,
-            expires_at: time(status.expires_at),
-            expires_in_seconds: status.expires_in_seconds,
-            is_expired: status.is_expired,
-            verification_attempts: status.verification_attempts,
-            max_attempts: status.max_attempts,
-            attempts_remaining: status.attempts_remaining,
-            created_at: time(status.created_at),
-          },
-        }),
-      };
-    },
+    variables: ({ body: { phone, purpose } }) => ({ phone, purpose: purpose || 'authentication' }),
+    respond: ({ status }) => ({
+      message: 'Code status',
+      data: {
+        phone: digits(status.phone),
+        purpose: status.purpose,
+        has_active_otp: status.has_active_otp,
+        expires_at: time(status.expires_at),
+        expires_in_seconds: status.expires_in_seconds,
+        is_expired: status.is_expired,
+        verification_attempts: status.verification_attempts,
+        max_attempts: status.max_attempts,
+        attempts_remaining: status.attempts_remaining,
+        created_at: time(status.created_at),
+      },
+    }),
   }),
   route({
     method: 'GET',
     path: '/auth/templates',
     document: ListAuthenticationTemplatesDocument,
-    list: TEMPLATES,
-    answer: selected('templates.nodes', TEMPLATE),
+    list: TEMPLATE_LIST,
+    answer: selectionOf('templates.nodes', TEMPLATE_CHANGES),
     errors: ['FEATURE_NOT_AVAILABLE'],
-    plan: call => {
-      const shown = readShown(call.query, TEMPLATE_FIELDS, call.errors);
-      const list = readTemplateList(call);
-      return {
-        variables: { ...list, ...shown },
-        respond: ({ templates }) => ({
-          message: 'Authentication templates',
-          data: templates.nodes.map(templateRow),
-          page: { ...list, total: templates.totalCount },
-        }),
-      };
-    },
+    variables: ({ list }) => templateArguments(list),
+    respond: ({ templates }, { list }) => listAnswer('Authentication templates', templates, list, templateRow),
   }),
 ];

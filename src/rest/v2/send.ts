@@ -1,9 +1,45 @@
-import { said } from '../body.ts';
-import { SendInteractiveDocument, SendTextDocument } from '../documents.generated.ts';
-import { flag } from '../openapi/shape.ts';
-import { type Route, route } from '../route.ts';
-import { INTERACTIVE_BODY, INTERACTIVE_ECHO, INTERACTIVE_NAMES, readInteractive } from './interactive.ts';
-import { readSending, SENDING_ERRORS, sendingBody, sentAnswer } from './sending.ts';
+import { z } from 'zod';
+import { type AnswerSchema, echoOf } from '../openapi/schema.ts';
+import { alias, body, dropUndefined, flag, openBody, requiredText } from '../runtime/fields.ts';
+import { type Route, route } from '../runtime/route.ts';
+import {
+  SendInteractiveDocument,
+  SendMediaDocument,
+  SendTemplateDocument,
+  SendTextDocument,
+} from '../wire/documents.generated.ts';
+import {
+  checkMedia,
+  MEDIA,
+  MEDIA_KINDS,
+  MEDIA_NOTES,
+  mediaInput,
+  mediaNames,
+  SENDING_ERRORS,
+} from '../wire/sending.ts';
+import {
+  checkNumbers,
+  languageNamed,
+  sentValues,
+  TEMPLATE_NAME,
+  TEMPLATE_VALUES,
+  templateInput,
+  templateNames,
+} from '../wire/template-values.ts';
+import { INTERACTIVE, INTERACTIVE_ECHO, INTERACTIVE_NAMES, interactiveEcho, interactiveInput } from './interactive.ts';
+import { checkRecipient, RECIPIENT, sendingInput, sendingNames, sentAnswer, sentSchema } from './sending.ts';
+
+const LANGUAGE = languageNamed('template_language');
+
+const TEMPLATE_ECHO: Readonly<Record<string, AnswerSchema>> = {
+  template_name: echoOf(TEMPLATE_NAME),
+  language: echoOf(LANGUAGE),
+  ...Object.fromEntries(
+    Object.entries(TEMPLATE_VALUES)
+      .filter(([name]) => !name.endsWith('_file'))
+      .map(([name, field]) => [name, echoOf(field).optional()]),
+  ),
+};
 
 export const sendRoutes: readonly Route[] = [
   route({
@@ -11,28 +47,23 @@ export const sendRoutes: readonly Route[] = [
     path: '/messages/text',
     document: SendTextDocument,
     async: true,
-    body: sendingBody({ without: ['require_open_window'] }),
+    body: body({ ...RECIPIENT, preview_url: flag(), message: alias(requiredText(), 'text', 'body') }, checkRecipient),
     example: { phone: '+14155550123', message: 'Hello @{contact_first_name}', contact: { firstname: 'Ana' } },
-    answer: sentAnswer({ preview_url: flag('Whether a preview of the first link is shown.') }),
+    answer: sentSchema({ preview_url: z.boolean().describe('Whether WhatsApp shows a preview of the first link.') }),
     errors: [...SENDING_ERRORS, 'OUTSIDE_SERVICE_WINDOW'],
-    plan: call => {
-      const body = call.body();
-      const sending = readSending(call, body);
-      const previewUrl = body.flag('preview_url') ?? false;
-      const text = body.requiredText('message', 'text', 'body');
-      return {
-        variables: { input: { ...sending.input, text, previewUrl } },
-        names: sending.names,
-        respond: ({ message }) => sending.answer(message, { message: message.message, preview_url: previewUrl }),
-      };
-    },
+    names: ({ body }) => sendingNames(body),
+    variables: ({ call, body }) => ({
+      input: { ...sendingInput(call, body), text: body.message, previewUrl: body.preview_url ?? false },
+    }),
+    respond: ({ message }, { call, body }) =>
+      sentAnswer(call, message, { message: message.message, preview_url: body.preview_url ?? false }),
   }),
   route({
     method: 'POST',
     path: '/messages/interactive',
     document: SendInteractiveDocument,
     async: true,
-    body: INTERACTIVE_BODY,
+    body: INTERACTIVE,
     example: {
       phone: '+14155550123',
       type: 'button',
@@ -42,17 +73,83 @@ export const sendRoutes: readonly Route[] = [
         { id: 'no', title: 'No' },
       ],
     },
-    answer: sentAnswer(INTERACTIVE_ECHO),
+    answer: sentSchema(INTERACTIVE_ECHO),
     errors: [...SENDING_ERRORS, 'FEATURE_NOT_AVAILABLE', 'OUTSIDE_SERVICE_WINDOW'],
-    plan: call => {
-      const body = call.body();
-      const sending = readSending(call, body);
-      const { input, echo } = readInteractive(body);
-      return {
-        variables: { input: said({ ...sending.input, ...input }) },
-        names: { ...sending.names, ...INTERACTIVE_NAMES },
-        respond: ({ message }) => sending.answer(message, { ...echo, body_text: message.body_text }),
-      };
+    names: ({ body }) => ({ ...sendingNames(body), ...INTERACTIVE_NAMES }),
+    variables: ({ call, body }) => ({ input: { ...sendingInput(call, body), ...interactiveInput(body) } }),
+    respond: ({ message }, { call, body }) =>
+      sentAnswer(call, message, { ...interactiveEcho(body), body_text: message.body_text }),
+  }),
+  route({
+    method: 'POST',
+    path: '/messages/media',
+    document: SendMediaDocument,
+    async: true,
+    notes: MEDIA_NOTES,
+    body: body({ ...RECIPIENT, ...MEDIA }, checkRecipient, checkMedia),
+    example: {
+      phone: '+14155550123',
+      media_type: 'document',
+      media_url: 'https://example.com/invoice.pdf',
+      caption: 'Your invoice, @{contact_first_name}',
+      filename: 'invoice.pdf',
     },
+    answer: sentSchema({
+      media_type: z.enum(Object.keys(MEDIA_KINDS)).describe('The type of message.'),
+      media_url: z.string().nullable().describe('URL from the request; null for an uploaded file.'),
+      filename: z.string().nullable().describe('The name of a document.'),
+      caption: z.string().nullable().describe('The caption with merge fields filled.'),
+    }),
+    errors: [...SENDING_ERRORS, 'OUTSIDE_SERVICE_WINDOW', 'FEATURE_NOT_AVAILABLE'],
+    names: ({ body }) => ({ ...sendingNames(body), ...mediaNames(body) }),
+    variables: ({ call, body }) => ({ input: { ...sendingInput(call, body), ...mediaInput(body) } }),
+    respond: ({ message }, { call, body }) =>
+      sentAnswer(call, message, {
+        media_type: body.media_type.toLowerCase(),
+        media_url: body.media_url || null,
+        filename: message.filename?.filename ?? null,
+        caption: message.caption,
+      }),
+  }),
+  route({
+    method: 'POST',
+    path: '/messages/template',
+    document: SendTemplateDocument,
+    async: true,
+    body: openBody(
+      {
+        ...RECIPIENT,
+        template_name: TEMPLATE_NAME,
+        language: LANGUAGE,
+        ...TEMPLATE_VALUES,
+      },
+      checkRecipient,
+      checkNumbers,
+    ),
+    example: {
+      phone: '+14155550123',
+      template_name: 'order_confirmation',
+      language: 'en_US',
+      field_1: 'Ana',
+      field_2: '1042',
+    },
+    answer: sentSchema(TEMPLATE_ECHO, ['sent']),
+    errors: [...SENDING_ERRORS, 'FEATURE_NOT_AVAILABLE'],
+    names: ({ body }) => ({ ...sendingNames(body), ...templateNames(body) }),
+    variables: ({ call, body }) => ({
+      input: dropUndefined({
+        ...sendingInput(call, body),
+        name: body.template_name,
+        language: body.language,
+        ...templateInput(body),
+      }),
+    }),
+    respond: ({ message }, { call, body }) =>
+      sentAnswer(call, message, {
+        template_name: body.template_name,
+        language: body.language,
+        message: message.message,
+        ...sentValues(message.sent),
+      }),
   }),
 ];

@@ -1,6 +1,19 @@
-import { notFound } from '../../errors.ts';
-import { type Body, said } from '../body.ts';
-import type { Call } from '../call.ts';
+import { z } from 'zod';
+import { rowId, selectionOf } from '../openapi/schema.ts';
+import {
+  alias,
+  body,
+  choice,
+  dropUndefined,
+  flag,
+  names,
+  pairs,
+  requiredNames,
+  requiredText,
+  text,
+} from '../runtime/fields.ts';
+import type { ListFields } from '../runtime/query.ts';
+import { listAnswer, type Route, requireRow, route } from '../runtime/route.ts';
 import {
   CreateWebhookDocument,
   DeleteWebhookDocument,
@@ -18,21 +31,14 @@ import {
   type WebhookEndpointOrderField,
   type WebhookFormat,
   type WebhookRowFragment,
-} from '../documents.generated.ts';
-import { type ListFields, readList } from '../list-query.ts';
-import { type Changes, dictionary, flag, given, id, nullable, object, selected, text } from '../openapi/shape.ts';
-import { readShown, rowFields } from '../query.ts';
-import { type Route, route } from '../route.ts';
-import { time } from '../wire-time.ts';
-
-const ROWS = rowFields(ListWebhooksDocument);
-const DELIVERY_ROWS = rowFields(ListWebhookDeliveriesDocument);
+} from '../wire/documents.generated.ts';
+import { time } from '../wire/values.ts';
 
 const FORMATS = { standard: 'STANDARD', n8n: 'N8N', legacy: 'LEGACY' } as const satisfies Record<string, WebhookFormat>;
 const REASONS = { by_hand: 'BY_HAND', gone: 'GONE', failing: 'FAILING' } as const;
 const STATUSES = { pending: 'PENDING', delivered: 'DELIVERED', failed: 'FAILED' } as const;
 
-const WEBHOOKS: ListFields<WebhookEndpointFilter, WebhookEndpointOrderField> = {
+const WEBHOOK_LIST: ListFields<WebhookEndpointFilter, WebhookEndpointOrderField> = {
   filters: {
     url: ['url', 'text'],
     format: ['format', FORMATS],
@@ -44,9 +50,9 @@ const WEBHOOKS: ListFields<WebhookEndpointFilter, WebhookEndpointOrderField> = {
   sorts: { id: 'ID', created_at: 'CREATED_AT', updated_at: 'UPDATED_AT' },
 };
 
-const DELIVERIES: ListFields<WebhookDeliveryFilter, WebhookDeliveryOrderField> = {
+const DELIVERY_LIST: ListFields<WebhookDeliveryFilter, WebhookDeliveryOrderField> = {
   filters: { status: ['status', STATUSES], event_type: ['eventType', 'text'], created_at: ['createdAt', 'time'] },
-  // Without any, newest first by id, which is the same order.
+  // The default is newest first by id, which is the same order.
   sorts: { created_at: 'CREATED_AT' },
 };
 
@@ -82,21 +88,14 @@ const deliveryRow = (row: WebhookDeliveryRowFragment) => ({
   attempts: row.attempts?.map(attemptRow),
 });
 
-const BODY: Changes = {
-  without: ['is_enabled'],
-  with: {
-    headers: dictionary('Headers to be sent with every delivery, values by name. They are stored sealed.'),
-    enabled: flag('Whether events are delivered.'),
-  },
-};
+const URL = { maxLength: 2_000 };
 
-/** What is said of an endpoint, beside its address and events. */
-const details = (body: Body) => ({
-  format: body.choice(FORMATS, 'format'),
-  headers: body.pairs('headers'),
-  description: body.text('description', 'name'),
-  isEnabled: body.flag('enabled', 'is_enabled', 'active', 'is_active'),
-});
+const SETTINGS = {
+  format: choice(FORMATS),
+  headers: pairs({ description: 'Additional headers of every delivery: values by name. They are stored encrypted.' }),
+  description: alias(text({ maxLength: 500 }), 'name'),
+  enabled: alias(flag({ description: 'Whether events are delivered.' }), 'is_enabled', 'active', 'is_active'),
+};
 
 const EXAMPLE = {
   url: 'https://example.com/hooks/parley',
@@ -104,172 +103,134 @@ const EXAMPLE = {
   format: 'standard',
 };
 
-const shownOf = (call: Call) => readShown(call.query, ROWS, call.errors);
-
 export const webhookRoutes: readonly Route[] = [
   route({
     method: 'GET',
     path: '/webhooks',
     document: ListWebhooksDocument,
-    list: WEBHOOKS,
-    answer: selected('webhooks.nodes'),
-    plan: call => {
-      const list = readList(call.query, WEBHOOKS, call.errors);
-      return {
-        variables: { ...list, ...shownOf(call) },
-        respond: ({ webhooks }) => ({
-          message: 'Webhooks',
-          data: webhooks.nodes.map(webhookRow),
-          page: { ...list, total: webhooks.totalCount },
-        }),
-      };
-    },
+    list: WEBHOOK_LIST,
+    answer: selectionOf('webhooks.nodes'),
+    variables: ({ list }) => list,
+    respond: ({ webhooks }, { list }) => listAnswer('Webhooks', webhooks, list, webhookRow),
   }),
   route({
     method: 'POST',
     path: '/webhooks',
     document: CreateWebhookDocument,
     status: 201,
-    found: true,
-    body: given('input', BODY),
+    mayExist: true,
+    body: body({
+      url: alias(requiredText(URL), 'target_url'),
+      events: alias(requiredNames(), 'event'),
+      ...SETTINGS,
+    }),
     example: EXAMPLE,
     notes:
-      'An endpoint with the same `url` and the same `events` is not made twice: it is answered with 200, without its secret. So a workflow can subscribe each time it is switched on, and unsubscribe by DELETE.',
-    answer: selected('result.endpoint', {
+      'If an endpoint with the same `url` and `events` exists, it is returned with status 200 and without its secret, so that a workflow can subscribe each time it starts and unsubscribe by DELETE.',
+    answer: selectionOf('result.endpoint', {
       with: {
-        secret: nullable(text('What deliveries are signed with, shown this once; null where it is not new.')),
+        secret: z
+          .string()
+          .nullable()
+          .describe('The key that signs deliveries, shown only once; null for an existing endpoint.'),
       },
     }),
     errors: ['FEATURE_NOT_AVAILABLE'],
-    plan: call => {
-      const body = call.body();
-      const url = body.requiredText('url', 'target_url');
-      const events = body.words('events', 'event');
-      if (events == null && !call.errors.fields['events']) call.errors.add('events', 'Is required.');
-      const { format, isEnabled, ...rest } = details(body);
-      const input = said({
-        ...rest,
-        url,
-        events: events ?? [],
+    variables: ({ call, body: { enabled, format, ...settings } }) => ({
+      input: dropUndefined({
+        ...settings,
         format: format ?? undefined,
-        isEnabled: isEnabled ?? undefined,
+        isEnabled: enabled ?? undefined,
         idempotencyKey: call.idempotencyKey,
-      });
+      }),
+    }),
+    respond: ({ result: { created, secret, endpoint } }) => {
+      const data = webhookRow(endpoint);
       return {
-        variables: { input, ...shownOf(call) },
-        respond: ({ result: { created, secret, endpoint } }) => {
-          const data = webhookRow(endpoint);
-          return {
-            ...(!created && { status: 200 }),
-            message: created ? 'Webhook created' : 'Webhook exists already',
-            data: { ...data, secret },
-            // A secret is told once.
-            kept: { ...data, secret: null },
-          };
-        },
+        ...(!created && { status: 200 }),
+        message: created ? 'Webhook created' : 'Webhook exists already',
+        data: { ...data, secret },
+        storedData: { ...data, secret: null },
       };
     },
   }),
   route({
     method: 'GET',
     path: '/webhooks/:id',
+    resource: 'WebhookEndpoint',
     document: GetWebhookDocument,
-    answer: selected('webhook'),
-    plan: call => ({
-      variables: { id: call.id('WebhookEndpoint'), ...shownOf(call) },
-      respond: ({ webhook }) => {
-        if (!webhook) throw notFound('WebhookEndpoint');
-        return { message: 'Webhook', data: webhookRow(webhook) };
-      },
-    }),
+    answer: selectionOf('webhook'),
+    variables: ({ id }) => ({ id }),
+    respond: ({ webhook }) => ({ message: 'Webhook', data: webhookRow(requireRow(webhook, 'WebhookEndpoint')) }),
   }),
   route({
     method: 'PATCH',
     path: '/webhooks/:id',
+    resource: 'WebhookEndpoint',
     document: UpdateWebhookDocument,
-    body: given('input', BODY),
+    body: body({ url: alias(text(URL), 'target_url'), events: alias(names(), 'event'), ...SETTINGS }),
     example: { events: ['message.*'], enabled: true },
-    answer: selected('webhook'),
-    plan: call => {
-      const body = call.body();
-      const input = said({
-        ...details(body),
-        url: body.text('url', 'target_url'),
-        events: body.words('events', 'event'),
-        idempotencyKey: call.idempotencyKey,
-      });
-      return {
-        variables: { id: call.id('WebhookEndpoint'), input, ...shownOf(call) },
-        respond: ({ webhook }) => ({ message: 'Webhook updated', data: webhookRow(webhook) }),
-      };
-    },
+    answer: selectionOf('webhook'),
+    variables: ({ call, id, body: { enabled, ...settings } }) => ({
+      id,
+      input: dropUndefined({ ...settings, isEnabled: enabled, idempotencyKey: call.idempotencyKey }),
+    }),
+    respond: ({ webhook }) => ({ message: 'Webhook updated', data: webhookRow(webhook) }),
   }),
   route({
     method: 'DELETE',
     path: '/webhooks/:id',
+    resource: 'WebhookEndpoint',
     document: DeleteWebhookDocument,
-    plan: call => ({
-      variables: { id: call.id('WebhookEndpoint') },
-      respond: ({ webhook }) => ({ message: 'Webhook deleted', data: webhook }),
-    }),
+    variables: ({ id }) => ({ id }),
+    respond: ({ webhook }) => ({ message: 'Webhook deleted', data: webhook }),
   }),
   route({
     method: 'POST',
     path: '/webhooks/:id/test',
+    resource: 'WebhookEndpoint',
     document: TestWebhookDocument,
-    answer: object({
-      delivered: flag('Whether the endpoint answered 2xx.'),
-      delivery_id: text('The delivery, and its `webhook-id`.', { format: 'uuid' }),
-      attempt: selected('result.attempt'),
+    answer: z.object({
+      delivered: z.boolean().describe('Whether the endpoint responded with 2xx.'),
+      delivery_id: z.string().meta({ format: 'uuid', description: 'Id of the delivery, sent as `webhook-id`.' }),
+      attempt: selectionOf('result.attempt'),
     }),
-    plan: call => ({
-      variables: said({ id: call.id('WebhookEndpoint'), idempotencyKey: call.idempotencyKey }),
-      respond: ({ result: { delivery, attempt } }) => {
-        const delivered = delivery.status === 'DELIVERED';
-        return {
-          message: delivered ? 'The sample was delivered' : 'The sample was not delivered',
-          data: { delivered, delivery_id: delivery.id, attempt: attemptRow(attempt) },
-        };
-      },
-    }),
-  }),
-  route({
-    method: 'GET',
-    path: '/webhooks/:id/deliveries',
-    document: ListWebhookDeliveriesDocument,
-    list: DELIVERIES,
-    answer: selected('deliveries.nodes'),
-    plan: call => {
-      const { search: _none, ...list } = readList(call.query, DELIVERIES, call.errors);
+    variables: ({ call, id }) => dropUndefined({ id, idempotencyKey: call.idempotencyKey }),
+    respond: ({ result: { delivery, attempt } }) => {
+      const delivered = delivery.status === 'DELIVERED';
       return {
-        variables: {
-          id: call.id('WebhookEndpoint'),
-          ...list,
-          ...readShown(call.query, DELIVERY_ROWS, call.errors),
-        },
-        respond: ({ deliveries }) => ({
-          message: 'Deliveries',
-          data: deliveries.nodes.map(deliveryRow),
-          page: { ...list, total: deliveries.totalCount },
-        }),
+        message: delivered ? 'The sample was delivered' : 'The sample was not delivered',
+        data: { delivered, delivery_id: delivery.id, attempt: attemptRow(attempt) },
       };
     },
   }),
   route({
+    method: 'GET',
+    path: '/webhooks/:id/deliveries',
+    resource: 'WebhookEndpoint',
+    document: ListWebhookDeliveriesDocument,
+    list: DELIVERY_LIST,
+    answer: selectionOf('deliveries.nodes'),
+    variables: ({ id, list: { search: _search, ...list } }) => ({ id, ...list }),
+    respond: ({ deliveries }, { list }) => listAnswer('Deliveries', deliveries, list, deliveryRow),
+  }),
+  route({
     method: 'POST',
     path: '/webhooks/:id/deliveries/:delivery/replay',
+    resource: 'WebhookEndpoint',
     document: ReplayWebhookDeliveryDocument,
-    params: { id: id('The endpoint.'), delivery: text('The delivery.', { format: 'uuid' }) },
-    answer: selected('delivery'),
+    params: {
+      id: rowId('Id of the endpoint.'),
+      delivery: z.string().meta({ format: 'uuid', description: 'Id of the delivery (`webhook-id`).' }),
+    },
+    answer: selectionOf('delivery'),
     errors: ['CONFLICT'],
-    plan: call => ({
-      variables: {
-        endpointId: call.id('WebhookEndpoint'),
-        id: call.uuid('WebhookDelivery', 'delivery'),
-        ...said({ idempotencyKey: call.idempotencyKey }),
-        ...readShown(call.query, DELIVERY_ROWS, call.errors),
-      },
-      respond: ({ delivery }) => ({ message: 'Delivery queued again', data: deliveryRow(delivery) }),
-    }),
+    variables: ({ call, id }) =>
+      dropUndefined({
+        endpointId: id,
+        id: call.id('WebhookDelivery', 'uuid', 'delivery'),
+        idempotencyKey: call.idempotencyKey,
+      }),
+    respond: ({ delivery }) => ({ message: 'Delivery queued again', data: deliveryRow(delivery) }),
   }),
 ];

@@ -2,10 +2,11 @@ import { spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { Kysely, PostgresDialect } from 'kysely';
 import type pg from 'pg';
-import { insertOutbound, readSendContext } from '../../../src/features/messages/store.ts';
-import { monthOf, SHARDS } from '../../../src/features/usage/month.ts';
-import type { Db, Tables } from '../../../src/platform/database.ts';
-import { newId } from '../../../src/platform/ids.ts';
+import { newId } from '../../../src/core/ids.ts';
+import type { Db, Schema } from '../../../src/database/database.ts';
+import { PRIORITY } from '../../../src/features/messages/dispatch/lane.ts';
+import { insertOutbound, readSendContext } from '../../../src/features/messages/send/accept.sql.ts';
+import { monthOf, SHARDS } from '../../../src/features/tenancy/usage/month.ts';
 import { type Contestant, compete, type Options, overHttp, type Sample } from '../contest.ts';
 import { addTenant, addToken, FIRST_PHONE, type FilledTenant, settle } from '../fill.ts';
 import { startGateway } from '../gateway.ts';
@@ -72,13 +73,13 @@ const UUID = `(lpad(to_hex((extract(epoch from clock_timestamp()) * 1000)::bigin
 /** The statements themselves, as the store writes them, with what differs from send to send filled in by pgbench. */
 async function pgbenchScript(pool: pg.Pool, tenant: FilledTenant): Promise<string> {
   const captured: { sql: string; parameters: readonly unknown[] }[] = [];
-  const db = new Kysely<Tables>({
+  const db = new Kysely<Schema>({
     dialect: new PostgresDialect({ pool }),
     log: event => void captured.push(event.query),
   }) as Db;
   const phoneKey = String(FIRST_PHONE);
   const { channelId, id } = tenant;
-  // Numbers that stand for nothing else, and not for each other: the statements are only captured, they insert nothing.
+  // Distinct values, so that each parameter is recognised; the statements are only captured, they insert nothing.
   const contactId = tenant.firstContactId + 4_321;
   const conversationId = tenant.firstConversationId + 1_234;
   const counter = { month: monthOf(Date.now()), shard: 777 };
@@ -86,6 +87,8 @@ async function pgbenchScript(pool: pg.Pool, tenant: FilledTenant): Promise<strin
     id: newId(),
     channelId,
     type: 'text',
+    priority: PRIORITY.single,
+    templateId: null,
     body: TEXT,
     content: { preview_url: false },
     sealed: null,
@@ -95,8 +98,8 @@ async function pgbenchScript(pool: pg.Pool, tenant: FilledTenant): Promise<strin
     eventId: newId(),
     key: undefined,
   };
-  await readSendContext(db, id, null, { phoneKey }, null, counter);
-  await insertOutbound(db, id, message, { contactId, conversationId, isCounted: true });
+  await readSendContext(db, id, null, { phoneKey }, null, counter, null);
+  await insertOutbound(db, id, message, { contactId, conversationId, isCounted: true, mayBeOptedOut: false });
   const varying = new Map<unknown, string>([
     [phoneKey, `(${FIRST_PHONE} + :n)::text`],
     [message.id, UUID],

@@ -25,16 +25,19 @@ export async function statuses(ground: Ground, options: Options): Promise<Result
   say(`statuses: filling ${MESSAGES} messages, starting the gateway …`);
   const tenant = await addTenant(ground.pool, 'statuses', CONTACTS);
   await addMessages(ground.pool, tenant, MESSAGES, { events: false });
-  const secret = createSecretBox(Buffer.from(SECRET_KEY, 'base64')).seal(APP_SECRET);
+  const secret = createSecretBox({ current: Buffer.from(SECRET_KEY, 'base64') }).seal(APP_SECRET);
   await ground.pool.query('update channels set app_secret_sealed = $1, access_token_sealed = $1', [secret]);
   await ground.pool.query(
     'insert into channel_numbers (phone_number_id, tenant_id, channel_id) select phone_number_id, tenant_id, id from channels',
   );
-  await ground.pool.query(
-    `update messages set direction = 'outbound', status = 'sent', delivered_at = null, read_at = null, failed_at = null, sent_at = created_at`,
-  );
+  await ground.pool.query(`
+    update messages set direction = 'outbound';
+    update message_states set status = 'sent', delivered_at = null, read_at = null, failed_at = null;
+    update message_updates set status = 'sent'`);
   await settle(ground.pool);
-  const { rows } = await ground.pool.query<{ id: string; wamid: string }>('select id, wamid from messages order by id');
+  const { rows } = await ground.pool.query<{ id: string; wamid: string }>(
+    'select message_id as id, wamid from message_states order by message_id',
+  );
   const server = await startGateway(ground, [], 'all');
   try {
     const taken: Sample[] = [];
@@ -56,7 +59,7 @@ export async function statuses(ground: Ground, options: Options): Promise<Result
       applied.push(sample.applied);
     }
     const { rows: left } = await ground.pool.query<{ count: number }>(
-      `select count(*)::int as count from messages where status <> 'read'`,
+      `select count(*)::int as count from message_states where status <> 'read'`,
     );
     if (left[0]?.count !== 0) throw new Error(`${left[0]?.count} messages did not become read.`);
     const samples = new Map([

@@ -2,17 +2,17 @@ import { ApolloServer } from '@apollo/server';
 import { startStandaloneServer } from '@apollo/server/standalone';
 import type { GraphQLSchema } from 'graphql';
 import { sql } from 'kysely';
-import { bearerOf } from '../../../src/authenticate.ts';
+import { schema } from '../../../src/app/schema.ts';
+import { serve } from '../../../src/app/serve.ts';
 import { loadConfig } from '../../../src/config.ts';
-import type { Context } from '../../../src/context.ts';
-import { unauthorized } from '../../../src/errors.ts';
-import { tenantOf } from '../../../src/features/caller.ts';
+import { unauthorized } from '../../../src/core/errors.ts';
+import { tenantOf } from '../../../src/core/principal.ts';
+import { encodeCursor } from '../../../src/database/list-query.ts';
 import { ALL_COLUMNS } from '../../../src/features/contacts/columns.ts';
 import type { ContactRow } from '../../../src/features/contacts/contact.ts';
-import { encodeCursor } from '../../../src/platform/list-query.ts';
+import { bearerToken } from '../../../src/http/authenticate.ts';
 import { createLog } from '../../../src/platform/log.ts';
-import { schema } from '../../../src/schema.ts';
-import { serve } from '../../../src/serve.ts';
+import type { Context } from '../../../src/schema/context.ts';
 import { environment } from './environment.ts';
 
 /**
@@ -52,7 +52,7 @@ function withoutLookAhead(schema: GraphQLSchema): void {
 
 await startStandaloneServer(new ApolloServer<Context>({ schema }), {
   async context({ req }) {
-    const principal = await resources.tokens.verify(bearerOf(req.headers.authorization) ?? '');
+    const principal = await resources.tokens.verify(bearerToken(req.headers.authorization) ?? '');
     if (!principal) throw unauthorized();
     return server.kernel.createContext({ principal, requestId: crypto.randomUUID() });
   },

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { encodeGlobalId } from '../../../src/global-ids.ts';
+import { encodeGlobalId } from '../../../src/core/global-ids.ts';
 import { MINUTE } from '../../../src/platform/clock.ts';
 import { codeOf, dataOf, faultsOf } from '../../support/answers.ts';
 import { eventually } from '../../support/gateway.ts';
+import { newPhone } from '../../support/seed.ts';
 import { EVENTS, follow } from '../events/subscriber.ts';
-import { CREATE, type Ground, type Owner, somebody, startGround } from './ground.ts';
+import { CREATE, type Ground, type Owner, startGround } from './ground.ts';
 
 let ground: Ground;
 let owner: Owner;
@@ -28,7 +29,7 @@ const read = async (id: number, of = owner) =>
   dataOf(await of.ask(`query ($id: ID!) { bot(id: $id) { ${BOT} } }`, { id })).bot;
 
 describe('a bot', () => {
-  test('is kept as it was described, and changed in what is said alone', async () => {
+  test('is stored as given, and an update changes only the given fields', async () => {
     const id = await owner.bot({
       name: ' Prices ',
       trigger: 'STARTS_WITH',
@@ -93,14 +94,14 @@ describe('a bot', () => {
     expect(codeOf(await change({ name: 'Again' }))).toBe('NOT_FOUND');
   });
 
-  test('is made once for an idempotency key', async () => {
+  test('is created once per idempotency key', async () => {
     const input = { idempotencyKey: 'bot-1', name: 'Once' };
     const [first, second] = [await create(input), await create(input)];
     expect(dataOf(second)).toEqual(dataOf(first));
     expect(codeOf(await create({ ...input, name: 'Other' }))).toBe('IDEMPOTENCY_MISMATCH');
   });
 
-  test('is found in lists by kind, trigger, state and words', async () => {
+  test('is listed by kind, trigger, state and search', async () => {
     const of = await ground.tenant({ templates: true });
     const reply = { template: { name: 'order', language: 'en', body: ['a', 'b'] } };
     const [a, b, c] = [
@@ -120,7 +121,7 @@ describe('a bot', () => {
     expect(await list('(orderBy: [{ field: PRIORITY, direction: DESC }], first: 2)')).toEqual([c, a]);
   });
 
-  test('is one of two hundred at the most, of which twenty have a pattern, however many are made at once', async () => {
+  test('is limited to 200 per tenant, 20 with a pattern, even with concurrent requests', async () => {
     const of = await ground.tenant();
     const { query } = ground.gateway.database;
     const fill = (count: number, trigger: string, pattern: string | null) =>
@@ -140,7 +141,7 @@ describe('a bot', () => {
     expect(await codes({})).toEqual([refused, refused, undefined, undefined]);
   });
 
-  test('has room for an expression as long as all of them together stay small, however many are made at once', async () => {
+  test("may have a pattern while the total size of the tenant's patterns is small, even with concurrent requests", async () => {
     const of = await ground.tenant();
     const [large, half] = [String.raw`\pL{400}!`, String.raw`\pL{190}!`];
     const make = (pattern: string) => create({ trigger: 'REGEX', pattern }, of);
@@ -151,7 +152,11 @@ describe('a bot', () => {
     expect(made.map(codeOf).sort()).toEqual(['VALIDATION_ERROR', 'VALIDATION_ERROR', undefined]);
     const change = (pattern: string) => of.ask(UPDATE, { id: first, input: { pattern } });
     expect(faultsOf(await change(String.raw`\pL{450}!`))).toEqual({
-      pattern: [expect.stringMatching(/^Is too complex beside the others: it compiles to 45\d instructions, and all/)],
+      pattern: [
+        expect.stringMatching(
+          /^Is too complex together with the patterns of the other bots: it compiles to 45\d instructions; /,
+        ),
+      ],
     });
     // It counts once, as what it becomes.
     dataOf(await change(String.raw`\pL{390}!`));
@@ -166,7 +171,7 @@ describe('a bot', () => {
   });
 });
 
-describe('what is not valid is refused by its field, and nothing is kept', () => {
+describe('invalid input is rejected by field, and nothing is stored', () => {
   const word = { trigger: 'EXACT', keywords: ['a'] };
   const buttons = [{ id: 'a', title: 'A' }];
   test.each<[object, string]>([
@@ -214,7 +219,7 @@ describe('what is not valid is refused by its field, and nothing is kept', () =>
     expect(await count()).toBe(before);
   });
 
-  test('also in a change, by what the bot would then be', async () => {
+  test('also in an update, validated as the resulting bot', async () => {
     const id = await owner.bot({ trigger: 'EXACT', keywords: ['a'] });
     const faults = async (input: object) => Object.keys(faultsOf(await owner.ask(UPDATE, { id, input })));
     expect(await faults({ keywords: [] })).toEqual(['keywords']);
@@ -224,11 +229,11 @@ describe('what is not valid is refused by its field, and nothing is kept', () =>
     expect(await read(id)).toMatchObject({ trigger: 'EXACT', keywords: ['a'] });
   });
 
-  test('a text that only its merge fields make too long is not: it shows when it is merged', async () => {
+  test('a text that only merge fields make too long is accepted: it is checked when it is merged', async () => {
     dataOf(await create({ isEnabled: false, reply: text(`${'x'.repeat(4_090)}@{contact_first_name}`) }));
   });
 
-  test('a template that is not approved is: that shows when it is sent', async () => {
+  test('a template that is not approved is accepted: it is checked when it is sent', async () => {
     dataOf(await create({ isEnabled: false, reply: { template: { name: 'paused', language: 'en' } } }));
   });
 });
@@ -240,7 +245,7 @@ describe('testBot', () => {
     }
   }`;
 
-  test('says who would answer with what, and of all others why not; it does nothing', async () => {
+  test('shows which bot would reply with what, and why the others would not, without side effects', async () => {
     const of = await ground.tenant();
     await of.bot({ name: 'welcome', trigger: 'FIRST_MESSAGE', priority: 9 });
     await of.bot({ name: 'off', isEnabled: false, priority: 8 });
@@ -277,13 +282,13 @@ describe('testBot', () => {
     expect(dataOf(await of.ask('{ messages { totalCount } }')).messages.totalCount).toBe(0);
   });
 
-  test('of a contact fills the merge fields, and knows cool-downs, hand-over and opt-out', async () => {
+  test('with a contact fills merge fields and considers cool-downs, hand-over and opt-out', async () => {
     const of = await ground.tenant();
     const reply = text('Hello @{contact_first_name} @{contact_first_name}');
     await of.bot({ name: 'cool', trigger: 'EXACT', keywords: ['hi'], cooldownSeconds: 3_600, reply });
     await of.bot({ name: 'welcome', trigger: 'FIRST_MESSAGE', priority: 1 });
     await of.bot({ name: 'shy', priority: -1, handOverMinutes: 30, reply });
-    const person = somebody();
+    const person = newPhone();
     const contact = dataOf(
       await of.ask(
         'mutation ($phone: String!) { createContact(input: { phone: $phone, firstName: "@{contact_email}" }) { id } }',
@@ -314,7 +319,7 @@ describe('testBot', () => {
       { reason: 'COOLING_DOWN' },
       { reason: 'HANDED_OVER' },
     ]);
-    ground.pass(31 * MINUTE);
+    await ground.pass(31 * MINUTE);
     expect(await names('hi')).toEqual(['shy']);
     expect(await ask('start')).toMatchObject({ silence: null });
     dataOf(
@@ -330,7 +335,7 @@ describe('testBot', () => {
     expect(await ask('start')).toMatchObject({ silence: 'OPT_WORD' });
   });
 
-  test('shows a contact only to a token that may read contacts', async () => {
+  test('requires the scope contacts:read for a contact', async () => {
     const token = await ground.gateway.addToken(owner, { scopes: ['bots:read'] });
     const id = encodeGlobalId('Contact', 1);
     expect(codeOf(await ground.gateway.graphql(TEST, { text: 'x', contactId: id }, token))).toBe('INSUFFICIENT_SCOPE');
@@ -338,7 +343,7 @@ describe('testBot', () => {
   });
 });
 
-test('bot.replied is an event with its bot as it was, for tokens that may read bots', async () => {
+test('bot.replied contains the bot as it was, and requires the scope bots:read', async () => {
   const of = await ground.tenant();
   const reply = { interactive: { body: 'x', ctaUrl: { displayText: 'Open', url: 'https://example.com' } } };
   const id = await of.bot({ reply });
@@ -350,7 +355,7 @@ test('bot.replied is an event with its bot as it was, for tokens that may read b
     await follow(ground.gateway.url, of.token, { query, types: ['bot.*'] }),
     await follow(ground.gateway.url, others, { query: EVENTS }),
   ];
-  const person = somebody();
+  const person = newPhone();
   await of.hears(person, 'hi');
   await of.answers(person, 1);
   const [noted] = await of.replies();

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import type { InboundInput } from '../../../src/network/emulator/inbound-input.ts';
+import type { InboundInput } from '../../../src/emulator/inbound-input.ts';
+import type { PublicBotSkip } from '../../../src/features/bots/events.ts';
 import { dataOf } from '../../support/answers.ts';
 import {
   eventually,
@@ -42,10 +43,13 @@ const TEMPLATES = Array.from({ length: 40 }, (_, index) =>
   SEEDS.map(seed => ({ ...seed, wabaId: `${2_001 + index}` })),
 ).flat();
 
-/** A gateway whose tenants have bots, and a clock that tests move on. */
+/** A gateway whose tenants have bots. */
 export interface Ground {
   readonly gateway: TestGateway;
-  pass(ms: number): void;
+  /** Lets time pass for what bots and people have sent: by the clock of the database, which tests cannot move. */
+  pass(ms: number): Promise<void>;
+  /** Sets the clock of the network, so much beside ours. */
+  setNetworkClock(offsetMs: number): void;
   /** A tenant of one's own: nobody else's bots answer there. */
   tenant(options?: Parameters<TestGateway['addTenant']>[0] & { templates?: boolean }): Promise<Owner>;
 }
@@ -56,11 +60,13 @@ export interface Owner extends TestTenant {
   bot(input?: object): Promise<number>;
   /** Somebody writes. @returns the network's id of the message */
   hears(from: string, what: string | Words): Promise<string>;
-  /** What somebody was sent, once it is as much as that and every message that came in has been looked at. */
+  /** What newPhone was sent, once it is as much as that and every message that came in has been looked at. */
   answers(to: string, count: number): Promise<string[]>;
   /** Waits until every message that came in has been looked at and every answer is settled. */
   settled(): Promise<void>;
   replies(): Promise<ReplyRow[]>;
+  /** What bots gave up on. */
+  skips(): Promise<PublicBotSkip[]>;
   events(): Promise<{ payload: { bot: { id: number; name: string; reply: unknown }; [key: string]: unknown } }[]>;
 }
 
@@ -77,28 +83,30 @@ export interface ReplyRow {
   readonly rule: { readonly trigger: string; readonly keyword: string | null };
 }
 
-let last = 0;
-/** Somebody whom nobody knows. */
-export function somebody(): string {
-  last += 1;
-  return `+4915${String(700_000_000 + last)}`;
-}
-
 export const CREATE = 'mutation ($input: CreateBotInput!) { createBot(input: $input) { databaseId } }';
 
 export async function startGround(options: TestGatewayOptions = {}): Promise<Ground> {
-  let passed = 0;
-  const clock = { now: () => Date.now() + passed };
+  let offset = 0;
+  const clock = { now: () => Date.now() + offset };
   const gateway = await startGateway({
-    clock,
     ...options,
     emulator: { templates: TEMPLATES, clock, ...options.emulator },
   });
   const { query } = gateway.database;
   return {
     gateway,
-    pass(ms) {
-      passed += ms;
+    async pass(ms) {
+      await query(
+        `update bot_replies set created_at = created_at - $1 * interval '1 ms', next_attempt_at = next_attempt_at - $1 * interval '1 ms',
+           give_up_at = give_up_at - $1 * interval '1 ms'`,
+        [ms],
+      );
+      await query(`update messages set created_at = created_at - $1 * interval '1 ms' where direction = 'outbound'`, [
+        ms,
+      ]);
+    },
+    setNetworkClock(offsetMs) {
+      offset = offsetMs;
     },
     async tenant({ templates = false, ...of } = {}) {
       const tenant = await gateway.addTenant(of);
@@ -127,7 +135,7 @@ export async function startGround(options: TestGatewayOptions = {}): Promise<Gro
         async settled() {
           await eventually(async () => {
             const [row] = await query<{ open: number }>(
-              `select cardinality($2::text[]) - (select count(*) from messages where tenant_id = $1 and direction = 'inbound' and wamid = any($2::text[]))
+              `select cardinality($2::text[]) - (select count(*) from message_wamids where tenant_id = $1 and wamid = any($2::text[]))
                  + (select count(*) from bot_inbox where tenant_id = $1)
                  + (select count(*) from bot_replies where tenant_id = $1 and state = 'sending')
                  + (select count(*) from events e, log_readers l where l.name = 'bots' and e.tenant_id = $1
@@ -144,6 +152,13 @@ export async function startGround(options: TestGatewayOptions = {}): Promise<Gro
         },
         replies: () =>
           query('select * from bot_replies where tenant_id = $1 order by created_at, reply_message_id', [tenant.id]),
+        skips: async () =>
+          (
+            await query<{ payload: PublicBotSkip }>(
+              "select payload from events where tenant_id = $1 and type = 'bot.skipped' order by xid, seq",
+              [tenant.id],
+            )
+          ).map(({ payload }) => payload),
         events: () =>
           query("select payload from events where tenant_id = $1 and type = 'bot.replied' order by xid, seq", [
             tenant.id,
@@ -154,7 +169,7 @@ export async function startGround(options: TestGatewayOptions = {}): Promise<Gro
   };
 }
 
-/** What the network took for somebody, in order; of a template its name. */
+/** What the network took for newPhone, in order; of a template its name. */
 const sentTo = (gateway: TestGateway, to: string): string[] =>
   gateway.emulator
     .sent({ to, limit: 1_000 })

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dataOf, faultsOf } from '../../support/answers.ts';
 import { startGateway, type TestGateway, type TestTenant } from '../../support/gateway.ts';
+import { newPhone } from '../../support/seed.ts';
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -23,12 +24,7 @@ const send = (contacts: object[], options: object = {}, token?: string) =>
 const batch = async (contacts: object[], options: object = {}, token?: string): Promise<Outcome> =>
   dataOf(await send(contacts, options, token)).createContacts;
 
-let lastNumber = 4_915_300_000_000;
-function nextPhone(): string {
-  lastNumber += 1;
-  return `+${lastNumber}`;
-}
-const phones = (count: number): string[] => Array.from({ length: count }, nextPhone);
+const phones = (count: number): string[] => Array.from({ length: count }, newPhone);
 
 /** Every row of a batch is accounted for exactly once. */
 function accounts({ total, created, skipped, errors }: Outcome): void {

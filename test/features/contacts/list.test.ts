@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { encodeGlobalId } from '../../../src/global-ids.ts';
+import { encodeGlobalId } from '../../../src/core/global-ids.ts';
 import { codeOf, dataOf, faultsOf } from '../../support/answers.ts';
 import { startGateway, type TestGateway } from '../../support/gateway.ts';
 

@@ -1,14 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { updateTenant } from '../../../src/features/tenants/store.ts';
+import { updateTenant } from '../../../src/features/tenancy/tenants/store.ts';
 import { codeOf, dataOf } from '../../support/answers.ts';
 import { startGateway, type TestGateway, type TestTenant } from '../../support/gateway.ts';
+import { newPhone } from '../../support/seed.ts';
 
 let gateway: TestGateway;
-let lastNumber = 4_915_400_000_000;
-function nextPhone(): string {
-  lastNumber += 1;
-  return `+${lastNumber}`;
-}
 
 beforeAll(async () => {
   gateway = await startGateway({ env: { PARLEY_DATABASE_POOL: '20' } });
@@ -21,17 +17,17 @@ afterAll(() => gateway.stop());
 const create = (tenant: TestTenant) =>
   gateway.graphql(
     'mutation ($input: CreateContactInput!) { createContact(input: $input) { databaseId } }',
-    { input: { phone: nextPhone() } },
+    { input: { phone: newPhone() } },
     tenant.token,
   );
 const send = (tenant: TestTenant) =>
   gateway.graphql(
     'mutation ($to: String!) { sendTextMessage(input: { to: $to, text: "hi" }) { contactId } }',
-    { to: nextPhone() },
+    { to: newPhone() },
     tenant.token,
   );
 const batch = (tenant: TestTenant, count: number) => {
-  const contacts = Array.from({ length: count }, () => ({ phone: nextPhone() }));
+  const contacts = Array.from({ length: count }, () => ({ phone: newPhone() }));
   return gateway.graphql(
     'mutation ($input: CreateContactsInput!) { createContacts(input: $input) { created { databaseId } errors { index } } }',
     { input: { contacts } },
@@ -73,7 +69,7 @@ test('the last 10 places are shared exactly by 50 creations over GraphQL and RES
   const tenant = await gateway.addTenant({ plan: 'ten' });
   const headers = { authorization: `Bearer ${tenant.token}` };
   const post = async () => {
-    const answer = await gateway.rest('POST', '/contacts', { phone: nextPhone() }, headers);
+    const answer = await gateway.rest('POST', '/contacts', { phone: newPhone() }, headers);
     const { error } = (await answer.json()) as { error?: { code: string; details: unknown } };
     return { status: answer.status, refusal: error && { code: error.code, details: error.details } };
   };

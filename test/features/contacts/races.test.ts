@@ -2,16 +2,12 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { codeOf, dataOf, faultsOf } from '../../support/answers.ts';
 import { eventually, type GraphQLAnswer, startGateway, type TestGateway } from '../../support/gateway.ts';
+import { newPhone, seedOf } from '../../support/seed.ts';
 
 /** What happens between our look and our write: a bystander holds a transaction open exactly there. */
 
 let gateway: TestGateway;
 let bystander: pg.Client;
-let lastNumber = 4_915_500_000_000;
-function nextPhone(): string {
-  lastNumber += 1;
-  return `+${lastNumber}`;
-}
 
 beforeAll(async () => {
   gateway = await startGateway({ env: { PARLEY_DATABASE_POOL: '12' } });
@@ -24,13 +20,8 @@ beforeEach(async () => {
 afterEach(() => bystander.end());
 
 const CREATE = 'mutation ($input: CreateContactInput!) { createContact(input: $input) { databaseId } }';
-const create = (input: object) => gateway.graphql(CREATE, { input: { phone: nextPhone(), ...input } });
-const label = async (type: string): Promise<number> =>
-  dataOf(
-    await gateway.graphql(`mutation ($name: String!) { label: create${type}(input: { name: $name }) { databaseId } }`, {
-      name: `${type} ${nextPhone()}`,
-    }),
-  ).label.databaseId;
+const create = (input: object) => gateway.graphql(CREATE, { input: { phone: newPhone(), ...input } });
+const label = (type: string): Promise<number> => seedOf(gateway).label(type as 'Group');
 
 /** Runs a statement in an open transaction, sends a request that has to wait for it, and commits. */
 async function during(statement: string, request: () => Promise<GraphQLAnswer>): Promise<GraphQLAnswer> {
@@ -93,13 +84,14 @@ test.each([
   ['Status', 'statuses', 'status_id'],
 ])('a %s that a contact begins to use while it is deleted is in use', async (type, _table, column) => {
   const id = await label(type);
-  const insert = `insert into contacts (tenant_id, phone, phone_key, ${column}) values (${gateway.tenant.id}, '${nextPhone()}', '${lastNumber}', ${id})`;
+  const [phone, other] = [newPhone(), newPhone()];
+  const insert = `insert into contacts (tenant_id, phone, phone_key, ${column}) values (${gateway.tenant.id}, '${phone}', '${phone.slice(1)}', ${id})`;
   const one = await during(insert, () =>
     gateway.graphql(`mutation ($id: ID!) { delete${type}(id: $id) { id } }`, { id }),
   );
   expect(codeOf(one)).toBe('CONFLICT');
   const again = await label(type);
-  const second = `insert into contacts (tenant_id, phone, phone_key, ${column}) values (${gateway.tenant.id}, '${nextPhone()}', '${lastNumber}', ${again})`;
+  const second = `insert into contacts (tenant_id, phone, phone_key, ${column}) values (${gateway.tenant.id}, '${other}', '${other.slice(1)}', ${again})`;
   const plural = type === 'Source' ? 'Sources' : 'Statuses';
   const many = await during(second, () =>
     gateway.graphql(`mutation ($ids: [ID!]!) { delete${plural}(ids: $ids) { deletedIds inUseIds } }`, { ids: [again] }),
@@ -111,7 +103,7 @@ test('a number that another request takes first is a duplicate, on creation and 
   const { databaseId } = dataOf(await create({})).createContact;
   const taken = (phone: string): string =>
     `insert into contacts (tenant_id, phone, phone_key) values (${gateway.tenant.id}, '${phone}', '${phone.slice(1)}')`;
-  const [first, second] = [nextPhone(), nextPhone()];
+  const [first, second] = [newPhone(), newPhone()];
   expect(faultsOf(await during(taken(first), () => create({ phone: first })))).toHaveProperty('phone');
   const change = () =>
     gateway.graphql('mutation ($id: ID!, $phone: String) { updateContact(id: $id, input: { phone: $phone }) { id } }', {
@@ -129,7 +121,7 @@ test('a contact that is deleted while it is changed is not found', async () => {
 });
 
 test('contacts that are deleted and made again by many requests at once never make them wait for each other in a circle', async () => {
-  const phones = Array.from({ length: 6 }, nextPhone);
+  const phones = Array.from({ length: 6 }, newPhone);
   for (let round = 0; round < 4; round += 1) {
     const made = await Promise.all(phones.map(phone => create({ phone })));
     const { contacts } = dataOf(

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { append, type NewEvent } from '../../../src/events.ts';
+import type { NewEvent } from '../../../src/core/events.ts';
+import { append } from '../../../src/events/append.ts';
 import { eventually, startGateway, type TestGateway } from '../../support/gateway.ts';
 import { type Follower, follow, seen, stream } from './subscriber.ts';
 

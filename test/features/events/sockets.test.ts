@@ -1,7 +1,8 @@
 import { connect as connectTcp } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { append, type NewEvent } from '../../../src/events.ts';
+import type { NewEvent } from '../../../src/core/events.ts';
+import { append } from '../../../src/events/append.ts';
 import { eventually, startGateway, type TestGateway } from '../../support/gateway.ts';
 import { ask, connect, follow, seen, stream } from './subscriber.ts';
 
@@ -176,7 +177,7 @@ describe('the protocol', () => {
         const { hostname, port } = new URL(gateway.url);
         const socket = connectTcp(Number(port), hostname, () => {
           socket.write(
-            `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n`,
+            `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, close\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n`,
           );
         });
         let text = '';

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { append, type NewEvent } from '../../../src/events.ts';
+import type { NewEvent } from '../../../src/core/events.ts';
+import { append } from '../../../src/events/append.ts';
 import { eventually, startGateway, type TestGateway, type TestTenant } from '../../support/gateway.ts';
 import { type Follower, follow, seen } from './subscriber.ts';
 

@@ -47,14 +47,17 @@ interface Stored extends Record<string, unknown> {
   readonly contact_id: string;
 }
 const messagesOf = (tenant: TestTenant) =>
-  gateway.database.query<Stored>('select * from messages where tenant_id = $1 order by created_at, id', [tenant.id]);
+  gateway.database.query<Stored>(
+    `select * from messages m join message_states s on s.tenant_id = m.tenant_id and s.message_id = m.id where m.tenant_id = $1 order by m.created_at, m.id`,
+    [tenant.id],
+  );
 const contactsOf = (tenant: TestTenant) =>
   gateway.database.query('select * from contacts where tenant_id = $1 order by id', [tenant.id]);
 const waiting = async (tenant: TestTenant) =>
   gateway.database.query('select 1 from inbound_webhooks where tenant_id = $1 and processed_at is null', [tenant.id]);
 
-describe('what no database can store', () => {
-  test('U+0000 and half surrogate pairs are left out, wherever they stand, and the message is kept', async () => {
+describe('characters that PostgreSQL cannot store', () => {
+  test('U+0000 and lone surrogates are removed anywhere, and the message is kept', async () => {
     const tenant = await gateway.addTenant();
     const profile = { name: `Bo\u0000 ${'x'.repeat(250)}🛵🛵 and more` };
     const body = envelope(tenant, {
@@ -69,14 +72,14 @@ describe('what no database can store', () => {
     await eventually(async () =>
       expect((await messagesOf(tenant)).map(row => row.body).sort()).toEqual(['ab \ufffd c', 'neighbour', null].sort()),
     );
-    expect((await messagesOf(tenant)).find(row => row['type'] === 'novelty')?.content).toEqual({ odd: '\ufffd' });
+    expect((await messagesOf(tenant)).find(row => row['type'] === 'novelty')?.content).toMatchObject({ odd: '\ufffd' });
     expect((await contactsOf(tenant))[0]?.['lastname']).toBe(`${'x'.repeat(250)}🛵🛵`);
     expect(await gateway.database.query('select 1 from inbound_webhooks where error is not null')).toEqual([]);
   });
 });
 
-describe('who', () => {
-  test('a person known by a user id alone gets the number that the network shows later, with an event; it is still one contact', async () => {
+describe('identities', () => {
+  test('a contact known by user id gets the number that the network shows later, with an event', async () => {
     const tenant = await gateway.addTenant();
     const person = { user_id: 'US.4711', profile: { name: 'Zoë' } };
     await post(
@@ -113,7 +116,7 @@ describe('who', () => {
     expect(String(data.sendTextMessage.contactId)).toBe(String((await contactsOf(tenant))[0]?.['id']));
   });
 
-  test('ids that belong to somebody else already, or come twice in one webhook, are nobody’s trouble', async () => {
+  test('a user id with two numbers, and a number with two user ids, are accepted', async () => {
     const tenant = await gateway.addTenant();
     await gateway.graphql(
       'mutation { a: createContact(input: { phone: "+14155550121" }) { id } b: createContact(input: { phone: "+14155550122" }) { id } }',
@@ -138,13 +141,14 @@ describe('who', () => {
     );
     await eventually(async () => expect(await messagesOf(tenant)).toHaveLength(4));
     const contacts = await contactsOf(tenant);
-    expect(contacts.map(contact => contact['phone'])).toEqual(['+14155550121', '+14155550122', null]);
+    // US.same was first at one number, then at the other, which US.other has now.
+    expect(contacts.map(contact => contact['phone'])).toEqual([null, '+14155550122']);
     expect(await gateway.database.query('select 1 from inbound_webhooks where error is not null')).toEqual([]);
   });
 });
 
-describe('when', () => {
-  test('of two words in one second the later one counts, as the network has them', async () => {
+describe('times', () => {
+  test('of two opt-out keywords in one second the later one counts', async () => {
     const tenant = await gateway.addTenant();
     for (let round = 0; round < 6; round += 1) {
       const from = `1415555013${round}`;
@@ -155,7 +159,7 @@ describe('when', () => {
     expect((await contactsOf(tenant)).filter(contact => contact['opted_out_at'] !== null)).toEqual([]);
   });
 
-  test('a clock of the network that runs ahead opens no window beyond 24 hours, and a repeated message is still one', async () => {
+  test('a network timestamp in the future opens no window beyond 24 hours, and a repeated message is stored once', async () => {
     const tenant = await gateway.addTenant();
     const ahead = { ...text('14155550140', 'from tomorrow'), timestamp: seconds(86_400) };
     await post(envelope(tenant, { contacts: [], messages: [ahead] }));
@@ -171,8 +175,8 @@ describe('when', () => {
   });
 });
 
-describe('how much', () => {
-  test('3 MB are taken in, more than 4 MB refused', async () => {
+describe('sizes', () => {
+  test('3 MB are accepted, more than 4 MB are rejected', async () => {
     const tenant = await gateway.addTenant();
     const large = (bytes: number) =>
       envelope(tenant, { contacts: [], messages: [text('14155550150', 'large', { padding: 'x'.repeat(bytes) })] });
@@ -181,7 +185,7 @@ describe('how much', () => {
     await eventually(async () => expect((await messagesOf(tenant)).map(row => row.body)).toEqual(['large']));
   });
 
-  test('bodies of no sense are refused or taken in without a word, and never answered with 500', async () => {
+  test('correctly signed bodies without a valid structure are accepted, and do not affect other webhooks', async () => {
     const tenant = await gateway.addTenant();
     for (const body of [
       '',
@@ -194,7 +198,7 @@ describe('how much', () => {
       '{"entry":[null,7,{"changes":null}]}',
       Buffer.of(0xff, 0xfe, 0x00),
     ]) {
-      expect([400, 403]).toContain(await post(body));
+      expect(await post(body)).toBe(200);
     }
     const odd = [
       { field: 'messages' },
@@ -215,7 +219,7 @@ describe('how much', () => {
     expect(await messagesOf(tenant)).toEqual([]);
   });
 
-  test('a hundred that cannot be worked on hold up the next one for no longer than a moment', async () => {
+  test('a hundred failing webhooks do not block the next one', async () => {
     const tenant = await gateway.addTenant();
     await gateway.database.query(
       `insert into inbound_webhooks (tenant_id, digest, id, body)

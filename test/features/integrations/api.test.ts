@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { encodeGlobalId } from '../../../src/global-ids.ts';
+import { encodeGlobalId } from '../../../src/core/global-ids.ts';
 import { codeOf, dataOf, faultsOf } from '../../support/answers.ts';
 import { eventually } from '../../support/gateway.ts';
 import { wooOrder } from './fixtures.ts';
@@ -16,7 +16,7 @@ describe('integrations', () => {
     name isEnabled topics statuses groups { name } paths { phone orderId status } template { name language channel { id } header { text { path } }
       body { path fallback text } bodyByName { name value { path } } buttons { index value { path } } } } } }`;
 
-  test('read as they were written, with the defaults of their kind', async () => {
+  test('are returned as created, with the defaults of their kind', async () => {
     const tenant = await ground.tenant();
     const mapping = { ...CONFIRM, paths: { phone: 'shipping.phone', status: [] } };
     const shop = await tenant.shop({ defaultCountry: 'de', mappings: [mapping] });
@@ -46,7 +46,7 @@ describe('integrations', () => {
     });
   });
 
-  test('are changed, switched off and taken away, mappings one by one', async () => {
+  test('are updated, disabled and deleted, mappings individually', async () => {
     const tenant = await ground.tenant();
     const shop = await tenant.shop();
     const change =
@@ -81,7 +81,7 @@ describe('integrations', () => {
     expect((await shop.post(wooOrder())).status).toBe(404);
   });
 
-  test('with faults are refused whole, every fault by its field', async () => {
+  test('with errors are rejected as a whole, every error by field', async () => {
     const tenant = await ground.tenant({ channel: false });
     const input = {
       kind: 'WOOCOMMERCE',
@@ -142,7 +142,7 @@ describe('integrations', () => {
     ).toHaveProperty('secret');
   });
 
-  test('are fifty at the most, however many are made at once', async () => {
+  test('are limited to 50, even with concurrent requests', async () => {
     const tenant = await ground.tenant();
     await ground.gateway.database.query(
       `insert into integrations (tenant_id, kind, name, key) select $1, 'generic', 'Old ' || n, 'none ' || n from generate_series(1, 48) n`,
@@ -157,7 +157,7 @@ describe('integrations', () => {
     dataOf(await make('e'));
   });
 
-  test('are made once for a key, and need a plan that includes them', async () => {
+  test('are created once per idempotency key, and require a plan with integrations', async () => {
     const tenant = await ground.tenant({ channel: false });
     const input = { kind: 'GENERIC', name: 'Once', idempotencyKey: 'once' };
     const first = (await tenant.data(CREATE, { input })).createIntegration;
@@ -172,7 +172,7 @@ describe('integrations', () => {
   });
 });
 
-test('an order is followed as an event by whoever may read integrations', async () => {
+test('order.received is an event for tokens with the scope integrations:read', async () => {
   const tenant = await ground.tenant();
   const shop = await tenant.shop();
   const query =
@@ -204,7 +204,7 @@ test('an order is followed as an event by whoever may read integrations', async 
   await reader?.cancel();
 });
 
-test('what is received and what becomes of it is counted', async () => {
+test('metrics count requests and outcomes', async () => {
   const tenant = await ground.tenant();
   const shop = await tenant.shop();
   await postWoo(shop.url, shop.secret, wooOrder());

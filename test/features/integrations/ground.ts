@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
-import { signatureOf } from '../../../src/features/integrations/signature.ts';
+import { signatureOf } from '../../../src/features/integrations/intake/signature.ts';
 import { dataOf } from '../../support/answers.ts';
 import {
   eventually,
@@ -73,7 +73,7 @@ export const CONFIRM = {
 
 export interface Ground {
   readonly gateway: TestGateway;
-  pass(ms: number): void;
+  pass(ms: number): Promise<void>;
   tenant(options?: Parameters<TestGateway['addTenant']>[0]): Promise<Caller>;
 }
 
@@ -132,9 +132,7 @@ export const DELIVERIES = `query ($filter: IntegrationDeliveryFilter) {
 }`;
 
 export async function startGround(options: TestGatewayOptions = {}): Promise<Ground> {
-  let passed = 0;
   const gateway = await startGateway({
-    clock: { now: () => Date.now() + passed },
     ...options,
     emulator: { templates: TEMPLATES, ...options.emulator } as NonNullable<TestGatewayOptions['emulator']>,
   });
@@ -142,8 +140,10 @@ export async function startGround(options: TestGatewayOptions = {}): Promise<Gro
   let shops = 0;
   return {
     gateway,
-    pass(ms) {
-      passed += ms;
+    async pass(ms) {
+      // What waits falls due by the clock of the database.
+      await query(`update integration_deliveries set due_at = due_at - $1 * interval '1 ms' where claim is null`, [ms]);
+      await query(`update integrations set previous_secret_until = previous_secret_until - $1 * interval '1 ms'`, [ms]);
     },
     async tenant(of) {
       const tenant = await gateway.addTenant(of);

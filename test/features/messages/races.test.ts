@@ -1,15 +1,20 @@
+import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { eventually, startGateway, type TestGateway } from '../../support/gateway.ts';
+import { newPhone } from '../../support/seed.ts';
+import { createSlowClock } from '../../support/slow-clock.ts';
 
 let gateway: TestGateway;
-let people = 0;
 beforeAll(async () => {
-  gateway = await startGateway({ emulator: { faults: { window: 'open', pairLimit: false } } });
+  // 45 messages go to one person if they go within six seconds.
+  gateway = await startGateway({
+    clock: createSlowClock(),
+    emulator: { faults: { window: 'open', pairLimit: false } },
+  });
 });
 afterAll(() => gateway.stop());
 beforeEach(() => gateway.emulator.resetFaults());
 
-const somebody = (): string => `+1415555${2_000 + ++people}`;
 const SEND =
   'mutation ($input: SendTextMessageInput!) { sendTextMessage(input: $input) { databaseId contactId text } }';
 const send = (input: object) => gateway.graphql(SEND, { input: { text: 'Hi', ...input } });
@@ -22,9 +27,9 @@ async function contactsOf(phone: string): Promise<number[]> {
   return rows.map(row => row.id);
 }
 
-describe('many at once', () => {
-  test('fifty sends to the same new number make one contact and fifty messages, none of them twice', async () => {
-    const to = somebody();
+describe('concurrent sends', () => {
+  test('fifty sends to the same new number create one contact and fifty distinct messages', async () => {
+    const to = newPhone();
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, index) => send({ to, text: `${index}`, contact: { firstName: `Name ${index}` } })),
     );
@@ -47,8 +52,31 @@ describe('many at once', () => {
     expect(created).toHaveLength(1);
   });
 
-  test('what is accepted one after the other is sent one after the other', async () => {
-    const to = somebody();
+  test('forty sends to a locked contact leave connections for others, and are accepted after the lock', async () => {
+    const to = newPhone();
+    expect((await send({ to })).errors).toBeUndefined();
+    const [contactId] = await contactsOf(to);
+    const locker = new pg.Client(gateway.database.url);
+    await locker.connect();
+    try {
+      await locker.query('begin');
+      await locker.query('select from contacts where id = $1 for update', [contactId]);
+      const sends = Promise.all(Array.from({ length: 40 }, () => send({ to })));
+      const waits = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+        and query like '%from contacts where tenant_id = % and id = % for no key update%'`;
+      await eventually(async () => expect(await gateway.database.query(waits)).not.toEqual([]));
+      const other = await gateway.graphql('mutation { createGroup(input: { name: "Beside" }) { databaseId } }');
+      expect(other.errors).toBeUndefined();
+      expect((await gateway.database.query(waits)).length).toBeLessThanOrEqual(2);
+      await locker.query('rollback');
+      expect((await sends).flatMap(answer => answer.errors ?? [])).toEqual([]);
+    } finally {
+      await locker.end();
+    }
+  });
+
+  test('messages are sent in the order of acceptance', async () => {
+    const to = newPhone();
     const ids: string[] = [];
     for (let index = 0; index < 30; index += 1)
       ids.push((await send({ to, text: `${index}` })).data.sendTextMessage.databaseId);
@@ -57,8 +85,8 @@ describe('many at once', () => {
     );
   });
 
-  test('a contact that is created, written to, deleted and writing in at the same moments gives nobody an internal error', async () => {
-    const phones = Array.from({ length: 12 }, somebody);
+  test('concurrent creation, sends, deletion and inbound messages of a contact cause no internal error', async () => {
+    const phones = Array.from({ length: 12 }, newPhone);
     const create = 'mutation ($phone: String!) { createContact(input: { phone: $phone }) { id } }';
     const remove = 'mutation ($id: ID!) { deleteContact(id: $id) { id } }';
     const codes = new Set<string>();
@@ -92,8 +120,8 @@ describe('many at once', () => {
 });
 
 describe('the same request', () => {
-  test('twenty at once with one key are one message, sent to the network once', async () => {
-    const to = somebody();
+  test('twenty concurrent requests with one key are one message, sent once', async () => {
+    const to = newPhone();
     const answers = await Promise.all(Array.from({ length: 20 }, () => send({ to, idempotencyKey: 'twenty' })));
     expect(answers.flatMap(answer => answer.errors ?? [])).toEqual([]);
     expect(new Set(answers.map(answer => answer.data.sendTextMessage.databaseId)).size).toBe(1);
@@ -104,14 +132,14 @@ describe('the same request', () => {
     expect(await contactsOf(to)).toHaveLength(1);
   });
 
-  test('with another text it is refused, and after a day the key is free again', async () => {
-    const to = somebody();
+  test('with another text is rejected, and after a day the key can be used again', async () => {
+    const to = newPhone();
     const first = await send({ to, idempotencyKey: 'a day' });
     expect((await send({ to, text: 'Other', idempotencyKey: 'a day' })).errors?.[0]?.extensions.code).toBe(
       'IDEMPOTENCY_MISMATCH',
     );
     await gateway.database.query(
-      `update idempotency_keys set created_at = now() - interval '25 hours' where key = 'a day'`,
+      `update idempotency_keys set created_at = now() - interval '25 hours' where key = encode(sha256('a day'), 'hex')`,
     );
     const answers = await Promise.all(
       Array.from({ length: 5 }, () => send({ to, text: 'Other', idempotencyKey: 'a day' })),
@@ -120,9 +148,9 @@ describe('the same request', () => {
     expect(new Set([first, ...answers].map(answer => answer.data.sendTextMessage.databaseId)).size).toBe(2);
   });
 
-  test('of another tenant is another request', async () => {
+  test('of another tenant is a separate request', async () => {
     const other = await gateway.addTenant();
-    const input = { to: somebody(), text: 'Hi', idempotencyKey: 'shared' };
+    const input = { to: newPhone(), text: 'Hi', idempotencyKey: 'shared' };
     const [mine, theirs] = [
       await gateway.graphql(SEND, { input }),
       await gateway.graphql(SEND, { input }, other.token),
@@ -131,8 +159,8 @@ describe('the same request', () => {
     expect(theirs.extensions).toBeUndefined();
   });
 
-  test('that failed has used up no key', async () => {
-    const to = somebody();
+  test('that failed does not use up its key', async () => {
+    const to = newPhone();
     expect((await send({ to, text: ' ', idempotencyKey: 'failed first' })).errors).toBeDefined();
     expect(
       (await send({ to, requireOpenWindow: true, idempotencyKey: 'failed first' })).errors?.[0]?.extensions.code,
@@ -141,7 +169,7 @@ describe('the same request', () => {
   });
 });
 
-describe('what a send costs', () => {
+describe('database round trips of a send', () => {
   // Without a worker: what its lanes do beside would be counted as well.
   let quiet: TestGateway;
   beforeAll(async () => {
@@ -151,26 +179,26 @@ describe('what a send costs', () => {
 
   async function roundTrips(input: object): Promise<number> {
     const ask = (some: object) => quiet.graphql(SEND, { input: { text: 'Hi', ...some } });
-    await ask({ to: somebody() });
+    await ask({ to: newPhone() });
     quiet.statements.length = 0;
     expect((await ask(input)).errors).toBeUndefined();
     // The tailer of the event log and the look at the token's row run beside requests, not for one.
     return quiet.statements.filter(text => !text.includes('/* cross-tenant:')).length;
   }
 
-  test('two round trips to a known contact, with and without a key', async () => {
-    const to = somebody();
+  test('two for an existing contact, with and without a key', async () => {
+    const to = newPhone();
     await quiet.graphql(SEND, { input: { to, text: 'Hi' } });
     expect([await roundTrips({ to }), await roundTrips({ to, idempotencyKey: 'cost' })]).toEqual([2, 2]);
   });
 
-  test('two to a new one, three when the call names rows that have to exist, two for a request that was answered before', async () => {
+  test('two for a new contact, three with references to check, two for a repeated request', async () => {
     expect([
-      await roundTrips({ to: somebody() }),
-      await roundTrips({ to: somebody(), contact: { firstName: 'Ana' } }),
+      await roundTrips({ to: newPhone() }),
+      await roundTrips({ to: newPhone(), contact: { firstName: 'Ana' } }),
     ]).toEqual([2, 2]);
     const { data } = await quiet.graphql('mutation { createGroup(input: { name: "Costs" }) { id } }');
-    const input = { to: somebody(), idempotencyKey: 'new', contact: { groupIds: [data.createGroup.id] } };
+    const input = { to: newPhone(), idempotencyKey: 'new', contact: { groupIds: [data.createGroup.id] } };
     expect([await roundTrips(input), await roundTrips(input)]).toEqual([3, 2]);
   });
 });

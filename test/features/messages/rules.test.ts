@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { mergeFields, unknownFields } from '../../../src/features/messages/merge-fields.ts';
+import { backoffMs, decide } from '../../../src/features/messages/dispatch/retry.ts';
 import type { MessageRow, Status } from '../../../src/features/messages/message.ts';
 import { isWord } from '../../../src/features/messages/opt-words.ts';
-import { backoffMs, decide } from '../../../src/features/messages/retry.ts';
-import { foldStatuses, mayFollow, type StatusUpdate } from '../../../src/features/messages/status.ts';
+import { mergeFields, unknownFields } from '../../../src/features/messages/send/merge-fields.ts';
+import { foldStatuses, mayFollow, type StatusUpdate } from '../../../src/features/messages/statuses/status.ts';
 import { windowAfter, windowOf } from '../../../src/features/messages/window.ts';
 import type { RetryClass } from '../../../src/network/network.ts';
 import { DAY, HOUR, MINUTE } from '../../../src/platform/clock.ts';
@@ -39,7 +39,7 @@ const updates = fc.array(
   { maxLength: 12 },
 );
 
-test('a status never goes back, whatever the network sends in whatever batches', () => {
+test('a status never moves back, for any statuses in any batches', () => {
   fc.assert(
     fc.property(fc.array(updates, { maxLength: 6 }), batches => {
       let current = message('queued');
@@ -57,7 +57,7 @@ test('a status never goes back, whatever the network sends in whatever batches',
   );
 });
 
-test('the same updates end in the same status in any order, as long as none of them is a failure', () => {
+test('the same updates lead to the same status in any order, unless one is a failure', () => {
   const forward = updates.map(list => list.filter(({ status }) => status !== 'failed'));
   fc.assert(
     fc.property(forward, fc.nat(), (list, seed) => {
@@ -73,7 +73,7 @@ test('the same updates end in the same status in any order, as long as none of t
   );
 });
 
-test('what has reached the person cannot fail, and a failure is final', () => {
+test('a delivered message cannot fail, and a failure is final', () => {
   expect(foldStatuses(message('delivered'), [{ status: 'failed', at: NOW }], NOW).message.status).toBe('delivered');
   expect(foldStatuses(message('failed'), [{ status: 'read', at: NOW }], NOW).message.status).toBe('failed');
   expect(foldStatuses(message('sent'), [{ status: 'failed', at: NOW }], NOW).steps.map(step => step.status)).toEqual([
@@ -81,7 +81,7 @@ test('what has reached the person cannot fail, and a failure is final', () => {
   ]);
 });
 
-test('each step forward of one batch is told of once, lowest first, and a late "sent" still says when it was sent', () => {
+test('each step forward of a batch is reported once, in ascending order, and a late "sent" sets sent_at', () => {
   const batch: StatusUpdate[] = [
     { status: 'read', at: '2026-11-21T12:00:03.000Z' },
     { status: 'sent', at: '2026-11-21T12:00:01.000Z' },
@@ -116,7 +116,7 @@ test('merge fields are filled from the contact, and an empty value gives an empt
   }
 });
 
-test('merged values are never merged again', () => {
+test('merged values are not searched for merge fields', () => {
   fc.assert(
     fc.property(fc.constantFrom('@{contact_last_name}', '@{contact_email}', '@{'), fc.string(), (inner, rest) => {
       expect(mergeFields(`@{contact_first_name}${rest.replaceAll('@', '')}`, { ...person, firstname: inner })).toBe(
@@ -126,13 +126,13 @@ test('merged values are never merged again', () => {
   );
 });
 
-test('an opt-out word is the whole message, whatever its case, spaces and punctuation', () => {
+test('an opt-out keyword is the whole message, ignoring case, spaces and punctuation', () => {
   for (const text of ['STOP', ' stop ', 'Stop.', '¡Stop!', 'ＳＴＯＰ']) expect(isWord(text, ['stop'])).toBe(true);
   for (const text of ["don't stop", 'stop it', 'stopp', '', '.']) expect(isWord(text, ['stop'])).toBe(false);
   expect(isWord('Stop  promotions!', ['stop promotions'])).toBe(true);
 });
 
-test('a window is open for 24 hours after the message of the person, to the millisecond', () => {
+test('a service window is open for exactly 24 hours after an inbound message', () => {
   const at = Date.parse(NOW);
   expect(windowOf(windowAfter(at), at + 24 * HOUR - 1).open).toBe(true);
   expect(windowOf(windowAfter(at), at + 24 * HOUR).open).toBe(false);
@@ -143,7 +143,7 @@ const attempt = { number: 1, ageMs: 0, reconcileMs: 30_000, jitter: 0 };
 const refused = (retryClass: RetryClass, code = 1) =>
   ({ kind: 'refused', error: { code, title: 'T', details: 'D', retryClass } }) as const;
 
-test('what follows from an answer of the network is decided by the class of its code', () => {
+test('the retry class of the network’s error code decides on a retry', () => {
   expect(decide({ kind: 'accepted', wamid: 'w' }, attempt)).toMatchObject({ kind: 'sent', wamid: 'w' });
   expect(decide({ kind: 'in_doubt', reason: 'r' }, attempt)).toMatchObject({
     kind: 'retry',
@@ -168,7 +168,7 @@ test('what follows from an answer of the network is decided by the class of its 
   expect(decide({ kind: 'unsent', reason: 'r' }, { ...attempt, ageMs: DAY + 1 }).kind).toBe('failed');
 });
 
-test('a backoff grows with each attempt, and never beyond five minutes and a quarter', () => {
+test('the backoff grows with each attempt, up to five minutes plus a quarter', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 1_000 }),

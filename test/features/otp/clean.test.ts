@@ -1,36 +1,37 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cleanOtps } from '../../../src/features/otp/clean.ts';
-import { codeOf, dataOf } from '../../support/answers.ts';
-import { type Caller, type Ground, nextPhone, otherThan, startGround } from './ground.ts';
+import { dataOf } from '../../support/answers.ts';
+import { newPhone } from '../../support/seed.ts';
+import { type Caller, type Harness, otherThan, startHarness } from './harness.ts';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
-let ground: Ground;
+let harness: Harness;
 let caller: Caller;
 beforeAll(async () => {
-  ground = await startGround();
-  caller = await ground.tenant();
+  harness = await startHarness();
+  caller = await harness.tenant();
 });
-afterAll(() => ground.gateway.stop());
+afterAll(() => harness.gateway.stop());
 
-const clean = () => cleanOtps(ground.gateway.gateway.resources);
+const clean = () => cleanOtps(harness.gateway.gateway.resources);
 const query = (text: string, values: unknown[] = []) =>
-  ground.gateway.database.query<Record<string, unknown>>(text, values);
+  harness.gateway.database.query<Record<string, unknown>>(text, values);
 const rowOf = async (phone: string) => (await caller.rows()).find(row => row['phone'] === phone);
 const eventsOf = async (phone: string) =>
   (await caller.events()).filter(({ payload }) => payload.otp['phone'] === phone).map(({ type }) => type);
 const reasonOf = async (phone: string, code: string) => dataOf(await caller.verify(phone, code)).verifyOtp.reason;
 
-test('a code that ran out is told once, by however many processes, and is removed a day later with all that was counted', async () => {
-  const [unused, used, spent] = [nextPhone(), nextPhone(), nextPhone()];
+test('an expired code has one event with several processes, and is deleted with its counters a day later', async () => {
+  const [unused, used, spent] = [newPhone(), newPhone(), newPhone()];
   for (const phone of [unused, used, spent]) dataOf(await caller.send({ phone, code: '135790', expiryMinutes: 1 }));
   await caller.verify(used, '135790');
   for (let count = 0; count < 5; count += 1) await caller.verify(spent, otherThan('135790'));
   await clean();
   expect(await eventsOf(unused)).toEqual(['otp.sent']);
 
-  ground.pass(MINUTE);
+  await harness.pass(MINUTE);
   await Promise.all([clean(), clean(), clean()]);
   expect(await eventsOf(unused)).toEqual(['otp.sent', 'otp.expired']);
   for (const phone of [used, spent]) expect(await eventsOf(phone)).not.toContain('otp.expired');
@@ -39,7 +40,7 @@ test('a code that ran out is told once, by however many processes, and is remove
   expect(told?.payload.otp).not.toHaveProperty('mac');
   expect(await reasonOf(unused, '135790')).toBe('OTP_EXPIRED');
 
-  ground.pass(DAY);
+  await harness.pass(DAY);
   await clean();
   expect(await caller.rows()).toEqual([]);
   expect(await query('select from otp_hours where tenant_id = $1', [caller.id])).toEqual([]);
@@ -54,8 +55,8 @@ const interrupt = (phone: string) =>
     [caller.id, phone],
   );
 
-test('a code whose sender died after its message was accepted becomes live, in the place of the one before', async () => {
-  const phone = nextPhone();
+test('a code whose process died after its message was accepted becomes live and replaces the previous one', async () => {
+  const phone = newPhone();
   dataOf(await caller.send({ phone, code: '111111' }));
   dataOf(await caller.send({ phone, code: '222222' }));
   await interrupt(phone);
@@ -66,7 +67,7 @@ test('a code whose sender died after its message was accepted becomes live, in t
   await clean();
   expect(await reasonOf(phone, '222222')).toBe('INVALID_CODE');
 
-  ground.pass(MINUTE);
+  await harness.pass(MINUTE);
   await Promise.all([clean(), clean()]);
   expect((await rowOf(phone))?.['state']).toBe('replaced');
   expect(await reasonOf(phone, '111111')).toBe('INVALID_CODE');
@@ -74,8 +75,8 @@ test('a code whose sender died after its message was accepted becomes live, in t
   expect((await eventsOf(phone)).filter(type => type === 'otp.sent')).toHaveLength(3);
 });
 
-test('a code whose sender died before its message was accepted goes, and its idempotency key is free again', async () => {
-  const [phone, idempotencyKey] = [nextPhone(), crypto.randomUUID()];
+test('a code whose process died before its message was accepted is deleted, and its idempotency key is released', async () => {
+  const [phone, idempotencyKey] = [newPhone(), crypto.randomUUID()];
   dataOf(await caller.send({ phone, code: '111111' }));
   dataOf(await caller.send({ phone, code: '222222', idempotencyKey }));
   await interrupt(phone);
@@ -87,15 +88,33 @@ test('a code whose sender died before its message was accepted goes, and its ide
     "delete from idempotency_keys where tenant_id = $1 and key = 'otp:' || (select id from otps where tenant_id = $1 and state = 'sending')",
     [caller.id],
   );
-  const again = () => caller.send({ phone, code: '222222', idempotencyKey });
-  expect(codeOf(await again())).toBe('CONFLICT');
-  ground.pass(MINUTE);
   await clean();
-  expect(codeOf(await again())).toBe('CONFLICT');
-  ground.pass(5 * MINUTE);
+  expect((await caller.rows()).filter(row => row['state'] === 'sending')).toHaveLength(1);
+  await harness.pass(MINUTE);
   await clean();
   expect((await caller.rows()).filter(row => row['state'] === 'sending')).toEqual([]);
   expect(await reasonOf(phone, '111111')).toBeNull();
-  dataOf(await again());
+  dataOf(await caller.send({ phone, code: '222222', idempotencyKey }));
   expect(await reasonOf(phone, '222222')).toBeNull();
+});
+
+test('a repeated request settles the interrupted send itself instead of waiting for the clean-up', async () => {
+  const accepted = { phone: newPhone(), code: '333333', idempotencyKey: crypto.randomUUID() };
+  dataOf(await caller.send(accepted));
+  await interrupt(accepted.phone);
+  expect(dataOf(await caller.send(accepted)).sendOtp).toMatchObject({ status: 'LIVE' });
+  expect(harness.gateway.emulator.sent({ to: accepted.phone }).matched).toBe(1);
+  expect(await reasonOf(accepted.phone, '333333')).toBeNull();
+
+  const lost = { phone: newPhone(), code: '444444', idempotencyKey: crypto.randomUUID() };
+  dataOf(await caller.send(lost));
+  await interrupt(lost.phone);
+  await query(
+    "delete from idempotency_keys where tenant_id = $1 and key in (select 'otp:' || id from otps where state = 'sending')",
+    [caller.id],
+  );
+  const [before] = await query("select id from otps where state = 'sending'");
+  const again = dataOf(await caller.send(lost)).sendOtp;
+  expect([again.status, again.id === before?.['id']]).toEqual(['LIVE', false]);
+  expect(await reasonOf(lost.phone, '444444')).toBeNull();
 });

@@ -1,21 +1,21 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Cap, capRefusal, hourOf, hourRefusal, waitMs } from '../../../src/features/otp/caps.ts';
-import { codeFault, codeOf, isSameMac, macOf, newCode } from '../../../src/features/otp/code.ts';
+import { codeFault, codeOf, isMacOf, macOf, newCode } from '../../../src/features/otp/code.ts';
 import { createSecretBox } from '../../../src/platform/crypto.ts';
 
-describe('codes of ours', () => {
-  test('have six digits, leading zeros among them, and hardly ever repeat', () => {
+describe('generated codes', () => {
+  test('have six digits with leading zeros, and rarely repeat', () => {
     const codes = Array.from({ length: 5_000 }, newCode);
     for (const code of codes) expect(code).toMatch(/^\d{6}$/);
     expect(codes.some(code => code.startsWith('0'))).toBe(true);
     expect(new Set(codes).size).toBeGreaterThan(4_900);
   });
-  test('are codes that a caller could give', () =>
+  test('are valid as codes of a caller', () =>
     fc.assert(fc.property(fc.constant(null), () => codeFault(newCode()) === undefined)));
 });
 
-test('a code of a caller has 4 to 15 visible characters of ASCII, and no merge field', () => {
+test('a code of a caller has 4 to 15 printable ASCII characters and no merge field', () => {
   fc.assert(
     fc.property(
       fc.string({
@@ -35,29 +35,34 @@ test('a code of a caller has 4 to 15 visible characters of ASCII, and no merge f
   );
 });
 
-test('what is stored of a code depends on all that it belongs to, and on the key', () => {
-  const [box, other] = [7, 8].map(byte => createSecretBox(new Uint8Array(32).fill(byte)));
+test('the stored HMAC of a code depends on its tenant, place, id and the secret key', () => {
+  const [box, other] = [7, 8].map(byte => createSecretBox({ current: new Uint8Array(32).fill(byte) }));
   if (!box || !other) throw new Error('There are two boxes.');
   const parts = fc.tuple(fc.nat(99), fc.string(), fc.string(), fc.string(), fc.string());
   const mac = (secrets: typeof box, [tenant, phoneKey, purpose, id, code]: [number, string, string, string, string]) =>
     macOf(secrets, tenant, { phoneKey, purpose }, id, code);
+  const verifies = (
+    given: Uint8Array,
+    secrets: typeof box,
+    [tenant, phoneKey, purpose, id, code]: [number, string, string, string, string],
+  ) => isMacOf(given, secrets, tenant, { phoneKey, purpose }, id, code);
   fc.assert(
     fc.property(parts, parts, (one, two) => {
       const same = JSON.stringify(one) === JSON.stringify(two);
-      expect(isSameMac(mac(box, one), mac(box, two))).toBe(same);
-      expect(isSameMac(mac(box, one), mac(other, one))).toBe(false);
-      expect(isSameMac(mac(box, one), box.mac('idempotency', JSON.stringify(one)))).toBe(false);
+      expect(verifies(mac(box, one), box, two)).toBe(same);
+      expect(verifies(mac(box, one), other, one)).toBe(false);
+      expect(verifies(box.shortLivedMac('idempotency', JSON.stringify(one)), box, one)).toBe(false);
     }),
   );
-  expect(isSameMac(new Uint8Array(32), new Uint8Array(31))).toBe(false);
+  expect(box.isShortLivedMac('otp', '', new Uint8Array(31))).toBe(false);
 });
 
-describe('the wait of a cap', () => {
-  const cap = (max: number): Cap => ({ of: 'sends', max, windowMs: 1_000, what: 'codes' });
+describe('the wait until a cap allows another use', () => {
+  const cap = (max: number): Cap => ({ counter: 'sends', max, windowMs: 1_000, what: 'codes' });
   const iso = (ms: number): string => new Date(ms).toISOString();
   const times = fc.array(fc.integer({ min: 0, max: 3_000 }), { maxLength: 12 });
 
-  test('is over exactly when fewer than the cap are left in the window', () => {
+  test('ends exactly when fewer uses than the maximum are in the window', () => {
     fc.assert(
       fc.property(times, fc.integer({ min: 1, max: 5 }), (instants, max) => {
         const now = 3_000;
@@ -69,13 +74,13 @@ describe('the wait of a cap', () => {
     );
   });
 
-  test('is told in whole seconds, rounded up, of the cap that lasts longest', () => {
-    const use = { sends: [iso(0), iso(1)], resends: [iso(0)], verifications: [], failures: [] };
+  test('is reported in whole seconds, rounded up, for the cap with the longest wait', () => {
+    const use = { sends: [iso(0), iso(1)], resends: [iso(0)], verifications: [], failures: [], now: iso(1_000) };
     const caps: Cap[] = [
       { ...cap(2), windowMs: 61_500 },
-      { of: 'resends', max: 1, windowMs: 5_000, what: 'codes' },
+      { counter: 'resends', max: 1, windowMs: 5_000, what: 'codes' },
     ];
-    expect(capRefusal(caps, use, 1_000).details).toEqual({ retry_after: 61, limit: 2 });
+    expect(capRefusal(caps, use).details).toEqual({ retry_after: 61, limit: 2 });
     const late = Date.parse('2026-11-21T04:59:59.500Z');
     expect(hourOf(late)).toBe('2026-11-21T04:00:00.000Z');
     expect(hourRefusal(7, late).details).toEqual({ retry_after: 1, limit: 7 });

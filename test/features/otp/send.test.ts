@@ -1,23 +1,26 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { mergeContacts } from '../../../src/features/contacts/merging/merge.ts';
+import { COMMAND_LINE } from '../../../src/features/tenancy/audit/author.ts';
 import { codeOf, dataOf, faultsOf } from '../../support/answers.ts';
 import { eventually, type GraphQLAnswer } from '../../support/gateway.ts';
-import { type Caller, capOf, type Ground, nextPhone, startGround } from './ground.ts';
+import { newPhone } from '../../support/seed.ts';
+import { type Caller, capOf, type Harness, startHarness } from './harness.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-let ground: Ground;
+let harness: Harness;
 let caller: Caller;
 let phone: string;
 beforeAll(async () => {
-  ground = await startGround();
-  caller = await ground.tenant();
+  harness = await startHarness();
+  caller = await harness.tenant();
 });
 beforeEach(() => {
-  phone = nextPhone();
-  ground.gateway.emulator.resetFaults();
+  phone = newPhone();
+  harness.gateway.emulator.resetFaults();
 });
-afterAll(() => ground.gateway.stop());
+afterAll(() => harness.gateway.stop());
 
 const sent = async (input: object = {}, again?: 'resend') => {
   const data = dataOf(await caller.send({ phone, ...input }, again));
@@ -29,14 +32,14 @@ const liveRows = async () =>
   (await caller.rows()).filter(row => row['state'] === 'live' && row['phone_key'] === phone.slice(1));
 /** How often a number was counted. */
 const counted = async (): Promise<Record<string, number> | undefined> => {
-  const [row] = await ground.gateway.database.query<Record<string, number>>(
+  const [row] = await harness.gateway.database.query<Record<string, number>>(
     'select cardinality(sends) as sends, cardinality(resends) as resends from otp_phones where tenant_id = $1 and phone_key = $2',
     [caller.id, phone.slice(1)],
   );
   return row;
 };
 
-test('a code reaches the person, and its sender learns all of it but the code', async () => {
+test('a code is sent to the person; the response does not contain it', async () => {
   const before = Date.now();
   const otp = await sent({ expiryMinutes: 5, purpose: ' Login ', language: 'de' });
   const code = await caller.codeFor(phone);
@@ -64,7 +67,34 @@ test('a code reaches the person, and its sender learns all of it but the code', 
   expect(await verifies(code, { purpose: 'login' })).toBe(true);
 });
 
-test('a code of the caller’s is sent as it is, a code of ours has six digits', async () => {
+test('a code for a second number of a person is refused: it would reach the first, and prove nothing of the second', async () => {
+  const second = newPhone();
+  const { emulator, database, resources } = { ...harness.gateway, ...harness.gateway.gateway };
+  for (const from of [phone, second]) emulator.inbound({ from, text: 'Hi', phoneNumberId: caller.phoneNumberId });
+  const contacts = () =>
+    database.query<{ id: number }>(
+      'select id::int as id from contacts where tenant_id = $1 and phone = any($2) order by phone <> $3',
+      [caller.id, [phone, second], phone],
+    );
+  await eventually(async () => expect(await contacts()).toHaveLength(2));
+  const ids = (await contacts()).map(({ id }) => id);
+  await resources.db.transaction(trx =>
+    mergeContacts(trx, caller.id, {
+      survivorId: ids[0],
+      ids,
+      reason: 'manual',
+      author: COMMAND_LINE,
+      nowMs: Date.now(),
+    }),
+  );
+  expect(faultsOf(await caller.send({ phone: second }))).toEqual({
+    phone: ['Messages to this contact go to its other number: the code would not prove this one.'],
+  });
+  expect((await caller.rows()).filter(row => row['phone_key'] === second.slice(1))).toEqual([]);
+  expect((await sent()).contactId).toBe(ids[0]);
+});
+
+test('a code of the caller is sent unchanged; a generated code has six digits', async () => {
   await sent({ code: ' Zx-9 81k ' });
   expect(await caller.codeFor(phone)).toBe('Zx-981k');
   expect(await verifies('Zx-981k')).toBe(true);
@@ -72,7 +102,7 @@ test('a code of the caller’s is sent as it is, a code of ours has six digits',
   expect(await caller.codeFor(phone)).toMatch(/^\d{6}$/);
 });
 
-test('what is wrong is told by field, and nothing is sent, counted or replaced', async () => {
+test('errors are reported by field, and nothing is sent, counted or replaced', async () => {
   const cases: [object, Record<string, RegExp>][] = [
     [{ phone: '12' }, { phone: /international/ }],
     [
@@ -114,7 +144,7 @@ test('a send replaces the live code of its purpose, and no other', async () => {
   expect(await verifies(other, { purpose: 'payment' })).toBe(true);
 });
 
-describe('a send that is refused leaves the live code alone', () => {
+describe('a rejected send leaves the live code unchanged', () => {
   beforeEach(async () => {
     await sent({ code: '424242', waitForAcceptance: false });
   });
@@ -124,27 +154,34 @@ describe('a send that is refused leaves the live code alone', () => {
     expect(await verifies('424242')).toBe(true);
   };
 
-  test('because the network refuses the message', async () => {
+  test('if the network refuses the message', async () => {
     // The first message is not waited for: it must be gone, or the fault would meet it instead.
     await eventually(async () =>
-      expect(await ground.gateway.database.query('select message_id from outbox')).toEqual([]),
+      expect(await harness.gateway.database.query('select message_id from outbox')).toEqual([]),
     );
-    ground.gateway.emulator.setFaults({ next: [{ errorCode: 131_026 }] });
+    harness.gateway.emulator.setFaults({ next: [{ errorCode: 131_026 }] });
     const refused = await caller.send({ phone }, 'resend');
     expect(refused.errors?.[0]?.extensions.details).toMatchObject({ provider: { code: 131_026 } });
     await stays(refused, 'MESSAGE_SEND_FAILED');
     expect((await caller.rows()).filter(row => row['state'] === 'failed')).toHaveLength(1);
   });
 
-  test('because the person asked not to be messaged', async () => {
-    const { query } = ground.gateway.database;
-    await query('update contacts set opted_out_at = now() where tenant_id = $1 and phone = $2', [caller.id, phone]);
-    await stays(await caller.send({ phone }), 'CONTACT_OPTED_OUT');
-    expect(await counted()).toEqual({ sends: 1, resends: 0 });
+  test('if the network accepts the message and reports its failure later', async () => {
+    await eventually(async () =>
+      expect(await harness.gateway.database.query('select message_id from outbox')).toEqual([]),
+    );
+    harness.gateway.emulator.setFaults({ next: [{ asyncErrorCode: 131_026 }] });
+    dataOf(await caller.send({ phone, code: '535353' }));
+    await eventually(async () =>
+      expect((await caller.rows()).find(row => row['phone'] === phone && row['state'] === 'failed')).toBeDefined(),
+    );
+    expect(await verifies('535353')).toBe(false);
+    expect(await liveRows()).toHaveLength(1);
+    expect(await verifies('424242')).toBe(true);
   });
 
-  test('because the channel is paused, or there is no such channel', async () => {
-    const { query } = ground.gateway.database;
+  test('if the channel is paused or does not exist', async () => {
+    const { query } = harness.gateway.database;
     expect(codeOf(await caller.send({ phone, channelId: '999999' }))).toBe('NOT_FOUND');
     await query("update channels set status = 'paused' where tenant_id = $1", [caller.id]);
     try {
@@ -154,7 +191,7 @@ describe('a send that is refused leaves the live code alone', () => {
     }
   });
 
-  test('because it comes too often: three resends in five minutes', async () => {
+  test('if it exceeds three resends in five minutes', async () => {
     for (let count = 0; count < 3; count += 1) await sent({}, 'resend');
     const code = await caller.codeFor(phone);
     const refused = await caller.send({ phone }, 'resend');
@@ -163,43 +200,43 @@ describe('a send that is refused leaves the live code alone', () => {
     expect(await liveRows()).toHaveLength(1);
     expect(await caller.codeFor(phone)).toBe(code);
     expect(await verifies(code)).toBe(true);
-    ground.pass(seconds * 1_000);
+    await harness.pass(seconds * 1_000);
     await sent({}, 'resend');
   });
 });
 
-test('ten codes a day for a number, whatever they are for, and then again when the first is a day old', async () => {
+test('a number gets ten codes a day for all purposes, and another one when the first is a day old', async () => {
   const purposes = Array.from({ length: 10 }, (_, index) => `purpose-${index}`);
   for (const purpose of purposes) {
     await sent({ purpose, waitForAcceptance: false });
-    ground.pass(HOUR);
+    await harness.pass(HOUR);
   }
   const { seconds, limit } = capOf(await caller.send({ phone }));
   expect(limit).toBe(10);
   expect(Math.round((seconds * 1_000) / HOUR)).toBe(14);
-  ground.pass(seconds * 1_000);
+  await harness.pass(seconds * 1_000);
   await sent();
   expect(codeOf(await caller.send({ phone }))).toBe('RATE_LIMIT_EXCEEDED');
 });
 
-test('of 30 sends at once ten are accepted, one code stays live, and it is the one that the person got last', async () => {
+test('of 30 concurrent sends ten are accepted, and only the last code that the person received is live', async () => {
   const answers = await Promise.all(Array.from({ length: 30 }, () => caller.send({ phone, waitForAcceptance: false })));
   const refused = answers.filter(answer => answer.errors).map(codeOf);
   expect(refused).toEqual(Array.from({ length: 20 }, () => 'RATE_LIMIT_EXCEEDED'));
-  const { emulator } = ground.gateway;
+  const { emulator } = harness.gateway;
   await eventually(() => expect(emulator.sent({ to: phone }).matched).toBe(10));
   expect(await liveRows()).toHaveLength(1);
   expect(await verifies(await caller.codeFor(phone))).toBe(true);
 });
 
-test('of resends at once no more than three are accepted', async () => {
+test('of concurrent resends at most three are accepted', async () => {
   const answers = await Promise.all(Array.from({ length: 12 }, () => caller.send({ phone }, 'resend')));
   expect(answers.filter(answer => !answer.errors)).toHaveLength(3);
   expect(await counted()).toEqual({ sends: 3, resends: 3 });
 });
 
-test('the caps of one tenant are not those of another', async () => {
-  const other = await ground.tenant();
+test('tenants have separate caps', async () => {
+  const other = await harness.tenant();
   for (let count = 0; count < 3; count += 1) await sent({}, 'resend');
   expect(codeOf(await caller.send({ phone }, 'resend'))).toBe('RATE_LIMIT_EXCEEDED');
   dataOf(await other.send({ phone, code: '777777' }, undefined));
@@ -220,7 +257,7 @@ describe('with an idempotency key', () => {
       expiresAt: first.expiresAt,
       message: { databaseId: first.message.databaseId },
     });
-    expect([ground.gateway.emulator.sent({ to: phone }).matched, await counted()]).toEqual([1, use]);
+    expect([harness.gateway.emulator.sent({ to: phone }).matched, await counted()]).toEqual([1, use]);
     expect(codeOf(await caller.send({ phone, ...keyed, expiryMinutes: 20 }))).toBe('IDEMPOTENCY_MISMATCH');
     expect(codeOf(await caller.send({ phone, ...keyed, code: '123456' }))).toBe('IDEMPOTENCY_MISMATCH');
     expect(codeOf(await caller.send({ phone, ...keyed }, 'resend'))).toBe('IDEMPOTENCY_MISMATCH');
@@ -228,19 +265,19 @@ describe('with an idempotency key', () => {
     expect(await sent(keyed)).toMatchObject({ id: first.id, status: 'VERIFIED' });
   });
 
-  test('of many at once one sends', async () => {
+  test('of concurrent requests one sends', async () => {
     const keyed = key();
     const answers = await Promise.all(Array.from({ length: 20 }, () => caller.send({ phone, ...keyed })));
     const ids = answers.flatMap(answer => (answer.errors ? [] : [answer.data.sendOtp.id]));
     expect(new Set(ids).size).toBe(1);
     expect(new Set(answers.filter(answer => answer.errors).map(codeOf))).not.toContain('INTERNAL_ERROR');
-    expect([ground.gateway.emulator.sent({ to: phone }).matched, await counted()]).toEqual([
+    expect([harness.gateway.emulator.sent({ to: phone }).matched, await counted()]).toEqual([
       1,
       { sends: 1, resends: 0 },
     ]);
   });
 
-  test('a refused send leaves the key free', async () => {
+  test('a rejected send does not use up the key', async () => {
     const keyed = key();
     expect(Object.keys(faultsOf(await caller.send({ phone, ...keyed, templateName: 'order' })))).toEqual([
       'templateName',
@@ -248,8 +285,8 @@ describe('with an idempotency key', () => {
     await sent(keyed);
   });
 
-  test('a message that the network refused stays refused', async () => {
-    ground.gateway.emulator.setFaults({ next: [{ errorCode: 131_026 }] });
+  test('a repetition of a send that the network refused is refused', async () => {
+    harness.gateway.emulator.setFaults({ next: [{ errorCode: 131_026 }] });
     const keyed = key();
     for (let count = 0; count < 2; count += 1)
       expect(codeOf(await caller.send({ phone, ...keyed }))).toBe('MESSAGE_SEND_FAILED');
@@ -257,22 +294,22 @@ describe('with an idempotency key', () => {
   });
 });
 
-test('a sandbox channel tells the code, once', async () => {
-  const sandbox = await ground.tenant();
-  await ground.gateway.database.query('update channels set is_sandbox = true where tenant_id = $1', [sandbox.id]);
+test('a sandbox channel returns the code, only in the first response', async () => {
+  const sandbox = await harness.tenant();
+  await harness.gateway.database.query('update channels set is_sandbox = true where tenant_id = $1', [sandbox.id]);
   const idempotencyKey = crypto.randomUUID();
   const send = async () => dataOf(await sandbox.send({ phone, idempotencyKey })).sendOtp.sandboxCode;
   expect(await send()).toBe(await sandbox.codeFor(phone));
   expect(await send()).toBeNull();
 });
 
-test('a plan without one-time passwords has none of it', async () => {
-  const starter = await ground.tenant({ plan: 'starter' });
-  const { query } = ground.gateway.database;
+test('a plan without one-time passwords rejects all operations', async () => {
+  const starter = await harness.tenant({ plan: 'starter' });
+  const { query } = harness.gateway.database;
   await query("update plans set features = array_remove(features, 'otp') where name = 'starter'");
   try {
-    const token = await ground.gateway.addToken(starter, {});
-    const ask = (document: string) => ground.gateway.graphql(document, {}, token);
+    const token = await harness.gateway.addToken(starter, {});
+    const ask = (document: string) => harness.gateway.graphql(document, {}, token);
     for (const document of [
       `mutation { sendOtp(input: { phone: "${phone}", templateName: "login_code" }) { id } }`,
       `mutation { verifyOtp(input: { phone: "${phone}", code: "123456" }) { verified } }`,
@@ -285,10 +322,10 @@ test('a plan without one-time passwords has none of it', async () => {
   }
 });
 
-test('authenticationTemplates are the approved ones of the category, of this tenant alone', async () => {
+test('authenticationTemplates returns the tenant’s approved authentication templates', async () => {
   const list = async (token: string) =>
     dataOf(
-      await ground.gateway.graphql(
+      await harness.gateway.graphql(
         '{ authenticationTemplates { totalCount nodes { name language status category } } }',
         {},
         token,
@@ -302,18 +339,16 @@ test('authenticationTemplates are the approved ones of the category, of this ten
       { ...word, language: 'de' },
     ]),
   });
-  const silent = await ground.tenant({ channel: false });
+  const silent = await harness.tenant({ channel: false });
   expect(await list(silent.token)).toEqual({ totalCount: 0, nodes: [] });
 });
 
-test('the cap of a tenant in an hour holds for many numbers at once, and begins anew with the hour', async () => {
-  const small = await startGround({ env: { PARLEY_OTP_TENANT_SENDS_PER_HOUR: '5' } });
+test('the hourly cap of a tenant holds for concurrent sends to many numbers, and restarts with the hour', async () => {
+  const small = await startHarness({ env: { PARLEY_OTP_TENANT_SENDS_PER_HOUR: '5' } });
   try {
-    // In the middle of an hour of the clock, wherever it stands.
-    small.pass(HOUR - (Date.now() % HOUR) + HOUR / 2);
     const pumped = await small.tenant();
     const pump = () =>
-      Promise.all(Array.from({ length: 20 }, () => pumped.send({ phone: nextPhone(), waitForAcceptance: false })));
+      Promise.all(Array.from({ length: 20 }, () => pumped.send({ phone: newPhone(), waitForAcceptance: false })));
     const answers = await pump();
     expect(answers.filter(answer => !answer.errors)).toHaveLength(5);
     const [refusal] = answers.flatMap(answer => answer.errors ?? []);
@@ -325,7 +360,7 @@ test('the cap of a tenant in an hour holds for many numbers at once, and begins 
       pumped.id,
     ]);
     expect(phones).toHaveLength(5);
-    small.pass(HOUR);
+    await small.pass(HOUR);
     expect((await pump()).filter(answer => !answer.errors)).toHaveLength(5);
   } finally {
     await small.gateway.stop();

@@ -1,24 +1,26 @@
 import { randomInt } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { cleanOtps } from '../../../src/features/otp/clean.ts';
 import { codeOf, dataOf, faultsOf } from '../../support/answers.ts';
 import { serveBeside } from '../../support/beside.ts';
 import type { GraphQLAnswer } from '../../support/gateway.ts';
-import { type Caller, capOf, type Ground, nextPhone, otherThan, startGround, VERIFY } from './ground.ts';
+import { newPhone } from '../../support/seed.ts';
+import { type Caller, capOf, type Harness, otherThan, RESEND, SEND, startHarness, VERIFY } from './harness.ts';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
-let ground: Ground;
+let harness: Harness;
 let caller: Caller;
 let phone: string;
 beforeAll(async () => {
-  ground = await startGround();
+  harness = await startHarness();
 });
 beforeEach(async () => {
-  caller ??= await ground.tenant();
-  phone = nextPhone();
+  caller ??= await harness.tenant();
+  phone = newPhone();
 });
-afterAll(() => ground.gateway.stop());
+afterAll(() => harness.gateway.stop());
 
 /** Sends a code that is known beforehand: nobody has to wait for the network. */
 async function sent(input: object = {}): Promise<string> {
@@ -28,7 +30,7 @@ async function sent(input: object = {}): Promise<string> {
 }
 const outcome = async (code: string, more?: object) => dataOf(await caller.verify(phone, code, more)).verifyOtp;
 
-test('the right code verifies, once', async () => {
+test('the right code verifies once', async () => {
   dataOf(await caller.send({ phone }));
   const code = await caller.codeFor(phone);
   expect(await outcome(code)).toEqual({
@@ -43,14 +45,14 @@ test('the right code verifies, once', async () => {
   expect(await caller.status(phone)).toMatchObject({ hasActiveOtp: false, createdAt: null });
 });
 
-test('every spelling of the number is the same number, and blanks in a code do not count', async () => {
+test('all spellings of a number are equal, and spaces in a code are ignored', async () => {
   phone = '+5511987654321';
   const code = await sent();
   phone = '55 11 8765-4321';
   expect(await outcome(` ${code.slice(0, 3)} ${code.slice(3)}`)).toMatchObject({ verified: true });
 });
 
-test('five wrong codes, then neither a sixth nor the right one is compared any more', async () => {
+test('after five wrong codes, neither a sixth nor the right one is compared', async () => {
   const code = await sent();
   for (const left of [4, 3, 2, 1, 0])
     expect(await outcome(otherThan(code))).toMatchObject({
@@ -73,13 +75,13 @@ test('five wrong codes, then neither a sixth nor the right one is compared any m
   expect(await outcome(await sent())).toMatchObject({ verified: true });
 });
 
-test('the fifth try may be the right one', async () => {
+test('the fifth attempt can succeed', async () => {
   const code = await sent();
   for (let tries = 0; tries < 4; tries += 1) await outcome(otherThan(code));
   expect(await outcome(code)).toMatchObject({ verified: true });
 });
 
-test('an expired code never verifies, and looking at it changes nothing', async () => {
+test('an expired code never verifies, and reading its status changes nothing', async () => {
   const code = await sent({ expiryMinutes: 1 });
   const before = await caller.rows();
   expect(await caller.status(phone)).toEqual({
@@ -93,22 +95,22 @@ test('an expired code never verifies, and looking at it changes nothing', async 
     createdAt: expect.any(String),
   });
   expect(await caller.rows()).toEqual(before);
-  ground.pass(MINUTE);
+  await harness.pass(MINUTE);
   expect(await outcome(code)).toMatchObject({ verified: false, reason: 'OTP_EXPIRED', attemptsRemaining: 0 });
   expect(await caller.status(phone)).toMatchObject({ hasActiveOtp: false, isExpired: true, expiresInSeconds: 0 });
 });
 
-test('a number without a code, another purpose and another tenant are all not found', async () => {
+test('a number without a code, another purpose and another tenant answer OTP_NOT_FOUND', async () => {
   const code = await sent({ purpose: 'Payment' });
-  const other = await ground.tenant({ channel: false });
+  const other = await harness.tenant({ channel: false });
   expect(await outcome(code)).toMatchObject({ verified: false, reason: 'OTP_NOT_FOUND', attemptsRemaining: 0 });
   expect(dataOf(await other.verify(phone, code, { purpose: 'payment' })).verifyOtp.reason).toBe('OTP_NOT_FOUND');
   expect(await other.status(phone, 'payment')).toMatchObject({ hasActiveOtp: false, createdAt: null });
-  expect(dataOf(await caller.verify(nextPhone(), code)).verifyOtp.reason).toBe('OTP_NOT_FOUND');
+  expect(dataOf(await caller.verify(newPhone(), code)).verifyOtp.reason).toBe('OTP_NOT_FOUND');
   expect(await outcome(code, { purpose: 'PAYMENT' })).toMatchObject({ verified: true, purpose: 'payment' });
 });
 
-test('what cannot be a code is a field error and no try', async () => {
+test('an invalid code is a field error and does not count as an attempt', async () => {
   await sent();
   for (const code of ['', '123', 'x'.repeat(16), '12345ü'])
     expect(Object.keys(faultsOf(await caller.verify(phone, code)))).toEqual(['code']);
@@ -122,14 +124,14 @@ test('what cannot be a code is a field error and no try', async () => {
 test('a row that was copied to another number, purpose or id verifies nothing', async () => {
   const code = await sent();
   const [row] = (await caller.rows()).filter(each => each['phone'] === phone);
-  const { query } = ground.gateway.database;
-  const victim = nextPhone();
+  const { query } = harness.gateway.database;
+  const victim = newPhone();
   await query('update otps set phone = $2, phone_key = $3 where id = $1', [row?.['id'], victim, victim.slice(1)]);
   expect(dataOf(await caller.verify(victim, code)).verifyOtp.reason).toBe('INVALID_CODE');
 });
 
-test('verifying tells of it, without the code: the events', async () => {
-  caller = await ground.tenant();
+test('verification attempts append events without the code', async () => {
+  caller = await harness.tenant();
   const code = await sent();
   await outcome(otherThan(code));
   await outcome(code);
@@ -153,15 +155,15 @@ test('verifying tells of it, without the code: the events', async () => {
   );
 });
 
-describe('of many at once', () => {
+describe('concurrent requests', () => {
   const tally = (answers: readonly GraphQLAnswer[]): Record<string, number> => {
     const words = answers.map(answer => codeOf(answer) ?? answer.data.verifyOtp.reason ?? 'VERIFIED');
     return Object.fromEntries([...Map.groupBy(words, word => word)].map(([word, all]) => [word, all.length]).sort());
   };
 
-  test('50 right verifications from two processes, exactly one succeeds', async () => {
+  test('of 50 right verifications from two processes exactly one succeeds', async () => {
     // Both by the same clock, which nobody has moved.
-    const race = await startGround();
+    const race = await startHarness();
     const beside = await serveBeside(race.gateway);
     try {
       const racer = await race.tenant();
@@ -180,7 +182,7 @@ describe('of many at once', () => {
     }
   });
 
-  test('50 wrong guesses, five are compared and ten are counted', async () => {
+  test('of 50 wrong guesses five are compared and ten are counted', async () => {
     const code = await sent();
     const answers = await Promise.all(Array.from({ length: 50 }, () => caller.verify(phone, otherThan(code))));
     expect(tally(answers)).toEqual({ INVALID_CODE: 5, MAX_ATTEMPTS_EXCEEDED: 5, RATE_LIMIT_EXCEEDED: 40 });
@@ -188,7 +190,7 @@ describe('of many at once', () => {
     expect(left.sort()).toEqual([0, 0, 0, 0, 0, 0, 1, 2, 3, 4]);
   });
 
-  test('guesses at several purposes of a number share the caps of the number', async () => {
+  test('guesses for several purposes of a number share its caps', async () => {
     const purposes = Array.from({ length: 4 }, (_, index) => `purpose-${index}`);
     for (const purpose of purposes) await sent({ purpose });
     const answers = await Promise.all(
@@ -198,7 +200,7 @@ describe('of many at once', () => {
   });
 });
 
-test('ten verifications a minute: the eleventh has to wait, says for how long, and costs no try', async () => {
+test('the eleventh verification in a minute is rejected with the wait, and does not count as an attempt', async () => {
   const code = await sent();
   for (let count = 0; count < 10; count += 1) await caller.verify(phone, '000000', { purpose: 'another' });
   const refused = await caller.verify(phone, code);
@@ -207,11 +209,11 @@ test('ten verifications a minute: the eleventh has to wait, says for how long, a
   expect(seconds).toBeGreaterThan(50);
   expect(seconds).toBeLessThanOrEqual(60);
   expect(await caller.status(phone)).toMatchObject({ verificationAttempts: 0, attemptsRemaining: 5 });
-  ground.pass(seconds * 1_000);
+  await harness.pass(seconds * 1_000);
   expect(await outcome(code)).toMatchObject({ verified: true });
 });
 
-test('guesses are capped across resends: after 20 wrong codes in a day nothing verifies, until the first of them is a day old', async () => {
+test('guesses are capped across resends: after 20 wrong codes nothing verifies until the first is a day old', async () => {
   let refused: GraphQLAnswer | undefined;
   let guesses = 0;
   for (let round = 0; round < 5 && !refused; round += 1) {
@@ -221,7 +223,7 @@ test('guesses are capped across resends: after 20 wrong codes in a day nothing v
       if (codeOf(answer)) refused = answer;
       else guesses += 1;
     }
-    ground.pass(5 * MINUTE);
+    await harness.pass(5 * MINUTE);
   }
   expect(guesses).toBe(20);
   const { seconds, limit } = capOf(refused ?? {});
@@ -229,6 +231,36 @@ test('guesses are capped across resends: after 20 wrong codes in a day nothing v
   const code = await sent();
   expect(codeOf(await caller.verify(phone, code))).toBe('RATE_LIMIT_EXCEEDED');
   expect(seconds * 1_000).toBeGreaterThan(DAY - 30 * MINUTE);
-  ground.pass(seconds * 1_000);
+  await harness.pass(seconds * 1_000);
   expect(await outcome(await sent())).toMatchObject({ verified: true });
 });
+
+test.each([5 * MINUTE, -5 * MINUTE])(
+  'codes, caps and the clean-up go by the clock of the database, and not by that of a process that is %i ms off',
+  async off => {
+    const beside = await serveBeside(harness.gateway, undefined, {}, {}, { now: () => Date.now() + off });
+    try {
+      const [number, other, late] = [newPhone(), newPhone(), newPhone()];
+      const there = (document: string, input: object) => beside.graphql(document, { input }, caller.token);
+      const template = { templateName: 'login_code' };
+      dataOf(await caller.send({ phone: number, code: '135791', expiryMinutes: 1 }));
+      const sent = dataOf(await there(SEND, { ...template, phone: other, code: '135791', expiryMinutes: 1 })).sendOtp;
+      const [stored] = (await caller.rows()).filter(row => row['phone'] === other);
+      expect(Date.parse(sent.expiresAt) - Date.now()).toBeLessThan(4 * MINUTE);
+      expect(stored?.['state']).toBe('live');
+      for (const { resources } of [beside, harness.gateway.gateway]) await cleanOtps(resources);
+      for (const one of [number, other]) expect(await caller.status(one)).toMatchObject({ hasActiveOtp: true });
+      // Three resends in five minutes, wherever they come from.
+      dataOf(await caller.send({ phone: number }, 'resend'));
+      dataOf(await there(RESEND, { ...template, phone: number }));
+      dataOf(await caller.send({ phone: number }, 'resend'));
+      expect(capOf(await there(RESEND, { ...template, phone: number })).limit).toBe(3);
+      expect(dataOf(await there(VERIFY, { phone: other, code: '135791' })).verifyOtp.verified).toBe(true);
+      dataOf(await caller.send({ phone: late, code: '135791', expiryMinutes: 1 }));
+      await harness.pass(MINUTE);
+      expect(dataOf(await there(VERIFY, { phone: late, code: '135791' })).verifyOtp.reason).toBe('OTP_EXPIRED');
+    } finally {
+      await beside.stop();
+    }
+  },
+);

@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { CodedError } from '../../../src/errors.ts';
+import type { CodedError } from '../../../src/core/errors.ts';
 import { checkDefinition, type DefinitionInput } from '../../../src/features/templates/definition.ts';
-import { fillingOf } from '../../../src/features/templates/parameters.ts';
-import { componentsOf, render } from '../../../src/features/templates/render.ts';
-import { codeExpirationOf, partsOf } from '../../../src/features/templates/template.ts';
-import { fill, variablesOf } from '../../../src/features/templates/variables.ts';
+import { fillingOf } from '../../../src/features/templates/sending/parameters.ts';
+import { componentsOf, render } from '../../../src/features/templates/sending/render.ts';
+import { codeExpirationOf, fill, partsOf, variablesOf } from '../../../src/features/templates/template.ts';
 
 const BODY = { type: 'BODY', text: 'Hello {{1}}, welcome.' };
 const definition = (changes: Partial<DefinitionInput>): DefinitionInput => ({
@@ -32,7 +31,7 @@ function faultsOf(work: () => unknown): Record<string, readonly string[]> {
 }
 
 describe('a definition', () => {
-  test('within all limits is taken, its words as the network writes them', () => {
+  test('within all limits is accepted and normalized to the network’s format', () => {
     const components = [
       { type: 'header', format: 'TEXT', text: 'x'.repeat(60) },
       { type: 'body', text: 'x'.repeat(1_024) },
@@ -163,7 +162,7 @@ describe('a definition', () => {
     expect(Object.keys(faultsOf(() => checkDefinition(input)))).toEqual([field]);
   });
 
-  test('of any JSON is either taken or refused, never a fault of ours', () => {
+  test('of arbitrary JSON is accepted or rejected without an internal error', () => {
     fc.assert(
       fc.property(
         fc.array(
@@ -197,7 +196,7 @@ const WORDS = fc.string({ maxLength: 12 }).map(text => text.replace(/[{}]/g, '')
 const VALUE = fc.string({ minLength: 1, maxLength: 30 }).filter(text => text.trim() !== '');
 
 describe('the variables of a text', () => {
-  test('are those that were put into it, each once, and filling them leaves the rest as it was', () => {
+  test('are found once each, and filling them leaves the rest unchanged', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(WORDS, NAME), { maxLength: 6 }),
@@ -217,7 +216,7 @@ describe('the variables of a text', () => {
     );
   });
 
-  test('that are numbers come by their number, wherever they stand', () =>
+  test('are in ascending order if they are numbers', () =>
     expect(variablesOf('{{10}} {{2}} {{ 1 }} {{2}}')).toEqual(['1', '2', '10']));
 });
 
@@ -257,7 +256,7 @@ const FITTING = fc
   );
 
 describe('values that fit a template', () => {
-  test('are taken, rendered into its text, and sent in the order of its variables', () => {
+  test('are accepted, rendered into its text, and sent in the order of its variables', () => {
     fc.assert(
       fc.property(FITTING, ({ template, variables, values }) => {
         const filling = fillingOf(template, values);
@@ -283,7 +282,7 @@ describe('values that fit a template', () => {
     );
   });
 
-  test('without any one of them, or with one more, are refused by exactly that name', () => {
+  test('are rejected by field if one is missing or surplus', () => {
     fc.assert(
       fc.property(FITTING, fc.nat(), ({ template, values }, pick) => {
         expect(Object.keys(faultsOf(() => fillingOf(template, { ...values, body: [...values.body, 'x'] })))).toEqual([
@@ -309,7 +308,7 @@ describe('values that fit a template', () => {
   });
 });
 
-test('a template of any JSON has parts, and takes values or refuses them', () => {
+test('a template of arbitrary JSON has parts, and accepts or rejects values', () => {
   fc.assert(
     fc.property(
       fc.array(

@@ -1,4 +1,4 @@
-import type { TemplateSeed } from '../../../src/network/emulator/template-store.ts';
+import type { TemplateSeed } from '../../../src/emulator/template-store.ts';
 
 const seed = (
   name: string,

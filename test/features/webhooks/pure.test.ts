@@ -2,21 +2,26 @@ import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
-import { CodedError, FieldErrorList } from '../../../src/errors.ts';
-import { RESPONSE_BYTES, storableText } from '../../../src/features/webhooks/delivery.ts';
-import { parseEndpoint } from '../../../src/features/webhooks/endpoint.ts';
-import { EndpointQueue } from '../../../src/features/webhooks/endpoint-queue.ts';
-import type { Target } from '../../../src/features/webhooks/endpoints-store.ts';
-import { parseHeaders } from '../../../src/features/webhooks/headers.ts';
-import type { Claimed } from '../../../src/features/webhooks/queue-store.ts';
-import { parseRetryAfter, RETRY_DELAYS_MS, retryDelayMs } from '../../../src/features/webhooks/schedule.ts';
-import { newSecret, plainSignatureOf, signatureOf, signingKey } from '../../../src/features/webhooks/signature.ts';
-import type { OpenTarget } from '../../../src/features/webhooks/target.ts';
-import { judge } from '../../../src/features/webhooks/verdict.ts';
+import { CodedError, FieldErrorList } from '../../../src/core/errors.ts';
+import { parseHeaders } from '../../../src/features/webhooks/delivery/headers.ts';
+import type { Claimed } from '../../../src/features/webhooks/delivery/queue.sql.ts';
+import { parseRetryAfter, RETRY_DELAYS_MS, retryDelayMs } from '../../../src/features/webhooks/delivery/schedule.ts';
+import {
+  newSecret,
+  plainSignatureOf,
+  signatureOf,
+  signingKey,
+} from '../../../src/features/webhooks/delivery/signature.ts';
+import { judge } from '../../../src/features/webhooks/delivery/verdict.ts';
+import { parseEndpoint } from '../../../src/features/webhooks/endpoints/endpoint.ts';
+import { EndpointQueue } from '../../../src/features/webhooks/endpoints/endpoint-queue.ts';
+import type { OpenTarget } from '../../../src/features/webhooks/endpoints/target.ts';
+import type { Target } from '../../../src/features/webhooks/endpoints/targets.sql.ts';
+import { RESPONSE_BYTES, storableText } from '../../../src/features/webhooks/log/delivery.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/platform/clock.ts';
 import { isStorable } from '../../../src/platform/text.ts';
 
-test('the signature of the check value is the check value', () => {
+test('the signature of the test vector is correct', () => {
   const signature = signatureOf(
     [signingKey('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')],
     'msg_p5jXN8AQM9LWM0D4loKWxJek',
@@ -26,7 +31,7 @@ test('the signature of the check value is the check value', () => {
   expect(signature).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
 });
 
-test('the standard library verifies what any of two living secrets signs, whatever the body, and nothing that was changed', () => {
+test('the standard library verifies signatures of either valid secret for any body, and rejects modified ones', () => {
   const [now, before] = [newSecret(), newSecret()];
   const timestamp = Math.floor(Date.now() / SECOND);
   fc.assert(
@@ -44,7 +49,7 @@ test('the standard library verifies what any of two living secrets signs, whatev
   );
 });
 
-test('a secret is whsec_ and 32 bytes, never the same; old receivers use it as it is written', () => {
+test('a secret is whsec_ and 32 random bytes; older receivers use its text', () => {
   const secrets = Array.from({ length: 100 }, newSecret);
   expect(new Set(secrets).size).toBe(100);
   for (const secret of secrets) {
@@ -54,7 +59,7 @@ test('a secret is whsec_ and 32 bytes, never the same; old receivers use it as i
   }
 });
 
-test('the table of retries is that of the contract', () => {
+test('the retry schedule is that of the contract', () => {
   expect(RETRY_DELAYS_MS).toEqual([
     5 * SECOND,
     5 * MINUTE,
@@ -69,7 +74,7 @@ test('the table of retries is that of the contract', () => {
   expect(retryDelayMs(10, undefined, 0)).toBeUndefined();
 });
 
-test('a retry is never sooner than the table or the receiver says, nor later than a tenth more, and no receiver puts it off for more than a day', () => {
+test('a retry is never earlier than the schedule or Retry-After, at most a tenth later, and Retry-After counts up to a day', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 9 }),
@@ -100,24 +105,24 @@ test.each([
   [undefined, undefined],
 ])('Retry-After %j is read', (text, ms) => expect(parseRetryAfter(text, Date.parse('2026-01-31T07:59:00Z'))).toBe(ms));
 
-test('an attempt is success for 2xx alone, ends the delivery for 410, and is tried again for everything else until the table ends', () => {
+test('only 2xx is success, 410 ends the delivery, and everything else is retried until the end of the schedule', () => {
   const at = { isTest: false, nowMs: 0, jitter: 0 };
   fc.assert(
     fc.property(fc.integer({ min: 200, max: 599 }), fc.integer({ min: 1, max: 12 }), (status, tries) => {
       const { body } = { body: Buffer.alloc(0) };
       const verdict = judge({ kind: 'answer', status, retryAfter: undefined, body }, { ...at, tries });
-      if (status < 300) expect(verdict).toEqual({ status: 'delivered', nextAttemptMs: null, error: null, gone: false });
+      if (status < 300) expect(verdict).toEqual({ status: 'delivered', retryMs: null, error: null, gone: false });
       else if (status === 410 || tries >= 10)
-        expect(verdict).toMatchObject({ status: 'failed', nextAttemptMs: null, gone: status === 410 });
-      else expect(verdict).toMatchObject({ status: 'pending', nextAttemptMs: RETRY_DELAYS_MS[tries - 1], gone: false });
+        expect(verdict).toMatchObject({ status: 'failed', retryMs: null, gone: status === 410 });
+      else expect(verdict).toMatchObject({ status: 'pending', retryMs: RETRY_DELAYS_MS[tries - 1], gone: false });
     }),
   );
   const failure = { kind: 'failure', reason: 'ECONNREFUSED', timedOut: false } as const;
   expect(judge(failure, { ...at, tries: 1 })).toMatchObject({ status: 'pending', error: 'ECONNREFUSED' });
-  expect(judge(failure, { ...at, tries: 1, isTest: true })).toMatchObject({ status: 'failed', nextAttemptMs: null });
+  expect(judge(failure, { ...at, tries: 1, isTest: true })).toMatchObject({ status: 'failed', retryMs: null });
 });
 
-test('whatever a receiver answers can be stored', () => {
+test('any response body can be stored', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: RESPONSE_BYTES }), bytes => {
       expect(isStorable(storableText(Buffer.from(bytes)))).toBe(true);
@@ -128,7 +133,7 @@ test('whatever a receiver answers can be stored', () => {
   expect(storableText(Buffer.from('a\0b'))).toBe('ab');
 });
 
-test('the address of an endpoint is what was written, or it is refused', () => {
+test('the URL of an endpoint is stored as given or rejected', () => {
   const rules = { allowHttp: false, allowsHost: () => true };
   const parse = (url: string) => parseEndpoint({ url, events: ['*'] }, rules, false).url;
   expect(parse(' https://Example.com:8443/a%20b?c=d ')).toBe('https://example.com:8443/a%20b?c=d');
@@ -153,7 +158,7 @@ test('the address of an endpoint is what was written, or it is refused', () => {
   for (const url of faulty) expect(() => parse(url), url).toThrow(CodedError);
 });
 
-test('no header of an endpoint can be what the gateway says, whatever its case', () => {
+test('no custom header can replace a header of the gateway, in any case', () => {
   const names = [
     'Host',
     'content-length',
@@ -201,7 +206,7 @@ test('no header of an endpoint can be what the gateway says, whatever its case',
   expect(errors.fields['headers']).toEqual(['AUTHORIZATION is there twice.']);
 });
 
-test('a queue gives every delivery once and in order, whatever is changed, put in and begun again meanwhile', async () => {
+test('a queue returns every delivery once and in order during concurrent changes, inserts and restarts', async () => {
   const at = '2026-01-31T07:58:39.120Z';
   const idOf = (index: number): string => `019b76da-a800-7000-8000-${String(index).padStart(12, '0')}`;
   const rowOf = (index: number) => ({ id: idOf(index), next_attempt_at: at }) as Claimed;
@@ -251,6 +256,7 @@ test('a queue gives every delivery once and in order, whatever is changed, put i
       while (await take()) queue.poke();
       expect(taken).toEqual(Array.from({ length: made }, (_, index) => idOf(index)));
     }),
-    { numRuns: 60 },
+    // The example: a delivery is queued while a fetch that has read the table is on its way.
+    { numRuns: 60, examples: [[5, 5, ['take', 'wait', 'put']]] },
   );
 });

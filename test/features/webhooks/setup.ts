@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Clock } from '../../../src/platform/clock.ts';
+import { pastEvents } from '../../events/past-events.ts';
 import { dataOf } from '../../support/answers.ts';
 import {
   eventually,
@@ -9,19 +9,18 @@ import {
   type TestTenant,
 } from '../../support/gateway.ts';
 
-/** A clock that tests move, and nothing else: what is due then does not hang on how long a machine takes. */
-export interface MovedClock extends Clock {
-  advance(ms: number): void;
-}
-
-export function movedClock(): MovedClock {
-  let time = Date.now();
-  return {
-    now: () => time,
-    advance(ms) {
-      time += ms;
-    },
-  };
+/** Lets time pass for an endpoint and what waits for it: due times are the clock of the database, which tests cannot move. */
+export async function pass(gateway: TestGateway, endpointId: number, ms: number): Promise<void> {
+  const { query } = gateway.database;
+  await query(
+    `update webhook_deliveries set next_attempt_at = next_attempt_at - $2 * interval '1 ms' where endpoint_id = $1 and status = 'pending'`,
+    [endpointId, ms],
+  );
+  await query(
+    `update webhook_endpoints set failing_since = failing_since - $2 * interval '1 ms',
+       previous_secret_until = previous_secret_until - $2 * interval '1 ms' where id = $1`,
+    [endpointId, ms],
+  );
 }
 
 export const LOOPBACK = { PARLEY_WEBHOOK_ALLOW_HTTP: 'true', PARLEY_WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8' };
@@ -37,18 +36,6 @@ export interface Endpoint {
   readonly id: number;
   readonly secret: string;
 }
-
-/**
- * Waits until nothing runs any more that began before the last event: other tests use the same cluster. Until then an endpoint that
- * is made is told of that event too.
- */
-export const pastEvents = (gateway: TestGateway): Promise<void> =>
-  eventually(async () => {
-    const [row] = await gateway.database.query<{ are_past: boolean | null }>(
-      'select max(xid) < pg_snapshot_xmin(pg_current_snapshot()) as are_past from events',
-    );
-    expect(row?.are_past).not.toBe(false);
-  });
 
 /** Makes an endpoint that is told of nothing from before it. */
 export async function createEndpoint(
@@ -78,7 +65,7 @@ export async function makeGroups(
 
 /** Lets the shard of an endpoint look at its queue now, as the sweep does every five seconds. */
 export function wake(gateway: TestGateway, endpointId: number): void {
-  gateway.gateway.resources.jobs.wake('webhooks', String(endpointId % 4));
+  gateway.gateway.resources.lanes.wake('webhooks', String(endpointId % 4));
 }
 
 const DELIVERIES = `query ($id: ID!) { webhookDeliveries(endpointId: $id, first: 100, orderBy: [{ field: CREATED_AT }]) { nodes {

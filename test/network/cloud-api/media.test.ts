@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { readForm } from '../../../src/emulator/form.ts';
 import { multipartAround } from '../../../src/network/cloud-api/multipart.ts';
-import { readForm } from '../../../src/network/emulator/form.ts';
 import { NetworkCallError, type OutgoingFile } from '../../../src/network/network.ts';
 import { CHANNEL, createClient, NUMBER, startNetwork } from '../network.ts';
 

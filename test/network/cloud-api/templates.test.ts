@@ -2,9 +2,8 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import type { TemplateSeed } from '../../../src/emulator/template-store.ts';
 import { readTemplateUpdate } from '../../../src/network/cloud-api/templates.ts';
-import { parseWebhook } from '../../../src/network/cloud-api/webhook.ts';
-import type { TemplateSeed } from '../../../src/network/emulator/template-store.ts';
 import {
   type ChannelCredentials,
   type Network,
@@ -12,6 +11,7 @@ import {
   type NetworkTemplate,
 } from '../../../src/network/network.ts';
 import { CHANNEL, createClient, NUMBER, startNetwork } from '../network.ts';
+import { parseWebhook } from '../parse.ts';
 
 const BODY = [{ type: 'BODY', text: 'Hi' }];
 const seeds = (count: number): TemplateSeed[] =>
@@ -225,10 +225,10 @@ describe('a webhook about templates', () => {
     expect(updatesOf(field, { ...named, ...value })).toEqual([{ ...template, ...known }]);
   });
 
-  test('that names no template, or says nothing, is passed on as it came', () => {
+  test('that names no template, or says nothing, is kept as it came', () => {
     for (const value of [{}, { event: 'APPROVED' }, named])
-      expect(updatesOf('message_template_status_update', value)).toMatchObject([{ kind: 'other' }]);
-    expect(updatesOf('account_update', named)).toMatchObject([{ kind: 'other' }]);
+      expect(updatesOf('message_template_status_update', value)).toMatchObject([{ kind: 'unhandled' }]);
+    expect(updatesOf('account_update', named)).toMatchObject([{ kind: 'unhandled' }]);
     expect(readTemplateUpdate('1', 'message_template_status_update', undefined)).toBeUndefined();
   });
 });

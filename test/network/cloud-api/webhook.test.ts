@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseWebhook, phoneNumberIds } from '../../../src/network/cloud-api/webhook.ts';
-import type { NetworkUpdate } from '../../../src/network/network.ts';
+import { changesOf } from '../../../src/network/cloud-api/webhook/changes.ts';
+import { readWebhook } from '../../../src/network/cloud-api/webhook.ts';
+import type { NetworkUpdate } from '../../../src/network/updates.ts';
 import { costOf } from '../../support/durations.ts';
+import { ARRIVED_AT, parseWebhook } from '../parse.ts';
 
 type Value = Record<string, unknown>;
 
@@ -191,10 +193,31 @@ describe('a status', () => {
     expect(only('status', envelope({ statuses: [status(fields)] })).recipientId).toBe('4915112345');
   });
 
-  test('played is told as read, and words that are not ours are left out', () => {
+  test('played is told as read, and words that are not ours are kept as unhandled', () => {
     const words = ['played', 'deleted', 'warning', 7, null];
-    const body = envelope({ statuses: words.map(word => status({ status: word })) });
-    expect(only('status', body).status).toBe('read');
+    const updates = parseWebhook(envelope({ statuses: words.map(word => status({ status: word })) }));
+    expect(updates[0]).toMatchObject({ kind: 'status', status: 'read' });
+    expect(updates.slice(1)).toEqual(
+      words.slice(1).map(word => ({
+        kind: 'unhandled',
+        field: 'messages',
+        reason: 'unreadable',
+        raw: envelope({ statuses: [status({ status: word })] }).entry[0],
+      })),
+    );
+  });
+
+  test('of a payment is kept apart from those of messages', () => {
+    const payment = status({ type: 'payment', status: 'captured', payment: { reference_id: 'r' } });
+    expect(only('unhandled', envelope({ statuses: [payment] }))).toMatchObject({ reason: 'unreadable' });
+  });
+
+  test('says what the message costs, also where the price stands inside the conversation', () => {
+    const pricing = { billable: true, pricing_model: 'PMP', type: 'regular', category: 'marketing' };
+    const price = { model: 'PMP', type: 'regular', category: 'marketing', isBillable: true };
+    expect(only('status', envelope({ statuses: [status({ pricing })] })).pricing).toEqual(price);
+    expect(only('status', envelope({ statuses: [status({ conversation: { pricing } })] })).pricing).toEqual(price);
+    expect(only('status', envelope({ statuses: [status()] })).pricing).toBeUndefined();
   });
 });
 
@@ -206,7 +229,7 @@ describe('a batch', () => {
     expect(parseWebhook(body).map(u => 'wamid' in u && u.wamid)).toEqual(['wamid.1', 'wamid.2', 'wamid.3', 'wamid.3']);
   });
 
-  test('keeps its good parts when others cannot be read', () => {
+  test('keeps its good parts when others cannot be read, and keeps those as unhandled', () => {
     const good = envelope({
       statuses: [null, status({ id: 5 }), 'x', status({ timestamp: 'soon' }), status({ id: 'wamid.good' })],
     });
@@ -218,7 +241,9 @@ describe('a batch', () => {
       { id: '1', changes: [null, { field: 'messages' }, { field: 'messages', value: {} }] },
       ...good.entry,
     ];
-    expect(parseWebhook({ entry }).map(u => u.kind === 'status' && u.wamid)).toEqual(['wamid.good']);
+    const updates = parseWebhook({ entry });
+    expect(updates.flatMap(u => (u.kind === 'status' ? [u.wamid] : []))).toEqual(['wamid.A', 'wamid.good']);
+    expect(updates.filter(u => u.kind === 'unhandled')).toHaveLength(10);
   });
 
   test('of 1,000 statuses is read in a few milliseconds', async () => {
@@ -229,25 +254,27 @@ describe('a batch', () => {
     parseWebhook(body);
     expect(await costOf(() => expect(parseWebhook(body)).toHaveLength(1_000))).toBeLessThan(50);
   });
-
-  test('names its numbers and accounts once each', () => {
-    const body = envelope({ statuses: [] }, { messages: [] });
-    body.entry.push({ id: '420', changes: [] });
-    expect(phoneNumberIds(body)).toEqual({ phoneNumberIds: ['106'], wabaIds: ['419', '420'] });
-  });
 });
 
-test('other fields are passed on with their account', () => {
-  const value = { event: 'APPROVED', message_template_id: 1 };
-  const body = { entry: [{ id: '419', changes: [{ field: 'message_template_status_update', value }] }] };
-  expect(parseWebhook(body)).toEqual([
-    { kind: 'other', wabaId: '419', field: 'message_template_status_update', value },
+test('a field nobody knows is kept with its account', () => {
+  const value = { event: 'CHANGED' };
+  const entry = { id: '419', time: 1, changes: [{ field: 'novelty', value }] };
+  expect(parseWebhook({ entry: [entry] })).toEqual([
+    { kind: 'unhandled', field: 'novelty', reason: 'unknown_field', raw: entry },
   ]);
 });
 
-test('errors of the account are passed on beside the updates of messages', () => {
+test('errors of the account are told beside the updates of messages', () => {
   const updates = parseWebhook(envelope({ errors: [{ code: 131031 }], statuses: [status()] }));
-  expect(updates.map(update => update.kind)).toEqual(['other', 'status']);
+  expect(updates).toMatchObject([{ kind: 'health', patch: { lastError: { code: 131031 } } }, { kind: 'status' }]);
+});
+
+test('a time that cannot be read is that of the arrival, and marked so', () => {
+  const updates = parseWebhook(
+    envelope({ statuses: [status({ timestamp: 'soon' })], messages: [message({ timestamp: null })] }),
+  );
+  for (const update of updates) expect(update).toMatchObject({ at: ARRIVED_AT, isTimeEstimated: true });
+  expect(updates).toHaveLength(2);
 });
 
 /** Webhooks whose parts are each either right or any JSON at all. */
@@ -320,17 +347,25 @@ const anyWebhook = broken(
   }),
 );
 
-test('no JSON makes the parser throw, and whatever it gives is well-formed', () => {
+test('no JSON makes the parser throw, each change of it comes out, and whatever it gives is well-formed', () => {
   fc.assert(
     fc.property(anyWebhook, body => {
-      phoneNumberIds(body);
-      for (const update of parseWebhook(body)) {
-        if (update.kind === 'other' || update.kind === 'template') continue;
-        expect(update.wamid).not.toBe('');
-        expect(update.phoneNumberId).not.toBe('');
-        expect(Number.isNaN(update.at.getTime())).toBe(false);
+      for (const { updates } of changesRead(body)) {
+        expect(updates.length).toBeGreaterThan(0);
+        for (const update of updates) {
+          if ('wamid' in update) expect(update.wamid).not.toBe('');
+          if ('phoneNumberId' in update) expect(update.phoneNumberId).not.toBe('');
+          if ('at' in update) expect(Number.isNaN(update.at.getTime())).toBe(false);
+        }
       }
     }),
     { numRuns: 500 },
   );
 });
+
+/** As many as the body has changes, and parts that are none. */
+function changesRead(body: unknown) {
+  const read = readWebhook(body, ARRIVED_AT);
+  expect(read).toHaveLength(changesOf(body).length);
+  return read;
+}

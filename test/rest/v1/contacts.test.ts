@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Body } from '../../../src/rest/body.ts';
+import { FieldErrorList } from '../../../src/core/errors.ts';
+import { body, names, readBody } from '../../../src/rest/runtime/fields.ts';
 import { codeOf, dataOf } from '../../support/answers.ts';
 import { eventually, startGateway, type TestGateway, type TestTenant } from '../../support/gateway.ts';
-import { freshPhone, legacyOf, type Rest, restOf } from '../client.ts';
+import { newPhone } from '../../support/seed.ts';
+import { legacyOf, type Rest, restOf } from '../client.ts';
 
 let gateway: TestGateway;
 let tenant: TestTenant;
@@ -18,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-const create = (body: object = {}) => rest('POST', '/contacts', { phone: freshPhone(), ...body });
+const create = (body: object = {}) => rest('POST', '/contacts', { phone: newPhone(), ...body });
 let emails = 0;
 const freshEmail = (): string => {
   emails += 1;
@@ -29,12 +31,13 @@ const groupNames = async (search: string): Promise<string[]> =>
 
 describe('a list of group names', () => {
   const read = (groups: unknown) => {
-    const body = new Body({ groups });
-    return { names: body.words('groups'), faults: body.errors.fields };
+    const errors = new FieldErrorList();
+    const result = readBody(body({ groups: names() }), { groups }, errors);
+    return { names: result?.groups, faults: errors.fields };
   };
   const name = fc.string({ minLength: 1, maxLength: 20 }).filter(text => !text.includes(',') && text.trim() !== '');
 
-  it('is the same with commas and as an array, whatever blanks stand around the names', () => {
+  it('is the same with commas and as an array, whatever the white space', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(name, fc.constantFrom('', ' ', '\t'))), parts => {
         const wanted = parts.map(([text]) => text.trim());
@@ -46,7 +49,7 @@ describe('a list of group names', () => {
     );
   });
 
-  it('passes over empty names, keeps a comma in an array, and is told from no list', () => {
+  it('ignores empty names, keeps a comma in an array, and differs from no list', () => {
     expect(read(' , VIP,,').names).toEqual(['VIP']);
     expect(read(['Silva, Ana', '']).names).toEqual(['Silva, Ana']);
     expect(read('').names).toEqual([]);
@@ -60,14 +63,14 @@ describe('a list of group names', () => {
 });
 
 describe('groups by name', () => {
-  it('are found whatever the case, made when missing, and each once', async () => {
+  it('are found in any case, created if missing, and each once', async () => {
     await rest('POST', '/groups', { name: 'Known' });
     const { body } = await create({ groups: 'KNOWN, Fresh one, fresh ONE' });
     expect(body.data.groups.map((group: { name: string }) => group.name)).toEqual(['Fresh one', 'Known']);
     expect(body.data.group_id).toHaveLength(2);
   });
 
-  it('are made once by many who name the same at the same time, in whatever order', async () => {
+  it('are created once by concurrent requests, whatever the order of names', async () => {
     const names = ['Race a', 'Race b', 'Race c', 'Race d'];
     const rotated = (by: number) => names.map((_, index) => names[(index + by) % names.length]);
     const before = dataOf(await gateway.graphql('{ groups { totalCount } }', {}, tenant.token)).groups.totalCount;
@@ -90,7 +93,7 @@ describe('groups by name', () => {
     ).toEqual(names);
   });
 
-  it('are made by changes and creations at the same time as by createGroup, without a fault of ours', async () => {
+  it('are created by concurrent updates, creations and createGroup without internal errors', async () => {
     const ids: number[] = [];
     for (let index = 0; index < 4; index += 1) ids.push((await create()).body.data.id);
     const [first] = (await rest('GET', '/groups?search=Known')).body.data.data;
@@ -100,7 +103,7 @@ describe('groups by name', () => {
         ...ids.map(id =>
           rest('PUT', `/contacts/${id}`, {
             firstname: 'A',
-            phone: freshPhone(),
+            phone: newPhone(),
             type: 'lead',
             groups: `${name}, Known`,
           }),
@@ -115,7 +118,7 @@ describe('groups by name', () => {
     }
   });
 
-  it('are made in one order, whatever the order they are named in: nobody waits in a circle', async () => {
+  it('are created in one order, to avoid deadlocks', async () => {
     const contacts = [(await create()).body.data, (await create()).body.data];
     const names = ['Ring x', 'Ring m', 'Ring y'];
     // Who holds the name in the middle stops both where each has made the name that the other wants next.
@@ -141,13 +144,13 @@ describe('groups by name', () => {
       ]);
   });
 
-  it('are not made where the contact is not', async () => {
+  it('are not created if the contact is not', async () => {
     const { body } = await create();
     const again = await rest('POST', '/contacts', { phone: body.data.phone, groups: 'Never made' });
     expect([again.status, again.body.errors]).toEqual([422, { phone: [expect.any(String)] }]);
     const missing = await rest('PUT', '/contacts/999999', {
       firstname: 'A',
-      phone: freshPhone(),
+      phone: newPhone(),
       type: 'lead',
       groups: 'Never made',
     });
@@ -155,14 +158,14 @@ describe('groups by name', () => {
     expect(await groupNames('Never')).toEqual([]);
   });
 
-  it('are checked by GraphQL, each under its place, and are no input of version 2', async () => {
+  it('are checked by GraphQL under their index, and are not an input of version 2', async () => {
     const document = 'mutation ($input: CreateContactInput!) { createContact(input: $input) { groups { name } } }';
     const ask = (names: string[]) =>
-      gateway.graphql(document, { input: { phone: freshPhone(), groupNames: names } }, tenant.token);
+      gateway.graphql(document, { input: { phone: newPhone(), groupNames: names } }, tenant.token);
     const faults = async (names: string[]) => Object.keys((await ask(names)).errors?.[0]?.extensions.details ?? {});
     expect(await faults(['Fine', '', 'x'.repeat(151)])).toEqual(['groupNames.1', 'groupNames.2']);
     expect(await faults(Array.from({ length: 101 }, (_, index) => `g${index}`))).toEqual(['groupNames']);
-    const { body } = await v2('POST', '/contacts', { phone: freshPhone(), group_names: ['By v2'] });
+    const { body } = await v2('POST', '/contacts', { phone: newPhone(), group_names: ['By v2'] });
     expect(body.data.group_id).toEqual([]);
   });
 });
@@ -180,7 +183,7 @@ describe('PUT', () => {
     description: 'Notes',
   });
 
-  it('replaces: what is left out is empty, source and status are the defaults of the tenant', async () => {
+  it('replaces: missing fields are empty, source and status are the defaults of the tenant', async () => {
     const source = (await rest('POST', '/sources', { name: 'Default' })).body.data.id;
     const other = (await rest('POST', '/sources', { name: 'Other' })).body.data.id;
     const { body } = await create({ ...whole(), source_id: other });
@@ -216,7 +219,7 @@ describe('PUT', () => {
     gateway.gateway.resources.tokens.forgetAll();
   });
 
-  it('takes back what GET shows, and changes nothing by that but the time', async () => {
+  it('accepts the answer of GET, and changes only the time', async () => {
     const { body } = await create(whole());
     const sent = { ...body.data };
     const { updated_at: _then, ...before } = body.data;
@@ -224,7 +227,7 @@ describe('PUT', () => {
     expect(after).toEqual(before);
   });
 
-  it('needs firstname, phone and type, and changes nothing without', async () => {
+  it('requires firstname, phone and type', async () => {
     const { body } = await create(whole());
     for (const name of ['firstname', 'phone', 'type']) {
       const { [name as 'type']: _left, ...others } = { ...whole(), phone: body.data.phone, email: null };
@@ -234,7 +237,7 @@ describe('PUT', () => {
     expect((await rest('GET', `/contacts/${body.data.id}`)).body.data).toEqual(body.data);
   });
 
-  it('leaves the wish not to be messaged alone unless it is said', async () => {
+  it('keeps the opt-out unless it is given', async () => {
     const { body } = await create({ is_opted_out: 1 });
     expect(body.data).toMatchObject({ is_opted_out: 1, is_enabled: 0 });
     const { id, phone } = body.data;
@@ -268,11 +271,11 @@ describe('PUT', () => {
 });
 
 describe('a guest', () => {
-  it('of version 2 is shown, and found, as a lead', async () => {
+  it('of version 2 is shown and filtered as a lead', async () => {
     const other = await gateway.addTenant();
     const [mine, theirs] = [legacyOf(gateway, other), restOf(gateway, other)];
     for (const type of ['lead', 'customer', 'guest'])
-      await theirs('POST', '/contacts', { phone: freshPhone(), type, firstname: type });
+      await theirs('POST', '/contacts', { phone: newPhone(), type, firstname: type });
     const shown = async (filter: string) =>
       (await mine('GET', `/contacts?sort=firstname&${filter}`)).body.data.data.map(
         (row: { firstname: string; type: string }) => `${row.firstname}: ${row.type}`,
@@ -291,10 +294,10 @@ describe('a guest', () => {
       expect((await mine('GET', `/contacts?${filter}`)).body.errors).toEqual({ 'filter.type': [expect.any(String)] });
   });
 
-  it('is no type to be written', async () => {
+  it('is not accepted as a type', async () => {
     const answers = [
       await create({ type: 'guest' }),
-      await rest('PUT', '/contacts/1', { firstname: 'A', phone: freshPhone(), type: 'guest' }),
+      await rest('PUT', '/contacts/1', { firstname: 'A', phone: newPhone(), type: 'guest' }),
     ];
     for (const { status, body } of answers)
       expect([status, body.errors]).toEqual([422, { type: ['Must be one of: lead, customer.'] }]);
@@ -302,7 +305,7 @@ describe('a guest', () => {
 });
 
 describe('a list', () => {
-  it('has 15 rows a page unless told, 100 at most, whole rows, and takes neither fields nor include', async () => {
+  it('has 15 rows a page by default, 100 at most, complete rows, and neither fields nor include', async () => {
     const many = await gateway.addTenant();
     const mine = legacyOf(gateway, many);
     await gateway.database.query(

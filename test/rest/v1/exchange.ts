@@ -115,7 +115,7 @@ export class Notebook {
     return text
       .replace(/x{150,}/g, run => `<${run.length} × x>`)
       .replaceAll(this.#origin, '{origin}')
-      .replace(/(?<=try again in )\d+(?= seconds)/, '<seconds>')
+      .replace(/(?<=try again in )\d+(?= seconds)/i, '<seconds>')
       .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<uuid>')
       .replace(/(?<=\/(?:bots|media)\/)\d+/g, '<number>');
   }

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { TemplateSeed } from '../../../src/network/emulator/template-store.ts';
-import { ROUTES_V1 } from '../../../src/rest/v1/register.ts';
+import type { TemplateSeed } from '../../../src/emulator/template-store.ts';
+import { ROUTES_V1 } from '../../../src/rest/v1/api.ts';
 import { checkAnswer, startGateway, type TestGateway, type TestTenant } from '../../support/gateway.ts';
 import { legacyOf, type Rest, restOf } from '../client.ts';
 import { askWhileClosing } from '../closing.ts';
@@ -266,7 +266,7 @@ it.each([
   expect((await rest('GET', `/${path}?filter[is_enabled]=0`)).body.data.total).toBe(0);
 });
 
-it('refusals before a route does anything', async () => {
+it('errors before a route is executed', async () => {
   await golden('error-401-no-token', { method: 'GET', path: '/contacts', token: '' });
   await golden('error-401-invalid-token', { method: 'GET', path: '/contacts', token: 'Bearer ply_nothing' });
   const other = await gateway.addTenant();
@@ -290,7 +290,7 @@ it('refusals before a route does anything', async () => {
   await golden('head', { method: 'HEAD', path: '/groups' });
 });
 
-it('refusals of what is asked', async () => {
+it('errors of the input', async () => {
   await golden('error-404-not-found', { method: 'GET', path: '/contacts/99999999' });
   await golden('error-422-fields', {
     method: 'POST',
@@ -326,7 +326,7 @@ it('refusals of what is asked', async () => {
   await golden('error-409-in-use', { method: 'DELETE', path: `/sources/${source}` });
 });
 
-it('refusals of who asks', async () => {
+it('errors of authorization', async () => {
   const poor = await gateway.addToken(tenant, { scopes: ['groups:read'] });
   await golden('error-403-scope', { method: 'GET', path: '/contacts', token: `Bearer ${poor}` });
   const slow = `Bearer ${await gateway.addToken(tenant, { callsPerMinute: 1 })}`;
@@ -351,9 +351,9 @@ it('refusals of who asks', async () => {
   });
 });
 
-it('refusals of the network, and of ours', async () => {
+it('errors of the network, and internal errors', async () => {
   gateway.emulator.setFaults({ next: [{ errorCode: 131026 }] });
-  await golden('error-500-refused-by-the-network', {
+  await golden('error-422-refused-by-the-network', {
     method: 'POST',
     path: '/messages/send',
     body: { phone_number: '+14155550128', message_body: 'Hello' },
@@ -370,7 +370,7 @@ it('refusals of the network, and of ours', async () => {
   await gateway.database.query('alter table gone rename to sources');
 });
 
-it('a refusal because the server stops', async () => {
+it('an error during shutdown', async () => {
   const stopping = await startGateway({ env: { PARLEY_V1_SUNSET: '2027-12-31' } });
   const late = { method: 'GET', path: `/api/v1/${stopping.tenant.slug}/contacts` };
   const [answer] = await askWhileClosing(stopping, [late]);
@@ -382,7 +382,7 @@ it('a refusal because the server stops', async () => {
   await expect(text).toMatchFileSnapshot(join(FOLDER, 'error-503-stopping.http'));
 });
 
-it('every route has succeeded in one of them, and no file is left of one that is gone', () => {
+it('every route has a golden success, and no file is left over', () => {
   expect([...routes].sort()).toEqual(ROUTES_V1.map(({ method, path }) => `${method} ${path}`).sort());
   expect(readdirSync(FOLDER).filter(file => !written.has(file))).toEqual([]);
 });

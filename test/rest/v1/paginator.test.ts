@@ -21,7 +21,7 @@ describe('the pages of a paginator', () => {
     [99, 20, '1 2 ... 11 12 13 14 15 16 17 18 19 20'],
   ])('page %i of %i: %s', (current, last, pages) => expect(written(current, last)).toBe(pages));
 
-  it('always name the first, the last and those around the current one, in order and each once', () => {
+  it('always contain the first, the last and those around the current one, in order and once', () => {
     fc.assert(
       fc.property(place, ([current, last]) => {
         const pages = pagesShown(current, last).filter(page => page !== '...');
@@ -33,7 +33,7 @@ describe('the pages of a paginator', () => {
     );
   });
 
-  it('have dots exactly where some are left out', () => {
+  it('have dots exactly at gaps', () => {
     fc.assert(
       fc.property(place, ([current, last]) => {
         const pages = pagesShown(current, last);
@@ -56,7 +56,7 @@ describe('a paginator', () => {
     return paginate({ first, offset, total }, rows, call);
   };
 
-  it('leads over all rows, each once, when one follows next_page_url, and back over prev_page_url', () => {
+  it('visits each row once along next_page_url, and back along prev_page_url', () => {
     fc.assert(
       fc.property(lists, ([total, first]) => {
         const seen: unknown[] = [];
@@ -78,7 +78,7 @@ describe('a paginator', () => {
     );
   });
 
-  it('marks this page alone, and names before and behind at its ends', () => {
+  it('marks the current page only, between previous and next', () => {
     fc.assert(
       fc.property(lists, fc.nat(30), ([total, first], page) => {
         const { links, current_page, last_page, prev_page_url, next_page_url } = pageOf(total, first, page + 1);

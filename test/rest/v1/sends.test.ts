@@ -1,20 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sentMessage, sentRow } from '../../../src/rest/v1/sending.ts';
-import { type Caller, type Ground, nextPhone, startGround } from '../../features/otp/ground.ts';
+import { type Caller, type Harness, startHarness } from '../../features/otp/harness.ts';
 import { dataOf } from '../../support/answers.ts';
 import type { TestGateway } from '../../support/gateway.ts';
+import { newPhone } from '../../support/seed.ts';
 import { legacyOf, type Rest, type RestAnswer, restOf } from '../client.ts';
 
-let ground: Ground;
+let harness: Harness;
 let gateway: TestGateway;
 let tenant: Caller;
 let rest: Rest;
 let v2: Rest;
 
 beforeAll(async () => {
-  ground = await startGround();
-  ({ gateway } = ground);
-  tenant = await ground.tenant();
+  harness = await startHarness();
+  ({ gateway } = harness);
+  tenant = await harness.tenant();
   rest = legacyOf(gateway, tenant);
   v2 = restOf(gateway, tenant);
   gateway.emulator.setFaults({ window: 'open' });
@@ -27,9 +28,61 @@ const toldErrors = ({ status, body }: RestAnswer) => [status, body.errors];
 /** What the network was sent last. */
 const lastSent = (phone: string): unknown => gateway.emulator.sent({ to: phone }).messages.at(-1);
 
+describe('a phone number and a contact id that disagree', () => {
+  const contact = async () => (await v2('POST', '/contacts', { phone: newPhone() })).body.data;
+  const template = { template_name: 'order', template_language: 'en', language: 'en', field_1: '1' };
+  const code = { template_name: 'login_code', template_language: 'en', language: 'en' };
+  const button = { type: 'button', body_text: 'Well?', buttons: [{ id: 'yes', title: 'Yes' }] };
+  const media = { media_type: 'image', media_url: 'https://example.com/photo.jpg' };
+  const routes: [version: 1 | 2, path: string, body: object][] = [
+    [2, '/messages/text', { message: 'Hello' }],
+    [2, '/messages/media', media],
+    [2, '/messages/template', template],
+    [2, '/messages/interactive', button],
+    [2, '/auth/send-otp', code],
+    [2, '/auth/resend', code],
+    [1, '/messages/send', { message_body: 'Hello' }],
+    [
+      1,
+      '/messages/send',
+      { message_type: 'cta_url', message_body: 'Hello', button_text: 'Open', button_url: 'https://example.com' },
+    ],
+    [1, '/messages/media', media],
+    [1, '/messages/template', template],
+    [1, '/messages/template', { ...code, auto_generate_otp: 1 }],
+    [1, '/messages/authentication', { ...code, field_1: '424242' }],
+  ];
+
+  it.each(routes)('are errors of both fields: version %i, %s', async (version, path, body) => {
+    const [one, other] = [await contact(), await contact()];
+    const ask = version === 1 ? rest : v2;
+    const field = version === 1 ? 'phone_number' : 'phone';
+    for (const phone of [one.phone, newPhone()]) {
+      const { status, body: told } = await ask('POST', path, { ...body, [field]: phone, contact_id: other.id });
+      const errors = version === 1 ? told.errors : told.error.details;
+      expect([status, Object.keys(errors).sort()]).toEqual([422, ['contact_id', field]]);
+    }
+    expect(gateway.emulator.sent({ to: one.phone }).matched + gateway.emulator.sent({ to: other.phone }).matched).toBe(
+      0,
+    );
+    const agreeing = await ask('POST', path, { ...body, [field]: one.phone, contact_id: one.id });
+    expect([agreeing.status, gateway.emulator.sent({ to: one.phone }).matched]).toEqual([200, 1]);
+  });
+
+  it('are errors of both fields in GraphQL', async () => {
+    const [one, other] = [await contact(), await contact()];
+    const { errors } = await gateway.graphql(
+      'mutation ($to: String!, $contactId: ID) { sendTextMessage(input: { to: $to, contactId: $contactId, text: "Hello" }) { status } }',
+      { to: one.phone, contactId: String(other.id) },
+      tenant.token,
+    );
+    expect(Object.keys(errors?.[0]?.extensions.details ?? {}).sort()).toEqual(['contactId', 'to']);
+  });
+});
+
 describe('contact_created', () => {
-  it('is 1 for exactly one of many that send to a new number at the same time', async () => {
-    const phone_number = nextPhone();
+  it('is 1 for exactly one of concurrent sends to a new number', async () => {
+    const phone_number = newPhone();
     const answers = await Promise.all([
       ...Array.from({ length: 6 }, (_, index) => send({ phone_number, message_body: `Hello ${index}` })),
       rest('POST', '/messages/template', {
@@ -52,8 +105,8 @@ describe('contact_created', () => {
     expect(new Set(answers.map(({ body }) => body.data.contact_id)).size).toBe(1);
   });
 
-  it('is 0 for a contact who was there, and told again by the key of the send that made one', async () => {
-    const phone_number = nextPhone();
+  it('is 0 for an existing contact, and repeated for the key of the send that created one', async () => {
+    const phone_number = newPhone();
     const headers = { 'idempotency-key': `made-${phone_number}` };
     const [first, again, other] = [
       await send({ phone_number, message_body: 'Hello' }, headers),
@@ -64,7 +117,7 @@ describe('contact_created', () => {
     expect(again.text).toBe(first.text);
     const document = `mutation ($input: SendTextMessageInput!) { sendTextMessage(input: $input) { contactCreated } }`;
     const ask = (input: object) => gateway.graphql(document, { input }, tenant.token);
-    const to = nextPhone();
+    const to = newPhone();
     const keyed = { to, text: 'Hi', idempotencyKey: `graphql-${to}` };
     for (const [input, is] of [
       [keyed, true],
@@ -76,8 +129,8 @@ describe('contact_created', () => {
 });
 
 describe('an idempotency key', () => {
-  it('of one version is answered in its own words by the other, and nothing is sent twice', async () => {
-    const phone = nextPhone();
+  it('of one version is answered in the format of the other, and nothing is sent twice', async () => {
+    const phone = newPhone();
     const headers = { 'idempotency-key': `both-${phone}` };
     const first = await send({ phone_number: phone, message_body: 'Hello' }, headers);
     const other = await v2('POST', '/messages/text', { phone, message: 'Hello', preview_url: null }, headers);
@@ -94,8 +147,8 @@ describe('an idempotency key', () => {
 });
 
 describe('POST /messages/send', () => {
-  it('sends what each type has to the network', async () => {
-    const phone_number = nextPhone();
+  it('sends the fields of each type to the network', async () => {
+    const phone_number = newPhone();
     await send({ phone_number, message_body: 'Hi', message_type: 'text', header: '', buttons: [] });
     expect(lastSent(phone_number)).toMatchObject({ type: 'text', content: { body: 'Hi' } });
     await send({
@@ -125,16 +178,16 @@ describe('POST /messages/send', () => {
     });
   });
 
-  it('wait for the network although its caller would not: without an id of the network nothing would find the message', async () => {
+  it('waits for the network despite respond-async, because only the network’s id finds the message', async () => {
     const { status, headers, body } = await send(
-      { phone_number: nextPhone(), message_body: 'Hi' },
+      { phone_number: newPhone(), message_body: 'Hi' },
       { prefer: 'respond-async' },
     );
     expect([status, headers.get('preference-applied'), body.data.status]).toEqual([200, null, 'sent']);
   });
 
-  it('names every fault by the field it came in', async () => {
-    const phone_number = nextPhone();
+  it('reports every fault under its field', async () => {
+    const phone_number = newPhone();
     const faults = async (body: object) => {
       const { status, body: told } = await send({ phone_number, message_body: 'Hi', ...body });
       expect(status).toBe(422);
@@ -142,7 +195,7 @@ describe('POST /messages/send', () => {
     };
     expect(await faults({ phone_number: '12' })).toEqual(['phone_number']);
     // What GraphQL takes beside a number.
-    const { id } = (await rest('POST', '/contacts', { phone: nextPhone() })).body.data;
+    const { id } = (await rest('POST', '/contacts', { phone: newPhone() })).body.data;
     const globalId = Buffer.from(`Contact:${id}`).toString('base64url');
     const told = await send({ phone_number: globalId, message_body: 'Hi' });
     expect([told.status, told.body.errors]).toEqual([
@@ -155,11 +208,7 @@ describe('POST /messages/send', () => {
     expect(await faults({ header: 'Top', button_url: 'x' })).toEqual(['button_url', 'header']);
     const interactive = { message_type: 'interactive' };
     expect(await faults(interactive)).toEqual(['buttons']);
-    expect(await faults({ ...interactive, buttons: [{}, 7] })).toEqual([
-      'buttons.0.title',
-      'buttons.1',
-      'buttons.1.title',
-    ]);
+    expect(await faults({ ...interactive, buttons: [{}, 7] })).toEqual(['buttons.0.title', 'buttons.1']);
     expect(await faults({ ...interactive, buttons: ['x'.repeat(21), 'a', 'b', 'c'] })).toEqual([
       'buttons',
       'buttons.0.title',
@@ -172,7 +221,7 @@ describe('POST /messages/send', () => {
     expect(toldErrors(await rest('POST', '/messages/send', '[]'))[0]).toBe(422);
   });
 
-  it('answers queued, without an id of the network, where that has not answered yet', () => {
+  it('answers queued without an id before the network has answered', () => {
     const message = { contact_id: 1, phone: '+14155550123', chat_id: 2, chat_message_id: '', contact_created: null };
     const window = { open: true, expires_at: null };
     const queued = { ...message, service_window: window, message_id: null, status: 'QUEUED', sent_at: null } as const;
@@ -190,7 +239,7 @@ describe('POST /messages/send', () => {
   });
 });
 
-describe('a code that is made by us', () => {
+describe('a generated code', () => {
   const login = (phone_number: string, more: object = {}, headers = {}) =>
     rest(
       'POST',
@@ -199,8 +248,8 @@ describe('a code that is made by us', () => {
       headers,
     );
 
-  it('is told once, verifies once, and stands nowhere', async () => {
-    const phone = nextPhone();
+  it('is returned once, verifies once, and is stored nowhere', async () => {
+    const phone = newPhone();
     const headers = { 'idempotency-key': `code-${phone}` };
     const { body } = await login(phone, {}, headers);
     const { otp_code: code, ...others } = body.data;
@@ -222,8 +271,8 @@ describe('a code that is made by us', () => {
     expect([(await verify()).status, (await verify()).status]).toEqual([200, 422]);
   });
 
-  it('takes no other values, needs a template of codes, and has the caps of one-time passwords', async () => {
-    const phone = nextPhone();
+  it('excludes other values, needs an authentication template, and has the limits of one-time passwords', async () => {
+    const phone = newPhone();
     const surplus = await login(phone, {
       field_1: '123456',
       header_image_url: 'https://x.example/a.png',
@@ -242,8 +291,8 @@ describe('a code that is made by us', () => {
     expect(last?.headers.get('retry-after')).toBe(String(last?.body.retry_after));
   });
 
-  it('is not told of a code that the caller gives, which is hidden all the same', async () => {
-    const phone_number = nextPhone();
+  it('is not returned if the caller gives the code, which is hidden as well', async () => {
+    const phone_number = newPhone();
     const { body } = await login(phone_number, { auto_generate_otp: 0, field_1: '482913' });
     expect(body.data).not.toHaveProperty('otp_code');
     expect(await tenant.codeFor(phone_number)).toBe('482913');
@@ -253,8 +302,8 @@ describe('a code that is made by us', () => {
 });
 
 describe('POST /messages/template', () => {
-  it('names what is wrong by the fields of version 1, and sends a template of any category', async () => {
-    const phone_number = nextPhone();
+  it('reports faults under the fields of version 1, and sends a template of any category', async () => {
+    const phone_number = newPhone();
     const order = (more: object) =>
       rest('POST', '/messages/template', { phone_number, template_name: 'order', template_language: 'en', ...more });
     expect(Object.keys((await order({})).body.errors)).toEqual(['field_1']);
@@ -272,7 +321,7 @@ describe('POST /messages/template', () => {
 });
 
 describe('templates', () => {
-  it('are known by our ids, and not by those of the network', async () => {
+  it('are found by our ids, not by those of the network', async () => {
     const [row] = (await rest('GET', '/templates')).body.data.data;
     expect((await rest('GET', `/templates/${row.id}`)).body.data).toEqual(row);
     expect((await rest('GET', `/templates/${row.template_id}`)).status).toBe(404);

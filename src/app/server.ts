@@ -1,0 +1,243 @@
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { GraphQLSchema } from 'graphql';
+import { CodedError, ERROR_STATUS } from '../core/errors.ts';
+import { callerOf } from '../core/principal.ts';
+import { isVerifyToken } from '../features/channels/webhook-owners.ts';
+import { createWebhookReceiver } from '../features/inbox/receive.ts';
+import { receiveFile } from '../features/messages/content/media/receive-file.ts';
+import { rememberAnswer } from '../features/tenancy/idempotency/keys.ts';
+import { isTenant } from '../features/tenancy/tenants/find.ts';
+import { createKernel, type Kernel } from '../graphql/execution/kernel.ts';
+import { registerGraphQL } from '../graphql/execution/route.ts';
+import { attachWebSockets, isWebSocketUpgrade, type Sockets } from '../graphql/transport/websocket.ts';
+import { type Authentication, authenticate, chargeQuota } from '../http/authenticate.ts';
+import { limitBodyTime, UPLOAD_TIMEOUT_MS } from '../http/body-timeouts.ts';
+import { registerHealth } from '../http/health.ts';
+import { integrationRoutes } from '../http/integration-routes.ts';
+import { mediaRoutes } from '../http/media-routes.ts';
+import { asCoded } from '../http/request-errors.ts';
+import { SECOND } from '../platform/clock.ts';
+import { dialectAt, registerRest } from '../rest/register.ts';
+import type { RestHost } from '../rest/runtime/host.ts';
+import { parseJsonBody } from '../rest/runtime/json-body.ts';
+import type { Resources } from '../schema/context.ts';
+import { answerMalformed } from './malformed-requests.ts';
+
+export interface GatewayServer {
+  readonly url: string;
+  readonly kernel: Kernel;
+  /** Stops accepting connections, closes WebSockets, and waits for requests in progress. */
+  close(): Promise<void>;
+}
+
+/** The network sends up to 3 MB and 1,000 updates in one request (cloud-api §9). */
+const WEBHOOK_BODY_LIMIT = 4 * 1024 * 1024;
+const KEEP_ALIVE_TIMEOUT_MS = 65 * SECOND;
+/** Time for requests in progress to finish at shutdown; their connections are then closed. */
+const CLOSE_TIMEOUT_MS = 3 * SECOND;
+
+/**
+ * Starts the HTTP server: GraphQL, REST, webhooks of the network, health and metrics.
+ * @param parts a worker serves only health and metrics
+ */
+export async function startServer(
+  resources: Resources,
+  schema: GraphQLSchema,
+  parts: 'all' | 'health',
+  isReady: () => boolean,
+): Promise<GatewayServer> {
+  const { config, log } = resources;
+  const app = Fastify({
+    http: { shouldUpgradeCallback: request => parts === 'all' && isWebSocketUpgrade(request) },
+    bodyLimit: config.bodyLimit,
+    trustProxy: config.trustProxy,
+    // The limit of uploads. Other bodies have less time: see limitBodyTime.
+    requestTimeout: UPLOAD_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    genReqId: newRequestId,
+    logger: false,
+    // Fastify's 503 has none of our error shapes: see refuseWhenClosing.
+    return503OnClosing: false,
+    // Malformed URLs never reach a hook.
+    frameworkErrors: (error, request, reply) =>
+      void answerError(error, request, reply.header('x-request-id', request.id), resources),
+    clientErrorHandler: (error, socket) => answerMalformed(error, socket, resources),
+    forceCloseConnections: 'idle',
+    // No route has a schema of Fastify's; its default compilers (ajv, fast-json-stringify) are 110 modules.
+    schemaController: { compilersFactory: { buildValidator: refuseSchemas, buildSerializer: refuseSchemas } },
+  });
+  const kernel = createKernel(resources, schema);
+  parseJson(app);
+  observe(app, resources);
+  refuseWhenClosing(app);
+  app.setErrorHandler((error, request, reply) => answerError(error, request, reply, resources));
+  app.setNotFoundHandler((request, reply) =>
+    answerError(new CodedError('NOT_FOUND', 'There is no route at this URL.'), request, reply, resources),
+  );
+
+  limitBodyTime(app);
+  registerHealth(app, resources, isReady);
+  const sockets = parts === 'all' ? await registerApis(app, resources, kernel) : undefined;
+  const url = await app.listen({ host: config.host, port: config.port });
+  log.info({ url }, 'listening');
+  return {
+    url,
+    kernel,
+    async close() {
+      await sockets?.close();
+      const timer = setTimeout(() => app.server.closeAllConnections(), CLOSE_TIMEOUT_MS);
+      await app.close();
+      clearTimeout(timer);
+    },
+  };
+}
+
+async function registerApis(app: FastifyInstance, resources: Resources, kernel: Kernel): Promise<Sockets> {
+  registerGraphQL(app, resources, kernel, request => authenticateRequest(resources, request));
+  await app.register(webhookRoutes(resources), { prefix: '/network/cloud-api' });
+  await app.register(integrationRoutes(resources), { prefix: '/integrations' });
+  const authenticateCall = async (request: FastifyRequest, reply: FastifyReply) => {
+    const { principal, quotas, refused } = await authenticateRequest(resources, request);
+    const { headers, refusal } = refused ?? (await chargeQuota(resources, quotas, 1));
+    reply.headers(headers);
+    if (refusal) throw refusal;
+    if (!principal) throw new CodedError('UNAUTHORIZED', 'A bearer token is required.');
+    return { principal, requestId: request.id };
+  };
+  await app.register(mediaRoutes(resources, authenticateCall), { prefix: '/media' });
+  const host: RestHost = {
+    kernel,
+    clock: resources.clock,
+    log: resources.log,
+    authenticate: authenticateCall,
+    isTenant: slug => isTenant(resources.db.read, slug),
+    saveAnswer: rememberAnswer,
+    receiveFile: ({ principal }, file) => receiveFile(resources, callerOf({ principal }), file),
+  };
+  await registerRest(app, host, resources.config);
+
+  return attachWebSockets(app.server, kernel, resources);
+}
+
+/** The id in responses, log lines and errors. Always generated here: an id taken from a header could be forged. */
+const newRequestId = (): string => crypto.randomUUID();
+
+function refuseSchemas(): never {
+  throw new Error('Routes have no Fastify schemas: bodies are checked where they are read.');
+}
+
+/** Replaces Fastify's JSON parser, so that malformed JSON is a 400 with our error shape. */
+function parseJson(app: FastifyInstance): void {
+  // No route accepts plain text, and Yoga's rejection of it has no body.
+  app.removeContentTypeParser('text/plain');
+  app.addContentTypeParser<Buffer>(
+    ['application/json', 'application/graphql-response+json'],
+    { parseAs: 'buffer' },
+    async (_request: FastifyRequest, body: Buffer) => parseJsonBody(body),
+  );
+}
+
+/** Resolves the caller. A request that may proceed has not been charged yet. */
+async function authenticateRequest(resources: Resources, request: FastifyRequest): Promise<Authentication> {
+  const authentication = await authenticate(resources, request.headers.authorization, request.ip);
+  if (authentication.principal) request.tenantId = authentication.principal.tenant.id;
+  return authentication;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** For the request log. */
+    tenantId: number | undefined;
+  }
+}
+
+/** Logs and measures each request. Never logs a body, a token or a query string. */
+function observe(app: FastifyInstance, { log, metrics }: Resources): void {
+  // These lines contain no secrets: redaction would cost a quarter of a small request (8 of 34 µs).
+  const requestLog = log.child({}, { redact: [] });
+  app.decorateRequest('tenantId', undefined);
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    const route = request.routeOptions.url ?? 'unknown';
+    const status = reply.statusCode;
+    metrics.httpDuration.observe({ route, method: request.method, status: String(status) }, reply.elapsedTime / SECOND);
+    const line = {
+      requestId: request.id,
+      tenantId: request.tenantId,
+      method: request.method,
+      route,
+      status,
+      ms: Math.round(reply.elapsedTime),
+    };
+    if (status >= 500) requestLog.warn(line, 'request failed');
+    else requestLog.info(line, 'request');
+  });
+}
+
+/**
+ * Rejects requests on kept-alive connections during shutdown with 503, so that clients retry on another process and requests
+ * in progress are not delayed.
+ */
+function refuseWhenClosing(app: FastifyInstance): void {
+  let isClosing = false;
+  app.addHook('preClose', async () => {
+    isClosing = true;
+  });
+  // A callback rather than async: it saves a promise per request.
+  app.addHook('onRequest', (_request, _reply, done) => {
+    done(
+      isClosing
+        ? new CodedError('SERVICE_UNAVAILABLE', 'The service is stopping. Try again.', { retry_after: 1 })
+        : undefined,
+    );
+  });
+}
+
+/** Handles errors outside a route's own handling: unknown routes, unreadable bodies, internal errors. */
+function answerError(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { config, log, clock }: Resources,
+): FastifyReply {
+  const { code, message, details } = asCoded(error, request.id, log);
+  const status = ERROR_STATUS[code];
+  if (status === 401) reply.header('www-authenticate', 'Bearer');
+  if (status === 503) reply.header('retry-after', String(details?.['retry_after'] ?? 1));
+  const meta = { requestId: request.id, nowMs: clock.now() };
+  const dialect = dialectAt(request.url, config.v1SunsetMs);
+  reply.headers(dialect.headers?.(request) ?? {});
+  const { contentType, body } = dialect.failure({ code, status, message, details }, request, meta);
+  return reply.code(status).type(contentType).send(body);
+}
+
+/** Registers the inbound webhooks of the network. Bodies stay raw: the signature covers their bytes. */
+function webhookRoutes(resources: Resources) {
+  return async (app: FastifyInstance): Promise<void> => {
+    const receiver = createWebhookReceiver(resources);
+    app.removeAllContentTypeParsers();
+    app.addContentTypeParser<Buffer>(
+      '*',
+      { parseAs: 'buffer', bodyLimit: WEBHOOK_BODY_LIMIT },
+      (_request, body, done) => done(null, body),
+    );
+
+    app.get<{ Querystring: Record<string, string | undefined> }>('/webhook', async (request, reply) => {
+      const { 'hub.mode': mode, 'hub.verify_token': token, 'hub.challenge': challenge } = request.query;
+      const known = mode === 'subscribe' && token !== undefined && (await isVerifyToken(resources, token));
+      return known ? reply.type('text/plain').send(challenge ?? '') : reply.code(403).send({ error: 'forbidden' });
+    });
+
+    app.post<{ Body: Buffer | undefined }>('/webhook', { bodyLimit: WEBHOOK_BODY_LIMIT }, async (request, reply) => {
+      const header = request.headers['x-hub-signature-256'];
+      const receipt = await receiver.receive(
+        request.body ?? Buffer.alloc(0),
+        typeof header === 'string' ? header : undefined,
+      );
+      if (receipt === 'stored') return reply.send({ status: 'stored' });
+      return reply.code(403).send({ error: receipt });
+    });
+  };
+}

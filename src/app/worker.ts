@@ -1,0 +1,148 @@
+import { unlessHeld } from '../database/outbox-hold.sql.ts';
+import { ensurePartitions } from '../database/partitions.ts';
+import { type LogReader, startReaders } from '../events/read.ts';
+import { deleteOldEvents } from '../events/retain.ts';
+import { BOTS, botReader, cleanBotReplies } from '../features/bots/housekeeping.ts';
+import { answerWaiting } from '../features/bots/reply/answer.ts';
+import { dueBotLanes } from '../features/bots/reply/replies.sql.ts';
+import { resumeErasures } from '../features/contacts/erasure/finish.ts';
+import { cleanMerges } from '../features/contacts/merging/undo.ts';
+import { cleanInbox, reprocessUnhandled } from '../features/inbox/clean.ts';
+import { processInbox } from '../features/inbox/process.ts';
+import { dueInboxLanes, INBOX } from '../features/inbox/webhooks.sql.ts';
+import { cleanDeliveries } from '../features/integrations/housekeeping.ts';
+import { dueIntegrationLanes } from '../features/integrations/orders/deliveries.sql.ts';
+import { INTEGRATIONS } from '../features/integrations/orders/delivery.ts';
+import { processDeliveries } from '../features/integrations/orders/process.ts';
+import { inDoubtMs } from '../features/messages/dispatch/dispatch.ts';
+import { drain } from '../features/messages/dispatch/drain.ts';
+import { OUTBOX } from '../features/messages/dispatch/lane.ts';
+import { dueOutboxLanes } from '../features/messages/dispatch/outbox.sql.ts';
+import {
+  applyMessageRetention,
+  deleteOldMedia,
+  repairLostTurns,
+  restartStatusWait,
+} from '../features/messages/housekeeping.ts';
+import { cleanOtps } from '../features/otp/clean.ts';
+import { TEMPLATE_SYNCS } from '../features/templates/sync/request-sync.ts';
+import { dueSyncLanes } from '../features/templates/sync/runs.sql.ts';
+import { syncDue } from '../features/templates/sync/sync-due.ts';
+import { deleteOldKeys } from '../features/tenancy/idempotency/keys.ts';
+import { deliver } from '../features/webhooks/delivery/drain.ts';
+import { SHARDS, WEBHOOKS } from '../features/webhooks/delivery/lane.ts';
+import { dueShardLanes } from '../features/webhooks/delivery/queue.sql.ts';
+import { cleanDeliveryLog, webhookReader } from '../features/webhooks/housekeeping.ts';
+import type { Queue } from '../lanes/lane.ts';
+import type { Lanes } from '../lanes/runtime.ts';
+import { deleteOldLanes } from '../lanes/store/lanes.sql.ts';
+import { HOUR, MINUTE, SECOND } from '../platform/clock.ts';
+import type { Resources } from '../schema/context.ts';
+
+/** The queues that a worker drains. */
+function queuesOf(resources: Resources): Queue[] {
+  const places = resources.config.lanes.concurrency;
+  const ofTenants = { isOfTenants: true, places };
+  return [
+    {
+      ...{ name: OUTBOX, isOfTenants: true, places: resources.config.lanes.channels },
+      drain: drain(resources),
+      // Empty while the outbox of a restored database waits for its operator.
+      dueLanes: unlessHeld(dueOutboxLanes(inDoubtMs(resources.config))),
+    },
+    { name: INBOX, ...ofTenants, drain: lane => processInbox(resources, lane), dueLanes: dueInboxLanes },
+    {
+      ...{ name: INTEGRATIONS, ...ofTenants, dueLanes: dueIntegrationLanes },
+      drain: lane => processDeliveries(resources, lane),
+    },
+    { name: BOTS, ...ofTenants, drain: answerWaiting(resources), dueLanes: dueBotLanes },
+    {
+      ...{ name: TEMPLATE_SYNCS, isOfTenants: true, dueLanes: dueSyncLanes },
+      places: 2,
+      drain: lane => syncDue(resources, lane),
+    },
+    // A shard delivers to any number of endpoints at once, so each shard has a place of its own.
+    { name: WEBHOOKS, isOfTenants: false, places: SHARDS, drain: deliver(resources), dueLanes: dueShardLanes },
+  ];
+}
+
+/** Permanent readers of the event log; each runs in one process at a time. */
+const READERS: readonly LogReader[] = [botReader, webhookReader];
+
+/** Tables partitioned by month. */
+const PARTITIONED = [
+  'messages',
+  'message_states',
+  'message_updates',
+  'events',
+  'webhook_deliveries',
+  'webhook_attempts',
+];
+
+/** Periodic housekeeping. Every worker runs it; each run tolerates concurrent ones. */
+const CHORES: readonly {
+  readonly name: string;
+  readonly everyMs: number;
+  readonly run: (resources: Resources) => Promise<unknown>;
+}[] = [
+  { name: 'partitions', everyMs: 6 * HOUR, run: ({ db }) => ensurePartitions(db.write, PARTITIONED, 3) },
+  {
+    name: 'old events',
+    everyMs: HOUR,
+    run: resources =>
+      deleteOldEvents(
+        resources,
+        READERS.map(({ name }) => name),
+      ),
+  },
+  { name: 'merges of contacts that are too old to undo', everyMs: HOUR, run: cleanMerges },
+  { name: 'old webhooks of the network', everyMs: HOUR, run: cleanInbox },
+  { name: 'unhandled changes', everyMs: HOUR, run: reprocessUnhandled },
+  { name: 'old webhook deliveries', everyMs: HOUR, run: cleanDeliveryLog },
+  { name: 'old payloads of shops', everyMs: HOUR, run: cleanDeliveries },
+  { name: 'idempotency keys', everyMs: 10 * MINUTE, run: deleteOldKeys },
+  { name: 'bot replies', everyMs: HOUR, run: cleanBotReplies },
+  { name: 'lanes', everyMs: 6 * HOUR, run: ({ db }) => deleteOldLanes(db.write) },
+  { name: 'old messages', everyMs: HOUR, run: applyMessageRetention },
+  { name: 'erasures', everyMs: MINUTE, run: resumeErasures },
+  { name: 'turns of the outbox', everyMs: 10 * MINUTE, run: repairLostTurns },
+  { name: 'media', everyMs: HOUR, run: deleteOldMedia },
+  { name: 'one-time passwords', everyMs: MINUTE, run: cleanOtps },
+];
+
+/** Poll interval of the log readers, for lost signals. */
+const READER_POLL_MS = 5 * SECOND;
+
+/** Delay of infrequent chores after start, so that they do not compete with waiting messages. */
+const CHORE_DELAY_MS = 10 * SECOND;
+
+/** Starts lanes, log readers and chores in this process. @returns a function that stops chores and readers; lanes stop with `lanes.stop` */
+export async function startWorker(resources: Resources, lanes: Lanes): Promise<() => Promise<void>> {
+  await restartStatusWait(resources);
+  await lanes.start(queuesOf(resources), () => restartStatusWait(resources));
+  const readers = await startReaders(resources, READERS);
+  const stops = CHORES.map(({ name, everyMs, run }) =>
+    every(resources, name, everyMs, () => run(resources), everyMs > MINUTE ? CHORE_DELAY_MS : 0),
+  );
+  stops.push(every(resources, 'readers', READER_POLL_MS, async () => readers.poke()));
+  return async () => {
+    for (const stop of stops) stop();
+    await readers.stop();
+  };
+}
+
+/**
+ * Runs work after `firstMs` and then every `ms`; failures are logged.
+ * @returns a function that stops it
+ */
+function every({ log }: Resources, name: string, ms: number, work: () => Promise<unknown>, firstMs = 0): () => void {
+  const run = (): void => {
+    work().catch(error => log.warn({ err: error, chore: name }, 'chore failed; it runs again at its next interval'));
+  };
+  let timer = setTimeout(() => {
+    timer = setInterval(run, ms);
+    run();
+  }, firstMs);
+  // Clears timeouts and intervals alike.
+  return () => clearInterval(timer);
+}

@@ -1,0 +1,179 @@
+import { readFile } from 'node:fs/promises';
+import { Command, InvalidArgumentError } from 'commander';
+import { loadConfig } from '../config.ts';
+import { CodedError } from '../core/errors.ts';
+import type { ChannelRow } from '../features/channels/channel.ts';
+import { connectChannel } from '../features/channels/connect.ts';
+import { disconnectChannel } from '../features/channels/disconnect.ts';
+import { PORTFOLIO_FAULT, PORTFOLIO_ID, setPortfolio } from '../features/channels/set-portfolio.ts';
+import { getChannels, listChannels } from '../features/channels/store.ts';
+import { requireTenant } from '../features/tenancy/tenants/find.ts';
+import { createCloudApiNetwork } from '../network/cloud-api/client.ts';
+import { systemClock } from '../platform/clock.ts';
+import { createLog } from '../platform/log.ts';
+import { UserError } from '../platform/user-error.ts';
+import { changeDatabase, DEV_DIRECTORY, print, readFacts, secretBoxOf, withDatabase } from './database.ts';
+
+const shown = (channel: ChannelRow) => ({
+  id: channel.id,
+  name: channel.name,
+  number: channel.display_phone_number,
+  phone_number_id: channel.phone_number_id,
+  waba_id: channel.waba_id,
+  portfolio_id: channel.portfolio_id ?? '',
+  default: channel.is_default ? 'yes' : '',
+  status: channel.status,
+  reason: channel.status_reason,
+});
+
+/** A secret on the command line can be read by every user of the machine while the command runs: `@file` reads it from a file. */
+const secret = async (value: string): Promise<string> =>
+  value.startsWith('@') ? (await readFile(value.slice(1), 'utf8')).trim() : value;
+
+function rate(text: string): number {
+  const number = Number(text);
+  if (!Number.isInteger(number) || number < 1 || number > 1_000)
+    throw new InvalidArgumentError('Must be a whole number from 1 to 1000.');
+  return number;
+}
+
+function id(text: string): number {
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError('Must be a whole number.');
+  return Number(text);
+}
+
+/** Running processes find the events and the lane by themselves, within two seconds. */
+const NO_SIGNALS = { send: () => undefined };
+const NO_LANES = { wake: () => undefined };
+
+function portfolio(text: string): string {
+  if (!PORTFOLIO_ID.test(text)) throw new InvalidArgumentError(PORTFOLIO_FAULT);
+  return text;
+}
+
+interface DisconnectOptions {
+  readonly tenant: string;
+  readonly channel: number;
+  readonly reason: string;
+}
+
+interface PortfolioOptions {
+  readonly tenant: string;
+  readonly channel: number;
+  readonly portfolioId: string;
+}
+
+interface ConnectOptions {
+  readonly tenant: string;
+  readonly name: string;
+  readonly phoneNumberId: string;
+  readonly wabaId: string;
+  readonly portfolioId?: string;
+  readonly accessToken: string;
+  readonly appSecret: string;
+  readonly verifyToken: string;
+  readonly messagesPerSecond?: number;
+}
+
+export function channelCommand(): Command {
+  const command = new Command('channel').description('connect, disconnect and list business numbers');
+
+  command
+    .command('connect')
+    .description('connect a business number, or replace the credentials of a connected one (a paused channel resumes)')
+    .requiredOption('--tenant <slug>', 'slug of the tenant that owns the number')
+    .requiredOption('--phone-number-id <id>', 'phone number id assigned by the network')
+    .requiredOption('--waba-id <id>', 'WhatsApp Business Account id')
+    .option(
+      '--portfolio-id <id>',
+      'the business portfolio that owns the account (default: what the network tells)',
+      portfolio,
+    )
+    .requiredOption('--access-token <token>', 'system user token, or @file to read it from a file')
+    .requiredOption('--app-secret <secret>', 'app secret that signs webhooks, or @file to read it from a file')
+    .requiredOption(
+      '--verify-token <token>',
+      'token for the verification of the webhook URL, or @file to read it from a file',
+    )
+    .option('--name <name>', 'display name of the channel', 'WhatsApp')
+    .option('--messages-per-second <n>', "sending rate (default: 80, the network's limit)", rate)
+    .action(async (options: ConnectOptions) => {
+      const config = loadConfig();
+      const facts = config.databaseUrl === undefined ? await readFacts(DEV_DIRECTORY) : undefined;
+      const network = createCloudApiNetwork({
+        baseUrl: facts?.emulatorUrl ?? config.network.baseUrl,
+        version: config.network.version,
+        log: createLog('silent'),
+      });
+      try {
+        const channel = await changeDatabase(config, async db => {
+          const { tenant_id: tenantId } = await requireTenant(db.read, options.tenant);
+          const secrets = await secretBoxOf(config, db);
+          return connectChannel({ db, network, secrets, clock: systemClock }, tenantId, {
+            ...options,
+            accessToken: await secret(options.accessToken),
+            appSecret: await secret(options.appSecret),
+            verifyToken: await secret(options.verifyToken),
+            isSandbox: facts !== undefined,
+          });
+        });
+        print([shown(channel)], false);
+      } catch (error) {
+        throw error instanceof CodedError ? new UserError(error.message, { cause: error }) : error;
+      } finally {
+        await network.close();
+      }
+    });
+
+  command
+    .command('disconnect')
+    .description('disconnect a business number: cancels waiting messages, keeps its history for the next connection')
+    .requiredOption('--tenant <slug>', 'slug of the tenant that owns the number')
+    .requiredOption('--channel <id>', 'channel id, as listed by `parley channel list`', id)
+    .option('--reason <text>', 'reason shown with the channel', 'Disconnected by the operator.')
+    .action(async ({ tenant, channel: channelId, reason }: DisconnectOptions) => {
+      try {
+        const { channel, cancelled } = await changeDatabase(loadConfig(), async db => {
+          const { tenant_id: tenantId } = await requireTenant(db.read, tenant);
+          return disconnectChannel({ db, signals: NO_SIGNALS, lanes: NO_LANES }, tenantId, channelId, reason);
+        });
+        print([shown(channel)], false);
+        process.stdout.write(`${cancelled} waiting message(s) cancelled.\n`);
+      } catch (error) {
+        throw error instanceof CodedError ? new UserError(error.message, { cause: error }) : error;
+      }
+    });
+
+  command
+    .command('portfolio')
+    .description('set which business portfolio owns the account of a number, where the network does not tell')
+    .requiredOption('--tenant <slug>', 'slug of the tenant that owns the number')
+    .requiredOption('--channel <id>', 'channel id, as listed by `parley channel list`', id)
+    .requiredOption('--portfolio-id <id>', "the network's id of the portfolio", portfolio)
+    .action(async (options: PortfolioOptions) => {
+      const channels = await changeDatabase(loadConfig(), async db => {
+        const { tenant_id: tenantId } = await requireTenant(db.read, options.tenant);
+        const [channel] = await getChannels(db.write, tenantId, [options.channel]);
+        if (!channel) throw new UserError(`There is no channel ${options.channel}; see \`parley channel list\`.`);
+        await db.transaction(trx =>
+          setPortfolio(trx, tenantId, channel.waba_id, options.portfolioId, systemClock.now()),
+        );
+        return listChannels(db.write, tenantId);
+      });
+      print(channels.map(shown), false);
+    });
+
+  command
+    .command('list')
+    .description('list the channels of a tenant')
+    .requiredOption('--tenant <slug>', 'slug of the tenant')
+    .option('--json', 'print JSON', false)
+    .action(async ({ tenant, json }: { tenant: string; json: boolean }) => {
+      const channels = await withDatabase(loadConfig(), async db =>
+        listChannels(db.read, (await requireTenant(db.read, tenant)).tenant_id),
+      );
+      print(channels.map(shown), json);
+    });
+
+  return command;
+}

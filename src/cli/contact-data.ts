@@ -1,0 +1,121 @@
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { Command, Option } from 'commander';
+import { loadConfig } from '../config.ts';
+import type { Database } from '../database/database.ts';
+import { eraseContacts } from '../features/contacts/erasure/erase.ts';
+import { exportContact } from '../features/contacts/erasure/export.ts';
+import { type ErasureReason, publicReceipt, REASONS } from '../features/contacts/erasure/receipt.ts';
+import { findContactsByIdentity } from '../features/contacts/erasure/store.ts';
+import { findContacts } from '../features/contacts/store.ts';
+import { COMMAND_LINE } from '../features/tenancy/audit/author.ts';
+import { requireTenant } from '../features/tenancy/tenants/find.ts';
+import { systemClock } from '../platform/clock.ts';
+import { createLog } from '../platform/log.ts';
+import { parsePhone } from '../platform/phone.ts';
+import { UserError } from '../platform/user-error.ts';
+import { changeDatabase, secretBoxOf, withDatabase } from './database.ts';
+
+const WHOM = 'contact id, or phone number in international format, such as +4915123456789';
+
+/** @throws UserError when there is no such contact */
+async function contactNamed({ write }: Database, tenantId: number, slug: string, text: string): Promise<number> {
+  const phone = text.startsWith('+') ? parsePhone(text) : undefined;
+  const id = phone
+    ? (await findContactsByIdentity(write, tenantId, [phone.key])).get(phone.key)
+    : /^\d{1,15}$/.test(text)
+      ? (await findContacts(write, tenantId, [Number(text)])).get(Number(text))?.id
+      : undefined;
+  if (id === undefined) throw new UserError(`The tenant ${slug} has no contact ${text}. Give ${WHOM}.`);
+  return id;
+}
+
+/** Shows how far it is, in one line, where a person watches. */
+function progressOf(what: string): { add(rows: number): void; end(): void } {
+  let total = 0;
+  const isWatched = process.stderr.isTTY === true;
+  return {
+    add(rows) {
+      total += rows;
+      if (isWatched) process.stderr.write(`\r${what}: ${total} rows`);
+    },
+    end() {
+      if (isWatched && total > 0) process.stderr.write('\n');
+    },
+  };
+}
+
+export function exportCommand(): Command {
+  return new Command('export')
+    .description('export all data held about a person to one JSON file')
+    .argument('<tenant>', 'slug of the tenant')
+    .argument('<contact>', WHOM)
+    .requiredOption('--out <file>', 'output file, or - for standard output')
+    .addHelpText(
+      'after',
+      `
+The file holds the contact with its identities, consents, groups, conversations, messages, one-time passwords (without codes),
+orders, bot replies, events and webhook deliveries. The export is recorded in the audit log.`,
+    )
+    .action(async (slug: string, who: string, { out }: { out: string }) => {
+      const result = await withDatabase(loadConfig(), async db => {
+        const { tenant_id: tenantId } = await requireTenant(db.read, slug);
+        const id = await contactNamed(db, tenantId, slug, who);
+        const stream = out === '-' ? process.stdout : createWriteStream(out, { mode: 0o600 });
+        const failed = once(stream, 'error').then(([error]) => {
+          throw new UserError(`${out} cannot be written: ${(error as Error).message}.`);
+        });
+        const progress = progressOf('Exported');
+        const write = async (piece: string): Promise<void> => {
+          progress.add(piece.split('\n    {').length - 1);
+          if (!stream.write(piece)) await Promise.race([once(stream, 'drain'), failed]);
+        };
+        const exported = await exportContact({ db, clock: systemClock }, tenantId, id, COMMAND_LINE, write);
+        if (out !== '-') await Promise.race([new Promise<void>(resolve => stream.end(() => resolve())), failed]);
+        progress.end();
+        return exported;
+      });
+      if (out === '-') return;
+      const rows = Object.entries(result.counts).map(([name, count]) => `${count} ${name.replaceAll('_', ' ')}`);
+      process.stdout.write(`Contact ${result.contactId} written to ${out}: ${rows.join(', ')}.\n`);
+    });
+}
+
+export function eraseCommand(): Command {
+  return new Command('erase')
+    .description('erase a person from all tables, and print the receipt as JSON')
+    .argument('<tenant>', 'slug of the tenant')
+    .argument('<contact>', WHOM)
+    .addOption(
+      new Option('--reason <reason>', 'legal reason, stored in the receipt').choices(REASONS).makeOptionMandatory(),
+    )
+    .addHelpText(
+      'after',
+      `
+Contact, conversations, messages and one-time passwords are deleted, the log and raw webhooks are blanked, what waits is not sent
+and not delivered. This cannot be undone: export first what you have to keep. An opt-out survives as a keyed digest.
+docs/privacy.md lists what is kept and why. A running gateway completes an interrupted erasure.`,
+    )
+    .action(async (slug: string, who: string, { reason }: { reason: ErasureReason }) => {
+      const config = loadConfig();
+      await changeDatabase(config, async db => {
+        const secrets = await secretBoxOf(config, db);
+        const { tenant_id: tenantId } = await requireTenant(db.read, slug);
+        const id = await contactNamed(db, tenantId, slug, who);
+        const progress = progressOf('Blanked');
+        const resources = {
+          db,
+          secrets,
+          clock: systemClock,
+          log: createLog('silent'),
+          signals: { send: () => undefined },
+        };
+        const request = { contactIds: [id], reason, author: COMMAND_LINE };
+        const { receipts } = await eraseContacts(resources, tenantId, request, rows => progress.add(rows));
+        progress.end();
+        const [receipt] = receipts;
+        if (!receipt) throw new UserError(`The contact ${who} was erased by somebody else in this moment.`);
+        process.stdout.write(`${JSON.stringify(publicReceipt(receipt), null, 2)}\n`);
+      });
+    });
+}

@@ -1,0 +1,277 @@
+import { sql } from 'kysely';
+import { type CountryCode, getCountryCallingCode } from 'libphonenumber-js/min';
+import examples from 'libphonenumber-js/mobile/examples';
+import { FieldErrorList } from '../core/errors.ts';
+import { SCOPES } from '../core/scopes.ts';
+import type { Database, Db } from '../database/database.ts';
+import type { EmulatorNumber } from '../emulator/options.ts';
+import type { TemplateSeed } from '../emulator/template-store.ts';
+import { connectChannel } from '../features/channels/connect.ts';
+import { parseContact } from '../features/contacts/contact.ts';
+import { insertContacts, setGroups } from '../features/contacts/contacts.sql.ts';
+import { newContact } from '../features/contacts/create.ts';
+import { insertLabels } from '../features/contacts/labels/labels.sql.ts';
+import { createTenant } from '../features/tenancy/tenants/create.ts';
+import { findTenant, updateTenant } from '../features/tenancy/tenants/store.ts';
+import { createToken } from '../features/tenancy/tokens/create.ts';
+import type { Network } from '../network/network.ts';
+import { systemClock } from '../platform/clock.ts';
+import type { SecretBox } from '../platform/crypto.ts';
+import { countryOf } from '../schema/countries/country.ts';
+
+/** The tenant with which a newcomer tries things out. */
+export const DEMO_TENANT = 'demo';
+const CALLS_PER_MINUTE = 6_000;
+const CONTACTS_PER_COUNTRY = 5;
+
+/** Fixed, so that examples can name them: they only ever open the emulator. */
+export const DEMO_NETWORK = {
+  number: {
+    phoneNumberId: '106540352242922',
+    wabaId: '102290129340398',
+    displayPhoneNumber: '+1 555 078 3881',
+    verifiedName: 'Parley Demo',
+    accessToken: 'emulated-access-token',
+    messagesPerSecond: 1_000,
+  },
+  appSecret: 'emulated-app-secret',
+  verifyToken: 'emulated-verify-token',
+} as const satisfies { number: EmulatorNumber; appSecret: string; verifyToken: string };
+
+export const DEMO_TEMPLATES: readonly TemplateSeed[] = [
+  {
+    name: 'hello_world',
+    language: 'en_US',
+    category: 'UTILITY',
+    components: [
+      { type: 'HEADER', format: 'TEXT', text: 'Hello World' },
+      { type: 'BODY', text: 'Welcome, and congratulations! This message shows that you can send a template.' },
+      { type: 'FOOTER', text: 'Parley Demo' },
+    ],
+  },
+  {
+    name: 'order_shipped',
+    language: 'en_US',
+    category: 'UTILITY',
+    components: [
+      { type: 'BODY', text: 'Hi {{1}}, your order {{2}} is on its way.', example: { body_text: [['Ana', '4711']] } },
+      {
+        type: 'BUTTONS',
+        buttons: [{ type: 'URL', text: 'Track it', url: 'https://example.com/track/{{1}}', example: ['4711'] }],
+      },
+    ],
+  },
+  {
+    name: 'login_code',
+    language: 'en',
+    category: 'AUTHENTICATION',
+    components: [
+      {
+        type: 'BODY',
+        text: '*{{1}}* is your verification code.',
+        add_security_recommendation: true,
+        example: { body_text: [['123456']] },
+      },
+      { type: 'FOOTER', code_expiration_minutes: 10 },
+      {
+        type: 'BUTTONS',
+        buttons: [
+          {
+            type: 'URL',
+            text: 'Copy code',
+            url: 'https://www.whatsapp.com/otp/code/?otp_type=COPY_CODE&code=otp{{1}}',
+            example: ['123456'],
+          },
+        ],
+      },
+    ],
+  },
+];
+
+const SOURCES = ['Web form', 'Shop', 'Trade fair', 'Referral'];
+const STATUSES = [
+  { name: 'New', color: '#2F80ED' },
+  { name: 'In talks', color: '#F2994A' },
+  { name: 'Won', color: '#27AE60' },
+  { name: 'Lost', color: '#828282' },
+];
+const GROUPS = ['Newsletter', 'VIP', 'Beta testers'];
+const STAFF = [
+  { name: 'Ines Ferreira', email: 'ines@example.com' },
+  { name: 'Tom Becker', email: 'tom@example.com' },
+];
+const FIRST_NAMES = [
+  'Ana',
+  'Bilal',
+  'Chen',
+  'Diego',
+  'Eva',
+  'Farah',
+  'Goran',
+  'Hana',
+  'Igor',
+  'Jana',
+  'Kofi',
+  'Lucía',
+  'Mei',
+  'Nadia',
+  'Omar',
+  'Priya',
+  'Quentin',
+  'Rosa',
+  'Sven',
+  'Thandi',
+  'Uma',
+  'Vera',
+  'Wanjiru',
+  'Ximena',
+  'Yusuf',
+  'Zoë',
+];
+const LAST_NAMES = [
+  'Almeida',
+  'Bianchi',
+  'Costa',
+  'Dubois',
+  'Eriksson',
+  'Fischer',
+  'García',
+  'Haddad',
+  'Ivanova',
+  'Jensen',
+  'Kimura',
+  'Lopes',
+  'Müller',
+  'Nguyen',
+  'Okafor',
+  'Petrov',
+  'Rossi',
+  'Silva',
+  'Tanaka',
+  'Weber',
+];
+/** ISO 3166-1 numeric: countries of all parts of the world. */
+const COUNTRIES = [
+  840, 76, 484, 32, 276, 250, 724, 380, 826, 528, 56, 752, 578, 208, 246, 616, 203, 40, 756, 620, 372, 300, 642, 348,
+  804, 792, 376, 784, 682, 818, 504, 566, 288, 404, 710, 356, 586, 50, 144, 392, 410, 458, 360, 764, 704, 608, 702, 344,
+  36, 554, 124, 170, 604, 152, 858, 188, 591, 214, 862, 218,
+];
+
+export interface DemoAccess {
+  readonly token: string;
+  /** Contacts who will write in, so that their service windows are open. */
+  readonly writers: readonly { readonly phone: string; readonly name: string }[];
+}
+
+interface Needs {
+  readonly db: Database;
+  readonly network: Network;
+  readonly secrets: SecretBox;
+}
+
+/** Makes the demo tenant with everything in it, at the first start only. @returns what to print; undefined when it was there already */
+export async function seedDemo(needs: Needs, nowMs: number): Promise<DemoAccess | undefined> {
+  const { db } = needs;
+  if (await findTenant(db.write, DEMO_TENANT)) return undefined;
+  const { tenantId, writers } = await db.transaction(async trx => {
+    const tenant = await createTenant(trx, {
+      slug: DEMO_TENANT,
+      name: 'Demo',
+      plan: 'unlimited',
+      windowPolicy: 'network',
+    });
+    return { tenantId: tenant.tenant_id, writers: await fill(trx, tenant.tenant_id) };
+  });
+  await connectChannel({ ...needs, clock: systemClock }, tenantId, {
+    ...DEMO_NETWORK.number,
+    name: 'Demo number',
+    appSecret: DEMO_NETWORK.appSecret,
+    verifyToken: DEMO_NETWORK.verifyToken,
+    isSandbox: true,
+  });
+  return { token: await newDemoToken(db.write, tenantId, nowMs), writers };
+}
+
+export async function newDemoToken(db: Db, tenantId: number, nowMs: number): Promise<string> {
+  const grant = { scopes: new Set<string>(SCOPES), callsPerMinute: CALLS_PER_MINUTE, expiresAtMs: undefined };
+  const { token } = await createToken(
+    db,
+    tenantId,
+    { name: 'Demo', scopes: ['*'], callsPerMinute: CALLS_PER_MINUTE, expiresAt: undefined },
+    grant,
+    nowMs,
+  );
+  return token;
+}
+
+async function fill(trx: Db, tenantId: number): Promise<DemoAccess['writers']> {
+  const sources = await insertLabels(
+    trx,
+    tenantId,
+    'source',
+    SOURCES.map(name => ({ name })),
+  );
+  const statuses = await insertLabels(trx, tenantId, 'status', STATUSES);
+  const groups = await insertLabels(
+    trx,
+    tenantId,
+    'group',
+    GROUPS.map(name => ({ name })),
+  );
+  const staff = await insertStaff(trx, tenantId);
+  await updateTenant(trx, tenantId, { defaultSourceId: sources[0]?.id, defaultStatusId: statuses[0]?.id });
+  const pick = <T>(items: readonly T[], index: number): T | undefined => items[index % items.length];
+  const people = demoPeople();
+  const contacts = await insertContacts(
+    trx,
+    tenantId,
+    people.map((fields, index) => ({
+      ...newContact({ defaultSourceId: null, defaultStatusId: null }, fields, {}),
+      source_id: pick(sources, index)?.id ?? null,
+      status_id: pick(statuses, index * 7)?.id ?? null,
+      assigned_id: index % 3 === 0 ? (pick(staff, index) ?? null) : null,
+    })),
+  );
+  for (const [index, contact] of contacts.entries()) {
+    const chosen = groups.filter((_, group) => (index + group) % 4 === 0).map(group => group.id);
+    if (chosen.length > 0) await setGroups(trx, tenantId, contact.id, chosen);
+  }
+  return contacts
+    .slice(0, 3)
+    .flatMap(({ phone, firstname, lastname }) => (phone === null ? [] : [{ phone, name: `${firstname} ${lastname}` }]));
+}
+
+async function insertStaff(trx: Db, tenantId: number): Promise<number[]> {
+  const { rows } = await sql<{ id: number }>`
+    insert into staff (tenant_id, name, email)
+    select ${tenantId}::bigint, name, email from jsonb_to_recordset(${JSON.stringify(STAFF)}::jsonb) as s (name text, email text) returning id`.execute(
+    trx,
+  );
+  return rows.map(row => row.id);
+}
+
+/** Example mobile numbers by country, from the phone library's own test data; the last digits vary. */
+function demoPeople() {
+  const people = [];
+  for (const [place, id] of COUNTRIES.entries()) {
+    const country = countryOf(id);
+    const example = country && examples[country.alpha2 as CountryCode];
+    if (!country || !example) continue;
+    for (let index = 0; index < CONTACTS_PER_COUNTRY; index += 1) {
+      const number = `+${getCountryCallingCode(country.alpha2 as CountryCode)}${example.slice(0, -2)}${String(10 + index * 13).slice(-2)}`;
+      const errors = new FieldErrorList();
+      const firstName = FIRST_NAMES[(place * 3 + index * 5) % FIRST_NAMES.length] ?? '';
+      const lastName = LAST_NAMES[(place * 7 + index * 3) % LAST_NAMES.length] ?? '';
+      const email = `${firstName}.${lastName}.${country.alpha2}${index}@example.com`
+        .toLowerCase()
+        .normalize('NFD')
+        .replace(/[^a-z0-9.@]/g, '');
+      const fields = parseContact(
+        { phone: number, firstName, lastName, email, countryId: id, type: index === 0 ? 'customer' : 'lead' },
+        errors,
+      );
+      if (errors.isEmpty) people.push(fields);
+    }
+  }
+  return people;
+}

@@ -1,0 +1,208 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { Command } from 'commander';
+import { pino } from 'pino';
+import type { Gateway } from '../app/serve.ts';
+import { type Config, loadConfig } from '../config.ts';
+import { createDatabase } from '../database/database.ts';
+import { openSecretBox } from '../database/deployment.ts';
+import { type Emulator, startEmulator } from '../emulator/emulator.ts';
+import { findTenant } from '../features/tenancy/tenants/store.ts';
+import { createTokenVerifier } from '../features/tenancy/tokens/verifier.ts';
+import { createCloudApiNetwork } from '../network/cloud-api/client.ts';
+import { systemClock } from '../platform/clock.ts';
+import { type EmbeddedPostgres, removeEmbeddedPostgres, startEmbeddedPostgres } from '../platform/embedded/postgres.ts';
+import { createLog, type Log } from '../platform/log.ts';
+import { parseRange } from '../platform/public-address.ts';
+import { UserError } from '../platform/user-error.ts';
+import { DEV_DIRECTORY, type DevFacts, factsPath, readFacts, secretKeyPath } from './database.ts';
+import { DEMO_NETWORK, DEMO_TEMPLATES, DEMO_TENANT, type DemoAccess, newDemoToken, seedDemo } from './demo.ts';
+import { migrateDatabase } from './migrate.ts';
+import { untilStopped } from './until-stopped.ts';
+
+const EMULATOR_PORT = 4010;
+/** A newcomer's receiver of webhooks runs on the same machine. */
+const LOOPBACK = ['127.0.0.0/8', '::1/128'].map(parseRange).filter(range => range !== undefined);
+
+export function devCommand(): Command {
+  return new Command('dev')
+    .description('start a development gateway with an embedded PostgreSQL, an emulated network and a demo tenant')
+    .option('--reset', 'delete all data of earlier starts first', false)
+    .addHelpText(
+      'after',
+      '\nData, logs and dev.json (addresses, token) are kept in .parley/. PORT and HOST set the address to listen on; DATABASE_URL uses your own PostgreSQL.',
+    )
+    .action(async ({ reset }: { reset: boolean }) => {
+      const directory = resolve(DEV_DIRECTORY);
+      const config = loadConfig();
+      const development = new Development(directory, config);
+      await untilStopped(config, async () => {
+        if (reset) await development.reset();
+        await development.start();
+        return () => development.stop();
+      });
+    });
+}
+
+/** All parts of a development gateway, started in order and stopped in the other. */
+class Development {
+  readonly #directory: string;
+  readonly #config: Config;
+  readonly #log: Log;
+  #postgres: EmbeddedPostgres | undefined;
+  #emulator: Emulator | undefined;
+  #gateway: Gateway | undefined;
+
+  constructor(directory: string, config: Config) {
+    this.#directory = directory;
+    this.#config = config;
+    this.#log = createLog(
+      config.logLevel,
+      pino.destination({ dest: join(directory, 'parley.log'), mkdir: true, sync: false }),
+    );
+  }
+
+  async reset(): Promise<void> {
+    say('Forgetting the data of earlier starts …');
+    await removeEmbeddedPostgres(this.#directory, { log: this.#log });
+    for (const file of [factsPath(this.#directory), this.#journal]) await rm(file, { force: true });
+  }
+
+  get #journal(): string {
+    return join(this.#directory, 'emulator.jsonl');
+  }
+
+  async start(): Promise<void> {
+    try {
+      await mkdir(this.#directory, { recursive: true, mode: 0o700 });
+      const secretKey = await this.#secretKey();
+      const databaseUrl = await this.#database();
+      const applied = await migrateDatabase(databaseUrl, this.#config);
+      if (applied.length > 0) say(`Applied ${applied.length} migrations.`);
+      this.#emulator = await this.#startEmulator();
+      const seeded = await this.#seed(databaseUrl, secretKey, this.#emulator.url);
+      // Only where nobody else can open the page is the token put into it.
+      const graphiql = { token: isLoopback(this.#config.host) ? seeded.token : undefined };
+      const network = { ...this.#config.network, baseUrl: this.#emulator.url };
+      const allowedRanges = [...this.#config.webhooks.allowedRanges, ...LOOPBACK];
+      const webhooks = { ...this.#config.webhooks, allowHttp: true, allowedRanges };
+      const config = { ...this.#config, databaseUrl, secretKey, network, graphiql, webhooks };
+      const [{ schema }, { serve }] = await Promise.all([import('../app/schema.ts'), import('../app/serve.ts')]);
+      this.#gateway = await serve({ config, schema, role: 'all', log: this.#log });
+      const facts = this.#facts(this.#gateway.server.url, this.#emulator.url, databaseUrl, seeded.token);
+      this.#emulator.setWebhookUrl(`${facts.baseUrl}/network/cloud-api/webhook`);
+      for (const { phone, name } of seeded.writers)
+        this.#emulator.inbound({ from: phone, text: 'Hi! Is this still available?', profileName: name });
+      await writeFile(factsPath(this.#directory), `${JSON.stringify(facts, null, 2)}\n`, { mode: 0o600 });
+      say(banner(facts));
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.#gateway?.stop();
+    await this.#emulator?.stop();
+    await this.#postgres?.stop();
+    this.#log.flush();
+  }
+
+  async #secretKey(): Promise<Uint8Array> {
+    if (this.#config.secretKey) return this.#config.secretKey;
+    const path = secretKeyPath(this.#directory);
+    const kept = await readFile(path).catch(() => undefined);
+    if (kept?.length === 32) return new Uint8Array(kept);
+    const fresh = randomBytes(32);
+    await writeFile(path, fresh, { mode: 0o600 });
+    return new Uint8Array(fresh);
+  }
+
+  async #database(): Promise<string> {
+    if (this.#config.databaseUrl !== undefined) return this.#config.databaseUrl;
+    say('Starting PostgreSQL …');
+    this.#postgres = await startEmbeddedPostgres({ directory: this.#directory, durable: true, log: this.#log });
+    return this.#postgres.url;
+  }
+
+  async #startEmulator(): Promise<Emulator> {
+    const options = {
+      appSecret: DEMO_NETWORK.appSecret,
+      verifyToken: DEMO_NETWORK.verifyToken,
+      numbers: [DEMO_NETWORK.number],
+      templates: DEMO_TEMPLATES,
+      journal: this.#journal,
+      log: this.#log,
+    };
+    if (this.#config.emulatorPort !== undefined) return startEmulator({ ...options, port: this.#config.emulatorPort });
+    // Nobody asked for this port: where it is taken, any other will do.
+    return startEmulator({ ...options, port: EMULATOR_PORT }).catch(error => {
+      if (error instanceof UserError) return startEmulator({ ...options, port: 0 });
+      throw error;
+    });
+  }
+
+  /** The demo tenant, made at the first start; afterwards its token of the last start, while that still holds. */
+  async #seed(databaseUrl: string, secretKey: Uint8Array, emulatorUrl: string): Promise<DemoAccess> {
+    const db = createDatabase({ url: databaseUrl, poolSize: 2, readers: 1, log: this.#log });
+    const network = createCloudApiNetwork({
+      baseUrl: emulatorUrl,
+      version: this.#config.network.version,
+      log: this.#log,
+    });
+    try {
+      const secrets = await openSecretBox(db, { current: secretKey, previous: this.#config.previousSecretKey });
+      const seeded = await seedDemo({ db, network, secrets }, systemClock.now());
+      if (seeded) return seeded;
+      const known = (await readFacts(this.#directory).catch(() => undefined))?.token;
+      if (known !== undefined && (await createTokenVerifier(db, systemClock, this.#log).verify(known)))
+        return { token: known, writers: [] };
+      const tenant = await findTenant(db.write, DEMO_TENANT);
+      if (!tenant)
+        throw new UserError(
+          `The tenant ${DEMO_TENANT} does not exist any more. Start with --reset to create it again.`,
+        );
+      return { token: await newDemoToken(db.write, tenant.tenant_id, systemClock.now()), writers: [] };
+    } finally {
+      await network.close();
+      await db.close();
+    }
+  }
+
+  #facts(serverUrl: string, emulatorUrl: string, databaseUrl: string, token: string): DevFacts {
+    const baseUrl = serverUrl.replace('//0.0.0.0:', '//localhost:').replace('//[::]:', '//localhost:');
+    return {
+      baseUrl,
+      graphqlUrl: `${baseUrl}/graphql`,
+      restV2Url: `${baseUrl}/api/v2`,
+      restV1Url: `${baseUrl}/api/v1/${DEMO_TENANT}`,
+      emulatorUrl,
+      databaseUrl,
+      tenant: DEMO_TENANT,
+      token,
+      phoneNumberId: DEMO_NETWORK.number.phoneNumberId,
+      wabaId: DEMO_NETWORK.number.wabaId,
+      appSecret: DEMO_NETWORK.appSecret,
+      verifyToken: DEMO_NETWORK.verifyToken,
+    };
+  }
+}
+
+const isLoopback = (host: string): boolean => /^(127\.|localhost$|::1$)/.test(host);
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+const banner = (facts: DevFacts): string => `
+Parley is running. Stop it with Ctrl-C.
+
+  GraphiQL    ${facts.graphqlUrl}
+  REST v2     ${facts.restV2Url}
+  Emulator    ${facts.emulatorUrl}/_emulator/
+  Tenant      ${facts.tenant}
+  Token       ${facts.token}
+
+The same facts stand in ${factsPath(DEV_DIRECTORY)}, the log in ${join(DEV_DIRECTORY, 'parley.log')}.
+`;

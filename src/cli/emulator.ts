@@ -1,0 +1,50 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { loadConfig } from '../config.ts';
+import { startEmulator } from '../emulator/emulator.ts';
+import { createLog } from '../platform/log.ts';
+import { DEMO_NETWORK, DEMO_TEMPLATES } from './demo.ts';
+import { untilStopped } from './until-stopped.ts';
+
+function port(text: string): number {
+  const number = Number(text);
+  if (!Number.isInteger(number) || number < 0 || number > 65_535)
+    throw new InvalidArgumentError('Must be a port from 0 to 65535.');
+  return number;
+}
+
+interface Options {
+  readonly port: number;
+  readonly host: string;
+  readonly webhookUrl?: string;
+  readonly journal?: string;
+}
+
+export function emulatorCommand(): Command {
+  return new Command('emulator')
+    .description('run only the emulated network: a Cloud API server for gateways elsewhere (PARLEY_NETWORK_URL)')
+    .option('--port <port>', 'port to listen on', port, 4010)
+    .option('--host <host>', 'address to listen on', '127.0.0.1')
+    .option('--webhook-url <url>', 'URL to post webhooks to, such as http://127.0.0.1:4000/network/cloud-api/webhook')
+    .option('--journal <file>', 'persist the state in this file across restarts')
+    .action(async (options: Options) => {
+      const config = loadConfig();
+      await untilStopped(config, async () => {
+        const emulator = await startEmulator({
+          ...options,
+          appSecret: DEMO_NETWORK.appSecret,
+          verifyToken: DEMO_NETWORK.verifyToken,
+          numbers: [DEMO_NETWORK.number],
+          templates: DEMO_TEMPLATES,
+          log: createLog('warn'),
+        });
+        const { number, appSecret, verifyToken } = DEMO_NETWORK;
+        process.stdout.write(
+          `The emulated network is at ${emulator.url}, its controls at ${emulator.url}/_emulator/.\n`,
+        );
+        process.stdout.write(
+          `${JSON.stringify({ phoneNumberId: number.phoneNumberId, wabaId: number.wabaId, accessToken: number.accessToken, appSecret, verifyToken }, null, 2)}\n`,
+        );
+        return () => emulator.stop();
+      });
+    });
+}

@@ -1,0 +1,69 @@
+import { Command } from 'commander';
+import { loadConfig } from '../config.ts';
+import { BOTS } from '../features/bots/housekeeping.ts';
+import { botBacklog } from '../features/bots/reply/replies.sql.ts';
+import { INBOX, inboxBacklog } from '../features/inbox/webhooks.sql.ts';
+import { integrationBacklog } from '../features/integrations/orders/deliveries.sql.ts';
+import { INTEGRATIONS } from '../features/integrations/orders/delivery.ts';
+import { OUTBOX } from '../features/messages/dispatch/lane.ts';
+import { outboxBacklog } from '../features/messages/dispatch/outbox.sql.ts';
+import { TEMPLATE_SYNCS } from '../features/templates/sync/request-sync.ts';
+import { syncBacklog } from '../features/templates/sync/runs.sql.ts';
+import { WEBHOOKS } from '../features/webhooks/delivery/lane.ts';
+import { shardBacklog } from '../features/webhooks/delivery/queue.sql.ts';
+import { tenantOfLane } from '../lanes/lane.ts';
+import { endLease, type LaneOverview, listLanes } from '../lanes/store/overview.sql.ts';
+import { UserError } from '../platform/user-error.ts';
+import { changeDatabase, print, withDatabase } from './database.ts';
+
+const BACKLOGS = {
+  [OUTBOX]: outboxBacklog,
+  [INBOX]: inboxBacklog,
+  [INTEGRATIONS]: integrationBacklog,
+  [BOTS]: botBacklog,
+  [TEMPLATE_SYNCS]: syncBacklog,
+  [WEBHOOKS]: shardBacklog,
+};
+
+const shown = (lane: LaneOverview) => ({
+  ...lane,
+  oldest_seconds: lane.oldest_seconds === null ? null : Math.max(0, Math.round(lane.oldest_seconds)),
+});
+
+/** @param name such as `outbox:12:3` */
+async function release(name: string): Promise<void> {
+  const [queue = '', key = ''] = name.split(/:(.*)/s);
+  if (!Object.hasOwn(BACKLOGS, queue) || key === '')
+    throw new UserError(
+      `"${name}" is not the name of a lane. Use <queue>:<key> as \`parley lanes\` shows it; queues are ${Object.keys(BACKLOGS).join(', ')}.`,
+    );
+  const tenantId = tenantOfLane({ isOfTenants: queue !== WEBHOOKS }, key);
+  const released = Number.isSafeInteger(tenantId)
+    ? await changeDatabase(loadConfig(), db => endLease(db.write, { tenantId, queue, key }))
+    : undefined;
+  if (!released) throw new UserError(`There is no lane ${name}. See \`parley lanes\`.`);
+  process.stdout.write(
+    released.holder === null
+      ? `No process held ${name}. If it was resting, it goes on now.\n`
+      : `${released.holder} holds ${name} no longer. Another process may take it from ${released.free_at} on.\n`,
+  );
+}
+
+export function lanesCommand(): Command {
+  const command = new Command('lanes')
+    .description('list lanes that are held, have work or failed: holder, backlog, age of the oldest entry, last error')
+    .option('--json', 'print JSON', false)
+    .action(async ({ json }: { json: boolean }) => {
+      const lanes = await withDatabase(loadConfig(), db => listLanes(db.write, BACKLOGS));
+      print(lanes.map(shown), json);
+    });
+
+  command
+    .command('release <lane>')
+    .description(
+      'release a lane such as outbox:12:3 and end its back-off; another process takes it when the lease expires',
+    )
+    .action(release);
+
+  return command;
+}

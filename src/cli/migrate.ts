@@ -1,0 +1,75 @@
+import { Command } from 'commander';
+import { type Config, loadConfig } from '../config.ts';
+import { createDatabase, type Db } from '../database/database.ts';
+import { migrate, migrationStates, pendingMigrations } from '../database/migrations.ts';
+import { setRoleSettings } from '../database/session.ts';
+import { takeScopeFindings } from '../features/tenancy/tokens/tokens.sql.ts';
+import { createLog } from '../platform/log.ts';
+import { print, withDatabase } from './database.ts';
+
+/**
+ * Brings a database to this version.
+ * @param settings with PgBouncer the server is migrated directly, and its role gets what sessions need
+ * @returns the names of what was applied
+ */
+export async function migrateDatabase(
+  url: string,
+  { pgbouncer, database }: Partial<Pick<Config, 'pgbouncer' | 'database'>> = {},
+): Promise<string[]> {
+  const direct = pgbouncer?.directUrl ?? url;
+  const db = createDatabase({ url: direct, poolSize: 2, readers: 1, statementTimeoutMs: 0, log: createLog('silent') });
+  try {
+    const applied = await migrate(db.write);
+    if (pgbouncer && database) await setRoleSettings(db.write, database.statementTimeoutMs);
+    return applied;
+  } finally {
+    await db.close();
+  }
+}
+
+export function migrateCommand(): Command {
+  return new Command('migrate')
+    .description('migrate the database to this version; safe to run concurrently')
+    .option('--status', 'only list applied and pending migrations', false)
+    .action(async ({ status }: { status: boolean }) => {
+      const config = loadConfig();
+      await withDatabase(config, async (db, url) => {
+        if (status) {
+          const states = await migrationStates(db.read);
+          print(
+            states.map(({ name, appliedAt }) => ({ migration: name, applied: appliedAt?.toISOString() ?? 'missing' })),
+            false,
+          );
+          // Says so where a newer version has been here.
+          await pendingMigrations(db.read);
+          return;
+        }
+        const applied = await migrateDatabase(url, config);
+        process.stdout.write(
+          applied.length === 0 ? 'Nothing to do: the database is up to date.\n' : `Applied ${applied.join(', ')}.\n`,
+        );
+        await printScopeFindings(db.write);
+      });
+    });
+}
+
+/** What was made before the scopes of its creator were checked: shown once, by the first `migrate` after the upgrade. */
+async function printScopeFindings(db: Db): Promise<void> {
+  const findings = await takeScopeFindings(db);
+  if (findings.length === 0) return;
+  process.stdout.write(
+    '\nMade before the scopes of its creator were checked. All of it keeps working; to change it, a token now needs these scopes.\n' +
+      'Where tokens are named, they could have made it without holding them: look at these first. This list is shown once.\n\n',
+  );
+  print(
+    findings.map(({ tenant, kind, object_id: id, name, scopes, tokens }) => ({
+      tenant,
+      kind,
+      id,
+      name,
+      'needs scopes': scopes.join(' '),
+      'tokens without them': tokens.join(', '),
+    })),
+    false,
+  );
+}

@@ -1,0 +1,68 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { loadConfig } from '../config.ts';
+import { heldSince } from '../database/outbox-hold.sql.ts';
+import { readBacklog } from '../features/messages/dispatch/release.sql.ts';
+import { releaseOutbox } from '../features/messages/dispatch/release.ts';
+import { UserError } from '../platform/user-error.ts';
+import { changeDatabase, print, withDatabase } from './database.ts';
+
+const WORDS = `
+After \`parley restore-log\` the outbox is held: new sends are accepted and stay queued, nothing is handed to the network. What was
+queued in the backup may have been sent after the backup was made.`;
+
+export function outboxCommand(): Command {
+  return new Command('outbox')
+    .description('inspect waiting messages, and release them after a restore')
+    .addHelpText('after', WORDS)
+    .addCommand(statusCommand())
+    .addCommand(releaseCommand());
+}
+
+function statusCommand(): Command {
+  return new Command('status')
+    .description('show whether the outbox is held, and its waiting messages by tenant and channel')
+    .option('--json', 'print JSON', false)
+    .action(async ({ json }: { json: boolean }) => {
+      await withDatabase(loadConfig(), async db => {
+        const [since, backlog] = await Promise.all([heldSince(db.read), readBacklog(db.read)]);
+        if (json) {
+          process.stdout.write(`${JSON.stringify({ heldSince: since ?? null, backlog }, null, 2)}\n`);
+          return;
+        }
+        say(since === undefined ? 'The outbox is open.' : `The outbox is held since ${since}: nothing is sent.`);
+        print(backlog, false);
+      });
+    });
+}
+
+function releaseCommand(): Command {
+  return new Command('release')
+    .description('resume sending: all waiting messages, or only those queued since a time')
+    .option('--cancel-before <time>', 'cancel messages queued before this time, such as 2027-01-31T09:30:00Z', instant)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  parley outbox release                                      send all; what was sent after the backup was made is sent again
+  parley outbox release --cancel-before 2027-01-31T09:30:00Z cancel what the backup still had to send (with events), send the rest`,
+    )
+    .action(async ({ cancelBefore }: { cancelBefore?: Date }) => {
+      await changeDatabase(loadConfig(), async db => {
+        if ((await heldSince(db.read)) === undefined)
+          throw new UserError('The outbox is not held: there is nothing to release.');
+        const cancelled = await releaseOutbox(db, cancelBefore, done => say(`  ${done} cancelled`));
+        say(
+          `${cancelBefore ? `Cancelled ${cancelled} messages. ` : ''}The outbox is open: workers send within seconds.`,
+        );
+      });
+    });
+}
+
+function instant(text: string): Date {
+  const time = new Date(text);
+  if (!/^\d{4}-\d\d-\d\dT.*(Z|[+-]\d\d:?\d\d)$/.test(text) || Number.isNaN(time.getTime()))
+    throw new InvalidArgumentError('Must be a time with its zone, such as 2027-01-31T09:30:00Z.');
+  return time;
+}
+
+const say = (text: string): void => void process.stdout.write(`${text}\n`);

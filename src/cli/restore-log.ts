@@ -1,0 +1,42 @@
+import { Command } from 'commander';
+import { loadConfig } from '../config.ts';
+import type { Database } from '../database/database.ts';
+import { examineOrigin } from '../events/origin.ts';
+import { restoreLog } from '../events/restore.ts';
+import { renumberListening } from '../features/webhooks/endpoints/targets.sql.ts';
+import { UserError } from '../platform/user-error.ts';
+import { withDatabase } from './database.ts';
+
+export function restoreLogCommand(): Command {
+  return new Command('restore-log')
+    .description('adopt the event log of a restored or copied database, and hold its outbox')
+    .option('--force', 'run even if the database does not look restored', false)
+    .addHelpText(
+      'after',
+      `
+Stop all processes on the database first. Events are renumbered in one transaction (about a minute for a million); webhooks and bots go on
+where they were, subscribers start anew (CURSOR_EXPIRED). Messages that wait are held, because the database that this one was made
+from may have sent part of them: see \`parley outbox --help\`.`,
+    )
+    .action(async ({ force }: { force: boolean }) => {
+      const restore = async (db: Database): Promise<void> => {
+        const { reason } = await examineOrigin(db);
+        if (reason === undefined && !force)
+          throw new UserError(
+            'Nothing shows that this database was restored: nothing was done. If it was (a disk was rolled back while no process ran), use --force.',
+          );
+        say(`Restoring the event log${reason === undefined ? '' : `: ${reason}`}.`);
+        const count = await restoreLog(db, { renumberOthers: renumberListening, progress });
+        say(`Renumbered ${count} events. Cursors of subscribers are expired.`);
+        say('The outbox is held: nothing is sent until you decide. Next: `parley outbox status`.');
+      };
+      // Counting a long log takes longer than a statement of the gateway may.
+      await withDatabase(loadConfig(), restore, { statementTimeoutMs: 0 });
+    });
+}
+
+function progress(done: number, total: number): void {
+  if (done > 0) say(`  ${done} of about ${total} events`);
+}
+
+const say = (text: string): void => void process.stdout.write(`${text}\n`);

@@ -1,0 +1,41 @@
+import { Command } from 'commander';
+import { loadConfig } from '../config.ts';
+import { countSealed, reseal } from '../database/reseal.ts';
+import { UserError } from '../platform/user-error.ts';
+import { changeDatabase, print, secretBoxOf, withDatabase } from './database.ts';
+
+export function rotateSecretsCommand(): Command {
+  return new Command('rotate-secrets')
+    .description('encrypt all secrets of the database with PARLEY_SECRET_KEY, after the key was changed')
+    .option('--status', 'only count secrets encrypted with another key', false)
+    .addHelpText(
+      'after',
+      `
+PARLEY_SECRET_KEY is the new key, PARLEY_PREVIOUS_SECRET_KEY the old one. Works in batches while the gateway runs; when it
+is stopped, start it again and it goes on. Afterwards every process needs the new key. Keep PARLEY_PREVIOUS_SECRET_KEY set
+for 24 hours more: idempotency keys and one-time passwords from before are compared under it. docs/operations.md has the steps.`,
+    )
+    .action(async ({ status }: { status: boolean }) => {
+      const config = loadConfig();
+      await (status ? withDatabase : changeDatabase)(config, async db => {
+        const box = await secretBoxOf(config, db);
+        const counts = await countSealed(db.write, box);
+        if (status) return print(counts, false);
+        const stale = new Map(counts.map(count => [count.column, count.stale]));
+        const resealed = await reseal(db.write, box, ({ column, done, unreadable }) =>
+          process.stdout.write(`${column}: ${done + unreadable} of ${stale.get(column) ?? 0}\n`),
+        );
+        const unreadable = resealed.filter(column => column.unreadable > 0);
+        if (unreadable.length > 0) throw new UserError(unreadableMessage(unreadable));
+        const done = resealed.reduce((sum, column) => sum + column.done, 0);
+        process.stdout.write(
+          done === 0
+            ? 'Nothing to do: every secret is sealed under PARLEY_SECRET_KEY.\n'
+            : `Sealed ${done} secrets under PARLEY_SECRET_KEY. PARLEY_PREVIOUS_SECRET_KEY may be removed in 24 hours.\n`,
+        );
+      });
+    });
+}
+
+const unreadableMessage = (columns: readonly { readonly column: string; readonly unreadable: number }[]): string =>
+  `Neither key opens these values:\n${columns.map(({ column, unreadable }) => `  ${column}: ${unreadable}`).join('\n')}\nSet the key that they were sealed under as PARLEY_PREVIOUS_SECRET_KEY and run this again. The old key stays valid until then.`;

@@ -1,0 +1,18 @@
+/** The arguments of a connection, as given by GraphQL. */
+export interface ListArgs {
+  readonly first?: number | null | undefined;
+  readonly after?: string | null | undefined;
+  readonly last?: number | null | undefined;
+  readonly before?: string | null | undefined;
+  readonly offset?: number | null | undefined;
+  readonly search?: string | null | undefined;
+  readonly filter?: Readonly<Record<string, unknown>> | null | undefined;
+  readonly orderBy?: readonly { readonly field: string; readonly direction: 'asc' | 'desc' }[] | null | undefined;
+}
+
+/** Limits of a page, for GraphQL and REST. */
+export const MAX_PAGE_SIZE = 100;
+export const DEFAULT_PAGE_SIZE = 20;
+
+/** A greater offset would read too many rows only to discard them; cursors have no such limit. */
+export const MAX_OFFSET = 1_000_000;

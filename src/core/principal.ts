@@ -1,0 +1,53 @@
+import { insufficientScope, unauthorized } from './errors.ts';
+import type { Feature } from './plan-features.ts';
+import type { Scope } from './scopes.ts';
+
+export interface Tenant {
+  readonly id: number;
+  readonly slug: string;
+  readonly name: string;
+  readonly planName: string;
+  /** Features of the plan; see `requireFeature`. */
+  readonly features: ReadonlySet<Feature>;
+  readonly callsPerMinute: number;
+  readonly windowPolicy: 'network' | 'refuse';
+  readonly defaultSourceId: number | null;
+  readonly defaultStatusId: number | null;
+}
+
+/** An authenticated caller: a token and its tenant. */
+export interface Principal {
+  readonly tenant: Tenant;
+  readonly tokenId: number;
+  readonly tokenName: string;
+  readonly scopes: ReadonlySet<string>;
+  readonly callsPerMinute: number;
+  /** Milliseconds since the epoch; undefined if the token does not expire. */
+  readonly expiresAtMs: number | undefined;
+}
+
+/** The caller of an operation; undefined if no token was presented. */
+export interface Caller {
+  readonly principal: Principal | undefined;
+}
+
+/** Returns the authenticated caller. Scopes are checked per field before; the check here narrows the type and is a safeguard. */
+export function callerOf(context: Caller): Principal {
+  if (!context.principal) throw unauthorized();
+  return context.principal;
+}
+
+/** The tenant that every statement of the operation is restricted to. */
+export const tenantOf = (context: Caller): number => callerOf(context).tenant.id;
+
+/**
+ * Requires scopes that depend on the input and therefore are not declared on a field.
+ * @throws INSUFFICIENT_SCOPE
+ */
+export function requireScopes({ scopes }: Pick<Principal, 'scopes'>, required: readonly Scope[]): void {
+  if (!required.every(scope => scopes.has(scope))) throw insufficientScope(required, scopes);
+}
+
+/** Like `requireScopes`, for one scope. */
+export const requireScope = (principal: Pick<Principal, 'scopes'>, scope: Scope): void =>
+  requireScopes(principal, [scope]);

@@ -1,0 +1,71 @@
+/** All scopes of tokens: `resource:action`. */
+export const SCOPES = [
+  'account:read',
+  'bots:read',
+  'bots:write',
+  'channels:read',
+  'channels:write',
+  'contacts:delete',
+  'contacts:read',
+  'contacts:write',
+  'events:read',
+  'groups:delete',
+  'groups:read',
+  'groups:write',
+  'integrations:read',
+  'integrations:write',
+  'messages:read',
+  'messages:send',
+  'sources:delete',
+  'sources:read',
+  'sources:write',
+  'statuses:delete',
+  'statuses:read',
+  'statuses:write',
+  'templates:read',
+  'templates:sync',
+  'templates:write',
+  'tokens:read',
+  'tokens:write',
+  'webhooks:read',
+  'webhooks:write',
+] as const;
+
+export type Scope = (typeof SCOPES)[number];
+
+const KNOWN: ReadonlySet<string> = new Set(SCOPES);
+export const isScope = (text: string): text is Scope => KNOWN.has(text);
+
+/** Scope names of version 1 clients (`contacts.create`), accepted as aliases when a token is created. */
+const DOTTED_ACTIONS: Readonly<Record<string, string>> = {
+  create: 'write',
+  update: 'write',
+  store: 'write',
+  list: 'read',
+  view: 'read',
+  show: 'read',
+};
+
+/**
+ * Parses scopes in any accepted spelling: `contacts:read`, `contacts.create`, `contacts:*`, `*`.
+ * @returns the canonical scopes, sorted, and the names that are not scopes
+ */
+export function parseScopes(words: readonly string[]): { scopes: Scope[]; unknown: string[] } {
+  const scopes = new Set<Scope>();
+  const unknown: string[] = [];
+  for (const word of words.map(text => text.trim()).filter(Boolean)) {
+    const matches = expand(word);
+    if (matches.length === 0) unknown.push(word);
+    for (const scope of matches) scopes.add(scope);
+  }
+  return { scopes: [...scopes].sort(), unknown };
+}
+
+function expand(word: string): Scope[] {
+  if (word === '*') return [...SCOPES];
+  const [resource = '', action = '', ...rest] = word.split(/[:.]/);
+  if (rest.length > 0) return [];
+  if (action === '*') return SCOPES.filter(scope => scope.startsWith(`${resource}:`));
+  const canonical = word.includes('.') ? `${resource}:${DOTTED_ACTIONS[action] ?? action}` : word;
+  return isScope(canonical) ? [canonical] : [];
+}

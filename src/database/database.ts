@@ -1,0 +1,173 @@
+import { Kysely, PostgresAdapter, PostgresDialect, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
+import pg from 'pg';
+import type { Log } from '../platform/log.ts';
+import { createReaders } from './readers.ts';
+import { NamedClient, type NamedClientConfig, type StatementObserver } from './statements.ts';
+import type { DB } from './tables.generated.ts';
+
+/** Row types of all tables, read from a migrated database: `npm run codegen`. */
+export type Schema = DB;
+
+/** Anything a statement can run on: the readers, the pool or a transaction. */
+export type Db = Kysely<Schema>;
+
+export interface Database {
+  /** Short reads over a few shared, pipelined connections. No transactions, no session state. */
+  readonly read: Db;
+  /** Writes and transactions over a pool. */
+  readonly write: Db;
+  /** Connections for leases: renewals must not wait behind the work that they protect. */
+  readonly leases: Db;
+  /** Runs `work` in one transaction (read committed). */
+  transaction<T>(work: (trx: Db) => Promise<T>): Promise<T>;
+  /** Opens a dedicated connection, for LISTEN and the like; the caller ends it. */
+  connect(): Promise<pg.Client>;
+  close(): Promise<void>;
+}
+
+export interface DatabaseOptions {
+  readonly url: string;
+  /** The URL leads to PgBouncer in transaction mode. Statements that need a session use `directUrl`. */
+  readonly pgbouncer?: { readonly directUrl: string } | undefined;
+  /** Maximum number of connections for writes and transactions. */
+  readonly poolSize: number;
+  /** Maximum number of connections for reads. */
+  readonly readers: number;
+  /** Connections for leases, default 2; opened when lanes are drained. */
+  readonly leaseConnections?: number;
+  /** Timeout for opening a connection, or for a free one of the pool. */
+  readonly connectTimeoutMs?: number;
+  /** Timeout of a statement, and of an idle transaction; 0 (for migrations): none. */
+  readonly statementTimeoutMs?: number;
+  /** Idle connections are closed after this. */
+  readonly idleMs?: number;
+  readonly log: Log;
+  /** Called with the text of every statement; tests count statements and check the tenant predicate. */
+  readonly onStatement?: StatementObserver;
+}
+
+const STATEMENT_TIMEOUT_MS = 15_000;
+const CONNECT_TIMEOUT_MS = 5_000;
+const IDLE_MS = 30_000;
+/** A live server ends a statement at its timeout; after this multiple of it without data, the connection counts as dead. */
+const SILENCE_FACTOR = 4 / 3;
+/** TCP keep-alive delay, so that a connection whose peer is gone does not stay in the pool. */
+const KEEP_ALIVE_MS = 10_000;
+
+/**
+ * Statements on leases use indexes whatever the statistics say: queues fill faster than statistics follow. Their timeout is below
+ * the shortest usual lease, so that a hanging renewal is retried in time.
+ */
+const LEASES = {
+  options: [
+    ...['TimeZone=UTC', 'jit=off', 'plan_cache_mode=force_generic_plan'],
+    ...['enable_seqscan=off', 'enable_hashjoin=off', 'enable_mergejoin=off'],
+  ]
+    .map(setting => `-c ${setting}`)
+    .join(' '),
+  statement_timeout: 5_000,
+  silenceLimitMs: 6_000,
+};
+
+/**
+ * int8 comes as a number (ids stay below 2^53), timestamps as ISO 8601 text: rows then have the same shape whether they
+ * come from a table, from JSON built by the database, or from an event's payload, and no Date is made only to be printed.
+ */
+export const typeParsers: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') => {
+    if (format !== 'binary') {
+      if (oid === pg.types.builtins.INT8) return Number;
+      if (oid === pg.types.builtins.TIMESTAMPTZ) return isoTimestamp;
+    }
+    return format === 'binary' ? pg.types.getTypeParser(oid, 'binary') : pg.types.getTypeParser(oid, 'text');
+  }) as typeof pg.types.getTypeParser,
+};
+
+/**
+ * `2026-11-21 07:58:39.12+00`, or with `T` and `+00:00` as JSON of the database has it, → `2026-11-21T07:58:39.120Z`;
+ * sessions run in UTC. Infinity and the like stay as they are.
+ */
+export function isoTimestamp(text: string): string {
+  const zone = text.endsWith('+00:00') ? 6 : text.endsWith('+00') ? 3 : 0;
+  if (zone === 0 || text[4] !== '-') return text;
+  const instant = text.slice(0, -zone);
+  // Our columns have milliseconds, so that nine in ten need no padding.
+  const milliseconds =
+    instant.length === 23 ? instant : `${instant.slice(0, 19)}.${instant.slice(20, 23).padEnd(3, '0')}`;
+  return milliseconds[10] === 'T' ? `${milliseconds}Z` : `${milliseconds.slice(0, 10)}T${milliseconds.slice(11)}Z`;
+}
+
+export function createDatabase(options: DatabaseOptions): Database {
+  const {
+    connectTimeoutMs = CONNECT_TIMEOUT_MS,
+    statementTimeoutMs = STATEMENT_TIMEOUT_MS,
+    idleMs = IDLE_MS,
+    log,
+  } = options;
+  const shared = {
+    application_name: 'parley',
+    types: typeParsers,
+    connectionTimeoutMillis: connectTimeoutMs,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+    silenceLimitMs: statementTimeoutMs * SILENCE_FACTOR,
+    onStatement: options.onStatement,
+  };
+  /** Connections that are sessions of the server. */
+  const direct = {
+    ...shared,
+    connectionString: options.pgbouncer?.directUrl ?? options.url,
+    statement_timeout: statementTimeoutMs,
+    idle_in_transaction_session_timeout: statementTimeoutMs,
+    // TimeZone: timestamps are printed in UTC. jit: compiling costs more than our short statements run. Isolation: the horizon
+    // of the event log holds for READ COMMITTED writers alone, whatever the server's default is. Behind PgBouncer the role
+    // has the same: database/session.ts.
+    options: String.raw`-c TimeZone=UTC -c jit=off -c default_transaction_isolation=read\ committed`,
+  } satisfies NamedClientConfig;
+  // PgBouncer refuses start-up parameters that it does not know, and before version 1.21 it knows no prepared statements.
+  const config = options.pgbouncer
+    ? ({ ...shared, connectionString: options.url, prepare: false } satisfies NamedClientConfig)
+    : direct;
+
+  // pg passes the pool's configuration to the client it is given; its types know only a client without arguments.
+  const Client = NamedClient as unknown as new () => pg.ClientBase;
+  const createPool = (settings: pg.PoolConfig): pg.Pool => {
+    const pool = new pg.Pool({ Client, idleTimeoutMillis: idleMs, ...settings });
+    pool.on('error', error => log.warn({ err: error }, 'an idle database connection broke'));
+    // The pool listens to idle connections only. One that breaks while it is in use would end the process.
+    pool.on('connect', client => client.on('error', () => undefined));
+    return pool;
+  };
+  const pool = createPool({ ...config, max: options.poolSize });
+  // Their planner settings need sessions.
+  const leasePool = createPool({ ...direct, ...LEASES, max: options.leaseConnections ?? 2 });
+  const readers = createReaders(config, { size: options.readers, idleMs, log });
+  const write = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
+  const leases = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: leasePool }) });
+  const read = new Kysely<Schema>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => readers,
+      createIntrospector: db => new PostgresIntrospector(db),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+  });
+
+  return {
+    read,
+    write,
+    leases,
+    transaction: work => write.transaction().execute(work),
+    async connect() {
+      const client = new pg.Client(direct);
+      // Added before connecting: a server that shuts down may report that together with readiness. Without a listener that error
+      // would end the process. Users of the connection add their own.
+      client.on('error', () => undefined);
+      await client.connect();
+      return client;
+    },
+    async close() {
+      await Promise.all([write.destroy(), leases.destroy(), read.destroy()]);
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import { randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
+import {
+  createSecretBox,
+  fingerprintOf,
+  type SecretBox,
+  type SecretKeys,
+  UnknownKeyError,
+} from '../platform/crypto.ts';
+import { UserError } from '../platform/user-error.ts';
+import type { Database, Db } from './database.ts';
+import { SEALED_COLUMNS } from './reseal.ts';
+
+const LASTING_KEY_BYTES = 32;
+
+/**
+ * Checks the secret keys against the database and returns the box that seals and opens under them. The database has a key
+ * of its own, for lasting MACs, sealed under PARLEY_SECRET_KEY: a process that cannot open it has the wrong key. A database
+ * without one (a new one, or from before this check) gets it when everything that is sealed in it can be opened.
+ *
+ * @throws UserError that names the variable to set and the fingerprint of the key that is needed
+ */
+export async function openSecretBox({ write }: Pick<Database, 'write'>, keys: SecretKeys): Promise<SecretBox> {
+  const box = createSecretBox(keys);
+  const open = (sealed: Uint8Array): string => {
+    try {
+      return box.open(sealed);
+    } catch (error) {
+      throw wrongKey(keys, error);
+    }
+  };
+  let sealed = await readDigestKey(write);
+  if (!sealed) {
+    for (const { table, columns } of SEALED_COLUMNS)
+      for (const column of columns) (await readSamples(write, table, column)).map(open);
+    await insertDigestKey(write, box.seal(randomBytes(LASTING_KEY_BYTES).toString('base64')));
+    sealed = await readDigestKey(write);
+  }
+  if (!sealed) throw new UserError('The table deployment is empty. Run `parley migrate` on the database of Parley.');
+  return createSecretBox({ ...keys, lasting: Buffer.from(open(sealed), 'base64') });
+}
+
+function wrongKey({ current, previous }: SecretKeys, cause: unknown): UserError {
+  const needed = cause instanceof UnknownKeyError ? cause.fingerprint : undefined;
+  const given = [
+    `PARLEY_SECRET_KEY (fingerprint ${fingerprintOf(current)})`,
+    ...(previous ? [`PARLEY_PREVIOUS_SECRET_KEY (fingerprint ${fingerprintOf(previous)})`] : []),
+  ];
+  return new UserError(
+    `${given.join(' and ')} cannot open the secrets of this database${needed === undefined ? '' : `, which are sealed under the key with the fingerprint ${needed}`}. Set the key that they were sealed under as PARLEY_SECRET_KEY; to change the key, set the old one as PARLEY_PREVIOUS_SECRET_KEY and run \`parley rotate-secrets\`.`,
+    { cause },
+  );
+}
+
+async function readDigestKey(db: Db): Promise<Buffer | null | undefined> {
+  const row = await db.selectFrom('deployment').select('digest_key_sealed').executeTakeFirst();
+  return row?.digest_key_sealed;
+}
+
+/** If two processes start together, the first one's key counts. */
+const insertDigestKey = (db: Db, sealed: Buffer): Promise<unknown> =>
+  db.updateTable('deployment').set({ digest_key_sealed: sealed }).where('digest_key_sealed', 'is', null).execute();
+
+async function readSamples(db: Db, table: string, column: string): Promise<Buffer[]> {
+  const { rows } = await sql<{ sealed: Buffer }>`
+    /* cross-tenant: the secret key is that of the whole database */
+    select ${sql.ref(column)} as sealed from ${sql.table(table)} where ${sql.ref(column)} is not null limit 3`.execute(
+    db,
+  );
+  return rows.map(row => row.sealed);
+}

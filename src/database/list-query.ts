@@ -1,0 +1,171 @@
+import { isUuid } from '../core/ids.ts';
+import { parseDateTime } from '../platform/date-time.ts';
+import { isStorable } from '../platform/text.ts';
+
+/**
+ * SQL of a list: filters, search, order, keyset pages. Column names come from a closed table in the code, values only as
+ * parameters. The text depends only on the shape of the request, so that it can be prepared.
+ */
+
+export type ColumnType = 'text' | 'bigint' | 'smallint' | 'timestamptz' | 'uuid' | 'boolean';
+export type Operator = 'eq' | 'ne' | 'gt' | 'gte' | 'lt' | 'lte' | 'like' | 'in' | 'notIn' | 'between' | 'isNull';
+
+export interface ListColumn {
+  /** An SQL expression over the list's table. */
+  readonly sql: string;
+  readonly type: ColumnType;
+  /** Set if the column is in another table: wraps the comparison of `sql` into a semi-join. */
+  readonly exists?: (predicate: string) => string;
+  /** Set for ids that may have been replaced by a merge: maps an id expression to the current id. `$1` is the tenant. */
+  readonly present?: (id: string) => string;
+}
+
+export interface FilterTerm {
+  readonly column: ListColumn;
+  readonly operator: Operator;
+  /** One value; an array for in, notIn and between (two); a boolean for isNull. */
+  readonly value: unknown;
+}
+
+export interface OrderTerm {
+  readonly column: ListColumn;
+  readonly descending: boolean;
+}
+
+/** Parameters of a statement, in the order of their `$n`. */
+export class Parameters {
+  readonly values: unknown[];
+
+  constructor(values: readonly unknown[] = []) {
+    this.values = [...values];
+  }
+
+  /** @returns the placeholder with a cast, so that PostgreSQL can use an index of exactly this type */
+  add(value: unknown, type: string): string {
+    this.values.push(value);
+    return `$${this.values.length}::${type}`;
+  }
+}
+
+const COMPARISON = { eq: '=', ne: '<>', gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
+
+function compare(parameters: Parameters, column: ListColumn, operator: Operator, value: unknown): string {
+  const { sql, type, present } = column;
+  const one = (placeholder: string) => (present ? `(select ${present(placeholder)})` : placeholder);
+  const list = (placeholder: string) =>
+    present ? `array(select ${present('r.id')} from unnest(${placeholder}) as r (id))` : placeholder;
+  switch (operator) {
+    case 'eq':
+    case 'ne':
+    case 'gt':
+    case 'gte':
+    case 'lt':
+    case 'lte':
+      return `${sql} ${COMPARISON[operator]} ${one(parameters.add(value, type))}`;
+    case 'like':
+      return `${sql} ilike ${parameters.add(likePattern(String(value)), 'text')}`;
+    case 'in':
+      return `${sql} = any(${list(parameters.add(value, `${type}[]`))})`;
+    case 'notIn':
+      return `${sql} <> all(${list(parameters.add(value, `${type}[]`))})`;
+    case 'between': {
+      const [low, high] = value as readonly unknown[];
+      return `${sql} between ${parameters.add(low, type)} and ${parameters.add(high, type)}`;
+    }
+    case 'isNull':
+      return value ? `${sql} is null` : `${sql} is not null`;
+  }
+}
+
+/** Converts a caller's pattern (`%` any text, `_` any character, nothing else is special); plain text matches anywhere. */
+const likePattern = (text: string): string =>
+  /[%_]/.test(text) ? text.replaceAll('\\', '\\\\') : `%${escapeLike(text)}%`;
+
+/** Escapes text for LIKE. */
+export const escapeLike = (text: string): string => text.replace(/[\\%_]/g, '\\$&');
+
+const NEGATIVE: Partial<Record<Operator, Operator>> = { ne: 'eq', notIn: 'in' };
+
+/** The predicate of one filter. Over a semi-join, negation means "no such row", not "a row that differs". */
+export function filterSql(parameters: Parameters, { column, operator, value }: FilterTerm): string {
+  if (!column.exists) {
+    const predicate = compare(parameters, column, operator, value);
+    // "Not equal" includes rows without a value, as users expect; plain SQL excludes them.
+    return operator === 'ne' || operator === 'notIn' ? `(${predicate} or ${column.sql} is null)` : predicate;
+  }
+  if (operator === 'isNull') return `${value ? 'not ' : ''}${column.exists('true')}`;
+  const positive = NEGATIVE[operator];
+  const predicate = compare(parameters, column, positive ?? operator, value);
+  return `${positive ? 'not ' : ''}${column.exists(predicate)}`;
+}
+
+/** `order by` of the terms, reversed for a page read from its end. */
+export function orderSql(terms: readonly OrderTerm[], reversed: boolean): string {
+  return terms.map(({ column, descending }) => `${column.sql} ${descending === reversed ? 'asc' : 'desc'}`).join(', ');
+}
+
+/**
+ * The keyset predicate: "sorts after these values". Terms of one direction are compared as a row, which an index supports
+ * directly; mixed directions need the long form, with the first column bounded so that an index still applies.
+ */
+export function keysetSql(
+  parameters: Parameters,
+  terms: readonly OrderTerm[],
+  values: readonly unknown[],
+  reversed: boolean,
+): string {
+  const placeholders = terms.map(({ column }, index) => parameters.add(values[index], column.type));
+  const operators = terms.map(({ descending }) => (descending === reversed ? '>' : '<'));
+  if (new Set(operators).size === 1) {
+    return `(${terms.map(({ column }) => column.sql).join(', ')}) ${operators[0]} (${placeholders.join(', ')})`;
+  }
+  const after = (index: number): string => {
+    const sql = terms[index]?.column.sql;
+    const strictly = `${sql} ${operators[index]} ${placeholders[index]}`;
+    return index === terms.length - 1
+      ? strictly
+      : `(${strictly} or (${sql} = ${placeholders[index]} and ${after(index + 1)}))`;
+  };
+  return `(${terms[0]?.column.sql} ${operators[0]}= ${placeholders[0]} and ${after(0)})`;
+}
+
+/**
+ * A cursor: the row's values in the order of the list, and that order. Opaque to clients and valid only for the same list in the
+ * same order.
+ */
+export const encodeCursor = (order: string, values: readonly unknown[]): string =>
+  Buffer.from(JSON.stringify([order, ...values])).toString('base64url');
+
+/** @returns undefined if the text is not a cursor of a list in this order with values valid for its columns */
+export function decodeCursor(cursor: string, order: string, types: readonly ColumnType[]): unknown[] | undefined {
+  try {
+    const parsed: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
+    if (!Array.isArray(parsed) || parsed[0] !== order || parsed.length !== types.length + 1) return undefined;
+    const values = parsed.slice(1);
+    return types.every((type, index) => isValueOf(type, values[index])) ? values : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a row can have this value: cursors are untrusted input and must not cause database errors. */
+function isValueOf(type: ColumnType, value: unknown): boolean {
+  switch (type) {
+    case 'bigint':
+      return Number.isSafeInteger(value);
+    case 'smallint':
+      return Number.isSafeInteger(value) && Math.abs(value as number) < 2 ** 15;
+    case 'text':
+      return typeof value === 'string' && isStorable(value);
+    case 'uuid':
+      return typeof value === 'string' && isUuid(value);
+    case 'boolean':
+      return typeof value === 'boolean';
+    case 'timestamptz':
+      return (
+        typeof value === 'string' &&
+        /^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/.test(value) &&
+        parseDateTime(value) !== undefined
+      );
+  }
+}

@@ -1,0 +1,59 @@
+import type pg from 'pg';
+import type { Log } from '../platform/log.ts';
+import type { Wire } from '../platform/signals.ts';
+
+const CHANNEL = 'parley';
+const RECONNECT_MS = 1_000;
+
+/** Signals over PostgreSQL's NOTIFY, on a dedicated connection. */
+export function postgresWire(connect: () => Promise<pg.Client>, log: Log): Wire {
+  let ends: Parameters<Wire['open']>[0] | undefined;
+  let client: pg.Client | undefined;
+  let reconnectTimer: NodeJS.Timeout | undefined;
+  let closed = false;
+
+  function reconnect(reason: unknown): void {
+    client = undefined;
+    if (closed || reconnectTimer) return;
+    log.warn({ err: reason }, 'the connection for signals broke; trying again');
+    reconnectTimer = setTimeout(() => {
+      reconnectTimer = undefined;
+      void listen();
+    }, RECONNECT_MS);
+  }
+
+  async function listen(): Promise<void> {
+    try {
+      const fresh = await connect();
+      fresh.on('error', reconnect);
+      fresh.on('notification', message => {
+        if (message.processId !== processIdOf(fresh)) ends?.heard(message.payload ?? '');
+      });
+      await fresh.query(`listen ${CHANNEL}`);
+      if (closed) await fresh.end();
+      else client = fresh;
+      ends?.ready();
+    } catch (error) {
+      reconnect(error);
+    }
+  }
+
+  return {
+    open(given) {
+      ends = given;
+      void listen();
+    },
+    isReady: () => client !== undefined,
+    async send(message) {
+      await client?.query('select pg_notify($1, $2)', [CHANNEL, message]).catch(reconnect);
+    },
+    async close() {
+      closed = true;
+      clearTimeout(reconnectTimer);
+      await client?.end();
+    },
+  };
+}
+
+/** pg has the backend's process id, but does not declare it in its types. */
+const processIdOf = (client: pg.Client): number | undefined => (client as { processID?: number }).processID;

@@ -1,0 +1,29 @@
+import { LRUCache } from 'lru-cache';
+import { isoTimestamp } from './database.ts';
+
+export type Values = readonly unknown[];
+export type Row = Record<string, unknown>;
+
+/** Clients choose the selected columns, so the number of shapes is unbounded; this bounds the cache. */
+const shapes = new LRUCache<string, (values: Values) => Row>({ max: 500 });
+
+/**
+ * Returns a function that converts an array of values, in the order of `columns`, to an object; times (`…_at`) become ISO 8601.
+ *
+ * The function is generated per column list: an object literal has its hidden class at once, whereas assigning dynamic keys costs
+ * a look-up each (50 contacts of 13 columns: 4 µs against 31).
+ */
+export function shapeOf(columns: readonly string[]): (values: Values) => Row {
+  const key = columns.join();
+  const known = shapes.get(key);
+  if (known) return known;
+  // Column names come from the code. This check keeps any other name from being compiled.
+  if (!columns.every(column => /^[a-z]\w*$/.test(column))) throw new Error(`A column has an odd name: ${key}`);
+  const property = (column: string, index: number): string =>
+    column.endsWith('_at') ? `${column}: v[${index}] === null ? null : time(v[${index}])` : `${column}: v[${index}]`;
+  const shape = new Function('time', `return v => ({ ${columns.map(property).join(', ')} })`)(isoTimestamp) as (
+    values: Values,
+  ) => Row;
+  shapes.set(key, shape);
+  return shape;
+}

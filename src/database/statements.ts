@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto';
+import type { Socket } from 'node:net';
+import { LRUCache } from 'lru-cache';
+import pg from 'pg';
+
+export type StatementObserver = (text: string) => void;
+
+/**
+ * Names of prepared statements, by text: the server parses and plans each text once per connection (33,000 against 16,000
+ * primary-key look-ups a second here). Most texts do not vary with the data (`= any($1)`, never `in (…)`), but those of lists
+ * vary with selection, filter and order, and a connection keeps prepared statements until it closes. Therefore a text is prepared
+ * at its second use, and at most MAX_PREPARED texts; a client that varies its queries endlessly gets unprepared ones.
+ */
+const names = new Map<string, string>();
+const seenOnce = new LRUCache<string, true>({ max: 1_000 });
+export const MAX_PREPARED = 1_000;
+
+/** @returns undefined if the text is not prepared */
+function preparedName(text: string): string | undefined {
+  const known = names.get(text);
+  if (known !== undefined || names.size >= MAX_PREPARED) return known;
+  if (!seenOnce.has(text)) {
+    seenOnce.set(text, true);
+    return undefined;
+  }
+  seenOnce.delete(text);
+  const name = `p${createHash('sha1').update(text).digest('base64url').slice(0, 20)}`;
+  names.set(text, name);
+  return name;
+}
+
+export interface NamedClientConfig extends pg.ClientConfig {
+  readonly onStatement?: StatementObserver | undefined;
+  /** The connection is destroyed if a response is outstanding and no data arrives for this long; 0: never. */
+  readonly silenceLimitMs: number;
+  /** Default true: statements are prepared under a name, which needs a session. */
+  readonly prepare?: boolean;
+}
+
+/** The socket is missing from pg's types. */
+type Internals = pg.ClientBase & { readonly connection: { readonly stream: Socket } };
+
+const CHECKS_PER_LIMIT = 10;
+
+/**
+ * Destroys a connection whose server became unreachable during a statement. TCP retransmits for a quarter of an hour before it
+ * gives up, and pg's `query_timeout` leaves the broken connection in the pool.
+ */
+class SilenceWatch {
+  readonly #client: Internals;
+  readonly #limitMs: number;
+  #isWaiting = false;
+  /** Set while a transaction has raised its statement timeout. */
+  #isUnlimited = false;
+  #lastDataMs = 0;
+
+  constructor(client: pg.ClientBase, limitMs: number) {
+    this.#client = client as Internals;
+    this.#limitMs = limitMs;
+    if (limitMs === 0) return;
+    client.once('connect', () => this.#watch());
+    // No statement is outstanding.
+    client.on('drain', () => {
+      this.#isWaiting = false;
+    });
+  }
+
+  /** Call before a statement is sent. */
+  start(statement: unknown): void {
+    if (!this.#isWaiting) this.#lastDataMs = performance.now();
+    this.#isWaiting = true;
+    if (typeof statement !== 'string') return;
+    if (statement.includes('statement_timeout')) this.#isUnlimited = true;
+    else if (this.#isUnlimited && /^(commit|rollback)$/i.test(statement)) this.#isUnlimited = false;
+  }
+
+  #watch(): void {
+    const { stream } = this.#client.connection;
+    stream.on('data', () => {
+      this.#lastDataMs = performance.now();
+    });
+    const timer = setInterval(() => {
+      if (!this.#isWaiting || this.#isUnlimited || performance.now() - this.#lastDataMs < this.#limitMs) return;
+      clearInterval(timer);
+      stream.destroy(Object.assign(new Error('The database has stopped answering.'), { code: 'ETIMEDOUT' }));
+    }, this.#limitMs / CHECKS_PER_LIMIT);
+    timer.unref();
+    stream.once('close', () => clearInterval(timer));
+  }
+}
+
+/** A connection that prepares parameterised statements under a name, and reports every text to the observer. */
+export class NamedClient extends pg.Client {
+  readonly #observe: StatementObserver | undefined;
+
+  constructor(config: NamedClientConfig) {
+    super(config);
+    this.#observe = config.onStatement;
+    const silence = new SilenceWatch(this, config.silenceLimitMs);
+    // pg overloads query() ten times over; kysely calls it as (text, values) and with a config object only.
+    const submit = super.query.bind(this) as (...args: unknown[]) => unknown;
+    const send = (...args: unknown[]): unknown => {
+      silence.start(args[0]);
+      return submit(...args);
+    };
+    const query = (first: unknown, values?: unknown, callback?: unknown): unknown => {
+      if (typeof first !== 'string') return send(first, values, callback);
+      this.#observe?.(first);
+      if (!Array.isArray(values) || values.length === 0) return send(first, values, callback);
+      const name = config.prepare === false ? undefined : preparedName(first);
+      return name === undefined ? send(first, values, callback) : send({ name, text: first, values }, callback);
+    };
+    this.query = query as typeof this.query;
+  }
+}

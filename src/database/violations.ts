@@ -1,0 +1,20 @@
+import pg from 'pg';
+
+/** PostgreSQL's constraint violations (appendix A, class 23). */
+const KINDS: Readonly<Record<string, 'unique' | 'foreign_key' | 'check'>> = {
+  '23505': 'unique',
+  '23503': 'foreign_key',
+  '23514': 'check',
+};
+
+/** Whether PostgreSQL aborted this transaction to resolve a deadlock; it may be retried. */
+export const isDeadlock = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === '40P01';
+
+/** Returns the violated constraint; undefined for any other error. */
+export function violationOf(
+  error: unknown,
+): { kind: 'unique' | 'foreign_key' | 'check'; constraint: string } | undefined {
+  if (!(error instanceof pg.DatabaseError) || !error.code || !error.constraint) return undefined;
+  const kind = KINDS[error.code];
+  return kind && { kind, constraint: error.constraint };
+}

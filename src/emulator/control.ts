@@ -1,0 +1,266 @@
+import { z } from 'zod';
+import { parseJson } from '../platform/json.ts';
+import { faultsPatch } from './faults.ts';
+import { personOf, receive } from './inbound.ts';
+import { inboundInput } from './inbound-input.ts';
+import type { EmulatorNumber } from './options.ts';
+import { json, type Reply, type Request } from './reply.ts';
+import { TEMPLATE_STATUSES } from './template-store.ts';
+import { setTemplateStatus } from './templates.ts';
+import type { Update } from './update.ts';
+import { verifyWebhook } from './verify-webhook.ts';
+import { windowKey } from './windows.ts';
+import type { World } from './world.ts';
+
+/** An invalid request of the control API; the message names the field. */
+class ControlError extends Error {
+  override readonly name = 'ControlError';
+}
+
+interface Route {
+  readonly about: string;
+  readonly handle: (world: World, request: Request) => Reply | Promise<Reply>;
+}
+
+const windowInput = z.strictObject({
+  phone: z.string().min(1),
+  open: z.boolean().optional(),
+  /** End of the window. Default with `open: true`: in 24 h. */
+  expiresAt: z.iso.datetime({ offset: true }).optional(),
+  phoneNumberId: z.string().optional(),
+});
+const webhookUrlInput = z.strictObject({
+  url: z.url({ protocol: /^https?$/ }).nullable(),
+  verify: z.boolean().optional(),
+});
+const templateInput = z.strictObject({
+  id: z.string().optional(),
+  name: z.string().optional(),
+  language: z.string().optional(),
+  status: z.enum(TEMPLATE_STATUSES),
+  reason: z.string().optional(),
+});
+/** Any webhook change, also of unknown fields. The number's `metadata` is added if absent, unless an entry is given. */
+const changeInput = z.strictObject({
+  field: z.string().min(1),
+  value: z.record(z.string(), z.unknown()),
+  phoneNumberId: z.string().optional(),
+  /** Id of the entry: a business account or portfolio. Default: the account of the number. */
+  entryId: z.string().optional(),
+});
+const numberInput = z.strictObject({
+  phoneNumberId: z.string().regex(/^\d+$/, 'must be digits'),
+  wabaId: z.string().regex(/^\d+$/, 'must be digits'),
+  displayPhoneNumber: z.string().regex(/^\+[\d ()-]+$/, 'must be a number with its plus'),
+  verifiedName: z.string().min(1),
+  accessToken: z.string().min(1),
+  messagesPerSecond: z.number().positive().optional(),
+  portfolioId: z.string().regex(/^\d+$/, 'must be digits').optional(),
+});
+
+/** The control API for persons and tests. It has no authentication; never expose it. */
+const ROUTES: Readonly<Record<string, Route>> = {
+  'GET ': {
+    about: 'this list',
+    handle: () =>
+      json(200, {
+        routes: Object.fromEntries(
+          Object.entries(ROUTES).map(([key, { about }]) => [key.replace(' ', ' /_emulator/'), about]),
+        ),
+      }),
+  },
+  'POST inbound': {
+    about: 'a person writes: { from, text, profileName } or another type; answers { wamid }',
+    handle: postInbound,
+  },
+  'POST changes': {
+    about:
+      '{ field, value, phoneNumberId?, entryId? }: tells any change by webhook, such as calls, history or account_update',
+    handle: postChange,
+  },
+  'GET inbound': {
+    about: 'what people wrote, and whether it was marked as read',
+    handle: world =>
+      json(200, {
+        messages: [...world.received].map(([wamid, m]) => ({ wamid, ...m, at: new Date(m.at).toISOString() })),
+      }),
+  },
+  'GET faults': { about: 'faults and traits now', handle: world => json(200, { ...world.faults.current }) },
+  'POST faults': { about: 'merges into faults and traits; `next` is appended', handle: postFaults },
+  'DELETE faults': {
+    about: 'faults and traits as at the start',
+    handle: world => {
+      world.faults.reset();
+      return json(200, { ...world.faults.current });
+    },
+  },
+  'GET sent': { about: 'messages the network took: ?limit= ?to= ?callbackData=; counts are complete', handle: getSent },
+  'DELETE sent': {
+    about: 'forgets the messages taken so far',
+    handle: world => {
+      world.record({ e: 'sent-cleared' });
+      world.sent.clear();
+      return json(200, { total: 0 });
+    },
+  },
+  'GET webhooks': {
+    about: 'how many updates are pending, delivered and lost',
+    handle: world => json(200, { url: world.webhookUrl ?? null, ...world.outbox.counts() }),
+  },
+  'POST webhook-url': { about: '{ url, verify? }: where webhooks go; null keeps them', handle: postWebhookUrl },
+  'POST windows': {
+    about: '{ phone, open | expiresAt, phoneNumberId? }: opens or closes a service window',
+    handle: postWindow,
+  },
+  'GET windows': {
+    about: 'open service windows',
+    handle: world =>
+      json(200, {
+        windows: [...world.windows.entries()].map(([key, until]) => ({ key, until: new Date(until).toISOString() })),
+      }),
+  },
+  'POST templates': {
+    about: '{ id | name + language, status, reason? }: changes a template and tells it by webhook',
+    handle: postTemplate,
+  },
+  'GET templates': { about: 'all templates', handle: world => json(200, { templates: [...world.templates.all()] }) },
+  'POST numbers': { about: 'adds a business number', handle: postNumber },
+  'GET numbers': {
+    about: 'business numbers',
+    handle: world =>
+      json(200, { numbers: [...world.numbers.values()].map(({ accessToken: _secret, ...number }) => number) }),
+  },
+};
+
+/** Handles a control request. @param path without the leading `_emulator` */
+export async function control(world: World, request: Request, path: readonly string[]): Promise<Reply> {
+  const route = ROUTES[`${request.method} ${path.join('/')}`];
+  if (!route)
+    return json(404, {
+      error: `There is no ${request.method} /_emulator/${path.join('/')}; GET /_emulator/ lists what there is.`,
+    });
+  try {
+    return await route.handle(world, request);
+  } catch (error) {
+    if (error instanceof ControlError) return json(400, { error: error.message });
+    throw error;
+  }
+}
+
+function postInbound(world: World, request: Request): Reply {
+  const input = read(inboundInput, request);
+  return json(200, { wamid: receive(world, numberFor(world, input.phoneNumberId), input) });
+}
+
+function postChange(world: World, request: Request): Reply {
+  const { field, value, phoneNumberId, entryId } = read(changeInput, request);
+  const number = phoneNumberId === undefined && entryId !== undefined ? undefined : numberFor(world, phoneNumberId);
+  const update: Update & { kind: 'change' } = {
+    kind: 'change',
+    seq: world.nextSeq(),
+    wabaId: entryId ?? number?.wabaId ?? '',
+    field,
+    value:
+      !number || 'metadata' in value
+        ? value
+        : {
+            messaging_product: 'whatsapp',
+            metadata: {
+              display_phone_number: number.displayPhoneNumber.replace(/\D/g, ''),
+              phone_number_id: number.phoneNumberId,
+            },
+            ...value,
+          },
+  };
+  world.record({ e: 'change', u: update });
+  world.outbox.add(update, 0);
+  return json(200, { field });
+}
+
+function postFaults(world: World, request: Request): Reply {
+  world.faults.merge(read(faultsPatch, request));
+  return json(200, { ...world.faults.current });
+}
+
+function getSent(world: World, { query }: Request): Reply {
+  const limit = query.get('limit');
+  if (limit !== null && !/^\d{1,9}$/.test(limit)) throw new ControlError('limit: must be a whole number.');
+  const report = world.sent.report({
+    limit: limit === null ? undefined : Number(limit),
+    to: query.get('to') ?? undefined,
+    callbackData: query.get('callbackData') ?? undefined,
+  });
+  return json(200, { ...report });
+}
+
+async function postWebhookUrl(world: World, request: Request): Promise<Reply> {
+  const { url, verify } = read(webhookUrlInput, request);
+  if (url !== null && verify && !(await verifyWebhook(url, world.verifyToken))) {
+    throw new ControlError('url: did not respond to the verification with 200 and the challenge.');
+  }
+  setWebhookUrl(world, url ?? undefined);
+  return json(200, { url });
+}
+
+/** Sets the URL of webhooks; updates kept without a URL are posted at once. */
+export function setWebhookUrl(world: World, url: string | undefined): void {
+  world.record({ e: 'webhook-url', url });
+  world.webhookUrl = url;
+  world.outbox.wake();
+}
+
+function postWindow(world: World, request: Request): Reply {
+  const { phone, open, expiresAt, phoneNumberId } = read(windowInput, request);
+  if (open === undefined && expiresAt === undefined)
+    throw new ControlError('open: is required, unless expiresAt is given.');
+  // A user id has letters, a number does not.
+  const person = /[A-Za-z]/.test(phone) ? phone : personOf(world, phone);
+  const key = windowKey(numberFor(world, phoneNumberId).phoneNumberId, person);
+  const now = world.clock.now();
+  const until = open === false ? 0 : expiresAt !== undefined ? Date.parse(expiresAt) : world.windows.open(key, now);
+  world.windows.set(key, until);
+  world.record({ e: 'window', key, until });
+  return json(200, { phone: person, open: until > now, expiresAt: until === 0 ? null : new Date(until).toISOString() });
+}
+
+function postTemplate(world: World, request: Request): Reply {
+  const { id, name, language, status, reason } = read(templateInput, request);
+  if (id === undefined && name === undefined) throw new ControlError('id: is required, unless name is given.');
+  const found = [...world.templates.all()].filter(
+    t =>
+      (id === undefined || t.id === id) &&
+      (name === undefined || t.name === name) &&
+      (language === undefined || t.language === language),
+  );
+  if (found.length === 0) throw new ControlError(`${id === undefined ? 'name' : 'id'}: there is no such template.`);
+  for (const template of found) setTemplateStatus(world, template, status, reason);
+  return json(200, { changed: found.map(t => t.id), status });
+}
+
+function postNumber(world: World, request: Request): Reply {
+  const { messagesPerSecond, portfolioId, ...rest } = read(numberInput, request);
+  const number: EmulatorNumber = {
+    ...rest,
+    ...(messagesPerSecond !== undefined && { messagesPerSecond }),
+    ...(portfolioId !== undefined && { portfolioId }),
+  };
+  world.record({ e: 'number', n: number });
+  world.numbers.set(number.phoneNumberId, number);
+  return json(200, { phoneNumberId: number.phoneNumberId });
+}
+
+function numberFor(world: World, phoneNumberId: string | undefined): EmulatorNumber {
+  const number = phoneNumberId === undefined ? world.numbers.values().next().value : world.numbers.get(phoneNumberId);
+  if (!number) throw new ControlError(`phoneNumberId: there is no number ${phoneNumberId ?? ''}`.trim());
+  return number;
+}
+
+/** Parses and validates the body of a control request. */
+function read<T>(schema: z.ZodType<T>, request: Request): T {
+  const value = parseJson(request.body.toString('utf8'));
+  if (value === undefined) throw new ControlError('The body is not JSON.');
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const sentences = result.error.issues.map(issue => `${issue.path.join('.') || 'body'}: ${issue.message}`);
+  throw new ControlError(sentences.join('; '));
+}

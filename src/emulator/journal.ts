@@ -1,0 +1,94 @@
+import { closeSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
+import { UserError } from '../platform/user-error.ts';
+import type { EmulatorNumber } from './options.ts';
+import type { TemplateRecord } from './template-store.ts';
+import type { StatusWord, TakenMessage, Update, WireError } from './update.ts';
+
+/** A pending status: sequence number, status, time (ms), error. */
+export type PlannedStatus = readonly [seq: number, status: StatusWord, at: number, error?: WireError];
+
+/** Events that must survive `kill -9`, one per line. */
+export type JournalEvent =
+  /** A message was accepted, with its planned statuses. Compaction adds `told` (acknowledged statuses) and `cleared` (removed from the log). */
+  | {
+      readonly e: 'taken';
+      readonly m: TakenMessage;
+      readonly plan: readonly PlannedStatus[];
+      readonly told?: readonly StatusWord[];
+      readonly cleared?: true;
+    }
+  /** An inbound message: the update and the person whose window it opens. */
+  | { readonly e: 'inbound'; readonly u: Update & { kind: 'message' }; readonly at: number; readonly told?: true }
+  | { readonly e: 'change'; readonly u: Update & { kind: 'change' } }
+  /** A service window, open until `until` (ms); 0 closes it. */
+  | { readonly e: 'window'; readonly key: string; readonly until: number }
+  /** Updates that were acknowledged, or dropped if `lost`. */
+  | { readonly e: 'done'; readonly seqs: readonly number[]; readonly lost?: true }
+  | { readonly e: 'template'; readonly t: TemplateRecord }
+  | { readonly e: 'template-gone'; readonly id: string }
+  | { readonly e: 'webhook-url'; readonly url: string | undefined }
+  | { readonly e: 'number'; readonly n: EmulatorNumber }
+  | { readonly e: 'sent-cleared' };
+
+export interface Journal {
+  /**
+   * Appends one event synchronously, with one `write(2)` and no `fsync`: data written by a killed process stays in the page cache;
+   * only a power failure loses it, which is acceptable for development.
+   */
+  append(event: JournalEvent): void;
+  close(): void;
+}
+
+export const NO_JOURNAL: Journal = { append: () => {}, close: () => {} };
+
+/** Reads the events of a journal, in order. Ignores a truncated last line and a missing file. */
+export function readJournal(path: string): { events: JournalEvent[]; bytes: number } {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return { events: [], bytes: 0 };
+    throw error;
+  }
+  const lines = text.split('\n');
+  lines.pop(); // Empty after a whole line, else the line that was being written.
+  return { events: lines.map((line, i) => readLine(path, line, i + 1)), bytes: text.length };
+}
+
+function readLine(path: string, line: string, number: number): JournalEvent {
+  try {
+    return JSON.parse(line) as JournalEvent;
+  } catch (cause) {
+    throw new UserError(
+      `The emulator's journal ${path} is damaged in line ${number}. Remove the file to start with an empty network.`,
+      { cause },
+    );
+  }
+}
+
+/** Opens a journal for appending; if `compacted` is given, first replaces its contents atomically (by rename). */
+export function openJournal(path: string, compacted?: readonly JournalEvent[]): Journal {
+  if (compacted) {
+    writeFileSync(`${path}.new`, compacted.map(event => `${JSON.stringify(event)}\n`).join(''));
+    renameSync(`${path}.new`, path);
+  } else {
+    cutTornLine(path);
+  }
+  const file = openSync(path, 'a');
+  return {
+    append: event => void writeSync(file, `${JSON.stringify(event)}\n`),
+    close: () => closeSync(file),
+  };
+}
+
+/** Truncates after the last line end, so that the next event begins a line. */
+function cutTornLine(path: string): void {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(path);
+  } catch {
+    return;
+  }
+  const end = bytes.lastIndexOf(0x0a) + 1;
+  if (end < bytes.length) writeFileSync(path, bytes.subarray(0, end));
+}

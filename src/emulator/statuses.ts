@@ -1,0 +1,37 @@
+import { hits } from './faults.ts';
+import type { PlannedStatus } from './journal.ts';
+import type { TakenMessage, Update, WireError } from './update.ts';
+import type { World } from './world.ts';
+
+export interface StatusPlan {
+  readonly planned: readonly PlannedStatus[];
+  /** Delays in milliseconds, one per planned status. */
+  readonly delaysMs: readonly number[];
+}
+
+/** Plans the statuses of a message: failed, or sent, delivered and read, according to the traits. */
+export function planStatuses(world: World, at: number, failure: WireError | undefined): StatusPlan {
+  const { faults, delays } = world;
+  const { skipDelivered, readReceipts, dropStatuses, reorder } = faults.current;
+  const steps: (readonly [word: PlannedStatus[1], delayMs: number, error?: WireError])[] = [];
+  if (failure) steps.push(['failed', delays.sentMs, failure]);
+  else {
+    const skipped = readReceipts && hits(skipDelivered);
+    steps.push(['sent', delays.sentMs]);
+    if (!skipped) steps.push(['delivered', delays.deliveredMs]);
+    if (readReceipts) steps.push(['read', delays.readMs]);
+  }
+  const kept = steps.filter(() => !hits(dropStatuses));
+  const times = kept.map(([, delayMs]) => delayMs);
+  return {
+    planned: kept.map(([word, delayMs, error]) =>
+      error ? [world.nextSeq(), word, at + delayMs, error] : [world.nextSeq(), word, at + delayMs],
+    ),
+    // Timestamps stay correct; only the order of the webhooks is reversed.
+    delaysMs: reorder ? times.reverse() : times,
+  };
+}
+
+export function statusUpdate(message: TakenMessage, [seq, status, at, error]: PlannedStatus): Update {
+  return { kind: 'status', seq, at, message, status, error };
+}

@@ -1,0 +1,332 @@
+import type { EventPayloads, EventType } from '../core/events.ts';
+import type { Database } from '../database/database.ts';
+import type { Log } from '../platform/log.ts';
+import type { Metrics } from '../platform/metrics.ts';
+import type { Signals } from '../platform/signals.ts';
+import { before, type Cursor, isAfter } from './cursor.ts';
+import type { Horizon } from './horizon.ts';
+import { Interests } from './interests.ts';
+import { type EventRow, type ReadRow, readAll } from './log.sql.ts';
+
+/** An event as it is fanned out in memory. */
+export type LoggedEvent = EventRow & { readonly cursor: Cursor };
+
+/** An event in the replay buffer; without a payload if no one subscribed to it. */
+type BufferedEvent = ReadRow & { readonly cursor: Cursor };
+
+/** Selects the events of a subscription. */
+export interface EventFilter {
+  readonly types: ReadonlySet<EventType>;
+  readonly about?: SubjectFilter;
+}
+
+/** Restricts a subscription to one object: `payload[key][field]` must equal `id`. */
+export interface SubjectFilter {
+  readonly key: string;
+  readonly field: string;
+  readonly id: string | number;
+}
+
+export interface Subscriber extends AsyncIterable<LoggedEvent> {
+  close(): void;
+}
+
+type OutcomeMessage = EventPayloads['message.sent']['message'];
+
+/** A message whose first response from the network is awaited. */
+export interface PendingOutcome {
+  /** The message once the network has accepted or refused it; undefined after the timeout. */
+  readonly message: Promise<OutcomeMessage | undefined>;
+  cancel(): void;
+}
+
+/**
+ * Fan-out of the event log within one process: one tailer reads the log, and each subscriber gets its tenant's events in order.
+ * Yoga's own pub/sub is not used: a slow subscriber could end the process.
+ */
+export interface EventBus {
+  /** Subscribes to events read from now on. The queue is bounded; on overflow it ends with `SubscriberOverflow`. */
+  subscribe(tenantId: number, filter: EventFilter): Subscriber;
+  /**
+   * Returns the events that a subscriber missed after a position, from memory: a thousand dashboards that reconnect at once cost
+   * the database nothing. Undefined if the position is older than the replay buffer, or if payloads in between were not read
+   * because no one subscribed to them.
+   */
+  since(tenantId: number, filter: EventFilter, place: Cursor): readonly LoggedEvent[] | undefined;
+  awaitOutcome(tenantId: number, messageId: string, timeoutMs: number): PendingOutcome;
+  /** Called after each batch with the event types in it. @returns a function that unsubscribes */
+  onRead(listener: (types: ReadonlySet<EventType>) => void): () => void;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Thrown into a subscription whose client reads more slowly than events arrive. */
+export class SubscriberOverflow extends Error {
+  override readonly name = 'SubscriberOverflow';
+}
+
+const QUEUE_LIMIT = 1_000;
+const BATCH = 500;
+/** Above this length the next batch might overflow the queue. */
+const QUEUE_FULL = QUEUE_LIMIT - BATCH;
+/**
+ * Backpressure: events are read faster than they are sent, so reading pauses while subscribers drain their queues. A subscriber
+ * that makes no progress for this many turns, or is still behind after this long, is no longer waited for and overflows.
+ */
+const STANDSTILL_TURNS = 100;
+const TURN_MS = 2;
+const PATIENCE_MS = 2_000;
+/** Size of the replay buffer, in events: a few megabytes. */
+const BUFFER_SIZE = 4_000;
+const MIN_POLL_MS = 4;
+/** Poll interval while an older transaction is open: each poll then queries the locks on the log too. */
+const HELD_POLL_MS = 20;
+/** Poll interval of an idle tailer, because signals may be lost. */
+const MAX_POLL_MS = 500;
+
+type Listener = (event: LoggedEvent) => void;
+
+/** Outcomes of an accepted message. */
+const OUTCOMES: ReadonlySet<EventType> = new Set([
+  'message.sent',
+  'message.delivered',
+  'message.read',
+  'message.failed',
+  'message.cancelled',
+]);
+
+export function createEventBus(db: Database, horizon: Horizon, signals: Signals, metrics: Metrics, log: Log): EventBus {
+  const listeners = new Map<number, Set<Listener>>();
+  const interests = new Interests();
+  const queues = new Set<EventQueue>();
+  const readListeners = new Set<(types: ReadonlySet<EventType>) => void>();
+  let cursor: Cursor = { xid: 0n, seq: 0 };
+  /** Replay buffer, without gaps after `bufferedSince`. */
+  let buffer: BufferedEvent[] = [];
+  let bufferedSince = cursor;
+  /** All events up to this sequence number have been read; while it is the last one, the log need not be read. */
+  let completeSeq = -1;
+  let pollMs = MAX_POLL_MS;
+  let timer: NodeJS.Timeout | undefined;
+  let reading: Promise<void> | undefined;
+  let stopped = false;
+  let signalled = false;
+
+  function listen(tenantId: number, types: ReadonlySet<EventType>, take: Listener): () => void {
+    const set = listeners.get(tenantId) ?? new Set();
+    const listener: Listener = event => {
+      if (types.has(event.type)) take(event);
+    };
+    set.add(listener);
+    listeners.set(tenantId, set);
+    const unsubscribe = interests.add(tenantId, types);
+    metrics.subscribers.inc();
+    return () => {
+      if (!set.delete(listener)) return;
+      unsubscribe();
+      metrics.subscribers.dec();
+      if (set.size === 0) listeners.delete(tenantId);
+    };
+  }
+
+  async function readNew(): Promise<void> {
+    for (;;) {
+      signalled = false;
+      const { place, seq, isQuiet } = await horizon.advance();
+      const rows = seq === completeSeq ? [] : await readBelow(place);
+      if (isQuiet && rows.length < BATCH) completeSeq = seq;
+      for (const row of rows) {
+        cursor = { xid: BigInt(row.xid), seq: row.seq };
+        const event = { ...row, cursor };
+        buffer.push(event);
+        if (hasPayload(event)) for (const listener of listeners.get(row.tenant_id) ?? []) listener(event);
+      }
+      trimBuffer();
+      metrics.eventsRead.inc(rows.length);
+      if (rows.length > 0) {
+        const types = new Set(rows.map(row => row.type));
+        for (const listener of readListeners) listener(types);
+      }
+      // An older open transaction may still hide committed events: poll soon, then back off.
+      const soonMs = horizon.isHeld ? HELD_POLL_MS : MIN_POLL_MS;
+      pollMs = rows.length > 0 ? soonMs : Math.min(MAX_POLL_MS, Math.max(soonMs, pollMs * 2));
+      if (rows.length < BATCH && !signalled) return;
+      await waitForSubscribers();
+    }
+  }
+
+  async function readBelow(place: Cursor): Promise<ReadRow[]> {
+    for (;;) {
+      const rows = await readAll(db.read, cursor, place, BATCH, interests);
+      // A tenant that subscribed during the read needs payloads: read the batch again.
+      if (!rows.some(row => row.payload === null && interests.has(row.tenant_id, row.type))) return rows;
+    }
+  }
+
+  /** Drops half of the buffer at once: removing single events would move the others each time. */
+  function trimBuffer(): void {
+    if (buffer.length <= BUFFER_SIZE) return;
+    const kept = buffer.slice(-BUFFER_SIZE / 2);
+    bufferedSince = buffer.at(-kept.length - 1)?.cursor ?? bufferedSince;
+    buffer = kept;
+  }
+
+  /** Resolves when every queue has room for another batch, or after `PATIENCE_MS`. */
+  async function waitForSubscribers(): Promise<void> {
+    // Overflowed queues have ended and are not waited for.
+    const behind = (): number =>
+      [...queues].reduce((sum, queue) => (queue.length > QUEUE_FULL ? sum + queue.length : sum), 0);
+    const deadline = performance.now() + PATIENCE_MS;
+    let left = behind();
+    // Counts turns rather than time: a busy process gives subscribers no chance to drain.
+    for (let idleTurns = 0; left > 0 && idleTurns < STANDSTILL_TURNS; idleTurns += 1) {
+      await new Promise(resolve => setTimeout(resolve, TURN_MS));
+      const now = behind();
+      if (stopped || performance.now() > deadline) return;
+      if (now < left) idleTurns = 0;
+      left = now;
+    }
+  }
+
+  function poll(): void {
+    if (stopped || reading) return;
+    clearTimeout(timer);
+    reading = readNew()
+      .catch(error => {
+        pollMs = MAX_POLL_MS;
+        log.warn({ err: error }, 'the event log could not be read; trying again');
+      })
+      .finally(() => {
+        reading = undefined;
+        if (!stopped) timer = setTimeout(poll, pollMs);
+      });
+  }
+
+  const unsubscribeSignal = signals.on('events', () => {
+    signalled = true;
+    pollMs = MIN_POLL_MS;
+    poll();
+  });
+
+  return {
+    subscribe(tenantId, filter) {
+      const queue = new EventQueue();
+      queues.add(queue);
+      const unsubscribe = listen(tenantId, filter.types, event => {
+        if (isAbout(filter, event)) queue.push(event);
+      });
+      return {
+        close() {
+          unsubscribe();
+          queues.delete(queue);
+          queue.end();
+        },
+        [Symbol.asyncIterator]: () => queue,
+      };
+    },
+
+    since(tenantId, filter, place) {
+      if (isAfter(bufferedSince, place)) return undefined;
+      const missed = buffer.filter(
+        event => event.tenant_id === tenantId && isAfter(event.cursor, place) && filter.types.has(event.type),
+      );
+      return missed.every(hasPayload) ? missed.filter(event => isAbout(filter, event)) : undefined;
+    },
+
+    awaitOutcome(tenantId, messageId, timeoutMs) {
+      let cancel = (): void => {};
+      const message = new Promise<OutcomeMessage | undefined>(resolve => {
+        const unsubscribe = listen(tenantId, OUTCOMES, event => {
+          const row = event.payload['message'] as OutcomeMessage | undefined;
+          if (row?.id === messageId) done(row);
+        });
+        const timeout = setTimeout(() => done(undefined), timeoutMs);
+        function done(row: OutcomeMessage | undefined): void {
+          unsubscribe();
+          clearTimeout(timeout);
+          resolve(row);
+        }
+        cancel = () => done(undefined);
+      });
+      return { message, cancel: () => cancel() };
+    },
+
+    onRead(listener) {
+      readListeners.add(listener);
+      return () => readListeners.delete(listener);
+    },
+
+    async start() {
+      cursor = before((await horizon.advance()).place);
+      bufferedSince = cursor;
+      poll();
+    },
+
+    async stop() {
+      stopped = true;
+      unsubscribeSignal();
+      clearTimeout(timer);
+      await reading;
+    },
+  };
+}
+
+const hasPayload = (event: BufferedEvent): event is LoggedEvent => event.payload !== null;
+
+function isAbout({ about }: EventFilter, { payload }: LoggedEvent): boolean {
+  return about === undefined || (payload[about.key] as Record<string, unknown> | undefined)?.[about.field] === about.id;
+}
+
+/** A bounded queue read through an async iterator. Events already queued are delivered after `end`. */
+class EventQueue implements AsyncIterableIterator<LoggedEvent> {
+  #events: LoggedEvent[] = [];
+  #waiting: (() => void) | undefined;
+  #ended = false;
+  #overflowed = false;
+
+  /** Number of queued events. */
+  get length(): number {
+    return this.#ended ? 0 : this.#events.length;
+  }
+
+  push(event: LoggedEvent): void {
+    if (this.#ended) return;
+    if (this.#events.length >= QUEUE_LIMIT) {
+      this.#overflowed = true;
+      this.end();
+      return;
+    }
+    this.#events.push(event);
+    this.#waiting?.();
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#waiting?.();
+  }
+
+  async next(): Promise<IteratorResult<LoggedEvent>> {
+    for (;;) {
+      const event = this.#events.shift();
+      if (event) return { done: false, value: event };
+      if (this.#overflowed) throw new SubscriberOverflow('The subscriber reads more slowly than events come.');
+      if (this.#ended) return { done: true, value: undefined };
+      await new Promise<void>(resolve => {
+        this.#waiting = resolve;
+      });
+      this.#waiting = undefined;
+    }
+  }
+
+  async return(): Promise<IteratorResult<LoggedEvent>> {
+    this.end();
+    return { done: true, value: undefined };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+}
+
+/** Whether an event comes after a position in the log. */
+export const isBehind = (event: LoggedEvent, place: Cursor): boolean => isAfter(event.cursor, place);

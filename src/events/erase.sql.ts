@@ -1,0 +1,46 @@
+import { sql } from 'kysely';
+import type { Db } from '../database/database.ts';
+import { anyOf } from '../database/expressions.ts';
+import { blankPayload } from './blank.ts';
+
+/** Events that report the erasure itself keep their payload. */
+const REPORTS = ['contact.deleted', 'contact.erased'];
+
+/** Blanks events about contacts, at most `limit`. @returns the contact of each */
+export async function eraseEvents(
+  trx: Db,
+  tenantId: number,
+  contactIds: readonly number[],
+  nowIso: string,
+  limit: number,
+): Promise<number[]> {
+  const events = await trx
+    .selectFrom('events')
+    .select(['id', 'contact_id', 'payload'])
+    .where('tenant_id', '=', tenantId)
+    .where('contact_id', '=', anyOf(contactIds))
+    .where('erased_at', 'is', null)
+    .where('type', '<>', sql<string>`all(${REPORTS})`)
+    .limit(limit)
+    .forUpdate()
+    .$narrowType<{ contact_id: number; payload: Readonly<Record<string, unknown>> }>()
+    .execute();
+  if (events.length === 0) return [];
+  const blanked = events.map(({ id, payload }) => ({ id, payload: blankPayload(payload) }));
+  await writeBlanked(trx, tenantId, blanked, nowIso);
+  return events.map(event => event.contact_id);
+}
+
+/** Writes blanked payloads; positions in the log (xid, seq) do not change. */
+export async function writeBlanked(
+  trx: Db,
+  tenantId: number,
+  events: readonly { readonly id: string; readonly payload: object }[],
+  nowIso: string,
+): Promise<void> {
+  const ids = events.map(event => event.id);
+  await sql`
+    update events e set payload = b.payload, erased_at = ${nowIso}::timestamptz
+    from unnest(${ids}::uuid[], ${events.map(event => JSON.stringify(event.payload))}::jsonb[]) as b (id, payload)
+    where e.tenant_id = ${tenantId} and e.id = b.id and e.id = any(${ids}::uuid[])`.execute(trx);
+}

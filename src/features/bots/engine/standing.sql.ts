@@ -1,0 +1,145 @@
+import { sql } from 'kysely';
+import type { Db } from '../../../database/database.ts';
+import { phoneKey } from '../../../platform/phone.ts';
+import { type BotRow, MAX } from '../bot.ts';
+import { REMEMBERED_REPLIES, type Standing } from './decide.ts';
+
+export interface StandingRow {
+  /** The database's clock. */
+  readonly now_ms: number;
+  readonly contact_id: number;
+  /** Times of bot replies, latest first. ISO 8601. */
+  readonly replied_at: readonly string[];
+  /** Time of the last reply, by bot. */
+  readonly last_by_bot: Readonly<Record<string, string>>;
+  /** Time of the last message from a person of the tenant. */
+  readonly person_at: string | null;
+  /** The bots among the given ones that are enabled now. */
+  readonly enabled_bots: readonly number[];
+}
+
+/**
+ * Reads the state between bots and contacts. Refused replies do not count, so they trigger no cool-down.
+ *
+ * @param botIds bots whose last replies are read, with the number of seconds to look back
+ * @param handOverMinutes how far back a person's message counts; 0: not read
+ */
+async function readStandings(
+  db: Db,
+  tenantId: number,
+  contactIds: readonly number[],
+  botIds: readonly number[],
+  sinceSeconds: number,
+  handOverMinutes: number,
+  remembered: number,
+): Promise<StandingRow[]> {
+  // Looks up each message separately: as an anti-join, the planner may merge it with all replies of the tenant.
+  // By the id as well, which the index has.
+  const person =
+    handOverMinutes === 0
+      ? sql`null::timestamptz`
+      : sql`(
+          select max(m.created_at) from messages m
+          join message_states s on s.tenant_id = ${tenantId} and s.message_id = m.id
+          where m.tenant_id = ${tenantId} and m.contact_id = c.id and m.direction = 'outbound'
+            and m.id >= uuid_at(now() - make_interval(mins => ${handOverMinutes + 1}))
+            and m.created_at > clock_timestamp() - make_interval(mins => ${handOverMinutes})
+            and m.type <> 'template' and s.status <> all('{failed,cancelled}')
+            and (select r.bot_id from bot_replies r where r.tenant_id = ${tenantId} and r.reply_message_id = m.id) is null
+        )`;
+  const { rows } = await sql<StandingRow>`
+    select floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms, c.id as contact_id,
+      array_to_json(array(
+        select r.created_at from bot_replies r
+        where r.tenant_id = ${tenantId} and r.contact_id = c.id and r.state <> 'refused'
+        order by r.created_at desc limit ${remembered})) as replied_at,
+      coalesce((select json_object_agg(bot_id, last) from (
+        select r.bot_id, max(r.created_at) as last from bot_replies r
+        where r.tenant_id = ${tenantId} and r.contact_id = c.id and r.created_at > clock_timestamp() - make_interval(secs => ${sinceSeconds})
+          and r.bot_id = any(${botIds}::bigint[]) and r.state <> 'refused'
+        group by r.bot_id) latest), '{}') as last_by_bot,
+      ${person} as person_at,
+      array_to_json(array(
+        select b.id from bots b where b.tenant_id = ${tenantId} and b.id = any(${botIds}::bigint[]) and b.is_enabled)) as enabled_bots
+    from unnest(${contactIds}::bigint[]) as c (id)`.execute(db);
+  return rows;
+}
+
+export const NEVER_ANSWERED: Standing = {
+  repliedAt: [],
+  lastByBot: new Map(),
+  personAt: undefined,
+  enabled: undefined,
+};
+
+/**
+ * Reads the state between bots and contacts, with the database's time. It does not change during a transaction that has locked the
+ * contacts.
+ */
+export async function standingsOf(
+  db: Db,
+  tenantId: number,
+  contactIds: readonly number[],
+  bots: readonly Pick<BotRow, 'id' | 'hand_over_minutes'>[],
+): Promise<{ readonly nowMs: number; readonly standings: Map<number, Standing> }> {
+  const rows = await readStandings(
+    db,
+    tenantId,
+    contactIds,
+    bots.map(bot => bot.id),
+    MAX.cooldownSeconds,
+    Math.max(0, ...bots.map(bot => bot.hand_over_minutes)),
+    REMEMBERED_REPLIES,
+  );
+  return { nowMs: rows[0]?.now_ms ?? 0, standings: new Map(rows.map(row => [row.contact_id, standingOf(row)])) };
+}
+
+const standingOf = ({ replied_at, last_by_bot, person_at, enabled_bots }: StandingRow): Standing => ({
+  repliedAt: replied_at.map(Date.parse),
+  lastByBot: new Map(Object.entries(last_by_bot).map(([id, at]) => [Number(id), Date.parse(at)])),
+  personAt: person_at === null ? undefined : Date.parse(person_at),
+  enabled: new Set(enabled_bots),
+});
+
+/** Returns the contacts that wrote before the given message. */
+export async function haveWritten(db: Db, tenantId: number, contactIds: readonly number[]): Promise<Set<number>> {
+  const { rows } = await sql<{ id: number }>`
+    select c.id from unnest(${contactIds}::bigint[]) as c (id)
+    where exists (select from messages m where m.tenant_id = ${tenantId} and m.contact_id = c.id and m.direction = 'inbound')`.execute(
+    db,
+  );
+  return new Set(rows.map(row => row.id));
+}
+
+/** Returns the numbers (digits) that are connected as channels of any tenant. */
+async function channelNumbers(db: Db, digits: readonly string[]): Promise<Set<string>> {
+  const { rows } = await sql<{ digits: string }>`
+    /* cross-tenant: two bots of this deployment must not answer each other endlessly, even across tenants */
+    select distinct regexp_replace(display_phone_number, '\\D', '', 'g') as digits from channels
+    where regexp_replace(display_phone_number, '\\D', '', 'g') = any(${digits}::text[])`.execute(db);
+  return new Set(rows.map(row => row.digits));
+}
+
+/** The known numbers of a person. */
+export interface PhoneNumbers {
+  readonly phone: string | null;
+  readonly phone_key: string | null;
+  readonly wa_id: string | null;
+}
+
+/** Returns a predicate: whether a person's number, in any spelling, is that of a channel of this deployment. */
+export async function connectedNumbers(
+  db: Db,
+  people: readonly PhoneNumbers[],
+): Promise<(person: PhoneNumbers) => boolean> {
+  const digits = [...new Set(people.flatMap(spellings))];
+  const connected = digits.length === 0 ? new Set<string>() : await channelNumbers(db, digits);
+  return person => spellings(person).some(digits => connected.has(digits));
+}
+
+function spellings({ phone, phone_key, wa_id }: PhoneNumbers): string[] {
+  const digits = [phone, wa_id].flatMap(number =>
+    number === null ? [] : [number.replace(/\D/g, ''), phoneKey(number)],
+  );
+  return [...new Set([...digits, ...(phone_key === null ? [] : [phone_key])])];
+}

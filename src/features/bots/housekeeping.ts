@@ -1,0 +1,30 @@
+import type { LogReader } from '../../events/read.ts';
+import { DAY, SECOND } from '../../platform/clock.ts';
+import type { Resources } from '../../schema/context.ts';
+import { MAX } from './bot.ts';
+import { queueReceived } from './reply/inbox.sql.ts';
+import { deleteSettled } from './reply/replies.sql.ts';
+
+/** The queue of tenants with messages to decide on or replies to send; one lane per tenant. */
+export const BOTS = 'bots';
+
+/** Queues each inbound message for the bots once. */
+export const botReader: LogReader = {
+  name: 'bots',
+  types: new Set(['message.received']),
+  async take(trx, stretch) {
+    const tenantIds = await queueReceived(trx, stretch);
+    return tenantIds.map(tenantId => ({ queue: BOTS, key: String(tenantId) }));
+  },
+};
+
+/** Rows deleted per statement, so that locks are held for a short time. */
+const BATCH = 1_000;
+/** One day more than the longest cool-down. */
+const RETENTION_MS = MAX.cooldownSeconds * SECOND + DAY;
+
+/** Deletes replies that no cool-down depends on any more. Their messages stay. */
+export async function cleanBotReplies({ db, clock }: Resources): Promise<void> {
+  const before = new Date(clock.now() - RETENTION_MS).toISOString();
+  while ((await deleteSettled(db.write, before, BATCH)) === BATCH);
+}

@@ -1,0 +1,188 @@
+import { CodedError, type ErrorCode } from '../../../core/errors.ts';
+import type { NewEvent } from '../../../core/events.ts';
+import { encodeGlobalId } from '../../../core/global-ids.ts';
+import { append } from '../../../events/append.ts';
+import type { Drain, Lane } from '../../../lanes/lane.ts';
+import { exponentialBackoffMs, SECOND } from '../../../platform/clock.ts';
+import type { Context, Resources } from '../../../schema/context.ts';
+import { sendInteractive } from '../../messages/content/interactive/send-interactive.ts';
+import { sendMedia } from '../../messages/content/media/send-media.ts';
+import { findMessage } from '../../messages/loaders.ts';
+import type { MessageRow } from '../../messages/message.ts';
+import { sendText } from '../../messages/send/send-text.ts';
+import { sendTemplate } from '../../templates/sending/send-template.ts';
+import { actFor } from '../../tenancy/tenants/act.ts';
+import { publicBot } from '../bot.ts';
+import { decideBatch, LEASE_MS } from '../engine/decide-batch.ts';
+import { Patterns } from '../engine/pattern.ts';
+import { clearQueue } from './inbox.sql.ts';
+import {
+  type BotOutcome,
+  claimReplies,
+  noteOutcomes,
+  type Outcome,
+  type PendingReply,
+  type Refusal,
+  refuseAll,
+  settleReplies,
+} from './replies.sql.ts';
+
+/** Contacts answered concurrently per tenant: each send takes a connection of the pool for its statement. */
+const AT_ONCE = 6;
+/** Maximum number of pending replies claimed at once. */
+const BATCH = 100;
+const LINGER_MS = 2 * SECOND;
+/** Pause before contacts locked by other transactions are tried again. */
+const LOCKED_MS = SECOND / 20;
+/** Back-off before the second attempt; doubles with each further one. */
+const RETRY_MS = 2 * SECOND;
+
+/** Transient refusals: a channel is resumed, a database recovers. All others are permanent. */
+const TRANSIENT: ReadonlySet<ErrorCode> = new Set(['SERVICE_UNAVAILABLE', 'MESSAGING_NOT_CONFIGURED']);
+
+/** Processes everything that waits for a tenant's bots. */
+export function answerWaiting(resources: Resources): Drain {
+  const patterns = new Patterns();
+  return async lane => {
+    while (await lane.ready()) {
+      if (lane.isTurnOver()) return 'more';
+      if (!(await step(resources, lane, patterns)) && !(await lane.linger(LINGER_MS))) return undefined;
+    }
+    return undefined;
+  };
+}
+
+const NO_BOTS = { code: 'FEATURE_NOT_AVAILABLE', message: 'The plan of the tenant no longer includes bots.' };
+
+/** @returns whether there was anything to do */
+async function step(resources: Resources, lane: Lane, patterns: Patterns): Promise<boolean> {
+  const tenantId = Number(lane.key);
+  // All replies of a batch share a context: without idempotency keys it holds nothing specific to one of them.
+  const context = await actFor(resources, tenantId, 'bots', ['messages:send']);
+  if (!context?.principal?.tenant.features.has('bots')) {
+    await clearQueue(resources.db.write, tenantId);
+    await refuseAll(resources.db.write, tenantId, NO_BOTS);
+    return false;
+  }
+  const decided = await decideBatch(context, patterns);
+  const left = await claimReplies(resources.db.write, tenantId, BATCH, LEASE_MS);
+  const replies = [...left, ...decided.replies];
+  if (replies.length > 0) await settle(context, lane, tenantId, await sendAll(context, lane, replies));
+  else if (decided.found > 0 && decided.taken === 0) await lane.wait(LOCKED_MS);
+  return decided.found > 0 || replies.length > 0;
+}
+
+/** Sends replies, concurrently across contacts and in order per contact. Never rejects. */
+async function sendAll(context: Context, lane: Lane, replies: readonly PendingReply[]): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  const queues = Map.groupBy(replies, reply => reply.contact_id).values();
+  // The workers share one iterator over the contacts.
+  const work = async (): Promise<void> => {
+    for (const queue of queues) {
+      // If the lane was lost, the rest is left to its new holder: the claims expire.
+      for (const reply of queue) if (await lane.ready()) outcomes.push(await attempt(context, reply));
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return outcomes;
+}
+
+async function attempt(context: Context, reply: PendingReply): Promise<Outcome> {
+  const { db, log } = context;
+  try {
+    // A previous process may have died after the message was accepted.
+    if (reply.attempts > 1) {
+      const tenantId = context.principal?.tenant.id ?? 0;
+      if (await findMessage(db.write, tenantId, reply.reply_message_id)) return { reply };
+      if (reply.wanted_for_ms < 0) return refused(reply, 'TOO_OLD', 'The reply was not sent in time.');
+      if (!reply.is_enabled)
+        return refused(reply, 'DISABLED', 'The bot was disabled or deleted before the reply was sent.');
+    }
+    await sendReply(context, reply);
+    return { reply };
+  } catch (error) {
+    if (error instanceof CodedError && !TRANSIENT.has(error.code)) return refused(reply, error.code, error.message);
+    const againMs = exponentialBackoffMs(reply.attempts - 1, { firstMs: RETRY_MS });
+    const isLast = againMs > reply.wanted_for_ms;
+    log.warn(
+      { err: error, botId: reply.bot_id, messageId: reply.message_id, isLast },
+      'a reply of a bot could not be sent',
+    );
+    if (!isLast) return { reply, againMs };
+    return error instanceof CodedError
+      ? refused(reply, error.code, error.message)
+      : refused(reply, 'SERVICE_UNAVAILABLE', 'The reply could not be sent in time.');
+  }
+}
+
+/** Sends a reply from the number that was written to, quoting the message. @throws the errors of the sends */
+function sendReply(context: Context, pending: PendingReply): Promise<MessageRow> {
+  const { text, interactive, media, template } = pending.bot.reply;
+  const to = {
+    id: pending.reply_message_id,
+    to: encodeGlobalId('Contact', pending.contact_id),
+    channelId: pending.channel_id,
+    replyToWamid: pending.wamid,
+  };
+  if (text) return sendText(context, { ...text, ...to });
+  if (interactive) return sendInteractive(context, { ...interactive, ...to });
+  if (media) return sendMedia(context, { ...media, ...to });
+  if (template) return sendTemplate(context, { ...template, ...to });
+  throw new Error(`The bot ${pending.bot_id} has no reply.`);
+}
+
+const refused = (reply: PendingReply, code: string, message: string): Outcome => ({
+  reply,
+  refusal: { code, message },
+});
+
+/**
+ * Records the results and appends the events of the replies in the same transaction: each once, even with concurrent attempts.
+ */
+async function settle(context: Context, lane: Lane, tenantId: number, outcomes: readonly Outcome[]): Promise<void> {
+  if (outcomes.length === 0) return;
+  const nowIso = new Date(context.clock.now()).toISOString();
+  const keyOf = (row: { readonly message_id: string; readonly bot_id: number }): string =>
+    `${row.message_id} ${row.bot_id}`;
+  await context.db.transaction(async trx => {
+    const settled = new Set((await settleReplies(trx, tenantId, outcomes)).map(keyOf));
+    const mine = outcomes.filter(({ reply, againMs }) => againMs === undefined && settled.has(keyOf(reply)));
+    if (mine.length === 0) {
+      await lane.fence(trx);
+      return;
+    }
+    await noteOutcomes(trx, tenantId, byBot(mine, nowIso), nowIso);
+    await append(
+      trx,
+      tenantId,
+      mine.map(({ reply, refusal }) => (refusal ? skippedEvent(reply, refusal) : repliedEvent(reply))),
+    );
+    await lane.fence(trx);
+  });
+  context.signals.send('events');
+}
+
+/** The results by bot; of several refusals, the last. */
+function byBot(outcomes: readonly Outcome[], nowIso: string): BotOutcome[] {
+  return [...Map.groupBy(outcomes, ({ reply }) => reply.bot_id)].map(([id, of]) => {
+    const refusal = of.findLast(outcome => outcome.refusal)?.refusal;
+    return {
+      id,
+      count: of.filter(outcome => !outcome.refusal).length,
+      refusal: refusal ? { ...refusal, refused_at: nowIso } : null,
+    };
+  });
+}
+
+const skippedEvent = (
+  { bot, rule, contact_id, message_id }: PendingReply,
+  { code, message }: Refusal,
+): Extract<NewEvent, { type: 'bot.skipped' }> => ({
+  type: 'bot.skipped',
+  payload: { bot: publicBot(bot), rule, contact_id, message_id, reason: code, details: message },
+});
+
+const repliedEvent = ({ bot, rule, contact_id, message_id, reply_message_id }: PendingReply): NewEvent => ({
+  type: 'bot.replied',
+  payload: { bot: publicBot(bot), rule, contact_id, message_id, reply_message_id },
+});

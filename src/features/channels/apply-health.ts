@@ -1,0 +1,65 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { NewEvent } from '../../core/events.ts';
+import type { Db } from '../../database/database.ts';
+import { append } from '../../events/append.ts';
+import type { NetworkUpdate } from '../../network/updates.ts';
+import type { PublicChannel } from './channel.ts';
+import { lockHealth, writeHealth } from './health.sql.ts';
+import { type HealthChange, healthAfter, type PublicHealth } from './health.ts';
+
+/** A health update with the channels that it concerns. */
+export interface ChannelHealthUpdate {
+  readonly channels: readonly PublicChannel[];
+  readonly update: Extract<NetworkUpdate, { kind: 'health' }>;
+}
+
+/** Updates the health of channels, with one event per change. Repeated changes are ignored. */
+export async function applyHealth(
+  trx: Db,
+  tenantId: number,
+  updates: readonly ChannelHealthUpdate[],
+  nowMs: number,
+): Promise<void> {
+  if (updates.length === 0) return;
+  const channelIds = [...new Set(updates.flatMap(update => update.channels.map(({ id }) => id)))];
+  const healths = new Map((await lockHealth(trx, tenantId, channelIds)).map(health => [health.channel_id, health]));
+  const changed = new Map<number, PublicHealth>();
+  const events: NewEvent[] = [];
+  for (const { channels, update } of updates) {
+    for (const channel of channels) {
+      const before = healths.get(channel.id);
+      if (!before) continue;
+      const change: HealthChange = {
+        field: update.field,
+        event: update.event ?? null,
+        occurred_at: new Date(Math.min(update.at.getTime(), nowMs)).toISOString(),
+        details: update.details,
+      };
+      if (isRepeated(before.last_change, change)) continue;
+      const health = { ...healthAfter(before, update.patch, change), updated_at: new Date(nowMs).toISOString() };
+      healths.set(channel.id, health);
+      changed.set(channel.id, health);
+      events.push({
+        type: 'channel.health_changed',
+        payload: { channel, health, previous: previousOf(before, health) },
+      });
+    }
+  }
+  if (changed.size > 0) await writeHealth(trx, tenantId, [...changed.values()]);
+  await append(trx, tenantId, events);
+}
+
+/** Ignores the time, because a repeated change without one gets the time of its arrival. */
+const isRepeated = (last: HealthChange | null, change: HealthChange): boolean =>
+  last !== null &&
+  last.field === change.field &&
+  last.event === change.event &&
+  isDeepStrictEqual(last.details, change.details);
+
+const previousOf = (before: PublicHealth, after: PublicHealth): Partial<PublicHealth> =>
+  Object.fromEntries(
+    Object.entries(before).filter(
+      ([key, value]) =>
+        key !== 'last_change' && key !== 'updated_at' && !isDeepStrictEqual(value, after[key as keyof PublicHealth]),
+    ),
+  );

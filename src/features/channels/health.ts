@@ -1,0 +1,96 @@
+import type { HealthPatch, Restriction } from '../../network/updates.ts';
+
+/** The health of a channel on the network, as events carry it. Null if never reported. */
+export interface PublicHealth {
+  readonly channel_id: number;
+  /** GREEN, YELLOW, RED or UNKNOWN. */
+  readonly quality: string | null;
+  /** Unique people per day outside service windows; null if unlimited or unknown. */
+  readonly messaging_limit: number | null;
+  readonly is_messaging_limit_known: boolean;
+  readonly throughput: string | null;
+  readonly name_status: string | null;
+  readonly name_reason: string | null;
+  readonly requested_name: string | null;
+  readonly account_review: string | null;
+  readonly account_status: string | null;
+  readonly username: string | null;
+  readonly username_status: string | null;
+  readonly restrictions: readonly PublicRestriction[];
+  readonly last_error: { readonly code: number; readonly title: string; readonly details: string } | null;
+  readonly last_change: HealthChange | null;
+  readonly updated_at: string;
+}
+
+export interface PublicRestriction {
+  readonly type: string;
+  readonly expires_at: string | null;
+  readonly remediation: string | null;
+}
+
+/** The last report of the network. */
+export interface HealthChange {
+  /** The field of the webhook. */
+  readonly field: string;
+  readonly event: string | null;
+  readonly occurred_at: string;
+  /** The network's payload, unchanged. */
+  readonly details: unknown;
+}
+
+export const UNKNOWN_HEALTH: Omit<PublicHealth, 'channel_id' | 'updated_at'> = {
+  quality: null,
+  messaging_limit: null,
+  is_messaging_limit_known: false,
+  throughput: null,
+  name_status: null,
+  name_reason: null,
+  requested_name: null,
+  account_review: null,
+  account_status: null,
+  username: null,
+  username_status: null,
+  restrictions: [],
+  last_error: null,
+  last_change: null,
+};
+
+/** Applies a change. A restriction replaces the earlier one of its type; expired ones are removed. */
+export function healthAfter(health: PublicHealth, patch: HealthPatch, change: HealthChange): PublicHealth {
+  const { messagingLimit, restrictions = [], isReinstated } = patch;
+  const current = isReinstated ? [] : health.restrictions;
+  return {
+    ...health,
+    ...defined({
+      quality: patch.quality,
+      throughput: patch.throughput,
+      name_status: patch.nameStatus,
+      name_reason: patch.nameReason,
+      requested_name: patch.requestedName,
+      account_review: patch.accountReview,
+      account_status: patch.accountStatus,
+      username: patch.username,
+      username_status: patch.usernameStatus,
+      last_error: patch.lastError,
+    }),
+    ...(messagingLimit !== undefined && { messaging_limit: messagingLimit, is_messaging_limit_known: true }),
+    restrictions: [
+      ...current.filter(
+        old =>
+          !restrictions.some(({ type }) => type === old.type) &&
+          (old.expires_at === null || old.expires_at > change.occurred_at),
+      ),
+      ...restrictions.map(publicRestriction),
+    ],
+    last_change: change,
+  };
+}
+
+const publicRestriction = ({ type, expiresAt, remediation }: Restriction): PublicRestriction => ({
+  type,
+  expires_at: expiresAt,
+  remediation,
+});
+
+const defined = <T extends object>(fields: T): Partial<T> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<T>;

@@ -1,0 +1,97 @@
+import { notFound } from '../../../core/errors.ts';
+import { phoneKey } from '../../../platform/phone.ts';
+import type { Resources } from '../../../schema/context.ts';
+import { peopleOf } from '../../integrations/intake/people.ts';
+import { messagesOf } from '../../messages/export.ts';
+import type { Author } from '../../tenancy/audit/author.ts';
+import { record } from '../../tenancy/audit/record.ts';
+import { findContacts } from '../store.ts';
+import { getIdentified, type IdentifiedContact } from './erasure.sql.ts';
+import { type ExportedPerson, type ExportedRow, SECTIONS, THREAD_SECTIONS } from './export.sql.ts';
+
+/** Rows of one statement. */
+const PAGE = 500;
+
+export interface ExportResult {
+  readonly contactId: number;
+  /** Rows by section. */
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+/**
+ * Writes all data about a person as one JSON document, page by page, with an audit entry. Nothing is locked, so a concurrent change
+ * may or may not be included.
+ *
+ * @param write takes a piece of the document; the next one waits for it
+ * @throws NOT_FOUND
+ */
+export async function exportContact(
+  { db, clock }: Pick<Resources, 'db' | 'clock'>,
+  tenantId: number,
+  id: number,
+  author: Author,
+  write: (piece: string) => Promise<void>,
+): Promise<ExportResult> {
+  const found = (await findContacts(db.write, tenantId, [id])).get(id);
+  const [contact] = found ? await getIdentified(db.write, tenantId, [found.id]) : [];
+  if (!contact) throw notFound('Contact');
+  const person = personOf(contact);
+  const counts: Record<string, number> = {};
+  const {
+    numbers: _numbers,
+    user_ids: _userIds,
+    usernames: _names,
+    emails: _emails,
+    former_ids: _ids,
+    ...fields
+  } = contact;
+  const head = {
+    exported_at: new Date(clock.now()).toISOString(),
+    contact: { ...fields, former_ids: contact.former_ids },
+  };
+  await write(JSON.stringify(head, null, 2).replace(/\n}$/, ''));
+  const messages = {
+    name: 'messages',
+    page: (...[store, tenant, { contactId }, after]: PageArguments) =>
+      messagesOf(store, tenant, contactId, after, PAGE),
+  };
+  for (const section of [...SECTIONS, ...THREAD_SECTIONS, messages]) {
+    await write(`,\n  ${JSON.stringify(section.name)}: [`);
+    let count = 0;
+    for (let after: string | null = null; ; ) {
+      const rows: readonly ExportedRow[] = await section.page(db.write, tenantId, person, after, PAGE);
+      await write(rows.map((row, index) => `${count + index > 0 ? ',' : ''}\n    ${JSON.stringify(row)}`).join(''));
+      count += rows.length;
+      if (rows.length < PAGE) break;
+      after = String(rows.at(-1)?.['id']);
+    }
+    counts[section.name] = count;
+    await write(count > 0 ? '\n  ]' : ']');
+  }
+  await write('\n}\n');
+  await db.transaction(trx =>
+    record(trx, tenantId, {
+      author,
+      action: 'contact.exported',
+      subject: `contact:${contact.id}`,
+      details: { counts },
+    }),
+  );
+  return { contactId: contact.id, counts };
+}
+
+type PageArguments = Parameters<(typeof SECTIONS)[number]['page']>;
+
+function personOf({ id, numbers, emails, former_ids: formerIds }: IdentifiedContact): ExportedPerson {
+  const contactIds = [id, ...formerIds];
+  return {
+    contactId: id,
+    contactIds,
+    phoneKeys: numbers.map(phoneKey),
+    shopKeys: peopleOf([
+      ...contactIds.map(known => ({ id: known, phone: null, email: null })),
+      ...numbers.map(phone => ({ id, phone, email: null })),
+      ...emails.map(email => ({ id, phone: null, email })),
+    ]),
+  };
+}

@@ -1,0 +1,96 @@
+import type { SecretBox } from '../../../platform/crypto.ts';
+import type { Author } from '../../tenancy/audit/author.ts';
+
+export const REASONS = ['subject_request', 'retention', 'other'] as const;
+export type ErasureReason = (typeof REASONS)[number];
+
+/** What an erasure counts. */
+export type ErasedKind =
+  | 'contact'
+  | 'conversation'
+  | 'message'
+  | 'message_cancelled'
+  | 'message_in_flight'
+  | 'otp'
+  | 'event'
+  | 'network_webhook'
+  | 'webhook_delivery'
+  | 'webhook_delivery_cancelled'
+  | 'idempotency_key'
+  | 'order_payload'
+  | 'file_name';
+
+export type RetainedKind = 'opt_out' | 'event' | 'network_webhook' | 'usage';
+
+export type Counts<Kind extends string> = { readonly [K in Kind]?: number };
+
+/** A receipt as its table has it. */
+export interface ReceiptRow {
+  readonly id: string;
+  readonly contact_id: number;
+  readonly subject_digest: Buffer;
+  readonly reason: ErasureReason;
+  readonly author: Author;
+  readonly requested_at: string;
+  readonly completed_at: string | null;
+  readonly erased: Counts<ErasedKind>;
+  readonly retained: Counts<RetainedKind>;
+  readonly signature: Buffer | null;
+}
+
+/** A count of a receipt, as users see it. */
+export interface DataCount {
+  readonly kind: string;
+  readonly count: number;
+  /** Why it is kept. */
+  readonly reason: string | null;
+}
+
+/** A receipt as events, the command line and the API show it. Holds no personal data. */
+export interface PublicReceipt {
+  readonly id: string;
+  readonly contact_id: number;
+  /** Hex. */
+  readonly subject_digest: string;
+  readonly reason: ErasureReason;
+  readonly author: Author;
+  readonly requested_at: string;
+  readonly completed_at: string | null;
+  readonly erased: readonly DataCount[];
+  readonly retained: readonly DataCount[];
+  /** Hex; null until it is complete. */
+  readonly signature: string | null;
+}
+
+const RETENTION_REASONS: Readonly<Record<RetainedKind, string>> = {
+  opt_out: 'Keyed digests of the identities, so that an import or a message does not undo the opt-out.',
+  event: 'Blanked rows keep the places of the log, and go with it.',
+  network_webhook: 'What was about other people in the same webhooks, and that they were received.',
+  usage: 'Counters and costs, which name nobody.',
+};
+
+const countsOf = <Kind extends string>(counts: Counts<Kind>, because?: Readonly<Record<Kind, string>>): DataCount[] =>
+  (Object.entries(counts) as [Kind, number][]).map(([kind, count]) => ({
+    kind,
+    count,
+    reason: because?.[kind] ?? null,
+  }));
+
+export const publicReceipt = (row: ReceiptRow): PublicReceipt => ({
+  id: row.id,
+  contact_id: row.contact_id,
+  subject_digest: row.subject_digest.toString('hex'),
+  reason: row.reason,
+  author: row.author,
+  requested_at: row.requested_at,
+  completed_at: row.completed_at,
+  erased: countsOf(row.erased),
+  retained: countsOf(row.retained, RETENTION_REASONS),
+  signature: row.signature?.toString('hex') ?? null,
+});
+
+/** Signs a completed receipt, so that the holder of the secret key can verify it. */
+export function signatureOf(secrets: Pick<SecretBox, 'lastingMac'>, tenantId: number, row: ReceiptRow): Buffer {
+  const { signature: _unsigned, ...shown } = publicReceipt(row);
+  return secrets.lastingMac('erasure receipt', JSON.stringify([tenantId, shown]));
+}

@@ -1,0 +1,194 @@
+import { compileOnce } from '../../../database/compile-once.ts';
+import type { Db } from '../../../database/database.ts';
+import { anyIn, anyOf, bigints, transactionTime, unnest } from '../../../database/expressions.ts';
+import type { ListStatement } from '../../../database/list.ts';
+import { raw } from '../../../database/page.ts';
+import { LABELS, type LabelFields, type LabelKind, type LabelRow } from './label.ts';
+
+/** Typed as statuses, which have all columns of groups and sources and a color. */
+const table = (kind: LabelKind) => LABELS[kind].table as 'statuses';
+
+const selectLabels = (kind: LabelKind) =>
+  compileOnce((db, tenantId: number, ids: readonly number[]) =>
+    db
+      .selectFrom(table(kind))
+      .select(LABELS[kind].columns)
+      .where('tenant_id', '=', tenantId)
+      .where('id', '=', anyOf(ids)),
+  );
+
+const SELECT = { group: selectLabels('group'), source: selectLabels('source'), status: selectLabels('status') };
+
+export const getLabels = (db: Db, tenantId: number, kind: LabelKind, ids: readonly number[]): Promise<LabelRow[]> =>
+  SELECT[kind](db, tenantId, ids);
+
+/** Sets the fields that are given. */
+export const updateLabel = (
+  trx: Db,
+  tenantId: number,
+  kind: LabelKind,
+  id: number,
+  { name, color }: LabelFields,
+): Promise<LabelRow | undefined> =>
+  trx
+    .updateTable(table(kind))
+    .set({ name, ...(kind === 'status' && { color }), updated_at: transactionTime })
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', id)
+    .returning(LABELS[kind].columns)
+    .executeTakeFirst();
+
+/**
+ * Locks labels, so that no contact starts to use one of them before the transaction ends. Lock order: by id, to avoid deadlocks.
+ * @returns the labels that exist
+ */
+export const lockLabels = (trx: Db, tenantId: number, kind: LabelKind, ids: readonly number[]): Promise<LabelRow[]> =>
+  trx
+    .selectFrom(table(kind))
+    .select(LABELS[kind].columns)
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', anyOf(ids))
+    .orderBy('id')
+    .forUpdate()
+    .execute();
+
+/** Locks a group against deletion; its members and its name may change meanwhile. */
+export const lockGroup = (trx: Db, tenantId: number, id: number): Promise<LabelRow | undefined> =>
+  trx
+    .selectFrom('groups')
+    .select(['id', 'name', 'created_at', 'updated_at'])
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', id)
+    .forKeyShare()
+    .executeTakeFirst();
+
+/** @throws a foreign key violation if a contact still uses one of them */
+export const deleteLabels = (trx: Db, tenantId: number, kind: LabelKind, ids: readonly number[]): Promise<LabelRow[]> =>
+  trx
+    .deleteFrom(table(kind))
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', anyOf(ids))
+    .returning(LABELS[kind].columns)
+    .execute();
+
+/** @returns those of the ids that a contact of the tenant still uses */
+export async function labelsInUse(
+  db: Db,
+  tenantId: number,
+  kind: 'source' | 'status',
+  ids: readonly number[],
+): Promise<number[]> {
+  const rows = await db
+    .selectFrom(unnest('l', { id: bigints(ids) }))
+    .select('l.id')
+    .where(eb =>
+      eb.exists(
+        eb
+          .selectFrom('contacts as c')
+          .select('c.id')
+          .where('c.tenant_id', '=', tenantId)
+          .whereRef(kind === 'source' ? 'c.source_id' : 'c.status_id', '=', 'l.id'),
+      ),
+    )
+    .execute();
+  return rows.map(row => row.id);
+}
+
+export async function listLabels(
+  db: Db,
+  columns: readonly (keyof LabelRow)[],
+  statement: ListStatement,
+): Promise<LabelRow[]> {
+  const select = [...columns.map(column => `l.${column}`), ...statement.keys].join(', ');
+  const { rows } = await db.executeQuery(raw<LabelRow>(`select ${select} ${statement.tail}`, statement.values));
+  return rows;
+}
+
+const selectMemberCounts = compileOnce((db, tenantId: number, groupIds: readonly number[]) =>
+  db
+    .selectFrom('contact_groups')
+    .select(({ fn }) => ['group_id', fn.countAll<number>().as('members')])
+    .where('tenant_id', '=', tenantId)
+    .where('group_id', '=', anyOf(groupIds))
+    .groupBy('group_id'),
+);
+
+/** The number of contacts in each group. */
+export async function countMembers(
+  db: Db,
+  tenantId: number,
+  groupIds: readonly number[],
+): Promise<Map<number, number>> {
+  const rows = await selectMemberCounts(db, tenantId, groupIds);
+  return new Map(rows.map(row => [row.group_id, row.members]));
+}
+
+/** Adds contacts to a group; ids that do not exist in the tenant are ignored. @returns the number of new members */
+export async function addMembers(
+  trx: Db,
+  tenantId: number,
+  groupId: number,
+  contactIds: readonly number[],
+): Promise<number> {
+  const rows = await trx
+    .insertInto('contact_groups')
+    .columns(['tenant_id', 'contact_id', 'group_id'])
+    .expression(db =>
+      db
+        .selectFrom('contacts')
+        .select(eb => ['tenant_id', 'id', eb.cast<number>(eb.val(groupId), 'bigint').as('group_id')])
+        .where('tenant_id', '=', tenantId)
+        .where('id', '=', anyOf(contactIds)),
+    )
+    .onConflict(conflict => conflict.doNothing())
+    .returning('contact_id')
+    .execute();
+  return rows.length;
+}
+
+/** Removes contacts from a group. Ids of merged contacts stand for the survivor. @returns the number of removed members */
+export async function removeMembers(
+  trx: Db,
+  tenantId: number,
+  groupId: number,
+  contactIds: readonly number[],
+): Promise<number> {
+  const presentIds = trx
+    .selectFrom(unnest('r', { id: bigints(contactIds) }))
+    .leftJoin('contact_merges as m', join =>
+      join.on('m.tenant_id', '=', tenantId).onRef('m.former_id', '=', 'r.id').on('m.undone_at', 'is', null),
+    )
+    .select(({ fn }) => fn.coalesce('m.contact_id', 'r.id').as('id'));
+  const rows = await trx
+    .deleteFrom('contact_groups')
+    .where('tenant_id', '=', tenantId)
+    .where('group_id', '=', groupId)
+    .where('contact_id', '=', anyIn(presentIds))
+    .returning('contact_id')
+    .execute();
+  return rows.length;
+}
+
+/**
+ * Locks contacts against deletion and merging until the transaction ends. Ids of merged contacts stand for the survivor.
+ * @returns the present id by requested id, for those that exist
+ */
+export async function lockPresentContacts(
+  trx: Db,
+  tenantId: number,
+  ids: readonly number[],
+): Promise<Map<number, number>> {
+  const rows = await trx
+    .selectFrom(unnest('r', { id: bigints(ids) }))
+    .leftJoin('contact_merges as m', join =>
+      join.on('m.tenant_id', '=', tenantId).onRef('m.former_id', '=', 'r.id').on('m.undone_at', 'is', null),
+    )
+    .innerJoin('contacts as c', join =>
+      join.on('c.tenant_id', '=', tenantId).on(eb => eb('c.id', '=', eb.fn.coalesce('m.contact_id', 'r.id'))),
+    )
+    .select(['r.id as requested_id', 'c.id'])
+    .orderBy('c.id')
+    .forKeyShare('c')
+    .execute();
+  return new Map(rows.map(row => [row.requested_id, row.id]));
+}

@@ -1,0 +1,144 @@
+import type { Db } from '../../../database/database.ts';
+import { transactionTime } from '../../../database/expressions.ts';
+import { CONTACT_COLUMNS, type ContactRow, FIELD_COLUMNS } from '../contact.ts';
+import type { FullContact } from './merge.sql.ts';
+
+export interface MergeRow {
+  readonly id: number;
+  readonly contact_id: number;
+  readonly former_id: number;
+  readonly snapshot: FullContact | null;
+  readonly filled: Readonly<Record<string, unknown>>;
+  readonly merged_at: string;
+}
+
+export async function insertMerge(
+  trx: Db,
+  tenantId: number,
+  merge: Omit<MergeRow, 'id'> & { readonly reason: 'network' | 'manual'; readonly author: object },
+): Promise<number> {
+  const { id } = await trx
+    .insertInto('contact_merges')
+    .values({
+      tenant_id: tenantId,
+      contact_id: merge.contact_id,
+      former_id: merge.former_id,
+      reason: merge.reason,
+      author: JSON.stringify(merge.author),
+      snapshot: JSON.stringify(merge.snapshot),
+      filled: JSON.stringify(merge.filled),
+      merged_at: merge.merged_at,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  return id;
+}
+
+/** Columns that a merge may fill, and its undo clear. */
+export const FILLED_COLUMNS = [
+  ...FIELD_COLUMNS,
+  'phone_key',
+  'wa_id',
+  'network_user_id',
+] as const satisfies readonly (keyof FullContact)[];
+
+export type Filled = Partial<Record<(typeof FILLED_COLUMNS)[number], unknown>>;
+
+/** Sets the given columns, and the opt-out that follows from the entries of consent. */
+export const writeMerged = (trx: Db, tenantId: number, id: number, values: Filled): Promise<ContactRow | undefined> =>
+  trx
+    .updateTable('contacts')
+    .set(Object.fromEntries(FILLED_COLUMNS.map(column => [column, values[column]])))
+    .set(eb => ({
+      opted_out_at: eb
+        .selectFrom('consent_entries as e')
+        .select(({ case: when, ref }) =>
+          when().when('e.state', '=', 'opted_out').then(ref('e.occurred_at')).end().as('at'),
+        )
+        .where('e.tenant_id', '=', tenantId)
+        .where('e.contact_id', '=', id)
+        .where('e.category', '=', 'all')
+        .orderBy('e.occurred_at', 'desc')
+        .orderBy('e.id', 'desc')
+        .limit(1),
+      updated_at: transactionTime,
+    }))
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', id)
+    .returning(CONTACT_COLUMNS)
+    .$narrowType<Pick<ContactRow, 'type'>>()
+    .executeTakeFirst();
+
+/** Finds the merge that removed a contact, unless it was undone. */
+export const findMerge = (db: Db, tenantId: number, formerId: number): Promise<MergeRow | undefined> =>
+  db
+    .selectFrom('contact_merges')
+    .select(['id', 'contact_id', 'former_id', 'snapshot', 'filled', 'merged_at'])
+    .$narrowType<Pick<MergeRow, 'snapshot' | 'filled'>>()
+    .where('tenant_id', '=', tenantId)
+    .where('former_id', '=', formerId)
+    .where('undone_at', 'is', null)
+    .executeTakeFirst();
+
+export interface ListedMerge {
+  readonly former_id: number;
+  readonly contact_id: number;
+  readonly reason: string;
+  readonly merged_at: string;
+  readonly can_be_undone: boolean;
+}
+
+/** Merges that were not undone, latest first. @param contactId the survivor; null: any */
+export async function listMerges(
+  db: Db,
+  tenantId: number,
+  contactId: number | null,
+  limit: number,
+): Promise<ListedMerge[]> {
+  let query = db
+    .selectFrom('contact_merges')
+    .select(['former_id', 'contact_id', 'reason', 'merged_at'])
+    .select(eb => eb('snapshot', 'is not', null).$castTo<boolean>().as('can_be_undone'))
+    .where('tenant_id', '=', tenantId)
+    .where('undone_at', 'is', null);
+  if (contactId !== null) query = query.where('contact_id', '=', contactId);
+  return await query.orderBy('id', 'desc').limit(limit).execute();
+}
+
+/** Which unique values of a former contact other contacts have by now. */
+export async function findTakenValues(
+  trx: Db,
+  tenantId: number,
+  { phone_key, email }: Pick<FullContact, 'phone_key' | 'email'>,
+): Promise<{ readonly phone: boolean; readonly email: boolean }> {
+  const contacts = trx.selectFrom('contacts').select('id').where('tenant_id', '=', tenantId).limit(1);
+  const phone = await contacts.where('phone_key', '=', phone_key).executeTakeFirst();
+  const address = await contacts
+    .where(eb => eb(eb.fn<string>('lower', ['email']), '=', eb.fn<string>('lower', [eb.val(email)])))
+    .executeTakeFirst();
+  return { phone: phone !== undefined, email: address !== undefined };
+}
+
+/** Copies opt-outs since the merge to the restored contact, because it is unknown which of the two opted out. */
+export async function copyOptOuts(
+  trx: Db,
+  tenantId: number,
+  { survivorId, formerId }: { readonly survivorId: number; readonly formerId: number },
+  since: string,
+): Promise<void> {
+  await trx
+    .insertInto('consent_entries')
+    .columns(['tenant_id', 'contact_id', 'category', 'state', 'source', 'evidence', 'author', 'occurred_at'])
+    .expression(db =>
+      db
+        .selectFrom('consent_entries')
+        .select(eb => ['tenant_id', eb.cast<number>(eb.val(formerId), 'bigint').as('contact_id')])
+        .select(['category', 'state', 'source', 'evidence', 'author', 'occurred_at'])
+        .where('tenant_id', '=', tenantId)
+        .where('contact_id', '=', survivorId)
+        .where('created_at', '>=', since)
+        .where('state', '=', 'opted_out')
+        .orderBy('id'),
+    )
+    .execute();
+}

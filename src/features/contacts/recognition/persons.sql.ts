@@ -1,0 +1,146 @@
+import { sql } from 'kysely';
+import type { Db } from '../../../database/database.ts';
+import { ALL_COLUMNS, WEIGHT } from '../columns.ts';
+import type { ContactRow } from '../contact.ts';
+import type { UserId } from './evidence.ts';
+import type { IdentityKind } from './person.ts';
+
+export interface StoredPerson {
+  readonly id: number;
+  readonly phone: string | null;
+  readonly phone_key: string | null;
+  readonly weight: number;
+  readonly identities: readonly StoredIdentity[] | null;
+  /** Contacts that it was merged with by mistake, as an operator decided. JSON: the driver returns an array of int8 as text. */
+  readonly apart: readonly number[] | null;
+}
+
+export interface StoredIdentity {
+  readonly id: number;
+  readonly kind: IdentityKind;
+  readonly portfolio: string;
+  readonly value: string;
+  readonly wa_id: string | null;
+  readonly started_ms: number;
+  readonly ended_ms: number | null;
+}
+
+/**
+ * Loads the contacts that have or had any of the identities, each with all identities that the network reported, and locks them
+ * against merging and deletion. The lateral joins keep the plan independent of statistics: `value = any(…)` read all 100,000
+ * identities of a tenant with the statistics of an empty table.
+ */
+export async function loadPersons(
+  db: Db,
+  tenantId: number,
+  wanted: {
+    readonly userIds: readonly UserId[];
+    readonly waIds: readonly string[];
+    readonly phoneKeys: readonly string[];
+  },
+): Promise<StoredPerson[]> {
+  const { rows } = await sql<StoredPerson>`
+    with wanted as materialized (
+      select i.contact_id as id
+      from unnest(${wanted.userIds.map(id => id.value)}::text[], ${wanted.userIds.map(id => id.portfolio)}::text[]) as u (value, portfolio)
+      cross join lateral (
+        select i.contact_id from contact_identities i
+        where i.tenant_id = ${tenantId} and i.value = u.value and i.kind = 'user_id' and i.portfolio = u.portfolio offset 0) i
+      union
+      select i.contact_id from unnest(${wanted.waIds}::text[]) as n (value)
+      cross join lateral (
+        select i.contact_id from contact_identities i
+        where i.tenant_id = ${tenantId} and i.value = n.value and i.kind = 'wa_id' offset 0) i
+      union
+      select c.id from unnest(${wanted.phoneKeys}::text[]) as k (key)
+      cross join lateral (
+        select c.id from contacts c where c.tenant_id = ${tenantId} and c.phone_key = k.key offset 0) c
+    )
+    select c.id, c.phone, c.phone_key, ${sql.raw(WEIGHT)} as weight,
+      (select json_agg(json_build_object('id', i.id, 'kind', i.kind, 'portfolio', i.portfolio, 'value', i.value, 'wa_id', i.wa_id,
+         'started_ms', extract(epoch from i.started_at) * 1000, 'ended_ms', extract(epoch from i.ended_at) * 1000) order by i.id)
+       from contact_identities i where i.tenant_id = ${tenantId} and i.contact_id = c.id and i.kind <> 'phone') as identities,
+      (select json_agg(m.former_id) from contact_merges m
+       where m.tenant_id = ${tenantId} and m.contact_id = c.id and m.undone_at is not null) as apart
+    from wanted w join contacts c on c.tenant_id = ${tenantId} and c.id = w.id
+    order by c.id for key share of c`.execute(db);
+  return rows;
+}
+
+export interface PersonUpdate {
+  readonly id: number;
+  readonly phone: string | null;
+  readonly phone_key: string | null;
+  readonly wa_id: string | null;
+  readonly network_user_id: string | null;
+  /** Whether the change gets an event; its row is then returned. */
+  readonly is_reported: boolean;
+}
+
+/** Writes the present identities of contacts. @returns those with `is_reported` */
+export async function updatePersons(
+  trx: Db,
+  tenantId: number,
+  persons: readonly PersonUpdate[],
+): Promise<ContactRow[]> {
+  const { rows } = await sql<ContactRow>`
+    with r as materialized (
+      select * from jsonb_to_recordset(${JSON.stringify(persons)}::jsonb) as r (id bigint, phone text, phone_key text, wa_id text,
+        network_user_id text, is_reported boolean)
+    ), after as (
+      update contacts c set phone = r.phone, phone_key = r.phone_key, wa_id = r.wa_id, network_user_id = r.network_user_id,
+        updated_at = case when r.is_reported then now() else c.updated_at end
+      from r where c.tenant_id = ${tenantId} and c.id = r.id and c.id = any(${persons.map(person => person.id)}::bigint[])
+      returning c.*, r.is_reported
+    )
+    select ${sql.raw(ALL_COLUMNS)} from after c where c.is_reported order by c.id`.execute(trx);
+  return rows;
+}
+
+export interface IdentityWrite {
+  readonly id: number | null;
+  readonly contact_id: number;
+  readonly kind: IdentityKind;
+  readonly portfolio: string;
+  readonly value: string;
+  readonly wa_id: string | null;
+  readonly started_at: string;
+  readonly ended_at: string | null;
+}
+
+/** Updates stored identities, then adds new ones, because an identity that one contact loses may be added to another. */
+export async function writeIdentities(trx: Db, tenantId: number, rows: readonly IdentityWrite[]): Promise<void> {
+  const [stored, added] = [rows.filter(row => row.id !== null), rows.filter(row => row.id === null)];
+  if (stored.length > 0)
+    await sql`
+      update contact_identities i set contact_id = r.contact_id, wa_id = r.wa_id, ended_at = r.ended_at
+      from jsonb_to_recordset(${JSON.stringify(stored)}::jsonb) as r (id bigint, contact_id bigint, wa_id text, ended_at timestamptz)
+      where i.tenant_id = ${tenantId} and i.id = r.id`.execute(trx);
+  if (added.length > 0)
+    await sql`
+      insert into contact_identities (tenant_id, contact_id, kind, portfolio, value, wa_id, started_at, ended_at)
+      select ${tenantId}::bigint, r.contact_id, r.kind, r.portfolio, r.value, r.wa_id, r.started_at, r.ended_at
+      from jsonb_to_recordset(${JSON.stringify(added)}::jsonb) as r (contact_id bigint, kind text, portfolio text, value text, wa_id text,
+        started_at timestamptz, ended_at timestamptz)
+      order by r.contact_id, r.kind, r.value`.execute(trx);
+}
+
+interface SharedUserId {
+  readonly one: number;
+  readonly other: number;
+}
+
+/** Pairs of contacts that have the same user id in two portfolios, without those that an operator has separated. */
+export async function findShared(db: Db, tenantId: number, from: string, to: string): Promise<SharedUserId[]> {
+  const { rows } = await sql<SharedUserId>`
+    select distinct a.contact_id as one, b.contact_id as other
+    from contact_identities a
+    join contact_identities b on b.tenant_id = ${tenantId} and b.kind = 'user_id' and b.value = a.value and b.portfolio = ${to}
+    where a.tenant_id = ${tenantId} and a.kind = 'user_id' and a.portfolio = ${from} and a.contact_id <> b.contact_id
+      and not exists (
+        select from contact_merges m
+        where m.tenant_id = ${tenantId} and m.undone_at is not null
+          and (m.contact_id, m.former_id) in ((a.contact_id, b.contact_id), (b.contact_id, a.contact_id)))
+    order by one, other`.execute(db);
+  return rows;
+}

@@ -1,0 +1,237 @@
+import type { NewEvent } from '../../../core/events.ts';
+import type { Db } from '../../../database/database.ts';
+import { append } from '../../../events/append.ts';
+import type { Author } from '../../tenancy/audit/author.ts';
+import type { ContactRow } from '../contact.ts';
+import { insertPersons } from '../contacts.sql.ts';
+import { lockOutbox } from '../merging/merge.sql.ts';
+import { mergeContacts } from '../merging/merge.ts';
+import { type Evidence, lookupOf } from './evidence.ts';
+import { type ChangeReason, People } from './people.ts';
+import { finalOf, type Identity, type Person } from './person.ts';
+import { loadPersons, type StoredPerson, updatePersons, writeIdentities } from './persons.sql.ts';
+import { beginLocks, clearPhones, getDefaults, lockPersons, undoLocks } from './store.ts';
+
+/** Attempts to lock the contacts; concurrent identity changes may extend the set to lock. */
+const MAX_TRIES = 5;
+
+const NETWORK: Author = { kind: 'system', id: null, name: 'network' };
+
+/**
+ * Resolves evidence from the network to contacts: creates unknown people, merges contacts of one person, moves numbers. If nothing
+ * changes, which is the usual case, one statement suffices.
+ *
+ * Lock order: tenant_usage, contacts by id. Call it before the transaction locks contacts.
+ * @param readEvidence called again under the locks, because a channel's portfolio may have changed
+ * @returns contact ids in the order of the evidence
+ */
+export async function recognise(
+  trx: Db,
+  tenantId: number,
+  readEvidence: () => Promise<readonly Evidence[]>,
+  nowMs: number,
+): Promise<number[]> {
+  const evidence = await readEvidence();
+  await beginLocks(trx);
+  const first = await decide(trx, tenantId, evidence);
+  if (!first.isChange) return first.resolved.map(person => finalOf(person).id);
+  // Release the contact locks: tenant_usage must be locked first.
+  await undoLocks(trx);
+  let toLock = first.toLock;
+  for (let attempt = 1; attempt <= MAX_TRIES; attempt += 1) {
+    await lockPersons(trx, tenantId, toLock);
+    // Decide again under the locks, because the data may have changed.
+    const plan = await decide(trx, tenantId, await readEvidence());
+    const missing = plan.toLock.filter(id => !toLock.includes(id));
+    if (missing.length === 0) return apply(trx, tenantId, plan, nowMs);
+    await undoLocks(trx);
+    toLock = [...new Set([...toLock, ...missing])];
+  }
+  throw new Error('Contacts are being changed by other processes; the webhook is tried again.');
+}
+
+interface Plan {
+  readonly people: People;
+  readonly resolved: readonly Person[];
+  /** The stored contacts as they were read. */
+  readonly stored: ReadonlyMap<number, StoredPerson>;
+  readonly isChange: boolean;
+  /** Ids of stored contacts that change. */
+  readonly toLock: readonly number[];
+}
+
+async function decide(db: Db, tenantId: number, evidence: readonly Evidence[]): Promise<Plan> {
+  const rows = await loadPersons(db, tenantId, lookupOf(evidence));
+  const stored = new Map(rows.map(row => [row.id, row]));
+  const people = new People(rows.map(toPerson));
+  const resolved = evidence.map(one => people.resolve(one));
+  const changed = [...people.persons].filter(person => isChanged(person, stored.get(person.id)));
+  return {
+    people,
+    resolved,
+    stored,
+    isChange: changed.length > 0,
+    toLock: [
+      ...new Set([...changed, ...people.merges.map(({ survivor }) => survivor)].map(person => person.id)),
+    ].filter(id => id > 0),
+  };
+}
+
+const toPerson = (row: StoredPerson): Person => ({
+  id: row.id,
+  phone: row.phone,
+  phoneKey: row.phone_key,
+  weight: row.weight,
+  identities: (row.identities ?? []).map(
+    (identity): Identity => ({
+      id: identity.id,
+      kind: identity.kind,
+      portfolio: identity.portfolio,
+      value: identity.value,
+      waId: identity.wa_id,
+      startedAtMs: identity.started_ms,
+      endedAtMs: identity.ended_ms,
+      isDirty: false,
+    }),
+  ),
+  mergedInto: null,
+  profileName: undefined,
+  apart: new Set(row.apart),
+});
+
+const isChanged = (person: Person, before: StoredPerson | undefined): boolean =>
+  before === undefined ||
+  person.mergedInto !== null ||
+  person.phone !== before.phone ||
+  person.identities.some(identity => identity.isDirty) ||
+  // A user id that went to another contact.
+  person.identities.length < (before.identities?.length ?? 0);
+
+/** Writes the plan: clears numbers before reassigning them, merges and creates contacts before writing identities. */
+async function apply(trx: Db, tenantId: number, { people, resolved, stored }: Plan, nowMs: number): Promise<number[]> {
+  const persons = [...people.persons];
+  const survivors = persons.filter(person => person.mergedInto === null);
+  const settled = survivors.filter(person => person.id > 0);
+  const clear = () => clearPhones(trx, tenantId, settled);
+  // Cleared first, because assigning a number that another contact still has violates the unique key.
+  if (settled.some(person => isPassedOn(person, stored.get(person.id)))) await clear();
+  const storedMerges = people.merges.filter(({ survivor, loser }) => survivor.id > 0 && loser.id > 0);
+  if (storedMerges.length > 1)
+    await lockOutbox(trx, tenantId, [
+      ...new Set(storedMerges.flatMap(({ survivor, loser }) => [survivor.id, loser.id])),
+    ]);
+  for (const { survivor, loser } of storedMerges) {
+    await mergeContacts(trx, tenantId, {
+      survivorId: survivor.id,
+      ids: [survivor.id, loser.id],
+      reason: 'network',
+      author: NETWORK,
+      nowMs,
+      numberBefore: stored.get(survivor.id),
+    });
+  }
+  // A merge may fill in the loser's number, which may belong to another contact now.
+  if (storedMerges.length > 0) await clear();
+  const ids = await create(trx, tenantId, survivors);
+  const idOf = (person: Person): number => ids.get(finalOf(person)) ?? finalOf(person).id;
+  await writeIdentities(
+    trx,
+    tenantId,
+    survivors.flatMap(person =>
+      person.identities.filter(identity => identity.isDirty).map(identity => toRow(idOf(person), identity)),
+    ),
+  );
+  const touched = survivors.filter(person => person.id < 0 || isChanged(person, stored.get(person.id)));
+  const written = await updatePersons(
+    trx,
+    tenantId,
+    touched.map(person => ({
+      id: idOf(person),
+      phone: person.phone,
+      phone_key: person.phoneKey,
+      wa_id: latestOf(person, 'wa_id'),
+      network_user_id: latestOf(person, 'user_id'),
+      is_reported: person.id > 0 && (people.reasons.size > 0 || person.phone !== stored.get(person.id)?.phone),
+    })),
+  );
+  const byId = new Map(written.map(row => [row.id, row]));
+  await append(
+    trx,
+    tenantId,
+    touched.flatMap(person =>
+      eventsOf(person, byId.get(idOf(person)), stored.get(person.id), reasonsOf(people, person)),
+    ),
+  );
+  return resolved.map(idOf);
+}
+
+/** Whether a contact loses its number, with or without getting another one. */
+const isPassedOn = (person: Person, before: StoredPerson | undefined): boolean =>
+  before !== undefined && before.phone_key !== null && before.phone_key !== person.phoneKey;
+
+function eventsOf(
+  person: Person,
+  contact: ContactRow | undefined,
+  before: StoredPerson | undefined,
+  reasons: readonly ChangeReason[],
+): NewEvent[] {
+  if (!contact || !before) return [];
+  const events: NewEvent[] = [];
+  if (person.phone !== before.phone)
+    events.push({ type: 'contact.updated', payload: { contact, previous: { phone: before.phone } } });
+  if (reasons.length > 0) events.push({ type: 'contact.identity_changed', payload: { contact, reasons } });
+  return events;
+}
+
+/** Includes reasons that were noted for a contact before it was merged. */
+const reasonsOf = (people: People, person: Person): ChangeReason[] => [
+  ...new Set([...people.reasons].flatMap(([one, reasons]) => (finalOf(one) === person ? [...reasons] : []))),
+];
+
+/** Creates contacts for unknown people. @returns their ids */
+async function create(trx: Db, tenantId: number, survivors: readonly Person[]): Promise<Map<Person, number>> {
+  const newPersons = survivors.filter(person => person.id < 0);
+  if (newPersons.length === 0) return new Map();
+  const defaults = await getDefaults(trx, tenantId);
+  const created = await insertPersons(
+    trx,
+    tenantId,
+    newPersons.map(person => ({
+      ...defaults,
+      ...namesOf(person.profileName),
+      phone: person.phone,
+      phone_key: person.phoneKey,
+    })),
+  );
+  await append(
+    trx,
+    tenantId,
+    created.map(contact => ({ type: 'contact.created', payload: { contact } })),
+  );
+  return new Map(newPersons.map((person, index) => [person, created[index]?.id ?? 0]));
+}
+
+const toRow = (contactId: number, identity: Identity) => ({
+  id: identity.id,
+  contact_id: contactId,
+  kind: identity.kind,
+  portfolio: identity.portfolio,
+  value: identity.value,
+  wa_id: identity.waId,
+  started_at: new Date(identity.startedAtMs).toISOString(),
+  ended_at: identity.endedAtMs === null ? null : new Date(identity.endedAtMs).toISOString(),
+});
+
+function latestOf(person: Person, kind: 'wa_id' | 'user_id'): string | null {
+  const rows = person.identities
+    .filter(row => row.kind === kind && row.endedAtMs === null && !row.value.includes('.ENT.'))
+    .sort((a, b) => b.startedAtMs - a.startedAtMs);
+  return rows[0]?.value ?? null;
+}
+
+/** Splits a profile name at its first space. Characters that cannot be stored are removed, because one would fail the whole batch. */
+function namesOf(profileName = ''): { readonly firstname: string; readonly lastname: string } {
+  const name = [...profileName.replaceAll('\0', '').trim()].slice(0, 255).join('').toWellFormed();
+  const [, firstname = '', lastname = ''] = /^(\S*)\s*([\s\S]*)$/.exec(name) ?? [];
+  return { firstname, lastname };
+}

@@ -1,0 +1,134 @@
+import type { Db } from '../../database/database.ts';
+import { withSavepoint } from '../../database/savepoint.ts';
+import { applyHealth } from '../channels/apply-health.ts';
+import { applyPortfolios, type PortfolioUpdate } from '../channels/set-portfolio.ts';
+import type { Recipient } from '../contacts/recognise.ts';
+import { applyGroups } from '../conversations/group-chats.ts';
+import { applyHandovers, returnThreads } from '../conversations/owners.ts';
+import { applyCalls } from '../messages/inbound/calls.ts';
+import { applyCorrections, type CorrectionUpdate, judgeCorrections } from '../messages/inbound/corrections.ts';
+import { storeElsewhere } from '../messages/inbound/elsewhere.ts';
+import { storePrices } from '../messages/inbound/pricing.ts';
+import { receiveMessages } from '../messages/inbound/receive.ts';
+import { applyStatuses } from '../messages/statuses/apply-statuses.ts';
+import { recordRefusals } from '../messages/statuses/refusals.ts';
+import { applyTemplateUpdates } from '../templates/sync/apply-updates.ts';
+import { applyPeople } from './apply-people.ts';
+import { type RoutedUpdate, unhandledOf } from './route-updates.ts';
+import { sortUpdates } from './sort-updates.ts';
+import { storeUnhandled, type Unhandled } from './unhandled.ts';
+
+/** Follow-up work after the commit. */
+export interface Applied {
+  /** Channels with messages that were blocked by a message settled here. */
+  readonly released: readonly number[];
+  /** People about whom statuses carried new identities. */
+  readonly seen: readonly Recipient[];
+  /** Business accounts whose templates must be synced. */
+  readonly accountsToRead: readonly string[];
+  readonly unhandled: readonly Unhandled[];
+}
+
+const NOT_THE_AUTHOR = 'Only the author of a message can edit or revoke it.';
+
+export const NOTHING_APPLIED: Applied = { released: [], seen: [], accountsToRead: [], unhandled: [] };
+
+/** The portfolio of a business account, if it differs from the stored one. */
+const portfolioUpdateOf = ({ update, channels }: RoutedUpdate): PortfolioUpdate[] =>
+  update.kind === 'portfolio' && channels.some(channel => channel.portfolio_id !== update.portfolioId)
+    ? [{ update, channels }]
+    : [];
+
+/**
+ * Applies updates in groups, so that the number of statements does not depend on the number of updates. Lock order, to avoid
+ * deadlocks: channels, contacts, conversations, message states; usage counters are locked with the messages.
+ */
+export async function applyUpdates(
+  trx: Db,
+  tenantId: number,
+  routed: readonly RoutedUpdate[],
+  nowMs: number,
+): Promise<Applied> {
+  await applyPortfolios(trx, tenantId, routed.flatMap(portfolioUpdateOf), nowMs);
+  const contactOf = await applyPeople(trx, tenantId, routed, nowMs);
+  const sorted = sortUpdates(routed, contactOf);
+  await recordRefusals(trx, tenantId, sorted.statuses);
+  const stored = await storeElsewhere(trx, tenantId, sorted.elsewhere, nowMs);
+  const received = await receiveMessages(trx, tenantId, sorted.received, nowMs);
+  await applyCalls(trx, tenantId, sorted.calls, nowMs);
+  await applyHandovers(trx, tenantId, sorted.handovers, nowMs);
+  const standby = new Set(
+    [...sorted.received.values()].flat().flatMap(message => (message.isStandby ? [message.wamid] : [])),
+  );
+  // After the handovers of the same batch: what a person writes later than those returns the conversation.
+  await returnThreads(
+    trx,
+    tenantId,
+    received.filter(({ wamid }) => wamid === null || !standby.has(wamid)),
+  );
+  await applyGroups(trx, tenantId, sorted.groups, nowMs);
+  const originals = [...stored, ...received].flatMap(({ channel_id, wamid }) =>
+    wamid === null ? [] : [{ channelId: channel_id, wamid }],
+  );
+  const { accepted, rejected } = await judgeCorrections(trx, tenantId, sorted.corrections);
+  await applyCorrections(trx, tenantId, accepted, originals, nowMs);
+  const { released, seen } = await applyStatuses(trx, tenantId, sorted.statuses, nowMs);
+  await storePrices(trx, tenantId, sorted.priced, nowMs);
+  const accountsToRead = await applyTemplateUpdates(trx, tenantId, sorted.templates);
+  await applyHealth(trx, tenantId, sorted.health, nowMs);
+  const unhandled = [...sorted.unhandled, ...rejectedCorrections(routed, rejected)];
+  await storeUnhandled(trx, tenantId, unhandled);
+  return { released, seen, accountsToRead, unhandled };
+}
+
+/** One for each change: it may hold several corrections. */
+function rejectedCorrections(
+  routed: readonly RoutedUpdate[],
+  rejected: readonly CorrectionUpdate[],
+): readonly Unhandled[] {
+  if (rejected.length === 0) return [];
+  const updates = new Set<RoutedUpdate['update']>(rejected.map(({ update }) => update));
+  const changes = new Map(routed.filter(({ update }) => updates.has(update)).map(entry => [entry.raw, entry]));
+  return [...changes.values()].map(entry => unhandledOf(entry, 'failed', NOT_THE_AUTHOR, entry.raw));
+}
+
+/**
+ * Transient errors, for which the whole webhook is retried: connection (08), transaction rollback such as a deadlock (40),
+ * resources (53), operator intervention such as a time-out or shutdown (57), system (58), internal (XX).
+ * PostgreSQL, appendix A: https://www.postgresql.org/docs/current/errcodes-appendix.html
+ */
+const TRANSIENT = /^(08|25|40|53|55|57|58|XX)/;
+
+/** Applies updates one by one, each in a savepoint. A failing update is stored as unhandled. */
+export async function applyEach(
+  trx: Db,
+  tenantId: number,
+  routed: readonly RoutedUpdate[],
+  nowMs: number,
+): Promise<Applied> {
+  const parts: Applied[] = [];
+  const failed: Unhandled[] = [];
+  for (const entry of routed) {
+    try {
+      parts.push(await withSavepoint(trx, () => applyUpdates(trx, tenantId, [entry], nowMs)));
+    } catch (error) {
+      if (isDatabaseFault(error)) throw error;
+      failed.push(unhandledOf(entry, 'failed', error instanceof Error ? error.message : String(error), entry.raw));
+    }
+  }
+  await storeUnhandled(trx, tenantId, failed);
+  return {
+    released: [...new Set(parts.flatMap(({ released }) => released))],
+    seen: parts.flatMap(({ seen }) => seen),
+    accountsToRead: [...new Set(parts.flatMap(({ accountsToRead }) => accountsToRead))],
+    unhandled: [...parts.flatMap(({ unhandled }) => unhandled), ...failed],
+  };
+}
+
+/** An error without an SQLSTATE is a bug and repeats on every attempt, unless the connection was lost. */
+function isDatabaseFault(error: unknown): boolean {
+  const code = (error as { code?: unknown }).code;
+  if (typeof code !== 'string')
+    return error instanceof Error && /Connection terminated|connection timeout/i.test(error.message);
+  return code.length === 5 ? TRANSIENT.test(code) : true;
+}

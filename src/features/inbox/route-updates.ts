@@ -1,0 +1,59 @@
+import type { Db } from '../../database/database.ts';
+import { channelsAt } from '../../network/cloud-api/webhook/address.ts';
+import { readWebhook } from '../../network/cloud-api/webhook.ts';
+import type { NetworkUpdate } from '../../network/updates.ts';
+import type { PublicChannel } from '../channels/channel.ts';
+import { channelPlaces } from '../channels/webhook-owners.ts';
+import type { Unhandled } from './unhandled.ts';
+
+/** A webhook with its body parsed. */
+export interface ReadableWebhook {
+  readonly id: string;
+  readonly receivedAt: Date;
+  readonly body: unknown;
+}
+
+/** An update with the tenant's channels that it concerns. */
+export interface RoutedUpdate {
+  readonly update: NetworkUpdate;
+  readonly field: string;
+  readonly channels: readonly PublicChannel[];
+  readonly webhook: ReadableWebhook;
+  /** The change that contains the update, as a webhook entry. */
+  readonly raw: unknown;
+}
+
+/** Reads the updates of webhooks and leaves out those of other tenants, which a webhook may also contain. */
+export async function routeUpdates(
+  db: Db,
+  tenantId: number,
+  webhooks: readonly ReadableWebhook[],
+): Promise<RoutedUpdate[]> {
+  const places = await channelPlaces(db, tenantId);
+  return webhooks.flatMap(webhook =>
+    readWebhook(webhook.body, webhook.receivedAt).flatMap(({ field, address, updates, raw }) => {
+      const channels = channelsAt(address, places).map(place => place.channel);
+      // A body that is not JSON has no address, and stays with its tenant.
+      if (channels.length === 0 && webhook.body !== undefined) return [];
+      return updates.map(update => ({ update, field, channels, webhook, raw }));
+    }),
+  );
+}
+
+export const unhandledOf = (
+  { field, channels, webhook }: RoutedUpdate,
+  reason: Unhandled['reason'],
+  error: string | null,
+  raw: unknown,
+): Unhandled => ({
+  webhookId: webhook.id,
+  channelId: singleChannelId(channels),
+  field,
+  reason,
+  error,
+  raw,
+  receivedAt: webhook.receivedAt,
+});
+
+const singleChannelId = (channels: readonly PublicChannel[]): number | null =>
+  channels.length === 1 ? (channels[0]?.id ?? null) : null;

@@ -1,0 +1,182 @@
+import { sql } from 'kysely';
+import type { Db } from '../../database/database.ts';
+import type { LaneRef } from '../../lanes/lane.ts';
+import { isHeld } from '../../lanes/store/lanes.sql.ts';
+
+/** The queue of inbound webhooks. One lane per tenant, so that a person's messages keep their order. */
+export const INBOX = 'inbox';
+
+/**
+ * Stores a raw webhook once for each tenant that it concerns. The database assigns the id, so that ids follow the order of
+ * arrival regardless of the clocks of processes.
+ * @returns the tenants for which it is new
+ */
+export async function insertWebhook(
+  db: Db,
+  tenantIds: readonly number[],
+  digest: Uint8Array,
+  body: Uint8Array,
+): Promise<number[]> {
+  const { rows } = await sql<{ tenant_id: number }>`
+    insert into inbound_webhooks (tenant_id, digest, id, body)
+    select t.tenant_id, ${digest}::bytea, message_id_at((extract(epoch from now()) * 1000)::bigint, nextval('message_arrivals')), ${body}::bytea
+    from unnest(${tenantIds}::bigint[]) as t (tenant_id)
+    on conflict (tenant_id, digest) do nothing
+    returning tenant_id`.execute(db);
+  return rows.map(row => row.tenant_id);
+}
+
+/** Queues an earlier change as a webhook, unless it is stored already. */
+export async function requeueWebhook(
+  trx: Db,
+  tenantId: number,
+  digest: Buffer,
+  id: string,
+  body: Buffer,
+  receivedAt: string,
+): Promise<void> {
+  await trx
+    .insertInto('inbound_webhooks')
+    .values({ tenant_id: tenantId, digest, id, body, received_at: receivedAt })
+    .onConflict(oc => oc.columns(['tenant_id', 'digest']).doNothing())
+    .execute();
+}
+
+export interface WaitingWebhook {
+  readonly id: string;
+  readonly body: Buffer;
+  readonly attempts: number;
+  readonly received_at: string;
+  /** The database's clock. */
+  readonly now_ms: number;
+}
+
+/** Webhooks not attempted yet, or failed ones due for a retry (quadratic delay, the last some 81 s after arrival). */
+export type ClaimKind = 'fresh' | 'failed';
+
+const CLAIM_CONDITION = {
+  fresh: sql`attempts = 0`,
+  failed: sql`attempts > 0 and received_at + make_interval(secs => attempts * attempts) <= now()`,
+} as const;
+
+/** Locks the oldest pending webhooks: at least one, and little more than `maxBytes` in total. */
+export async function claimWebhooks(
+  trx: Db,
+  tenantId: number,
+  kind: ClaimKind,
+  limit: number,
+  maxBytes: number,
+): Promise<WaitingWebhook[]> {
+  const { rows } = await sql<WaitingWebhook>`
+    select id, body, attempts, received_at, floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms from inbound_webhooks
+    where tenant_id = ${tenantId} and processed_at is null and id = any(array(
+      select id from (
+        select id, sum(octet_length(body)) over (order by id) - octet_length(body) as bytes_before from (
+          select id, body from inbound_webhooks where tenant_id = ${tenantId} and processed_at is null and ${CLAIM_CONDITION[kind]} order by id limit ${limit}
+        ) oldest
+      ) measured where bytes_before < ${maxBytes}))
+    order by id for update skip locked`.execute(trx);
+  return rows;
+}
+
+/** Marks webhooks as processed and indexed by person (see `indexPeople`). */
+export async function markProcessed(trx: Db, tenantId: number, ids: readonly string[]): Promise<void> {
+  await trx
+    .updateTable('inbound_webhooks')
+    .set({ processed_at: eb => eb.fn('now'), is_indexed: true })
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', eb => eb.fn.any(eb.val(ids)))
+    .execute();
+}
+
+/** Counts a failed attempt, unless another process has taken over the lane. After `maxAttempts` the webhook is given up. */
+export async function markFailed(db: Db, lane: LaneRef, id: string, error: string, maxAttempts: number): Promise<void> {
+  await db
+    .updateTable('inbound_webhooks')
+    .set(eb => ({
+      attempts: eb('attempts', '+', 1),
+      error,
+      processed_at: eb
+        .case()
+        .when(eb('attempts', '+', 1), '>=', maxAttempts)
+        .then(eb.fn<string>('now'))
+        .end(),
+    }))
+    .where('tenant_id', '=', lane.tenantId)
+    .where('id', '=', id)
+    .where(isHeld(lane))
+    .execute();
+}
+
+/** Tenants with pending webhooks, by a loose index scan; see `Queue.dueLanes`. */
+export const dueInboxLanes = sql<{ tenant_id: number; key: string }>`
+  with recursive waiting as (
+    (select tenant_id from inbound_webhooks where processed_at is null order by tenant_id limit 1)
+    union all
+    select (select i.tenant_id from inbound_webhooks i where i.processed_at is null and i.tenant_id > w.tenant_id order by i.tenant_id limit 1)
+    from waiting w where w.tenant_id is not null
+  )
+  select tenant_id, tenant_id::text as key from waiting where tenant_id is not null`;
+
+/** Pending webhooks of each lane; see `listLanes`. */
+export const inboxBacklog = sql<{ tenant_id: number; key: string; count: number; oldest_at: string }>`
+  select tenant_id, tenant_id::text as key, count(*) as count, min(received_at) as oldest_at
+  from inbound_webhooks where processed_at is null group by tenant_id`;
+
+/** Deletes processed and given-up webhooks received before an instant, at most `limit`. @returns the number deleted */
+export async function deleteOldWebhooks(db: Db, before: string, limit: number): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    /* cross-tenant: one retention period for all tenants */
+    with old as (
+      select tenant_id, digest from inbound_webhooks where received_at < ${before} and processed_at is not null
+      order by received_at limit ${limit} for update skip locked
+    ), removed as (
+      delete from inbound_webhooks w using old o where w.tenant_id = o.tenant_id and w.digest = o.digest returning w.tenant_id, w.id
+    ), unindexed as (
+      delete from inbound_webhook_people p using removed r where p.tenant_id = r.tenant_id and p.webhook_id = r.id
+    )
+    select count(*)::int as count from removed`.execute(db);
+  return rows[0]?.count ?? 0;
+}
+
+export interface StoredWebhook {
+  readonly id: string;
+  readonly digest: Buffer;
+  readonly body: Buffer;
+  readonly received_at: string;
+}
+
+/** Indexes webhooks by the people they name. */
+export async function insertPeople(
+  trx: Db,
+  tenantId: number,
+  rows: readonly { readonly webhookId: string; readonly person: number }[],
+): Promise<void> {
+  await sql`
+    insert into inbound_webhook_people (tenant_id, person, webhook_id)
+    select ${tenantId}::bigint, r.person, r.webhook_id
+    from unnest(${rows.map(row => row.person)}::bigint[], ${rows.map(row => row.webhookId)}::uuid[]) as r (person, webhook_id)
+    order by r.person, r.webhook_id
+    on conflict do nothing`.execute(trx);
+}
+
+/** Webhooks that are indexed under one of these people, and those not indexed yet. */
+export async function listWebhooksOf(
+  db: Db,
+  tenantId: number,
+  people: readonly number[],
+  limit: number,
+  after: string,
+): Promise<StoredWebhook[]> {
+  const { rows } = await sql<StoredWebhook>`
+    select w.id, w.digest, w.body, w.received_at from inbound_webhooks w
+    where w.tenant_id = ${tenantId} and w.id > ${after}::uuid and w.id = any(array(
+      (select p.webhook_id from inbound_webhook_people p
+       where p.tenant_id = ${tenantId} and p.person = any(${people}::bigint[]) and p.webhook_id > ${after}::uuid
+       order by p.webhook_id limit ${limit})
+      union
+      (select u.id from inbound_webhooks u
+       where u.tenant_id = ${tenantId} and not u.is_indexed and u.id > ${after}::uuid order by u.id limit ${limit})))
+    order by w.id limit ${limit}`.execute(db);
+  return rows;
+}

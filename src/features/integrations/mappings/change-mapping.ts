@@ -1,0 +1,83 @@
+import { FieldErrorList, invalid, notFound } from '../../../core/errors.ts';
+import { requireFeature } from '../../../core/plan-features.ts';
+import { callerOf, tenantOf } from '../../../core/principal.ts';
+import type { Context } from '../../../schema/context.ts';
+import { once } from '../../tenancy/idempotency/once.ts';
+import { mappingOf } from '../find.ts';
+import { setMappingGroups } from '../integrations.sql.ts';
+import { deleteMapping, lockIntegration, updateMapping } from '../store.ts';
+import { addMapping, checkMapping } from './check-mapping.ts';
+import type { MappingRow } from './mapping.ts';
+import { MAX_MAPPINGS, type MappingInput } from './mapping-input.ts';
+import { requireMappingScopes } from './require-mapping-scopes.ts';
+
+type Keyed<T> = T & { readonly idempotencyKey?: string | null | undefined };
+
+/** Adds a mapping to an integration. @throws NOT_FOUND for the integration, VALIDATION_ERROR by field, INSUFFICIENT_SCOPE for what it does */
+export function createMapping(
+  context: Context,
+  integrationId: number,
+  input: Keyed<MappingInput>,
+): Promise<MappingRow> {
+  requireFeature(callerOf(context).tenant, 'integrations');
+  const tenantId = tenantOf(context);
+  return once(
+    context,
+    { operation: 'createIntegrationMapping', key: input.idempotencyKey, input: { ...input, integrationId } },
+    {
+      async run(trx) {
+        const found = await lockIntegration(trx, tenantId, integrationId);
+        if (!found) throw notFound('Integration');
+        if (found.mappings >= MAX_MAPPINGS)
+          throw invalid({ integrationId: [`An integration has at most ${MAX_MAPPINGS} mappings.`] });
+        const errors = new FieldErrorList();
+        const checked = await checkMapping(trx, tenantId, input, errors);
+        errors.throwIfAny();
+        const id = await addMapping(trx, tenantId, { id: integrationId, kind: found.kind }, checked);
+        const mapping = await mappingOf(trx, tenantId, id);
+        requireMappingScopes(callerOf(context), [mapping]);
+        return mapping;
+      },
+      store: ({ id }) => ({ id }),
+      again: stored => mappingOf(context.db.write, tenantId, (stored as { id: number }).id),
+    },
+  );
+}
+
+/**
+ * Updates the given fields. Orders that it has processed are not processed again.
+ * @throws NOT_FOUND, VALIDATION_ERROR by field, INSUFFICIENT_SCOPE for its old and new effects
+ */
+export function changeMapping(context: Context, id: number, input: Keyed<MappingInput>): Promise<MappingRow> {
+  requireFeature(callerOf(context).tenant, 'integrations');
+  const tenantId = tenantOf(context);
+  return once(
+    context,
+    { operation: 'updateIntegrationMapping', key: input.idempotencyKey, input: { ...input, id } },
+    {
+      async run(trx) {
+        const before = await mappingOf(trx, tenantId, id);
+        const errors = new FieldErrorList();
+        const { fields, groupIds } = await checkMapping(trx, tenantId, input, errors);
+        errors.throwIfAny();
+        if (!(await updateMapping(trx, tenantId, id, fields))) throw notFound('IntegrationMapping');
+        if (groupIds) await setMappingGroups(trx, tenantId, id, groupIds);
+        const after = await mappingOf(trx, tenantId, id);
+        requireMappingScopes(callerOf(context), [before, after]);
+        return after;
+      },
+      store: () => ({ id }),
+      again: () => mappingOf(context.db.write, tenantId, id),
+    },
+  );
+}
+
+/** Deletes a mapping with its record of processed orders. @throws NOT_FOUND */
+export async function removeMapping(context: Context, id: number): Promise<MappingRow> {
+  const tenantId = tenantOf(context);
+  return context.db.transaction(async trx => {
+    const mapping = await mappingOf(trx, tenantId, id);
+    await deleteMapping(trx, tenantId, id);
+    return mapping;
+  });
+}

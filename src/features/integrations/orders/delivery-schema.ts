@@ -1,0 +1,350 @@
+import { numericId, uuidOf } from '../../../core/global-ids.ts';
+import { tenantOf } from '../../../core/principal.ts';
+import { builder } from '../../../schema/builder.ts';
+import type { Context } from '../../../schema/context.ts';
+import {
+  connectionOf,
+  DateTimeFilter,
+  enumFilter,
+  IDFilter,
+  listArgs,
+  orderOf,
+  StringFilter,
+} from '../../../schema/lists.ts';
+import { selectionOf } from '../../../schema/selection.ts';
+import { Group } from '../../contacts/labels/schema.ts';
+import { contactLoader } from '../../contacts/loaders.ts';
+import { Contact } from '../../contacts/schema.ts';
+import { RenderedTemplate } from '../../templates/sending/send-schema.ts';
+import { deliveryOf, integrationLoader } from '../find.ts';
+import { parsePayload } from '../intake/payload.ts';
+import { deliveryPage } from '../lists.ts';
+import { type DRY_OUTCOMES, type DryRun, dryRun, type MappingDryRun } from '../mappings/dry-run.ts';
+import type { Mismatch } from '../mappings/mapping.ts';
+import { IntegrationMapping } from '../mappings/mapping-schema.ts';
+import { Integration } from '../schema.ts';
+import { getDeliveries } from './deliveries.sql.ts';
+import { type DeliveryRow, OUTCOMES, type Outcome, type Result } from './delivery.ts';
+import type { CustomerTexts, Parameter } from './order.ts';
+import { ReasonType, ReceivedOrder } from './order-schema.ts';
+
+const OUTCOME_WORDS: Readonly<Record<Outcome, string>> = {
+  waiting: 'Waits to be processed, or to be retried.',
+  acted: 'At least one mapping was applied; see `results`.',
+  duplicate: 'All mappings had already been applied to this order in this status.',
+  ignored: 'No mapping applies.',
+  refused: 'A permanent error prevented processing; see the reasons.',
+  failed: 'A temporary error persisted through all retries.',
+};
+export const OutcomeType = builder.enumType('IntegrationOutcome', {
+  description: 'Result of processing a payload.',
+  values: Object.fromEntries(
+    OUTCOMES.map(value => [value.toUpperCase(), { value, description: OUTCOME_WORDS[value] }]),
+  ) as Record<string, { value: Outcome; description: string }>,
+});
+
+const ResultType = builder.objectRef<Result>('IntegrationResult').implement({
+  description: 'Result of one mapping for a payload.',
+  fields: t => ({
+    mappingId: t.field({
+      type: 'BigInt',
+      description: 'The databaseId of the mapping.',
+      resolve: ({ mapping_id }) => mapping_id,
+    }),
+    mappingName: t.exposeString('mapping_name', { description: 'Name of the mapping at the time of processing.' }),
+    outcome: t.field({ type: OutcomeType, description: 'Outcome of processing.', resolve: ({ outcome }) => outcome }),
+    reason: t.field({
+      type: ReasonType,
+      nullable: true,
+      description: 'Why the mapping was not applied; null if it was.',
+      resolve: ({ reason }) => reason,
+    }),
+    contactId: t.field({
+      type: 'BigInt',
+      nullable: true,
+      description: 'The databaseId of the contact; null if none was found or created.',
+      resolve: ({ contact_id }) => contact_id,
+    }),
+    contact: t.field({
+      type: Contact,
+      nullable: true,
+      description: 'The contact; null if it was deleted.',
+      authScopes: { scope: 'contacts:read' },
+      resolve: ({ contact_id }, _args, context) =>
+        contact_id === null ? null : contactLoader(context).load(contact_id),
+    }),
+    messageId: t.exposeString('message_id', {
+      nullable: true,
+      description: 'The databaseId of the message. For DUPLICATE, the message that was sent first.',
+    }),
+  }),
+});
+
+const bodyOf = async (context: Context, { id, body }: DeliveryRow): Promise<Buffer | null> =>
+  body === undefined ? (await deliveryOf(context.db.read, tenantOf(context), id)).body : body;
+
+export const IntegrationDelivery = builder.objectRef<DeliveryRow>('IntegrationDelivery');
+
+builder.node(IntegrationDelivery, {
+  name: 'IntegrationDelivery',
+  description: 'A payload that a shop sent, with the result of processing it.',
+  id: { resolve: delivery => delivery.id },
+  brandLoadedObjects: true,
+  loadMany: async (ids, context) => {
+    if (!context.principal?.scopes.has('integrations:read')) return ids.map(() => undefined);
+    const uuids = ids.map(id => uuidOf('IntegrationDelivery', String(id)));
+    const rows = await getDeliveries(context.db.read, tenantOf(context), uuids);
+    return uuids.map(id => rows.find(row => row.id === id));
+  },
+  fields: t => ({
+    databaseId: t.exposeString('id', { description: 'UUID of the payload.' }),
+    integration: t.field({
+      type: Integration,
+      nullable: true,
+      description: 'The integration that received the payload.',
+      resolve: ({ integration_id }, _args, context) => integrationLoader(context).load(integration_id),
+    }),
+    topic: t.exposeString('topic', {
+      description: "Event type in the shop's terms; empty if the shop did not give one.",
+    }),
+    shopDeliveryId: t.exposeString('shop_delivery_id', {
+      nullable: true,
+      description: 'Id that the shop gave the payload; null if it gave none.',
+    }),
+    outcome: t.field({ type: OutcomeType, description: 'Outcome of processing.', resolve: ({ outcome }) => outcome }),
+    orderId: t.exposeString('order_id', {
+      nullable: true,
+      description: "The shop's id of the order; null if none was found.",
+    }),
+    orderStatus: t.exposeString('order_status', {
+      nullable: true,
+      description: 'Status of the order; null if none was found.',
+    }),
+    reason: t.field({
+      type: ReasonType,
+      nullable: true,
+      description: 'Why the payload could not be processed at all. Errors of a single mapping are in its result.',
+      resolve: ({ reason }) => reason,
+    }),
+    results: t.field({
+      type: [ResultType],
+      description: 'Result of each mapping that applied.',
+      resolve: ({ results }) => [...results],
+    }),
+    attempts: t.exposeInt('attempts', {
+      description: 'Number of processing attempts since receipt or the last replay.',
+    }),
+    nextAttemptAt: t.expose('due_at', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Time of the next attempt; null once processing has ended.',
+    }),
+    replays: t.exposeInt('replays', { description: 'Number of replays.' }),
+    receivedAt: t.expose('received_at', { type: 'DateTime', description: 'Time of receipt.' }),
+    processedAt: t.expose('processed_at', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Time at which processing ended; null before.',
+    }),
+    payload: t.field({
+      type: 'JSON',
+      nullable: true,
+      description: 'Content as JSON; null if it is not JSON or was erased. Integers beyond 2^53 are strings.',
+      resolve: async (delivery, _args, context) => {
+        const body = await bodyOf(context, delivery);
+        return body && parsePayload(body);
+      },
+    }),
+    rawBody: t.string({
+      nullable: true,
+      description: 'Content as received, decoded as UTF-8; null if it was erased.',
+      resolve: async (delivery, _args, context) => (await bodyOf(context, delivery))?.toString('utf8'),
+    }),
+    erasedAt: t.expose('erased_at', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Time at which the content was erased because a contact in it was deleted; null if it was not.',
+    }),
+  }),
+});
+
+const Filter = builder.inputType('IntegrationDeliveryFilter', {
+  description: 'Conditions for payloads; all of them must hold.',
+  fields: t => ({
+    integrationId: t.field({ type: IDFilter, description: 'Id of the integration.' }),
+    outcome: t.field({ type: enumFilter(OutcomeType), description: 'Outcome of processing.' }),
+    topic: t.field({ type: StringFilter, description: "Event type in the shop's terms." }),
+    orderId: t.field({ type: StringFilter, description: "The shop's id of the order." }),
+    receivedAt: t.field({ type: DateTimeFilter, description: 'Time of receipt.' }),
+  }),
+});
+const Order = orderOf('IntegrationDelivery', 'payloads', {
+  ID: { value: 'id', description: 'Order of receipt.' },
+  RECEIVED_AT: { value: 'receivedAt', description: 'Time of receipt.' },
+});
+
+const MismatchType = builder.enumType('IntegrationMismatch', {
+  description: 'Why a mapping does not apply to a payload.',
+  values: {
+    SWITCHED_OFF: { description: 'The mapping is disabled.' },
+    OTHER_TOPIC: { description: 'The event type is not in `topics` of the mapping.' },
+    OTHER_STATUS: { description: 'The order status is not in `statuses` of the mapping.' },
+  } satisfies Record<Mismatch, { description: string }>,
+});
+const DRY_WORDS: Readonly<Record<(typeof DRY_OUTCOMES)[number], string>> = {
+  acts: 'The mapping would be applied.',
+  done: 'The mapping was already applied to this order in this status; only a replay with `force` applies it again.',
+  refuses: 'An error prevents the mapping; see the reasons.',
+  not_meant: 'The mapping does not apply to the payload; see `mismatch`.',
+};
+const DryOutcome = builder.enumType('IntegrationDryRunOutcome', {
+  description: 'What a mapping would do with a payload.',
+  values: {
+    ACTS: { value: 'acts', description: DRY_WORDS.acts },
+    DONE: { value: 'done', description: DRY_WORDS.done },
+    REFUSES: { value: 'refuses', description: DRY_WORDS.refuses },
+    NOT_MEANT: { value: 'not_meant', description: DRY_WORDS.not_meant },
+  } as const,
+});
+const Person = builder.objectRef<CustomerTexts>('IntegrationPerson').implement({
+  description: 'The customer, as found in the payload.',
+  fields: t => ({
+    phone: t.exposeString('phone', { nullable: true, description: 'Phone number as written in the payload.' }),
+    firstName: t.exposeString('firstName', { nullable: true, description: 'First name of the customer.' }),
+    lastName: t.exposeString('lastName', { nullable: true, description: 'Last name of the customer.' }),
+    email: t.exposeString('email', { nullable: true, description: 'E-mail address of the customer.' }),
+    country: t.exposeString('country', { nullable: true, description: 'Country of the customer.' }),
+  }),
+});
+const ParameterType = builder.objectRef<Parameter>('IntegrationParameter').implement({
+  description: 'Value of a template variable in a dry run.',
+  fields: t => ({
+    field: t.exposeString('field', { description: 'Variable that is filled, for example `body.0` for `{{1}}`.' }),
+    path: t.exposeString('path', { nullable: true, description: 'Path that was read; null for a fixed text.' }),
+    value: t.exposeString('value', { description: 'Value of the variable; empty if none was found.' }),
+  }),
+});
+const MappingDryRunType = builder.objectRef<MappingDryRun>('IntegrationMappingDryRun').implement({
+  description: 'What a mapping would do with a payload.',
+  fields: t => ({
+    mapping: t.field({
+      type: IntegrationMapping,
+      description: 'The mapping that was tested.',
+      resolve: ({ mapping }) => mapping,
+    }),
+    outcome: t.field({
+      type: DryOutcome,
+      description: 'What the mapping would do.',
+      resolve: ({ outcome }) => outcome,
+    }),
+    mismatch: t.field({
+      type: MismatchType,
+      nullable: true,
+      description: 'Why the mapping does not apply; null if it does. The other fields are set in both cases.',
+      resolve: ({ mismatch }) => mismatch,
+    }),
+    reasons: t.field({
+      type: [ReasonType],
+      description: 'All errors that prevent the mapping.',
+      resolve: ({ reasons }) => [...reasons],
+    }),
+    person: t.field({ type: Person, description: 'The customer.', resolve: ({ person }) => person }),
+    phone: t.exposeString('phone', {
+      nullable: true,
+      description: 'Phone number in E.164 format; null if it is missing or invalid.',
+    }),
+    contact: t.field({
+      type: Contact,
+      nullable: true,
+      description: 'Contact with this phone number; null if a new one would be created.',
+      authScopes: { scope: 'contacts:read' },
+      resolve: ({ contact_id }, _args, context) =>
+        contact_id === null ? null : contactLoader(context).load(contact_id),
+    }),
+    groups: t.field({
+      type: [Group],
+      description: 'Groups that the contact would be added to.',
+      resolve: ({ mapping }) => [...mapping.groups],
+    }),
+    parameters: t.field({
+      type: [ParameterType],
+      description: 'Values of the template variables.',
+      resolve: ({ parameters }) => [...parameters],
+    }),
+    text: t.exposeString('text', {
+      nullable: true,
+      description: 'Text of the message with its variables filled; null if no template would be sent.',
+      authScopes: { scope: 'contacts:read' },
+    }),
+    rendered: t.field({
+      type: RenderedTemplate,
+      nullable: true,
+      description: 'Complete message with its variables filled; null if no template would be sent.',
+      authScopes: { scope: 'contacts:read' },
+      resolve: ({ rendered }) => rendered,
+    }),
+  }),
+});
+const DryRunType = builder.objectRef<DryRun>('IntegrationDryRun').implement({
+  description: 'What an integration would do with a payload.',
+  fields: t => ({
+    topic: t.exposeString('topic', { description: "Event type in the shop's terms." }),
+    order: t.field({
+      type: ReceivedOrder,
+      nullable: true,
+      description: 'The order in the payload; null if no id was found.',
+      resolve: ({ order }) => order,
+    }),
+    mappings: t.field({
+      type: [MappingDryRunType],
+      description: 'What each mapping of the integration would do.',
+      resolve: ({ mappings }) => [...mappings],
+    }),
+  }),
+});
+
+builder.queryFields(t => ({
+  integrationDeliveries: t.field({
+    type: connectionOf('IntegrationDelivery', IntegrationDelivery),
+    description: 'Lists payloads that shops sent, newest first by default.',
+    authScopes: { scope: 'integrations:read' },
+    args: {
+      ...listArgs(Filter, Order),
+    },
+    resolve: (_root, args, context, info) => deliveryPage(context, args, selectionOf(info)),
+  }),
+  integrationDelivery: t.field({
+    type: IntegrationDelivery,
+    nullable: true,
+    description: 'Returns one payload that a shop sent. Errors: NOT_FOUND.',
+    authScopes: { scope: 'integrations:read' },
+    args: { id: t.arg.id({ required: true, description: 'Global id or databaseId of the payload.' }) },
+    resolve: (_root, { id }, context) =>
+      deliveryOf(context.db.read, tenantOf(context), uuidOf('IntegrationDelivery', id)),
+  }),
+  dryRunIntegration: t.field({
+    type: DryRunType,
+    description:
+      'Shows what an integration would do with a payload: the contact, the values and text of the template, or the errors. Writes and sends nothing, and does not check plan limits. Costs ten points of the rate limit.',
+    authScopes: { scope: 'integrations:read' },
+    // Each of up to fifty mappings looks for the contact, the template and what was done.
+    extensions: { points: 10 },
+    args: {
+      integrationId: t.arg.id({ required: true, description: 'Global id or databaseId of the integration.' }),
+      deliveryId: t.arg.id({ description: 'A received payload to test. Set either this or `payload`.' }),
+      payload: t.arg({
+        type: 'JSON',
+        description: 'A payload as the shop would send it. Set either this or `deliveryId`.',
+      }),
+      topic: t.arg.string({
+        description: "Event type in the shop's terms, for example `order.created`. Default: that of the delivery.",
+      }),
+    },
+    resolve: (_root, { integrationId, deliveryId, ...args }, context) =>
+      dryRun(context, {
+        ...args,
+        integrationId: numericId('Integration', integrationId),
+        deliveryId: deliveryId == null ? null : uuidOf('IntegrationDelivery', deliveryId),
+      }),
+  }),
+}));

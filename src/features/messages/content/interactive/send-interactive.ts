@@ -1,0 +1,49 @@
+import { requireFeature } from '../../../../core/plan-features.ts';
+import { callerOf } from '../../../../core/principal.ts';
+import type { Context } from '../../../../schema/context.ts';
+import type { MessageRow } from '../../message.ts';
+import type { Content, MergeText } from '../../send/content.ts';
+import { type SendInput, send } from '../../send/send.ts';
+import { actionOf, type Choices, LIMITS } from './interactive.ts';
+
+export interface SendInteractiveInput extends SendInput, InteractiveInput {}
+
+export interface InteractiveInput extends Choices {
+  readonly body: string;
+  readonly header?: string | null | undefined;
+  readonly footer?: string | null | undefined;
+}
+
+/**
+ * Sends a text with buttons, a list or a link. The person's choice arrives as a reply to this message.
+ * @throws like `send`; FEATURE_NOT_AVAILABLE
+ */
+export async function sendInteractive(context: Context, input: SendInteractiveInput): Promise<MessageRow> {
+  return send(context, 'sendInteractiveMessage', input, interactiveContent(context, input));
+}
+
+/** The content, validated as far as possible before the recipient is known. @throws VALIDATION_ERROR, FEATURE_NOT_AVAILABLE */
+export function interactiveContent(context: Context, input: InteractiveInput): Content {
+  requireFeature(callerOf(context).tenant, 'interactive');
+  const { type, action } = actionOf(input);
+  const texts: Record<string, MergeText> = {
+    body: { text: input.body, maxLength: type === 'list' ? LIMITS.listBody : LIMITS.body },
+    ...(input.header && { header: { text: input.header, maxLength: LIMITS.header } }),
+    ...(input.footer && { footer: { text: input.footer, maxLength: LIMITS.footer } }),
+  };
+  return {
+    type: 'interactive',
+    freeForm: true,
+    texts,
+    compose: text => ({
+      body: text('body'),
+      content: {
+        type,
+        ...(texts['header'] && { header: { type: 'text', text: text('header') } }),
+        body: { text: text('body') },
+        ...(texts['footer'] && { footer: { text: text('footer') } }),
+        action,
+      },
+    }),
+  };
+}

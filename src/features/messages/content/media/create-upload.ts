@@ -1,0 +1,47 @@
+import { FieldErrorList } from '../../../../core/errors.ts';
+import { newId } from '../../../../core/ids.ts';
+import { requireFeature } from '../../../../core/plan-features.ts';
+import { callerOf } from '../../../../core/principal.ts';
+import type { MediaType } from '../../../../network/network.ts';
+import { HOUR } from '../../../../platform/clock.ts';
+import { isLonger, isStorable } from '../../../../platform/text.ts';
+import type { Context } from '../../../../schema/context.ts';
+import { channelFor } from './channel.ts';
+import { MAX_FILENAME, nameOnly, type PendingMedia } from './file.ts';
+import { insertPending } from './store.ts';
+
+export interface UploadInput {
+  readonly kind?: MediaType | null | undefined;
+  readonly filename?: string | null | undefined;
+  readonly mimeType?: string | null | undefined;
+  readonly channelId?: number | null | undefined;
+}
+
+/** Time in which the file must be uploaded. */
+const WAITS_MS = HOUR;
+
+/**
+ * Announces an upload, whose file follows by `PUT`. GraphQL multipart requests are not used: they are buffered, mix files with
+ * operations, and browsers send them without a preflight.
+ * @throws VALIDATION_ERROR, NOT_FOUND (channel), MESSAGING_NOT_CONFIGURED, FEATURE_NOT_AVAILABLE
+ */
+export async function createUpload(context: Context, input: UploadInput): Promise<PendingMedia> {
+  const { tenant } = callerOf(context);
+  requireFeature(tenant, 'media');
+  const { filename = null, mimeType = null } = input;
+  const errors = new FieldErrorList();
+  if (filename !== null && (isLonger(filename, MAX_FILENAME) || !isStorable(filename) || nameOnly(filename) === ''))
+    errors.add('filename', `Must have 1 to ${MAX_FILENAME} characters.`);
+  if (mimeType !== null && !/^[\w.+-]{1,60}\/[\w.+-]{1,100}(;.{0,100})?$/.test(mimeType))
+    errors.add('mimeType', 'Must be a media type such as application/pdf.');
+  errors.throwIfAny();
+  const channelId = await channelFor(context, tenant.id, input.channelId ?? null);
+  return insertPending(context.db.write, tenant.id, {
+    id: newId(),
+    channelId,
+    kind: input.kind ?? null,
+    filename: filename === null ? null : nameOnly(filename),
+    mimeType,
+    waitsMs: WAITS_MS,
+  });
+}

@@ -1,0 +1,126 @@
+import { pipeline, type Readable, Transform } from 'node:stream';
+import { LRUCache } from 'lru-cache';
+import { CodedError, notFound } from '../../../../core/errors.ts';
+import type { Principal } from '../../../../core/principal.ts';
+import {
+  type ChannelCredentials,
+  type MediaDownload,
+  type MediaInfo,
+  NetworkCallError,
+} from '../../../../network/network.ts';
+import { MINUTE } from '../../../../platform/clock.ts';
+import { sweeper } from '../../../../platform/garbage.ts';
+import type { Resources } from '../../../../schema/context.ts';
+import { openChannel } from './channel.ts';
+import { type FilePlace, hexDigest } from './file.ts';
+import { findFile } from './files.sql.ts';
+
+/** A file on the network, located but not opened. */
+export interface RemoteFile {
+  readonly mimeType: string;
+  readonly filename: string | null;
+  /** Hex; undefined if unknown. */
+  readonly sha256: string | undefined;
+  /** Bytes. */
+  readonly size: number | undefined;
+  /** Downloads it, or the part of a `Range` header. @throws NOT_FOUND, SERVICE_UNAVAILABLE */
+  open(range: string | undefined): Promise<MediaDownload>;
+}
+
+export interface MediaReader {
+  /**
+   * Locates the file of an upload or of a message. Calls the network only for unknown details.
+   * @param wantsSize whether the size is needed before the file is opened
+   * @throws NOT_FOUND, also if the network has deleted it; SERVICE_UNAVAILABLE
+   */
+  find(principal: Principal, id: string, wantsSize: boolean): Promise<RemoteFile>;
+}
+
+/** The network's URLs are valid for five minutes. */
+const URL_TTL_MS = 4 * MINUTE;
+const MAX_URLS = 10_000;
+
+const gone = (): CodedError =>
+  new CodedError(
+    'NOT_FOUND',
+    'The network no longer has this file: it keeps what was sent for 30 days and what was received for 7.',
+  );
+
+/** Reads files from the network. URLs are cached, because players request many parts of one file. */
+export function createMediaReader(resources: Resources): MediaReader {
+  const { db, network, log } = resources;
+  const addresses = new LRUCache<string, MediaInfo>({ max: MAX_URLS, ttl: URL_TTL_MS });
+
+  /** Converts an error of the network into an API error. */
+  function refusal(error: unknown): unknown {
+    if (!(error instanceof NetworkCallError)) return error;
+    // The object does not exist or was deleted.
+    if (error.error?.code === 100) return gone();
+    log.warn({ reason: error.message }, 'fetching a file failed');
+    return new CodedError(
+      'SERVICE_UNAVAILABLE',
+      `The network cannot provide the file at the moment${error.error ? `: ${error.error.title}` : ''}.`,
+      { retry_after: 5 },
+    );
+  }
+
+  async function infoOf(channel: ChannelCredentials, mediaId: string, isRefresh = false): Promise<MediaInfo> {
+    const key = `${channel.phoneNumberId} ${mediaId}`;
+    const known = isRefresh ? undefined : addresses.get(key);
+    if (known) return known;
+    const info = await network.mediaInfo(channel, mediaId);
+    addresses.set(key, info);
+    return info;
+  }
+
+  async function openAt(channel: ChannelCredentials, mediaId: string, range?: string): Promise<MediaDownload> {
+    for (const isRefresh of [false, true]) {
+      const { url } = await infoOf(channel, mediaId, isRefresh);
+      const download = await network.downloadMedia(channel, url, range);
+      if (download) return { ...download, stream: swept(download.stream) };
+    }
+    throw gone();
+  }
+
+  return {
+    async find({ tenant }, id, wantsSize) {
+      const place = await findFile(db.read, tenant.id, id);
+      if (!place) throw notFound('Media');
+      const { network_media_id: mediaId } = place;
+      const channel = await openChannel(resources, tenant.id, place.channel_id);
+      const isKnown = place.mime_type !== null && place.sha256 !== null && (place.size !== null || !wantsSize);
+      const info = isKnown
+        ? undefined
+        : await infoOf(channel, mediaId).catch(error => {
+            throw refusal(error);
+          });
+      return {
+        ...described(place, info),
+        open: range =>
+          openAt(channel, mediaId, range).catch(error => {
+            throw refusal(error);
+          }),
+      };
+    },
+  };
+}
+
+const described = (place: FilePlace, info: MediaInfo | undefined): Omit<RemoteFile, 'open'> => ({
+  mimeType: place.mime_type ?? info?.mimeType ?? 'application/octet-stream',
+  filename: place.filename,
+  sha256: hexDigest(place.sha256) ?? hexDigest(info?.sha256) ?? undefined,
+  size: place.size ?? info?.size,
+});
+
+/** Counts passed bytes for the sweeper. Destroying either stream destroys the other. */
+function swept(stream: Readable): Readable {
+  const sweep = sweeper();
+  const through = new Transform({
+    transform(piece: Buffer, _encoding, done) {
+      sweep(piece.length);
+      done(null, piece);
+    },
+  });
+  pipeline(stream, through, () => undefined);
+  return through;
+}

@@ -1,0 +1,102 @@
+import type {
+  ChannelCredentials,
+  NetworkError,
+  NetworkPerson,
+  OutgoingContent,
+  OutgoingType,
+  SendOutcome,
+} from '../../../network/network.ts';
+import type { JsonObject } from '../../../platform/json.ts';
+import type { Resources } from '../../../schema/context.ts';
+import { OPTED_OUT } from '../send/outcome.ts';
+import type { ConsentedCategory } from '../send/recipient.sql.ts';
+import { personInResponse } from '../statuses/seen-person.ts';
+import type { Claimed } from './outbox.sql.ts';
+import { type Decision, decide } from './retry.ts';
+
+/** Result of an attempt: a sent message with the person in the response, a retry with its error and whether the network may have accepted the message. */
+export type Attempted =
+  | { readonly kind: 'withheld' }
+  | Exclude<Decision, { kind: 'retry' | 'sent' }>
+  | (Extract<Decision, { kind: 'sent' }> & { readonly person: NetworkPerson | undefined })
+  | (Extract<Decision, { kind: 'retry' }> & { readonly reason: string; readonly inDoubt: boolean });
+
+/**
+ * Submits a message to the network, unless it may no longer be sent.
+ * @param unwanted the message's category, if the contact has opted out of it
+ * @param mayCall checked immediately before the request is written
+ */
+export async function attempt(
+  { network, config, metrics, secrets }: Pick<Resources, 'network' | 'config' | 'metrics' | 'secrets'>,
+  credentials: ChannelCredentials,
+  message: Claimed,
+  unwanted: ConsentedCategory | undefined,
+  mayCall: () => boolean,
+): Promise<Attempted> {
+  const refusal = localRefusal(message, unwanted, config.otp.toOptedOut);
+  const outcome = refusal
+    ? ({ kind: 'refused', error: refusal } as const)
+    : await network.send(
+        credentials,
+        {
+          callbackData: message.message_id,
+          to: message.phone ?? message.user_id ?? '',
+          content: contentOf(message, secrets),
+          ...(message.reply_to_wamid !== null && { replyTo: message.reply_to_wamid }),
+        },
+        mayCall,
+      );
+  if (outcome.kind === 'withheld') return { kind: 'withheld' };
+  metrics.messagesSettled.inc({ outcome: outcome.kind });
+  const decision = decide(outcome, {
+    number: message.attempts,
+    ageMs: message.age_ms,
+    reconcileMs: config.network.reconcileMs,
+    jitter: Math.random(),
+  });
+  if (decision.kind === 'sent') return { ...decision, person: personInResponse(message.phone, outcome) };
+  if (decision.kind !== 'retry') return decision;
+  return { ...decision, reason: reasonOf(outcome), inDoubt: outcome.kind === 'in_doubt' };
+}
+
+function reasonOf(outcome: SendOutcome): string {
+  if (outcome.kind === 'refused') return `${outcome.error.code} ${outcome.error.title}`.trim();
+  return 'reason' in outcome ? outcome.reason : outcome.kind;
+}
+
+function contentOf(message: Claimed, secrets: Resources['secrets']): OutgoingContent {
+  const type = message.type as OutgoingType;
+  if (type === 'text') return { type, text: message.body ?? '', previewUrl: message.content['preview_url'] === true };
+  const content = message.sealed ? (JSON.parse(secrets.open(message.sealed)) as JsonObject) : message.content;
+  // The rendered template is for people; the network rejects unknown properties.
+  const { rendered: _rendered, ...object } = content;
+  return { type, object };
+}
+
+type Refusal = Pick<NetworkError, 'code' | 'title' | 'details' | 'retryClass'>;
+
+const refusal = (title: string, details: string): Refusal => ({ code: 0, title, details, retryClass: 'no_retry' });
+
+/**
+ * Why an accepted message may no longer be sent; undefined if it may.
+ * @param unwanted the message's category, if the contact has opted out of it
+ * @param codesToOptedOut whether one-time codes also go to contacts who opted out
+ */
+function localRefusal(
+  message: Pick<Claimed, 'sealed' | 'opted_out_at' | 'phone' | 'user_id'>,
+  unwanted: ConsentedCategory | undefined,
+  codesToOptedOut: boolean,
+): Refusal | undefined {
+  // Only one-time codes are sealed.
+  const mayBeOptedOut = codesToOptedOut && message.sealed !== null;
+  if (message.opted_out_at !== null && !mayBeOptedOut)
+    return refusal(OPTED_OUT, 'The contact asked not to be messaged after this message was accepted.');
+  if (unwanted !== undefined)
+    return refusal(OPTED_OUT, `The contact asked not to get ${unwanted} messages after this message was accepted.`);
+  if (message.phone === null && message.user_id === null)
+    return refusal(
+      'No phone number',
+      'The contact has no phone number any more, and no user id in the portfolio of the channel.',
+    );
+  return undefined;
+}

@@ -1,0 +1,61 @@
+import type { Db } from '../../../database/database.ts';
+import type { Lane } from '../../../lanes/lane.ts';
+import type { Resources } from '../../../schema/context.ts';
+import { applyStatuses } from '../statuses/apply-statuses.ts';
+import { lockOutbound, WRITER } from '../statuses/states.sql.ts';
+import { cancelWaiting } from './cancel.ts';
+import { findDoubtful } from './outbox.sql.ts';
+
+/** Error details of messages that are cancelled for this reason. */
+export const CHANNEL_DISCONNECTED = 'The channel was disconnected before the message was sent.';
+
+const UNKNOWN = {
+  code: 0,
+  title: 'Channel disconnected',
+  details: 'Whether the network took the message is not known: its channel was disconnected, and no status came.',
+} as const;
+
+const BATCH = 500;
+
+/**
+ * Cancels messages that were accepted or postponed after their channel was disconnected, and fails those that the network may have
+ * accepted, after `doubtMs` without a status.
+ */
+export async function clearDisconnected(
+  { db, signals, clock }: Pick<Resources, 'db' | 'signals' | 'clock'>,
+  { signal }: Pick<Lane, 'signal'>,
+  tenantId: number,
+  channelId: number,
+  doubtMs: number,
+): Promise<void> {
+  // A separate transaction, to avoid deadlocks: it locks outbox rows, before the states of doubtful messages are locked.
+  await db.transaction(trx => cancelWaiting(trx, tenantId, { channelId }, CHANNEL_DISCONNECTED));
+  signals.send('events');
+  let count = BATCH;
+  while (count === BATCH && !signal.aborted) {
+    count = await db.transaction(async trx => {
+      const doubtful = await lockDoubtful(trx, tenantId, channelId, doubtMs);
+      const at = new Date(clock.now()).toISOString();
+      await applyStatuses(
+        trx,
+        tenantId,
+        doubtful.map(messageId => ({ messageId, status: 'failed' as const, at, error: UNKNOWN })),
+        Date.parse(at),
+        WRITER.dispatch,
+      );
+      return doubtful.length;
+    });
+    signals.send('events');
+  }
+}
+
+/** Locks doubtful messages and reads them again: a status may have settled some meanwhile. */
+async function lockDoubtful(trx: Db, tenantId: number, channelId: number, doubtMs: number): Promise<string[]> {
+  const found = await findDoubtful(trx, tenantId, channelId, doubtMs, BATCH);
+  await lockOutbound(
+    trx,
+    found.map(messageId => ({ tenantId, messageId })),
+  );
+  const locked = new Set(found);
+  return (await findDoubtful(trx, tenantId, channelId, doubtMs, BATCH)).filter(id => locked.has(id));
+}

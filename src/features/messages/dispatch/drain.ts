@@ -1,0 +1,32 @@
+import { LRUCache } from 'lru-cache';
+import type { Drain } from '../../../lanes/lane.ts';
+import type { Resources } from '../../../schema/context.ts';
+import { clearDisconnected } from './clear-disconnected.ts';
+import { createDispatch, inDoubtMs } from './dispatch.ts';
+import { parseLane } from './lane.ts';
+import { LaneMemory } from './lane-memory.ts';
+import { LaneRun } from './lane-run.ts';
+
+/** Maximum number of lanes whose memory is kept. */
+const MAX_MEMORIES = 10_000;
+
+/** Sends the queued messages of a channel, in order per contact, within the rate limits of channel and contact. */
+export function drain(resources: Resources): Drain {
+  const memories = new LRUCache<string, LaneMemory>({ max: MAX_MEMORIES });
+  const dispatch = createDispatch(resources);
+  return async lane => {
+    const { tenantId, channelId } = parseLane(lane.key);
+    const channel = await dispatch.channels.ask({ tenantId, channelId });
+    if (channel?.status === 'disconnected')
+      await clearDisconnected(resources, lane, tenantId, channelId, inDoubtMs(resources.config));
+    if (channel?.status !== 'active') return undefined;
+    const memory = memories.get(lane.key) ?? new LaneMemory();
+    memories.set(lane.key, memory);
+    const run = new LaneRun(dispatch, lane, channel, memory);
+    try {
+      return await run.loop();
+    } finally {
+      await run.finish();
+    }
+  };
+}

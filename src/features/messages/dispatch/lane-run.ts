@@ -1,0 +1,241 @@
+import type { Lane, TurnEnd } from '../../../lanes/lane.ts';
+import { exponentialBackoffMs, SECOND } from '../../../platform/clock.ts';
+import type { OpenCredentials } from '../../channels/credentials.ts';
+import { setPaused } from '../../channels/pause.ts';
+import type { ConsentedCategory } from '../send/recipient.sql.ts';
+import { type Attempted, attempt } from './attempt.ts';
+import { type Dispatch, inDoubtMs } from './dispatch.ts';
+import { parseLane } from './lane.ts';
+import type { LaneMemory } from './lane-memory.ts';
+import { type Claimed, extendDoubt, findUnwanted, nextDueMs } from './outbox.sql.ts';
+import type { Outcome } from './outcome-writer.ts';
+import type { Pacing } from './pacing.ts';
+
+/** Concurrent requests to the network per channel. */
+const MAX_IN_FLIGHT = 32;
+/** Concurrent requests of all channels, including those that wait for a connection: a request's timeout starts at its claim. Each lane may always have one. */
+const MAX_CALLS = 640;
+/** An empty lane is released after this: a wake-up inside the process costs nothing, claiming a lane two statements. */
+const LINGER_MS = 2 * SECOND;
+/** Longest pause before another attempt to claim messages that are due but not claimable. */
+const MAX_POLL_MS = SECOND / 4;
+/** Shortest pause. */
+const MIN_POLL_MS = 5;
+
+/** One turn of a lane: claims due messages within the rate limits and submits them to the network. */
+export class LaneRun {
+  readonly #dispatch: Dispatch;
+  readonly #lane: Lane;
+  readonly #tenantId: number;
+  readonly #channelId: number;
+  readonly #credentials: OpenCredentials;
+  readonly #memory: LaneMemory;
+  readonly #pacing: Pacing;
+  readonly #inFlight = new Set<Promise<void>>();
+  readonly #writes = new Set<Promise<void>>();
+  /** Aborted to end the wait for a change. */
+  #change = new AbortController();
+  /** Consecutive polls that claimed nothing. */
+  #polls = 0;
+  /** Whether a claim may find something: false after a claim took all due messages, until something changes. */
+  #mayBeDue = true;
+  /** Whether this turn postponed a message, which may be due before the next sweep. */
+  #hasPostponed = false;
+  #pauseReason: string | undefined;
+  /** Messages of the last claim whose contact has opted out of their category. */
+  #unwanted: ReadonlyMap<string, ConsentedCategory> = new Map();
+
+  constructor(dispatch: Dispatch, lane: Lane, credentials: OpenCredentials, memory: LaneMemory) {
+    const { tenantId, channelId } = parseLane(lane.key);
+    this.#dispatch = dispatch;
+    this.#lane = lane;
+    this.#tenantId = tenantId;
+    this.#channelId = channelId;
+    this.#credentials = credentials;
+    this.#memory = memory;
+    this.#pacing = memory.pacing(credentials.messagesPerSecond, dispatch.resources.clock.now());
+  }
+
+  async loop(): Promise<TurnEnd> {
+    const { clock, db } = this.#dispatch.resources;
+    // The previous process may also have stored statuses, so the wait for the statuses of its last calls starts again.
+    if (this.#lane.isTakeover) await extendDoubt(db.write, this.#lane);
+    while ((await this.#lane.ready()) && this.#pauseReason === undefined) {
+      if (this.#lane.isTurnOver()) return 'more';
+      const now = clock.now();
+      const holdMs = this.#memory.holdMs(now);
+      if (holdMs > LINGER_MS) return { restMs: holdMs, error: this.#memory.holdReason };
+      if (holdMs > 0) {
+        await this.#lane.wait(holdMs);
+        this.#mayBeDue = true;
+        continue;
+      }
+      // Acceptances are written before more messages are claimed.
+      if (this.#writes.size > 0 && this.#dispatch.outcomes.isFailing) {
+        await this.#untilChange(LINGER_MS);
+        continue;
+      }
+      const slots = this.#freeSlots();
+      const room = Math.min(slots, this.#pacing.channel.available(now));
+      if (room < 1) {
+        await this.#untilChange(slots < 1 ? LINGER_MS : this.#pacing.channel.waitMs(now));
+        continue;
+      }
+      const isPoked = this.#lane.takePoke();
+      if (isPoked || this.#mayBeDue) {
+        this.#mayBeDue = false;
+        const claimed = await this.#claim(room);
+        if (claimed.length >= room) this.#mayBeDue = true;
+        if (claimed.length > 0) this.#polls = 0;
+        for (const message of claimed) this.#start(message);
+        if (claimed.length > 0) continue;
+      }
+      if (!(await this.#rest())) return undefined;
+    }
+    return undefined;
+  }
+
+  /** Waits for running requests and writes their outcomes. */
+  async finish(): Promise<void> {
+    await Promise.all(this.#inFlight);
+    await Promise.all(this.#writes);
+    if (this.#pauseReason === undefined) return;
+    const { resources } = this.#dispatch;
+    await setPaused(resources, this.#tenantId, this.#channelId, this.#pauseReason);
+    resources.log.error(
+      { tenantId: this.#tenantId, channelId: this.#channelId, reason: this.#pauseReason },
+      'a channel was paused',
+    );
+  }
+
+  /** Requests that this lane may start: always one if none is running, regardless of other lanes. */
+  #freeSlots(): number {
+    const own = MAX_IN_FLIGHT - this.#inFlight.size;
+    return Math.min(own, Math.max(this.#inFlight.size === 0 ? 1 : 0, MAX_CALLS - this.#dispatch.calls));
+  }
+
+  async #claim(limit: number): Promise<Claimed[]> {
+    const { front } = this.#memory;
+    const request = { tenantId: this.#tenantId, channelId: this.#channelId, limit, front };
+    const claimed = await this.#dispatch.claims.ask(request);
+    // Only templates have a category with a separate opt-out.
+    const ids = claimed.flatMap(({ type, message_id: id }) => (type === 'template' ? [id] : []));
+    if (ids.length > 0) this.#unwanted = await findUnwanted(this.#dispatch.resources.db.write, this.#tenantId, ids);
+    return claimed;
+  }
+
+  /** Waits until there may be work. @returns false if the lane is empty, or nothing is due soon */
+  async #rest(): Promise<boolean> {
+    if (this.#mayBeDue) return true;
+    if (this.#inFlight.size > 0 || this.#writes.size > 0) {
+      await this.#untilChange(LINGER_MS);
+      this.#mayBeDue ||= this.#hasPostponed;
+      return true;
+    }
+    // Messages that are due later are found by the sweep.
+    if (!this.#hasPostponed && this.#lane.isPlaceWanted()) return false;
+    const { config, db } = this.#dispatch.resources;
+    this.#mayBeDue = true;
+    const ms = await nextDueMs(db.write, this.#tenantId, this.#channelId, inDoubtMs(config), this.#memory.front);
+    if (ms === undefined) return this.#lane.linger(LINGER_MS);
+    if (ms > 0) return this.#sleep(ms);
+    // Due but not claimable, because unread webhooks may settle it: poll with exponential backoff.
+    this.#polls += 1;
+    return this.#sleep(exponentialBackoffMs(this.#polls, { firstMs: MIN_POLL_MS, maxMs: MAX_POLL_MS }));
+  }
+
+  /**
+   * Waits until a message is due.
+   * @returns false if that is too far away: the lane is released, and the sweep finds it when it is due
+   */
+  async #sleep(ms: number): Promise<boolean> {
+    if (ms <= LINGER_MS) {
+      await this.#lane.wait(Math.max(MIN_POLL_MS, ms));
+      return true;
+    }
+    return false;
+  }
+
+  /** Waits for a response of the network, a written outcome (which may unblock messages), a wake-up, or `ms`. */
+  async #untilChange(ms: number): Promise<void> {
+    this.#change = new AbortController();
+    const isPoked = await this.#lane.wait(Math.max(1, ms), this.#change.signal);
+    this.#mayBeDue ||= isPoked;
+  }
+
+  #start(message: Claimed): void {
+    const { clock, log } = this.#dispatch.resources;
+    const now = clock.now();
+    const waitMs = this.#pacing.takePair(message.contact_id, now);
+    if (waitMs > 0) {
+      this.#postpone(message, waitMs, 'not tried');
+      return;
+    }
+    this.#pacing.channel.take(now);
+    this.#dispatch.calls += 1;
+    const unwanted = this.#unwanted.get(message.message_id);
+    const call = attempt(this.#dispatch.resources, this.#credentials, message, unwanted, () => this.#lane.mayCall())
+      .then(attempted => this.#conclude(message, attempted))
+      .catch(error => {
+        // A bug, not a response: the message stays leased and is retried.
+        log.error({ err: error, messageId: message.message_id }, 'a send attempt failed unexpectedly');
+      })
+      .finally(() => {
+        this.#dispatch.calls -= 1;
+        this.#inFlight.delete(call);
+        this.#change.abort();
+      });
+    this.#inFlight.add(call);
+  }
+
+  #conclude(message: Claimed, attempted: Attempted): void {
+    const now = this.#dispatch.resources.clock.now();
+    const ref = { tenantId: this.#tenantId, messageId: message.message_id, at: new Date(now).toISOString() };
+    switch (attempted.kind) {
+      case 'withheld':
+        this.#postpone(message, 0, 'not tried');
+        break;
+      case 'sent':
+        this.#memory.succeeded();
+        this.#write({
+          lane: this.#lane,
+          kind: 'settled',
+          status: { ...ref, status: 'sent', wamid: attempted.wamid, person: attempted.person },
+        });
+        break;
+      case 'failed': {
+        const { code, title, details } = attempted.error;
+        const status = { ...ref, status: 'failed' as const, error: { code, title, details } };
+        this.#write({ lane: this.#lane, kind: 'settled', status });
+        break;
+      }
+      case 'retry':
+        if (attempted.hold !== 'no') this.#memory.hold(attempted.afterMs, attempted.hold, attempted.reason, now);
+        this.#postpone(message, attempted.afterMs, attempted.inDoubt ? 'in doubt' : 'not taken');
+        break;
+      case 'pause':
+        this.#pauseReason = attempted.reason;
+        this.#postpone(message, 0, 'not tried');
+        break;
+    }
+  }
+
+  #postpone(
+    { message_id: messageId, attempts }: Claimed,
+    afterMs: number,
+    why: 'not tried' | 'not taken' | 'in doubt',
+  ): void {
+    const postponed = { messageId, attempts, afterMs, attempted: why !== 'not tried', inDoubt: why === 'in doubt' };
+    this.#write({ lane: this.#lane, kind: 'postponed', postponed });
+  }
+
+  #write(outcome: Outcome): void {
+    const write = this.#dispatch.outcomes.write(outcome).then(isReleased => {
+      this.#hasPostponed ||= outcome.kind === 'postponed';
+      this.#mayBeDue ||= isReleased || outcome.kind === 'postponed';
+      this.#writes.delete(write);
+      this.#change.abort();
+    });
+    this.#writes.add(write);
+  }
+}

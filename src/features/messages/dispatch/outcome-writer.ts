@@ -1,0 +1,196 @@
+import type { Db } from '../../../database/database.ts';
+import type { Lane } from '../../../lanes/lane.ts';
+import { findHeldEpochs } from '../../../lanes/store/lanes.sql.ts';
+import { exponentialBackoffMs, SECOND } from '../../../platform/clock.ts';
+import type { Resources } from '../../../schema/context.ts';
+import { learnIdentities } from '../../contacts/recognise.ts';
+import { applyToMessages, type MessageStatusUpdate } from '../statuses/apply-statuses.ts';
+import { isMarketingStopped, recordRefusals } from '../statuses/refusals.ts';
+import { WRITER } from '../statuses/states.sql.ts';
+import { type Postponed, postpone } from './outbox.sql.ts';
+
+/** Outcomes that arrive within this time share one transaction. */
+const FLUSH_MS = 5;
+/** Longest retry delay. Outcomes stay in memory while the database is unavailable, because no other record of acceptances exists. */
+const MAX_PAUSE_MS = SECOND;
+/** Outcomes of one transaction. */
+const MAX_BATCH = 500;
+/** Concurrent transactions. */
+const MAX_RUNNING = 2;
+
+/** The outcome of a send attempt. */
+export type Outcome =
+  | { readonly lane: Lane; readonly kind: 'settled'; readonly status: MessageStatusUpdate }
+  | { readonly lane: Lane; readonly kind: 'postponed'; readonly postponed: Postponed };
+
+interface Entry {
+  readonly outcome: Outcome;
+  /** @param isReleased whether a later message was unblocked */
+  readonly written: (isReleased: boolean) => void;
+}
+
+/**
+ * Writes the outcomes of send attempts for all lanes of the process. An acceptance by the network is always written; other outcomes
+ * are fenced by the lane's lease.
+ */
+export class OutcomeWriter {
+  readonly #resources: Pick<Resources, 'db' | 'signals' | 'clock' | 'log'>;
+  #waiting: Entry[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #running = 0;
+  #failures = 0;
+
+  constructor(resources: Pick<Resources, 'db' | 'signals' | 'clock' | 'log'>) {
+    this.#resources = resources;
+  }
+
+  /** Whether the last write failed; a lane with unwritten outcomes then claims no messages. */
+  get isFailing(): boolean {
+    return this.#failures > 0;
+  }
+
+  /** Never rejects: outcomes that cannot be written are retried. @returns whether a later message was unblocked */
+  write(outcome: Outcome): Promise<boolean> {
+    return new Promise(written => {
+      this.#waiting.push({ outcome, written });
+      this.#schedule();
+    });
+  }
+
+  #schedule(): void {
+    if (this.#timer || this.#waiting.length === 0 || this.#running >= MAX_RUNNING) return;
+    this.#timer = setTimeout(
+      () => {
+        this.#timer = undefined;
+        void this.#next();
+      },
+      exponentialBackoffMs(this.#failures, { firstMs: FLUSH_MS, factor: 4, maxMs: MAX_PAUSE_MS }),
+    );
+  }
+
+  async #next(): Promise<void> {
+    const next = this.#waiting.splice(0, MAX_BATCH);
+    const alone = next.filter(({ outcome }) => isOptOut(outcome));
+    for (const ofTenant of byTenant(alone)) void this.#storeOrKeep(ofTenant);
+    const entries = next.filter(entry => !alone.includes(entry));
+    this.#running += 1;
+    this.#schedule();
+    try {
+      const locked = await this.#store(entries, 'skip');
+      this.#failures = 0;
+      // One transaction per tenant, so that a lock on one tenant's message does not block the others.
+      for (const ofTenant of byTenant(locked)) void this.#storeOrKeep(ofTenant);
+    } catch (error) {
+      await this.#failed(entries, error);
+    } finally {
+      this.#running -= 1;
+      this.#schedule();
+    }
+  }
+
+  async #storeOrKeep(entries: readonly Entry[]): Promise<void> {
+    try {
+      await this.#store(entries, 'wait');
+    } catch (error) {
+      await this.#failed(entries, error);
+      this.#schedule();
+    }
+  }
+
+  async #failed(entries: readonly Entry[], error: unknown): Promise<void> {
+    this.#failures += 1;
+    this.#resources.log.error({ err: error, outcomes: entries.length }, 'writing outcomes failed and will be retried');
+    const isKept = (entry: Entry): boolean => mayWriteLater(error) && !entry.outcome.lane.isStopping;
+    this.#waiting.unshift(...entries.filter(isKept));
+    // Write the others. The failing one is settled by its status webhook after its lease expires.
+    for (const entry of entries.filter(one => !isKept(one))) {
+      await this.#store([entry], 'wait').catch(cause => {
+        const { lane } = entry.outcome;
+        this.#resources.log.error({ err: cause, lane: lane.key }, 'an outcome was dropped');
+        entry.written(false);
+      });
+    }
+    if (!mayWriteLater(error)) this.#failures = 0;
+  }
+
+  /** Writes outcomes in one transaction. @returns those skipped because their messages are locked by others */
+  async #store(entries: readonly Entry[], locked: 'wait' | 'skip'): Promise<Entry[]> {
+    const { db, signals } = this.#resources;
+    const { found, released, seen } = await db.transaction(trx => this.#apply(trx, entries, locked));
+    const isLeftOut = ({ outcome }: Entry): boolean =>
+      locked === 'skip' && outcome.kind === 'settled' && !found.has(outcome);
+    // Locks contacts, so it runs in a transaction of its tenant and does not block others.
+    const learning = new Map(
+      [...Map.groupBy(seen, ({ tenantId }) => tenantId)].map(([tenantId, people]) => {
+        const senders = people.map(({ sender }) => sender);
+        return [tenantId, learnIdentities(this.#resources, tenantId, senders)] as const;
+      }),
+    );
+    for (const entry of entries.filter(one => !isLeftOut(one))) {
+      const written = (): void => entry.written(released.has(entry.outcome));
+      const learned = learning.get(entry.outcome.lane.tenantId);
+      if (learned) void learned.then(written);
+      else written();
+    }
+    if (entries.some(({ outcome }) => outcome.kind === 'settled')) signals.send('events');
+    return entries.filter(isLeftOut);
+  }
+
+  async #apply(trx: Db, entries: readonly Entry[], locked: 'wait' | 'skip') {
+    const { clock } = this.#resources;
+    const settled = entries.flatMap(({ outcome }) => (outcome.kind === 'settled' ? [outcome] : []));
+    // Opt-outs are not fenced by the lease. Lock order: contacts before messages.
+    for (const [tenantId, outcomes] of Map.groupBy(settled.filter(isOptOut), ({ lane }) => lane.tenantId))
+      await recordRefusals(
+        trx,
+        tenantId,
+        outcomes.map(({ status }) => ({ messageId: status.messageId, error: status.error })),
+      );
+    const fenced = settled.filter(({ status }) => status.status !== 'sent');
+    const held =
+      fenced.length > 0
+        ? await findHeldEpochs(
+            trx,
+            fenced.map(({ lane }) => lane),
+          )
+        : new Set<number>();
+    const lost = fenced.filter(({ lane }) => !held.has(lane.epoch));
+    const facts = settled.filter(outcome => !lost.includes(outcome));
+    const applied = await applyToMessages(
+      trx,
+      facts.map(({ status }) => status),
+      clock.now(),
+      WRITER.dispatch,
+      locked,
+    );
+    await postpone(
+      trx,
+      entries.flatMap(({ outcome }) =>
+        outcome.kind === 'postponed' ? [{ ...outcome.postponed, lane: outcome.lane }] : [],
+      ),
+    );
+    const isFound = new Set(applied.found.map(({ tenantId, messageId }) => `${tenantId} ${messageId}`));
+    const isReleased = new Set(
+      applied.settled.filter(row => row.is_released).map(row => `${row.tenant_id} ${row.message_id}`),
+    );
+    const nameOf = ({ status }: (typeof settled)[number]): string => `${status.tenantId} ${status.messageId}`;
+    return {
+      seen: applied.seen,
+      found: new Set<Outcome>([...lost, ...facts.filter(outcome => isFound.has(nameOf(outcome)))]),
+      released: new Set<Outcome>(facts.filter(outcome => isReleased.has(nameOf(outcome)))),
+    };
+  }
+}
+
+/** Writing an opt-out locks contacts, so it uses a transaction per tenant. */
+const isOptOut = (outcome: Outcome): boolean => outcome.kind === 'settled' && isMarketingStopped(outcome.status.error);
+
+const byTenant = (entries: readonly Entry[]): Iterable<Entry[]> =>
+  Map.groupBy(entries, ({ outcome }) => outcome.lane.tenantId).values();
+
+/** Whether a retry may succeed: all errors but rejected data and bugs. */
+function mayWriteLater(error: unknown): boolean {
+  if (error instanceof TypeError || error instanceof RangeError) return false;
+  const code = (error as { code?: unknown }).code;
+  return typeof code !== 'string' || !/^(?:0A|2[1-3]|42)/.test(code);
+}

@@ -1,0 +1,50 @@
+import { sql } from 'kysely';
+import type { Db } from '../../../database/database.ts';
+
+/** The queued messages of one channel. */
+export interface Backlog {
+  readonly tenant: string;
+  readonly channel: string;
+  readonly waiting: number;
+  /** Those that were submitted to the network, without a response so far. */
+  readonly in_doubt: number;
+  readonly oldest: string;
+  readonly newest: string;
+}
+
+export async function readBacklog(db: Db): Promise<Backlog[]> {
+  const { rows } = await sql<Backlog>`
+    /* cross-tenant: for the operator, counts and times alone */
+    select t.slug as tenant, c.name as channel, count(*) as waiting, count(o.dispatched_at) as in_doubt,
+      min(m.created_at) as oldest, max(m.created_at) as newest
+    from outbox o
+    join tenants t on t.tenant_id = o.tenant_id
+    join channels c on c.tenant_id = o.tenant_id and c.id = o.channel_id
+    join messages m on m.tenant_id = o.tenant_id and m.id = o.message_id
+    group by t.slug, c.name order by t.slug, c.name`.execute(db);
+  return rows;
+}
+
+/** Queued messages of one tenant that were accepted before an instant. */
+export interface QueuedBefore {
+  readonly tenantId: number;
+  readonly messageIds: readonly string[];
+}
+
+/** The messages of the next tenant, at most `limit`; undefined if there are none. */
+export async function findQueuedBefore(db: Db, before: string, limit: number): Promise<QueuedBefore | undefined> {
+  const { rows } = await sql<{ tenant_id: number; ids: string[] }>`
+    /* cross-tenant: the operator's decision concerns the whole outbox; one tenant at a time */
+    select q.tenant_id, array_agg(q.message_id::text order by q.message_id) as ids
+    from (
+      select o.tenant_id, o.message_id from outbox o
+      join messages m on m.tenant_id = o.tenant_id and m.id = o.message_id and m.created_at < ${before}::timestamptz
+      where o.tenant_id = (
+        select p.tenant_id from outbox p
+        join messages n on n.tenant_id = p.tenant_id and n.id = p.message_id and n.created_at < ${before}::timestamptz
+        order by p.tenant_id limit 1)
+      order by o.message_id limit ${limit}
+    ) q group by q.tenant_id`.execute(db);
+  const [row] = rows;
+  return row && { tenantId: row.tenant_id, messageIds: row.ids };
+}

@@ -1,0 +1,204 @@
+import type { NewEvent } from '../../../core/events.ts';
+import type { Db } from '../../../database/database.ts';
+import { append } from '../../../events/append.ts';
+import type { NetworkUpdate } from '../../../network/updates.ts';
+import type { NewConsentEntry } from '../../contacts/consent/consent.ts';
+import { recordConsent } from '../../contacts/consent/record.ts';
+import { recogniseContacts } from '../../contacts/recognise.ts';
+import { senderOf } from '../../contacts/recognition/apply-updates.ts';
+import { ensureGroupChatsOf, noteParticipants } from '../../conversations/group-chats.ts';
+import { monthOf } from '../../tenancy/usage/month.ts';
+import { countConversations } from '../../tenancy/usage/share.ts';
+import { contentObject, type MessageRow, publicMessage } from '../message.ts';
+import { isOptType, readOptWords } from '../opt-words.ts';
+import { windowAfter } from '../window.ts';
+import { detailsOf, type MessageDetails } from './details.ts';
+import {
+  insertDetails,
+  insertInbound,
+  type NewInbound,
+  type NewWindow,
+  openWindows,
+  setCounted,
+} from './inbound.sql.ts';
+import { storeReactions } from './reactions.ts';
+
+export type InboundMessage = Extract<NetworkUpdate, { kind: 'message' }> & {
+  /** When its webhook arrived, by the database's clock. */
+  readonly arrivedMs: number;
+};
+
+/** An inbound message with its contact. */
+interface Addressed {
+  readonly channelId: number;
+  readonly contactId: number;
+  readonly message: InboundMessage;
+  /** Of a message in a group chat. */
+  readonly groupChatId: number | undefined;
+}
+
+/**
+ * Stores inbound messages: finds or creates the contacts, opens service windows, ignores repeated deliveries, and applies opt-out
+ * keywords. The number of statements does not depend on the number of messages.
+ *
+ * No message is rejected: unknown types are stored as the network sent them. Messages in a group chat open no service window, do not
+ * opt out their senders and do not count for the plan.
+ *
+ * Lock order: the tenant's counters, contacts, conversations, the month's counters. Therefore all channels are processed together.
+ * @param received by channel
+ * @returns the new messages
+ */
+export async function receiveMessages(
+  trx: Db,
+  tenantId: number,
+  received: ReadonlyMap<number, readonly InboundMessage[]>,
+  nowMs: number,
+): Promise<MessageRow[]> {
+  const messages = [...received].flatMap(([channelId, updates]) =>
+    updates
+      .filter(update => update.from !== undefined || update.userId !== undefined)
+      .map(message => ({ channelId, message })),
+  );
+  if (messages.length === 0) return [];
+  const senders = messages.map(({ channelId, message }) => senderOf({ channelId, update: message }));
+  const contactIds = await recogniseContacts(trx, tenantId, senders, nowMs);
+  const groups = await ensureGroupChatsOf(
+    trx,
+    tenantId,
+    messages.map(({ channelId, message }) => ({ channelId, networkId: message.groupId })),
+  );
+  const addressed = messages.flatMap((entry, index): Addressed[] => {
+    const contactId = contactIds[index];
+    return contactId === undefined ? [] : [{ ...entry, contactId, groupChatId: groups[index] }];
+  });
+  const inPrivate = addressed.filter(({ groupChatId }) => groupChatId === undefined);
+  const month = monthOf(nowMs);
+  const opened = await openWindows(trx, tenantId, windowsOf(inPrivate, nowMs), month);
+  const conversations = new Map(opened.map(row => [placeOf(row.channel_id, row.contact_id), row.id]));
+  const rows = addressed.map(entry =>
+    toRow(entry, conversations.get(placeOf(entry.channelId, entry.contactId)) ?? 0, nowMs),
+  );
+  const stored = await insertInbound(trx, tenantId, rows);
+  const byWamid = new Map(addressed.map(entry => [`${entry.channelId} ${entry.message.wamid}`, entry]));
+  const fresh = stored.flatMap((row): Stored[] => {
+    const entry = byWamid.get(`${row.channel_id} ${row.wamid}`);
+    return entry ? [{ row, entry, details: detailsOf(entry.message, groupOf(entry)) }] : [];
+  });
+  await insertDetails(
+    trx,
+    tenantId,
+    new Map(fresh.flatMap(({ row, details }) => (details ? [[row.id, details]] : []))),
+  );
+  await append(trx, tenantId, fresh.map(receivedEvent));
+  await storeReactions(trx, tenantId, stored);
+  await noteParticipants(
+    trx,
+    tenantId,
+    addressed.flatMap(({ groupChatId, contactId, message }) =>
+      groupChatId === undefined ? [] : [{ groupChatId, contactId, at: message.at }],
+    ),
+    nowMs,
+  );
+  await obeyOptWords(trx, tenantId, fresh, nowMs);
+  // Last, because the month's counters are what all of a tenant's sends wait for.
+  const conversationIds = new Set(stored.map(message => message.conversation_id));
+  const uncounted = opened.filter(({ id, is_counted }) => !is_counted && conversationIds.has(id)).map(({ id }) => id);
+  if (uncounted.length === 0) return stored;
+  await setCounted(trx, tenantId, uncounted, month);
+  await countConversations(trx, tenantId, month, uncounted.length);
+  return stored;
+}
+
+/** A new message with its details. */
+interface Stored {
+  readonly row: MessageRow;
+  readonly entry: Addressed;
+  readonly details: MessageDetails | undefined;
+}
+
+const groupOf = ({ groupChatId }: Addressed): Pick<MessageDetails, 'group_chat_id'> =>
+  groupChatId === undefined ? {} : { group_chat_id: groupChatId };
+
+function receivedEvent({ row, entry, details }: Stored): NewEvent {
+  const isAnswerable = entry.groupChatId === undefined && !entry.message.isStandby && row.type !== 'call';
+  return {
+    type: 'message.received',
+    payload: {
+      message: publicMessage(row),
+      ...(details && { details }),
+      ...(!isAnswerable && { is_answerable: false }),
+    },
+  };
+}
+
+/** Key of a conversation. */
+const placeOf = (channelId: number, contactId: number): string => `${channelId} ${contactId}`;
+
+/** One window per conversation, from its latest message. Messages of the type `system` are by the network and open none. */
+function windowsOf(addressed: readonly Addressed[], nowMs: number): NewWindow[] {
+  const latest = new Map<string, Addressed & { readonly atMs: number }>();
+  for (const entry of addressed) {
+    const key = placeOf(entry.channelId, entry.contactId);
+    const isSystem = entry.message.type === 'system';
+    const atMs = isSystem ? -1 : Math.max(0, Math.min(entry.message.at.getTime(), nowMs));
+    if (atMs >= (latest.get(key)?.atMs ?? -1)) latest.set(key, { ...entry, atMs });
+  }
+  return [...latest.values()].map(({ channelId, contactId, atMs }) => ({
+    channelId,
+    contactId,
+    expiresAt: atMs < 0 ? null : windowAfter(atMs),
+  }));
+}
+
+function toRow(
+  { message, contactId, channelId, groupChatId }: Addressed,
+  conversationId: number,
+  nowMs: number,
+): NewInbound {
+  const { error, arrivedMs } = message;
+  return {
+    wamid: message.wamid,
+    conversation_id: groupChatId === undefined ? conversationId : null,
+    group_chat_id: groupChatId ?? null,
+    contact_id: contactId,
+    channel_id: channelId,
+    type: message.type,
+    body: message.text ?? null,
+    content: contentObject(message.content),
+    error: error ? { code: error.code, title: error.title, details: error.details } : null,
+    reply_to_wamid: message.replyTo ?? null,
+    sent_at: new Date(Math.min(message.at.getTime(), nowMs)).toISOString(),
+    created_at: new Date(nowMs).toISOString(),
+    network_ms: message.at.getTime(),
+    arrived_ms: arrivedMs,
+  };
+}
+
+/**
+ * When a message was written, at the latest: the end of the network's second, because a word in the second of an earlier opt-in would
+ * otherwise come before it, but not after its arrival. Within a second the order of arrival decides.
+ */
+const writtenMs = ({ at, arrivedMs }: InboundMessage, nowMs: number): number =>
+  Math.min(at.getTime() + 999, arrivedMs, nowMs);
+
+/** Dates consent by the message and not by its processing: a word that comes late does not undo a newer one. */
+async function obeyOptWords(trx: Db, tenantId: number, stored: readonly Stored[], nowMs: number): Promise<void> {
+  const written = stored.filter(({ row }) => row.conversation_id !== null && row.body !== null && isOptType(row.type));
+  if (written.length === 0) return;
+  const wordOf = await readOptWords(trx, tenantId);
+  const entries = written.flatMap(({ row: message, entry }): NewConsentEntry[] => {
+    const word = wordOf(message);
+    if (!word) return [];
+    return [
+      {
+        contactId: message.contact_id,
+        category: 'all',
+        state: word === 'out' ? 'opted_out' : 'opted_in',
+        source: message.type === 'button' ? 'button' : 'keyword',
+        evidence: message.wamid ?? undefined,
+        occurredAt: new Date(writtenMs(entry.message, nowMs)).toISOString(),
+      },
+    ];
+  });
+  await recordConsent(trx, tenantId, entries);
+}

@@ -1,0 +1,90 @@
+import { FieldErrorList } from '../../../core/errors.ts';
+import type { OutgoingType } from '../../../network/network.ts';
+import type { JsonObject } from '../../../platform/json.ts';
+import { isLonger } from '../../../platform/text.ts';
+import type { Addressee } from './accept.sql.ts';
+import { MERGE_FIELDS, mergeFields, unknownFields } from './merge-fields.ts';
+import type { ConsentedCategory } from './recipient.sql.ts';
+
+/** A text field of a message. Merge fields are filled first; limits apply to the result. */
+export interface MergeText {
+  readonly text: string;
+  /** In characters, after merging. */
+  readonly maxLength: number;
+  /** Default: a text that is empty before or after merging is rejected. */
+  readonly mayBeEmpty?: boolean;
+}
+
+/** The content of a message. */
+export interface Content {
+  /** The network's message type. */
+  readonly type: OutgoingType;
+  /** Free-form content needs an open service window, templates do not. */
+  readonly freeForm: boolean;
+  /** A one-time code, which is also sent to contacts who opted out unless configured otherwise. */
+  readonly isCode?: boolean;
+  /** The template that is sent. */
+  readonly templateId?: number;
+  /** Its purpose; contacts can opt out of each separately. */
+  readonly category?: ConsentedCategory | undefined;
+  /** The channel of its upload or template; used if the caller names none. */
+  readonly channelId?: number | undefined;
+  /** The texts by input field. */
+  readonly texts: Readonly<Record<string, MergeText>>;
+  /** Builds the message. @param text returns the merged text of a field, '' if it was not given */
+  compose(text: (field: string) => string): Composed;
+}
+
+export interface Composed {
+  /** The visible, searchable text: text, caption, or filled template. */
+  readonly body: string | null;
+  /** The network's object for the type, for a text without its body (cloud-api §4). */
+  readonly content: JsonObject;
+  /** The object to send if `content` hides a secret; stored encrypted until it is sent. */
+  readonly secret?: JsonObject;
+}
+
+/** Validates texts before the recipient is known. @throws VALIDATION_ERROR by field */
+export function checkTexts(texts: Content['texts']): void {
+  const errors = new FieldErrorList();
+  for (const [field, { text, maxLength, mayBeEmpty = false }] of Object.entries(texts)) {
+    const unknown = unknownFields(text);
+    if (text.trim() === '' && !mayBeEmpty) errors.add(field, 'Is required.');
+    // Merge fields are short, so a text far over its limit is rejected before the contact is read.
+    else if (text.length > 4 * maxLength) errors.add(field, `May have at most ${maxLength} characters.`);
+    else if (text.includes('\0')) errors.add(field, 'May not contain the character U+0000.');
+    else if (unknown.length > 0)
+      errors.add(field, `Unknown merge field: ${unknown.join(', ')}. Known are ${MERGE_FIELDS.join(', ')}.`);
+  }
+  errors.throwIfAny();
+}
+
+/** Fills the merge fields and builds the message. @throws VALIDATION_ERROR by field */
+export function compose(content: Content, person: Parameters<typeof mergeFields>[1]): Composed {
+  const errors = new FieldErrorList();
+  const merged = new Map<string, string>();
+  for (const [field, { text, maxLength, mayBeEmpty = false }] of Object.entries(content.texts)) {
+    const filled = mergeFields(text, person);
+    merged.set(field, filled);
+    if (isLonger(filled, maxLength)) errors.add(field, `May have at most ${maxLength} characters after merging.`);
+    else if (filled.trim() === '' && !mayBeEmpty) errors.add(field, 'Is empty after merging.');
+  }
+  errors.throwIfAny();
+  return content.compose(field => merged.get(field) ?? '');
+}
+
+/** The merge fields of a contact that the send creates. */
+export function recipientFields(addressee: Addressee): Parameters<typeof mergeFields>[1] {
+  const fields = 'fields' in addressee ? addressee.fields : {};
+  const { email = null, phone = null, company = null, city = null, state = null, country_id = null } = fields;
+  return {
+    firstname: fields.firstname ?? '',
+    lastname: fields.lastname ?? '',
+    email,
+    phone,
+    company,
+    city,
+    state,
+    country_id,
+  };
+}

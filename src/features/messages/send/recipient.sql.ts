@@ -1,0 +1,51 @@
+import { type RawBuilder, sql } from 'kysely';
+import { identitySpellings } from '../../../platform/phone.ts';
+
+/** The recipient of a message: a contact by id, or by phone key and number. */
+export type Recipient =
+  | { readonly contactId: number; readonly phone?: undefined }
+  | { readonly phoneKey: string; readonly phone?: string };
+
+/** Message purposes with a separate opt-out. */
+export type ConsentedCategory = 'marketing' | 'utility';
+
+/**
+ * The id of a recipient's contact. The id of a merged contact resolves to its survivor; a number to the contact with this phone,
+ * else to one that has it as another
+ * current identity: a second number after a merge, or one that the network showed.
+ */
+export function recipientId(tenantId: number, recipient: Recipient): RawBuilder<unknown> {
+  if ('contactId' in recipient)
+    return sql`coalesce((select m.contact_id from contact_merges m
+      where m.tenant_id = ${tenantId} and m.former_id = ${recipient.contactId} and m.undone_at is null), ${recipient.contactId}::bigint)`;
+  return sql`coalesce((select c.id from contacts c where c.tenant_id = ${tenantId} and c.phone_key = ${recipient.phoneKey}),
+    (select h.contact_id from number_holders(${tenantId}, ${identitySpellings(recipient.phoneKey)}::text[]) h limit 1))`;
+}
+
+/**
+ * The business-scoped user id of a contact without a number. It must be of the portfolio of the channel `ch`, or a parent id of the
+ * enterprise.
+ */
+export const channelUserId = (
+  tenantId: number,
+  contactId: RawBuilder<unknown>,
+  phone: RawBuilder<unknown>,
+): RawBuilder<string | null> =>
+  sql`case when ${phone} is null then (
+    select i.value from contact_identities i
+    where i.tenant_id = ${tenantId} and i.contact_id = ${contactId} and i.kind = 'user_id' and i.ended_at is null
+      and i.portfolio in (coalesce(ch.portfolio_id, 'waba:' || ch.waba_id), 'enterprise')
+    order by i.portfolio = 'enterprise', i.started_at desc, i.id desc limit 1) end`;
+
+/** Time at which the contact `c` opted out of a category; null if it did not. A later opt-in to all categories ends it. */
+export const optedOutOf = (
+  tenantId: number,
+  category: ConsentedCategory | RawBuilder<unknown> | null,
+): RawBuilder<unknown> =>
+  category === null
+    ? sql`null::timestamptz`
+    : sql`(select case when e.state = 'opted_out' and not exists (
+        select from consent_entries a where a.tenant_id = ${tenantId} and a.contact_id = c.id and a.category = 'all' and a.state = 'opted_in'
+          and (a.occurred_at, a.id) > (e.occurred_at, e.id)) then e.occurred_at end
+      from consent_entries e where e.tenant_id = ${tenantId} and e.contact_id = c.id and e.category = ${category}
+      order by e.occurred_at desc, e.id desc limit 1)`;

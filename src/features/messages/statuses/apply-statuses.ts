@@ -1,0 +1,151 @@
+import type { NewEvent } from '../../../core/events.ts';
+import type { Db } from '../../../database/database.ts';
+import { appendAll } from '../../../events/append.ts';
+import type { Recipient, Sender } from '../../contacts/recognise.ts';
+import { failCodes } from '../../otp/fail-codes.ts';
+import { type MessageRef, type Settled, settle } from '../dispatch/outbox.sql.ts';
+import { publicMessage } from '../message.ts';
+import { hasNewIdentity, type KnownRecipient } from './seen-person.ts';
+import {
+  findIdsByWamid,
+  type LockedMessage,
+  lockOutbound,
+  lockWithRecipients,
+  WRITER,
+  type Writer,
+  writeStates,
+} from './states.sql.ts';
+import { foldStatuses, type StatusUpdate } from './status.ts';
+
+/** A status of a message, identified by our id if the network returned it, otherwise by the network's. */
+export type AddressedStatus = StatusUpdate & { readonly messageId?: string | undefined };
+
+export interface AppliedStatuses {
+  /** Channels with messages that were blocked by a message settled here. */
+  readonly released: readonly number[];
+  /** Recipients with new identities, for `learnIdentities` after the commit. */
+  readonly seen: readonly Recipient[];
+}
+
+/** A status of a message that we sent. */
+export type MessageStatusUpdate = StatusUpdate & MessageRef;
+
+/**
+ * Applies statuses to messages of a tenant (`applyToMessages`). Statuses of unknown messages are ignored: another system may send
+ * from the same number, or the contact was deleted.
+ */
+export async function applyStatuses(
+  trx: Db,
+  tenantId: number,
+  updates: readonly AddressedStatus[],
+  nowMs: number,
+  writer: Writer = WRITER.webhooks,
+): Promise<AppliedStatuses> {
+  const known = await withIds(trx, tenantId, updates);
+  const { settled, seen } = await applyToMessages(trx, known, nowMs, writer);
+  const released = [...new Set(settled.filter(row => row.is_released).map(row => row.channel_id))];
+  return { released, seen: seen.map(({ sender }) => sender) };
+}
+
+export interface AppliedToMessages {
+  /** Existing messages that were not skipped. */
+  readonly found: readonly MessageRef[];
+  /** Messages that left the outbox. */
+  readonly settled: readonly Settled[];
+  /** Recipients with new identities; see `AppliedStatuses`. */
+  readonly seen: readonly { readonly tenantId: number; readonly sender: Recipient }[];
+}
+
+/**
+ * Applies statuses to messages of any tenants, with an event for each step, and removes settled messages from the outbox. Statuses of
+ * one message are folded; the number of statements does not depend on the number of updates. A one-time password whose message fails
+ * fails with it.
+ *
+ * Lock order: message_states by tenant and message id, then message_statistics, then outbox, then otps.
+ * @param locked whether to wait for messages that another transaction has locked, or to skip them
+ */
+export async function applyToMessages(
+  trx: Db,
+  updates: readonly MessageStatusUpdate[],
+  nowMs: number,
+  writer: Writer,
+  locked: 'wait' | 'skip' = 'wait',
+): Promise<AppliedToMessages> {
+  const byMessage = groupByMessage(updates);
+  if (byMessage.size === 0) return { found: [], settled: [], seen: [] };
+  const refs = [...byMessage.values()].flatMap(([first]) => first ?? []);
+  const isPersonShown = updates.some(({ person }) => person !== undefined);
+  const rows = await (isPersonShown ? lockWithRecipients : lockOutbound)(trx, refs, locked);
+  const nowIso = new Date(nowMs).toISOString();
+  const changed: LockedMessage[] = [];
+  const leaving: MessageRef[] = [];
+  const failing: LockedMessage[] = [];
+  const events: { tenantId: number; event: NewEvent }[] = [];
+  const seen: { tenantId: number; sender: Recipient }[] = [];
+  for (const { tenantId, row, recipient } of rows) {
+    const ref = { tenantId, messageId: row.id };
+    const statuses = byMessage.get(keyOf(ref)) ?? [];
+    const sender = recipient && newIdentityIn(recipient, statuses);
+    if (sender) seen.push({ tenantId, sender: { ...sender, contactId: row.contact_id } });
+    const { message, steps } = foldStatuses(row, statuses, nowIso);
+    if (message === row) continue;
+    changed.push({ tenantId, row: message });
+    if (row.status === 'queued' && message.status !== 'queued') leaving.push(ref);
+    if (row.status !== 'failed' && message.status === 'failed') failing.push({ tenantId, row: message });
+    for (const step of steps) events.push({ tenantId, event: stepEvent(step.status, publicMessage(step)) });
+  }
+  if (changed.length > 0) await writeStates(trx, changed, writer);
+  const settled = leaving.length > 0 ? await settle(trx, leaving) : [];
+  for (const [tenantId, ofTenant] of Map.groupBy(failing, one => one.tenantId))
+    await failCodes(
+      trx,
+      tenantId,
+      ofTenant.map(({ row }) => row),
+    );
+  await appendAll(trx, events);
+  return { found: rows.map(({ tenantId, row }) => ({ tenantId, messageId: row.id })), settled, seen };
+}
+
+/** The first status with a new identity of the recipient. Failed messages are ignored: they may not have reached the person. */
+function newIdentityIn(known: KnownRecipient, statuses: readonly StatusUpdate[]): Sender | undefined {
+  const status = statuses.find(
+    one => one.person !== undefined && one.status !== 'failed' && hasNewIdentity(known, one.person),
+  );
+  return status?.person && { channelId: known.channel_id, at: new Date(status.at), ...status.person };
+}
+
+const keyOf = ({ tenantId, messageId }: MessageRef): string => `${tenantId} ${messageId}`;
+
+function groupByMessage(updates: readonly MessageStatusUpdate[]): Map<string, MessageStatusUpdate[]> {
+  const byMessage = new Map<string, MessageStatusUpdate[]>();
+  for (const update of updates) {
+    const list = byMessage.get(keyOf(update));
+    if (list) list.push(update);
+    else byMessage.set(keyOf(update), [update]);
+  }
+  return byMessage;
+}
+
+function stepEvent(status: string, message: ReturnType<typeof publicMessage>): NewEvent {
+  switch (status) {
+    case 'sent':
+    case 'delivered':
+    case 'read':
+    case 'failed':
+    case 'cancelled':
+      return { type: `message.${status}`, payload: { message } };
+    default:
+      throw new Error(`There is no event for the status ${status}.`);
+  }
+}
+
+async function withIds(trx: Db, tenantId: number, updates: readonly AddressedStatus[]): Promise<MessageStatusUpdate[]> {
+  const unknown = updates.flatMap(update =>
+    update.messageId === undefined && update.wamid !== undefined ? [update.wamid] : [],
+  );
+  const idByWamid = unknown.length > 0 ? await findIdsByWamid(trx, tenantId, unknown) : new Map<string, string>();
+  return updates.flatMap(update => {
+    const messageId = update.messageId ?? idByWamid.get(update.wamid ?? '');
+    return messageId === undefined ? [] : [{ ...update, tenantId, messageId }];
+  });
+}

@@ -1,0 +1,77 @@
+import { sql } from 'kysely';
+import type { Db } from '../../../database/database.ts';
+import type { MessageRef } from '../dispatch/outbox.sql.ts';
+import type { MessageRow } from '../message.ts';
+import type { KnownRecipient } from './seen-person.ts';
+
+/** Ids of messages by the network's ids, on any channel of the tenant. */
+export async function findIdsByWamid(
+  db: Db,
+  tenantId: number,
+  wamids: readonly string[],
+): Promise<Map<string, string>> {
+  const { rows } = await sql<{ message_id: string; wamid: string }>`
+    select w.message_id, w.wamid from channels ch
+    join message_wamids w on w.tenant_id = ${tenantId} and w.channel_id = ch.id and w.wamid = any(${wamids}::text[])
+    where ch.tenant_id = ${tenantId}`.execute(db);
+  return new Map(rows.map(row => [row.wamid, row.message_id]));
+}
+
+export interface LockedMessage {
+  readonly tenantId: number;
+  readonly row: MessageRow;
+  /** Set by `lockWithRecipients`; null if the contact was deleted. */
+  readonly recipient?: KnownRecipient | null;
+}
+
+/**
+ * Locks the states of outbound messages. Lock order: by tenant and id, to avoid deadlocks.
+ * @param locked whether to wait for messages that another transaction has locked, or to skip them
+ */
+export async function lockOutbound(
+  trx: Db,
+  messages: readonly MessageRef[],
+  locked: 'wait' | 'skip' = 'wait',
+): Promise<LockedMessage[]> {
+  const { rows } = await sql<MessageRow & { readonly tenant_id: number }>`
+    select * from lock_outbound(${messages.map(message => message.tenantId)}::bigint[], ${messages.map(message => message.messageId)}::uuid[],
+      ${locked === 'wait'})`.execute(trx);
+  return rows.map(({ tenant_id: tenantId, ...row }) => ({ tenantId, row }));
+}
+
+/** Like `lockOutbound`, with the identities of the recipients. One statement, because every status takes this path. */
+export async function lockWithRecipients(
+  trx: Db,
+  messages: readonly MessageRef[],
+  locked: 'wait' | 'skip' = 'wait',
+): Promise<LockedMessage[]> {
+  const { rows } = await sql<MessageRow & { readonly tenant_id: number; readonly recipient: KnownRecipient | null }>`
+    /* cross-tenant: a process drains lanes of all tenants, each message named with its own */
+    select l.*, (
+      select json_build_object('channel_id', ch.id, 'phone', c.phone, 'phone_key', c.phone_key,
+        'portfolio', coalesce(ch.portfolio_id, 'waba:' || ch.waba_id),
+        'identities', (select json_agg(json_build_array(i.kind, i.portfolio, i.value, i.wa_id)) from contact_identities i
+          where i.tenant_id = l.tenant_id and i.contact_id = c.id and i.kind in ('wa_id', 'user_id') and i.ended_at is null))
+      from contacts c, channels ch
+      where c.tenant_id = l.tenant_id and c.id = l.contact_id and ch.tenant_id = l.tenant_id and ch.id = l.channel_id) as recipient
+    from lock_outbound(${messages.map(message => message.tenantId)}::bigint[], ${messages.map(message => message.messageId)}::uuid[],
+      ${locked === 'wait'}) l`.execute(trx);
+  return rows.map(({ tenant_id: tenantId, recipient, ...row }) => ({ tenantId, row, recipient }));
+}
+
+/** Writers of states. Each has its own rows in message_statistics, so that they do not wait for each other. */
+export const WRITER = { dispatch: 0, webhooks: 1, other: 2 } as const;
+export type Writer = (typeof WRITER)[keyof typeof WRITER];
+
+/** Writes states that were locked by `lockOutbound`. */
+export async function writeStates(trx: Db, messages: readonly LockedMessage[], writer: Writer): Promise<void> {
+  const pick = <K extends keyof MessageRow>(name: K) => messages.map(({ row }) => row[name]);
+  const tenantIds = messages.map(({ tenantId }) => tenantId);
+  const errors = messages.map(({ row }) => row.error && JSON.stringify(row.error));
+  await sql`
+    select write_message_states(${writer}::smallint, ${tenantIds}::bigint[], ${pick('id')}::uuid[], ${pick('status')}::text[],
+      ${pick('wamid')}::text[], ${errors}::jsonb[], ${pick('sent_at')}::timestamptz[], ${pick('delivered_at')}::timestamptz[],
+      ${pick('read_at')}::timestamptz[], ${pick('failed_at')}::timestamptz[], ${pick('updated_at')}::timestamptz[])`.execute(
+    trx,
+  );
+}

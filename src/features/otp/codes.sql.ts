@@ -1,0 +1,86 @@
+import { sql } from 'kysely';
+import type { Db } from '../../database/database.ts';
+import { type OtpPlace, type OtpRow, ROW_COLUMNS } from './otp.ts';
+import type { MessageOfContact } from './store.ts';
+
+/** Transitions of a code that write several rows in one statement. */
+
+const COLUMNS = sql.raw(ROW_COLUMNS.map(column => `o.${column}`).join(', '));
+
+/**
+ * Makes a code live after its message was accepted, and replaces the previous live code. Messages arrive in the order of their ids:
+ * of two codes sent concurrently, the one with the later message stays live. If the message failed or was cancelled, the code fails;
+ * the row of the message's state is locked, so that a concurrent failure or cancellation is serialized with this.
+ * @returns the code: live, already replaced, or failed; undefined if it is no longer `sending`
+ * @throws a unique violation of otps_live_key if another code became live concurrently
+ */
+export async function makeLive(
+  trx: Db,
+  tenantId: number,
+  { phoneKey, purpose }: OtpPlace,
+  id: string,
+  message: { readonly id: string; readonly contactId: number },
+): Promise<OtpRow | undefined> {
+  const { rows } = await sql<OtpRow>`
+    with message as materialized (
+      select s.status from message_states s where s.tenant_id = ${tenantId} and s.message_id = ${message.id}::uuid for share
+    ), later as materialized (
+      select from otps o
+      where o.tenant_id = ${tenantId} and o.phone_key = ${phoneKey} and o.purpose = ${purpose} and o.message_id > ${message.id}::uuid limit 1
+    ), before as (
+      update otps o set state = 'replaced', replaced_by = ${id}::uuid
+      where o.tenant_id = ${tenantId} and o.phone_key = ${phoneKey} and o.purpose = ${purpose} and o.state = 'live'
+        and o.message_id < ${message.id}::uuid and exists (select from message where status not in ('failed', 'cancelled'))
+        and exists (select from otps s where s.tenant_id = ${tenantId} and s.id = ${id}::uuid and s.state = 'sending')
+      returning o.id
+    )
+    update otps o set state = case when not exists (select from message where status not in ('failed', 'cancelled')) then 'failed'
+        when exists (select from later) then 'replaced' else 'live' end,
+      message_id = ${message.id}::uuid, contact_id = ${message.contactId}::bigint
+    where o.tenant_id = ${tenantId} and o.id = ${id}::uuid and o.state = 'sending' and (select count(*) from before) >= 0
+    returning ${COLUMNS}`.execute(trx);
+  return rows[0];
+}
+
+/** Deletes a code that was not sent, and its idempotency key, so that the request can be repeated. @returns whether it was `sending` */
+export async function deleteSending(trx: Db, tenantId: number, id: string): Promise<boolean> {
+  const { rows } = await sql`
+    with gone as (
+      delete from otps o where o.tenant_id = ${tenantId} and o.id = ${id}::uuid and o.state = 'sending' returning o.id, o.idempotency_key
+    ), key as (
+      delete from idempotency_keys k using gone
+      where k.tenant_id = ${tenantId} and k.key = gone.idempotency_key and k.result->>'id' = gone.id::text
+    )
+    select id from gone`.execute(trx);
+  return rows.length > 0;
+}
+
+export interface LockedCode {
+  readonly id: string;
+  /** Whether it is only the predecessor of a code of these messages. */
+  readonly is_replaced: boolean;
+}
+
+/**
+ * Locks the codes of messages that have not ended, and the codes that they replaced. Lock order: by id, because two transactions that
+ * each fail the successor of the other's code would otherwise deadlock.
+ */
+export async function lockCodes(
+  trx: Db,
+  tenantId: number,
+  messages: readonly MessageOfContact[],
+): Promise<readonly LockedCode[]> {
+  const contactIds = [...new Set(messages.map(({ contactId }) => contactId))];
+  const { rows } = await sql<LockedCode>`
+    with mine as materialized (
+      select o.id from otps o
+      where o.tenant_id = ${tenantId} and o.contact_id = any(${contactIds}::bigint[])
+        and o.message_id = any(${messages.map(({ id }) => id)}::uuid[]) and o.state in ('live', 'replaced')
+    )
+    select o.id, not exists (select from mine m where m.id = o.id) as is_replaced from otps o
+    where o.tenant_id = ${tenantId} and o.id = any(array(
+      select id from mine
+      union select r.id from mine m join otps r on r.tenant_id = ${tenantId} and r.replaced_by = m.id))
+    order by o.id for update of o`.execute(trx);
+  return rows;
+}

@@ -1,0 +1,29 @@
+import { tenantOf } from '../../../core/principal.ts';
+import type { Db } from '../../../database/database.ts';
+import type { Context, Resources } from '../../../schema/context.ts';
+import { claimKey, deleteExpiredKey, deleteExpiredKeys, saveAnswer } from './store.ts';
+
+/** Stores the REST response of the request that claimed the key. */
+export async function rememberAnswer(context: Context, answer: unknown): Promise<void> {
+  const { key } = context.replay;
+  if (key !== undefined) await saveAnswer(context.db.write, tenantOf(context), key, answer);
+}
+
+/** Deletes a key if it is older than 24 hours. */
+export const forgetExpiredKey = (context: Context, key: string): Promise<void> =>
+  deleteExpiredKey(context.db.write, tenantOf(context), key);
+
+const BATCH = 1_000;
+
+/** Deletes all keys that are older than 24 hours, in small transactions that hold locks for a short time. */
+export async function deleteOldKeys({ db }: Resources): Promise<void> {
+  while ((await deleteExpiredKeys(db.write, BATCH)) === BATCH);
+}
+
+/** No request has this operation or this fingerprint. */
+const ABANDONED = 'abandoned';
+const NO_FINGERPRINT = Buffer.alloc(32);
+
+/** Claims a key, so that no request can use it any more. @returns false if a request has used it already */
+export const fenceKey = (trx: Db, tenantId: number, key: string): Promise<boolean> =>
+  claimKey(trx, tenantId, key, ABANDONED, NO_FINGERPRINT);

@@ -1,0 +1,114 @@
+import { CodedError, conflict, invalid, notFound } from '../../../core/errors.ts';
+import { tenantOf } from '../../../core/principal.ts';
+import type { Db } from '../../../database/database.ts';
+import { sha256 } from '../../../platform/crypto.ts';
+import type { Context, Resources } from '../../../schema/context.ts';
+import { isRunning, markRunning } from './running.ts';
+import { claimKey, findKey, type KeyRow, settleKey } from './store.ts';
+
+/** Identifies a request. */
+export interface Keyed {
+  /** The mutation's name. */
+  readonly operation: string;
+  readonly key: string | null | undefined;
+  /** The mutation's input; the key itself is left out of the comparison. */
+  readonly input: unknown;
+}
+
+export interface Effect<Result> {
+  /** Does the work, in one transaction. */
+  run(trx: Db): Promise<Result>;
+  /** What is needed to rebuild the result: ids, or the whole of a small result. */
+  store(result: Result): unknown;
+  /** The contact, if any, whose erasure makes the key answer NOT_FOUND. */
+  contactId?(result: Result): number | null;
+  /** Rebuilds the result from what was stored `ageSeconds` ago by the database's clock. */
+  again(stored: unknown, ageSeconds: number): Promise<Result>;
+}
+
+/** Keyed with a server secret: a plain hash would reveal an input whose only unknown part is a short code. */
+export const fingerprintOf = ({ secrets }: Pick<Resources, 'secrets'>, keyed: Keyed): Buffer =>
+  secrets.shortLivedMac(LABEL, textOf(keyed));
+
+const LABEL = 'idempotency';
+const textOf = ({ operation, input }: Keyed): string => `${operation} ${canonical(input)}`;
+
+/**
+ * Runs a mutation in a transaction, once per idempotency key. The key is claimed in the same transaction as the effect, so that
+ * neither exists without the other, and a concurrent request waits for the first one's outcome.
+ *
+ * @throws IDEMPOTENCY_MISMATCH for the same key with another input, CONFLICT while the first request has not stored its response
+ * yet
+ */
+export async function once<Result>(context: Context, keyed: Keyed, effect: Effect<Result>): Promise<Result> {
+  const key = keyOf(keyed);
+  if (key === undefined) return context.db.transaction(trx => effect.run(trx));
+  const tenantId = tenantOf(context);
+  const fingerprint = fingerprintOf(context, keyed);
+  const outcome = await context.db.transaction(async trx => {
+    if (!(await claimKey(trx, tenantId, key, keyed.operation, fingerprint))) return undefined;
+    await markAnswering(context, key);
+    const result = await effect.run(trx);
+    await settleKey(trx, tenantId, key, effect.store(result), effect.contactId?.(result) ?? null);
+    return { result };
+  });
+  if (outcome) {
+    context.replay.key = key;
+    return outcome.result;
+  }
+  const row = await findKey(context.db.write, tenantId, key);
+  if (!row) throw conflict('The first request with this idempotency key has just expired. Try again.');
+  return effect.again(await replayOf(context, key, row, keyed), row.age);
+}
+
+/** Internal operations, whose keys the gateway generates itself. */
+const INTERNAL_OPERATIONS: ReadonlySet<string> = new Set(['otp', 'integration']);
+
+/**
+ * Returns the stored form of a key: the SHA-256 of a client's, in hex, because clients put phone numbers and names into keys.
+ * @throws VALIDATION_ERROR if the key is too long
+ */
+export function keyOf({ operation, key }: Pick<Keyed, 'operation' | 'key'>): string | undefined {
+  if (key == null || key === '') return undefined;
+  if (key.length > 255) throw invalid({ idempotencyKey: ['May have at most 255 characters.'] });
+  return INTERNAL_OPERATIONS.has(operation) ? key : sha256(key).toString('hex');
+}
+
+/** Marks that the request which claimed the key has yet to store its response; until then it counts as running. */
+export async function markAnswering(context: Context, key: string, madeId?: string): Promise<void> {
+  const { replay } = context;
+  if (replay.wantsAnswer && !replay.end) replay.end = await markRunning(context, key, madeId);
+}
+
+/**
+ * Returns the result of a key's first request. Marks the context as a replay.
+ * @throws IDEMPOTENCY_MISMATCH; NOT_FOUND if its contact has been erased; CONFLICT while the first request runs, but not after it
+ * has ended or its process has died
+ */
+export async function replayOf(context: Context, key: string, row: KeyRow, keyed: Keyed): Promise<unknown> {
+  if (row.fingerprint.length === 0) throw notFound('Contact');
+  if (row.operation !== keyed.operation || !context.secrets.isShortLivedMac(LABEL, textOf(keyed), row.fingerprint)) {
+    throw new CodedError('IDEMPOTENCY_MISMATCH', 'This idempotency key was used for another request.');
+  }
+  let { answer } = row;
+  if (context.replay.wantsAnswer && answer === null) {
+    if (await isRunning(context, key, row.age, row.result))
+      throw conflict('The first request with this idempotency key is still running.');
+    // It may have ended between the two reads.
+    answer = (await findKey(context.db.write, tenantOf(context), key))?.answer ?? null;
+  }
+  context.replay.replayed = true;
+  context.replay.answer = answer ?? undefined;
+  return row.result;
+}
+
+/** JSON with sorted keys, without the idempotency key and undefined values. */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null';
+  const entries = Object.entries(value).filter(([name, item]) => item !== undefined && name !== 'idempotencyKey');
+  return `{${entries
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, item]) => `${JSON.stringify(name)}:${canonical(item)}`)
+    .join(',')}}`;
+}

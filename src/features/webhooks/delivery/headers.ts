@@ -1,0 +1,55 @@
+import type { FieldErrorList } from '../../../core/errors.ts';
+
+/** A custom header of an endpoint's requests. */
+export interface CustomHeader {
+  readonly name: string;
+  readonly value: string;
+}
+
+const MAX_HEADERS = 20;
+const MAX_NAME = 100;
+const MAX_VALUE = 2_000;
+
+/** Token and field value (RFC 9110 §5.1, §5.5), the latter restricted to ASCII. */
+const NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i;
+const VALUE = /^[\t\x20-\x7e]*$/;
+
+/** Connection headers (RFC 9110 §7.6.1) and headers about the body, which the gateway sets. */
+const RESERVED: ReadonlySet<string> = new Set([
+  'accept-encoding',
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'expect',
+  'host',
+  'http2-settings',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'user-agent',
+]);
+const RESERVED_PREFIXES = ['webhook-', 'x-webhook-', 'proxy-'];
+
+const isReserved = (name: string): boolean =>
+  RESERVED.has(name) || RESERVED_PREFIXES.some(prefix => name.startsWith(prefix));
+
+/** Checks the headers of an endpoint; faults go to `errors` under `headers`. @returns them with trimmed values */
+export function parseHeaders(headers: readonly CustomHeader[], errors: FieldErrorList): CustomHeader[] {
+  const seen = new Set<string>();
+  const fault = (message: string): void => errors.add('headers', message);
+  if (headers.length > MAX_HEADERS) fault(`There may be at most ${MAX_HEADERS}.`);
+  return headers.map(({ name, value }) => {
+    const lower = name.toLowerCase();
+    const shown = name.slice(0, MAX_NAME);
+    if (!NAME.test(name) || name.length > MAX_NAME) fault(`"${shown}" is not the name of a header.`);
+    else if (isReserved(lower)) fault(`${shown} is set by the gateway.`);
+    else if (seen.has(lower)) fault(`${shown} is there twice.`);
+    if (!VALUE.test(value)) fault(`The value of ${shown} may hold printable ASCII characters alone.`);
+    else if (value.length > MAX_VALUE) fault(`The value of ${shown} may have at most ${MAX_VALUE} characters.`);
+    seen.add(lower);
+    return { name, value: value.trim() };
+  });
+}

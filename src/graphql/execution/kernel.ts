@@ -1,0 +1,182 @@
+import {
+  createSourceEventStream,
+  type DocumentNode,
+  type ExecutionResult,
+  execute,
+  type GraphQLError,
+  type GraphQLSchema,
+} from 'graphql';
+import { unauthorized } from '../../core/errors.ts';
+import type { Principal } from '../../core/principal.ts';
+import { closable } from '../../platform/closable.ts';
+import { mapAhead } from '../../platform/map-ahead.ts';
+import type { Context, Replay, Resources } from '../../schema/context.ts';
+import { Loaders } from '../../schema/loaders.ts';
+import { createDocuments, type Operation, type Prepared, type Variables } from './documents.ts';
+import { maskError } from './errors.ts';
+import { checkLimits } from './limits.ts';
+import { createSharedResults } from './shared-results.ts';
+import { checkVariables, unstorable } from './storable-text.ts';
+import { resolveGlobalIdsSynchronously } from './sync-global-ids.ts';
+
+/** The caller of an operation. */
+export interface Caller {
+  readonly principal: Principal | undefined;
+  readonly requestId: string;
+  /** Set by REST, which repeats stored responses verbatim. */
+  readonly wantsAnswer?: boolean;
+}
+
+/** Executes every operation, whatever its transport: GraphQL over HTTP, SSE or WebSocket, or a REST route. */
+export interface Kernel {
+  readonly schema: GraphQLSchema;
+  /** Parses, validates and measures a document; the result is cached by its text. */
+  prepare(text: string, operationName: string | undefined): Prepared;
+  /** Validates a built-in document; its first use compiles it. @throws if it is invalid */
+  prepareTrusted(document: DocumentNode): Operation;
+  createContext(caller: Caller): Context;
+  /** Returns why an operation is rejected before its execution, if it is: limits, introspection without a token, unstorable text. */
+  refusal(operation: Operation, variables: Variables, context: Context): GraphQLError | undefined;
+  /** Executes a query or mutation. Never rejects; errors are masked. */
+  run(operation: Operation, variables: Variables, context: Context): Promise<ExecutionResult>;
+  /** Executes a subscription. Each event gets a fresh context: shared loaders would return the rows of the first event forever. */
+  subscribe(
+    operation: Operation,
+    variables: Variables,
+    context: Context,
+  ): Promise<AsyncGenerator<ExecutionResult> | ExecutionResult>;
+}
+
+/** Events of a burst that are executed concurrently for one subscriber: each may read from the database. */
+const CONCURRENT_EVENTS = 16;
+
+export function createKernel(resources: Resources, schema: GraphQLSchema): Kernel {
+  resolveGlobalIdsSynchronously(schema);
+  const documents = createDocuments(schema, resources.clock);
+  const shared = createSharedResults();
+
+  function createContext({ principal, requestId, wantsAnswer = false }: Caller): Context {
+    const replay: Replay = { wantsAnswer, replayed: false };
+    // Loaders are bound to the tenant; without a principal no field that loads is reachable.
+    const loaders = new Loaders(resources.db, principal?.tenant.id ?? -1);
+    return { ...resources, principal, requestId, replay, loaders };
+  }
+
+  /** The fields of a mutation run in sequence, and each result must show the state after its own field: no caching. */
+  const withUncachedLoaders = (context: Context): Context => ({
+    ...context,
+    loaders: new Loaders(resources.db, context.principal?.tenant.id ?? -1, false),
+  });
+
+  function masked(result: ExecutionResult, context: Context): ExecutionResult {
+    if (!result.errors) return result;
+    return { ...result, errors: result.errors.map(error => maskError(error, context.requestId, context.log)) };
+  }
+
+  const interpret = (
+    operation: Operation,
+    variables: Variables,
+    contextValue: Context,
+  ): Promise<ExecutionResult> | ExecutionResult =>
+    execute({
+      schema,
+      document: operation.document,
+      contextValue,
+      variableValues: variables,
+      operationName: operation.name,
+    });
+
+  async function run(operation: Operation, variables: Variables, given: Context): Promise<ExecutionResult> {
+    const context = operation.node.operation === 'mutation' ? withUncachedLoaders(given) : given;
+    try {
+      documents.use(operation);
+      const compiled = await operation.compiled?.query(undefined, context, variables);
+      // Compiled operations report invalid variables in graphql-jit's words: the executor then reports them in the standard ones.
+      const result = compiled && 'data' in compiled ? compiled : await interpret(operation, variables, context);
+      const safe = masked(result as ExecutionResult, context);
+      return context.replay.replayed
+        ? { ...safe, extensions: { ...safe.extensions, idempotencyReplayed: true } }
+        : safe;
+    } catch (error) {
+      return { errors: [maskError(error, context.requestId, context.log)] };
+    }
+  }
+
+  /** Executes a subscription's selection on one event, with a fresh context. */
+  async function executeEvent(
+    event: unknown,
+    operation: Operation,
+    variables: Variables,
+    { principal, requestId }: Context,
+  ): Promise<ExecutionResult> {
+    const fresh = createContext({ principal, requestId });
+    try {
+      const result = await execute({
+        schema,
+        document: operation.document,
+        rootValue: event,
+        contextValue: fresh,
+        variableValues: variables,
+        operationName: operation.name,
+      });
+      return masked(result, fresh);
+    } catch (error) {
+      return { errors: [maskError(error, requestId, fresh.log)] };
+    }
+  }
+
+  function events(
+    stream: AsyncGenerator<unknown>,
+    operation: Operation,
+    variables: Variables,
+    context: Context,
+  ): AsyncGenerator<ExecutionResult> {
+    const group = shared.groupOf(operation, variables, context);
+    const resultOf = (event: unknown): Promise<ExecutionResult> => {
+      const executeOnce = (): Promise<ExecutionResult> => executeEvent(event, operation, variables, context);
+      return typeof event === 'object' && event !== null ? shared.result(event, group, executeOnce) : executeOnce();
+    };
+    const failed = (error: unknown) => ({ errors: [maskError(error, context.requestId, context.log)] });
+    return mapAhead(stream, CONCURRENT_EVENTS, resultOf, failed);
+  }
+
+  return {
+    schema,
+    prepare: documents.prepare,
+    prepareTrusted: documents.prepareTrusted,
+    createContext,
+
+    refusal(operation, variables, context) {
+      try {
+        if (operation.measured.introspects && !context.principal) throw unauthorized();
+        checkLimits(operation.measured, variables);
+        const { unstorableLiteral } = operation.measured;
+        if (unstorableLiteral !== undefined) throw unstorable(unstorableLiteral);
+        checkVariables(variables);
+        return undefined;
+      } catch (error) {
+        return maskError(error, context.requestId, context.log);
+      }
+    },
+
+    run,
+
+    async subscribe(operation, variables, context) {
+      try {
+        const stream = await createSourceEventStream({
+          schema,
+          document: operation.document,
+          contextValue: context,
+          variableValues: variables,
+          operationName: operation.name,
+        });
+        if (!(Symbol.asyncIterator in stream)) return masked(stream, context);
+        // Our resolvers return `closable` generators, which can be ended while they wait.
+        const source = stream as AsyncGenerator<unknown>;
+        return closable(events(source, operation, variables, context), () => void source.return(undefined));
+      } catch (error) {
+        return { errors: [maskError(error, context.requestId, context.log)] };
+      }
+    },
+  };
+}

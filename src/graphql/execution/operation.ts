@@ -1,0 +1,57 @@
+import { type ExecutionResult, GraphQLError } from 'graphql';
+import type { Cost } from '../../http/authenticate.ts';
+import type { Context } from '../../schema/context.ts';
+import type { GraphQLRequest } from '../transport/request.ts';
+import type { Operation, Variables } from './documents.ts';
+import type { Caller, Kernel } from './kernel.ts';
+import { pointsOf } from './limits.ts';
+
+/** A validated operation, to be executed once it is charged. */
+export interface ReadyOperation {
+  readonly operation: Operation;
+  readonly variables: Variables;
+  readonly context: Context;
+  /** Its cost against the rate limits. */
+  readonly points: number;
+}
+
+/** An invalid operation costs one point, because it was parsed. */
+export interface InvalidOperation {
+  readonly errors: readonly GraphQLError[];
+  readonly points: 1;
+}
+
+/** Parses, validates and measures an operation. Executes and charges nothing. */
+export function readOperation(
+  kernel: Kernel,
+  { query, operationName, variables }: GraphQLRequest,
+  caller: Caller,
+): ReadyOperation | InvalidOperation {
+  const prepared = kernel.prepare(query, operationName);
+  if ('errors' in prepared) return { errors: prepared.errors, points: 1 };
+  const { operation } = prepared;
+  const context = kernel.createContext(caller);
+  const refusal = kernel.refusal(operation, variables, context);
+  if (refusal) return { errors: [refusal], points: 1 };
+  return { operation, variables, context, points: pointsOf(operation.measured, variables) };
+}
+
+/** Adds the cost to a result's extensions. */
+export const withCost = (result: ExecutionResult, cost: Cost): ExecutionResult => ({
+  ...result,
+  extensions: { ...result.extensions, cost },
+});
+
+/** Adds the cost to the first error, where errors are sent without a result (the `error` message of a socket). */
+export const errorsWithCost = ([first, ...others]: readonly GraphQLError[], cost: Cost): GraphQLError[] =>
+  first ? [errorWithCost(first, cost), ...others] : others;
+
+/** Returns a copy: errors of a document are cached and shared by all its callers. */
+const errorWithCost = (error: GraphQLError, cost: Cost): GraphQLError =>
+  new GraphQLError(error.message, {
+    nodes: error.nodes ?? null,
+    source: error.source ?? null,
+    positions: error.positions ?? null,
+    path: error.path ?? null,
+    extensions: { ...error.extensions, cost },
+  });

@@ -1,0 +1,60 @@
+import { randomBytes } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Config } from '../../config.ts';
+import { isTrustedHost } from '../../http/trusted-host.ts';
+
+/** Whether a browser requests an HTML page. */
+export const wantsPage = ({ method, headers }: FastifyRequest): boolean =>
+  method === 'GET' && (headers.accept?.includes('text/html') ?? false);
+
+/**
+ * Sends the bundled GraphiQL; it loads nothing from other origins. In development its headers contain a token, so that the
+ * first query runs without setup, unless the Host header is foreign (DNS rebinding).
+ */
+export async function sendGraphiQL(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { graphiql, host, allowedHosts }: Pick<Config, 'graphiql' | 'host' | 'allowedHosts'>,
+): Promise<FastifyReply> {
+  const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql');
+  const token = graphiql && isTrustedHost(request.headers, [host, ...allowedHosts]) ? graphiql.token : undefined;
+  const nonce = randomBytes(16).toString('base64');
+  const page = renderGraphiQL({
+    title: 'Parley',
+    subscriptionsProtocol: 'WS',
+    defaultQuery: '{\n  viewer {\n    tenant {\n      name\n    }\n    scopes\n  }\n}\n',
+    // Subscriptions go over a WebSocket, whose headers a page cannot set: the token is in its first message as well.
+    ...(token !== undefined && {
+      headers: JSON.stringify({ authorization: `Bearer ${token}` }, null, 2),
+      connectionParams: { authorization: `Bearer ${token}` },
+    }),
+  });
+  return (
+    reply
+      .headers({
+        'content-type': 'text/html; charset=utf-8',
+        'content-security-policy': policy(nonce),
+        // The page may contain a token.
+        'cache-control': 'no-store',
+        'x-content-type-options': 'nosniff',
+        'referrer-policy': 'no-referrer',
+      })
+      // The first match is the page's only script; later ones are text within it.
+      .send(page.replace('<script>', `<script nonce="${nonce}">`))
+  );
+}
+
+/** Allows this origin and this script. The editor needs inline styles, a font from a data URL and workers from blobs. */
+const policy = (nonce: string): string =>
+  [
+    "default-src 'none'",
+    `script-src 'nonce-${nonce}'`,
+    "style-src 'unsafe-inline'",
+    'img-src data:',
+    'font-src data:',
+    'worker-src blob:',
+    "connect-src 'self'",
+    "form-action 'none'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');

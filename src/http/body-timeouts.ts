@@ -1,0 +1,56 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance } from 'fastify';
+import { MINUTE, SECOND } from '../platform/clock.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The body may be large: it is limited by its pauses and by `UPLOAD_TIMEOUT_MS` instead of a minute. */
+    upload?: boolean;
+  }
+}
+
+/** Longest time for an upload, set as Node's `requestTimeout`: 100 MB at 58 kB/s. */
+export const UPLOAD_TIMEOUT_MS = 30 * MINUTE;
+
+const TIMEOUTS = {
+  /** Longest time for a body that is not an upload. */
+  bodyMs: MINUTE,
+  /** Longest pause within an upload. */
+  uploadIdleMs: 2 * MINUTE,
+  /** How long the rest of a body is read after an early response: a reset connection would lose the response. */
+  lingerMs: 10 * SECOND,
+};
+
+/**
+ * Ends requests whose bodies arrive too slowly. Node's `requestTimeout` applies to all routes alike, so it can only be the
+ * limit of uploads.
+ */
+export function limitBodyTime(app: FastifyInstance, timeouts: Readonly<typeof TIMEOUTS> = TIMEOUTS): void {
+  app.addHook('onRequest', ({ raw, routeOptions }, _reply, done) => {
+    if (raw.headers['content-length'] !== undefined || raw.headers['transfer-encoding'] !== undefined) {
+      if (routeOptions.config.upload) limitPauses(raw, timeouts.uploadIdleMs);
+      else endAfter(raw, timeouts.bodyMs);
+    }
+    done();
+  });
+  app.addHook('onResponse', ({ raw }, _reply, done) => {
+    if (!raw.complete) {
+      raw.unpipe();
+      raw.resume();
+      endAfter(raw, timeouts.lingerMs);
+    }
+    done();
+  });
+}
+
+function endAfter(raw: IncomingMessage, ms: number): void {
+  const timer = setTimeout(() => raw.complete || end(raw), ms);
+  raw.once('close', () => clearTimeout(timer));
+}
+
+function limitPauses(raw: IncomingMessage, ms: number): void {
+  raw.setTimeout(ms, () => end(raw));
+  raw.once('end', () => raw.socket.setTimeout(0));
+}
+
+const end = (raw: IncomingMessage): unknown => raw.destroy(new Error('The request body timed out.'));

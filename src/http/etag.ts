@@ -1,0 +1,30 @@
+import { hash } from 'node:crypto';
+
+/** 132 bits of SHA-256. */
+export const strongEtag = (body: string | Buffer): string => `"${hash('sha256', body, 'base64url').slice(0, 22)}"`;
+const weakEtag = (text: string): string => `W/${strongEtag(text)}`;
+
+/**
+ * Cache headers of an answer: private, revalidated before each use, with an entity tag for a single resource.
+ *
+ * The tag is weak, because the body also contains the request's id and time: answers with one tag are equivalent, not identical
+ * (RFC 9110 §8.8.1). It is a digest of `data` rather than of `updated_at`, because an answer also shows what changes without the
+ * row: its groups, an included source, a service window that closes. Lists have no tag: their total and links change with every
+ * row, so the digest would cost each request and rarely match.
+ */
+export const cacheHeaders = (answer: {
+  readonly data: unknown;
+  readonly page?: unknown;
+}): { readonly 'cache-control': string; readonly etag?: string } => ({
+  'cache-control': 'private, no-cache',
+  ...(!answer.page && { etag: weakEtag(JSON.stringify(answer.data)) }),
+});
+
+/** Whether `If-None-Match` contains this entity tag or is `*`; a weak comparison (RFC 9110 §13.1.2). */
+export function namesEtag(list: string | undefined, etag: string): boolean {
+  if (list === undefined) return false;
+  if (list.trim() === '*') return true;
+  const opaque = etag.replace(/^W\//, '');
+  // A tag may contain a comma.
+  return [...list.matchAll(/"[^"]*"/g)].some(([tag]) => tag === opaque);
+}

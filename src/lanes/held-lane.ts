@@ -1,0 +1,174 @@
+import type { Db } from '../database/database.ts';
+import { type Clock, hasPassed, type Instant, SECOND } from '../platform/clock.ts';
+import { type Lane, LaneLost } from './lane.ts';
+import { type ClaimedLane, lockLane } from './store/lanes.sql.ts';
+
+/** Time slice of a lane while other lanes wait for a place. */
+const TURN_MS = SECOND;
+
+/** What a lane needs from the runtime. */
+export interface LaneHost {
+  readonly clock: Clock;
+  readonly leaseMs: number;
+  /** Whether other lanes of the queue wait for a place in this process. */
+  othersWait(): boolean;
+  /** The lease has expired and may still be renewed. */
+  renewSoon(): void;
+}
+
+/** One turn of this process on a lane. */
+export class HeldLane implements Lane {
+  readonly queue: string;
+  readonly tenantId: number;
+  readonly key: string;
+  readonly epoch: number;
+  readonly isTakeover: boolean;
+  readonly signal: AbortSignal;
+  readonly #stopping: AbortSignal;
+  readonly #host: LaneHost;
+  readonly #end = new AbortController();
+  readonly #begun = performance.now();
+  /** Several waits may be pending: a drain races its waits against responses of the network. */
+  readonly #waiting = new Set<(poked: boolean) => void>();
+  #leasedAt: Instant;
+  #isLost = false;
+  #lingers = 0;
+  #poked = false;
+
+  /** @param leasedAt time before the claiming statement was sent; the lease counts from then */
+  constructor(taken: ClaimedLane, leasedAt: Instant, stopping: AbortSignal, host: LaneHost) {
+    this.queue = taken.queue;
+    this.tenantId = taken.tenant_id;
+    this.key = taken.key;
+    this.epoch = taken.epoch;
+    this.isTakeover = taken.is_takeover;
+    this.signal = AbortSignal.any([stopping, this.#end.signal]);
+    this.#stopping = stopping;
+    this.#leasedAt = leasedAt;
+    this.#host = host;
+  }
+
+  get isStopping(): boolean {
+    return this.#stopping.aborted;
+  }
+
+  get isPoked(): boolean {
+    return this.#poked;
+  }
+
+  get isLingering(): boolean {
+    return this.#lingers > 0;
+  }
+
+  /** Whether the turn was ended so that another process drains the lane. */
+  get isHandedOver(): boolean {
+    return this.#end.signal.aborted;
+  }
+
+  get isLost(): boolean {
+    return this.#isLost;
+  }
+
+  get ageMs(): number {
+    return performance.now() - this.#begun;
+  }
+
+  /** Extends the lease. @param at when the renewing statement was sent */
+  renewed(at: Instant): void {
+    this.#leasedAt = at;
+    this.#wake(false);
+  }
+
+  /** Ends the turn because another process has claimed the lane. */
+  lose(): void {
+    this.#isLost = true;
+    this.#end.abort();
+  }
+
+  handOver(): void {
+    this.#end.abort();
+  }
+
+  /** The flag stays set until a wait begins, so that a poke in between is not lost. */
+  poke(): void {
+    this.#poked = true;
+    this.#wake(true);
+  }
+
+  /** Ends `linger`. */
+  release(): void {
+    if (this.isLingering) this.#wake(false);
+  }
+
+  #wake(poked: boolean): void {
+    for (const wakeUp of [...this.#waiting]) wakeUp(poked);
+  }
+
+  mayCall(): boolean {
+    if (this.#isLost) return false;
+    if (!hasPassed(this.#host.clock, this.#leasedAt, this.#host.leaseMs)) return true;
+    this.#host.renewSoon();
+    return false;
+  }
+
+  async ready(): Promise<boolean> {
+    while (!this.signal.aborted) {
+      if (this.mayCall()) return true;
+      const poked = await this.wait(this.#host.leaseMs);
+      this.#poked ||= poked;
+      // A poke ends the wait at once; without this pause, a poked lane that cannot be renewed would busy-loop.
+      if (poked) await new Promise(resolve => setTimeout(resolve, 50));
+    }
+    return false;
+  }
+
+  async fence(trx: Db): Promise<void> {
+    if (await lockLane(trx, this)) return;
+    this.lose();
+    throw new LaneLost(`The lane ${this.queue}:${this.key} was taken over by another process.`);
+  }
+
+  isTurnOver(): boolean {
+    return this.ageMs >= TURN_MS && this.#host.othersWait();
+  }
+
+  isPlaceWanted(): boolean {
+    return this.#host.othersWait();
+  }
+
+  async linger(ms: number): Promise<boolean> {
+    if (!this.#poked && this.#host.othersWait()) return false;
+    this.#lingers += 1;
+    try {
+      return await this.wait(ms);
+    } finally {
+      this.#lingers -= 1;
+    }
+  }
+
+  takePoke(): boolean {
+    const poked = this.#poked;
+    this.#poked = false;
+    return poked;
+  }
+
+  async wait(ms: number, cancelled?: AbortSignal): Promise<boolean> {
+    if (this.takePoke()) return true;
+    if (this.signal.aborted || cancelled?.aborted) return false;
+    return new Promise<boolean>(resolve => {
+      const done = (poked: boolean): void => {
+        if (poked) this.#poked = false;
+        clearTimeout(timer);
+        this.signal.removeEventListener('abort', stop);
+        cancelled?.removeEventListener('abort', stop);
+        this.#waiting.delete(done);
+        resolve(poked);
+      };
+      const stop = (): void => done(false);
+      const timer = setTimeout(stop, ms);
+      this.signal.addEventListener('abort', stop, { once: true });
+      cancelled?.addEventListener('abort', stop, { once: true });
+      this.#waiting.add(done);
+    });
+  }
+}

@@ -1,0 +1,82 @@
+import type { HeldLane } from './held-lane.ts';
+import { type Queue, tenantOfLane } from './lane.ts';
+import type { WantedLane } from './store/lanes.sql.ts';
+
+/** Cool-down after releasing a lane, so that another process takes it. */
+const COOL_DOWN_MS = 2_000;
+
+/** The lanes of one queue in one process: those it drains, and those that wait for a place (first in, first out). */
+export class LanePool {
+  readonly queue: Queue;
+  readonly running = new Map<string, HeldLane>();
+  /** By key: whether the request came from this process, so that others are notified if the lane cannot be claimed. */
+  readonly #waiting = new Map<string, boolean>();
+  readonly #coolDowns = new Map<string, number>();
+
+  constructor(queue: Queue) {
+    this.queue = queue;
+  }
+
+  get waitingCount(): number {
+    return this.#waiting.size;
+  }
+
+  get isFull(): boolean {
+    return this.running.size >= this.queue.places;
+  }
+
+  /** Lanes with work to do. */
+  get busy(): HeldLane[] {
+    return [...this.running.values()].filter(lane => !lane.isLingering && !lane.isHandedOver);
+  }
+
+  want(key: string, isLocal: boolean): void {
+    const lane = this.running.get(key);
+    if (lane) lane.poke();
+    else this.#waiting.set(key, isLocal || this.#waiting.get(key) === true);
+    if (!lane && this.isFull) this.#releaseIdle();
+  }
+
+  /** Leaves a lane to other processes for `COOL_DOWN_MS`. */
+  startCoolDown(key: string): void {
+    this.#coolDowns.set(key, performance.now() + COOL_DOWN_MS);
+  }
+
+  /** Removes and returns as many waiting lanes as there are free places. */
+  dequeue(): (WantedLane & { readonly isLocal: boolean })[] {
+    const next: (WantedLane & { readonly isLocal: boolean })[] = [];
+    for (const [key, isLocal] of this.#waiting) {
+      if (this.running.size + next.length >= this.queue.places) break;
+      this.#waiting.delete(key);
+      if (this.#isCoolingDown(key)) continue;
+      next.push({ queue: this.queue.name, tenantId: tenantOfLane(this.queue, key), key, isLocal });
+    }
+    if (this.#waiting.size > 0) this.#releaseIdle();
+    return next;
+  }
+
+  /** Registers a running lane; a request that arrived meanwhile becomes a poke. */
+  begin(lane: HeldLane): void {
+    this.running.set(lane.key, lane);
+    if (this.#waiting.delete(lane.key)) lane.poke();
+  }
+
+  /** Releases idle lanes, as many as there are lanes waiting for a place. */
+  #releaseIdle(): void {
+    let wanted = this.#waiting.size;
+    for (const lane of this.running.values()) {
+      if (wanted <= 0) return;
+      if (!lane.isLingering) continue;
+      lane.release();
+      wanted -= 1;
+    }
+  }
+
+  #isCoolingDown(key: string): boolean {
+    const until = this.#coolDowns.get(key);
+    if (until === undefined) return false;
+    if (performance.now() < until) return true;
+    this.#coolDowns.delete(key);
+    return false;
+  }
+}

@@ -1,0 +1,83 @@
+import type { RawBuilder } from 'kysely';
+import type { Db } from '../database/database.ts';
+
+/** Identifies one turn of a process on a lane. */
+export interface LaneRef {
+  readonly queue: string;
+  /** 0 for lanes of the whole deployment. */
+  readonly tenantId: number;
+  readonly key: string;
+  /** Fencing token: grows with every claim. */
+  readonly epoch: number;
+}
+
+/** A lane that this process drains. */
+export interface Lane extends LaneRef {
+  /**
+   * Whether the previous holder stopped without releasing the lane: its calls in flight may still be settled by other processes.
+   */
+  readonly isTakeover: boolean;
+  /** Aborted when the process stops, when another process has claimed the lane, or when the lane is being rebalanced. */
+  readonly signal: AbortSignal;
+  /** Whether the process is stopping: what cannot be written now will not be written by it. */
+  readonly isStopping: boolean;
+  /**
+   * Whether the lease is valid by both clocks. Check immediately before writing the bytes of an external call, because an HTTP
+   * client may have queued the call.
+   */
+  mayCall(): boolean;
+  /** Waits for the renewal of an expired lease. @returns false if the turn is over */
+  ready(): Promise<boolean>;
+  /** Throws `LaneLost` unless the lane is still held. The last statement of a transaction: locks the lane's row until commit. */
+  fence(trx: Db): Promise<void>;
+  /** Whether the lane's time slice is over and other lanes wait for a place. */
+  isTurnOver(): boolean;
+  /** Whether other lanes wait for a place: an empty lane then ends its turn at once. */
+  isPlaceWanted(): boolean;
+  /**
+   * Whether the lane was woken since the last wait or the last call of this. The cause of the wake-up is committed: read after
+   * this call.
+   */
+  takePoke(): boolean;
+  /**
+   * Resolves to `true` when the lane is woken, to `false` after `ms` or when the turn must end.
+   * @param cancelled ends the wait; an abandoned wait would consume the next wake-up
+   */
+  wait(ms: number, cancelled?: AbortSignal): Promise<boolean>;
+  /** Like `wait`, for an empty lane: ends at once when another lane waits for a place in this process. */
+  linger(ms: number): Promise<boolean>;
+}
+
+/** Thrown by `fence`. */
+export class LaneLost extends Error {
+  override readonly name = 'LaneLost';
+}
+
+/**
+ * Result of a turn. Undefined: the lane is empty, or the sweep finds what falls due later. `more`: work is left, the time slice
+ * is over. `restMs`: no turn for this long, whatever is added to the lane.
+ */
+export type TurnEnd = 'more' | { readonly restMs: number; readonly error?: string } | undefined;
+
+export type Drain = (lane: Lane) => Promise<TurnEnd>;
+
+/** A queue whose lanes a process drains. */
+export interface Queue {
+  readonly name: string;
+  /** Whether lane keys begin with a tenant id. */
+  readonly isOfTenants: boolean;
+  /** Maximum number of lanes that this process drains concurrently. */
+  readonly places: number;
+  readonly drain: Drain;
+  /**
+   * A query for `tenant_id` and `key` of lanes with due work, by the clock of the database. Part of the sweep: its cost may
+   * depend on the number of lanes, never on the number of rows waiting in them.
+   */
+  readonly dueLanes: RawBuilder<unknown>;
+}
+
+/** Returns the tenant of a lane; 0 if the queue belongs to the deployment. */
+export const tenantOfLane = (queue: Pick<Queue, 'isOfTenants'>, key: string): number =>
+  queue.isOfTenants ? Number(key.split(':', 1)[0]) : 0;
+
+export const laneName = (queue: string, key: string): string => `${queue}:${key}`;

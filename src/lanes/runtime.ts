@@ -1,0 +1,291 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Db } from '../database/database.ts';
+import { type Clock, hasPassed, type Instant, instantOf, SECOND } from '../platform/clock.ts';
+import type { Log } from '../platform/log.ts';
+import type { Signals } from '../platform/signals.ts';
+import { surplus } from './balance.ts';
+import { HeldLane } from './held-lane.ts';
+import { LaneLost, laneName, type Queue, type TurnEnd } from './lane.ts';
+import { LanePool } from './lane-pool.ts';
+import {
+  claimLanes,
+  deleteProcess,
+  findDueLanes,
+  type ProcessLoad,
+  type Release,
+  releaseLanes,
+  renewLanes,
+} from './store/lanes.sql.ts';
+
+/**
+ * Lanes: ordered work under a key, by one process at a time (docs/lanes.md). A feature's table is the queue; the table `lanes`
+ * records the holder, the lease and the epoch of each lane.
+ */
+export interface Lanes {
+  /** Requests that a lane be drained soon. Never throws and writes nothing; the sweep finds lost wake-ups. */
+  wake(queue: string, key: string): void;
+  /**
+   * Starts draining lanes in this process.
+   * @param onResumed awaited before lanes resume after this process could not reach the database or was suspended
+   */
+  start(queues: readonly Queue[], onResumed: () => Promise<void>): Promise<void>;
+  /** Claims no more lanes, lets running lanes finish their step (up to `timeoutMs`), and releases them. */
+  stop(timeoutMs: number): Promise<void>;
+}
+
+export interface LanesOptions {
+  /** A small pool for leases alone: renewals must not wait behind the work that they protect. */
+  readonly db: Db;
+  readonly signals: Signals;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Lease duration; lanes of a dead process stand still for this long. */
+  readonly leaseMs: number;
+}
+
+const SWEEP_MS = SECOND;
+/** Renewals per lease duration. */
+const RENEWALS = 5;
+
+export function createLanes({ db, signals, clock, log, leaseMs }: LanesOptions): Lanes {
+  const id = randomUUID();
+  const pools = new Map<string, LanePool>();
+  const stopping = new AbortController();
+  const turns = new Set<Promise<void>>();
+  const timers = new Set<NodeJS.Timeout>();
+  const unsubscribes: (() => void)[] = [];
+  let places: Readonly<Record<string, number>> = {};
+  let onResumed: () => Promise<void> = async () => undefined;
+  let releases: Release[] = [];
+  /** Time of the last renewal that the database confirmed. */
+  let renewedAt: Instant = instantOf(clock);
+  let renewing: Promise<void> | undefined;
+  let pumping: Promise<void> | undefined;
+  let isPumpWanted = false;
+  let isPublishing = false;
+
+  const renewEveryMs = leaseMs / RENEWALS;
+  const runningLanes = (): HeldLane[] => [...pools.values()].flatMap(pool => [...pool.running.values()]);
+  /** Whether statuses may have arrived that could not be stored: no lane is claimed before `onResumed` has finished. */
+  const hasStalled = (): boolean => hasPassed(clock, renewedAt, leaseMs);
+
+  /** Notifies the other processes; this one already knows. */
+  function publish(queue: string, key: string): void {
+    isPublishing = true;
+    signals.send(laneName(queue, key));
+    isPublishing = false;
+  }
+
+  function wake(queue: string, key: string): void {
+    const pool = pools.get(queue);
+    if (!pool || stopping.signal.aborted) {
+      publish(queue, key);
+      return;
+    }
+    pool.want(key, true);
+    if (pool.running.has(key)) return;
+    // Other processes may have a place.
+    if (pool.isFull) publish(queue, key);
+    pump();
+  }
+
+  /** Releases ended lanes and claims wanted ones; each with one statement for all that accumulate meanwhile. */
+  function pump(): void {
+    isPumpWanted = true;
+    pumping ??= (async () => {
+      try {
+        while (isPumpWanted) {
+          // Wake-ups of the same event loop turn share one statement.
+          await new Promise(resolve => setImmediate(resolve));
+          isPumpWanted = false;
+          await releaseEnded();
+          await claimWanted();
+        }
+      } finally {
+        // Synchronous with the last check of `isPumpWanted`, so that no request is lost in between.
+        pumping = undefined;
+      }
+    })();
+  }
+
+  async function releaseEnded(): Promise<void> {
+    if (releases.length === 0) return;
+    const ended = releases;
+    releases = [];
+    try {
+      await releaseLanes(db, ended);
+    } catch (error) {
+      log.warn({ err: error, lanes: ended.length }, 'lanes could not be released; their leases run out');
+    }
+  }
+
+  async function claimWanted(): Promise<void> {
+    if (stopping.signal.aborted) return;
+    if (hasStalled()) {
+      void renew();
+      return;
+    }
+    const wanted = [...pools.values()].flatMap(pool => pool.dequeue());
+    if (wanted.length === 0) return;
+    const at = instantOf(clock);
+    try {
+      const taken = await claimLanes(db, id, wanted, leaseMs);
+      for (const lane of taken) begin(new HeldLane(lane, at, stopping.signal, hostOf(lane.queue)));
+      const claimedNames = new Set(taken.map(lane => laneName(lane.queue, lane.key)));
+      for (const { queue, key, isLocal } of wanted)
+        if (isLocal && !claimedNames.has(laneName(queue, key))) publish(queue, key);
+    } catch (error) {
+      log.warn({ err: error, lanes: wanted.length }, 'lanes could not be taken; the sweep finds them');
+    }
+  }
+
+  const hostOf = (queue: string) => ({
+    clock,
+    leaseMs,
+    othersWait: () => (pools.get(queue)?.waitingCount ?? 0) > 0,
+    renewSoon: () => void renew(),
+  });
+
+  function begin(lane: HeldLane): void {
+    const pool = pools.get(lane.queue);
+    if (!pool) return;
+    pool.begin(lane);
+    const turn = runTurn(pool, lane).finally(() => turns.delete(turn));
+    turns.add(turn);
+  }
+
+  async function runTurn(pool: LanePool, lane: HeldLane): Promise<void> {
+    const { queue, tenantId, key, epoch } = lane;
+    let end: TurnEnd;
+    let failure: string | undefined;
+    try {
+      end = await pool.queue.drain(lane);
+    } catch (error) {
+      if (error instanceof LaneLost) log.warn({ lane: laneName(queue, key) }, error.message);
+      else {
+        log.error({ err: error, lane: laneName(queue, key) }, 'a lane stopped on an error; it is tried again');
+        failure = error instanceof Error ? error.message : String(error);
+      }
+    }
+    pool.running.delete(key);
+    const rest = typeof end === 'object' ? end : undefined;
+    releases.push({
+      ...{ queue, tenantId, key, epoch },
+      restMs: rest?.restMs,
+      error: failure ?? rest?.error,
+      isFailure: failure !== undefined,
+    });
+    if (lane.isHandedOver && !lane.isLost) {
+      pool.startCoolDown(key);
+      await pumpAndWait();
+      publish(queue, key);
+    } else if (!failure && (end === 'more' || (lane.isPoked && !rest))) pool.want(key, true);
+    pump();
+  }
+
+  async function pumpAndWait(): Promise<void> {
+    pump();
+    await pumping;
+  }
+
+  /** Renews all leases in one statement and reads the load of other processes. Never rejects. */
+  function renew(): Promise<void> {
+    renewing ??= renewAll()
+      .catch(error => log.warn({ err: error }, 'leases could not be renewed; trying again'))
+      .finally(() => {
+        renewing = undefined;
+      });
+    return renewing;
+  }
+
+  async function renewAll(): Promise<void> {
+    const at = instantOf(clock);
+    const hadStalled = hasStalled();
+    if (hadStalled) await onResumed();
+    const lanes = runningLanes();
+    const { epochs, processes } = await renewLanes(
+      db,
+      { id, name: `${hostname()}:${process.pid}`, places },
+      lanes,
+      leaseMs,
+    );
+    renewedAt = at;
+    for (const lane of lanes) {
+      if (epochs.has(lane.epoch)) lane.renewed(at);
+      else lane.lose();
+    }
+    if (hadStalled) pump();
+    handOverSurplus(processes);
+  }
+
+  function handOverSurplus(processes: readonly ProcessLoad[]): void {
+    for (const [name, pool] of pools) {
+      const busy = pool.busy.filter(lane => lane.ageMs >= SWEEP_MS);
+      for (const lane of busy.slice(0, surplus(name, busy.length, processes))) lane.handOver();
+    }
+  }
+
+  async function sweep(): Promise<void> {
+    const queues = [...pools.values()].map(({ queue }) => queue);
+    for (const { queue, key } of await findDueLanes(db, id, queues)) pools.get(queue)?.want(key, false);
+    pump();
+  }
+
+  /** Repeats a task; the interval begins when the last run has ended. */
+  function every(ms: number, work: () => Promise<void>): void {
+    const timer = setTimeout(async () => {
+      timers.delete(timer);
+      await work();
+      if (!isClosed) every(ms, work);
+    }, ms);
+    timers.add(timer);
+  }
+  let isClosed = false;
+
+  return {
+    wake,
+
+    async start(queues, resume) {
+      onResumed = resume;
+      for (const queue of queues) pools.set(queue.name, new LanePool(queue));
+      places = Object.fromEntries(queues.map(queue => [queue.name, queue.places]));
+      for (const { name } of queues) {
+        unsubscribes.push(
+          signals.on(name, topic => {
+            if (isPublishing || stopping.signal.aborted) return;
+            pools.get(name)?.want(topic.slice(name.length + 1), false);
+            pump();
+          }),
+        );
+      }
+      renewedAt = instantOf(clock);
+      await renew();
+      every(renewEveryMs, renew);
+      const sweepOrWarn = () =>
+        sweep().catch(error => log.warn({ err: error }, 'the sweep of lanes failed; trying again'));
+      await sweepOrWarn();
+      every(SWEEP_MS, async () => {
+        if (!stopping.signal.aborted) await sweepOrWarn();
+      });
+    },
+
+    async stop(timeoutMs) {
+      stopping.abort();
+      for (const unsubscribe of unsubscribes) unsubscribe();
+      let timer: NodeJS.Timeout | undefined;
+      const timeout = new Promise<void>(resolve => {
+        timer = setTimeout(resolve, timeoutMs);
+      });
+      // Turns that exceed the timeout keep their leases: no other process may begin before they have expired.
+      await Promise.race([timeout, Promise.all(turns)]);
+      clearTimeout(timer);
+      isClosed = true;
+      for (const timer of timers) clearTimeout(timer);
+      await renewing;
+      await pumpAndWait();
+      if (pools.size > 0)
+        await deleteProcess(db, id).catch(error => log.debug({ err: error }, 'the process could not sign off'));
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import { asNumber, type JsonObject } from '../../../platform/json.ts';
+import type { NetworkUpdate, UnhandledReason } from '../../updates.ts';
+import type { RawChange } from './changes.ts';
+
+/** The state shared by the readers of one change. */
+export interface Reading {
+  readonly field: string;
+  readonly phoneNumberId: string;
+  readonly wabaId: string;
+  readonly value: JsonObject;
+  readonly arrivedAt: Date;
+  /** Keeps an unreadable list element as a change of its own, so that it can be read again. */
+  unreadable(list: string, part: unknown, reason?: UnhandledReason): NetworkUpdate;
+}
+
+export function readingOf(change: RawChange, value: JsonObject, arrivedAt: Date): Reading {
+  const { field, address, entryId } = change;
+  const { messaging_product, metadata } = value;
+  return {
+    field,
+    phoneNumberId: address.phoneNumberId ?? '',
+    wabaId: address.wabaId ?? '',
+    value,
+    arrivedAt,
+    unreadable: (list, part, reason = 'unreadable') => ({
+      kind: 'unhandled',
+      field,
+      reason,
+      raw: {
+        ...(entryId !== undefined && { id: entryId }),
+        changes: [
+          { field, value: { messaging_product, metadata, [list]: Array.isArray(value[list]) ? [part] : part } },
+        ],
+      },
+    }),
+  };
+}
+
+export interface ReadTime {
+  readonly at: Date;
+  readonly isTimeEstimated?: true;
+}
+
+/** A time of the network; if it cannot be parsed, the time of arrival, marked as such. */
+export function timeOf(value: unknown, { arrivedAt }: Pick<Reading, 'arrivedAt'>): ReadTime {
+  const at = readTime(value);
+  return at ? { at } : { at: arrivedAt, isTimeEstimated: true };
+}
+
+/** Unix seconds as text (in all recorded webhooks) or as a number; milliseconds are recognised by magnitude. */
+export function readTime(value: unknown): Date | undefined {
+  const number = asNumber(value);
+  if (number === undefined || number <= 0) return undefined;
+  const ms = number < 100_000_000_000 ? number * 1_000 : number;
+  return ms <= 8_640_000_000_000_000 ? new Date(ms) : undefined;
+}

@@ -1,0 +1,81 @@
+import type { FastifyRequest } from 'fastify';
+import { FieldErrorList, invalid, notFound } from '../../core/errors.ts';
+import type { Caller } from '../../graphql/execution/kernel.ts';
+import type { Query } from './filter.ts';
+
+export type RestRequest = FastifyRequest<{
+  Querystring: Query;
+  Params: { readonly tenant?: string; readonly id?: string; readonly delivery?: string };
+}>;
+
+/** Ids of ours, of the network (longer numbers), or UUIDs. */
+export type IdKind = 'row' | 'network' | 'uuid';
+
+const ID_PATTERNS: Readonly<Record<IdKind, RegExp>> = {
+  row: /^\d{1,15}$/,
+  network: /^\d{1,32}$/,
+  uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
+};
+
+/** A request, as routes see it. */
+export class Call {
+  readonly request: RestRequest;
+  /** Of the caller's tenant. */
+  readonly tenantId: number | undefined;
+  /** Faults of parameters and body. */
+  readonly errors = new FieldErrorList();
+
+  constructor(request: RestRequest, caller?: Caller) {
+    this.request = request;
+    this.tenantId = caller?.principal?.tenant.id;
+  }
+
+  get query(): Query {
+    return this.request.query;
+  }
+
+  /**
+   * A parameter of the path that identifies an object.
+   * @param resource its type, as the error names it
+   * @throws NOT_FOUND for text of another form
+   */
+  id(resource: string, kind: IdKind = 'row', parameter: 'id' | 'delivery' = 'id'): string {
+    const id = this.request.params[parameter] ?? '';
+    if (!ID_PATTERNS[kind].test(id)) throw notFound(resource);
+    return id;
+  }
+
+  /** `Idempotency-Key`, bare or as the quoted string of the IETF draft. @throws VALIDATION_ERROR beyond 255 characters */
+  get idempotencyKey(): string | undefined {
+    const header = this.request.headers['idempotency-key'];
+    if (typeof header !== 'string') return undefined;
+    const key = header.trim().replace(/^"(.*)"$/, '$1');
+    if (key.length > 255) throw invalid({ 'Idempotency-Key': ['May have at most 255 characters.'] });
+    return key === '' ? undefined : key;
+  }
+
+  /** `Prefer: respond-async` (RFC 7240 §4.1). */
+  get prefersAsync(): boolean {
+    const { prefer } = this.request.headers;
+    return prefer !== undefined && /(^|[,;])\s*respond-async\s*([,;]|$)/i.test(String(prefer));
+  }
+
+  /** The absolute address of this list, without parameters. */
+  get listUrl(): string {
+    return this.address(this.request.url.split('?', 1)[0] ?? '');
+  }
+
+  /** The absolute address of another page of this list, with all other parameters as they were sent. */
+  pageUrl(page: number): string {
+    const [, search = ''] = this.request.url.split('?', 2);
+    const others = search.split('&').filter(parameter => parameter !== '' && !/^page(=|$)/.test(parameter));
+    return `${this.listUrl}?${[...others, `page=${page}`].join('&')}`;
+  }
+
+  /** The absolute address of a path on this server; an address stays as it is. */
+  address(path: string): string {
+    const { protocol, host } = this.request;
+    // A request of HTTP/1.0 may have no Host header.
+    return path.startsWith('/') && host ? `${protocol}://${host}${path}` : path;
+  }
+}

@@ -1,0 +1,183 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { DocumentNode } from 'graphql';
+import { CodedError, type ErrorCode } from '../../core/errors.ts';
+import type { Operation } from '../../graphql/execution/documents.ts';
+import type { Caller, Kernel } from '../../graphql/execution/kernel.ts';
+import { cacheHeaders, namesEtag } from '../../http/etag.ts';
+import { Call, type RestRequest } from './call.ts';
+import type { RestHost } from './host.ts';
+import { type Refusal, refusalOfErrors } from './refusal.ts';
+import type { Answer, Plan, Route, RowStyle } from './route.ts';
+
+/** What an envelope says about its request. */
+export interface Meta {
+  readonly requestId: string;
+  readonly nowMs: number;
+}
+
+type OperationContext = ReturnType<Kernel['createContext']>;
+
+/** How one version of the contract authenticates callers and wraps answers and errors. */
+export interface Dialect {
+  /** Stored with answers for idempotency keys, because another version answers a repeated request in its own envelope. */
+  readonly version: string;
+  /** Precedes the paths of the table. */
+  readonly pathPrefix?: string;
+  readonly rows: RowStyle;
+  /** @throws UNAUTHORIZED, RATE_LIMIT_EXCEEDED, and the version's own errors */
+  authenticate(host: RestHost, request: RestRequest, reply: FastifyReply): Promise<Caller>;
+  /** Headers of every answer under the version's prefix. */
+  headers?(request: {
+    readonly routeOptions: { readonly url?: string | undefined };
+    readonly params?: unknown;
+  }): Readonly<Record<string, string>>;
+  success(answer: Answer, call: Call, meta: Meta): unknown;
+  failure(
+    refusal: Refusal,
+    request: Pick<FastifyRequest, 'headers' | 'url'>,
+    meta: Meta,
+  ): { readonly contentType: string; readonly body: unknown };
+}
+
+/** An answer as it is sent, and stored for a repeated request. */
+export interface WireAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+export function wireFailure(dialect: Dialect, refusal: Refusal, request: RestRequest, meta: Meta): WireAnswer {
+  const { contentType, body } = dialect.failure(refusal, request, meta);
+  const retryAfter = refusal.status === 503 || refusal.status === 429 ? refusal.details?.['retry_after'] : undefined;
+  const headers = {
+    'content-type': contentType,
+    ...(typeof retryAfter === 'number' && {
+      'retry-after': String(retryAfter),
+      ...(refusal.status === 429 && { 'x-ratelimit-reset': String(Math.ceil(meta.nowMs / 1_000) + retryAfter) }),
+    }),
+    ...(refusal.status === 401 && { 'www-authenticate': 'Bearer' }),
+  };
+  return { status: refusal.status, headers, body: JSON.stringify(body) };
+}
+
+function wireSuccess(dialect: Dialect, route: Route, answer: Answer, call: Call, meta: Meta): WireAnswer {
+  const cache = route.method === 'GET' ? cacheHeaders(answer) : undefined;
+  const headers = { ...cache, ...answer.headers };
+  if (cache?.etag !== undefined && namesEtag(call.request.headers['if-none-match'], cache.etag))
+    return { status: 304, headers, body: '' };
+  const body = JSON.stringify(route.withoutEnvelope ? answer.data : dialect.success(answer, call, meta));
+  return { status: answer.status ?? route.status ?? 200, headers: { 'content-type': JSON_TYPE, ...headers }, body };
+}
+
+/**
+ * Executes a request by its route's GraphQL operation. Errors of the operation are answers.
+ * @throws CodedError for a request that the route cannot read
+ */
+export async function execute(
+  host: RestHost,
+  dialect: Dialect,
+  route: Route,
+  operations: ReadonlyMap<DocumentNode, Operation>,
+  request: RestRequest,
+  caller: Caller,
+): Promise<WireAnswer> {
+  const call = new Call(request, caller);
+  const plan = route.plan(call, dialect.rows);
+  const operation = operations.get(plan.document);
+  if (!operation) throw new Error('The route planned a document that it does not list.');
+  const context = host.kernel.createContext({ ...caller, wantsAnswer: true });
+  try {
+    return await answer(host, dialect, route, plan, operation, call, context);
+  } finally {
+    context.replay.end?.();
+  }
+}
+
+async function answer(
+  host: RestHost,
+  dialect: Dialect,
+  route: Route,
+  plan: Plan,
+  operation: Operation,
+  call: Call,
+  context: OperationContext,
+): Promise<WireAnswer> {
+  const { data, errors } = await host.kernel.run(operation, { ...plan.variables }, context);
+  const { replay, requestId } = context;
+  const kept = replay.replayed ? storedAnswer(replay.answer, dialect) : undefined;
+  if (kept) return replayed(kept);
+
+  const meta = { requestId, nowMs: host.clock.now() };
+  const outcome = errors ? refusalOfErrors(errors, plan.names) : answerOf(plan, data);
+  const isRefusal = 'code' in outcome;
+  const sent = isRefusal
+    ? wireFailure(dialect, outcome, call.request, meta)
+    : wireSuccess(dialect, route, outcome, call, meta);
+  // A message that failed exists and stays failed, and a wrong code stays wrong, so these answers are final too.
+  // Any other error after the work was done is a fault of ours, and the repeated request may succeed.
+  if (replay.key !== undefined && (!errors || (isRefusal && FINAL_REFUSALS.has(outcome.code)))) {
+    const withoutSecret =
+      !isRefusal && outcome.storedData !== undefined ? { ...outcome, data: outcome.storedData } : undefined;
+    const stored = withoutSecret ? wireSuccess(dialect, route, withoutSecret, call, meta) : sent;
+    await store(host, context, { version: dialect.version, ...stored });
+  }
+  return replay.replayed ? replayed(sent) : sent;
+}
+
+/** Errors of a message that was accepted and failed while its sender waited. */
+const FINAL_REFUSALS: ReadonlySet<ErrorCode> = new Set(['MESSAGE_SEND_FAILED', 'CONTACT_OPTED_OUT']);
+
+/** The route's answer. A negative answer of GraphQL, such as a wrong code, is an error in REST. */
+function answerOf(plan: Plan, data: unknown): Answer | Refusal {
+  try {
+    return plan.respond(data);
+  } catch (error) {
+    if (error instanceof CodedError) return refusalOfErrors([error], plan.names);
+    throw error;
+  }
+}
+
+/** A failure is only logged: the work is done, and a repeated request gets an answer made anew. */
+async function store(
+  host: RestHost,
+  context: OperationContext,
+  answer: WireAnswer & Pick<Dialect, 'version'>,
+): Promise<void> {
+  try {
+    await host.saveAnswer(context, answer);
+  } catch (error) {
+    host.log.warn(
+      { err: error, requestId: context.requestId },
+      'an answer could not be stored for its idempotency key',
+    );
+  }
+}
+
+const replayed = (answer: WireAnswer): WireAnswer => ({
+  ...answer,
+  headers: { ...answer.headers, 'idempotency-replayed': 'true' },
+});
+
+/** The body is stored as text: jsonb would reorder its keys, and the answer is repeated word for word. */
+function storedAnswer(answer: unknown, { version }: Dialect): WireAnswer | undefined {
+  if (
+    typeof answer !== 'object' ||
+    answer === null ||
+    !('status' in answer) ||
+    !('headers' in answer) ||
+    !('body' in answer) ||
+    !('version' in answer) ||
+    answer.version !== version
+  )
+    return undefined;
+  const { status, headers, body } = answer;
+  if (typeof status !== 'number' || typeof body !== 'string' || typeof headers !== 'object' || headers === null)
+    return undefined;
+  return {
+    status,
+    body,
+    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
+  };
+}

@@ -1,0 +1,104 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { CodedError } from '../../core/errors.ts';
+import type { Caller } from '../../graphql/execution/kernel.ts';
+import type { RestRequest } from './call.ts';
+import { type Dialect, execute, type WireAnswer, wireFailure } from './execute.ts';
+import { acceptForms, filesOf, readForm } from './form.ts';
+import type { RestHost } from './host.ts';
+import { parseJsonBody } from './json-body.ts';
+import { refusalOfThrown } from './refusal.ts';
+import type { Route } from './route.ts';
+
+/** Registers a route table on a Fastify instance of its own, with the dialect's bodies, errors, unknown paths and methods. */
+export function mount(app: FastifyInstance, host: RestHost, routes: readonly Route[], dialect: Dialect): void {
+  app.decorateRequest('caller', null);
+  // An error can occur before any of our hooks.
+  const announce = (request: RestRequest, reply: FastifyReply) => reply.headers(dialect.headers?.(request) ?? {});
+  const callerOf = (request: RestRequest): Caller | null => request.getDecorator<Caller | null>('caller');
+
+  acceptJsonOnly(app);
+  app.setErrorHandler((error, request: RestRequest, reply) => {
+    const requestId = callerOf(request)?.requestId ?? request.id;
+    const refusal = refusalOfThrown(error, requestId, host.log);
+    announce(request, reply);
+    return send(reply, wireFailure(dialect, refusal, request, { requestId, nowMs: host.clock.now() }), requestId);
+  });
+  app.setNotFoundHandler(() => {
+    throw new CodedError('NOT_FOUND', 'There is no route at this URL.');
+  });
+
+  if (dialect.headers)
+    app.addHook('onRequest', async (request: RestRequest, reply) => {
+      announce(request, reply);
+    });
+
+  const prefix = dialect.pathPrefix ?? '';
+  for (const route of routes) {
+    const operations = new Map(route.documents.map(document => [document, host.kernel.prepareTrusted(document)]));
+    const files = filesOf(route.body);
+    const add = (scope: FastifyInstance): void => {
+      scope.route<{ Querystring: RestRequest['query']; Params: RestRequest['params'] }>({
+        method: route.method,
+        url: prefix + route.path,
+        exposeHeadRoute: route.method === 'GET',
+        config: { upload: files.length > 0 },
+        // Before the body is read, so that nobody without a token can make us parse it.
+        async onRequest(request, reply) {
+          request.setDecorator<Caller>('caller', await dialect.authenticate(host, request, reply));
+        },
+        async handler(request, reply) {
+          const caller = callerOf(request) ?? { principal: undefined, requestId: request.id };
+          if (files.length > 0 && request.isMultipart()) request.body = await readForm(request, host, caller, files);
+          return send(reply, await execute(host, dialect, route, operations, request, caller), caller.requestId);
+        },
+      });
+    };
+    if (files.length === 0) add(app);
+    else
+      app.register(async scope => {
+        await acceptForms(scope);
+        add(scope);
+      });
+  }
+  refuseOtherMethods(
+    app,
+    routes.map(({ method, path }) => ({ method, path: prefix + path })),
+  );
+}
+
+function send(reply: FastifyReply, { status, headers, body }: WireAnswer, requestId: string): FastifyReply {
+  return reply
+    .code(status)
+    .headers(headers)
+    .header('x-request-id', requestId)
+    .send(status === 304 ? undefined : body);
+}
+
+function acceptJsonOnly(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser<Buffer>(
+    /^application\/([\w.-]+\+)?json\b/i,
+    { parseAs: 'buffer' },
+    async (_request: FastifyRequest, body: Buffer) => parseJsonBody(body),
+  );
+}
+
+/** Answers OPTIONS on existing paths, and 405 with `Allow` for their other methods. */
+export function refuseOtherMethods(app: FastifyInstance, routes: readonly Pick<Route, 'method' | 'path'>[]): void {
+  for (const [path, rows] of Map.groupBy(routes, route => route.path)) {
+    const methods: string[] = rows.map(route => route.method);
+    if (methods.includes('GET')) methods.push('HEAD');
+    const allow = [...methods, 'OPTIONS'].join(', ');
+    app.options(path, (_request, reply) => reply.code(204).header('allow', allow).send());
+    app.route({
+      method: app.supportedMethods.filter(method => method !== 'OPTIONS' && !methods.includes(method)),
+      url: path,
+      exposeHeadRoute: false,
+      onRequest(request, reply) {
+        reply.header('allow', allow);
+        throw new CodedError('METHOD_NOT_ALLOWED', `${request.method} is not possible here: use ${allow}.`);
+      },
+      handler: () => undefined,
+    });
+  }
+}

@@ -1,0 +1,62 @@
+import type { GraphQLError } from 'graphql';
+import { ERROR_STATUS, type ErrorCode } from '../../core/errors.ts';
+import { asCoded } from '../../http/request-errors.ts';
+import { wireDetails } from '../wire/names.ts';
+import type { RestLog } from './host.ts';
+import type { Names } from './route.ts';
+
+/** An error, before the envelope of its version. */
+export interface Refusal {
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly message: string;
+  readonly details: Readonly<Record<string, unknown>> | undefined;
+}
+
+const refusal = (code: ErrorCode, message: string, details?: Readonly<Record<string, unknown>>): Refusal => ({
+  code,
+  status: ERROR_STATUS[code],
+  message: code === 'VALIDATION_ERROR' ? withField(message, details) : message,
+  details,
+});
+
+/** Names the first field: "phone: Is required. (and 2 more)". People often read the message alone. */
+function withField(message: string, details: Readonly<Record<string, unknown>> = {}): string {
+  const [[field, messages] = [], ...others] = Object.entries(details);
+  if (field === undefined || !Array.isArray(messages) || messages[0] !== message) return message;
+  return `${field}: ${message}${others.length > 0 ? ` (and ${others.length} more)` : ''}`;
+}
+
+const isCode = (code: unknown): code is ErrorCode => typeof code === 'string' && Object.hasOwn(ERROR_STATUS, code);
+
+const isDetails = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null;
+
+/** Order in which one of several errors is chosen: authorization, missing objects, invalid input, and our own faults last. */
+const rank = (error: GraphQLError): number => {
+  const code = error.extensions['code'];
+  if (!isCode(code)) return 422;
+  return code === 'INTERNAL_ERROR' ? 999 : ERROR_STATUS[code];
+};
+
+/** Maps GraphQL's errors to one REST error. @param names names of fields that are the route's own */
+export function refusalOfErrors(errors: readonly GraphQLError[], names: Names | undefined): Refusal {
+  const [first] = [...errors].sort((a, b) => rank(a) - rank(b));
+  const { code, details } = first?.extensions ?? {};
+  const message = first?.message ?? 'Something went wrong on our side.';
+  if (isCode(code)) return refusal(code, message, isDetails(details) ? wireDetails(code, details, names) : undefined);
+  // A variable that does not fit its type. Routes should have checked it, but the caller can act on the message.
+  if (code === 'BAD_USER_INPUT') return refusal('VALIDATION_ERROR', 'The input is not valid.', { input: [message] });
+  return refusal('INTERNAL_ERROR', 'Something went wrong on our side.');
+}
+
+const FRAMEWORK_MESSAGES: Readonly<Record<number, string>> = {
+  413: 'The body is too large.',
+  415: 'The body must be JSON: send it with Content-Type: application/json.',
+};
+
+/** Maps what is thrown outside of GraphQL: by authentication, by reading the request, by our own faults. */
+export function refusalOfThrown(error: unknown, requestId: string, log: RestLog): Refusal {
+  const { code, message, details } = asCoded(error, requestId, log, FRAMEWORK_MESSAGES);
+  return refusal(code, message, details);
+}

@@ -1,0 +1,193 @@
+import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
+import type { z } from 'zod';
+import { body, dropUndefined, requiredText, text } from '../runtime/fields.ts';
+import type { ListArguments, ListFields } from '../runtime/query.ts';
+import { listAnswer, type Route, requireRow, route } from '../runtime/route.ts';
+import type { Switches } from '../runtime/sparse.ts';
+import {
+  CreateGroupDocument,
+  CreateSourceDocument,
+  CreateStatusDocument,
+  DeleteGroupDocument,
+  DeleteSourceDocument,
+  DeleteStatusDocument,
+  GetGroupDocument,
+  GetSourceDocument,
+  GetStatusDocument,
+  type GroupFilter,
+  type GroupOrderField,
+  ListGroupsDocument,
+  ListSourcesDocument,
+  ListStatusesDocument,
+  UpdateGroupDocument,
+  UpdateSourceDocument,
+  UpdateStatusDocument,
+} from './documents.generated.ts';
+import type { WriteTime } from './values.ts';
+
+const LABEL_LIST: ListFields<GroupFilter, GroupOrderField> = {
+  filters: {
+    id: ['id', 'id'],
+    name: ['name', 'text'],
+    created_at: ['createdAt', 'time'],
+    updated_at: ['updatedAt', 'time'],
+  },
+  sorts: { id: 'ID', name: 'NAME', created_at: 'CREATED_AT', updated_at: 'UPDATED_AT' },
+};
+
+interface LabelRow {
+  readonly id?: number;
+  readonly name?: string;
+  readonly color?: string;
+  readonly contacts_count?: number;
+  readonly created_at?: string;
+  readonly updated_at?: string;
+}
+
+/** A label on the wire, in the order of the contract. Fields that were not read, or that its kind lacks, are undefined, and so not written. */
+const labelRow = (row: LabelRow, time: WriteTime) => ({
+  id: row.id,
+  name: row.name,
+  color: row.color,
+  contacts_count: row.contacts_count,
+  created_at: time(row.created_at),
+  updated_at: time(row.updated_at),
+});
+
+interface Page {
+  readonly list: { readonly totalCount: number; readonly nodes: readonly LabelRow[] };
+}
+interface One {
+  readonly row: LabelRow;
+}
+interface CreateInput {
+  readonly name: string;
+  readonly color?: string | null | undefined;
+  readonly idempotencyKey?: string | undefined;
+}
+type UpdateInput = Omit<CreateInput, 'name'> & { readonly name?: string | null | undefined };
+
+/** One kind of label: groups, sources and statuses differ only in this. */
+interface LabelKind {
+  readonly path: string;
+  readonly type: 'Group' | 'Source' | 'Status';
+  readonly plural: string;
+  readonly documents: {
+    readonly list: TypedDocumentNode<Page, ListArguments<GroupFilter, GroupOrderField> & Switches>;
+    readonly get: TypedDocumentNode<{ readonly row: LabelRow | null }, { readonly id: string } & Switches>;
+    readonly create: TypedDocumentNode<One, { readonly input: CreateInput } & Switches>;
+    readonly update: TypedDocumentNode<One, { readonly id: string; readonly input: UpdateInput } & Switches>;
+    readonly remove: TypedDocumentNode<{ readonly row: { readonly id: number } }, { readonly id: string }>;
+  };
+  readonly example: { readonly name: string; readonly color?: string };
+}
+
+const KINDS: readonly LabelKind[] = [
+  {
+    path: '/groups',
+    type: 'Group',
+    plural: 'Groups',
+    documents: {
+      list: ListGroupsDocument,
+      get: GetGroupDocument,
+      create: CreateGroupDocument,
+      update: UpdateGroupDocument,
+      remove: DeleteGroupDocument,
+    },
+    example: { name: 'VIP' },
+  },
+  {
+    path: '/sources',
+    type: 'Source',
+    plural: 'Sources',
+    documents: {
+      list: ListSourcesDocument,
+      get: GetSourceDocument,
+      create: CreateSourceDocument,
+      update: UpdateSourceDocument,
+      remove: DeleteSourceDocument,
+    },
+    example: { name: 'Trade fair' },
+  },
+  {
+    path: '/statuses',
+    type: 'Status',
+    plural: 'Statuses',
+    documents: {
+      list: ListStatusesDocument,
+      get: GetStatusDocument,
+      create: CreateStatusDocument,
+      update: UpdateStatusDocument,
+      remove: DeleteStatusDocument,
+    },
+    example: { name: 'Won', color: '#2E7D32' },
+  },
+];
+
+const NAME = { minLength: 1, maxLength: 150 };
+
+/** The routes of groups, sources and statuses. @param update PUT requires the name */
+export const labelRoutes = (update: 'PATCH' | 'PUT', time: WriteTime): Route[] =>
+  KINDS.flatMap(kind => routesOf(kind, update, time));
+
+function routesOf(
+  { path, type, plural, documents, example }: LabelKind,
+  update: 'PATCH' | 'PUT',
+  time: WriteTime,
+): Route[] {
+  const one = `${path}/:id`;
+  const rowOf = (row: LabelRow) => labelRow(row, time);
+  const color = type === 'Status' ? { color: text() } : {};
+  const complete = body({ name: requiredText(NAME), ...color }) as z.ZodType<CreateInput>;
+  const partial = body({ name: text(NAME), ...color }) as z.ZodType<UpdateInput>;
+  return [
+    route({
+      method: 'GET',
+      path,
+      document: documents.list,
+      list: LABEL_LIST,
+      variables: ({ list }) => ({ ...list }),
+      respond: ({ list: connection }, { list }) => listAnswer(plural, connection, list, rowOf),
+    }),
+    route({
+      method: 'GET',
+      path: one,
+      resource: type,
+      document: documents.get,
+      variables: ({ id }) => ({ id }),
+      respond: ({ row }) => ({ message: type, data: rowOf(requireRow(row, type)) }),
+    }),
+    route({
+      method: 'POST',
+      path,
+      document: documents.create,
+      status: 201,
+      body: complete,
+      example,
+      variables: ({ call, body }) => ({ input: dropUndefined({ ...body, idempotencyKey: call.idempotencyKey }) }),
+      respond: ({ row }) => ({ message: `${type} created`, data: rowOf(row) }),
+    }),
+    route({
+      method: update,
+      path: one,
+      resource: type,
+      document: documents.update,
+      body: update === 'PUT' ? complete : partial,
+      example,
+      variables: ({ call, id, body }) => ({
+        id,
+        input: dropUndefined({ ...body, idempotencyKey: call.idempotencyKey }),
+      }),
+      respond: ({ row }) => ({ message: `${type} updated`, data: rowOf(row) }),
+    }),
+    route({
+      method: 'DELETE',
+      path: one,
+      resource: type,
+      document: documents.remove,
+      ...(type !== 'Group' && { errors: ['CONFLICT'] }),
+      variables: ({ id }) => ({ id }),
+      respond: ({ row }) => ({ message: `${type} deleted`, data: row }),
+    }),
+  ];
+}

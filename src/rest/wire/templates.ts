@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import type { Changes } from '../openapi/schema.ts';
+import { dropUndefined } from '../runtime/fields.ts';
+import { mapValues } from '../runtime/filter.ts';
+import type { ListArguments, ListFields } from '../runtime/query.ts';
+import type { TemplateFilter, TemplateOrderField, TemplateRowFragment } from './documents.generated.ts';
+import type { WriteTime } from './values.ts';
+
+/** What templates are filtered and sorted by. */
+export const TEMPLATE_LIST: ListFields<TemplateFilter, TemplateOrderField> = {
+  filters: {
+    name: ['name', 'text'],
+    template_name: ['name', 'text'],
+    language: ['language', 'text'],
+    category: ['category', 'text'],
+    status: ['status', 'text'],
+    created_at: ['createdAt', 'time'],
+    updated_at: ['updatedAt', 'time'],
+  },
+  sorts: { id: 'ID', name: 'NAME', template_name: 'NAME', created_at: 'CREATED_AT', updated_at: 'UPDATED_AT' },
+};
+
+type TemplateArguments = ListArguments<TemplateFilter, TemplateOrderField>;
+
+/** The network writes categories and statuses in capitals, and languages with an underscore; clients write them in any form. */
+export function templateArguments(list: TemplateArguments): TemplateArguments {
+  if (!list.filter) return list;
+  const { category, status, language, ...others } = list.filter;
+  const filter = dropUndefined({
+    ...others,
+    category: category && mapValues(category, word => word.toUpperCase()),
+    status: status && mapValues(status, word => word.toUpperCase()),
+    language: language && mapValues(language, word => word.replaceAll('-', '_')),
+  }) as TemplateFilter;
+  return { ...list, filter };
+}
+
+/** Fields of a template that differ from the document's selection. */
+export const TEMPLATE_CHANGES: Changes = {
+  with: {
+    header_data_format: z
+      .string()
+      .nullable()
+      .describe('TEXT, IMAGE, VIDEO, DOCUMENT or LOCATION; null without a header.'),
+    header_data_text: z.string().nullable().describe('Text of the header with its variable.'),
+    header_params_count: z.int().nonnegative().describe('Number of variables in the header.'),
+    body_data: z.string().nullable().describe('Body text with its variables.'),
+    body_params_count: z.int().nonnegative().describe('Number of variables in the body.'),
+    footer_data: z.string().nullable().describe('Text of the footer.'),
+    buttons_data: z.string().describe('The buttons in the format of the network: a JSON array, as text.'),
+  },
+};
+
+/** A template on the wire, in the order of the contract. Fields that were not read are undefined, and so not written. */
+export const templateRowBy = (time: WriteTime) => (row: TemplateRowFragment) => ({
+  id: row.id,
+  template_id: row.template_id,
+  template_name: row.template_name,
+  name: row.name,
+  language: row.language,
+  category: row.category,
+  status: row.status,
+  header_data_format: partOf(row.header_data_format, part => part.format),
+  header_data_text: partOf(row.header_data_text, part => part.text),
+  header_params_count: countOf(row.header_params_count),
+  body_data: partOf(row.body_data, part => part.text),
+  body_params_count: countOf(row.body_params_count),
+  footer_data: partOf(row.footer_data, part => part.text),
+  buttons_data: row.buttons_data && JSON.stringify(buttonsOf(row.buttons_data)),
+  components: row.components,
+  code_expiration_minutes: row.code_expiration_minutes,
+  created_at: time(row.created_at),
+  updated_at: time(row.updated_at),
+});
+
+/** Null for a missing part, undefined for one that was not read. */
+const partOf = <Part extends object, Value>(part: Part | null | undefined, read: (part: Part) => Value) =>
+  part ? read(part) : (part as null | undefined);
+
+/** 0 for a missing part, undefined for one that was not read. */
+const countOf = (part: { readonly parameters: readonly string[] } | null | undefined): number | undefined =>
+  part === undefined ? undefined : (part?.parameters.length ?? 0);
+
+function buttonsOf(components: readonly unknown[]): unknown {
+  const buttons = (components as readonly { readonly type?: unknown; readonly buttons?: unknown }[]).find(
+    ({ type }) => String(type).toUpperCase() === 'BUTTONS',
+  );
+  return buttons?.buttons ?? [];
+}

@@ -1,0 +1,64 @@
+import type { Config } from '../config.ts';
+import type { Principal } from '../core/principal.ts';
+import type { TokenVerifier } from '../core/token-verifier.ts';
+import type { Database } from '../database/database.ts';
+import type { SessionLocks } from '../database/session-locks.ts';
+import type { EventBus } from '../events/bus.ts';
+import type { Horizon } from '../events/horizon.ts';
+import type { Lanes } from '../lanes/runtime.ts';
+import type { Network } from '../network/network.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { SecretBox } from '../platform/crypto.ts';
+import type { Log } from '../platform/log.ts';
+import type { Metrics } from '../platform/metrics.ts';
+import type { PublicHttp } from '../platform/public-http.ts';
+import type { RateLimits } from '../platform/rate-limits.ts';
+import type { Signals } from '../platform/signals.ts';
+import type { Turns } from '../platform/turns.ts';
+import type { Loaders } from './loaders.ts';
+
+/** What a process owns: created once in serve.ts and passed on as the first argument. */
+export interface Resources {
+  readonly config: Config;
+  readonly db: Database;
+  readonly lanes: Pick<Lanes, 'wake'>;
+  readonly signals: Signals;
+  /** Tells which requests with an idempotency key are still running. */
+  readonly sessionLocks: SessionLocks;
+  readonly horizon: Horizon;
+  /** Generation of the event log, part of each cursor; restoring a backup starts a new one. */
+  readonly logGeneration: number;
+  readonly bus: EventBus;
+  readonly network: Network;
+  /** HTTP client for URLs configured by tenants. */
+  readonly publicHttp: PublicHttp;
+  readonly limits: RateLimits;
+  /** Of sends that would wait for the same lock. */
+  readonly sendTurns: Turns;
+  readonly tokens: TokenVerifier;
+  readonly secrets: SecretBox;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  readonly clock: Clock;
+}
+
+/** The context of one operation. */
+export interface Context extends Resources {
+  readonly principal: Principal | undefined;
+  readonly requestId: string;
+  readonly loaders: Loaders;
+  /** Set when the idempotency key of the operation was used before: its stored result is returned. */
+  readonly replay: Replay;
+}
+
+export interface Replay {
+  /** Set by REST, which repeats the first response verbatim and waits until it is stored. */
+  readonly wantsAnswer: boolean;
+  replayed: boolean;
+  /** The stored REST response, if there is one. */
+  answer?: unknown;
+  /** The idempotency key of this request, under which REST stores its response. */
+  key?: string;
+  /** Marks the request under `key` as finished; REST calls it once its response is stored. */
+  end?: () => void;
+}

@@ -1,0 +1,186 @@
+import type { EnumRef, InputRef, ObjectRef } from '@pothos/core';
+import { DEFAULT_PAGE_SIZE, type ListArgs, MAX_PAGE_SIZE } from '../core/list-args.ts';
+import type { Page } from '../database/list.ts';
+import { builder } from './builder.ts';
+
+/** Inputs and objects that every list shares. */
+
+type Types = typeof builder.$inferSchemaTypes;
+
+const OrderDirection = builder.enumType('OrderDirection', {
+  description: 'Direction of a sort order.',
+  values: {
+    ASC: { value: 'asc', description: 'Ascending: smallest, earliest or first in the alphabet first.' },
+    DESC: { value: 'desc', description: 'Descending: largest, latest or last in the alphabet first.' },
+  } as const,
+});
+
+export const IDFilter = builder.inputType('IDFilter', {
+  description: 'Conditions for an id, given as global id or databaseId; all of them must hold.',
+  fields: t => ({
+    eq: t.id({ description: 'Equal to this value.' }),
+    ne: t.id({ description: 'Not equal to this value, or null.' }),
+    gt: t.id({ description: 'Greater than this value.' }),
+    gte: t.id({ description: 'Greater than or equal to this value.' }),
+    lt: t.id({ description: 'Less than this value.' }),
+    lte: t.id({ description: 'Less than or equal to this value.' }),
+    in: t.idList({ description: 'Equal to one of these values.' }),
+    notIn: t.idList({ description: 'Equal to none of these values, or null.' }),
+    between: t.idList({ description: 'Between the two values, both included.' }),
+    isNull: t.boolean({ description: 'True for rows without a value, false for rows with one.' }),
+  }),
+});
+
+export const StringFilter = builder.inputType('StringFilter', {
+  description: 'Conditions for a text; all of them must hold.',
+  fields: t => ({
+    eq: t.string({ description: 'Equal to this value.' }),
+    ne: t.string({ description: 'Not equal to this value, or null.' }),
+    gt: t.string({ description: 'Sorts after this value.' }),
+    gte: t.string({ description: 'Sorts after this value, or equals it.' }),
+    lt: t.string({ description: 'Sorts before this value.' }),
+    lte: t.string({ description: 'Sorts before this value, or equals it.' }),
+    like: t.string({
+      description: 'Contains this text, ignoring case; `%` stands for any text and `_` for one character.',
+    }),
+    in: t.stringList({ description: 'Equal to one of these values.' }),
+    notIn: t.stringList({ description: 'Equal to none of these values, or null.' }),
+    between: t.stringList({ description: 'Between the two values, both included.' }),
+    isNull: t.boolean({ description: 'True for rows without a value, false for rows with one.' }),
+  }),
+});
+
+export const DateTimeFilter = builder.inputType('DateTimeFilter', {
+  description: 'Conditions for an instant; all of them must hold.',
+  fields: t => ({
+    eq: t.field({ type: 'DateTime', description: 'At this instant.' }),
+    ne: t.field({ type: 'DateTime', description: 'At another instant, or null.' }),
+    gt: t.field({ type: 'DateTime', description: 'After this instant.' }),
+    gte: t.field({ type: 'DateTime', description: 'At or after this instant.' }),
+    lt: t.field({ type: 'DateTime', description: 'Before this instant.' }),
+    lte: t.field({ type: 'DateTime', description: 'At or before this instant.' }),
+    in: t.field({ type: ['DateTime'], description: 'At one of these instants.' }),
+    notIn: t.field({ type: ['DateTime'], description: 'At none of these instants, or null.' }),
+    between: t.field({ type: ['DateTime'], description: 'Between the two instants, both included.' }),
+    isNull: t.boolean({ description: 'True for rows without a value, false for rows with one.' }),
+  }),
+});
+
+export const BooleanFilter = builder.inputType('BooleanFilter', {
+  description: 'Conditions for a Boolean; all of them must hold.',
+  fields: t => ({
+    eq: t.boolean({ description: 'Equal to this value.' }),
+    ne: t.boolean({ description: 'Not equal to this value, or null.' }),
+    in: t.booleanList({ description: 'Equal to one of these values.' }),
+    notIn: t.booleanList({ description: 'Equal to none of these values, or null.' }),
+    isNull: t.boolean({ description: 'True for rows without a value, false for rows with one.' }),
+  }),
+});
+
+/** Defines `<Enum>Filter`: what can be asked of a field that is one of a closed list of words. */
+export const enumFilter = <Word extends string>(of: EnumRef<Types, Word>) =>
+  builder.inputType(`${of.name}Filter`, {
+    description: `Conditions for a value of ${of.name}; all of them must hold.`,
+    fields: t => ({
+      eq: t.field({ type: of, description: 'Equal to this value.' }),
+      ne: t.field({ type: of, description: 'Not equal to this value, or null.' }),
+      in: t.field({ type: [of], description: 'Equal to one of these values.' }),
+      notIn: t.field({ type: [of], description: 'Equal to none of these values, or null.' }),
+      isNull: t.boolean({ description: 'True for rows without a value, false for rows with one.' }),
+    }),
+  });
+
+/** Defines `<Name>Order` and `<Name>OrderField`. @param keys names in GraphQL with those of the list's definition */
+export function orderOf(
+  name: string,
+  plural: string,
+  keys: Readonly<Record<string, { readonly value: string; readonly description: string }>>,
+) {
+  const Field = builder.enumType(`${name}OrderField`, {
+    description: `Fields by which ${plural} can be sorted.`,
+    values: keys,
+  });
+  return builder.inputType(`${name}Order`, {
+    description: `A sort key for ${plural}.`,
+    fields: t => ({
+      field: t.field({ type: Field, required: true, description: 'Field to sort by.' }),
+      direction: t.field({
+        type: OrderDirection,
+        required: true,
+        defaultValue: 'asc',
+        description: 'Ascending or descending.',
+      }),
+    }),
+  });
+}
+
+const PAGE = `1 to ${MAX_PAGE_SIZE}`;
+
+/** All arguments of a connection: where a page begins, what is in the list, in which order. */
+export const listArgs = <Filter extends object>(
+  filter: InputRef<Filter>,
+  order: InputRef<NonNullable<ListArgs['orderBy']>[number]>,
+) => ({
+  ...pageArgs(),
+  ...builder.args(t => ({
+    filter: t.field({ type: filter, description: 'Returns only rows that meet these conditions.' }),
+    orderBy: t.field({ type: [order], description: 'Sort keys, most significant first; ties are broken by id.' }),
+  })),
+});
+
+/** The paging arguments of a connection. `offset` is for page-numbered clients; cursors go on where a page ended, however far. */
+const pageArgs = () =>
+  builder.args(t => ({
+    first: t.int({ description: `Return this many rows from the start (${PAGE}; default ${DEFAULT_PAGE_SIZE}).` }),
+    after: t.string({ description: 'Return the rows after this cursor.' }),
+    last: t.int({ description: `Return this many rows from the end (${PAGE}).` }),
+    before: t.string({ description: 'Return the rows before this cursor.' }),
+    offset: t.int({
+      description: 'Skip this many rows, for numbered pages. Cursors are faster on later pages.',
+    }),
+    search: t.string({
+      description: 'Returns only rows that contain this text.',
+    }),
+  }));
+
+/** Defines `<Name>Connection` and `<Name>Edge` over pages of rows. Cursors are only made where they are asked for. */
+export function connectionOf<Row extends object>(name: string, node: ObjectRef<Types, Row, Row>) {
+  const edge = builder.objectRef<{ readonly row: Row; readonly page: Page<Row> }>(`${name}Edge`).implement({
+    description: `${name} with its cursor.`,
+    fields: t => ({
+      cursor: t.string({
+        description: 'Cursor of this row. Pass it as `after` or `before`.',
+        resolve: ({ row, page }) => page.cursor(row),
+      }),
+      node: t.field({ type: node, description: `The ${name} at this position.`, resolve: ({ row }) => row as never }),
+    }),
+  });
+  return builder.objectRef<Page<Row>>(`${name}Connection`).implement({
+    description: `One page of ${name} objects.`,
+    fields: t => ({
+      edges: t.field({
+        type: [edge],
+        description: 'The rows of this page with their cursors.',
+        resolve: page => page.rows.map(row => ({ row, page })),
+      }),
+      nodes: t.field({ type: [node], description: 'The rows of this page.', resolve: page => page.rows as never }),
+      pageInfo: t.field({
+        type: builder.pageInfoRef(),
+        description: 'The position of this page in the list.',
+        resolve: page => {
+          const [start, end] = [page.rows[0], page.rows.at(-1)];
+          return {
+            hasNextPage: page.hasNextPage,
+            hasPreviousPage: page.hasPreviousPage,
+            startCursor: start ? page.cursor(start) : null,
+            endCursor: end ? page.cursor(end) : null,
+          };
+        },
+      }),
+      totalCount: t.int({
+        description: 'Number of rows in the whole list. Counted only when selected.',
+        resolve: page => page.total(),
+      }),
+    }),
+  });
+}

@@ -1,0 +1,312 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startEmulator } from '../../src/emulator/emulator.ts';
+import type { FaultsPatch } from '../../src/emulator/faults.ts';
+import { createLog } from '../../src/platform/log.ts';
+import { eventually, startGateway, type TestGateway, type TestTenant } from '../support/gateway.ts';
+import { newPhone } from '../support/seed.ts';
+
+/** Where an answer comes, it is waited for: on a busy machine one may take seconds. */
+const ENV = { PARLEY_NETWORK_TIMEOUT_MS: '30000', PARLEY_RECONCILE_MS: '5000', PARLEY_LANES: '40' };
+/** Where none comes: five seconds of waiting for a status stand for the thirty of production. */
+const IMPATIENT = { ...ENV, PARLEY_NETWORK_TIMEOUT_MS: '1000' };
+const RECONCILE_MS = Number(ENV.PARLEY_RECONCILE_MS);
+/** With a machine that has other work as well: none of these tests is about speed. */
+const PATIENCE_MS = 120_000;
+const CALM = { window: 'open', pairLimit: false, throughputLimit: false } as const;
+type NextFaultInput = NonNullable<FaultsPatch['next']>[number];
+const SEND =
+  'mutation ($to: String!, $text: String!) { sendTextMessage(input: { to: $to, text: $text }) { databaseId } }';
+const MESSAGE =
+  'query ($id: ID!) { message(id: $id) { status error { code title details } wamid sentAt deliveredAt failedAt } }';
+
+let gateway: TestGateway;
+let impatient: TestGateway;
+beforeAll(async () => {
+  gateway = await startGateway({ env: ENV, emulator: { faults: { ...CALM, regainAccessMinutes: 1 } } });
+  impatient = await startGateway({ env: IMPATIENT, emulator: { faults: CALM } });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await impatient.stop();
+});
+
+async function send(tenant: TestTenant, to: string, text = 'Hi', where = gateway): Promise<string> {
+  const answer = await where.graphql(SEND, { to, text }, tenant.token);
+  expect(answer.errors).toBeUndefined();
+  return answer.data.sendTextMessage.databaseId;
+}
+
+let tenants: Promise<unknown> = Promise.resolve();
+/** Tenants are made one after the other: their numbers are counted. */
+function newTenant(where: TestGateway): Promise<TestTenant> {
+  const made = tenants.then(() => where.addTenant());
+  tenants = made.catch(() => undefined);
+  return made;
+}
+
+/** A tenant of its own, so a lane of its own; its first send meets the fault. */
+async function sendInto(
+  fault: Omit<NextFaultInput, 'to'>,
+  where = gateway,
+): Promise<{ tenant: TestTenant; id: string; to: string }> {
+  const [tenant, to] = [await newTenant(where), newPhone()];
+  where.emulator.setFaults({ next: [{ ...fault, to }] });
+  return { tenant, to, id: await send(tenant, to, 'Hi', where) };
+}
+
+async function message(tenant: TestTenant, id: string, where = gateway) {
+  return (await where.graphql(MESSAGE, { id }, tenant.token)).data.message;
+}
+
+const looks = new WeakMap<TestGateway, Promise<Map<string, string>>>();
+const LOOK_EVERY_MS = 50;
+/** The statuses of all messages, looked at once for all tests that wait: each by itself, they kept the processor busy. */
+function statuses(where: TestGateway): Promise<Map<string, string>> {
+  const present = looks.get(where);
+  if (present) return present;
+  const look = where.database
+    .query<{ id: string; status: string }>('select message_id as id, status from message_states')
+    .then(rows => new Map(rows.map(({ id, status }) => [id, status.toUpperCase()])));
+  looks.set(where, look);
+  const forget = (): void => void setTimeout(() => looks.delete(where), LOOK_EVERY_MS);
+  look.then(forget, forget);
+  return look;
+}
+
+async function becomes(tenant: TestTenant, id: string, status: string, where = gateway) {
+  await eventually(async () => expect((await statuses(where)).get(id)).toBe(status), PATIENCE_MS);
+  const found = await message(tenant, id, where);
+  expect(found.status).toBe(status);
+  return found;
+}
+
+const timesTaken = (id: string, where = gateway): number => where.emulator.sent({ limit: 0 }).byCallbackData[id] ?? 0;
+
+/** Waits until nothing waits to be sent: what is not in the queue any more is not tried again. */
+const queueIsEmpty = (where: TestGateway, id: string): Promise<void> =>
+  eventually(
+    async () => expect(await where.database.query('select 1 from outbox where message_id = $1', [id])).toEqual([]),
+    PATIENCE_MS,
+  );
+
+describe.concurrent('an answer of the network decides by its code', () => {
+  test.each([100, 131_008, 131_009, 131_021, 131_026, 131_030, 131_047, 131_051, 132_000, 132_001])(
+    '%d ends the message with its code, title and details',
+    async code => {
+      const { tenant, id } = await sendInto({ errorCode: code });
+      const failed = await becomes(tenant, id, 'FAILED');
+      expect(failed).toMatchObject({
+        error: { code, title: expect.stringMatching(/\w/), details: expect.any(String) },
+        wamid: null,
+        failedAt: expect.any(String),
+      });
+      expect(timesTaken(id)).toBe(0);
+    },
+  );
+
+  test.each([1, 2, 130_429, 131_000, 131_016, 131_056, 133_004])(
+    '%d is tried again after a pause, and the message arrives once',
+    async code => {
+      const { tenant, id } = await sendInto({ errorCode: code });
+      await becomes(tenant, id, 'READ');
+      expect(timesTaken(id)).toBe(1);
+    },
+  );
+
+  test.each([0, 10, 190, 200, 368, 131_005, 131_031, 131_042, 131_048, 133_010])(
+    '%d pauses the channel with an event; what waits goes on when it is resumed',
+    async code => {
+      const { tenant, id } = await sendInto({ errorCode: code });
+      const channel = await eventually(async () => {
+        const { data } = await gateway.graphql('{ channels { id status statusReason } }', {}, tenant.token);
+        expect(data.channels).toMatchObject([
+          { status: 'PAUSED', statusReason: expect.stringContaining(String(code)) },
+        ]);
+        return data.channels[0];
+      });
+      const refused = await gateway.graphql(SEND, { to: newPhone(), text: 'Hi' }, tenant.token);
+      expect(refused.errors?.[0]?.extensions.code).toBe('MESSAGING_NOT_CONFIGURED');
+      expect(await message(tenant, id)).toMatchObject({ status: 'QUEUED', error: null });
+      const resumed = await gateway.graphql(
+        'mutation ($id: ID!) { resumeChannel(id: $id) { status statusReason } }',
+        { id: channel.id },
+        tenant.token,
+      );
+      expect(resumed.data.resumeChannel).toEqual({ status: 'ACTIVE', statusReason: null });
+      await becomes(tenant, id, 'READ');
+      expect(timesTaken(id)).toBe(1);
+      const events = await gateway.database.query<{ status: string }>(
+        `select payload->'channel'->>'status' as status from events e where tenant_id = $1 and type = 'channel.updated' order by e.xid, e.seq`,
+        [tenant.id],
+      );
+      expect(events.map(event => event.status)).toEqual(['active', 'paused', 'active']);
+    },
+  );
+
+  test.each([4, 80_007, 133_016])(
+    '%d holds the lane for as long as the network asked, and nothing else is tried meanwhile',
+    async code => {
+      const sentAt = Date.now();
+      const { tenant, id } = await sendInto({ errorCode: code });
+      const held = await eventually(async () => {
+        // Later than the attempt itself was given: its time-out, and five seconds.
+        const rows = await gateway.database.query<{ until: Date; attempts: number }>(
+          "select attempts, next_attempt_at as until from outbox where message_id = $1 and next_attempt_at > now() + interval '40 s'",
+          [id],
+        );
+        expect(rows).toHaveLength(1);
+        return rows[0];
+      });
+      expect(held?.attempts).toBe(1);
+      // A minute, counted from the network's answer: that came between these two moments.
+      expect(held?.until.getTime()).toBeGreaterThanOrEqual(sentAt + 60_000);
+      expect(held?.until.getTime()).toBeLessThanOrEqual(Date.now() + 60_000);
+      const later = await Promise.all([send(tenant, newPhone()), send(tenant, newPhone())]);
+      await new Promise(resolve => setTimeout(resolve, 2_500));
+      expect(later.map(other => timesTaken(other))).toEqual([0, 0]);
+    },
+  );
+
+  test.each([300, 400, 404, 429])('HTTP %d with a page that is not the network’s is tried again', async httpStatus => {
+    const { tenant, id } = await sendInto({ httpStatus });
+    await becomes(tenant, id, 'READ');
+    expect(timesTaken(id)).toBe(1);
+  });
+
+  test('a refusal that comes by webhook after a 200 ends a sent message with the network’s words', async () => {
+    const { tenant, id } = await sendInto({ asyncErrorCode: 131_047, when: 'after' });
+    const failed = await becomes(tenant, id, 'FAILED');
+    expect(failed).toMatchObject({
+      error: { code: 131_047, title: 'Re-engagement message', details: expect.stringContaining('more than 24 hours') },
+      wamid: expect.stringMatching(/^wamid\./),
+    });
+  });
+});
+
+describe.concurrent('an answer that is lost', () => {
+  test.each<[string, Omit<NextFaultInput, 'to'>]>([
+    ['a 502 before the network took it', { httpStatus: 502, when: 'before' }],
+    ['a silence before the network took it', { timeout: true, when: 'before' }],
+    ['a reset connection before the network took it', { reset: true, when: 'before' }],
+    ['a 502 after the network took it', { httpStatus: 502, when: 'after' }],
+    ['a 500 with a passing code after the network took it', { errorCode: 131_000, when: 'after' }],
+    ['a silence after the network took it', { timeout: true, when: 'after' }],
+    ['a reset connection after the network took it', { reset: true, when: 'after' }],
+    ['an answer that comes too late', { latencyMs: 1_600, when: 'after' }],
+  ])('%s: the message arrives, and once', async (_what, fault) => {
+    const { tenant, id } = await sendInto(fault, impatient);
+    await becomes(tenant, id, 'READ', impatient);
+    await queueIsEmpty(impatient, id);
+    expect(timesTaken(id, impatient)).toBe(1);
+  });
+
+  test('when no status tells of it, it is sent once more after the time to reconcile, and not before', async () => {
+    const deaf = await startGateway({ env: IMPATIENT, emulator: { faults: { ...CALM, dropStatuses: 1 } } });
+    deaf.emulator.setFaults({ next: [{ timeout: true, when: 'after' }] });
+    const id = await send(deaf.tenant, newPhone(), 'Hi', deaf);
+    await becomes(deaf.tenant, id, 'SENT', deaf);
+    await queueIsEmpty(deaf, id);
+    const times = deaf.emulator.sent().messages.map(({ at }) => Date.parse(at));
+    expect(times).toHaveLength(2);
+    const [first = 0, second = 0] = times.sort();
+    expect(second - first).toBeGreaterThanOrEqual(RECONCILE_MS);
+    await deaf.stop();
+  });
+
+  test('a status that overtakes the answer settles the message, and the answer changes nothing', async () => {
+    const early = await startGateway({
+      env: ENV,
+      emulator: { faults: { ...CALM, statusBeforeAnswer: true, latencyMs: 150 } },
+    });
+    const ids = await Promise.all(Array.from({ length: 10 }, () => send(early.tenant, newPhone(), 'Hi', early)));
+    for (const id of ids) await becomes(early.tenant, id, 'READ', early);
+    expect(early.emulator.sent().duplicates).toBe(0);
+    const rows = await early.database.query<{ types: string[] }>(
+      `select array_agg(type order by e.xid, e.seq) as types from events e where type like 'message.%' group by payload->'message'->>'id'`,
+    );
+    const order = ['message.queued', 'message.sent', 'message.delivered', 'message.read'];
+    for (const { types } of rows) {
+      // One that was read before its delivery was told is not told as delivered any more.
+      expect(types).toEqual(order.filter(type => types.includes(type)));
+      expect([types[0], types.at(-1)]).toEqual(['message.queued', 'message.read']);
+    }
+    await early.stop();
+  });
+
+  test('a database that breaks while outcomes are written makes nobody get a message twice, though no status tells of it', async () => {
+    const shaken = await startGateway({
+      // What was under way in a lane that broke is let go when its lease is over: this and five seconds.
+      env: { ...ENV, PARLEY_NETWORK_TIMEOUT_MS: '10000' },
+      emulator: { faults: { ...CALM, dropStatuses: 1, latencyMs: 20 } },
+    });
+    const sends = Array.from({ length: 300 }, () =>
+      send(shaken.tenant, newPhone(), 'Hi', shaken).catch(() => undefined),
+    );
+    for (let round = 0; round < 5; round += 1) {
+      await new Promise(resolve => setTimeout(resolve, 60));
+      await shaken.database.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'parley' and pid <> pg_backend_pid()`,
+      );
+    }
+    const ids = (await Promise.all(sends)).filter(id => id !== undefined);
+    expect(ids.length).toBeGreaterThan(0);
+    const unsent = () =>
+      shaken.database.query("select message_id as id, status from message_states where status <> 'sent'");
+    await eventually(async () => expect(await unsent()).toEqual([]), PATIENCE_MS);
+    const stored = await shaken.database.query<{ id: string }>('select id from messages');
+    expect(stored.map(({ id }) => id)).toEqual(expect.arrayContaining(ids));
+    expect(shaken.emulator.sent({ limit: 0 }).duplicates).toBe(0);
+    await shaken.stop();
+  });
+});
+
+describe.concurrent('what happens between acceptance and dispatch', () => {
+  test('a person who opts out meanwhile is not written to any more', async () => {
+    const { tenant, id, to } = await sendInto({ timeout: true, when: 'before' }, impatient);
+    const behind = await send(tenant, to, 'behind it', impatient);
+    const { data } = await impatient.graphql(
+      'query ($to: String!) { contacts(search: $to) { nodes { id } } }',
+      { to: to.slice(-7) },
+      tenant.token,
+    );
+    await impatient.graphql(
+      'mutation ($id: ID!) { updateContact(id: $id, input: { isOptedOut: true }) { id } }',
+      { id: data.contacts.nodes[0].id },
+      tenant.token,
+    );
+    expect(await becomes(tenant, behind, 'FAILED', impatient)).toMatchObject({
+      error: { title: 'Contact opted out' },
+    });
+    expect([timesTaken(id, impatient), timesTaken(behind, impatient)]).toEqual([0, 0]);
+  });
+
+  test('a network that is away delays messages and loses none; it is asked again in growing pauses', async () => {
+    const lonely = await startGateway({ env: ENV, emulator: { faults: CALM } });
+    const { port } = new URL(lonely.emulator.url);
+    const { numbers } = (await fetch(`${lonely.emulator.url}/_emulator/numbers`).then(answer => answer.json())) as {
+      numbers: { phoneNumberId: string; wabaId: string; displayPhoneNumber: string; verifiedName: string }[];
+    };
+    await lonely.emulator.stop();
+    const ids = await Promise.all(Array.from({ length: 20 }, () => send(lonely.tenant, newPhone(), 'Hi', lonely)));
+    await new Promise(resolve => setTimeout(resolve, 1_500));
+    const metrics = await fetch(`${lonely.url}/metrics`).then(answer => answer.text());
+    expect(Number(/outcome="unsent"\} (\d+)/.exec(metrics)?.[1])).toBeLessThan(100);
+    const back = await startEmulator({
+      port: Number(port),
+      appSecret: 'test-app-secret',
+      verifyToken: 'test-verify-token',
+      numbers: numbers.map(number => ({
+        ...number,
+        accessToken: `access-${Number(number.phoneNumberId) - 1_000}`,
+        messagesPerSecond: 1_000,
+      })),
+      webhookUrl: `${lonely.url}/network/cloud-api/webhook`,
+      faults: CALM,
+      log: createLog('silent'),
+    });
+    for (const id of ids) await becomes(lonely.tenant, id, 'READ', lonely);
+    expect(back.sent({ limit: 0 })).toMatchObject({ total: 20, duplicates: 0 });
+    await back.stop();
+    await lonely.stop();
+  });
+});

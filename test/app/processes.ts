@@ -1,0 +1,93 @@
+import type { ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { FaultsPatch } from '../../src/emulator/faults.ts';
+import type { SentReport } from '../../src/emulator/sent-log.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import {
+  killAll,
+  listeningUrl,
+  seedTenant,
+  sentReport,
+  startEmulatorProcess,
+  startProgram,
+} from '../support/processes.ts';
+
+const SERVE = fileURLToPath(new URL('../chaos/gateway-process.ts', import.meta.url));
+const LAUNCH = fileURLToPath(new URL('../../src/launch.js', import.meta.url));
+
+const NUMBER = {
+  phoneNumberId: '106540352242922',
+  wabaId: '102290129340398',
+  displayPhoneNumber: '+1 555 078 3881',
+  verifiedName: 'Killed and alive',
+  accessToken: 'access-token',
+  messagesPerSecond: 1_000,
+};
+
+export interface GatewayProcess {
+  readonly url: string;
+  /** `kill -9`: resolves when the process is gone. */
+  kill(): Promise<void>;
+  /** A polite end. @returns the exit code */
+  end(): Promise<number | null>;
+}
+
+/** A database with one tenant, an emulated network in a process of its own, and gateways that can be killed. */
+export interface Plant {
+  readonly database: TestDatabase;
+  readonly token: string;
+  readonly emulatorUrl: string;
+  startGateway(port: number): Promise<GatewayProcess>;
+  /** A process of one role at any port. */
+  startRole(role: 'gateway' | 'worker'): Promise<{ readonly child: ChildProcess; readonly url: string }>;
+  /** What the network took: `limit` 0, so only the counts. */
+  sent(): Promise<SentReport>;
+  stop(): Promise<void>;
+}
+
+/** Short, so that a test need not wait as long as a person would; long enough for the answers and statuses of a busy machine. */
+const TIMES = { PARLEY_NETWORK_TIMEOUT_MS: '4000', PARLEY_RECONCILE_MS: '8000' };
+
+export async function startPlant(faults: FaultsPatch, times: Readonly<Record<string, string>> = TIMES): Promise<Plant> {
+  const database = await createTestDatabase();
+  const secretKey = randomBytes(32);
+  const children = new Set<ChildProcess>();
+  const emulatorUrl = await startEmulatorProcess(children, [NUMBER], faults);
+  const token = await seedTenant(database.url, secretKey, emulatorUrl, 'plant', NUMBER);
+  const env = {
+    ...process.env,
+    ...times,
+    DATABASE_URL: database.url,
+    PARLEY_SECRET_KEY: secretKey.toString('base64'),
+    PARLEY_NETWORK_URL: emulatorUrl,
+    PARLEY_LOG_LEVEL: 'info',
+    PARLEY_DATABASE_POOL: '6',
+    npm_lifecycle_event: '',
+  };
+  return {
+    database,
+    token,
+    emulatorUrl,
+    async startGateway(port) {
+      const child = startProgram(children, [LAUNCH, 'serve'], { ...env, PORT: String(port) });
+      const url = await listeningUrl(child);
+      const gone = once(child, 'exit') as Promise<[number | null]>;
+      const send = async (signal: NodeJS.Signals): Promise<number | null> => {
+        child.kill(signal);
+        return (await gone)[0];
+      };
+      return { url, kill: async () => void (await send('SIGKILL')), end: () => send('SIGTERM') };
+    },
+    async startRole(role) {
+      const child = startProgram(children, [SERVE, role], { ...env, PORT: '0' });
+      return { child, url: await listeningUrl(child) };
+    },
+    sent: () => sentReport(emulatorUrl),
+    async stop() {
+      await killAll(children);
+      await database.drop();
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { SentReport } from '../../src/emulator/sent-log.ts';
+import { createSecretBox } from '../../src/platform/crypto.ts';
+import { addTenant, addToken, FIRST_PHONE, type FilledTenant } from './fill.ts';
+import { SECRET_KEY } from './gateway.ts';
+import type { Ground } from './ground.ts';
+import { open, rawRequest } from './load.ts';
+import type { Server } from './server.ts';
+
+/** Connections over which messages are accepted. */
+const CLIENTS = 16;
+export const PATIENCE_MS = 120_000;
+
+export interface Sender extends FilledTenant {
+  readonly token: string;
+}
+
+export const phoneNumberIdOf = ({ id }: Pick<FilledTenant, 'id'>): string => String(10_000_000 + id);
+
+/** A tenant whose channel the emulated network knows. */
+export async function addSender({ pool }: Ground, network: string, index: number, contacts: number): Promise<Sender> {
+  const tenant = await addTenant(pool, `lanes-${index}`, contacts);
+  const [accessToken, phoneNumberId] = [`access-${index}`, phoneNumberIdOf(tenant)];
+  const sealed = createSecretBox({ current: Buffer.from(SECRET_KEY, 'base64') }).seal(accessToken);
+  await pool.query(
+    'update channels set access_token_sealed = $2, messages_per_second = 1000, phone_number_id = $3 where tenant_id = $1',
+    [tenant.id, sealed, phoneNumberId],
+  );
+  const number = {
+    phoneNumberId,
+    wabaId: String(20_000_000 + tenant.id),
+    displayPhoneNumber: '+1 555 078 0000',
+    verifiedName: tenant.slug,
+    accessToken,
+    messagesPerSecond: 1_000,
+  };
+  const answer = await fetch(`${network}/_emulator/numbers`, { method: 'POST', body: JSON.stringify(number) });
+  if (!answer.ok) throw new Error(`The emulator did not take a number: ${await answer.text()}`);
+  await answer.text();
+  return { ...tenant, token: await addToken(pool, tenant) };
+}
+
+/** @param person which of the tenant's contacts */
+const textTo = (server: Server, { token }: Sender, person: number) =>
+  rawRequest(
+    `${server.url}/api/v2/messages/text`,
+    'POST',
+    { authorization: `Bearer ${token}`, prefer: 'respond-async' },
+    JSON.stringify({ phone: `+${FIRST_PHONE + person}`, message: 'Your order is on its way.' }),
+  );
+
+/** Sends one message of each over a few connections. */
+export async function accept(server: Server, senders: readonly Sender[], person = 0): Promise<void> {
+  let next = 0;
+  await Promise.all(
+    Array.from({ length: CLIENTS }, async () => {
+      const connection = await open(server.url);
+      try {
+        for (let sender = senders[next++]; sender; sender = senders[next++])
+          await connection.ask(textTo(server, sender, person));
+      } finally {
+        connection.close();
+      }
+    }),
+  );
+}
+
+export async function sentReport(network: string, limit: number): Promise<SentReport> {
+  return (await (await fetch(`${network}/_emulator/sent?limit=${limit}`)).json()) as SentReport;
+}
+
+export async function sentAfter(network: string, total: number): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS;
+  while ((await sentReport(network, 0)).total < total) {
+    if (performance.now() > deadline) throw new Error(`The network did not get ${total} messages.`);
+    await sleep(50);
+  }
+}

@@ -1,0 +1,315 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { type Finished, run, Session } from './program.ts';
+
+let directory: string;
+let database: TestDatabase;
+let session: Session;
+const env = (): Record<string, string> => ({
+  DATABASE_URL: database.url,
+  PARLEY_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+});
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'parley-cli-'));
+  database = await createTestDatabase();
+  session = new Session();
+});
+afterAll(async () => {
+  session.child.kill('SIGKILL');
+  await database.drop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** The least there is. */
+const COMMANDS = [
+  '',
+  'dev',
+  'serve',
+  'migrate',
+  'tenant',
+  'tenant create',
+  'tenant list',
+  'tenant update',
+  'tenant plans',
+  'tenant staff',
+  'tenant staff add',
+  'tenant staff list',
+  'tenant staff remove',
+  'token',
+  'token create',
+  'token list',
+  'token revoke',
+  'channel',
+  'channel connect',
+  'channel disconnect',
+  'channel list',
+  'lanes',
+  'lanes release',
+  'emulator',
+  'schema',
+  'contact',
+  'contact merge',
+  'contact unmerge',
+  'contact merges',
+  'contact consent',
+  'audit',
+  'contact',
+  'contact erase',
+  'contact export',
+  'webhooks',
+  'webhooks unhandled',
+  'webhooks reprocess',
+  'restore-log',
+  'outbox',
+  'outbox status',
+  'outbox release',
+];
+
+/** A command of a user who has set nothing but what is given. */
+const parley = (args: readonly string[], environment: Record<string, string> = {}): Promise<Finished> =>
+  session.run(directory, args, environment);
+
+test('every command has --help', async () => {
+  // Commands are found as a person finds them, in the help of the command above.
+  const seen: string[] = [];
+  const lookAt = async (command: readonly string[]): Promise<void> => {
+    const { code, output } = await parley([...command, '--help']);
+    const name = command.join(' ');
+    expect([name, code, output]).toEqual([name, 0, expect.stringMatching(`^Usage: parley ${name}`)]);
+    seen.push(name);
+    const below = /^Commands:\n((?: .*\n|\n)*)/m.exec(output)?.[1] ?? '';
+    for (const [, next] of below.matchAll(/^ {2}([a-z]\S*)/gm))
+      if (next !== undefined && next !== 'help') await lookAt([...command, next]);
+  };
+  await lookAt([]);
+  expect(seen).toEqual(expect.arrayContaining(COMMANDS));
+});
+
+test('parley as a process of its own tells its help, its version and a fault, and ends with their codes', async () => {
+  const [help, version, fault] = await Promise.all([
+    run(directory, ['schema', '--help']),
+    run(directory, ['--version']),
+    run(directory, ['tenant', 'list']),
+  ]);
+  expect(help).toMatchObject({ code: 0, output: expect.stringMatching(/^Usage: parley schema /) });
+  expect(version).toMatchObject({ code: 0, output: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
+  expect(fault).toMatchObject({ code: 1, output: expect.stringMatching(/^No database: set DATABASE_URL/) });
+});
+
+test('parley webhooks lists what concerns no tenant, and reads it again', async () => {
+  const raw = JSON.stringify({ id: '1', changes: [{ field: 'novelty', value: { a: 1 } }] });
+  await database.query(
+    `insert into unrouted_changes (id, digest, secret_mac, field, raw, version) values (gen_random_uuid(), '\\x01', '\\x02', 'novelty', $1, '0')`,
+    [Buffer.from(raw)],
+  );
+  const listed = await parley(['webhooks', 'unhandled', '--unrouted', '--json'], env());
+  expect(JSON.parse(listed.output)).toMatchObject([{ tenant: null, field: 'novelty', raw: JSON.parse(raw) }]);
+  expect((await parley(['webhooks', 'unhandled', '--field', 'other'], env())).output).toBe('None.\n');
+  const again = await parley(['webhooks', 'reprocess', '--json'], env());
+  expect(again).toMatchObject({ code: 0, output: expect.stringContaining('"routed": 0') });
+});
+
+test('parley schema prints what is committed', async () => {
+  const { code, output } = await parley(['schema']);
+  expect(code).toBe(0);
+  expect(output).toBe(await readFile('schema.graphql', 'utf8'));
+});
+
+test('faults of a user are sentences with an exit code, never a stack trace', async () => {
+  const cases: readonly [args: string[], env: Record<string, string>, says: RegExp][] = [
+    [['serve'], {}, /DATABASE_URL[\s\S]*PARLEY_SECRET_KEY/],
+    [['serve'], { ...env(), PORT: 'x', PARLEY_LANES: '0' }, /PORT[\s\S]*PARLEY_LANES/],
+    [['tenant', 'list'], {}, /No database: set DATABASE_URL/],
+    [['tenant', 'list'], { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }, /does not answer/],
+    [['tenant', 'create', 'Big Corp'], env(), /slug/],
+    [
+      ['tenant', 'create', 'acme', '--plan', 'gold'],
+      env(),
+      /There is no plan gold\. There are starter, standard, unlimited\./,
+    ],
+    [['tenant', 'update', 'nobody', '--name', 'x'], env(), /There is no tenant nobody/],
+    [['tenant', 'update', 'nobody'], env(), /Nothing to change/],
+    [['tenant', 'create', 'acme', '--expires-at', 'soon'], env(), /Use 30d, 12h, 90m, or an instant/],
+    [['token', 'create', '--tenant', 'nobody'], env(), /There is no tenant nobody/],
+    [['frobnicate'], {}, /unknown command/],
+  ];
+  for (const [args, environment, says] of cases) {
+    const { code, output } = await parley(args, environment);
+    expect(output).toMatch(says);
+    expect(output).not.toMatch(/\n\s+at /);
+    expect(code).not.toBe(0);
+  }
+});
+
+test('a tenant, its tokens and its life are managed from the command line', async () => {
+  expect(
+    (await parley(['tenant', 'create', 'acme', '--name', 'Acme Inc.', '--plan', 'starter'], env())).output,
+  ).toMatch(/acme\s+Acme Inc\.\s+active\s+starter\s+0\/1000/);
+  expect((await parley(['tenant', 'create', 'acme'], env())).output).toContain('There is a tenant acme already.');
+  const created = await parley(
+    ['token', 'create', '--tenant', 'acme', '--scopes', 'contacts.create,groups:*', '--expires', '2d', '--rate', '90'],
+    env(),
+  );
+  expect(created).toMatchObject({ code: 0, output: expect.stringMatching(/ply_\w{49}/) });
+  const [token] = JSON.parse((await parley(['token', 'list', '--tenant', 'acme', '--json'], env())).output);
+  expect(token).toMatchObject({
+    scopes: 'contacts:write,groups:delete,groups:read,groups:write',
+    calls_per_minute: 90,
+    revoked_at: null,
+  });
+  expect((await parley(['token', 'revoke', String(token.id), '--tenant', 'acme'], env())).code).toBe(0);
+  const updated = await parley(
+    ['tenant', 'update', 'acme', '--status', 'suspended', '--window-policy', 'refuse', '--opt-out-words', 'Ende, Halt'],
+    env(),
+  );
+  expect(updated.output).toMatch(/suspended[\s\S]*refuse/);
+  const retention = async () =>
+    JSON.parse((await parley(['tenant', 'list', '--json'], env())).output)[0].keep_messages_days;
+  expect(await retention()).toBe('forever');
+  expect((await parley(['tenant', 'update', 'acme', '--keep-messages-days', '90'], env())).code).toBe(0);
+  expect(await retention()).toBe(90);
+  expect(await database.query('select opt_out_words from tenants where slug = $1', ['acme'])).toEqual([
+    { opt_out_words: ['ende', 'halt'] },
+  ]);
+});
+
+test('contacts are merged, the merge is undone and consent is recorded from the command line', async () => {
+  await parley(['tenant', 'create', 'people'], env());
+  const contact = (...args: string[]) => parley(['contact', ...args], env());
+  const rows = await database.query<{ id: string }>(
+    `insert into contacts (tenant_id, firstname, phone, phone_key)
+     select tenant_id, firstname, phone, ltrim(phone, '+') from tenants, (values ('Ana', '+491511'), ('Anna', '+491512')) as v (firstname, phone)
+     where slug = 'people' returning id`,
+  );
+  await database.query(
+    `update tenant_usage set contacts = 2 where tenant_id = (select tenant_id from tenants where slug = 'people')`,
+  );
+  const [ana = '', anna = ''] = rows.map(({ id }) => String(id));
+  expect((await contact('merge', 'people', ana)).output).toContain('at least two contacts');
+  expect((await contact('merge', 'people', ana, anna, '--into', anna)).output).toMatch(new RegExp(`${anna}\\s+Anna`));
+  expect((await contact('merges', 'people')).output).toMatch(new RegExp(`${ana}\\s+${anna}\\s+manual`));
+  const said = await contact('consent', 'people', ana, '--out', 'marketing', '--evidence', 'letter of 3 May');
+  expect(said.output).toMatch(/marketing\s+opted_out\s+staff\s+letter of 3 May/);
+  expect((await contact('unmerge', 'people', ana)).output).toMatch(new RegExp(`${ana}\\s+Ana`));
+  expect(await contact('unmerge', 'people', ana)).toMatchObject({ code: 1, output: 'Contact not found.\n' });
+  // Nobody knows who of the two it was.
+  expect((await contact('consent', 'people', ana)).output).toContain('letter of 3 May');
+  expect((await contact('consent', 'people', anna)).output).toContain('letter of 3 May');
+});
+
+test("a tenant's plan, its end and its staff are managed from the command line", async () => {
+  const tenant = (...args: string[]) => parley(['tenant', ...args], env());
+  expect((await tenant('plans')).output).toMatch(
+    /starter\s+1000\s+1000\s+10000\s+3\s+120\s+media,templates,interactive,otp,webhooks\n/,
+  );
+  const created = await tenant('create', 'shop', '--plan', 'starter', '--expires-at', '2030-01-31T00:00:00Z');
+  expect(created.output).toMatch(
+    /shop\s+shop\s+active\s+starter\s+0\/1000\s+0\/1000\s+0\/10000\s+0\/3\s.*2030-01-31T00/,
+  );
+  expect((await tenant('update', 'shop', '--plan', 'standard', '--expires-at', 'never')).output).toMatch(
+    /standard\s+0\/50000\s+0\/50000\s+0\/500000\s+0\/50\s+600\s+network\s+\d{4}-/,
+  );
+  expect((await tenant('staff', 'add', 'shop', '--name', 'Ana', '--email', 'ana@example.com')).output).toMatch(
+    /\d+\s+Ana\s+ana@example\.com/,
+  );
+  const again = await tenant('staff', 'add', 'shop', '--name', '', '--email', 'Ana');
+  expect(again).toMatchObject({
+    code: 1,
+    output: 'name: Must have 1 to 255 characters.\nemail: Must be an e-mail address.\n',
+  });
+  const [ana] = JSON.parse((await tenant('staff', 'list', 'shop', '--json')).output);
+  expect(ana).toMatchObject({ name: 'Ana', email: 'ana@example.com' });
+  const [shop] = JSON.parse((await tenant('list', '--json')).output).filter(
+    ({ slug }: { slug: string }) => slug === 'shop',
+  );
+  expect(shop).toMatchObject({ contacts: '0/50000', messages: '0/500000', staff: '1/50', expires_at: null });
+  expect((await tenant('staff', 'remove', 'shop', 'bob@example.com')).output).toMatch(
+    /There is no staff member bob@example\.com/,
+  );
+  expect((await tenant('staff', 'remove', 'shop', String(ana.id))).output).toMatch(/ana@example\.com\s+0/);
+});
+
+test('parley lanes shows who holds what, how much waits and since when; release ends a lease, and nobody begins before it would have ended', async () => {
+  const process = '00000000-0000-4000-8000-000000000001';
+  await database.query(
+    `insert into lane_processes (id, name, places, seen_at) values ($1, 'worker-1:71', '{"outbox": 20}', now())`,
+    [process],
+  );
+  await database.query(
+    `insert into lanes (tenant_id, queue, key, epoch, holder, lease_until, taken_at, error, due_at) values
+       (7, 'outbox', '7:3', nextval('lane_epochs'), $1, now() + interval '1 hour', now(), null, null),
+       (7, 'outbox', '7:4', nextval('lane_epochs'), null, null, now(), '130429 Rate limit hit', now() + interval '1 hour')`,
+    [process],
+  );
+  await database.query(
+    `insert into template_syncs (tenant_id, waba_id, due_at) select tenant_id, 'waba', now() - interval '1 minute' from tenants limit 1`,
+  );
+  const listed = await parley(['lanes', '--json'], env());
+  const lanes = JSON.parse(listed.output) as { lane: string }[];
+  const laneOf = (name: RegExp) => lanes.find(({ lane }) => name.test(lane));
+  expect(laneOf(/^outbox:7:3$/)).toMatchObject({ holder: 'worker-1:71', backlog: 0, error: null });
+  expect(laneOf(/^outbox:7:4$/)).toMatchObject({
+    holder: null,
+    error: '130429 Rate limit hit',
+    rests_until: expect.any(String),
+  });
+  expect(laneOf(/^template-syncs:\d+:waba$/)).toMatchObject({ backlog: 1, oldest_seconds: expect.any(Number) });
+  expect((await parley(['lanes'], env())).output).toMatch(/lane\s+holder\s+backlog/);
+
+  const epochOf = async (key: string) =>
+    (
+      await database.query<{ epoch: string; holder: string | null; is_free: boolean; rests: boolean }>(
+        'select epoch, holder, coalesce(lease_until <= now(), true) as is_free, due_at is not null as rests from lanes where key = $1',
+        [key],
+      )
+    )[0];
+  const before = await epochOf('7:3');
+  expect((await parley(['lanes', 'release', 'outbox:7:3'], env())).output).toMatch(
+    /^worker-1:71 holds outbox:7:3 no longer\. Another process may take it from \d{4}-/,
+  );
+  const after = await epochOf('7:3');
+  expect(after).toMatchObject({ holder: null, is_free: false });
+  expect(Number(after?.epoch)).toBeGreaterThan(Number(before?.epoch));
+  expect((await parley(['lanes', 'release', 'outbox:7:4'], env())).output).toContain('No process held outbox:7:4');
+  expect(await epochOf('7:4')).toMatchObject({ is_free: true, rests: false });
+  const refused = [
+    await parley(['lanes', 'release', 'nonsense'], env()),
+    await parley(['lanes', 'release', 'outbox:1:1'], env()),
+  ];
+  expect(refused.map(({ code, output }) => [code === 0, output])).toEqual([
+    [false, expect.stringContaining('"nonsense" is not the name of a lane')],
+    [false, expect.stringContaining('There is no lane outbox:1:1')],
+  ]);
+});
+
+test('two migrations at once are safe, and a database without them is named by serve', async () => {
+  await database.query('create database fresh_for_migrations');
+  const address = new URL(database.url);
+  address.pathname = '/fresh_for_migrations';
+  const fresh = { ...env(), DATABASE_URL: address.href };
+  const early = await parley(['serve'], { ...fresh, PORT: '0' });
+  expect(early.output).toMatch(/needs \d+ more migration\(s\).*Run `parley migrate` first/);
+  const both = await Promise.all([run(directory, ['migrate'], fresh), run(directory, ['migrate'], fresh)]);
+  expect(both.map(({ code }) => code)).toEqual([0, 0]);
+  expect(both.map(({ output }) => /^Applied 0001/.test(output)).filter(Boolean)).toHaveLength(1);
+  await database.query('drop database fresh_for_migrations with (force)');
+});
+
+test('a worker serves its health and nothing else', async () => {
+  const port = String(20_000 + (process.pid % 20_000));
+  const worker = session.start(directory, ['serve', '--role', 'worker'], { ...env(), PORT: port });
+  await worker.says('listening');
+  const status = async (path: string): Promise<number> => (await fetch(`http://127.0.0.1:${port}${path}`)).status;
+  expect([await status('/readyz'), await status('/graphql'), await status('/api/v2/contacts')]).toEqual([
+    200, 404, 404,
+  ]);
+  expect((await worker.kill('SIGTERM')).code).toBe(0);
+});
+
+test('no command leaves anything open: the process that ran them all ends by itself', async () => {
+  expect(await session.close()).toEqual({ code: 0, signal: null });
+});

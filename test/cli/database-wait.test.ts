@@ -1,0 +1,62 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Line, openLine } from '../support/beside.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { Program } from './program.ts';
+
+let database: TestDatabase;
+let line: Line;
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'parley-wait-'));
+  database = await createTestDatabase();
+  line = await openLine(database.url);
+});
+afterAll(async () => {
+  await line.stop();
+  await database.drop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const serve = (env: Record<string, string> = {}): Program =>
+  new Program(directory, ['serve', '--migrate'], {
+    PORT: '0',
+    DATABASE_URL: line.databaseUrl,
+    PARLEY_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+    ...env,
+  });
+
+test('serve waits for a database that is starting, says so in the log, and starts when it is there', async () => {
+  line.cut();
+  const program = serve();
+  await program.says('waiting for the database');
+  line.mend();
+  await program.says('"listening"');
+  expect(await program.kill('SIGTERM')).toMatchObject({ code: 0 });
+});
+
+test('a signal ends the wait', async () => {
+  line.cut();
+  const program = serve();
+  await program.says('waiting for the database');
+  expect(await program.kill('SIGTERM')).toMatchObject({ code: 0, signal: null });
+  line.mend();
+});
+
+test('a database that does not come is told with its reason and the variables to look at', async () => {
+  line.cut();
+  const { code, output } = await serve({ PARLEY_DATABASE_WAIT_SECONDS: '1' }).finished;
+  expect([code, output]).toEqual([1, expect.stringMatching(/PARLEY_DATABASE_WAIT_SECONDS.*DATABASE_URL/)]);
+  expect(output).not.toMatch(/ {4}at /);
+  line.mend();
+});
+
+test('a database that does not exist is not waited for', async () => {
+  const url = new URL(database.url);
+  url.pathname = '/nowhere_at_all';
+  const { code, output } = await serve({ DATABASE_URL: url.href }).finished;
+  expect([code, output]).toEqual([1, expect.stringMatching(/nowhere_at_all.*DATABASE_URL/)]);
+  expect(output).not.toContain('waiting for the database');
+});

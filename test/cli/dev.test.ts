@@ -1,0 +1,159 @@
+import { readdir, readFile, readlink, rm, stat } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { DevFacts } from '../../src/cli/database.ts';
+import { durationOf } from '../support/durations.ts';
+import { makeQuickDirectory } from '../support/quickest-directory.ts';
+import { Program, type Running, Session } from './program.ts';
+
+let directory: string;
+let program: Program;
+/** What needs no process of its own: other commands, and starts that a signal ends in order. */
+let session: Session;
+
+const ANY_PORTS = { PORT: '0', PARLEY_EMULATOR_PORT: '0' };
+const facts = async (): Promise<DevFacts> => JSON.parse(await readFile(join(directory, '.parley/dev.json'), 'utf8'));
+
+/** Starts a gateway in the session, where it runs until `stop`. */
+async function start(...args: string[]): Promise<Running> {
+  const dev = session.start(directory, ['dev', ...args], ANY_PORTS);
+  await dev.says('Parley is running');
+  return dev;
+}
+
+async function graphql({ graphqlUrl, token }: DevFacts, query: string) {
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
+  const answer = await fetch(graphqlUrl, { method: 'POST', headers, body: JSON.stringify({ query }) });
+  // biome-ignore lint/suspicious/noExplicitAny: what a test expects of an answer it says by assertions
+  return (await answer.json()) as { data: any };
+}
+
+const KEPT = '{ groups(search: "kept") { nodes { name } } }';
+
+/** Processes that work in a directory, whatever they are. */
+async function processesIn(path: string): Promise<string[]> {
+  const pids = (await readdir('/proc')).filter(name => /^\d+$/.test(name));
+  const at = await Promise.all(
+    pids.map(async pid => [pid, await readlink(`/proc/${pid}/cwd`).catch(() => '')] as const),
+  );
+  return at.filter(([, cwd]) => cwd.startsWith(path)).map(([pid]) => pid);
+}
+
+const nothingRuns = (): Promise<void> =>
+  vi.waitFor(async () => expect(await processesIn(directory)).toEqual([]), 30_000);
+
+beforeAll(async () => {
+  directory = await makeQuickDirectory('parley-dev-');
+  session = new Session();
+});
+
+afterAll(async () => {
+  program?.child.kill('SIGKILL');
+  session.child.kill('SIGKILL');
+  await rm(directory, { recursive: true, force: true, maxRetries: 5 });
+});
+
+test('parley dev starts everything in an empty directory, and what it prints and writes down is true', async () => {
+  program = new Program(directory, ['dev'], ANY_PORTS);
+  await program.says('Parley is running');
+  const written = await facts();
+  expect(program.output).toContain(written.token);
+  expect(program.output).toContain(written.graphqlUrl);
+  expect((await stat(join(directory, '.parley/dev.json'))).mode & 0o777).toBe(0o600);
+  expect(Object.keys(written).sort()).toEqual([
+    'appSecret',
+    'baseUrl',
+    'databaseUrl',
+    'emulatorUrl',
+    'graphqlUrl',
+    'phoneNumberId',
+    'restV1Url',
+    'restV2Url',
+    'tenant',
+    'token',
+    'verifyToken',
+    'wabaId',
+  ]);
+  const { data } = await graphql(
+    written,
+    '{ viewer { tenant { slug } callsPerMinute } contacts { totalCount } channels { phoneNumberId isSandbox } sources { totalCount } statuses { totalCount } groups { totalCount } }',
+  );
+  expect(data.viewer).toEqual({ tenant: { slug: 'demo' }, callsPerMinute: 6_000 });
+  expect(data.contacts.totalCount).toBeGreaterThanOrEqual(200);
+  expect(data.channels).toEqual([{ phoneNumberId: written.phoneNumberId, isSandbox: true }]);
+  for (const list of ['sources', 'statuses', 'groups']) expect(data[list].totalCount).toBeGreaterThan(0);
+  const templates = (await (await fetch(`${written.emulatorUrl}/_emulator/templates`)).json()) as { data?: unknown[] };
+  expect(JSON.stringify(templates)).toContain('APPROVED');
+});
+
+test('other commands find the database of the running gateway', async () => {
+  const list = await session.run(directory, ['tenant', 'list', '--json']);
+  expect(JSON.parse(list.output)).toMatchObject([{ slug: 'demo' }]);
+  const created = await session.run(directory, ['token', 'create', '--tenant', 'demo', '--scopes', 'contacts:read']);
+  const token = /ply_\w+/.exec(created.output)?.[0] ?? '';
+  expect((await graphql({ ...(await facts()), token }, '{ viewer { scopes } }')).data.viewer.scopes).toEqual([
+    'contacts:read',
+  ]);
+  const status = await session.run(directory, ['migrate', '--status']);
+  expect(status.output).not.toContain('missing');
+});
+
+test('a second one in the same directory is refused with a sentence, and disturbs nothing', async () => {
+  const second = await session.run(directory, ['dev'], ANY_PORTS);
+  expect(second).toMatchObject({ code: 1, output: expect.stringMatching(/already running in .* \(process \d+\)/) });
+  expect(second.output).not.toMatch(/\n\s+at /);
+  expect((await graphql(await facts(), '{ viewer { tenant { slug } } }')).data.viewer.tenant.slug).toBe('demo');
+});
+
+test('after kill -9 no database is left behind, and the next start has everything that was answered', async () => {
+  const { data } = await graphql(await facts(), 'mutation { createGroup(input: { name: "Kept" }) { name } }');
+  expect(data.createGroup.name).toBe('Kept');
+  await program.kill('SIGKILL');
+  await nothingRuns();
+  const dev = await start();
+  expect((await graphql(await facts(), KEPT)).data.groups.nodes).toEqual([{ name: 'Kept' }]);
+  expect((await dev.kill('SIGINT')).code).toBe(0);
+  await nothingRuns();
+});
+
+test('a second start keeps the data and the token', async () => {
+  const before = await facts();
+  const dev = await start();
+  const after = await facts();
+  expect(after.token).toBe(before.token);
+  expect((await graphql(after, KEPT)).data.groups.nodes).toEqual([{ name: 'Kept' }]);
+  expect((await dev.kill('SIGHUP')).code).toBe(0);
+});
+
+test('a port in use is told in a sentence, and nothing is left running, under npm neither', async () => {
+  const taken = createServer();
+  await new Promise<void>(done => taken.listen(0, '127.0.0.1', done));
+  const { port } = taken.address() as { port: number };
+  const npm = { npm_lifecycle_event: 'start' };
+  const refused = await session.run(directory, ['dev'], { ...ANY_PORTS, ...npm, PORT: String(port) });
+  taken.close();
+  expect(refused.code).toBe(1);
+  expect(refused.output).toContain(`Port ${port} on 127.0.0.1 is in use.`);
+  expect(refused.output).not.toMatch(/\n\s+at /);
+  await nothingRuns();
+});
+
+test('--reset forgets the data of earlier starts', async () => {
+  const before = (await facts()).token;
+  await start('--reset');
+  const fresh = await facts();
+  expect(fresh.token).not.toBe(before);
+  expect((await graphql(fresh, KEPT)).data.groups.nodes).toEqual([]);
+});
+
+test('SIGTERM stops everything within 10 seconds, and no process is left behind', async () => {
+  const duration = await durationOf(async () => {
+    // With no further command to come, the process must end by itself: nothing is open, of this start or one before.
+    const ended = session.close();
+    session.child.kill('SIGTERM');
+    expect(await ended).toEqual({ code: 0, signal: null });
+  });
+  expect(duration).toBeLessThan(10_000);
+  await nothingRuns();
+});

@@ -1,0 +1,120 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createDatabase } from '../../src/database/database.ts';
+import { takeLog } from '../../src/events/origin.ts';
+import { createLog } from '../../src/platform/log.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { type Finished, Session } from './program.ts';
+
+let directory: string;
+let database: TestDatabase;
+let session: Session;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'parley-restored-'));
+  database = await createTestDatabase();
+  session = new Session();
+});
+afterAll(async () => {
+  session.child.kill('SIGKILL');
+  await database.drop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const parley = (...args: string[]): Promise<Finished> =>
+  session.run(directory, args, {
+    DATABASE_URL: database.url,
+    PARLEY_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+  });
+
+/** Every row of the log's origin is written by another transaction than the one that it names, as after dump and restore. */
+const restore = async (): Promise<void> => {
+  await database.query('create table saved as select * from log_origin');
+  await database.query('delete from log_origin');
+  await database.query('insert into log_origin select * from saved');
+  await database.query('drop table saved');
+};
+
+test('on a restored database every command that writes names restore-log and writes nothing; those that read run', async () => {
+  expect((await parley('tenant', 'create', 'acme')).code).toBe(0);
+  expect((await parley('token', 'create', '--tenant', 'acme')).code).toBe(0);
+  const [tenant] = await database.query<{ id: number }>("select tenant_id::int as id from tenants where slug = 'acme'");
+  for (const phone of ['+4915112340001', '+4915112340002'])
+    await database.query('insert into contacts (tenant_id, firstname, phone, phone_key) values ($1, $2, $3, $3)', [
+      tenant?.id,
+      'Ana',
+      phone,
+    ]);
+  const [first = '', second = ''] = (await database.query<{ id: string }>('select id from contacts order by id')).map(
+    ({ id }) => String(id),
+  );
+  // What a process notes at its start.
+  const db = createDatabase({ url: database.url, poolSize: 2, readers: 1, log: createLog('silent') });
+  await takeLog(db);
+  await db.close();
+  expect((await parley('contact', 'consent', 'acme', first, '--out', 'marketing')).code).toBe(0);
+  await restore();
+
+  const state = async () => [
+    await database.query('select id from events order by id'),
+    await database.query('select * from contacts order by id'),
+    await database.query('select * from tenants order by 1'),
+    await database.query('select * from consent_entries order by id'),
+    await database.query('select * from access_tokens order by id'),
+    await database.query('select * from log_origin'),
+  ];
+  const before = await state();
+  const credentials = ['--access-token', 'a', '--app-secret', 'b', '--verify-token', 'c'];
+  for (const args of [
+    ['contact', 'erase', 'acme', first, '--reason', 'subject_request'],
+    ['contact', 'merge', 'acme', first, second],
+    ['contact', 'unmerge', 'acme', '99'],
+    ['contact', 'consent', 'acme', first, '--in', 'all'],
+    ['tenant', 'create', 'other'],
+    ['tenant', 'update', 'acme', '--name', 'Other'],
+    ['tenant', 'staff', 'add', 'acme', '--name', 'Bo', '--email', 'bo@example.com'],
+    ['tenant', 'staff', 'remove', 'acme', 'bo@example.com'],
+    ['token', 'create', '--tenant', 'acme'],
+    ['token', 'revoke', '1', '--tenant', 'acme'],
+    ['channel', 'connect', '--tenant', 'acme', '--phone-number-id', '1', '--waba-id', '2', ...credentials],
+    ['channel', 'disconnect', '--tenant', 'acme', '--channel', '1'],
+    ['channel', 'portfolio', '--tenant', 'acme', '--channel', '1', '--portfolio-id', '123456'],
+    ['webhooks', 'reprocess'],
+    ['outbox', 'release'],
+    ['lanes', 'release', 'outbox:1:1'],
+    ['rotate-secrets'],
+  ]) {
+    const { code, output } = await parley(...args);
+    expect([args.join(' '), code, output]).toEqual([
+      args.join(' '),
+      1,
+      expect.stringMatching(
+        /^This database was restored or copied: it was made by dump and restore.*`parley restore-log`/,
+      ),
+    ]);
+  }
+  expect(await state()).toEqual(before);
+
+  for (const args of [
+    ['contact', 'merges', 'acme'],
+    ['contact', 'consent', 'acme', first],
+    ['contact', 'export', 'acme', first, '--out', '-'],
+    ['tenant', 'list'],
+    ['tenant', 'plans'],
+    ['tenant', 'staff', 'list', 'acme'],
+    ['token', 'list', '--tenant', 'acme'],
+    ['channel', 'list', '--tenant', 'acme'],
+    ['webhooks', 'unhandled'],
+    ['outbox', 'status'],
+    ['lanes'],
+    ['audit', 'acme'],
+    ['rotate-secrets', '--status'],
+    ['migrate'],
+    ['restore-log'],
+    ['contact', 'consent', 'acme', first, '--in', 'all'],
+  ]) {
+    const { code, output } = await parley(...args);
+    expect([args.join(' '), code], output).toEqual([args.join(' '), 0]);
+  }
+});

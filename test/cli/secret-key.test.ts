@@ -1,0 +1,166 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { SEALED_COLUMNS } from '../../src/database/reseal.ts';
+import { createSecretBox, fingerprintOf } from '../../src/platform/crypto.ts';
+import { dataOf } from '../support/answers.ts';
+import { serveBeside } from '../support/beside.ts';
+import { eventually, startGateway, type TestGateway } from '../support/gateway.ts';
+import { type Finished, Program, run } from './program.ts';
+
+const OLD = randomBytes(32);
+const NEW = randomBytes(32);
+const OTHER = randomBytes(32);
+const ENDPOINTS = 6_000;
+
+let gateway: TestGateway;
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'parley-keys-'));
+  gateway = await startGateway({ env: { PARLEY_SECRET_KEY: OLD.toString('base64') } });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const env = (current: Buffer, previous?: Buffer): Record<string, string> => ({
+  PORT: '0',
+  DATABASE_URL: gateway.database.url,
+  PARLEY_SECRET_KEY: current.toString('base64'),
+  ...(previous && { PARLEY_PREVIOUS_SECRET_KEY: previous.toString('base64') }),
+});
+const rotate = (current: Buffer, previous?: Buffer, ...args: string[]): Promise<Finished> =>
+  run(directory, ['rotate-secrets', ...args], env(current, previous));
+
+/** Starts `serve`, and stops it when it listens. @returns how it ended */
+async function serveOnce(current: Buffer, previous?: Buffer): Promise<Finished> {
+  const program = new Program(directory, ['serve', '--role', 'gateway'], env(current, previous));
+  await Promise.race([program.says('"listening"'), program.finished]).catch(() => undefined);
+  return program.kill('SIGTERM');
+}
+
+/** Values of every sealed column, by what opens them. */
+async function sealedUnder(key: Buffer): Promise<{ readonly yes: number; readonly no: number }> {
+  const box = createSecretBox({ current: key });
+  let [yes, no] = [0, 0];
+  for (const { table, columns } of [...SEALED_COLUMNS, { table: 'deployment', columns: ['digest_key_sealed'] }])
+    for (const column of columns)
+      for (const { sealed } of await gateway.database.query<{ sealed: Buffer }>(
+        `select ${column} as sealed from ${table} where ${column} is not null`,
+      )) {
+        const isUnder = sealed.subarray(0, box.sealHeader.length).equals(box.sealHeader);
+        if (isUnder) box.open(sealed);
+        if (isUnder) yes += 1;
+        else no += 1;
+      }
+  return { yes, no };
+}
+
+test('a wrong key is refused at the start of serve and by commands, with its fingerprint and that of the right one', async () => {
+  const served = await serveOnce(OTHER);
+  const connected = await run(
+    directory,
+    ['channel', 'connect', '--tenant', gateway.tenant.slug, '--phone-number-id', '9', '--waba-id', '9'].concat([
+      '--access-token',
+      'a',
+      '--app-secret',
+      'b',
+      '--verify-token',
+      'c',
+    ]),
+    env(OTHER),
+  );
+  for (const { code, output } of [served, connected]) {
+    expect([code, output]).toEqual([1, expect.stringContaining('PARLEY_SECRET_KEY')]);
+    expect(output).toContain(fingerprintOf(OTHER));
+    expect(output).toContain(fingerprintOf(OLD));
+    expect(output).not.toContain(OLD.toString('base64'));
+    expect(output).not.toMatch(/ {4}at /);
+  }
+});
+
+test('a database from before the check takes a key that opens what is in it, and no other', async () => {
+  const [kept] = await gateway.database.query<{ sealed: Buffer }>('select digest_key_sealed as sealed from deployment');
+  await gateway.database.query('update deployment set digest_key_sealed = null');
+  expect(await serveOnce(OTHER)).toMatchObject({ code: 1, output: expect.stringContaining(fingerprintOf(OTHER)) });
+  expect(await gateway.database.query('select digest_key_sealed from deployment')).toEqual([
+    { digest_key_sealed: null },
+  ]);
+  expect(await serveOnce(OLD)).toMatchObject({ code: 0 });
+  // The gateway of the other tests still has the first one.
+  await gateway.database.query('update deployment set digest_key_sealed = $1', [kept?.sealed]);
+});
+
+test('a rotation: both keys open, codes and idempotency keys of before count, and when all is sealed anew the old key is refused', async () => {
+  const { resources } = gateway.gateway;
+  const { token } = gateway.tenant;
+  const endpoint = dataOf(
+    await gateway.graphql(
+      'mutation { createWebhookEndpoint(input: { url: "https://example.com/hook", events: ["contact.*"], headers: [{ name: "X-Key", value: "v" }] }) { endpoint { databaseId } } }',
+    ),
+  ).createWebhookEndpoint.endpoint.databaseId;
+  await gateway.database.query(
+    `insert into webhook_endpoints
+     select (jsonb_populate_record(w, jsonb_build_object('id', w.id + 1000000 + n, 'subscription', '\\x' || encode(sha256(n::text::bytea), 'hex')))).* from webhook_endpoints w, generate_series(1, $1) n where w.id = $2`,
+    [ENDPOINTS, endpoint],
+  );
+  const lasting = resources.secrets.lastingMac('test', 'somebody');
+  const place = 'phone: "+14155550177"';
+  const key = 'one-and-the-same';
+  const create = `mutation { createGroup(input: { name: "Once", idempotencyKey: "${key}" }) { id } }`;
+  const group = dataOf(await gateway.graphql(create)).createGroup.id;
+
+  // New processes beside an old one: as in a rolling restart.
+  const next = await serveBeside(gateway, gateway.database.url, {}, { secretKey: NEW, previousSecretKey: OLD });
+  try {
+    expect(next.resources.secrets.lastingMac('test', 'somebody')).toEqual(lasting);
+    const mac = resources.secrets.shortLivedMac('otp', place);
+    expect(next.resources.secrets.isShortLivedMac('otp', place, mac)).toBe(true);
+    expect(dataOf(await next.graphql(create, {}, token)).createGroup.id).toBe(group);
+
+    // Killed in the middle, and started again.
+    const killed = new Program(directory, ['rotate-secrets'], env(NEW, OLD));
+    await killed.says('webhook_endpoints.secret: ');
+    await killed.kill('SIGKILL');
+    const half = await sealedUnder(NEW);
+    expect(half.yes).toBeGreaterThan(0);
+    expect(half.no).toBeGreaterThan(0);
+    expect((await serveOnce(OLD)).code).toBe(0);
+
+    expect(await rotate(NEW, OLD)).toMatchObject({ code: 0, output: expect.stringMatching(/Sealed \d+ secrets/) });
+    expect(await sealedUnder(NEW)).toMatchObject({ no: 0 });
+    expect((await rotate(NEW, OLD, '--status')).output).not.toMatch(/ [1-9]\d*\n/);
+    expect(await rotate(NEW, OLD)).toMatchObject({ code: 0, output: expect.stringContaining('Nothing to do') });
+
+    // What the rotated channel sends is signed with what was sealed before.
+    dataOf(
+      await next.graphql(
+        'mutation { createGroup(input: { name: "After", idempotencyKey: "after" }) { id } }',
+        {},
+        token,
+      ),
+    );
+  } finally {
+    await next.stop();
+  }
+  expect(await serveOnce(OLD)).toMatchObject({ code: 1, output: expect.stringContaining(fingerprintOf(NEW)) });
+  expect(await serveOnce(NEW)).toMatchObject({ code: 0 });
+  const last = await serveBeside(gateway, gateway.database.url, {}, { secretKey: NEW });
+  expect(last.resources.secrets.lastingMac('test', 'somebody')).toEqual(lasting);
+  await last.stop();
+});
+
+test('a value that neither key opens is named, and the old key stays valid', async () => {
+  await gateway.database.query(
+    "update channels set app_secret_sealed = '\\x02deadbeef' || substring(app_secret_sealed from 6)",
+  );
+  const third = randomBytes(32);
+  expect(await rotate(third, NEW)).toMatchObject({
+    code: 1,
+    output: expect.stringMatching(/channels\.app_secret_sealed: 1\n/),
+  });
+  await eventually(async () => expect((await serveOnce(NEW)).code).toBe(0));
+});

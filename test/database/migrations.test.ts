@@ -1,0 +1,57 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { VERSION } from '../../src/platform/version.ts';
+import { run } from '../cli/program.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+/** A process starts on its own schema alone, and an older program leaves a newer schema as it is. */
+
+let database: TestDatabase;
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'parley-schema-'));
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+beforeEach(async () => {
+  database = await createTestDatabase();
+});
+afterEach(() => database.drop());
+
+const parley = (...args: string[]) =>
+  run(directory, args, {
+    DATABASE_URL: database.url,
+    PARLEY_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+    PORT: '0',
+  });
+
+const applied = async (): Promise<string[]> =>
+  (await database.query<{ name: string }>('select name from kysely_migration order by name')).map(({ name }) => name);
+
+test('a database of a newer version is refused by serve and by migrate, both versions are named, and nothing is changed', async () => {
+  await database.query(`insert into kysely_migration (name, timestamp) values ('9999_future', now()::text)`);
+  await database.query(`comment on table kysely_migration is 'Parley 9.9.9'`);
+  const [last] = await database.query<{ name: string }>(
+    `delete from kysely_migration where name = (select max(name) from kysely_migration where name < '9999') returning name`,
+  );
+  const before = await applied();
+  for (const command of [['serve'], ['serve', '--migrate'], ['migrate'], ['migrate', '--status']]) {
+    const { code, output } = await parley(...command);
+    expect(code).toBe(1);
+    expect(output).toContain('Parley 9.9.9 (up to 9999_future)');
+    expect(output).toContain(`Parley ${VERSION} (up to ${last?.name})`);
+    expect(output).toContain('Run the newer version');
+  }
+  expect(await applied()).toEqual(before);
+});
+
+test('a database of an older version is refused by serve, which names what is missing and the command', async () => {
+  const [last] = await database.query<{ name: string }>(
+    'delete from kysely_migration where name = (select max(name) from kysely_migration) returning name',
+  );
+  const { code, output } = await parley('serve');
+  expect(code).toBe(1);
+  expect(output).toContain(`Parley ${VERSION} needs 1 more migration(s), from ${last?.name}`);
+  expect(output).toContain('`parley migrate`');
+});

@@ -1,0 +1,125 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { run } from '../cli/program.ts';
+import { type Follower, follow } from '../features/events/subscriber.ts';
+import { type Receiver, startReceiver } from '../features/webhooks/receiver.ts';
+import { createEndpoint, LOOPBACK } from '../features/webhooks/setup.ts';
+import { dataOf } from '../support/answers.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { eventually, startGateway, type TestGateway } from '../support/gateway.ts';
+import { type PgBouncer, pgbouncerPath, startPgBouncer } from '../support/pgbouncer.ts';
+
+const PERSON = '+14155550123';
+const MESSAGES = 40;
+
+describe.skipIf(pgbouncerPath === undefined)('PgBouncer in transaction mode', () => {
+  let pgbouncer: PgBouncer;
+  let gateway: TestGateway;
+  let receiver: Receiver;
+  let follower: Follower;
+  beforeAll(async () => {
+    pgbouncer = await startPgBouncer(inject('serverUrl'));
+    gateway = await startGateway({
+      pgbouncer: pgbouncer.through,
+      env: LOOPBACK,
+      emulator: { faults: { pairLimit: false } },
+    });
+    receiver = await startReceiver();
+    await createEndpoint(gateway, { url: `${receiver.url}/all`, events: ['message.*'] });
+    follower = await follow(gateway.url, gateway.tenant.token);
+  });
+  afterAll(async () => {
+    await follower?.stop();
+    await gateway?.stop();
+    await receiver?.stop();
+    await pgbouncer?.stop();
+  });
+
+  const types = (): string[] => follower.events.map(({ type }) => type);
+
+  test('what a person writes becomes a contact and a message, and an event for subscribers', async () => {
+    gateway.emulator.inbound({ from: PERSON, text: 'Hello', phoneNumberId: gateway.tenant.phoneNumberId });
+    await eventually(() => expect(types()).toEqual(expect.arrayContaining(['contact.created', 'message.received'])));
+    const { contacts } = dataOf(await gateway.graphql('{ contacts { nodes { phone createdAt } } }'));
+    expect(contacts.nodes).toEqual([{ phone: PERSON, createdAt: expect.stringMatching(/^\d{4}-.*Z$/) }]);
+  });
+
+  test('messages of many callers at once are sent in order, with their statuses, events and webhooks', async () => {
+    const send = `mutation ($text: String!) { sendTextMessage(input: { to: "${PERSON}", text: $text }) { databaseId } }`;
+    const texts = Array.from({ length: MESSAGES }, (_, at) => `Message ${at}`);
+    for (const answer of await Promise.all(texts.map(text => gateway.graphql(send, { text })))) dataOf(answer);
+    await eventually(() => expect(types().filter(type => type === 'message.read')).toHaveLength(MESSAGES));
+    await eventually(() => {
+      const told = receiver.at('/all').map(({ body }) => body.type);
+      expect(told.filter(type => type === 'message.read')).toHaveLength(MESSAGES);
+    });
+  });
+
+  test('reads and writes side by side see only what is theirs', async () => {
+    const calls = Array.from({ length: 100 }, async (_, at) => {
+      const name = `Group ${at}`;
+      const created = dataOf(
+        await gateway.graphql('mutation ($name: String!) { createGroup(input: { name: $name }) { databaseId } }', {
+          name,
+        }),
+      ).createGroup.databaseId;
+      const { group } = dataOf(await gateway.graphql('query ($id: ID!) { group(id: $id) { name } }', { id: created }));
+      return [name, group.name];
+    });
+    for (const [name, seen] of await Promise.all(calls)) expect(seen).toBe(name);
+  });
+
+  test('no session is held but for leases and signals', async () => {
+    const rows = await gateway.database.query<{ connections: number }>(
+      "select count(*)::int as connections from pg_stat_activity where datname = current_database() and application_name = 'parley'",
+    );
+    // Three behind PgBouncer, two of leases, one that listens.
+    expect(rows[0]?.connections).toBeLessThanOrEqual(6);
+  });
+});
+
+describe.skipIf(pgbouncerPath === undefined)('a configuration that does not fit PgBouncer', () => {
+  let pgbouncer: PgBouncer;
+  let directory: string;
+  beforeAll(async () => {
+    pgbouncer = await startPgBouncer(inject('serverUrl'));
+    directory = await mkdtemp(join(tmpdir(), 'parley-pgbouncer-cli-'));
+  });
+  afterAll(async () => {
+    await pgbouncer.stop();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  test('is named: the switch, the direct address, and settings of the role, which migrate makes', async () => {
+    const database = await createTestDatabase();
+    const env = {
+      PORT: '0',
+      PARLEY_LOG_LEVEL: 'error',
+      PARLEY_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+      DATABASE_URL: pgbouncer.through(database.url),
+    };
+    const on = { ...env, PARLEY_PGBOUNCER: 'true', PARLEY_DIRECT_DATABASE_URL: database.url };
+    try {
+      const withoutSwitch = await run(directory, ['serve'], env);
+      expect([withoutSwitch.code, withoutSwitch.output]).toEqual([1, expect.stringContaining('PARLEY_PGBOUNCER=true')]);
+      const withoutAddress = await run(directory, ['serve'], { ...env, PARLEY_PGBOUNCER: 'true' });
+      expect([withoutAddress.code, withoutAddress.output]).toEqual([
+        1,
+        expect.stringContaining('PARLEY_DIRECT_DATABASE_URL: is required'),
+      ]);
+      const withoutSettings = await run(directory, ['serve'], on);
+      expect([withoutSettings.code, withoutSettings.output]).toEqual([1, expect.stringContaining('parley migrate')]);
+      expect(await run(directory, ['migrate'], on)).toMatchObject({ code: 0 });
+      const settings = await database.query<{ setconfig: string[] }>(
+        'select s.setconfig from pg_db_role_setting s join pg_database d on d.oid = s.setdatabase where d.datname = current_database()',
+      );
+      expect(settings[0]?.setconfig).toEqual(
+        expect.arrayContaining(['TimeZone=UTC', 'jit=off', 'statement_timeout=15000']),
+      );
+    } finally {
+      await database.drop();
+    }
+  });
+});

@@ -1,0 +1,238 @@
+import { describe, expect, test } from 'vitest';
+import {
+  CHANNEL,
+  createClient,
+  eventually,
+  NUMBER,
+  PERSON,
+  startNetwork,
+  type TestNetwork,
+  text,
+} from '../network/network.ts';
+import { startReceiver } from '../network/receiver.ts';
+
+/** Sends one message in an open window and waits for everything that follows. */
+async function sendOne({ network, emulator }: TestNetwork, id = 'm1'): Promise<string> {
+  emulator.setFaults({ window: 'open' });
+  const outcome = await network.send(CHANNEL, text(id));
+  await emulator.settled();
+  return outcome.kind === 'accepted' ? outcome.wamid : '';
+}
+
+const entriesOf = (body: unknown) => (body as { entry: { id: string; changes: unknown[] }[] }).entry;
+
+/** For hundreds of sends at once: on a busy machine the last has to wait. */
+
+describe('statuses', () => {
+  test('sent, delivered and read come with our id, the person and a price once', async () => {
+    const net = await startNetwork();
+    const wamid = await sendOne(net);
+    expect(net.receiver.updates()).toMatchObject(
+      ['sent', 'delivered', 'read'].map(status => ({
+        status,
+        wamid,
+        callbackData: 'm1',
+        recipientId: '14155550123',
+        userId: expect.stringMatching(/^US\.\d+$/),
+      })),
+    );
+    expect(net.receiver.deliveries.filter(d => d.raw.includes('"pricing"'))).toHaveLength(1);
+    expect(net.emulator.sent().messages).toMatchObject([{ statuses: ['sent', 'delivered', 'read'] }]);
+  });
+
+  test('read is missing without read receipts', async () => {
+    const net = await startNetwork({ faults: { readReceipts: false } });
+    await sendOne(net);
+    expect(net.receiver.statuses()).toEqual(['sent', 'delivered']);
+  });
+
+  test('delivered is skipped when told', async () => {
+    const net = await startNetwork({ faults: { skipDelivered: true } });
+    await sendOne(net);
+    expect(net.receiver.statuses()).toEqual(['sent', 'read']);
+  });
+
+  test('none come when they are dropped', async () => {
+    const net = await startNetwork({ faults: { dropStatuses: true } });
+    await sendOne(net);
+    await new Promise(resolve => setTimeout(resolve, 50));
+    expect(net.receiver.deliveries).toEqual([]);
+  });
+
+  test('come in the opposite order when reordered', async () => {
+    const net = await startNetwork({ faults: { reorder: true } });
+    await sendOne(net);
+    expect(net.receiver.statuses()).toEqual(['read', 'delivered', 'sent']);
+  });
+
+  test('come twice when duplicated', async () => {
+    const net = await startNetwork({ faults: { duplicate: true } });
+    await sendOne(net);
+    await eventually(() => net.receiver.statuses().length === 6, 'six statuses');
+    expect(net.receiver.statuses().toSorted()).toEqual(['delivered', 'delivered', 'read', 'read', 'sent', 'sent']);
+  });
+
+  test('the first arrives before the answer to the send when told', async () => {
+    const net = await startNetwork({ faults: { statusBeforeAnswer: true, window: 'open' } });
+    await net.network.send(CHANNEL, text('m1'));
+    // Others may have followed by now.
+    expect(net.receiver.statuses().at(0)).toBe('sent');
+  });
+});
+
+describe('the signature', () => {
+  test('is over bytes with \\/ and \\uXXXX escapes', async () => {
+    const { emulator, receiver } = await startNetwork();
+    emulator.inbound({ from: PERSON, text: 'Olá 🙂 a/b' });
+    await emulator.settled();
+    expect(receiver.deliveries).toMatchObject([{ signed: true, updates: [{ text: 'Olá 🙂 a/b' }] }]);
+    expect(receiver.deliveries[0]?.raw).toContain('Ol\\u00e1 \\ud83d\\ude42 a\\/b');
+  });
+
+  test('is right without escapes too', async () => {
+    const { emulator, receiver } = await startNetwork({ faults: { escape: false } });
+    emulator.inbound({ from: PERSON, text: 'Olá a/b' });
+    await emulator.settled();
+    expect(receiver.deliveries).toMatchObject([{ signed: true, raw: expect.stringContaining('Olá a/b') }]);
+  });
+});
+
+describe('batches', () => {
+  test('gather a burst of sends into few POSTs', async () => {
+    const { emulator, receiver } = await startNetwork({ faults: { window: 'open', throughputLimit: false } });
+    const network = createClient(emulator.url);
+    await Promise.all(
+      Array.from({ length: 500 }, (_, i) => network.send(CHANNEL, text(`m${i}`, 'x', `+1415555${1_000 + i}`))),
+    );
+    await emulator.settled();
+    expect(receiver.statuses()).toHaveLength(1_500);
+    expect(receiver.deliveries.length).toBeLessThan(300);
+    expect(receiver.deliveries.every(delivery => delivery.signed)).toBe(true);
+  });
+
+  test('hold up to 1,000 updates when many wait', async () => {
+    const { emulator, receiver } = await startNetwork({ faults: { window: 'open', throughputLimit: false } });
+    const network = createClient(emulator.url);
+    emulator.setWebhookUrl(undefined);
+    await Promise.all(
+      Array.from({ length: 400 }, (_, i) => network.send(CHANNEL, text(`m${i}`, 'x', `+1415555${1_000 + i}`))),
+    );
+    await new Promise(resolve => setTimeout(resolve, 60));
+    emulator.setWebhookUrl(receiver.url);
+    await emulator.settled();
+    expect(receiver.deliveries.map(delivery => delivery.updates.length).toSorted()).toEqual([1_000, 200].toSorted());
+  });
+
+  test('spread over several entries and changes when told', async () => {
+    const { emulator, receiver } = await startNetwork({ faults: { batch: 'spread' } });
+    emulator.setWebhookUrl(undefined);
+    for (let i = 0; i < 4; i++) emulator.inbound({ from: PERSON, text: `text ${i}` });
+    await new Promise(resolve => setTimeout(resolve, 30));
+    emulator.setWebhookUrl(receiver.url);
+    await emulator.settled();
+    expect(receiver.deliveries).toHaveLength(1);
+    expect(entriesOf(receiver.deliveries[0]?.body).map(entry => entry.changes.length)).toEqual([2, 2]);
+    expect(receiver.updates()).toHaveLength(4);
+  });
+
+  test('hold one update each when told', async () => {
+    const { emulator, receiver } = await startNetwork({ faults: { batch: 'single' } });
+    for (let i = 0; i < 4; i++) emulator.inbound({ from: PERSON, text: `text ${i}` });
+    await emulator.settled();
+    expect(receiver.deliveries.map(delivery => delivery.updates.length)).toEqual([1, 1, 1, 1]);
+  });
+
+  test('keep accounts and numbers apart', async () => {
+    const second = { ...NUMBER, phoneNumberId: '2', accessToken: 't2' };
+    const third = { ...NUMBER, phoneNumberId: '3', wabaId: '33', accessToken: 't3' };
+    const { emulator, receiver } = await startNetwork({ numbers: [NUMBER, second, third] });
+    for (const phoneNumberId of [NUMBER.phoneNumberId, '2', '3'])
+      emulator.inbound({ from: PERSON, text: 'x', phoneNumberId });
+    await emulator.settled();
+    expect(receiver.updates().map(u => u.kind === 'message' && u.phoneNumberId)).toEqual(
+      expect.arrayContaining([NUMBER.phoneNumberId, '2', '3']),
+    );
+    const third33 = receiver.deliveries.flatMap(d => entriesOf(d.body)).filter(entry => entry.id === '33');
+    expect(third33).toHaveLength(1);
+  });
+});
+
+describe('an update that is not answered with 200 comes again', () => {
+  test('after an error of the receiver', async () => {
+    const { emulator, receiver } = await startNetwork();
+    receiver.answer = 500;
+    emulator.inbound({ from: PERSON, text: 'Hi' });
+    await eventually(() => emulator.webhooks().failedPosts >= 2, 'two failed posts');
+    receiver.answer = 200;
+    await emulator.settled();
+    expect(receiver.updates()).toMatchObject([{ text: 'Hi' }]);
+    expect(emulator.webhooks()).toMatchObject({ pending: 0, delivered: 1, lastFailure: 'HTTP 500' });
+  });
+
+  test('also after 204, which is not 200', async () => {
+    const { emulator, receiver } = await startNetwork();
+    receiver.answer = 204;
+    emulator.inbound({ from: PERSON, text: 'Hi' });
+    await eventually(() => emulator.webhooks().failedPosts >= 1, 'a failed post');
+    receiver.answer = 200;
+    await emulator.settled();
+    expect(receiver.updates()).toHaveLength(1);
+  });
+
+  test('after the receiver was away, nothing lost and nothing doubled', async () => {
+    const net = await startNetwork({ faults: { window: 'open' } });
+    const port = Number(new URL(net.receiver.url).port);
+    await net.receiver.close();
+    for (let i = 0; i < 20; i++) await net.network.send(CHANNEL, text(`m${i}`));
+    await eventually(() => net.emulator.webhooks().failedPosts >= 3, 'some failed posts');
+    const back = await startReceiver('app-secret', 'verify-me', port);
+    await net.emulator.settled();
+    await back.close();
+    expect(back.statuses()).toHaveLength(60);
+    expect(new Set(back.updates().map(u => u.kind === 'status' && `${u.wamid} ${u.status}`)).size).toBe(60);
+  });
+});
+
+describe('a person with a user id only', () => {
+  test('writes without a number, and the window opens for the id', async () => {
+    const { emulator, receiver } = await startNetwork();
+    emulator.inbound({ userId: 'BR.1349', profileName: 'Bia', text: 'Oi' });
+    await emulator.settled();
+    expect(receiver.updates()).toMatchObject([
+      { kind: 'message', from: undefined, userId: 'BR.1349', profileName: 'Bia' },
+    ]);
+    expect(receiver.deliveries[0]?.raw).not.toMatch(/"wa_id"|"from":/);
+  });
+});
+
+describe('subscriptions', () => {
+  test('an account that took the app off gets nothing', async () => {
+    const { emulator, receiver, graph } = await startNetwork();
+    await graph('DELETE', `${NUMBER.wabaId}/subscribed_apps`);
+    expect((await graph('GET', `${NUMBER.wabaId}/subscribed_apps`)).body).toEqual({ data: [] });
+    emulator.inbound({ from: PERSON, text: 'Hi' });
+    await emulator.settled();
+    expect(receiver.deliveries).toEqual([]);
+    expect(emulator.webhooks()).toMatchObject({ failed: 1 });
+  });
+
+  test('an account’s own address is verified, then used', async () => {
+    const { emulator, receiver, graph } = await startNetwork();
+    const own = await startReceiver('app-secret', 'own-token');
+    const refused = await graph('POST', `${NUMBER.wabaId}/subscribed_apps`, {
+      override_callback_uri: own.url,
+      verify_token: 'other',
+    });
+    expect(refused.body.error?.code).toBe(100);
+    const taken = await graph('POST', `${NUMBER.wabaId}/subscribed_apps`, {
+      override_callback_uri: own.url,
+      verify_token: 'own-token',
+    });
+    expect(taken.body).toEqual({ success: true });
+    emulator.inbound({ from: PERSON, text: 'Hi' });
+    await emulator.settled();
+    await own.close();
+    expect(own.updates()).toHaveLength(1);
+    expect(receiver.deliveries).toEqual([]);
+  });
+});

@@ -1,0 +1,79 @@
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Ground, type Owner, startGround } from '../features/bots/ground.ts';
+import { follow, seen } from '../features/events/subscriber.ts';
+import { type Receiver, startReceiver } from '../features/webhooks/receiver.ts';
+import { createEndpoint, LOOPBACK } from '../features/webhooks/setup.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { eventually } from '../support/gateway.ts';
+import { newPhone } from '../support/seed.ts';
+
+/** Transactions that stay open hold up nobody, unless they have written to the log. */
+
+let ground: Ground;
+let owner: Owner;
+let receiver: Receiver;
+let foreign: TestDatabase;
+const open: pg.Client[] = [];
+beforeAll(async () => {
+  [ground, receiver, foreign] = await Promise.all([
+    startGround({ env: LOOPBACK }),
+    startReceiver(),
+    createTestDatabase(),
+  ]);
+  owner = await ground.tenant();
+  await leaveOpen(foreign.url);
+  await leaveOpen(ground.gateway.database.url);
+});
+afterAll(async () => {
+  await Promise.all(open.map(client => client.end()));
+  await ground.gateway.stop();
+  await receiver.stop();
+  await foreign.drop();
+});
+
+/** A transaction that has written something, and neither commits nor rolls back. */
+async function leaveOpen(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  open.push(client);
+  await client.query('create table if not exists left_open (n int)');
+  await client.query('begin; insert into left_open values (1)');
+}
+
+test('beside transactions left open in another database and in this one a subscriber is told, webhooks are delivered, bots answer, and a send is answered with its outcome', async () => {
+  const { gateway } = ground;
+  await createEndpoint(gateway, { url: `${receiver.url}/told`, events: ['message.received'] }, owner);
+  await owner.bot({ reply: { text: { text: 'At once' } } });
+  const subscriber = await follow(gateway.url, owner.token, { types: ['message.received'] });
+  const person = newPhone();
+  await owner.hears(person, 'Hello?');
+  await seen(subscriber, 1);
+  await eventually(() => expect(receiver.at('/told')).toHaveLength(1));
+  expect(await owner.answers(person, 1)).toEqual(['At once']);
+
+  const late = await follow(gateway.url, owner.token, {
+    types: ['message.received'],
+    after: subscriber.events[0]?.cursor,
+  });
+  await owner.hears(newPhone(), 'And I?');
+  await seen(late, 1);
+  await late.stop();
+  await subscriber.stop();
+
+  const sent = await owner.ask(
+    'mutation ($to: String!) { sendTextMessage(input: { to: $to, text: "Yes", waitForAcceptance: true }) { status } }',
+    { to: person },
+  );
+  expect(sent.data).toEqual({ sendTextMessage: { status: 'SENT' } });
+});
+
+test('an endpoint made while transactions are open is told of nothing from before it', async () => {
+  const { gateway } = ground;
+  const group = (name: string) =>
+    owner.ask('mutation ($name: String!) { createGroup(input: { name: $name }) { id } }', { name });
+  await group('before');
+  await createEndpoint(gateway, { url: `${receiver.url}/new`, events: ['group.created'] }, owner);
+  await group('after');
+  await eventually(() => expect(receiver.at('/new').map(({ body }) => body.data.group.name)).toEqual(['after']));
+});

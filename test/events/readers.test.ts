@@ -1,0 +1,127 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { EVENT_TYPES } from '../../src/core/events.ts';
+import { append } from '../../src/events/append.ts';
+import { within } from '../../src/events/log.sql.ts';
+import { type LogReader, runReader, startReaders } from '../../src/events/read.ts';
+import { enterReader } from '../../src/events/readers.sql.ts';
+import type { Resources } from '../../src/schema/context.ts';
+import { eventually, startGateway, type TestGateway } from '../support/gateway.ts';
+import { pastEvents } from './past-events.ts';
+
+/** What follows the log for good takes every event exactly once, however many processes read, fail or stop. */
+let gateway: TestGateway;
+let resources: Resources;
+beforeAll(async () => {
+  gateway = await startGateway({ role: 'gateway' });
+  ({ resources } = gateway.gateway);
+  await gateway.database.query('create table taken (reader text, id uuid, name text)');
+});
+afterAll(() => gateway.stop());
+
+/** Notes what it takes, in the transaction that it is given. */
+const reader = (name: string, before: () => Promise<void> | void = () => undefined): LogReader => ({
+  name,
+  types: new Set(EVENT_TYPES),
+  async take(trx, stretch) {
+    await before();
+    const { rows } = await sql<{ id: string }>`
+      /* cross-tenant: a test */
+      insert into taken (reader, id, name)
+      select ${name}, e.id, e.payload -> 'group' ->> 'name' from events e
+      where ${within(stretch)} and e.type = 'group.created' returning id`.execute(trx);
+    return rows.length > 0 ? [{ queue: 'test', key: name }] : [];
+  },
+});
+
+/** @param more whether the writing goes on beyond the count @returns how many were written */
+async function write(count: number, name: string, more: () => boolean = () => false): Promise<number> {
+  let index = 0;
+  for (; index < count || more(); index += 1) {
+    await resources.db.transaction(async trx => {
+      await append(trx, gateway.tenant.id, [
+        { type: 'group.created', payload: { group: { id: 1, name: `${name}${index}` } as never } },
+      ]);
+      if (index % 9 === 0) await new Promise(resolve => setTimeout(resolve, Math.random() * 8));
+    });
+  }
+  return index;
+}
+
+const taken = async (name: string): Promise<string[]> =>
+  (
+    await gateway.database.query<{ name: string }>('select name from taken where reader = $1 order by name', [name])
+  ).map(row => row.name);
+
+test('four processes read at once while others write, some of them fail: each event is taken exactly once', async () => {
+  let calls = 0;
+  const shaky = reader('shaky', () => {
+    calls += 1;
+    if (calls % 5 === 0) throw new Error('a process died');
+  });
+  await enterReader(resources.db.write, 'shaky', (await resources.horizon.advance()).place);
+  // The readers may be held up, and then take much at a time: until some have failed there is something to take.
+  const names = ['a', 'b', 'c'];
+  const writers = names.map(name => write(60, name, () => calls < 6));
+  let done = false;
+  const ended = Promise.all(writers).then(() => {
+    done = true;
+  });
+  const signal = new AbortController().signal;
+  const reading = Array.from({ length: 4 }, async () => {
+    while (!done) {
+      await runReader(resources, shaky, signal).catch(() => undefined);
+      await new Promise(resolve => setTimeout(resolve, 2));
+    }
+  });
+  await Promise.all([ended, ...reading]);
+  const counts = await Promise.all(writers);
+  const expected = names.flatMap((name, at) =>
+    Array.from({ length: counts[at] ?? 0 }, (_, index) => `${name}${index}`),
+  );
+  await eventually(async () => {
+    await runReader(resources, shaky, signal).catch(() => undefined);
+    expect(await taken('shaky')).toHaveLength(expected.length);
+  });
+  expect(await taken('shaky')).toEqual(expected.sort());
+  expect(calls).toBeGreaterThan(5);
+});
+
+test('a reader begins with what happens after it was entered, is told of events without polling, and wakes lanes once it has committed', async () => {
+  const woken: string[] = [];
+  await write(3, 'before ');
+  await pastEvents(gateway);
+  const watched = { ...resources, lanes: { wake: (queue: string, key: string) => void woken.push(`${queue}:${key}`) } };
+  const { stop } = await startReaders(watched, [reader('live')]);
+  await write(2, 'after ');
+  resources.signals.send('events');
+  await eventually(async () => expect(await taken('live')).toEqual(['after 0', 'after 1']));
+  await eventually(() => expect(new Set(woken)).toEqual(new Set(['test:live'])));
+  await stop();
+  await write(1, 'late ');
+  resources.signals.send('events');
+  await new Promise(resolve => setTimeout(resolve, 100));
+  expect(await taken('live')).toHaveLength(2);
+});
+
+test('a reader that fails holds up no other, and goes on when it is poked', async () => {
+  let fails = true;
+  const failing = reader('failing', () => {
+    if (fails) throw new Error('not now');
+  });
+  await pastEvents(gateway);
+  const { poke, stop } = await startReaders(resources, [failing, reader('well')]);
+  await write(2, 'both ');
+  resources.signals.send('events');
+  await eventually(async () => expect(await taken('well')).toHaveLength(2));
+  await eventually(() =>
+    expect(gateway.logs).toContainEqual(
+      expect.objectContaining({ reader: 'failing', err: expect.objectContaining({ message: 'not now' }) }),
+    ),
+  );
+  expect(await taken('failing')).toEqual([]);
+  fails = false;
+  poke();
+  await eventually(async () => expect(await taken('failing')).toEqual(['both 0', 'both 1']));
+  await stop();
+});

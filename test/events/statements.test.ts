@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  findOldestWriter,
+  findOwner,
+  type Mark,
+  readMark,
+  type TransactionOwner,
+} from '../../src/events/horizon.sql.ts';
+import { type EventRow, type ReadRow, readAll, readTenant } from '../../src/events/log.sql.ts';
+import { type OriginFacts, readOrigin, touchOrigin, writeFault, writeOrigin } from '../../src/events/origin.sql.ts';
+import { nextStretch, type StretchRow } from '../../src/events/readers.sql.ts';
+import { closePast, renumberEvents, renumberReaders } from '../../src/events/restore.sql.ts';
+import { deleteOldest, type RetentionRow, readRetention } from '../../src/events/retention.sql.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { type ColumnsOf, describeColumns, describeStatements } from '../support/describe-statement.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+const START = { xid: 0n, seq: 0 };
+
+const EVENT = {
+  tenant_id: 'bigint',
+  id: 'uuid',
+  xid: 'text',
+  seq: 'bigint',
+  type: 'text',
+  payload: 'jsonb',
+  occurred_at: 'timestamp with time zone',
+} satisfies ColumnsOf<EventRow> & ColumnsOf<ReadRow>;
+
+test('events are described as their row type says, for all tenants and for one', async () => {
+  const wanted = { tenants: [], types: [] };
+  expect(await describeColumns(database.url, db => readAll(db, START, START, 10, wanted))).toEqual(EVENT);
+  const about = { key: 'message', field: 'id', id: '1' };
+  for (const subject of [undefined, about])
+    expect(await describeColumns(database.url, db => readTenant(db, 1, START, START, [], 10, subject))).toEqual(EVENT);
+});
+
+test('the horizon is described as its row types say', async () => {
+  const mark = { xmax: '1', seq: 0, xip: [], oldest: null, is_quiet: true };
+  const [statement] = await describeStatements(database.url, db => readMark(db, 0), [[mark]]);
+  expect(statement?.columns).toEqual({
+    xmax: 'text',
+    seq: 'bigint',
+    xip: 'text[]',
+    oldest: 'text',
+    is_quiet: 'boolean',
+  } satisfies ColumnsOf<Mark>);
+  expect(await describeColumns(database.url, db => findOldestWriter(db, []))).toEqual({ x: 'text' });
+  expect(await describeColumns(database.url, db => findOwner(db, '1'))).toEqual({
+    pid: 'integer',
+    application: 'text',
+    // A name of PostgreSQL, which the driver delivers as text.
+    user: 'name',
+    state: 'text',
+    prepared_as: 'text',
+  } satisfies Record<keyof TransactionOwner, string>);
+});
+
+test('the next range of a reader is described as its row type says', async () => {
+  expect(await describeColumns(database.url, db => nextStretch(db, START, START, 10))).toEqual({
+    xid: 'text',
+    seq: 'bigint',
+    count: 'bigint',
+  } satisfies ColumnsOf<StretchRow>);
+});
+
+test('the retention of the log is described as its row type says', async () => {
+  expect(await describeColumns(database.url, db => readRetention(db))).toEqual({
+    xid: 'text',
+    seq: 'bigint',
+    instant_ms: 'double precision',
+    end_xid: 'text',
+  } satisfies ColumnsOf<RetentionRow>);
+  const now = '2026-11-22T12:00:00.000Z';
+  expect(await describeColumns(database.url, db => deleteOldest(db, now, 10, START, []))).toEqual({ count: 'integer' });
+});
+
+test('the origin of the log is described as its row type says', async () => {
+  const facts = { is_known: true };
+  const described = await describeStatements(database.url, db => readOrigin(db), [[], [], [facts]]);
+  expect(described.at(-1)?.columns).toEqual({
+    is_known: 'boolean',
+    generation: 'integer',
+    fault: 'text',
+    seen_at: 'timestamp with time zone',
+    is_original: 'boolean',
+    is_same_database: 'boolean',
+    is_same_system: 'boolean',
+    is_same_version: 'boolean',
+    is_same_timeline: 'boolean',
+    has_future_places: 'boolean',
+    has_recovery_target: 'boolean',
+    may_stat_files: 'boolean',
+  } satisfies ColumnsOf<OriginFacts>);
+});
+
+test('the other statements are accepted by the database', async () => {
+  expect(await describeColumns(database.url, db => writeOrigin(db, { system: null, timeline: null }))).toBeUndefined();
+  expect(await describeColumns(database.url, db => touchOrigin(db, 1))).toBeUndefined();
+  expect(await describeColumns(database.url, db => writeFault(db, ''))).toBeUndefined();
+  expect(await describeColumns(database.url, db => renumberReaders(db))).toBeUndefined();
+  expect(await describeColumns(database.url, db => closePast(db))).toBeUndefined();
+  expect(Object.keys((await describeColumns(database.url, db => renumberEvents(db, START, 0, 10))) ?? {})).toEqual([
+    'xid',
+    'seq',
+    'count',
+  ]);
+});

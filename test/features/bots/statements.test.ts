@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type StandingRow, standingsOf } from '../../../src/features/bots/engine/standing.sql.ts';
+import { listQueued, type QueuedMessage } from '../../../src/features/bots/reply/inbox.sql.ts';
+import {
+  claimReplies,
+  deleteSettled,
+  insertReplies,
+  noteOutcomes,
+  type PendingReply,
+  type SettledReply,
+  settleReplies,
+} from '../../../src/features/bots/reply/replies.sql.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { type ColumnsOf, describeColumns } from '../../support/describe-statement.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+const NOW = '2026-11-22T12:00:00.000Z';
+
+test.each([true, false])('queued messages are described as their row type says (first messages: %s)', async isFirst => {
+  expect(await describeColumns(database.url, db => listQueued(db, 1, 10, isFirst))).toEqual({
+    message_id: 'uuid',
+    event_id: 'uuid',
+    contact_id: 'bigint',
+    channel_id: 'bigint',
+    type: 'text',
+    body: 'text',
+    content: 'jsonb',
+    wamid: 'text',
+    age_ms: 'double precision',
+    is_first: 'boolean',
+    phone: 'text',
+    phone_key: 'text',
+    wa_id: 'text',
+  } satisfies ColumnsOf<QueuedMessage>);
+});
+
+test.each([0, 60])('standings are described as their row type says (hand-over: %s minutes)', async minutes => {
+  const bots = [{ id: 1, hand_over_minutes: minutes }];
+  expect(await describeColumns(database.url, db => standingsOf(db, 1, [1], bots))).toEqual({
+    now_ms: 'double precision',
+    contact_id: 'bigint',
+    replied_at: 'json',
+    last_by_bot: 'json',
+    person_at: 'timestamp with time zone',
+    enabled_bots: 'json',
+  } satisfies ColumnsOf<StandingRow>);
+});
+
+test('claimed replies are described as their row type says', async () => {
+  expect(await describeColumns(database.url, db => claimReplies(db, 1, 10, 1_000))).toEqual({
+    message_id: 'uuid',
+    bot_id: 'bigint',
+    reply_message_id: 'uuid',
+    contact_id: 'bigint',
+    channel_id: 'bigint',
+    rule: 'jsonb',
+    bot: 'jsonb',
+    attempts: 'integer',
+    wamid: 'text',
+    wanted_for_ms: 'double precision',
+    is_enabled: 'boolean',
+  } satisfies ColumnsOf<PendingReply>);
+});
+
+test('settled replies are described as their row type says', async () => {
+  expect(await describeColumns(database.url, db => settleReplies(db, 1, []))).toEqual({
+    message_id: 'uuid',
+    bot_id: 'bigint',
+    state: 'text',
+  } satisfies ColumnsOf<SettledReply>);
+});
+
+test('statements without rows are accepted by the database', async () => {
+  expect(await describeColumns(database.url, db => insertReplies(db, 1, [], 1_000))).toBeUndefined();
+  expect(await describeColumns(database.url, db => noteOutcomes(db, 1, [], NOW))).toBeUndefined();
+  expect(await describeColumns(database.url, db => deleteSettled(db, NOW, 10))).toBeUndefined();
+});

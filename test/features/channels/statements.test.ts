@@ -1,0 +1,29 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findWebhookOwners, type WebhookOwner } from '../../../src/features/channels/channels.sql.ts';
+import { writeHealth } from '../../../src/features/channels/health.sql.ts';
+import { UNKNOWN_HEALTH } from '../../../src/features/channels/health.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { type ColumnsOf, describeColumns } from '../../support/describe-statement.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+test('owners of a webhook are described as their row type says', async () => {
+  expect(await describeColumns(database.url, db => findWebhookOwners(db, ['1'], ['2']))).toEqual({
+    tenant_id: 'bigint',
+    channel_id: 'bigint',
+    phone_number_id: 'text',
+    waba_id: 'text',
+    portfolio_id: 'text',
+    display_phone_number: 'text',
+    app_secret_sealed: 'bytea',
+  } satisfies ColumnsOf<WebhookOwner>);
+});
+
+test('the update of health is understood by the database', async () => {
+  const health = { ...UNKNOWN_HEALTH, channel_id: 1, updated_at: '2026-11-22T00:00:00.000Z' };
+  expect(await describeColumns(database.url, db => writeHealth(db, 1, [health]))).toBeUndefined();
+});

@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { optedOutOf } from '../../../src/features/contacts/consent/consent.ts';
+import { recordConsent } from '../../../src/features/contacts/consent/record.ts';
+import { codeOf, dataOf } from '../../support/answers.ts';
+import { eventually, startGateway, type TestGateway } from '../../support/gateway.ts';
+import { seedOf } from '../../support/seed.ts';
+import { postWebhook } from './erasure/person.ts';
+
+let gateway: TestGateway;
+const body = { type: 'BODY', text: 'Hi' };
+beforeAll(async () => {
+  gateway = await startGateway({
+    templates: [
+      { name: 'sale', language: 'en', category: 'MARKETING', components: [body] },
+      { name: 'order', language: 'en', category: 'UTILITY', components: [body] },
+    ],
+  });
+  await gateway.graphql('mutation { syncTemplates { count } }');
+  await eventually(async () =>
+    expect((await gateway.graphql('{ templates { nodes { name } } }')).data.templates.nodes.length).toBeGreaterThan(1),
+  );
+});
+afterAll(() => gateway.stop());
+
+const create = async (phone: string, fields = {}): Promise<number> =>
+  (await seedOf(gateway).contact({ phone, ...fields })).id;
+const send = (to: string, name: string) =>
+  gateway.graphql(
+    'mutation ($to: String!, $name: String!) { sendTemplateMessage(input: { to: $to, name: $name, language: "en" }) { databaseId } }',
+    { to, name },
+  );
+const say = (contactId: number, category: 'all' | 'marketing', state: 'opted_in' | 'opted_out', evidence?: string) =>
+  gateway.gateway.resources.db.transaction(trx =>
+    recordConsent(trx, gateway.tenant.id, [
+      { contactId, category, state, source: 'network', evidence, occurredAt: new Date().toISOString() },
+    ]),
+  );
+
+test('who opted out of marketing gets no marketing templates and is named the category; utility passes', async () => {
+  const phone = '+4915155600001';
+  const id = await create(phone);
+  await say(id, 'marketing', 'opted_out');
+  const refused = await send(phone, 'sale');
+  expect(refused.errors?.[0]?.extensions).toMatchObject({
+    code: 'CONTACT_OPTED_OUT',
+    details: { category: 'marketing', opted_out_at: expect.any(String) },
+  });
+  expect((await send(phone, 'order')).errors).toBeUndefined();
+  await say(id, 'marketing', 'opted_in');
+  expect((await send(phone, 'sale')).errors).toBeUndefined();
+});
+
+test('an opt-out of all covers every category, is lifted by an opt-in to all alone, which lifts all', async () => {
+  const phone = '+4915155600002';
+  const id = await create(phone);
+  await say(id, 'marketing', 'opted_out');
+  await say(id, 'all', 'opted_out');
+  await say(id, 'marketing', 'opted_in');
+  expect([codeOf(await send(phone, 'sale')), codeOf(await send(phone, 'order'))]).toEqual([
+    'CONTACT_OPTED_OUT',
+    'CONTACT_OPTED_OUT',
+  ]);
+  await say(id, 'marketing', 'opted_out');
+  await say(id, 'all', 'opted_in');
+  expect((await send(phone, 'sale')).errors).toBeUndefined();
+});
+
+test('a refusal by the network (131050) opts out of marketing', async () => {
+  const phone = '+4915155600004';
+  const id = await create(phone);
+  gateway.emulator.setFaults({ next: [{ asyncErrorCode: 131050, to: phone }] });
+  expect((await send(phone, 'sale')).errors).toBeUndefined();
+  await eventually(async () =>
+    expect(
+      await gateway.database.query('select category, state, source from consent_entries where contact_id = $1', [id]),
+    ).toEqual([{ category: 'marketing', state: 'opted_out', source: 'network' }]),
+  );
+  expect(codeOf(await send(phone, 'sale'))).toBe('CONTACT_OPTED_OUT');
+  expect((await send(phone, 'order')).errors).toBeUndefined();
+});
+
+test('what an API says of an opt-out is recorded with who said it, and repeated entries once', async () => {
+  const id = await create('+4915155600003', { isOptedOut: true });
+  await gateway.graphql('mutation ($id: ID!) { updateContact(id: $id, input: { isOptedOut: false }) { id } }', {
+    id: String(id),
+  });
+  const occurredAt = new Date().toISOString();
+  const entry = { contactId: id, category: 'marketing', state: 'opted_out', source: 'network', occurredAt } as const;
+  for (let time = 0; time < 2; time += 1)
+    await gateway.gateway.resources.db.transaction(trx =>
+      recordConsent(trx, gateway.tenant.id, [{ ...entry, evidence: 'wamid.1' }]),
+    );
+  const entries = await gateway.database.query(
+    `select category, state, source, evidence, author->>'kind' as author from consent_entries where contact_id = $1 order by id`,
+    [id],
+  );
+  expect(entries).toEqual([
+    { category: 'all', state: 'opted_out', source: 'api', evidence: null, author: 'token' },
+    { category: 'all', state: 'opted_in', source: 'api', evidence: null, author: 'token' },
+    { category: 'marketing', state: 'opted_out', source: 'network', evidence: 'wamid.1', author: null },
+  ]);
+});
+
+test('entries that come late do not change what was said later', () => {
+  const entry = (id: number, state: 'opted_in' | 'opted_out', second: number) => ({
+    id,
+    state,
+    occurred_at: `2026-01-01T00:00:0${second}.000Z`,
+  });
+  expect(optedOutOf({ all: entry(1, 'opted_out', 1), marketing: entry(2, 'opted_in', 2) })).toEqual([
+    'all',
+    'marketing',
+    'utility',
+  ]);
+  expect(optedOutOf({ all: entry(2, 'opted_in', 1), marketing: entry(1, 'opted_out', 2) })).toEqual(['marketing']);
+  expect(optedOutOf({ all: entry(1, 'opted_in', 3), marketing: entry(2, 'opted_out', 2) })).toEqual([]);
+});
+
+test('a word that was typed or tapped is kept with its message as evidence, and where it came from', async () => {
+  const write = (message: object) => gateway.emulator.inbound(message as never);
+  const typed = write({ from: '+4915155600021', type: 'text', text: 'Stop' });
+  const tapped = write({ from: '+4915155600022', type: 'button', text: 'STOP' });
+  await eventually(async () =>
+    expect(
+      await gateway.database.query(
+        `select c.phone, e.category, e.state, e.source, e.evidence from consent_entries e join contacts c on c.id = e.contact_id
+         where c.phone in ('+4915155600021', '+4915155600022') order by c.phone`,
+      ),
+    ).toEqual([
+      { phone: '+4915155600021', category: 'all', state: 'opted_out', source: 'keyword', evidence: typed },
+      { phone: '+4915155600022', category: 'all', state: 'opted_out', source: 'button', evidence: tapped },
+    ]),
+  );
+});
+
+describe('words that arrive in another order than they were written', () => {
+  const post = async (from: string, text: string, secondsAgo: number): Promise<void> => {
+    const timestamp = String(Math.floor(Date.now() / 1_000) - secondsAgo);
+    const message = {
+      from: from.slice(1),
+      id: `wamid.${from}.${text}.${secondsAgo}`,
+      timestamp,
+      type: 'text',
+      text: { body: text },
+    };
+    const contacts = [{ profile: { name: 'Ana' }, wa_id: from.slice(1) }];
+    await postWebhook(gateway, gateway.tenant, { contacts, messages: [message] });
+    await eventually(async () =>
+      expect(await gateway.database.query('select 1 from inbound_webhooks where processed_at is null')).toEqual([]),
+    );
+  };
+  const isOptedOut = async (phone: string): Promise<boolean> => {
+    const { contacts } = dataOf(
+      await gateway.graphql('query ($s: String) { contacts(search: $s) { nodes { isOptedOut } } }', { s: phone }),
+    );
+    return contacts.nodes[0].isOptedOut;
+  };
+
+  test('a START of an hour before a STOP does not undo it', async () => {
+    const phone = '+4915155600031';
+    await post(phone, 'STOP', 0);
+    await post(phone, 'START', 3_600);
+    expect(await isOptedOut(phone)).toBe(true);
+    await post(phone, 'START', 0);
+    expect(await isOptedOut(phone)).toBe(false);
+  });
+
+  test('a STOP of an hour before a START does not undo it', async () => {
+    const phone = '+4915155600032';
+    await post(phone, 'START', 0);
+    await post(phone, 'STOP', 3_600);
+    expect(await isOptedOut(phone)).toBe(false);
+  });
+
+  test('within one second of the network the one that arrives last decides', async () => {
+    const phone = '+4915155600033';
+    for (const [word, expected] of [
+      ['START', false],
+      ['STOP', true],
+    ] as const) {
+      await post(phone, word, 60);
+      expect(await isOptedOut(phone)).toBe(expected);
+    }
+  });
+});

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { codeOf } from '../../../support/answers.ts';
+import { eventually } from '../../../support/gateway.ts';
+import { findPersonalData } from '../../../support/personal-data.ts';
+import { markersOf, type Person, type PrivacyGround, startPrivacyGround, WILHELMINE } from './person.ts';
+
+let ground: PrivacyGround;
+beforeAll(async () => {
+  ground = await startPrivacyGround();
+});
+afterAll(() => ground.stop());
+
+let last = 60_000;
+/** Somebody whom nobody has planted. */
+function somebody(): Person {
+  last += 1;
+  const digits = `49151770${last}`;
+  return {
+    ...WILHELMINE,
+    phone: `+${digits}`,
+    digits,
+    userId: `DE.Late${last}`,
+    word: `Geheimnis${last}x`,
+    firstName: `Vor${last}x`,
+    lastName: `Nach${last}x`,
+    email: `l${last}x@zaun.example`,
+  };
+}
+const create = async ({ phone, firstName, email }: Person, more: object = {}): Promise<number> => {
+  const { createContact } = await ground.ask(
+    'mutation ($input: CreateContactInput!) { createContact(input: $input) { databaseId isOptedOut } }',
+    { input: { phone, firstName, email, ...more } },
+  );
+  return createContact.databaseId;
+};
+const erase = (id: number) =>
+  ground.ask('mutation ($id: ID!) { deleteContact(id: $id) { databaseId } }', { id: String(id) });
+const scan = (person: Person) => findPersonalData(ground.gateway.database, markersOf(person));
+const seconds = (ago: number): string => String(Math.floor(Date.now() / 1_000) - ago);
+const wamid = (digits: string, salt: string): string =>
+  `wamid.${Buffer.from(`\x1c\x18\x0d${digits}\x15\x02\x00${salt}`).toString('base64')}`;
+const isOptedOut = async (phone: string): Promise<boolean | undefined> => {
+  const { contacts } = await ground.ask('query ($s: String) { contacts(search: $s) { nodes { isOptedOut } } }', {
+    s: phone,
+  });
+  return contacts.nodes[0]?.isOptedOut;
+};
+
+test('webhooks that come after an erasure about the time before it bring nothing back', async () => {
+  const person = somebody();
+  const { digits, userId, word, firstName } = person;
+  await erase(await create(person));
+  const contacts = [{ profile: { name: firstName }, wa_id: digits, user_id: userId }];
+  await ground.webhook({
+    contacts,
+    messages: [{ from: digits, id: wamid(digits, 'old'), timestamp: seconds(600), type: 'text', text: { body: word } }],
+  });
+  await ground.webhook({
+    contacts,
+    statuses: [
+      { id: wamid(digits, 'sent'), status: 'read', timestamp: String(Number(seconds(0)) + 5), recipient_id: digits },
+    ],
+  });
+  await ground.settled();
+  expect(await scan(person)).toEqual([]);
+  expect(await isOptedOut(person.phone)).toBeUndefined();
+});
+
+test('what the person writes after the erasure is a new beginning', async () => {
+  const person = somebody();
+  await erase(await create(person));
+  const { digits, word, firstName } = person;
+  const contacts = [{ profile: { name: firstName }, wa_id: digits }];
+  const text = {
+    from: digits,
+    id: wamid(digits, 'new'),
+    timestamp: String(Number(seconds(0)) + 5),
+    type: 'text',
+    text: { body: word },
+  };
+  await ground.webhook({ contacts, messages: [text] });
+  await ground.settled();
+  await eventually(async () => expect(await isOptedOut(person.phone)).toBe(false));
+});
+
+test('an opt-out survives the erasure: by creation, by import, by a send, by a message; until the person opts in', async () => {
+  const [created, imported, sent, wrote] = [somebody(), somebody(), somebody(), somebody()];
+  for (const person of [created, imported, sent, wrote]) await erase(await create(person, { isOptedOut: true }));
+  await create(created);
+  expect(await isOptedOut(created.phone)).toBe(true);
+  const batch = await ground.ask(
+    'mutation ($input: CreateContactsInput!) { createContacts(input: $input) { created { isOptedOut } } }',
+    { input: { contacts: [{ phone: imported.phone }, { phone: '+4915177099999' }] } },
+  );
+  expect(batch.createContacts.created).toEqual([{ isOptedOut: true }, { isOptedOut: false }]);
+  const refused = await ground.gateway.graphql(
+    'mutation ($to: String!) { sendTextMessage(input: { to: $to, text: "hello" }) { databaseId } }',
+    { to: sent.phone },
+  );
+  expect(codeOf(refused)).toBe('CONTACT_OPTED_OUT');
+  const write = async (body: string, salt: string) => {
+    const at = String(Number(seconds(0)) + 5);
+    const message = { from: wrote.digits, id: wamid(wrote.digits, salt), timestamp: at, type: 'text', text: { body } };
+    await ground.webhook({ contacts: [{ profile: { name: 'Again' }, wa_id: wrote.digits }], messages: [message] });
+    await ground.settled();
+  };
+  await write('hello', 'one');
+  await eventually(async () => expect(await isOptedOut(wrote.phone)).toBe(true));
+  await write('start', 'two');
+  await eventually(async () => expect(await isOptedOut(wrote.phone)).toBe(false));
+  await write('thanks', 'three');
+  expect(await isOptedOut(wrote.phone)).toBe(false);
+});

@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { legacyOf, type Rest, restOf } from '../../../rest/client.ts';
+import { dataOf } from '../../../support/answers.ts';
+import { eventually, startGateway, type TestGateway } from '../../../support/gateway.ts';
+import { postWebhook } from './person.ts';
+
+/** Opt-outs of erased people, where the next thing is a send. */
+
+let gateway: TestGateway;
+let rest: Rest;
+let v1: Rest;
+const body = { type: 'BODY', text: 'Hi' };
+beforeAll(async () => {
+  gateway = await startGateway({
+    emulator: { faults: { window: 'open', userIds: false } },
+    templates: [
+      { name: 'sale', language: 'en', category: 'MARKETING', components: [body] },
+      { name: 'order', language: 'en', category: 'UTILITY', components: [body] },
+    ],
+  });
+  dataOf(await gateway.graphql('mutation { syncTemplates { total } }'));
+  rest = restOf(gateway, gateway.tenant);
+  v1 = legacyOf(gateway, gateway.tenant);
+});
+afterAll(() => gateway.stop());
+
+const read = async (): Promise<void> => {
+  await gateway.emulator.settled();
+  await eventually(async () =>
+    expect(await gateway.database.query('select 1 from inbound_webhooks where processed_at is null')).toEqual([]),
+  );
+};
+const contactOf = async (phone: string) => (await rest('GET', `/contacts?search=${phone}`)).body.data[0];
+const sendTemplate = (phone: string, name: string) =>
+  rest('POST', '/messages/template', { phone, template_name: name, language: 'en' });
+
+/** The person writes in, stops marketing messages in the app, and is erased. */
+async function eraseAfterStop(phone: string): Promise<void> {
+  gateway.emulator.inbound({ from: phone, text: 'Hello', phoneNumberId: gateway.tenant.phoneNumberId });
+  await read();
+  const preference = { wa_id: phone.slice(1), category: 'marketing_messages', detail: 'User asked', value: 'stop' };
+  const timestamp = Math.floor(Date.now() / 1_000);
+  await postWebhook(gateway, gateway.tenant, { user_preferences: [{ ...preference, timestamp }] }, 'user_preferences');
+  await read();
+  const refused = await sendTemplate(phone, 'sale');
+  expect([refused.status, refused.body.error?.code]).toEqual([403, 'CONTACT_OPTED_OUT']);
+  const { id } = await contactOf(phone);
+  expect((await rest('DELETE', `/contacts/${id}`)).status).toBe(200);
+  expect(await contactOf(phone)).toBeUndefined();
+}
+
+test('an opt-out from marketing alone refuses the marketing template that is sent after the erasure, on every API', async () => {
+  const phone = '+4915155700001';
+  await eraseAfterStop(phone);
+  const refused = await sendTemplate(phone, 'sale');
+  expect([refused.status, refused.body.error?.code, refused.body.error?.details]).toEqual([
+    403,
+    'CONTACT_OPTED_OUT',
+    { opted_out_at: expect.any(String), category: 'marketing' },
+  ]);
+  const legacy = await v1('POST', '/messages/template', { phone, template_name: 'sale', language: 'en' });
+  expect([legacy.status, legacy.body.message]).toEqual([403, 'Contact opted out']);
+  const direct = await gateway.graphql(
+    'mutation ($to: String!) { sendTemplateMessage(input: { to: $to, name: "sale", language: "en" }) { databaseId } }',
+    { to: phone },
+  );
+  expect(direct.errors?.[0]?.extensions).toMatchObject({ code: 'CONTACT_OPTED_OUT' });
+  expect(await contactOf(phone)).toBeUndefined();
+  expect(gateway.emulator.sent({ to: phone }).matched).toBe(0);
+});
+
+test('what the opt-out does not cover is sent, and the contact that the send creates has the opt-out', async () => {
+  const phone = '+4915155700002';
+  await eraseAfterStop(phone);
+  expect((await sendTemplate(phone, 'order')).status).toBe(200);
+  const refused = await sendTemplate(phone, 'sale');
+  expect([refused.status, refused.body.error?.code]).toEqual([403, 'CONTACT_OPTED_OUT']);
+  expect((await contactOf(phone)).is_opted_out).toBe(false);
+});
+
+test('a contact that is changed to the number of an erased person has their opt-outs', async () => {
+  const phone = '+4915155700003';
+  await eraseAfterStop(phone);
+  const { id } = (await rest('POST', '/contacts', { firstname: 'Ada', phone: '+4915155700004' })).body.data;
+  expect((await rest('PATCH', `/contacts/${id}`, { phone })).status).toBe(200);
+  const refused = await sendTemplate(phone, 'sale');
+  expect([refused.status, refused.body.error?.code]).toEqual([403, 'CONTACT_OPTED_OUT']);
+});

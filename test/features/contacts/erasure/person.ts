@@ -1,0 +1,151 @@
+import { expect } from 'vitest';
+import { sign } from '../../../../src/network/cloud-api/signature.ts';
+import { dataOf } from '../../../support/answers.ts';
+import { eventually, startGateway, type TestGateway, type TestTenant } from '../../../support/gateway.ts';
+import { type Receiver, startReceiver } from '../../webhooks/receiver.ts';
+import { LOOPBACK } from '../../webhooks/setup.ts';
+
+/** A person as the scanner looks for one: nothing of it is in any other test data. */
+export interface Person {
+  readonly phone: string;
+  readonly digits: string;
+  /** Of the time before: of a contact that is merged into the person's. */
+  readonly formerPhone: string;
+  readonly firstName: string;
+  readonly lastName: string;
+  readonly email: string;
+  readonly userId: string;
+  /** Stands in every text that is written to or by the person. */
+  readonly word: string;
+}
+
+export const WILHELMINE: Person = {
+  phone: '+4915199988877',
+  digits: '4915199988877',
+  formerPhone: '+4915188877766',
+  firstName: 'Wilhelmine',
+  lastName: 'Zaunkönigin',
+  email: 'wilhelmine@zaun.example',
+  userId: 'DE.WilhelmineZ77ab',
+  word: 'Pfefferminzgeheimnis',
+};
+
+export const markersOf = (person: Person): Record<string, string> => ({
+  number: person.digits,
+  'national number': person.digits.slice(2),
+  'former number': person.formerPhone.slice(3),
+  'first name': person.firstName,
+  'last name': person.lastName,
+  'e-mail': person.email,
+  'user id': person.userId,
+  texts: person.word,
+});
+
+const OTP_COMPONENTS = [
+  { type: 'BODY', add_security_recommendation: true },
+  {
+    type: 'BUTTONS',
+    buttons: [
+      { type: 'URL', text: 'Copy', url: 'https://www.whatsapp.com/otp/code/?otp_type=COPY_CODE&code=otp{{1}}' },
+    ],
+  },
+];
+const TEMPLATES = [
+  {
+    name: 'order_confirmed',
+    language: 'en',
+    category: 'UTILITY',
+    components: [
+      { type: 'HEADER', format: 'TEXT', text: 'Order {{1}}' },
+      { type: 'BODY', text: 'Hello {{1}}, we have your order {{2}} of {{3}}.' },
+      { type: 'BUTTONS', buttons: [{ type: 'URL', text: 'See it', url: 'https://shop.example/orders/{{1}}' }] },
+    ],
+  },
+  { name: 'login_code', language: 'en', category: 'AUTHENTICATION', components: OTP_COMPONENTS },
+] as const;
+
+export interface PrivacyGround {
+  readonly gateway: TestGateway;
+  readonly receiver: Receiver;
+  ask(document: string, variables?: object): Promise<NonNullable<Awaited<ReturnType<TestGateway['graphql']>>['data']>>;
+  /** Posts a raw webhook of the network. */
+  webhook(value: object, field?: string): Promise<void>;
+  /** Waits until everything that was begun has come to its end. */
+  settled(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** A gateway with a bot, a shop, templates, and an endpoint that answers with what it was sent. */
+export async function startPrivacyGround(): Promise<PrivacyGround> {
+  const [gateway, receiver] = await Promise.all([
+    // People show the user ids that a test gives them: others, from the answers to sends, would make two people of one.
+    startGateway({ env: LOOPBACK, templates: TEMPLATES, emulator: { faults: { window: 'open', userIds: false } } }),
+    startReceiver(),
+  ]);
+  receiver.answer((got, response) => {
+    response.writeHead(got.path === '/failing' ? 503 : 200).end(got.text.slice(0, 1_000));
+  });
+  const ask: PrivacyGround['ask'] = async (document, variables = {}) =>
+    dataOf(await gateway.graphql(document, variables));
+  await ask('mutation { syncTemplates { total } }');
+  for (const path of ['all', 'failing'])
+    await ask('mutation ($input: CreateWebhookEndpointInput!) { createWebhookEndpoint(input: $input) { created } }', {
+      input: { url: `${receiver.url}/${path}`, events: ['*'] },
+    });
+  await ask('mutation ($input: CreateBotInput!) { createBot(input: $input) { databaseId } }', {
+    input: {
+      name: 'Echo',
+      trigger: 'CONTAINS',
+      keywords: ['price'],
+      reply: { text: { text: 'Dear @{contact_first_name} of @{contact_phone}' } },
+    },
+  });
+  return {
+    gateway,
+    receiver,
+    ask,
+    webhook: (value, field = 'messages') => postWebhook(gateway, gateway.tenant, value, field),
+    settled: () => settled(gateway),
+    async stop() {
+      await gateway.stop();
+      await receiver.stop();
+    },
+  };
+}
+
+export async function postWebhook(
+  gateway: TestGateway,
+  tenant: TestTenant,
+  value: object,
+  field = 'messages',
+): Promise<void> {
+  const metadata = { display_phone_number: '15550780000', phone_number_id: tenant.phoneNumberId };
+  const change = { field, value: { messaging_product: 'whatsapp', metadata, ...value } };
+  await postRaw(gateway, { object: 'whatsapp_business_account', entry: [{ id: tenant.wabaId, changes: [change] }] });
+}
+
+export async function postRaw(gateway: TestGateway, webhook: object): Promise<void> {
+  const body = JSON.stringify(webhook);
+  const answer = await fetch(`${gateway.url}/network/cloud-api/webhook`, {
+    method: 'POST',
+    headers: { 'x-hub-signature-256': sign(Buffer.from(body), 'test-app-secret') },
+    body,
+  });
+  expect(answer.status).toBe(200);
+}
+
+/** Nothing waits: neither at the network, nor for a reader of the log, nor at an endpoint that works. */
+async function settled({ database, tenant }: TestGateway): Promise<void> {
+  await eventually(async () => {
+    const [row] = await database.query<Record<string, string>>(
+      `select (select count(*) from outbox where tenant_id = $1) as queued,
+         (select count(*) from inbound_webhooks where tenant_id = $1 and processed_at is null) as unread,
+         (select count(*) from bot_inbox where tenant_id = $1) as unanswered,
+         (select count(*) from integration_deliveries where tenant_id = $1 and due_at is not null) as orders,
+         (select count(*) from webhook_deliveries d join webhook_endpoints e on e.tenant_id = d.tenant_id and e.id = d.endpoint_id
+          where d.tenant_id = $1 and d.status = 'pending' and d.attempts = 0) as undelivered`,
+      [tenant.id],
+    );
+    expect(row).toEqual({ queued: '0', unread: '0', unanswered: '0', orders: '0', undelivered: '0' });
+  });
+}

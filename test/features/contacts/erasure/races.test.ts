@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { encodeGlobalId } from '../../../../src/core/global-ids.ts';
+import { eraseContacts } from '../../../../src/features/contacts/erasure/erase.ts';
+import { resumeErasures } from '../../../../src/features/contacts/erasure/finish.ts';
+import { COMMAND_LINE } from '../../../../src/features/tenancy/audit/author.ts';
+import type { Resources } from '../../../../src/schema/context.ts';
+import { dataOf } from '../../../support/answers.ts';
+import { eventually } from '../../../support/gateway.ts';
+import { findPersonalData } from '../../../support/personal-data.ts';
+import { type Person, type PrivacyGround, startPrivacyGround, WILHELMINE } from './person.ts';
+
+let ground: PrivacyGround;
+beforeAll(async () => {
+  ground = await startPrivacyGround();
+});
+afterAll(() => ground.stop());
+
+let last = 80_000;
+function somebody(): Person {
+  last += 1;
+  const digits = `49151880${last}`;
+  return { ...WILHELMINE, phone: `+${digits}`, digits, word: `Wettlauf${last}x`, firstName: `Race${last}x` };
+}
+const markers = ({ digits, word, firstName }: Person) => ({ digits, word, firstName });
+const create = async ({ phone, firstName }: Person): Promise<number> => {
+  const { createContact } = await ground.ask(
+    'mutation ($input: CreateContactInput!) { createContact(input: $input) { databaseId } }',
+    { input: { phone, firstName } },
+  );
+  return createContact.databaseId;
+};
+const request = (contactIds: readonly number[]) => ({
+  contactIds,
+  reason: 'subject_request' as const,
+  author: COMMAND_LINE,
+});
+const query = (text: string) => ground.gateway.database.query<Record<string, string>>(text, [ground.gateway.tenant.id]);
+/** With the id of the contact: a send by number after the erasure would be a new contact's. */
+const send = (id: number, text: string) =>
+  ground.gateway.graphql(
+    'mutation ($to: String!, $text: String!) { sendTextMessage(input: { to: $to, text: $text }) { databaseId } }',
+    { to: encodeGlobalId('Contact', id), text },
+  );
+
+test('people who are erased while their messages are sent, delivered and answered are gone in the end, and nothing of theirs waits', async () => {
+  const people = Array.from({ length: 6 }, somebody);
+  const ids = await Promise.all(people.map(create));
+  const { resources } = ground.gateway.gateway;
+  const { emulator, tenant } = ground.gateway;
+  let accepted = 0;
+  await Promise.all(
+    people.map(async ({ phone, word }, index) => {
+      const id = ids[index] ?? 0;
+      const sends = Array.from({ length: 12 }, (_, nth) => send(id, `${word} ${nth}`));
+      emulator.inbound({ from: phone, text: `price ${word}`, phoneNumberId: tenant.phoneNumberId });
+      await sends[index];
+      const erased = eraseContacts(resources, tenant.id, request([id]));
+      const answers = await Promise.all(sends);
+      accepted += answers.filter(answer => answer.errors === undefined).length;
+      await erased;
+    }),
+  );
+  expect(accepted).toBeGreaterThan(0);
+  await ground.settled();
+  for (const person of people) {
+    // Who wrote after the erasure is somebody new; a second erasure ends that too.
+    const found = await query(`select id from contacts where tenant_id = $1 and phone = '${person.phone}'`);
+    if (found[0]) await eraseContacts(resources, tenant.id, request([Number(found[0]['id'])]));
+  }
+  await ground.settled();
+  await eventually(async () => {
+    for (const person of people) expect(await findPersonalData(ground.gateway.database, markers(person))).toEqual([]);
+  });
+  expect(await query('select 1 from outbox where tenant_id = $1')).toEqual([]);
+});
+
+test('a message that is at the network while its contact is erased ends deleted: its answer and its statuses bring nothing back', async () => {
+  const person = somebody();
+  const id = await create(person);
+  const { resources } = ground.gateway.gateway;
+  ground.gateway.emulator.setFaults({ window: 'open', latencyMs: 3_000 });
+  dataOf(await send(id, person.word));
+  await eventually(async () => {
+    const [row] = await query('select count(*) as n from outbox where tenant_id = $1 and dispatched_at is not null');
+    expect(row?.['n']).toBe('1');
+  });
+  const { receipts } = await eraseContacts(resources, ground.gateway.tenant.id, request([id]));
+  expect(receipts[0]?.erased).toMatchObject({ message: 1, message_in_flight: 1, message_cancelled: 0 });
+  await eventually(() => expect(ground.gateway.emulator.sent({ to: person.phone }).messages).toHaveLength(1));
+  ground.gateway.emulator.setFaults({ window: 'open', latencyMs: 0 });
+  await ground.settled();
+  await eventually(async () => expect(await findPersonalData(ground.gateway.database, markers(person))).toEqual([]));
+});
+
+test('two erasures of one person at once, one of them of two, leave one receipt each and no deadlock', async () => {
+  const people = [somebody(), somebody()];
+  const ids = await Promise.all(people.map(create));
+  const { resources } = ground.gateway.gateway;
+  const erasures = await Promise.all([
+    eraseContacts(resources, ground.gateway.tenant.id, request(ids)),
+    eraseContacts(resources, ground.gateway.tenant.id, request([...ids].reverse())),
+    eraseContacts(resources, ground.gateway.tenant.id, request(ids.slice(0, 1))),
+  ]);
+  expect(erasures.flatMap(({ receipts }) => receipts.map(({ contact_id }) => contact_id)).sort()).toEqual(
+    [...ids].sort(),
+  );
+});
+
+test('an erasure whose process died after the first step is completed by the next one', async () => {
+  const person = somebody();
+  const id = await create(person);
+  dataOf(await send(id, person.word));
+  await ground.settled();
+  const { resources } = ground.gateway.gateway;
+  let statements = 0;
+  const dying = {
+    ...resources,
+    db: {
+      ...resources.db,
+      transaction: (work: Parameters<Resources['db']['transaction']>[0]) => {
+        statements += 1;
+        return statements === 1 ? resources.db.transaction(work) : Promise.reject(new Error('killed'));
+      },
+    },
+  } as Resources;
+  await expect(eraseContacts(dying, ground.gateway.tenant.id, request([id]))).rejects.toThrow('killed');
+  expect(await findPersonalData(ground.gateway.database, markers(person))).not.toEqual([]);
+  await resumeErasures({ ...resources, clock: { now: () => Date.now() + 10 * 60_000 } });
+  await ground.settled();
+  expect(await findPersonalData(ground.gateway.database, markers(person))).toEqual([]);
+  const [receipt] = await query(
+    `select completed_at, pending from erasure_receipts where tenant_id = $1 and contact_id = ${id}`,
+  );
+  expect(receipt).toEqual({ completed_at: expect.any(Date), pending: null });
+});

@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  addCounts,
+  getIdentified,
+  type IdentifiedContact,
+  listHolders,
+  storeDigests,
+} from '../../../../src/features/contacts/erasure/erasure.sql.ts';
+import { SECTIONS, THREAD_SECTIONS } from '../../../../src/features/contacts/erasure/export.sql.ts';
+import type { Holder } from '../../../../src/features/contacts/erasure/shared-number.ts';
+import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
+import { type ColumnsOf, describeColumns } from '../../../support/describe-statement.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+const ID = '01890000-0000-7000-8000-000000000000';
+
+test('identified contacts are described as their row type says', async () => {
+  expect(await describeColumns(database.url, db => getIdentified(db, 1, [1]))).toMatchObject({
+    id: 'bigint',
+    numbers: 'text[]',
+    user_ids: 'text[]',
+    usernames: 'text[]',
+    emails: 'text[]',
+    former_ids: 'double precision[]',
+  } satisfies Partial<ColumnsOf<IdentifiedContact>>);
+});
+
+test('holders of numbers are described as their row type says', async () => {
+  expect(await describeColumns(database.url, db => listHolders(db, 1, [1]))).toEqual({
+    number: 'text',
+    contact_id: 'bigint',
+    kind: 'text',
+    from_ms: 'double precision',
+    until_ms: 'double precision',
+  } satisfies ColumnsOf<Holder>);
+});
+
+test('digests and counts are understood by the database', async () => {
+  const identity = { digest: Buffer.alloc(32), erased_at: '2026-11-22T00:00:00.000Z', opted_out: ['all'] };
+  expect(
+    await describeColumns(database.url, db => storeDigests(db, 1, [identity], identity.erased_at)),
+  ).toBeUndefined();
+  const count = { id: ID, list: 'erased', kind: 'message', count: 1 } as const;
+  expect(await describeColumns(database.url, db => addCounts(db, 1, [count]))).toBeUndefined();
+});
+
+test.each([...SECTIONS, ...THREAD_SECTIONS].map(section => [section.name, section] as const))(
+  'the first and the next page of the exported %s are rows of JSON',
+  async (_name, section) => {
+    const person = { contactId: 1, contactIds: [1], phoneKeys: ['1'], shopKeys: ['contact:1'] };
+    for (const after of [null, ID]) {
+      const columns = await describeColumns(database.url, db => section.page(db, 1, person, after, 10));
+      expect(columns).toEqual({ row: 'jsonb' });
+    }
+  },
+);

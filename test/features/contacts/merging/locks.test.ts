@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { newIdAt } from '../../../../src/core/ids.ts';
+import { mergeContacts } from '../../../../src/features/contacts/merging/merge.ts';
+import { applyStatuses } from '../../../../src/features/messages/statuses/apply-statuses.ts';
+import { COMMAND_LINE } from '../../../../src/features/tenancy/audit/author.ts';
+import { eventually, startGateway, type TestGateway } from '../../../support/gateway.ts';
+
+/** Locks of merges against those of the outbox: nobody sends for the gateway here but the test. */
+
+let gateway: TestGateway;
+let channelId: number;
+beforeAll(async () => {
+  gateway = await startGateway({ role: 'gateway', env: { PARLEY_DATABASE_POOL: '16' } });
+  channelId = await number('select id from channels where tenant_id = $1', gateway.tenant.id);
+});
+afterAll(() => gateway.stop());
+
+async function number(text: string, ...values: unknown[]): Promise<number> {
+  const [row] = await gateway.database.query<Record<string, unknown>>(text, values);
+  return Number(Object.values(row ?? {})[0]);
+}
+let phones = 0;
+async function addContact(): Promise<number> {
+  phones += 1;
+  return number(
+    `with c as (insert into contacts (tenant_id, phone, phone_key) values ($1, $3, $3) returning tenant_id, id
+     ), counted as (update tenant_usage set contacts = contacts + 1 where tenant_id = $1)
+     insert into conversations (tenant_id, contact_id, channel_id) select tenant_id, id, $2 from c returning contact_id`,
+    gateway.tenant.id,
+    channelId,
+    `+49151${String(80_000_000 + phones)}`,
+  );
+}
+/** Accepts a message as a send does: the contact's lock, the message, its place in the outbox. */
+async function accept(contactId: number, id: string): Promise<string> {
+  await gateway.database.query(
+    `with p as materialized (select id from contacts where tenant_id = $1 and id = $2 for no key update
+     ), m as (
+       insert into messages (tenant_id, id, conversation_id, contact_id, channel_id, direction, type, body, created_at)
+       select $1, $3, v.id, p.id, v.channel_id, 'outbound', 'text', 'Hi', now() from p join conversations v on v.tenant_id = $1 and v.contact_id = p.id
+       returning *
+     ), s as (insert into message_states (tenant_id, message_id, updated_at) select tenant_id, id, created_at from m
+     ), u as (insert into message_updates (tenant_id, message_id, updated_at, status) select tenant_id, id, created_at, 'queued' from m
+     ), o as materialized (select enqueue_message(tenant_id, channel_id, contact_id, id, 2::smallint, null) from m)
+     select from m, o`,
+    [gateway.tenant.id, contactId, id],
+  );
+  return id;
+}
+const { now } = Date;
+/** Two messages of a contact: the first to be sent has the greater id, as where another process made it beforehand. */
+const acceptCrossed = async (contactId: number): Promise<[first: string, second: string]> => [
+  await accept(contactId, newIdAt(now() + 600_000)),
+  await accept(contactId, newIdAt(now())),
+];
+const merge = (survivorId: number, formerId: number) =>
+  gateway.gateway.resources.db.transaction(trx =>
+    mergeContacts(trx, gateway.tenant.id, {
+      survivorId,
+      ids: [survivorId, formerId],
+      reason: 'manual',
+      author: COMMAND_LINE,
+      nowMs: now(),
+    }),
+  );
+const sent = (messageId: string) => ({
+  messageId,
+  status: 'sent' as const,
+  at: new Date().toISOString(),
+  wamid: `wamid.${randomUUID()}`,
+});
+const waiting = () =>
+  gateway.database.query<{ contact_id: string; has_turn: boolean }>(
+    'select contact_id, next_attempt_at is not null as has_turn from outbox where tenant_id = $1 order by position',
+    [gateway.tenant.id],
+  );
+
+test('a message is settled while its contact is merged, in whatever order their locks come', async () => {
+  const [survivor, former] = [await addContact(), await addContact()];
+  const [first] = await acceptCrossed(former);
+  const { db } = gateway.gateway.resources;
+  let merging: Promise<unknown> | undefined;
+  await db.transaction(async trx => {
+    await sql`select from outbox where tenant_id = ${gateway.tenant.id} and message_id = ${first} for update`.execute(
+      trx,
+    );
+    const before = gateway.statements.length;
+    merging = merge(survivor, former);
+    // The merge has met the lock: it waits for it, or tries again.
+    await eventually(async () => {
+      const [met] = await gateway.database.query<{ n: number }>(
+        `select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      const tries = gateway.statements
+        .slice(before)
+        .filter(text => text.includes('rollback to savepoint outbox_locks'));
+      expect((met?.n ?? 0) + tries.length).toBeGreaterThan(0);
+    });
+    await applyStatuses(trx, gateway.tenant.id, [sent(first)], now());
+  });
+  await merging;
+  expect(await waiting()).toEqual([{ contact_id: String(survivor), has_turn: true }]);
+  await gateway.database.query('delete from messages where tenant_id = $1', [gateway.tenant.id]);
+});
+
+test('merges, sends and settlements of the same people at once end without a deadlock, and no turn is lost', async () => {
+  const { db } = gateway.gateway.resources;
+  const errors: unknown[] = [];
+  const collect = (error: unknown) => void errors.push(error);
+  const survivors: number[] = [];
+  for (let round = 0; round < 6; round += 1) {
+    const people = [await addContact(), await addContact(), await addContact(), await addContact()] as const;
+    const first = (await Promise.all(people.map(acceptCrossed))).map(([one]) => one);
+    survivors.push(people[0], people[2]);
+    await Promise.all([
+      merge(people[0], people[1]).catch(collect),
+      merge(people[2], people[3]).catch(collect),
+      ...people.map(person => accept(person, newIdAt(now() - 1_000)).catch(collect)),
+      ...[first, first.toReversed()].map(ids =>
+        db.transaction(trx => applyStatuses(trx, gateway.tenant.id, ids.map(sent), now())).catch(collect),
+      ),
+    ]);
+  }
+  expect(errors).toEqual([]);
+  const rows = await waiting();
+  expect(new Set(rows.map(row => Number(row.contact_id)))).toEqual(new Set(survivors));
+  for (const survivor of survivors)
+    expect(rows.filter(row => Number(row.contact_id) === survivor && row.has_turn)).toHaveLength(1);
+});

@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ContactRow, PublicContact } from '../../../../src/features/contacts/contact.ts';
+import {
+  findShared,
+  loadPersons,
+  type StoredPerson,
+  updatePersons,
+  writeIdentities,
+} from '../../../../src/features/contacts/recognition/persons.sql.ts';
+import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
+import { type ColumnsOf, describeColumns, describeStatements } from '../../../support/describe-statement.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+test('loaded persons are described as their row type says', async () => {
+  const wanted = { userIds: [{ portfolio: '1', value: 'DE.1' }], waIds: ['1'], phoneKeys: ['1'] };
+  expect(await describeColumns(database.url, db => loadPersons(db, 1, wanted))).toEqual({
+    id: 'bigint',
+    phone: 'text',
+    phone_key: 'text',
+    weight: 'integer',
+    identities: 'json',
+    apart: 'json',
+  } satisfies ColumnsOf<StoredPerson>);
+});
+
+test('updated persons are described as contacts', async () => {
+  const person = { id: 1, phone: null, phone_key: null, wa_id: null, network_user_id: null, is_reported: true };
+  const columns = await describeColumns(database.url, db => updatePersons(db, 1, [person]));
+  expect(columns).toMatchObject({ id: 'bigint', firstname: 'text', country_id: 'smallint' } satisfies Partial<
+    ColumnsOf<Pick<ContactRow, keyof PublicContact>>
+  >);
+});
+
+test('contacts that share a user id are described by their ids', async () => {
+  expect(await describeColumns(database.url, db => findShared(db, 1, 'a', 'b'))).toEqual({
+    one: 'bigint',
+    other: 'bigint',
+  });
+});
+
+test('both writes of identities are understood by the database', async () => {
+  const identity = { contact_id: 1, kind: 'wa_id', portfolio: '', value: '1', wa_id: null } as const;
+  const times = { started_at: '2026-11-22T00:00:00.000Z', ended_at: null };
+  const described = await describeStatements(database.url, db =>
+    writeIdentities(db, 1, [
+      { id: 1, ...identity, ...times },
+      { id: null, ...identity, ...times },
+    ]),
+  );
+  expect(described.map(({ columns }) => columns)).toEqual([undefined, undefined]);
+});

@@ -1,0 +1,162 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { learnIdentities } from '../../../../src/features/contacts/recognise.ts';
+import { applyStatuses } from '../../../../src/features/messages/statuses/apply-statuses.ts';
+import { hasNewIdentity, type KnownRecipient } from '../../../../src/features/messages/statuses/seen-person.ts';
+import { dataOf } from '../../../support/answers.ts';
+import { eventually, startGateway, type TestGateway } from '../../../support/gateway.ts';
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startGateway({ emulator: { faults: { window: 'open' } } });
+});
+afterAll(() => gateway.stop());
+
+const send = async (to: string) =>
+  dataOf(
+    await gateway.graphql(
+      'mutation ($to: String!) { sendTextMessage(input: { to: $to, text: "Hi" }) { databaseId contactId } }',
+      { to },
+    ),
+  )['sendTextMessage'] as { databaseId: string; contactId: number };
+const statusOf = async (id: string) =>
+  (await gateway.graphql('query ($id: ID!) { message(id: $id) { status } }', { id })).data.message.status;
+const identitiesOf = (contactId: string) =>
+  gateway.database.query<{ kind: string; value: string; wa_id: string | null }>(
+    `select kind, value, wa_id from contact_identities where tenant_id = $1 and contact_id = $2 and kind <> 'phone' order by kind, value`,
+    [gateway.tenant.id, contactId],
+  );
+const idOf = String;
+
+test('a user id that a status shows is learned: who later writes under it alone is the same contact', async () => {
+  const { databaseId, contactId } = await send('+4915155580001');
+  await eventually(async () => expect(await statusOf(databaseId)).toBe('READ'));
+  const [userId, ...others] = await eventually(async () => {
+    const rows = (await identitiesOf(idOf(contactId))).filter(row => row.kind === 'user_id');
+    expect(rows).toMatchObject([{ wa_id: '4915155580001' }]);
+    return rows;
+  });
+  expect(others).toEqual([]);
+  const wamid = gateway.emulator.inbound({ userId: userId?.value, text: 'Me again' } as never);
+  await eventually(async () =>
+    expect(
+      await gateway.database.query(
+        'select m.contact_id::text as contact_id from message_wamids w join messages m on m.id = w.message_id where w.wamid = $1',
+        [wamid],
+      ),
+    ).toEqual([{ contact_id: idOf(contactId) }]),
+  );
+});
+
+test('the number that the network knows a person by is learned from its answer: Brazil, without the ninth digit', async () => {
+  gateway.emulator.setFaults({ userIds: false, dropStatuses: 1 });
+  const { contactId } = await send('+5551991234567');
+  await eventually(async () =>
+    expect(await identitiesOf(idOf(contactId))).toEqual([{ kind: 'wa_id', value: '555191234567', wa_id: null }]),
+  );
+  gateway.emulator.setFaults({ userIds: true, dropStatuses: 0 });
+});
+
+test('a status of somebody who is known costs no statement more than one that names nobody', async () => {
+  const { databaseId, contactId } = await send('+4915155580002');
+  const identity = await eventually(async () => {
+    expect(await statusOf(databaseId)).toBe('READ');
+    const [row] = (await identitiesOf(idOf(contactId))).filter(({ kind }) => kind === 'user_id');
+    expect(row).toBeDefined();
+    return row;
+  });
+  const { db } = gateway.gateway.resources;
+  const person = { waId: '4915155580002', userId: identity?.value, parentUserId: undefined };
+  const apply = async (named: object) => {
+    let begin = 0;
+    const status = { messageId: databaseId, status: 'read' as const, at: new Date().toISOString() };
+    const applied = await db.transaction(trx => {
+      begin = gateway.statements.length;
+      return applyStatuses(trx, gateway.tenant.id, [{ ...status, ...named }], Date.now());
+    });
+    const statements = gateway.statements
+      .slice(begin)
+      .filter(text => text.includes('lock_outbound') || text.includes('contact_identities'));
+    return { seen: applied.seen, count: statements.length };
+  };
+  expect(await apply({})).toEqual({ seen: [], count: 1 });
+  expect(await apply({ person })).toEqual({ seen: [], count: 1 });
+  expect((await apply({ person: { ...person, userId: 'DE.another' } })).seen).toHaveLength(1);
+});
+
+test('what a status shows is news where it names something of the contact and something that is not known', () => {
+  const known: KnownRecipient = {
+    channel_id: 1,
+    phone: '+5551991234567',
+    phone_key: '555191234567',
+    portfolio: '7',
+    identities: [
+      ['user_id', '7', 'BR.1', '555191234567'],
+      ['wa_id', '', '555191234567', null],
+    ],
+  };
+  const fresh = { ...known, identities: null };
+  const person = (waId?: string, userId?: string, parentUserId?: string) => ({ waId, userId, parentUserId });
+  expect(hasNewIdentity(known, person('555191234567', 'BR.1'))).toBe(false);
+  expect(hasNewIdentity(known, person(undefined, 'BR.1'))).toBe(false);
+  expect(hasNewIdentity(fresh, person('5551991234567'))).toBe(false);
+  expect(hasNewIdentity(fresh, person('555191234567'))).toBe(true);
+  expect(hasNewIdentity(known, person('555191234567', 'BR.2'))).toBe(true);
+  expect(hasNewIdentity(known, person('555191234567', 'BR.1', 'BR.ENT.1'))).toBe(true);
+  // Of another portfolio, a user id is another one.
+  expect(hasNewIdentity({ ...known, portfolio: '8' }, person('555191234567', 'BR.1'))).toBe(true);
+  // Nothing of this contact.
+  expect(hasNewIdentity(known, person('4915155580003', 'DE.1'))).toBe(false);
+  expect(hasNewIdentity(fresh, person(undefined, 'BR.1'))).toBe(false);
+});
+
+test('a status of somebody who was erased in between brings nobody back', async () => {
+  const { contactId } = await send('+4915155580077');
+  const { channel_id: channelId } = (
+    await gateway.database.query<{ channel_id: string }>(
+      'select channel_id from messages where tenant_id = $1 and contact_id = $2',
+      [gateway.tenant.id, contactId],
+    )
+  )[0] ?? { channel_id: '0' };
+  dataOf(await gateway.graphql('mutation ($id: ID!) { deleteContact(id: $id) { id } }', { id: String(contactId) }));
+  const seen = { channelId: Number(channelId), at: new Date(), userId: 'DE.77', waId: '4915155580077' };
+  await learnIdentities(gateway.gateway.resources, gateway.tenant.id, [{ ...seen, contactId: Number(contactId) }]);
+  expect(
+    await gateway.database.query("select 1 from contacts where tenant_id = $1 and phone = '+4915155580077'", [
+      gateway.tenant.id,
+    ]),
+  ).toEqual([]);
+});
+
+test('what is learned of a recipient waits for a change of identities without a lock that this change needs', async () => {
+  const { contactId } = await send('+4915155580078');
+  const [row] = await gateway.database.query<{ channel_id: string }>(
+    'select channel_id from messages where tenant_id = $1 and contact_id = $2',
+    [gateway.tenant.id, contactId],
+  );
+  const { resources } = gateway.gateway;
+  const seen = { channelId: Number(row?.channel_id), at: new Date(), userId: 'DE.78', waId: '4915155580078' };
+  const learning = await resources.db.transaction(async trx => {
+    // As a merge does: first the counter, then the contacts.
+    await sql`select from tenant_usage where tenant_id = ${gateway.tenant.id} for update`.execute(trx);
+    const pending = learnIdentities(resources, gateway.tenant.id, [{ ...seen, contactId: Number(contactId) }]);
+    await eventually(async () =>
+      expect(
+        await gateway.database.query(
+          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%tenant_usage%'`,
+        ),
+      ).toHaveLength(1),
+    );
+    await sql`select from contacts where tenant_id = ${gateway.tenant.id} and id = ${contactId} for update nowait`.execute(
+      trx,
+    );
+    return { pending };
+  });
+  await learning.pending;
+  expect(
+    await gateway.database.query(
+      'select value from contact_identities where tenant_id = $1 and contact_id = $2 and kind = $3',
+      [gateway.tenant.id, contactId, 'user_id'],
+    ),
+  ).toContainEqual({ value: 'DE.78' });
+});

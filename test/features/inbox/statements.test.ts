@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  insertChanges,
+  insertUnrouted,
+  type ListedChange,
+  listUnhandled,
+} from '../../../src/features/inbox/changes.sql.ts';
+import { rewriteChanges, rewriteUnrouted, rewriteWebhooks } from '../../../src/features/inbox/erase.sql.ts';
+import {
+  claimWebhooks,
+  deleteOldWebhooks,
+  dueInboxLanes,
+  inboxBacklog,
+  insertPeople,
+  insertWebhook,
+  listWebhooksOf,
+  type StoredWebhook,
+  type WaitingWebhook,
+} from '../../../src/features/inbox/webhooks.sql.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { type ColumnsOf, describeColumns } from '../../support/describe-statement.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+const ID = randomUUID();
+const BYTES = Buffer.from('{}');
+
+test('webhooks are described as their row types say', async () => {
+  expect(await describeColumns(database.url, db => insertWebhook(db, [1], BYTES, BYTES))).toEqual({
+    tenant_id: 'bigint',
+  });
+  for (const kind of ['fresh', 'failed'] as const)
+    expect(await describeColumns(database.url, db => claimWebhooks(db, 1, kind, 1, 1))).toEqual({
+      id: 'uuid',
+      body: 'bytea',
+      attempts: 'integer',
+      received_at: 'timestamp with time zone',
+      now_ms: 'double precision',
+    } satisfies ColumnsOf<WaitingWebhook>);
+  expect(await describeColumns(database.url, db => listWebhooksOf(db, 1, [1], 1, ID))).toEqual({
+    id: 'uuid',
+    digest: 'bytea',
+    body: 'bytea',
+    received_at: 'timestamp with time zone',
+  } satisfies ColumnsOf<StoredWebhook>);
+  expect(
+    await describeColumns(database.url, db => insertPeople(db, 1, [{ webhookId: ID, person: 1 }])),
+  ).toBeUndefined();
+  expect(
+    await describeColumns(database.url, db => rewriteWebhooks(db, 1, [{ id: ID, body: BYTES, people: [1] }])),
+  ).toBeUndefined();
+  expect(await describeColumns(database.url, db => deleteOldWebhooks(db, new Date().toISOString(), 1))).toEqual({
+    count: 'integer',
+  });
+});
+
+test('lanes of the inbox are described as their row types say', async () => {
+  expect(await describeColumns(database.url, db => dueInboxLanes.execute(db))).toEqual({
+    tenant_id: 'bigint',
+    key: 'text',
+  } satisfies ColumnsOf<{ tenant_id: number; key: string }>);
+  expect(await describeColumns(database.url, db => inboxBacklog.execute(db))).toEqual({
+    tenant_id: 'bigint',
+    key: 'text',
+    count: 'bigint',
+    oldest_at: 'timestamp with time zone',
+  } satisfies ColumnsOf<{ tenant_id: number; key: string; count: number; oldest_at: string }>);
+});
+
+test('changes that were not applied are described as their row types say', async () => {
+  for (const tenantId of [1, null, undefined])
+    expect(
+      await describeColumns(database.url, db => listUnhandled(db, { tenantId, field: undefined, limit: 1 })),
+    ).toEqual({
+      id: 'uuid',
+      tenant: 'text',
+      field: 'text',
+      reason: 'text',
+      error: 'text',
+      version: 'text',
+      received_at: 'timestamp with time zone',
+      raw: 'jsonb',
+      raw_text: 'bytea',
+    } satisfies ColumnsOf<ListedChange & { raw_text: Buffer }>);
+  expect(await describeColumns(database.url, db => insertChanges(db, 1, []))).toBeUndefined();
+  expect(
+    await describeColumns(database.url, db =>
+      insertUnrouted(db, [{ id: ID, digest: BYTES, field: 'messages', raw: BYTES }], BYTES, '1'),
+    ),
+  ).toBeUndefined();
+  expect(await describeColumns(database.url, db => rewriteChanges(db, 1, [{ id: ID, raw: {} }]))).toBeUndefined();
+  expect(await describeColumns(database.url, db => rewriteUnrouted(db, [{ id: ID, raw: BYTES }]))).toBeUndefined();
+});

@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { codeOf, dataOf, faultsOf } from '../../../support/answers.ts';
+import { wooOrder } from '../fixtures.ts';
+import { CONFIRM, type Ground, startGround } from '../ground.ts';
+
+let ground: Ground;
+beforeAll(async () => {
+  ground = await startGround();
+});
+afterAll(() => ground.gateway.stop());
+
+const LOG = `query ($filter: IntegrationDeliveryFilter, $first: Int, $after: String) {
+  integrationDeliveries(filter: $filter, first: $first, after: $after) {
+    totalCount pageInfo { hasNextPage endCursor } nodes { id orderId outcome payload rawBody integration { name } results { contact { phone } } }
+  }
+}`;
+
+describe('a replay', () => {
+  const REPLAY = `mutation ($id: ID!, $force: Boolean! = false) { replayIntegrationDelivery(id: $id, force: $force) { outcome replays attempts } }`;
+
+  test('applies the current mappings to what was not done, and repeats nothing unless forced', async () => {
+    const tenant = await ground.tenant();
+    const shop = await tenant.shop({ mappings: [{ ...CONFIRM, template: { name: 'paused', language: 'en' } }] });
+    await shop.post(wooOrder());
+    const [refused] = await shop.settled();
+    expect(refused?.outcome).toBe('REFUSED');
+    const replay = async (force = false) => {
+      const answer = await tenant.data(REPLAY, { id: refused?.databaseId, force });
+      return [answer.replayIntegrationDelivery, (await shop.settled())[0]?.outcome];
+    };
+    const mend = `mutation ($id: ID!, $input: UpdateIntegrationMappingInput!) { updateIntegrationMapping(id: $id, input: $input) { template { name } } }`;
+    await tenant.data(mend, { id: String(shop.mappings[0]?.databaseId), input: { template: CONFIRM.template } });
+    expect(await replay()).toEqual([{ outcome: 'WAITING', replays: 1, attempts: 0 }, 'ACTED']);
+    expect(await tenant.sent()).toHaveLength(1);
+    expect((await replay())[1]).toBe('ACTED');
+    expect(await tenant.sent()).toHaveLength(1);
+    expect((await replay(true))[1]).toBe('ACTED');
+    expect((await replay(true))[1]).toBe('ACTED');
+    expect(await tenant.sent()).toHaveLength(3);
+    expect(await tenant.events()).toHaveLength(1);
+  });
+});
+
+test('all refused payloads since an instant are replayed in order, and nothing is repeated', async () => {
+  const tenant = await ground.tenant();
+  const shop = await tenant.shop({ mappings: [{ ...CONFIRM, template: { name: 'nobody', language: 'en' } }] });
+  const [{ databaseId: mapping = 0 } = {}] = shop.mappings;
+  await shop.post(wooOrder({ id: 1 }));
+  await shop.settled();
+  await new Promise(resolve => setTimeout(resolve, 2));
+  const since = new Date().toISOString();
+  for (const id of [2, 3]) await shop.post(wooOrder({ id }));
+  await shop.post(wooOrder({ id: 4 }), { topic: 'product.updated' });
+  await shop.settled();
+  const all = (input: object) =>
+    tenant.ask(
+      'mutation ($input: ReplayIntegrationDeliveriesInput!) { result: replayIntegrationDeliveries(input: $input) { count hasMore lastReceivedAt } }',
+      { input: { integrationId: shop.id, since, ...input } },
+    );
+  const outcomes = async () => (await shop.settled()).map(({ outcome }) => outcome);
+  expect(await outcomes()).toEqual(['REFUSED', 'REFUSED', 'REFUSED', 'IGNORED']);
+  const change =
+    'mutation ($id: ID!, $input: UpdateIntegrationMappingInput!) { updateIntegrationMapping(id: $id, input: $input) { id } }';
+  await tenant.data(change, { id: String(mapping), input: { template: CONFIRM.template } });
+  const last = (await tenant.data('{ integrationDeliveries { nodes { receivedAt orderId } } }')).integrationDeliveries
+    .nodes;
+  expect(dataOf(await all({})).result).toEqual({
+    count: 2,
+    hasMore: false,
+    lastReceivedAt: last.find((node: { orderId: string }) => node.orderId === '3').receivedAt,
+  });
+  expect(await outcomes()).toEqual(['REFUSED', 'ACTED', 'ACTED', 'IGNORED']);
+  const bodies = (await tenant.sent()).map(({ body }) => body);
+  expect(bodies).toHaveLength(2);
+  expect(dataOf(await all({ outcomes: ['ACTED', 'IGNORED'] })).result).toMatchObject({ count: 3 });
+  expect(await outcomes()).toEqual(['REFUSED', 'ACTED', 'ACTED', 'IGNORED']);
+  expect(await tenant.sent()).toHaveLength(2);
+  expect(dataOf(await all({ since: '2999-01-01T00:00:00Z' })).result).toEqual({
+    count: 0,
+    hasMore: false,
+    lastReceivedAt: null,
+  });
+  for (const faulty of [[], ['WAITING']])
+    expect(Object.keys(faultsOf(await all({ outcomes: faulty })))).toEqual(['outcomes']);
+  expect(codeOf(await all({ integrationId: '987654321' }))).toBe('NOT_FOUND');
+});
+
+test('the log is listed in pages, newest first, filtered by outcome, with payloads on request', async () => {
+  const tenant = await ground.tenant();
+  const shop = await tenant.shop();
+  for (const id of [1, 2, 3]) await shop.post(wooOrder({ id, billing: id === 2 ? { phone: '' } : {} }));
+  await shop.post('{"id":');
+  await shop.settled();
+  const first = (await tenant.data(LOG, { first: 2 })).integrationDeliveries;
+  expect(first.totalCount).toBe(4);
+  expect(
+    first.nodes.map(
+      ({ orderId, payload, rawBody }: { orderId: string; payload: { id: number } | null; rawBody: string }) => [
+        orderId,
+        payload?.id ?? null,
+        rawBody.slice(0, 6),
+      ],
+    ),
+  ).toEqual([
+    [null, null, '{"id":'],
+    ['3', 3, '{"id":'],
+  ]);
+  const next = (await tenant.data(LOG, { first: 2, after: first.pageInfo.endCursor })).integrationDeliveries;
+  expect(next.nodes.map(({ orderId }: { orderId: string }) => orderId)).toEqual(['2', '1']);
+  expect(next.nodes[1]).toMatchObject({
+    results: [{ contact: { phone: '+4915123456789' } }],
+    integration: { name: expect.any(String) },
+  });
+  const refused = (await tenant.data(LOG, { filter: { outcome: { eq: 'REFUSED' } } })).integrationDeliveries;
+  expect(refused.totalCount).toBe(2);
+  const one =
+    'query ($id: ID!) { integrationDelivery(id: $id) { payload } node(id: $id) { ... on IntegrationDelivery { payload } } }';
+  const { integrationDelivery, node } = await tenant.data(one, { id: next.nodes[0].id });
+  expect([integrationDelivery.payload.id, node.payload.id]).toEqual([2, 2]);
+});

@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { newId } from '../../../../src/core/ids.ts';
+import { notePeople } from '../../../../src/features/integrations/intake/people.sql.ts';
+import { createOrderReceiver } from '../../../../src/features/integrations/intake/receive.ts';
+import { signatureOf } from '../../../../src/features/integrations/intake/signature.ts';
+import {
+  claimDelivery,
+  postponeDelivery,
+  settleDelivery,
+} from '../../../../src/features/integrations/orders/deliveries.sql.ts';
+import { processDeliveries } from '../../../../src/features/integrations/orders/process.ts';
+import type { Resources } from '../../../../src/schema/context.ts';
+import { type Beside, serveBeside } from '../../../support/beside.ts';
+import { testLane } from '../../../support/lane.ts';
+import { wooOrder } from '../fixtures.ts';
+import { bodyOf, CONFIRM, type Ground, type Shop, startGround } from '../ground.ts';
+
+/** No worker of their own: the tests drain, from both processes at once, as when a lane was taken over from one that is not dead. */
+let ground: Ground;
+let beside: Beside;
+beforeAll(async () => {
+  ground = await startGround({ role: 'gateway' });
+  beside = await serveBeside(ground.gateway);
+});
+afterAll(async () => {
+  await beside.stop();
+  await ground.gateway.stop();
+});
+
+const drainAll = (tenantId: number, shop: Shop, times = 3) => {
+  const lane = testLane('integrations', tenantId, `${tenantId}:${shop.databaseId}`);
+  const both: Resources[] = [ground.gateway.gateway.resources, beside.resources];
+  return Promise.all(
+    Array.from({ length: times }, () => both.map(resources => processDeliveries(resources, lane))).flat(),
+  );
+};
+const second = (shop: Shop): string => shop.url.replace(ground.gateway.url, beside.url);
+
+test('five concurrent payloads of one order and status, over two processes, send one template', async () => {
+  const tenant = await ground.tenant();
+  const shop = await tenant.shop();
+  for (let round = 1; round <= 4; round += 1) {
+    const posts = Array.from({ length: 5 }, (_, index) =>
+      shop.post(wooOrder({ id: round, date_modified: String(index), billing: { first_name: `Ana ${index}` } }), {
+        ...(index % 2 === 1 && { url: second(shop) }),
+      }),
+    );
+    expect((await Promise.all(posts)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+    await drainAll(tenant.id, shop);
+  }
+  const deliveries = await shop.settled();
+  expect(deliveries).toHaveLength(20);
+  expect(deliveries.map(({ outcome }) => outcome).filter(outcome => !['ACTED', 'DUPLICATE'].includes(outcome))).toEqual(
+    [],
+  );
+  for (let round = 1; round <= 4; round += 1) {
+    const about = deliveries.filter(({ orderId }) => orderId === String(round));
+    expect(about.some(({ outcome }) => outcome === 'ACTED')).toBe(true);
+    expect(new Set(about.map(({ results }) => results[0]?.messageId)).size).toBe(1);
+  }
+  expect(await tenant.sent()).toHaveLength(4);
+  expect(await tenant.events()).toHaveLength(4);
+});
+
+test('a delivery posted to both processes concurrently is stored once', async () => {
+  const tenant = await ground.tenant();
+  const shop = await tenant.shop();
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, (_, index) =>
+      shop.post(wooOrder(), { deliveryId: 'same', ...(index % 2 === 1 && { url: second(shop) }) }),
+    ),
+  );
+  const told = await Promise.all(answers.map(answer => answer.json()));
+  expect(told.filter(({ status }) => status === 'stored')).toHaveLength(1);
+  await drainAll(tenant.id, shop);
+  expect(await shop.settled()).toHaveLength(1);
+});
+
+test('concurrent orders of a new customer create one contact and are all processed', async () => {
+  const tenant = await ground.tenant();
+  const shops = [
+    await tenant.shop(),
+    await tenant.shop(),
+    await tenant.shop({ mappings: [{ ...CONFIRM, name: 'Other' }] }),
+  ];
+  await Promise.all(shops.flatMap((shop, at) => [1, 2, 3].map(id => shop.post(wooOrder({ id: 10 * at + id })))));
+  await Promise.all(shops.map(shop => drainAll(tenant.id, shop, 1)));
+  for (const shop of shops)
+    expect((await shop.settled()).map(({ outcome }) => outcome)).toEqual(['ACTED', 'ACTED', 'ACTED']);
+  const { contacts } = await tenant.data('{ contacts { totalCount } }');
+  expect(contacts.totalCount).toBe(1);
+  expect(await tenant.sent()).toHaveLength(9);
+});
+
+test('an integration deleted between authorization and body is not found, and its pending work ends without error', async () => {
+  const tenant = await ground.tenant();
+  const shop = await tenant.shop();
+  const { resources } = ground.gateway.gateway;
+  const receiver = createOrderReceiver(resources);
+  const integration = await receiver.authorize(shop.url.split('/').at(-1) ?? '', '192.0.2.1');
+  if (integration === 'unknown' || 'limited' in integration) throw new Error('The request was refused.');
+  await tenant.data('mutation ($id: ID!) { deleteIntegration(id: $id) { id } }', { id: shop.id });
+  const body = Buffer.from(bodyOf(wooOrder()));
+  const headers = { 'x-wc-webhook-signature': signatureOf(body, shop.secret) };
+  expect(await receiver.receive(integration, headers, body, '192.0.2.1')).toBe('unknown');
+  await notePeople(resources.db.write, tenant.id, newId(), ['contact:1']);
+  const [row] = await ground.gateway.database.query('select * from integration_delivery_people where tenant_id = $1', [
+    tenant.id,
+  ]);
+  expect(row).toBeUndefined();
+});
+
+test('a process that has lost its claim writes nothing', async () => {
+  const tenant = await ground.tenant();
+  const shop = await tenant.shop();
+  await shop.post(wooOrder());
+  const { db } = beside.resources;
+  const at = (ms: number): string => new Date(Date.now() + ms).toISOString();
+  // Taken, and so slowly worked on that the claim has run out.
+  const slow = newId();
+  const taken = await claimDelivery(db.write, tenant.id, shop.databaseId, slow, -1_000);
+  expect(taken?.attempts).toBe(1);
+  await drainAll(tenant.id, shop);
+  const settled = { topic: 'x', orderId: null, orderStatus: null, results: [], reason: null, people: [] };
+  expect(await settleDelivery(db.write, tenant.id, taken?.id ?? '', slow, 'failed', settled, at(0))).toBe(false);
+  await postponeDelivery(db.write, tenant.id, taken?.id ?? '', slow, settled, 0);
+  expect(await shop.settled()).toMatchObject([{ outcome: 'ACTED', topic: 'order.updated' }]);
+});
+
+test('a forced replay processed by two processes sends once more, not twice', async () => {
+  const tenant = await ground.tenant();
+  const shop = await tenant.shop();
+  await shop.post(wooOrder());
+  await drainAll(tenant.id, shop);
+  const [delivery] = await shop.settled();
+  const force = 'mutation ($id: ID!) { replayIntegrationDelivery(id: $id, force: true) { outcome replays } }';
+  const forced = await Promise.all([1, 2, 3].map(() => tenant.ask(force, { id: delivery?.databaseId })));
+  // One of them makes it wait; the others are told that it does.
+  expect(forced.map(({ errors }) => errors?.[0]?.extensions.code).sort()).toEqual(['CONFLICT', 'CONFLICT', undefined]);
+  await drainAll(tenant.id, shop);
+  expect(await tenant.sent()).toHaveLength(2);
+  expect(await tenant.events()).toHaveLength(1);
+});

@@ -1,0 +1,199 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { codeOf, dataOf } from '../../../../support/answers.ts';
+import { eventually, startGateway, type TestGateway } from '../../../../support/gateway.ts';
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startGateway({ emulator: { faults: { window: 'open' } } });
+});
+afterAll(() => gateway.stop());
+
+const SEND = `mutation ($input: SendInteractiveMessageInput!) {
+  sendInteractiveMessage(input: $input) { id databaseId type text content wamid status }
+}`;
+const BUTTONS = [
+  { id: 'yes', title: 'Yes' },
+  { id: 'no', title: 'No' },
+];
+const SECTIONS = [
+  { title: 'Cold', rows: [{ id: 'ice', title: 'Ice cream', description: 'Vanilla' }] },
+  { title: 'Warm', rows: [{ id: 'pie', title: 'Apple pie' }] },
+];
+
+const graphql = (input: object) => gateway.graphql(SEND, { input });
+const lastSent = () => gateway.emulator.sent({ limit: 1 }).messages.at(-1);
+
+test('buttons are sent to the network as given, with merge fields filled', async () => {
+  const { sendInteractiveMessage: message } = dataOf(
+    await graphql({
+      to: '+14155550201',
+      contact: { firstName: 'Ana' },
+      body: 'Shall we, @{contact_first_name}?',
+      header: 'Tonight',
+      footer: 'Your @{contact_first_name}',
+      buttons: BUTTONS,
+      waitForAcceptance: true,
+    }),
+  );
+  const interactive = {
+    type: 'button',
+    header: { type: 'text', text: 'Tonight' },
+    body: { text: 'Shall we, Ana?' },
+    footer: { text: 'Your Ana' },
+    action: { buttons: BUTTONS.map(reply => ({ type: 'reply', reply })) },
+  };
+  expect(message).toMatchObject({ type: 'interactive', text: 'Shall we, Ana?', content: interactive });
+  expect(lastSent()).toMatchObject({ type: 'interactive', content: interactive });
+});
+
+test('a choice arrives as a reply to the message, with the chosen id', async () => {
+  const { sendInteractiveMessage: asked } = dataOf(
+    await graphql({
+      to: '+14155550202',
+      body: 'What will it be?',
+      list: { button: 'Menu', sections: SECTIONS },
+      waitForAcceptance: true,
+    }),
+  );
+  const from = '+14155550202';
+  const { phoneNumberId } = gateway.tenant;
+  gateway.emulator.inbound({
+    type: 'interactive',
+    from,
+    phoneNumberId,
+    listReply: { id: 'ice', title: 'Ice cream', description: 'Vanilla' },
+    replyTo: asked.wamid,
+  });
+  gateway.emulator.inbound({
+    type: 'interactive',
+    from,
+    phoneNumberId,
+    buttonReply: { id: 'yes', title: 'Yes' },
+    replyTo: asked.wamid,
+  });
+  await eventually(async () => {
+    const { messages } = dataOf(
+      await gateway.graphql(
+        `{ messages(filter: { direction: { eq: INBOUND } }, first: 2) { nodes { type text reply { id title description } replyTo { id } } } }`,
+      ),
+    );
+    expect(messages.nodes).toEqual(
+      expect.arrayContaining([
+        {
+          type: 'interactive',
+          text: 'Ice cream',
+          reply: { id: 'ice', title: 'Ice cream', description: 'Vanilla' },
+          replyTo: { id: asked.id },
+        },
+        {
+          type: 'interactive',
+          text: 'Yes',
+          reply: { id: 'yes', title: 'Yes', description: null },
+          replyTo: { id: asked.id },
+        },
+      ]),
+    );
+  });
+});
+
+test('a header may have 60 characters of any encoded length', async () => {
+  const input = { to: '+14155550207', body: 'Hi', buttons: BUTTONS };
+  dataOf(await graphql({ ...input, header: '👍'.repeat(60), waitForAcceptance: true }));
+  expect(codeOf(await graphql({ ...input, header: '👍'.repeat(61) }))).toBe('VALIDATION_ERROR');
+});
+
+test('errors are reported by field, and nothing is stored', async () => {
+  const count = async () => dataOf(await gateway.graphql('{ messages { totalCount } contacts { totalCount } }'));
+  const before = await count();
+  const answer = await graphql({ to: '+14155550203', body: ' ', buttons: [{ id: 'a', title: 'x'.repeat(21) }] });
+  expect(codeOf(answer)).toBe('VALIDATION_ERROR');
+  expect(answer.errors?.[0]?.extensions.details).toEqual({ 'buttons.0.title': ['May have at most 20 characters.'] });
+  const long = { to: '+14155550203', body: 'x'.repeat(1_025) };
+  expect(codeOf(await graphql({ ...long, buttons: BUTTONS }))).toBe('VALIDATION_ERROR');
+  expect(await count()).toEqual(before);
+  dataOf(await graphql({ ...long, list: { button: 'Menu', sections: SECTIONS } }));
+});
+
+test('REST sends the same, with the field names of its contract', async () => {
+  const send = (body: object) => gateway.rest('POST', '/messages/interactive', { phone: '14155550204', ...body });
+  const button = await send({ type: 'button', body_text: 'Shall we?', footer_text: 'Tonight', buttons: BUTTONS });
+  expect(button.status).toBe(200);
+  expect((await button.json()).data).toMatchObject({
+    message_id: expect.stringMatching(/^wamid\./),
+    phone: '14155550204',
+    status: 'sent',
+    type: 'button',
+    body_text: 'Shall we?',
+    footer_text: 'Tonight',
+    buttons: BUTTONS,
+  });
+  const list = await send({ type: 'list', body_text: 'What?', list_button_text: 'Menu', sections: SECTIONS });
+  expect((await list.json()).data).toMatchObject({ type: 'list', list_button_text: 'Menu', sections: SECTIONS });
+  const link = await send({
+    type: 'cta_url',
+    body_text: 'Look',
+    cta_url: { display_text: 'Open', url: 'https://example.com/a' },
+  });
+  expect((await link.json()).data).toMatchObject({ cta_url: { display_text: 'Open', url: 'https://example.com/a' } });
+  expect(lastSent()).toMatchObject({
+    content: { action: { name: 'cta_url', parameters: { display_text: 'Open', url: 'https://example.com/a' } } },
+  });
+});
+
+test.each<[string, object, string[]]>([
+  ['a missing type', { body_text: 'Hi' }, ['type']],
+  ['an unknown type', { type: 'carousel', body_text: 'Hi' }, ['type']],
+  ['missing buttons', { type: 'button', body_text: 'Hi' }, ['buttons']],
+  ['a missing link', { type: 'cta_url', body_text: 'Hi' }, ['cta_url.display_text', 'cta_url.url']],
+  ['a button without a title', { type: 'button', body_text: 'Hi', buttons: [{ id: 'a' }] }, ['buttons.0.title']],
+  ['a button that is not an object', { type: 'button', body_text: 'Hi', buttons: ['yes'] }, ['buttons.0']],
+  [
+    'a long title',
+    { type: 'button', body_text: 'Hi', buttons: [{ id: 'a', title: 'x'.repeat(21) }] },
+    ['buttons.0.title'],
+  ],
+  ['a long body', { type: 'button', body_text: 'x'.repeat(1_025), buttons: BUTTONS }, ['body_text']],
+  [
+    'a long header',
+    { type: 'button', body_text: 'Hi', header_text: 'x'.repeat(61), buttons: BUTTONS },
+    ['header_text'],
+  ],
+  [
+    'a long list button',
+    { type: 'list', body_text: 'Hi', list_button_text: 'x'.repeat(21), sections: SECTIONS },
+    ['list_button_text'],
+  ],
+  [
+    'a long row title',
+    {
+      type: 'list',
+      body_text: 'Hi',
+      list_button_text: 'Menu',
+      sections: [{ rows: [{ id: 'a', title: 'x'.repeat(25) }] }],
+    },
+    ['sections.0.rows.0.title'],
+  ],
+  ['a link without an address', { type: 'cta_url', body_text: 'Hi', cta_url: { display_text: 'Go' } }, ['cta_url.url']],
+  [
+    'a link that is no address',
+    { type: 'cta_url', body_text: 'Hi', cta_url: { display_text: 'Go', url: 'x' } },
+    ['cta_url.url'],
+  ],
+])('REST names %s', async (_what, body, fields) => {
+  const answer = await gateway.rest('POST', '/messages/interactive', { phone: '14155550205', ...body });
+  expect(answer.status).toBe(422);
+  const { error } = await answer.json();
+  expect(error.code).toBe('VALIDATION_ERROR');
+  expect(Object.keys(error.details)).toEqual(fields);
+});
+
+test('a plan without interactive messages rejects them', async () => {
+  await gateway.database.query(`insert into plans (name, calls_per_minute, features) values ('plain', 6000, '{}')`);
+  const tenant = await gateway.addTenant({ plan: 'plain' });
+  const answer = await gateway.graphql(
+    SEND,
+    { input: { to: '+14155550206', body: 'Hi', buttons: BUTTONS } },
+    tenant.token,
+  );
+  expect(codeOf(answer)).toBe('FEATURE_NOT_AVAILABLE');
+});

@@ -1,0 +1,214 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { MAX_LINK } from '../../../../../src/features/messages/content/media/send-media.ts';
+import { codeOf, dataOf, faultsOf } from '../../../../support/answers.ts';
+import { eventually, startGateway, type TestGateway } from '../../../../support/gateway.ts';
+import { type MediaClient, mediaOf } from './client.ts';
+import { JPEG, MP3, PDF } from './files.ts';
+
+let gateway: TestGateway;
+let media: MediaClient;
+beforeAll(async () => {
+  gateway = await startGateway();
+  media = mediaOf(gateway);
+});
+afterAll(() => gateway.stop());
+afterEach(() => gateway.emulator.resetFaults());
+
+const SHOWN =
+  'databaseId type text status content error { code details } media { mediaId url mimeType filename size sha256 }';
+const send = (input: object, token?: string) =>
+  gateway.graphql(
+    `mutation ($input: SendMediaMessageInput!) { sendMediaMessage(input: $input) { ${SHOWN} } }`,
+    { input },
+    token,
+  );
+const sent = async (input: object) => dataOf(await send(input)).sendMediaMessage;
+const shown = async (id: string) =>
+  dataOf(await gateway.graphql(`query ($id: ID!) { message(id: $id) { ${SHOWN} } }`, { id })).message;
+
+let last = 0;
+/** A person who has just written, so that the window is open. */
+async function person(): Promise<string> {
+  last += 1;
+  const phone = `+4915230${String(last).padStart(6, '0')}`;
+  gateway.emulator.inbound({ from: phone, text: 'Hi', profileName: 'Ana Silva' });
+  await eventually(async () => {
+    const { contacts } = dataOf(
+      await gateway.graphql('query ($s: String) { contacts(search: $s) { totalCount } }', { s: phone }),
+    );
+    expect(contacts.totalCount).toBe(1);
+  });
+  return phone;
+}
+
+const LINK = 'https://example.com/files/photo.jpg?size=large';
+
+describe('a link', () => {
+  test('is sent to the network unchanged, with its merged caption', async () => {
+    const to = await person();
+    const message = await sent({
+      to,
+      kind: 'IMAGE',
+      link: LINK,
+      caption: 'For @{contact_first_name}',
+      waitForAcceptance: true,
+    });
+    expect(message).toMatchObject({
+      type: 'image',
+      text: 'For Ana',
+      status: 'SENT',
+      content: { link: LINK, caption: 'For Ana' },
+      media: { url: LINK, mediaId: null, mimeType: null, size: null },
+    });
+    expect(gateway.emulator.sent().messages.at(-1)).toMatchObject({ type: 'image', body: 'For Ana' });
+  });
+
+  test('to another kind of content fails later, with the network’s error code', async () => {
+    const message = await sent({ to: await person(), kind: 'VIDEO', link: 'https://example.com/page.html' });
+    const failed = await eventually(async () => {
+      const now = await shown(message.databaseId);
+      expect(now.status).toBe('FAILED');
+      return now;
+    });
+    expect(failed.error).toMatchObject({ code: 131053, details: expect.stringContaining('mime type') });
+  });
+
+  test('is not served by us', async () => {
+    const message = await sent({ to: await person(), kind: 'IMAGE', link: LINK });
+    expect((await media.get(message.databaseId)).status).toBe(404);
+  });
+});
+
+describe('an upload', () => {
+  test('is sent by its id, global or bare, and served with its message', async () => {
+    const to = await person();
+    const id = await media.uploaded(PDF, { filename: 'invoice.pdf' });
+    for (const mediaId of [id, id.toUpperCase(), Buffer.from(`Media:${id}`).toString('base64url')]) {
+      const message = await sent({ to, kind: 'DOCUMENT', mediaId, caption: 'Here', waitForAcceptance: true });
+      expect(message).toMatchObject({
+        type: 'document',
+        text: 'Here',
+        status: 'SENT',
+        content: { id: expect.stringMatching(/^\d+$/), caption: 'Here', filename: 'invoice.pdf' },
+        media: {
+          mediaId: id,
+          url: `/media/${message.databaseId}`,
+          mimeType: 'application/pdf',
+          filename: 'invoice.pdf',
+          size: PDF.length,
+        },
+      });
+      const fetched = await media.get(message.databaseId);
+      expect(Buffer.from(await fetched.arrayBuffer()).equals(PDF)).toBe(true);
+      expect(fetched.headers.get('content-type')).toBe('application/pdf');
+    }
+  });
+
+  test('can be sent under another file name', async () => {
+    const mediaId = await media.uploaded(PDF, { filename: 'x1.pdf' });
+    const message = await sent({ to: await person(), kind: 'DOCUMENT', mediaId, filename: 'Invoice 4711.pdf' });
+    expect(message.content).toMatchObject({ filename: 'Invoice 4711.pdf' });
+    expect(message.media.filename).toBe('Invoice 4711.pdf');
+  });
+
+  test('without a caption, or with an empty merged caption, has no text', async () => {
+    const mediaId = await media.uploaded(MP3);
+    expect(await sent({ to: await person(), kind: 'AUDIO', mediaId })).toMatchObject({
+      text: null,
+      content: { id: expect.anything() },
+    });
+    const picture = await media.uploaded(JPEG);
+    const message = await sent({ to: await person(), kind: 'IMAGE', mediaId: picture, caption: '@{contact_company}' });
+    expect(message).toMatchObject({ text: null });
+    expect(message.content).not.toHaveProperty('caption');
+  });
+
+  test('is sent from the channel that it was uploaded for', async () => {
+    const id = await media.uploaded(JPEG);
+    const [row] = await gateway.database.query<{ channel_id: string }>('select channel_id from media where id = $1', [
+      id,
+    ]);
+    const message = await sent({ to: await person(), kind: 'IMAGE', mediaId: id, channelId: row?.channel_id });
+    expect(message.type).toBe('image');
+    const [channel] = await gateway.database.query<{ id: string }>(
+      `insert into channels (tenant_id, name, phone_number_id, waba_id, display_phone_number, access_token_sealed, app_secret_sealed, verify_token_hash)
+       select tenant_id, 'second', 'second', waba_id, display_phone_number, access_token_sealed, app_secret_sealed, verify_token_hash
+       from channels where tenant_id = $1 limit 1 returning id`,
+      [gateway.tenant.id],
+    );
+    const refused = await send({ to: await person(), kind: 'IMAGE', mediaId: id, channelId: channel?.id });
+    expect(faultsOf(refused)).toEqual({ mediaId: ['It was uploaded for another channel.'] });
+    await gateway.database.query('delete from channels where id = $1', [channel?.id]);
+  });
+});
+
+describe('is rejected by field, and nothing is written', () => {
+  const count = async () =>
+    Number((await gateway.database.query<{ n: string }>('select count(*) as n from messages'))[0]?.n);
+  const TO = '+4915239999999';
+  test.each([
+    ['neither link nor upload', { kind: 'IMAGE' }, 'link'],
+    ['both', { kind: 'IMAGE', link: LINK, mediaId: 'x' }, 'link'],
+    ['a link that is none', { kind: 'IMAGE', link: 'photo.jpg' }, 'link'],
+    ['a link to a file of the machine', { kind: 'IMAGE', link: 'file:///etc/passwd' }, 'link'],
+    ['a link with a script', { kind: 'IMAGE', link: 'javascript:alert(1)' }, 'link'],
+    ['a link with a password', { kind: 'IMAGE', link: 'https://a:b@example.com/x.jpg' }, 'link'],
+    ['a link with a line break', { kind: 'IMAGE', link: 'https://example.com/\nx.jpg' }, 'link'],
+    ['a link beyond all measure', { kind: 'IMAGE', link: `https://example.com/${'x'.repeat(MAX_LINK)}` }, 'link'],
+    ['a caption on audio', { kind: 'AUDIO', link: LINK, caption: 'x' }, 'caption'],
+    ['a caption too long', { kind: 'IMAGE', link: LINK, caption: 'x'.repeat(1_025) }, 'caption'],
+    ['an unknown merge field', { kind: 'IMAGE', link: LINK, caption: '@{contact_shoe_size}' }, 'caption'],
+    ['a file name on an image', { kind: 'IMAGE', link: LINK, filename: 'a.jpg' }, 'filename'],
+    ['a file name too long', { kind: 'DOCUMENT', link: LINK, filename: 'x'.repeat(256) }, 'filename'],
+    ['an upload that does not exist', { kind: 'IMAGE', mediaId: '01890000-0000-7000-8000-000000000000' }, 'mediaId'],
+    ['an id that is none', { kind: 'IMAGE', mediaId: '42' }, 'mediaId'],
+  ])('%s', async (_what, input, field) => {
+    const before = await count();
+    expect(Object.keys(faultsOf(await send({ to: TO, ...input })))).toEqual([field]);
+    expect(await count()).toBe(before);
+  });
+
+  test('an upload that is pending, of another kind, expired, or of another tenant', async () => {
+    const other = mediaOf(gateway, (await gateway.addTenant()).token);
+    const [place, picture, old, theirs] = [
+      await media.place(),
+      await media.uploaded(JPEG),
+      await media.uploaded(JPEG),
+      await other.uploaded(JPEG),
+    ];
+    await gateway.database.query("update media set expires_at = now() + interval '1 hour' where id = $1", [old]);
+    for (const [mediaId, kind, words] of [
+      [place, 'IMAGE', /not been uploaded/],
+      [picture, 'DOCUMENT', /image\/jpeg: that is sent as image/],
+      [old, 'IMAGE', /expired/],
+      [theirs, 'IMAGE', /no media with this id/],
+    ] as const) {
+      expect(faultsOf(await send({ to: TO, kind, mediaId }))).toEqual({ mediaId: [expect.stringMatching(words)] });
+    }
+  });
+
+  test('all errors are reported at once', async () => {
+    const answer = await send({ to: TO, kind: 'AUDIO', link: 'x', caption: 'x', filename: 'x' });
+    expect(Object.keys(faultsOf(answer)).sort()).toEqual(['caption', 'filename', 'link']);
+  });
+});
+
+test('a repeated request with its idempotency key returns the same message', async () => {
+  const to = await person();
+  const mediaId = await media.uploaded(JPEG);
+  const input = { to, kind: 'IMAGE', mediaId, idempotencyKey: 'once' };
+  expect((await sent(input)).databaseId).toBe((await sent(input)).databaseId);
+  expect(codeOf(await send({ ...input, caption: 'other' }))).toBe('IDEMPOTENCY_MISMATCH');
+});
+
+test('a list of messages reads all uploads in one statement', async () => {
+  const to = await person();
+  for (let i = 0; i < 3; i += 1) await sent({ to, kind: 'IMAGE', mediaId: await media.uploaded(JPEG) });
+  const list = (fields: string) => gateway.graphql(`{ messages(first: 20) { nodes { media { ${fields} } } } }`);
+  gateway.statements.length = 0;
+  dataOf(await list('url mimeType size sha256'));
+  expect(gateway.statements.filter(text => /from media/.test(text))).toHaveLength(1);
+  gateway.statements.length = 0;
+  dataOf(await list('url'));
+  expect(gateway.statements.filter(text => /from media/.test(text))).toHaveLength(0);
+});

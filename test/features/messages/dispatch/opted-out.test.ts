@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { schema } from '../../../../src/app/schema.ts';
+import { type Gateway, serve } from '../../../../src/app/serve.ts';
+import { recordConsent } from '../../../../src/features/contacts/consent/record.ts';
+import { createLog } from '../../../../src/platform/log.ts';
+import { codeOf, dataOf } from '../../../support/answers.ts';
+import { eventually, startGateway, type TestGateway } from '../../../support/gateway.ts';
+
+/** What a person opts out of while it waits is not sent any more. */
+
+let gateway: TestGateway;
+let worker: Gateway | undefined;
+const body = { type: 'BODY', text: 'Hi' };
+beforeAll(async () => {
+  gateway = await startGateway({
+    role: 'gateway',
+    emulator: { faults: { window: 'open', pairLimit: false } },
+    templates: [
+      { name: 'sale', language: 'en', category: 'MARKETING', components: [body] },
+      { name: 'order', language: 'en', category: 'UTILITY', components: [body] },
+    ],
+  });
+  dataOf(await gateway.graphql('mutation { syncTemplates { total } }'));
+});
+afterAll(async () => {
+  await worker?.stop();
+  await gateway.stop();
+});
+
+async function startWorker(): Promise<void> {
+  const { config } = gateway.gateway.resources;
+  const { databaseUrl, secretKey } = config;
+  if (databaseUrl === undefined || secretKey === undefined) throw new Error('The configuration is not complete.');
+  worker = await serve({
+    config: { ...config, databaseUrl, secretKey },
+    schema,
+    role: 'worker',
+    log: createLog('silent'),
+  });
+}
+
+const TEMPLATE = `mutation ($to: String!, $name: String!) {
+  sent: sendTemplateMessage(input: { to: $to, name: $name, language: "en" }) { databaseId contact { databaseId } } }`;
+const TEXT =
+  'mutation ($to: String!) { sent: sendTextMessage(input: { to: $to, text: "Hi" }) { databaseId contact { databaseId } } }';
+
+interface Accepted {
+  readonly id: string;
+  readonly contactId: number;
+}
+
+async function accept(to: string, name?: string): Promise<Accepted> {
+  const { sent } = dataOf(await gateway.graphql(name === undefined ? TEXT : TEMPLATE, { to, name }));
+  return { id: sent.databaseId, contactId: sent.contact.databaseId };
+}
+
+const optOut = (contactId: number, category: 'all' | 'marketing') =>
+  gateway.gateway.resources.db.transaction(trx =>
+    recordConsent(trx, gateway.tenant.id, [
+      { contactId, category, state: 'opted_out', source: 'network', occurredAt: new Date().toISOString() },
+    ]),
+  );
+
+test('queued messages fail when the contact opts out of their category or of all; others are sent', async () => {
+  const [some, all, none] = ['+4915155610001', '+4915155610002', '+4915155610003'];
+  const unwanted = [await accept(some ?? '', 'sale'), await accept(all ?? '', 'order'), await accept(all ?? '')];
+  const wanted = [await accept(some ?? '', 'order'), await accept(some ?? ''), await accept(none ?? '', 'sale')];
+  await optOut(unwanted[0]?.contactId ?? 0, 'marketing');
+  await optOut(unwanted[1]?.contactId ?? 0, 'all');
+  await startWorker();
+  const statusOf = async ({ id }: Accepted) => {
+    const [row] = await gateway.database.query<{ status: string; error: { title: string; details: string } | null }>(
+      'select status, error from message_states where message_id = $1',
+      [id],
+    );
+    return row;
+  };
+  await eventually(async () => expect(await gateway.database.query('select from outbox')).toEqual([]));
+  for (const message of wanted) expect((await statusOf(message))?.error).toBeNull();
+  expect(await Promise.all(unwanted.map(statusOf))).toMatchObject([
+    { status: 'failed', error: { title: 'Contact opted out', details: expect.stringContaining('marketing') } },
+    { status: 'failed', error: { title: 'Contact opted out' } },
+    { status: 'failed', error: { title: 'Contact opted out' } },
+  ]);
+  const { byCallbackData } = gateway.emulator.sent({ limit: 0 });
+  expect(unwanted.map(({ id }) => byCallbackData[id] ?? 0)).toEqual([0, 0, 0]);
+  expect(wanted.map(({ id }) => byCallbackData[id] ?? 0)).toEqual([1, 1, 1]);
+  const failed = await gateway.database.query<{ id: string }>(
+    "select payload->'message'->>'id' as id from events where type = 'message.failed'",
+  );
+  expect(failed.map(({ id }) => id).sort()).toEqual(unwanted.map(({ id }) => id).sort());
+});
+
+test('who waits for a message that an opt-out has stopped is told CONTACT_OPTED_OUT, and not that the network refused it', async () => {
+  if (!worker) await startWorker();
+  const to = '+4915155610005';
+  // The network asks to wait, so that the message is still there when its contact opts out.
+  gateway.emulator.setFaults({ next: [{ errorCode: 131_056, to }] });
+  const document = `mutation ($to: String!, $wait: Boolean) {
+    sent: sendTextMessage(input: { to: $to, text: "Hi", idempotencyKey: "stopped", waitForAcceptance: $wait }) { databaseId contact { databaseId } } }`;
+  const { sent } = dataOf(await gateway.graphql(document, { to, wait: false }));
+  await optOut(sent.contact.databaseId, 'all');
+  await eventually(
+    async () =>
+      expect(
+        await gateway.database.query('select status from message_states where message_id = $1', [sent.databaseId]),
+      ).toEqual([{ status: 'failed' }]),
+    20_000,
+  );
+  const [error] = (await gateway.graphql(document, { to, wait: true })).errors ?? [];
+  expect(error).toMatchObject({
+    message: 'The contact asked not to be messaged after this message was accepted.',
+    extensions: { code: 'CONTACT_OPTED_OUT', details: { message_id: sent.databaseId } },
+  });
+});
+
+test('error 131050 opts out of marketing, in the response to a send and in a status', async () => {
+  if (!worker) await startWorker();
+  const phone = '+4915155610004';
+  gateway.emulator.setFaults({ next: [{ errorCode: 131_050, to: phone }] });
+  const { id, contactId } = await accept(phone, 'sale');
+  await eventually(async () => {
+    const entries = await gateway.database.query(
+      'select category, state, source, evidence from consent_entries where contact_id = $1',
+      [contactId],
+    );
+    expect(entries).toEqual([
+      {
+        category: 'marketing',
+        state: 'opted_out',
+        source: 'network',
+        evidence: `message ${id}: refused with 131050`,
+      },
+    ]);
+  });
+  const told = await gateway.database.query<{ type: string }>(
+    "select type from events where contact_id = $1 and type = any('{consent.changed,message.failed}') order by xid, seq",
+    [contactId],
+  );
+  expect(told.map(({ type }) => type)).toEqual(['consent.changed', 'message.failed']);
+  expect(codeOf(await gateway.graphql(TEMPLATE, { to: phone, name: 'sale' }))).toBe('CONTACT_OPTED_OUT');
+  expect((await gateway.graphql(TEMPLATE, { to: phone, name: 'order' })).errors).toBeUndefined();
+});

@@ -1,0 +1,76 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { run } from '../../../cli/program.ts';
+import { dataOf } from '../../../support/answers.ts';
+import { eventually, startGateway, type TestGateway } from '../../../support/gateway.ts';
+
+/** After a restore nothing of the outbox is sent before the operator has decided; then each message has one fate. */
+
+let gateway: TestGateway;
+let directory: string;
+beforeAll(async () => {
+  [gateway, directory] = await Promise.all([startGateway(), mkdtemp(join(tmpdir(), 'parley-outbox-'))]);
+});
+afterAll(async () => {
+  await gateway.stop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const parley = (...args: string[]) =>
+  run(directory, args, {
+    DATABASE_URL: gateway.database.url,
+    PARLEY_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+  });
+
+async function send(text: string): Promise<string> {
+  const answer = await gateway.graphql(
+    'mutation ($text: String!) { sendTextMessage(input: { to: "+14155550123", text: $text }) { databaseId status } }',
+    { text },
+  );
+  const { databaseId, status } = dataOf(answer).sendTextMessage;
+  expect(status).toBe('QUEUED');
+  return databaseId;
+}
+
+const sent = () => gateway.emulator.sent({ limit: 100 }).messages.map(({ body }) => body);
+
+test('a restored outbox is held: sends are accepted but not submitted; the operator cancels old messages and sends the rest', async () => {
+  const nothing = await parley('restore-log');
+  expect([nothing.code, nothing.output]).toEqual([1, expect.stringContaining('--force')]);
+  const restored = await parley('restore-log', '--force');
+  expect(restored.output).toContain('The outbox is held');
+  expect(restored.code).toBe(0);
+
+  await send('of the backup');
+  const inDoubt = await send('of the backup, too');
+  await gateway.database.query('update outbox set dispatched_at = now() where message_id = $1', [inDoubt]);
+  await gateway.database.query(`update messages set created_at = created_at - interval '1 day'`);
+  await send('new');
+  const status = await parley('outbox', 'status', '--json');
+  expect(JSON.parse(status.output)).toEqual({
+    heldSince: expect.any(String),
+    backlog: [expect.objectContaining({ tenant: gateway.tenant.slug, waiting: 3, in_doubt: 1 })],
+  });
+
+  const wrong = await parley('outbox', 'release', '--cancel-before', 'yesterday');
+  expect([wrong.code, wrong.output]).toEqual([1, expect.stringContaining('2027-01-31T09:30:00Z')]);
+  const hourAgo = new Date(Date.now() - 3_600_000).toISOString();
+  const released = await parley('outbox', 'release', '--cancel-before', hourAgo);
+  expect(released.output).toContain('Cancelled 2 messages');
+  await eventually(() => expect(sent()).toEqual(['new']));
+
+  await send('later');
+  await eventually(() => expect(sent()).toEqual(['new', 'later']));
+  const told = await gateway.database.query<{ type: string; body: string; title: string }>(
+    `select type, payload->'message'->>'body' as body, payload->'message'->'error'->>'title' as title from events
+     where payload->'message'->'error'->>'title' is not null and payload->'message'->>'body' like 'of the backup%' order by 2`,
+  );
+  expect(told).toEqual([
+    { type: 'message.cancelled', body: 'of the backup', title: 'Cancelled' },
+    { type: 'message.cancelled', body: 'of the backup, too', title: 'Cancelled' },
+  ]);
+  const again = await parley('outbox', 'release');
+  expect([again.code, again.output]).toEqual([1, expect.stringContaining('not held')]);
+});

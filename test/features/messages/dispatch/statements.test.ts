@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  type Claimed,
+  claimDue,
+  dueOutboxLanes,
+  extendDoubt,
+  findUnwanted,
+  lockTurns,
+  lockWaiting,
+  nextDueMs,
+  outboxBacklog,
+  postpone,
+  repairTurns,
+  type Settled,
+  settle,
+} from '../../../../src/features/messages/dispatch/outbox.sql.ts';
+import { QueueFront } from '../../../../src/features/messages/dispatch/queue-front.ts';
+import { type Backlog, findQueuedBefore, readBacklog } from '../../../../src/features/messages/dispatch/release.sql.ts';
+import { lockAddressee, readSendContext, type SendContext } from '../../../../src/features/messages/send/accept.sql.ts';
+import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
+import { type ColumnsOf, describeColumns, describeStatements } from '../../../support/describe-statement.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+const ID = randomUUID();
+const NOW = new Date().toISOString();
+const LANE = { queue: 'outbox', tenantId: 1, key: '1:1', epoch: 1 };
+
+test('claims of the outbox are described as their row types say', async () => {
+  const claim = { tenantId: 1, channelId: 1, limit: 1, front: new QueueFront() };
+  expect(await describeColumns(database.url, db => claimDue(db, [claim], 1))).toEqual({
+    lane: 'integer',
+    message_id: 'uuid',
+    contact_id: 'bigint',
+    priority: 'smallint',
+    attempts: 'smallint',
+    type: 'text',
+    body: 'text',
+    content: 'jsonb',
+    reply_to_wamid: 'text',
+    age_ms: 'double precision',
+    phone: 'text',
+    user_id: 'text',
+    opted_out_at: 'timestamp with time zone',
+    sealed: 'bytea',
+    next_attempt_at: 'timestamp with time zone',
+  } satisfies ColumnsOf<Claimed & { lane: number; next_attempt_at: string }>);
+  expect(await describeColumns(database.url, db => nextDueMs(db, 1, 1, 1, new QueueFront()))).toEqual({
+    ms: 'double precision',
+  });
+  expect(await describeColumns(database.url, db => findUnwanted(db, 1, [ID]))).toEqual({
+    id: 'uuid',
+    category: 'text',
+  });
+  for (const lane of [LANE, undefined])
+    expect(await describeColumns(database.url, db => extendDoubt(db, lane))).toBeUndefined();
+  const postponed = { messageId: ID, attempts: 1, afterMs: 1, attempted: true, inDoubt: false, lane: LANE };
+  expect(await describeColumns(database.url, db => postpone(db, [postponed]))).toBeDefined();
+});
+
+test('settled and cancelled messages are described as their row types say', async () => {
+  expect(await describeColumns(database.url, db => settle(db, [{ tenantId: 1, messageId: ID }]))).toEqual({
+    tenant_id: 'bigint',
+    message_id: 'uuid',
+    channel_id: 'bigint',
+    is_released: 'boolean',
+  } satisfies ColumnsOf<Settled>);
+  expect(await describeColumns(database.url, db => lockTurns(db, 1, [ID], 'waiting'))).toMatchObject({
+    now: 'timestamp with time zone',
+  });
+  const [waiting, locked] = await describeStatements(database.url, db => lockWaiting(db, 1, { messageIds: [ID] }), [
+    [{ message_id: ID }],
+  ]);
+  expect(waiting?.columns).toEqual({ message_id: 'uuid' });
+  expect(locked?.text).toContain('lock_states');
+  expect(await describeColumns(database.url, db => repairTurns(db))).toEqual({ repaired: 'integer' });
+});
+
+test('lanes and the backlog are described as their row types say', async () => {
+  expect(await describeColumns(database.url, db => dueOutboxLanes(1).execute(db))).toEqual({
+    tenant_id: 'bigint',
+    key: 'text',
+  } satisfies ColumnsOf<{ tenant_id: number; key: string }>);
+  expect(await describeColumns(database.url, db => outboxBacklog.execute(db))).toEqual({
+    tenant_id: 'bigint',
+    key: 'text',
+    count: 'bigint',
+    oldest_at: 'timestamp with time zone',
+  } satisfies ColumnsOf<{ tenant_id: number; key: string; count: number; oldest_at: string }>);
+  expect(await describeColumns(database.url, db => readBacklog(db))).toEqual({
+    tenant: 'text',
+    channel: 'text',
+    waiting: 'bigint',
+    in_doubt: 'bigint',
+    oldest: 'timestamp with time zone',
+    newest: 'timestamp with time zone',
+  } satisfies ColumnsOf<Backlog>);
+  expect(await describeColumns(database.url, db => findQueuedBefore(db, NOW, 1))).toEqual({
+    tenant_id: 'bigint',
+    ids: 'text[]',
+  });
+});
+
+test('the read of a send is described as its row type says', async () => {
+  const counter = { month: '2026-01-01', shard: 0 };
+  for (const recipient of [{ contactId: 1 }, { phoneKey: '14155550123', phone: '+14155550123' }])
+    expect(
+      await describeColumns(database.url, db => readSendContext(db, 1, null, recipient, null, counter, 'marketing')),
+    ).toEqual({
+      channel_id: 'bigint',
+      channel_status: 'text',
+      channel_status_reason: 'text',
+      contact: 'json',
+      is_unreachable: 'boolean',
+      category_opted_out_at: 'timestamp with time zone',
+      conversation_id: 'bigint',
+      window_expires_at: 'timestamp with time zone',
+      is_counted: 'boolean',
+      is_used_up: 'boolean',
+      erased_at: 'timestamp with time zone',
+      erased_opt_outs: 'text[]',
+      key_operation: 'text',
+      key_fingerprint: 'text',
+      key_result: 'jsonb',
+      key_answer: 'jsonb',
+      key_age: 'double precision',
+      now_ms: 'double precision',
+    } satisfies ColumnsOf<SendContext>);
+  const known = { contactId: 1, conversationId: null, isCounted: false, mayBeOptedOut: false };
+  expect(await describeColumns(database.url, db => lockAddressee(db, 1, 1, known))).toEqual({ id: 'bigint' });
+});

@@ -1,0 +1,322 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { durationOf } from '../../../support/durations.ts';
+import {
+  eventually,
+  type GraphQLAnswer,
+  startGateway,
+  type TestGateway,
+  type TestTenant,
+} from '../../../support/gateway.ts';
+import { newPhone } from '../../../support/seed.ts';
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startGateway({ emulator: { faults: { pairLimit: false } } });
+});
+afterAll(() => gateway.stop());
+beforeEach(() => gateway.emulator.resetFaults());
+
+const FIELDS =
+  'databaseId status text wamid contact { databaseId id phone firstName source { name } status { name } groups { name } } serviceWindow { open expiresAt }';
+const SEND = `mutation ($input: SendTextMessageInput!) { sendTextMessage(input: $input) { ${FIELDS} } }`;
+
+const send = (input: object, token?: string): Promise<GraphQLAnswer> =>
+  gateway.graphql(SEND, { input: { text: 'Hi', ...input } }, token);
+
+async function sent(input: object, token?: string) {
+  const answer = await send(input, token);
+  expect(answer.errors).toBeUndefined();
+  return answer.data.sendTextMessage;
+}
+
+async function refusal(input: object, token?: string) {
+  const { errors } = await send(input, token);
+  return errors?.[0]?.extensions;
+}
+
+async function count(table: string, tenant: TestTenant = gateway.tenant): Promise<number> {
+  const [row] = await gateway.database.query<{ count: number }>(
+    `select count(*)::int as count from ${table} where tenant_id = $1`,
+    [tenant.id],
+  );
+  return row?.count ?? 0;
+}
+
+async function write(from: string, tenant = gateway.tenant): Promise<void> {
+  const before = await count('messages', tenant);
+  gateway.emulator.inbound({ from, text: 'Hello', phoneNumberId: tenant.phoneNumberId });
+  await eventually(async () => expect(await count('messages', tenant)).toBe(before + 1));
+}
+
+describe('the recipient', () => {
+  test('a contact is found by its number in any spelling, by a national variant, and by its global id', async () => {
+    const { data } = await gateway.graphql(
+      'mutation { createContact(input: { phone: "+55 11 98765-4321", firstName: "Bia" }) { id databaseId } }',
+    );
+    const { id, databaseId } = data.createContact;
+    for (const to of [
+      '+5511987654321',
+      '5511987654321',
+      '00 55 11 98765 4321',
+      '+55 (11) 98765-4321',
+      '+551187654321',
+      id,
+    ]) {
+      expect((await sent({ to })).contact.databaseId).toBe(databaseId);
+    }
+    expect(await count('contacts')).toBe(1);
+  });
+
+  test('an unknown number becomes a contact with the given details and the tenant’s defaults', async () => {
+    const { data } = await gateway.graphql(`mutation {
+      group: createGroup(input: { name: "VIP" }) { id }
+      source: createSource(input: { name: "Fair" }) { id }
+      other: createSource(input: { name: "Default" }) { databaseId }
+      status: createStatus(input: { name: "New" }) { databaseId }
+    }`);
+    await gateway.database.query(
+      'update tenants set default_source_id = $2, default_status_id = $3 where tenant_id = $1',
+      [gateway.tenant.id, data.other.databaseId, data.status.databaseId],
+    );
+    // The token remembers its tenant for some seconds: a new one knows the defaults.
+    const token = await gateway.addToken(gateway.tenant, {});
+    const named = await sent(
+      { to: newPhone(), contact: { firstName: 'Ana', sourceId: data.source.id, groupIds: [data.group.id] } },
+      token,
+    );
+    expect(named.contact).toMatchObject({
+      firstName: 'Ana',
+      source: { name: 'Fair' },
+      status: { name: 'New' },
+      groups: [{ name: 'VIP' }],
+    });
+    const bare = await sent({ to: newPhone() }, token);
+    expect(bare.contact).toMatchObject({
+      firstName: null,
+      source: { name: 'Default' },
+      status: { name: 'New' },
+      groups: [],
+    });
+    const events = await gateway.database.query<{ type: string }>(
+      `select type from events e where payload->'contact'->>'id' = $1 or payload->'message'->>'contact_id' = $1 order by e.xid, e.seq limit 2`,
+      [String(bare.contact.databaseId)],
+    );
+    expect(events.map(event => event.type)).toEqual(['contact.created', 'message.queued']);
+  });
+
+  test('details of an existing contact are ignored', async () => {
+    const to = newPhone();
+    await sent({ to, contact: { firstName: 'First' } });
+    expect((await sent({ to, contact: { firstName: 'Second' } })).contact.firstName).toBe('First');
+  });
+
+  test.each([
+    ['to', { to: 'nobody' }, /phone number/],
+    ['to', { to: '' }, /phone number/],
+    ['to', { to: '123' }, /phone number/],
+    ['text', { text: '' }, /required/],
+    ['text', { text: ' \n ' }, /required/],
+    ['text', { text: 'a\u0000b' }, /U\+0000/],
+    ['text', { text: 'half \ud83d' }, /surrogate/],
+    ['contact.firstName', { contact: { firstName: '\ud83d' } }, /surrogate/],
+    ['contact.email', { contact: { email: 'no address' } }, /e-mail/],
+    ['contact.groupIds', { contact: { groupIds: ['999999'] } }, /exist/],
+    ['contact.sourceId', { contact: { sourceId: 'U291cmNlOjk5OTk5OQ' } }, /exist/],
+    ['idempotencyKey', { idempotencyKey: 'x'.repeat(256) }, /255/],
+    ['idempotencyKey', { idempotencyKey: 'a\u0000' }, /U\+0000/],
+    ['channelId', { channelId: 'nonsense' }, /id of a Channel/],
+  ])('a fault of %s is one error that names it (%#), and nothing is written', async (field, input, reason) => {
+    const before = await Promise.all(['contacts', 'messages'].map(table => count(table)));
+    const error = await refusal({ to: newPhone(), ...input });
+    expect(error?.code).toBe('VALIDATION_ERROR');
+    const details = error?.details as Record<string, string[]>;
+    expect(Object.keys(details)).toEqual([field]);
+    expect(details[field]?.[0]).toMatch(reason);
+    expect(await Promise.all(['contacts', 'messages'].map(table => count(table)))).toEqual(before);
+  });
+
+  test('a contact or channel of another tenant is not found, with the same error as an unknown one', async () => {
+    const other = await gateway.addTenant();
+    const theirs = (await sent({ to: newPhone() }, other.token)).contact.id;
+    const never = Buffer.from('Contact:987654321').toString('base64url');
+    const [one, two] = await Promise.all([send({ to: theirs }), send({ to: never })]);
+    expect(one.errors?.[0]).toMatchObject({ message: 'Contact not found.', extensions: { code: 'NOT_FOUND' } });
+    expect(two.errors?.[0]?.message).toBe(one.errors?.[0]?.message);
+    const { data } = await gateway.graphql('{ channels { id } }', {}, other.token);
+    expect(await refusal({ to: newPhone(), channelId: data.channels[0].id })).toMatchObject({ code: 'NOT_FOUND' });
+  });
+});
+
+describe('the text', () => {
+  test('merge fields are filled from the contact once', async () => {
+    const { data } = await gateway.graphql(
+      'mutation ($name: String) { createContact(input: { phone: "+14155559001", firstName: $name, lastName: "Silva", email: "ana@example.com", countryId: 76 }) { id } }',
+      { name: '@{contact_email}' },
+    );
+    const text =
+      '@{contact_first_name} @{contact_full_name} @{contact_email} @{contact_phone} @{contact_country} @{contact_company}.';
+    expect((await sent({ to: data.createContact.id, text })).text).toBe(
+      '@{contact_email} @{contact_email} Silva ana@example.com +14155559001 Brazil .',
+    );
+    expect(
+      (await sent({ to: newPhone(), text: 'Dear @{contact_first_name}', contact: { firstName: 'New' } })).text,
+    ).toBe('Dear New');
+  });
+
+  test('unknown merge fields are rejected by name, with the list of known ones', async () => {
+    const error = await refusal({ to: newPhone(), text: 'Hi @{contact_frist_name} and @{otp}' });
+    expect(error?.details).toEqual({
+      text: [
+        expect.stringMatching(
+          /^Unknown merge field: contact_frist_name, otp\. Known are contact_first_name, .*contact_country\.$/,
+        ),
+      ],
+    });
+  });
+
+  test('a text may have at most 4,096 characters after merging, an emoji counts as one', async () => {
+    expect((await sent({ to: newPhone(), text: '🛵'.repeat(4_096) })).text).toHaveLength(8_192);
+    expect(await refusal({ to: newPhone(), text: 'x'.repeat(4_097) })).toMatchObject({
+      details: { text: [expect.stringContaining('4096')] },
+    });
+    const contact = { firstName: 'Maximilian' };
+    expect(await refusal({ to: newPhone(), text: `${'x'.repeat(4_090)}@{contact_first_name}`, contact })).toMatchObject(
+      { details: { text: [expect.stringContaining('after merging')] } },
+    );
+    expect(
+      (await sent({ to: newPhone(), text: `${'x'.repeat(4_086)}@{contact_first_name}`, contact })).text,
+    ).toHaveLength(4_096);
+    expect(await refusal({ to: newPhone(), text: '@{contact_company}' })).toMatchObject({
+      details: { text: ['Is empty after merging.'] },
+    });
+  });
+});
+
+describe('permission to send', () => {
+  test('a contact who opted out gets no message', async () => {
+    const { contact } = await sent({ to: newPhone() });
+    await gateway.graphql('mutation ($id: ID!) { updateContact(id: $id, input: { isOptedOut: true }) { id } }', {
+      id: contact.id,
+    });
+    const before = await count('messages');
+    expect(await refusal({ to: contact.phone })).toMatchObject({
+      code: 'CONTACT_OPTED_OUT',
+      details: { opted_out_at: expect.any(String), category: 'all' },
+    });
+    expect(await refusal({ to: contact.id })).toMatchObject({ code: 'CONTACT_OPTED_OUT' });
+    expect(await count('messages')).toBe(before);
+  });
+
+  test('outside the window the network decides: the contact is created, and the message fails with 131047', async () => {
+    gateway.emulator.setFaults({ window: 'strict' });
+    const message = await sent({ to: newPhone() });
+    expect(message.serviceWindow).toEqual({ open: false, expiresAt: null });
+    await eventually(async () => {
+      const { data } = await gateway.graphql(
+        'query ($id: ID!) { message(id: $id) { status error { code details } } }',
+        { id: message.databaseId },
+      );
+      expect(data.message).toMatchObject({
+        status: 'FAILED',
+        error: { code: 131_047, details: expect.stringContaining('24 hours') },
+      });
+    });
+  });
+
+  test('with windowPolicy refuse or requireOpenWindow, a send outside the window is rejected before anything is written', async () => {
+    const strict = await gateway.addTenant({ windowPolicy: 'refuse' });
+    const [one, two] = [newPhone(), newPhone()];
+    expect(await refusal({ to: one }, strict.token)).toMatchObject({
+      code: 'OUTSIDE_SERVICE_WINDOW',
+      details: { windowExpiredAt: null },
+    });
+    expect(await refusal({ to: two, requireOpenWindow: true })).toMatchObject({ code: 'OUTSIDE_SERVICE_WINDOW' });
+    for (const table of ['contacts', 'conversations', 'messages', 'outbox', 'events']) {
+      const [row] = await gateway.database.query<{ count: number }>(
+        `select count(*)::int as count from ${table} where tenant_id = $1`,
+        [strict.id],
+      );
+      expect({ table, count: row?.count }).toEqual({ table, count: table === 'events' ? 1 : 0 });
+    }
+    await write(one, strict);
+    expect((await sent({ to: one }, strict.token)).serviceWindow).toEqual({
+      open: true,
+      expiresAt: expect.any(String),
+    });
+    // The call's word goes before the tenant's.
+    expect((await sent({ to: two, requireOpenWindow: false }, strict.token)).status).toBe('QUEUED');
+    await gateway.database.query(
+      `update conversations set window_expires_at = now() - interval '1 s' where tenant_id = $1`,
+      [strict.id],
+    );
+    expect(await refusal({ to: one }, strict.token)).toMatchObject({
+      details: { windowExpiredAt: expect.stringMatching(/^\d{4}-.*Z$/) },
+    });
+  });
+
+  test('without a channel, or on a paused one, the send is rejected with the reason', async () => {
+    const bare = await gateway.addTenant({ channel: false });
+    expect(await refusal({ to: newPhone() }, bare.token)).toMatchObject({ code: 'MESSAGING_NOT_CONFIGURED' });
+    const paused = await gateway.addTenant();
+    await gateway.database.query(
+      `update channels set status = 'paused', status_reason = '190 Access token has expired' where tenant_id = $1`,
+      [paused.id],
+    );
+    const { errors } = await send({ to: newPhone() }, paused.token);
+    expect(errors?.[0]).toMatchObject({
+      message: expect.stringContaining('190 Access token has expired'),
+      extensions: { code: 'MESSAGING_NOT_CONFIGURED' },
+    });
+    expect([await count('contacts', bare), await count('contacts', paused)]).toEqual([0, 0]);
+  });
+
+  test('a new contact beyond the plan’s limit is rejected with usage and limit; an existing one gets the message', async () => {
+    const small = await gateway.addTenant();
+    const { contact } = await sent({ to: newPhone() }, small.token);
+    await gateway.database.query(
+      'update tenant_usage set contacts_maximum = 1, contacts_ceiling = 1 where tenant_id = $1',
+      [small.id],
+    );
+    expect(await refusal({ to: newPhone() }, small.token)).toMatchObject({
+      code: 'FEATURE_LIMIT_EXCEEDED',
+      details: { feature: 'contacts', current: 1, maximum: 1 },
+    });
+    expect([await count('contacts', small), await count('messages', small)]).toEqual([1, 1]);
+    expect((await sent({ to: contact.phone }, small.token)).status).toBe('QUEUED');
+  });
+});
+
+describe('waitForAcceptance', () => {
+  test('returns when the network has accepted the message', async () => {
+    const to = newPhone();
+    await write(to);
+    expect(await sent({ to, waitForAcceptance: true })).toMatchObject({
+      status: expect.stringMatching(/SENT|DELIVERED/),
+      wamid: expect.stringMatching(/^wamid\./),
+      serviceWindow: { open: true },
+    });
+  });
+
+  test('a refusal by the network answers MESSAGE_SEND_FAILED, and the message is stored as failed', async () => {
+    const to = newPhone();
+    gateway.emulator.setFaults({ next: [{ errorCode: 131_026, to }] });
+    const error = await refusal({ to, waitForAcceptance: true });
+    expect(error).toMatchObject({
+      code: 'MESSAGE_SEND_FAILED',
+      details: { provider: { code: 131_026, title: expect.any(String), details: expect.any(String) } },
+    });
+    const { data } = await gateway.graphql('query ($id: ID!) { message(id: $id) { status } }', {
+      id: (error?.details as { message_id: string } | undefined)?.message_id,
+    });
+    expect(data.message.status).toBe('FAILED');
+  });
+
+  test('returns the queued message after five seconds', async () => {
+    const to = newPhone();
+    gateway.emulator.setFaults({ next: [{ latencyMs: 7_000, to }], window: 'open' });
+    const duration = await durationOf(async () =>
+      expect(await sent({ to, waitForAcceptance: true })).toMatchObject({ status: 'QUEUED', wamid: null }),
+    );
+    expect(duration).toBeLessThan(5_500);
+  });
+});

@@ -1,0 +1,179 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { FilePlace } from '../../../src/features/messages/content/media/file.ts';
+import { blankFilenames, findFile } from '../../../src/features/messages/content/media/files.sql.ts';
+import { deleteQueuedOf, deleteSomeMessagesOf } from '../../../src/features/messages/erase.sql.ts';
+import {
+  insertCorrections,
+  lockCorrections,
+  type PendingCorrection,
+  setApplied,
+  writeCorrected,
+} from '../../../src/features/messages/inbound/corrections.sql.ts';
+import {
+  type CallRow,
+  ensureConversations,
+  fillPlaceholders,
+  insertElsewhere,
+  lockCalls,
+  writeCalls,
+} from '../../../src/features/messages/inbound/elsewhere.sql.ts';
+import {
+  insertDetails,
+  insertInbound,
+  type OpenConversation,
+  openWindows,
+  setRead,
+} from '../../../src/features/messages/inbound/inbound.sql.ts';
+import { writePrices } from '../../../src/features/messages/inbound/pricing.sql.ts';
+import { insertReactions, type ReactionRow } from '../../../src/features/messages/inbound/reactions.sql.ts';
+import type { PublicMessage } from '../../../src/features/messages/message.ts';
+import { deleteOldMessages, getMessages, getMessagesByWamid } from '../../../src/features/messages/messages.sql.ts';
+import {
+  findIdsByWamid,
+  lockOutbound,
+  lockWithRecipients,
+  WRITER,
+  writeStates,
+} from '../../../src/features/messages/statuses/states.sql.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { type ColumnsOf, describeColumns, describeStatements } from '../../support/describe-statement.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+const ID = randomUUID();
+const NOW = new Date().toISOString();
+const MESSAGE = {
+  id: 'uuid',
+  conversation_id: 'bigint',
+  contact_id: 'bigint',
+  channel_id: 'bigint',
+  direction: 'text',
+  type: 'text',
+  body: 'text',
+  content: 'jsonb',
+  status: 'text',
+  error: 'jsonb',
+  wamid: 'text',
+  reply_to_wamid: 'text',
+  sent_at: 'timestamp with time zone',
+  delivered_at: 'timestamp with time zone',
+  read_at: 'timestamp with time zone',
+  failed_at: 'timestamp with time zone',
+  created_at: 'timestamp with time zone',
+  updated_at: 'timestamp with time zone',
+} as const satisfies ColumnsOf<PublicMessage>;
+
+test('messages are described as their row type says', async () => {
+  expect(await describeColumns(database.url, db => getMessages(db, 1, [ID]))).toEqual({
+    ...MESSAGE,
+    window_expires_at: 'timestamp with time zone',
+  });
+  expect(await describeColumns(database.url, db => getMessagesByWamid(db, 1, ['wamid.1']))).toEqual(MESSAGE);
+  expect(await describeColumns(database.url, db => insertInbound(db, 1, []))).toEqual(MESSAGE);
+  expect(await describeColumns(database.url, db => insertElsewhere(db, 1, []))).toEqual(MESSAGE);
+  expect(await describeColumns(database.url, db => deleteOldMessages(db, 1, NOW, 1))).toBeUndefined();
+});
+
+test('states of messages are described as their row types say', async () => {
+  const ref = { tenantId: 1, messageId: ID };
+  expect(await describeColumns(database.url, db => findIdsByWamid(db, 1, ['wamid.1']))).toEqual({
+    message_id: 'uuid',
+    wamid: 'text',
+  } satisfies ColumnsOf<{ message_id: string; wamid: string }>);
+  expect(await describeColumns(database.url, db => lockOutbound(db, [ref]))).toEqual({
+    tenant_id: 'bigint',
+    ...MESSAGE,
+  });
+  expect(await describeColumns(database.url, db => lockWithRecipients(db, [ref]))).toEqual({
+    tenant_id: 'bigint',
+    ...MESSAGE,
+    recipient: 'json',
+  });
+  expect(await describeColumns(database.url, db => writeStates(db, [], WRITER.other))).toBeDefined();
+  expect(await describeColumns(database.url, db => setRead(db, 1, ID, NOW))).toBeDefined();
+});
+
+test('conversations are described as their row types say', async () => {
+  expect(
+    await describeColumns(database.url, db =>
+      openWindows(db, 1, [{ channelId: 1, contactId: 1, expiresAt: NOW }], '2026-01-01'),
+    ),
+  ).toEqual({
+    id: 'bigint',
+    contact_id: 'bigint',
+    channel_id: 'bigint',
+    is_counted: 'boolean',
+  } satisfies ColumnsOf<OpenConversation>);
+  expect(
+    await describeColumns(database.url, db => ensureConversations(db, 1, [{ channelId: 1, contactId: 1 }])),
+  ).toEqual({ id: 'bigint', contact_id: 'bigint', channel_id: 'bigint' });
+});
+
+test('corrections, calls and reactions are described as their row types say', async () => {
+  const original = { channelId: 1, wamid: 'wamid.1' };
+  expect(await describeColumns(database.url, db => insertCorrections(db, 1, []))).toBeUndefined();
+  expect(await describeColumns(database.url, db => lockCorrections(db, 1, [original]))).toEqual({
+    channel_id: 'bigint',
+    wamid: 'text',
+    original_wamid: 'text',
+    kind: 'text',
+    direction: 'text',
+    contact_id: 'bigint',
+    occurred_at: 'timestamp with time zone',
+    body: 'text',
+    content: 'jsonb',
+    message_id: 'uuid',
+    message_body: 'text',
+    message_content: 'jsonb',
+    edited_at: 'timestamp with time zone',
+    revoked_at: 'timestamp with time zone',
+  } satisfies ColumnsOf<PendingCorrection>);
+  expect(await describeColumns(database.url, db => writeCorrected(db, 1, []))).toBeUndefined();
+  expect(await describeColumns(database.url, db => setApplied(db, 1, []))).toBeUndefined();
+  expect(await describeColumns(database.url, db => lockCalls(db, 1, [{ channelId: 1, callId: 'wacid.1' }]))).toEqual({
+    message_id: 'uuid',
+    wamid: 'text',
+    channel_id: 'bigint',
+    content: 'jsonb',
+  } satisfies ColumnsOf<CallRow>);
+  expect(await describeColumns(database.url, db => writeCalls(db, 1, []))).toBeUndefined();
+  expect(await describeColumns(database.url, db => insertReactions(db, 1, []))).toEqual({
+    channel_id: 'bigint',
+    original_wamid: 'text',
+    contact_id: 'bigint',
+    direction: 'text',
+    emoji: 'text',
+    wamid: 'text',
+    occurred_at: 'timestamp with time zone',
+    message_id: 'uuid',
+  } satisfies ColumnsOf<ReactionRow & { message_id: string }>);
+});
+
+test('details, prices and placeholders are valid statements', async () => {
+  expect(await describeColumns(database.url, db => insertDetails(db, 1, new Map([[ID, {}]])))).toBeUndefined();
+  expect(await describeColumns(database.url, db => writePrices(db, 1, [], NOW))).toBeUndefined();
+  expect(await describeColumns(database.url, db => fillPlaceholders(db, 1, []))).toEqual({ id: 'uuid' });
+});
+
+test('files and erased messages are described as their row types say', async () => {
+  expect(await describeColumns(database.url, db => findFile(db, 1, ID))).toEqual({
+    channel_id: 'bigint',
+    network_media_id: 'text',
+    mime_type: 'text',
+    filename: 'text',
+    size: 'bigint',
+    sha256: 'text',
+  } satisfies ColumnsOf<FilePlace>);
+  expect(await describeColumns(database.url, db => blankFilenames(db, 1, ['1'], ['Ann']))).toBeUndefined();
+  const [, deleted] = await describeStatements(database.url, db => deleteQueuedOf(db, 1, [1]));
+  expect(deleted?.columns).toEqual({ contact_id: 'bigint', in_flight: 'boolean' });
+  expect(await describeColumns(database.url, db => deleteSomeMessagesOf(db, 1, [1], 1))).toEqual({
+    contact_id: 'bigint',
+    media: 'text[]',
+  } satisfies ColumnsOf<{ contact_id: number; media: readonly string[] }>);
+});

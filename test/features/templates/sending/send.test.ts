@@ -1,0 +1,300 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { codeOf, dataOf, faultsOf } from '../../../support/answers.ts';
+import { eventually, startGateway, type TestGateway } from '../../../support/gateway.ts';
+import { newPhone } from '../../../support/seed.ts';
+import { ORDER, type Sending, startSending } from '../sending.ts';
+
+let gateway: TestGateway;
+let send: Sending['send'];
+beforeAll(async () => {
+  ({ gateway, send } = await startSending());
+});
+beforeEach(() => gateway.emulator.resetFaults());
+afterAll(() => gateway.stop());
+
+const sent = async (input: object) => dataOf(await send(input)).sendTemplateMessage;
+
+describe('a template', () => {
+  test('is sent outside the service window, and rendered for display', async () => {
+    const to = newPhone();
+    const message = await sent({ ...ORDER, to });
+    expect(message).toMatchObject({
+      status: expect.stringMatching(/SENT|DELIVERED|READ/),
+      type: 'template',
+      text: 'Hello Ana, order 1042 is on its way, Ana.',
+    });
+    expect(message.rendered).toEqual({
+      header: { format: 'TEXT', text: 'Order 77', link: null, filename: null },
+      body: 'Hello Ana, order 1042 is on its way, Ana.',
+      footer: 'Reply STOP to end',
+      buttons: [
+        { type: 'QUICK_REPLY', text: 'Thanks', url: null, phoneNumber: null },
+        { type: 'URL', text: 'Track', url: 'https://shop.example/track/a%20b', phoneNumber: null },
+        { type: 'PHONE_NUMBER', text: 'Call', url: null, phoneNumber: '+15550783881' },
+      ],
+    });
+    const [onTheWire] = gateway.emulator.sent({ to }).messages;
+    expect(onTheWire).toMatchObject({ type: 'template', body: 'Hello Ana, order 1042 is on its way, Ana.' });
+    const { rendered: _shown, ...object } = message.content;
+    expect(object).toEqual({
+      name: 'order',
+      language: { code: 'en_US' },
+      components: [
+        { type: 'header', parameters: [{ type: 'text', text: '77' }] },
+        {
+          type: 'body',
+          parameters: [
+            { type: 'text', text: 'Ana' },
+            { type: 'text', text: '1042' },
+          ],
+        },
+        { type: 'button', sub_type: 'url', index: '1', parameters: [{ type: 'text', text: 'a b' }] },
+      ],
+    });
+  });
+
+  test('fills merge fields of its parameters from the contact, once', async () => {
+    const message = await sent({
+      ...ORDER,
+      body: ['@{contact_first_name}', '@{contact_company}!'],
+      contact: { firstName: '@{contact_email}', company: 'ACME' },
+    });
+    expect(message.text).toBe('Hello @{contact_email}, order ACME! is on its way, @{contact_email}.');
+    expect(faultsOf(await send({ ...ORDER, body: ['@{contact_shoe_size}', 'x'] }))).toEqual({
+      'body.0': [expect.stringContaining('Unknown merge field')],
+    });
+  });
+
+  test('with named variables takes values by name or in order', async () => {
+    const byName = await sent({
+      name: 'named',
+      header: { text: 'Al' },
+      bodyByName: [
+        { name: 'thing', value: 'tea' },
+        { name: 'first_name', value: 'Ada' },
+      ],
+    });
+    expect(byName.text).toBe('Dear Ada, tea is here.');
+    expect(byName.content.components).toEqual([
+      { type: 'header', parameters: [{ type: 'text', parameter_name: 'nick', text: 'Al' }] },
+      {
+        type: 'body',
+        parameters: [
+          { type: 'text', parameter_name: 'first_name', text: 'Ada' },
+          { type: 'text', parameter_name: 'thing', text: 'tea' },
+        ],
+      },
+    ]);
+    expect((await sent({ name: 'named', header: { text: 'Al' }, body: ['Ada', 'tea'] })).text).toBe(
+      'Dear Ada, tea is here.',
+    );
+  });
+
+  test.each([
+    [
+      'a picture',
+      'picture',
+      { image: { link: 'https://x.example/a.png' } },
+      { type: 'image', image: { link: 'https://x.example/a.png' } },
+    ],
+    [
+      'a document',
+      'paper',
+      { document: { link: 'https://x.example/a.pdf', filename: 'C:\\x\\a.pdf' } },
+      { type: 'document', document: { link: 'https://x.example/a.pdf', filename: 'a.pdf' } },
+    ],
+    [
+      'a place',
+      'place',
+      { location: { latitude: 1.5, longitude: -2, name: 'Shop' } },
+      { type: 'location', location: { latitude: '1.5', longitude: '-2', name: 'Shop' } },
+    ],
+  ])('has %s in its header', async (_what, name, header, parameter) => {
+    expect((await sent({ name, header })).content.components).toEqual([{ type: 'header', parameters: [parameter] }]);
+  });
+
+  test('can have a location header', async () => {
+    const location = { latitude: 91, longitude: -180.5 };
+    expect(faultsOf(await send({ name: 'place', to: newPhone(), header: { location } }))).toEqual({
+      'header.location.latitude': ['Must be from -90 to 90 degrees.'],
+      'header.location.longitude': ['Must be from -180 to 180 degrees.'],
+    });
+  });
+
+  test('is found by any spelling of its language', async () => {
+    expect((await sent({ ...ORDER, language: 'en-US' })).content.language).toEqual({ code: 'en_US' });
+  });
+
+  test('carries the payload of a quick reply and the code of a coupon', async () => {
+    const reply = await sent({ ...ORDER, buttons: [...ORDER.buttons, { index: 0, value: 'THANKS' }] });
+    expect(reply.content.components[2]).toEqual({
+      type: 'button',
+      sub_type: 'quick_reply',
+      index: '0',
+      parameters: [{ type: 'payload', payload: 'THANKS' }],
+    });
+    const coupon = await sent({ name: 'coupon', buttons: [{ index: 0, value: 'SAVE10' }] });
+    expect(coupon.content.components).toEqual([
+      {
+        type: 'button',
+        sub_type: 'copy_code',
+        index: '0',
+        parameters: [{ type: 'coupon_code', coupon_code: 'SAVE10' }],
+      },
+    ]);
+  });
+
+  test('takes three round trips to be accepted', async () => {
+    const phone = newPhone();
+    await sent({ name: 'plain', to: phone });
+    await eventually(async () => expect(await gateway.database.query('select from outbox')).toEqual([]));
+    const quiet = await startGateway({ role: 'gateway', emulator: { templates: [] } });
+    try {
+      await quiet.database.query(
+        `insert into templates (tenant_id, waba_id, network_id, name, language, category, status, parameter_format, components)
+         values ($1, $2, '1', 'plain', 'en_US', 'UTILITY', 'APPROVED', 'POSITIONAL', '[{"type":"BODY","text":"Hi"}]')`,
+        [quiet.tenant.id, quiet.tenant.wabaId],
+      );
+      const once = () =>
+        quiet.graphql(
+          'mutation ($to: String!) { sendTemplateMessage(input: { to: $to, name: "plain", language: "en_US" }) { status } }',
+          { to: phone },
+        );
+      dataOf(await once());
+      quiet.statements.length = 0;
+      dataOf(await once());
+      expect(
+        quiet.statements.filter(text => !text.includes('/* cross-tenant:') && !/^(begin|commit)/i.test(text)),
+      ).toHaveLength(3);
+    } finally {
+      await quiet.stop();
+    }
+  });
+});
+
+describe('an idempotency key', () => {
+  test('returns the first message, even if the template can no longer be sent', async () => {
+    const input = { name: 'plain', to: newPhone(), idempotencyKey: 'once' };
+    const first = await sent(input);
+    await gateway.database.query("update templates set status = 'DISABLED' where name = 'plain'");
+    try {
+      expect((await sent(input)).databaseId).toBe(first.databaseId);
+      expect(faultsOf(await send({ ...input, idempotencyKey: 'twice' }))).toEqual({
+        name: [expect.stringContaining('DISABLED')],
+      });
+    } finally {
+      await gateway.database.query("update templates set status = 'APPROVED' where name = 'plain'");
+    }
+    expect(codeOf(await send({ ...ORDER, idempotencyKey: 'once' }))).toBe('IDEMPOTENCY_MISMATCH');
+  });
+});
+
+describe('a one-time code', () => {
+  /** Every table of the tenant's data as text. */
+  async function wholeDatabase(): Promise<string> {
+    const tables = await gateway.database.query<{ name: string }>(
+      "select table_schema || '.' || table_name as name from information_schema.tables where table_schema not in ('pg_catalog', 'information_schema') and table_type = 'BASE TABLE'",
+    );
+    const rows = await Promise.all(
+      tables.map(({ name }) => gateway.database.query<{ row: string }>(`select t::text as row from ${name} t`)),
+    );
+    return rows
+      .flat()
+      .map(({ row }) => row)
+      .join('\n');
+  }
+
+  test('is sent in text and button, and is absent from database, events and response', async () => {
+    const [to, code] = [newPhone(), '583920174'];
+    // Held up, so that the message waits in the outbox while we look.
+    gateway.emulator.setFaults({ next: [{ errorCode: 130_429, to }] });
+    const answer = await send({ name: 'code', to, body: [code], idempotencyKey: 'otp-1', waitForAcceptance: false });
+    expect(JSON.stringify(answer)).not.toContain(code);
+    expect(dataOf(answer).sendTemplateMessage).toMatchObject({
+      text: '*••••••* is your verification code.',
+      rendered: { body: '*••••••* is your verification code.', buttons: [{ type: 'OTP', text: 'Copy code' }] },
+    });
+    const whole = await wholeDatabase();
+    expect(whole).toContain('is your verification code.');
+    expect(whole).not.toContain(code);
+    await eventually(() =>
+      expect(gateway.emulator.sent({ to }).messages).toMatchObject([{ body: `*${code}* is your verification code.` }]),
+    );
+    const [{ content } = { content: undefined }] = await gateway.database.query<{ content: object }>(
+      "select content from messages where content->>'name' = 'code' and content::text like '%url%'",
+    );
+    expect(content).toMatchObject({ components: [{ type: 'body' }, { type: 'button', sub_type: 'url', index: '0' }] });
+    await eventually(async () =>
+      expect(await gateway.database.query('select from outbox where sealed is not null')).toEqual([]),
+    );
+    expect(await wholeDatabase()).not.toContain(code);
+    expect(JSON.stringify(gateway.logs)).not.toContain(code);
+  });
+
+  test('returns the first message for its key, even if the template can no longer be sent', async () => {
+    const input = { name: 'code', to: newPhone(), body: ['333333'], idempotencyKey: 'otp-3' };
+    const first = await sent(input);
+    await gateway.database.query("update templates set status = 'PAUSED' where name = 'code'");
+    try {
+      expect((await sent(input)).databaseId).toBe(first.databaseId);
+    } finally {
+      await gateway.database.query("update templates set status = 'APPROVED' where name = 'code'");
+    }
+  });
+
+  test('returns the first message for its key, even with another code', async () => {
+    const to = newPhone();
+    const first = await sent({ name: 'code', to, body: ['111111'], idempotencyKey: 'otp-2' });
+    expect((await sent({ name: 'code', to, body: ['222222'], idempotencyKey: 'otp-2' })).databaseId).toBe(
+      first.databaseId,
+    );
+  });
+});
+
+test('a template is sent from the number whose account it was found on, even if the default changes meanwhile', async () => {
+  const tenant = await gateway.addTenant();
+  const other = await gateway.addTenant();
+  await gateway.database.query(
+    `insert into templates (tenant_id, waba_id, network_id, name, language, category, status, parameter_format, components)
+     select $1, $2, network_id, name, language, category, status, parameter_format, components from templates
+     where tenant_id = $3 and name = 'plain'`,
+    [tenant.id, tenant.wabaId, gateway.tenant.id],
+  );
+  const [home] = await gateway.database.query<{ id: number }>(
+    'select id::int as id from channels where tenant_id = $1',
+    [tenant.id],
+  );
+  // A number of another business account, on which there is no template of this name.
+  await gateway.database.query(
+    `insert into channels (tenant_id, name, phone_number_id, waba_id, display_phone_number, access_token_sealed, app_secret_sealed, verify_token_hash)
+     select $1, 'other', 'p' || phone_number_id, 'w' || waba_id, 'x', access_token_sealed, app_secret_sealed, verify_token_hash
+     from channels where tenant_id = $2`,
+    [tenant.id, other.id],
+  );
+  let flips = 0;
+  let done = false;
+  const flipping = (async () => {
+    for (; !done; flips += 1)
+      for (const isHome of [false, true]) {
+        await gateway.database.query(
+          `with off as (update channels set is_default = false where tenant_id = $1 and is_default returning 1) select from off`,
+          [tenant.id],
+        );
+        await gateway.database.query('update channels set is_default = true where tenant_id = $1 and (id = $2) = $3', [
+          tenant.id,
+          home?.id,
+          isHome,
+        ]);
+      }
+  })();
+  for (let round = 0; round < 15; round += 1)
+    await Promise.all(Array.from({ length: 8 }, () => send({ name: 'plain', waitForAcceptance: false }, tenant.token)));
+  done = true;
+  await flipping;
+  expect(flips).toBeGreaterThan(5);
+  const channels = await gateway.database.query<{ id: number }>(
+    'select distinct channel_id::int as id from messages where tenant_id = $1',
+    [tenant.id],
+  );
+  expect(channels).toEqual([home]);
+});

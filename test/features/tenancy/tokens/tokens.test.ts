@@ -1,0 +1,236 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { SCOPES } from '../../../../src/core/scopes.ts';
+import { updateTenant } from '../../../../src/features/tenancy/tenants/store.ts';
+import { generateToken } from '../../../../src/features/tenancy/tokens/token.ts';
+import { codeOf, dataOf, faultsOf } from '../../../support/answers.ts';
+import { type Beside, serveBeside } from '../../../support/beside.ts';
+import { durationOf } from '../../../support/durations.ts';
+import { eventually, startGateway, type TestGateway } from '../../../support/gateway.ts';
+
+let gateway: TestGateway;
+let second: Beside;
+beforeAll(async () => {
+  gateway = await startGateway();
+  second = await serveBeside(gateway);
+});
+afterAll(async () => {
+  await second.stop();
+  await gateway.stop();
+});
+
+const CREATE =
+  'mutation ($input: CreateAccessTokenInput!) { createAccessToken(input: $input) { token accessToken { databaseId name hint scopes callsPerMinute expiresAt revokedAt createdAt } } }';
+const create = (input: object, token?: string) =>
+  gateway.graphql(CREATE, { input: { name: 'made', scopes: ['contacts:read'], ...input } }, token);
+const made = async (input: object, token?: string) => dataOf(await create(input, token)).createAccessToken;
+const revoke = (id: unknown, token?: string) =>
+  gateway.graphql('mutation ($id: ID!) { revokeAccessToken(id: $id) { databaseId revokedAt } }', { id }, token);
+const viewer = (token: string, via: Pick<TestGateway, 'graphql'> | Beside = gateway) =>
+  via.graphql(
+    '{ viewer { scopes callsPerMinute expiresAt tenant { slug planName windowPolicy } token { hint } } }',
+    {},
+    token,
+  );
+/** The code of what a token is told, without asking the database for more than who it is. */
+const codeFor = async (token: string, via: Pick<TestGateway, 'graphql'> | Beside = gateway) =>
+  codeOf(await via.graphql('{ viewer { scopes } }', {}, token));
+const inSeconds = (seconds: number): string => new Date(Date.now() + seconds * 1_000).toISOString();
+
+// First of all: calls without a good token are counted by address, and those below wait in loops.
+describe('round trips', () => {
+  const lookUps = (): number => gateway.statements.filter(text => text.includes('access_tokens')).length;
+
+  beforeEach(() => {
+    gateway.statements.length = 0;
+  });
+
+  test.each([
+    ['nonsense', 'nonsense'],
+    ['another prefix', generateToken().replace('ply_', 'plx_')],
+    ['a mistyped character', generateToken().replace(/.$/, last => (last === 'a' ? 'b' : 'a'))],
+    ['one character less', generateToken().slice(0, -1)],
+    ['one character more', `${generateToken()}a`],
+    ['thousands of characters', 'x'.repeat(8_000)],
+  ])('a token that is %s costs none', async (_name, token) => {
+    expect(await codeFor(token)).toBe('UNAUTHORIZED');
+    expect(lookUps()).toBe(0);
+  });
+
+  test('a well-formed token that nobody has costs one, and then none', async () => {
+    const token = generateToken();
+    for (let call = 0; call < 5; call += 1) expect(await codeFor(token)).toBe('UNAUTHORIZED');
+    expect(lookUps()).toBe(1);
+  });
+
+  test('a warm token costs none, however many calls come at once', async () => {
+    const token = await gateway.addToken(gateway.tenant, {});
+    gateway.statements.length = 0;
+    await Promise.all(Array.from({ length: 20 }, () => codeFor(token)));
+    expect(lookUps()).toBe(1);
+    gateway.statements.length = 0;
+    await Promise.all(Array.from({ length: 20 }, () => codeFor(token)));
+    expect(lookUps()).toBe(0);
+  });
+});
+
+describe('a new token', () => {
+  test('is shown once, works at once, and only its hash is stored', async () => {
+    const { token, accessToken } = await made({ name: '  Shop  ' });
+    expect(token).toMatch(/^ply_[0-9A-Za-z]{49}$/);
+    expect(accessToken).toMatchObject({
+      name: 'Shop',
+      hint: token.slice(-4),
+      scopes: ['contacts:read'],
+      callsPerMinute: 60,
+      expiresAt: null,
+      revokedAt: null,
+    });
+    expect(dataOf(await viewer(token)).viewer).toMatchObject({
+      scopes: ['contacts:read'],
+      token: { hint: token.slice(-4) },
+      tenant: { slug: gateway.tenant.slug },
+    });
+    const stored = await gateway.database.query('select t::text as row from access_tokens t');
+    expect(JSON.stringify(stored)).not.toContain(token.slice(4, 40));
+  });
+
+  test('is in the list, newest first, without its secret', async () => {
+    const { accessToken } = await made({ name: 'Listed' });
+    const { accessTokens } = dataOf(await gateway.graphql('{ accessTokens { databaseId name } }'));
+    expect(accessTokens[0]).toEqual({ databaseId: accessToken.databaseId, name: 'Listed' });
+  });
+
+  test.each<[string, object]>([
+    ['name', { name: '' }],
+    ['name', { name: '  ' }],
+    ['name', { name: 'x'.repeat(101) }],
+    ['scopes', { scopes: [] }],
+    ['scopes', { scopes: ['contacts:fly'] }],
+    ['scopes', { scopes: ['contacts:read', 'nonsense'] }],
+    ['scopes', { scopes: ['contacts:read:all'] }],
+    ['callsPerMinute', { callsPerMinute: 0 }],
+    ['callsPerMinute', { callsPerMinute: -5 }],
+    ['callsPerMinute', { callsPerMinute: 6_001 }],
+    ['expiresAt', { expiresAt: inSeconds(-1) }],
+  ])('is refused by the field %s: %o', async (field, input) =>
+    expect(Object.keys(faultsOf(await create(input)))).toEqual([field]),
+  );
+
+  test.each<[string[], string[]]>([
+    [['contacts:*'], ['contacts:delete', 'contacts:read', 'contacts:write']],
+    [['*'], [...SCOPES]],
+    [
+      ['contacts.create', 'groups.view', 'sources.*'],
+      ['contacts:write', 'groups:read', 'sources:delete', 'sources:read', 'sources:write'],
+    ],
+    [[' contacts:read ', 'contacts:read'], ['contacts:read']],
+  ])('takes the scopes %j as people write them', async (scopes, expected) =>
+    expect((await made({ scopes })).accessToken.scopes).toEqual(expected),
+  );
+});
+
+describe('a token is never wider than the one that makes it', () => {
+  const expiresAt = inSeconds(3_600);
+  let narrow = '';
+  beforeAll(async () => {
+    narrow = await gateway.addToken(gateway.tenant, {
+      scopes: ['tokens:write', 'contacts:read'],
+      callsPerMinute: 50,
+      expiresAt,
+    });
+  });
+
+  test.each<[string, object]>([
+    ['scopes', { scopes: ['contacts:write'] }],
+    ['scopes', { scopes: ['contacts:*'] }],
+    ['scopes', { scopes: ['*'] }],
+    ['callsPerMinute', { callsPerMinute: 51 }],
+    ['expiresAt', { expiresAt: inSeconds(3_700) }],
+  ])('%s: %o', async (field, input) => expect(Object.keys(faultsOf(await create(input, narrow)))).toEqual([field]));
+
+  test('what is not said is at most what its maker has', async () => {
+    expect((await made({}, narrow)).accessToken).toMatchObject({ callsPerMinute: 50, expiresAt });
+    expect((await made({ expiresAt: null, callsPerMinute: null }, narrow)).accessToken).toMatchObject({
+      callsPerMinute: 50,
+      expiresAt,
+    });
+  });
+
+  test('and is not made without tokens:write, nor seen without tokens:read', async () => {
+    const reader = await gateway.addToken(gateway.tenant, { scopes: ['contacts:read'] });
+    expect(codeOf(await create({}, reader))).toBe('INSUFFICIENT_SCOPE');
+    expect(codeOf(await gateway.graphql('{ accessTokens { name } }', {}, narrow))).toBe('INSUFFICIENT_SCOPE');
+  });
+
+  test('a token is never faster than the plan of its tenant', async () => {
+    const tenant = await gateway.addTenant({ plan: 'starter', channel: false });
+    expect(dataOf(await viewer(tenant.token)).viewer.callsPerMinute).toBe(120);
+    expect(faultsOf(await create({ callsPerMinute: 121 }, tenant.token))).toHaveProperty('callsPerMinute');
+  });
+});
+
+describe('a token ends', () => {
+  test('here at once and elsewhere within 5 seconds when it is revoked, and revoking it again keeps the first time', async () => {
+    const { token, accessToken } = await made({});
+    expect([await codeFor(token), await codeFor(token, second)]).toEqual([undefined, undefined]);
+    const { revokedAt } = dataOf(await revoke(accessToken.databaseId)).revokeAccessToken;
+    const duration = await durationOf(async () => {
+      expect(await codeFor(token)).toBe('UNAUTHORIZED');
+      expect(dataOf(await revoke(accessToken.databaseId)).revokeAccessToken.revokedAt).toBe(revokedAt);
+      await eventually(async () => expect(await codeFor(token, second)).toBe('UNAUTHORIZED'));
+    });
+    expect(duration).toBeLessThan(5_000);
+  });
+
+  test('when it revokes itself', async () => {
+    const { token, accessToken } = await made({ scopes: ['tokens:write'] });
+    dataOf(await revoke(accessToken.databaseId, token));
+    expect(await codeFor(token)).toBe('UNAUTHORIZED');
+  });
+
+  test('at the moment it expires, warm or not', async () => {
+    let token: string;
+    let expiresAt: string;
+    // Longer each time, where the machine sleeps through its life.
+    for (let seconds = 0.7; ; seconds *= 2) {
+      expiresAt = inSeconds(seconds);
+      token = await gateway.addToken(gateway.tenant, { expiresAt });
+      if ((await codeFor(token)) === undefined) break;
+    }
+    while (Date.now() < Date.parse(expiresAt)) await new Promise(resolve => setTimeout(resolve, 10));
+    expect(await codeFor(token)).toBe('UNAUTHORIZED');
+    expect(await codeFor(token, second)).toBe('UNAUTHORIZED');
+  });
+
+  test('while its tenant is suspended, within 5 seconds', async () => {
+    const tenant = await gateway.addTenant({ channel: false });
+    expect(await codeFor(tenant.token)).toBeUndefined();
+    await gateway.gateway.resources.db.transaction(trx => updateTenant(trx, tenant.id, { status: 'suspended' }));
+    expect(await codeFor(tenant.token, second)).toBe('UNAUTHORIZED');
+    const duration = await durationOf(() =>
+      eventually(async () => expect(await codeFor(tenant.token)).toBe('UNAUTHORIZED')),
+    );
+    expect(duration).toBeLessThan(5_000);
+  });
+
+  test('nothing of another tenant can be revoked, in the words for what does not exist', async () => {
+    const tenant = await gateway.addTenant({ channel: false });
+    const [{ id } = { id: 0 }] = await gateway.database.query<{ id: number }>(
+      'select id::int from access_tokens where tenant_id = $1',
+      [tenant.id],
+    );
+    const [theirs, nobodys] = [await revoke(id), await revoke(999_999_999)];
+    expect(theirs.errors).toEqual(nobodys.errors);
+    expect(await codeFor(tenant.token)).toBeUndefined();
+  });
+});
+
+test('the secret of a token stands in no log line', async () => {
+  const { token } = await made({ name: 'Secret' });
+  await viewer(token);
+  await viewer(`${token}x`);
+  await fetch(`${gateway.url}/graphql?token=${token}`, { headers: { authorization: `Bearer ${token}` } }).then(answer =>
+    answer.text(),
+  );
+  expect(JSON.stringify(gateway.logs)).not.toContain(token.slice(4));
+});

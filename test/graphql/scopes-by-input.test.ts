@@ -1,0 +1,198 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { EVENT_RESOURCES, scopesToRead } from '../../src/core/events.ts';
+import { legacyOf, restOf } from '../rest/client.ts';
+import { codeOf, dataOf } from '../support/answers.ts';
+import { type GraphQLAnswer, startGateway, type TestGateway } from '../support/gateway.ts';
+import { newPhone } from '../support/seed.ts';
+
+/** Scopes that no field declares, because they follow from what a request names: nothing is done in the name of a token that lacks them. */
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startGateway({ env: { PARLEY_WEBHOOK_ALLOW_HTTP: 'true' } });
+});
+afterAll(() => gateway.stop());
+
+const tokenWith = (...scopes: string[]) => gateway.addToken(gateway.tenant, { scopes });
+const required = ({ errors }: GraphQLAnswer) => (errors?.[0]?.extensions.details as { required?: string[] })?.required;
+let made = 0;
+const unique = (): string => {
+  made += 1;
+  return String(made);
+};
+
+describe('a webhook endpoint', () => {
+  const CREATE = `mutation ($events: [String!]!, $url: String!, $key: String) {
+    createWebhookEndpoint(input: { url: $url, events: $events, idempotencyKey: $key }) { endpoint { id databaseId } }
+  }`;
+  const UPDATE = `mutation ($id: ID!, $input: UpdateWebhookEndpointInput!) { updateWebhookEndpoint(id: $id, input: $input) { url events } }`;
+  const create = (token: string, events: string[], more = {}) =>
+    gateway.graphql(CREATE, { events, url: `https://example.com/${unique()}`, ...more }, token);
+  const endpoint = async (events: string[]): Promise<string> =>
+    dataOf(await create(gateway.tenant.token, events)).createWebhookEndpoint.endpoint.databaseId;
+
+  test.each([
+    [['message.received'], ['messages:read']],
+    [
+      ['otp.*', 'order.received'],
+      ['integrations:read', 'messages:read'],
+    ],
+    [['*'], [...new Set(Object.values(EVENT_RESOURCES))].sort()],
+  ])('for %j is created only with %j', async (events, scopes) => {
+    expect(scopesToRead(events)).toEqual(scopes);
+    for (const missing of scopes) {
+      const token = await tokenWith('webhooks:write', ...scopes.filter(scope => scope !== missing));
+      const refused = await create(token, events);
+      expect([codeOf(refused), required(refused)]).toEqual(['INSUFFICIENT_SCOPE', scopes]);
+    }
+    dataOf(await create(await tokenWith('webhooks:write', ...scopes), events));
+  });
+
+  test('is changed, and its secret rotated, only with the scopes of its old and its new events', async () => {
+    const id = await endpoint(['message.*']);
+    const token = await tokenWith('webhooks:write', 'contacts:read');
+    const update = (input: object) => gateway.graphql(UPDATE, { id, input }, token);
+    for (const input of [{ url: 'https://example.com/mine' }, { isEnabled: false }, { events: ['contact.*'] }])
+      expect(required(await update(input))).toContain('messages:read');
+    const rotate = 'mutation ($id: ID!) { rotateWebhookSecret(id: $id) { secret } }';
+    expect(codeOf(await gateway.graphql(rotate, { id }, token))).toBe('INSUFFICIENT_SCOPE');
+    const own = dataOf(await create(token, ['contact.created'])).createWebhookEndpoint.endpoint.databaseId;
+    expect(codeOf(await gateway.graphql(UPDATE, { id: own, input: { events: ['*'] } }, token))).toBe(
+      'INSUFFICIENT_SCOPE',
+    );
+    dataOf(await gateway.graphql(UPDATE, { id: own, input: { events: ['contact.*'] } }, token));
+  });
+
+  test('replays events only with the scopes to read them', async () => {
+    const id = await endpoint(['group.created']);
+    dataOf(await gateway.graphql(`mutation { createGroup(input: { name: "Again ${unique()}" }) { id } }`));
+    const DELIVERIES = 'query ($id: ID!) { webhookDeliveries(endpointId: $id) { nodes { databaseId } } }';
+    const deliveries = async () => dataOf(await gateway.graphql(DELIVERIES, { id })).webhookDeliveries.nodes;
+    await expect.poll(deliveries).toHaveLength(1);
+    const token = await tokenWith('webhooks:write', 'webhooks:read');
+    const [{ databaseId }] = await deliveries();
+    const one = await gateway.graphql(
+      'mutation ($id: ID!) { replayWebhookDelivery(id: $id) { status } }',
+      { id: databaseId },
+      token,
+    );
+    const all = await gateway.graphql(
+      'mutation ($id: ID!) { replayWebhookDeliveries(input: { endpointId: $id, since: "2026-01-01" }) { count } }',
+      { id },
+      token,
+    );
+    expect([required(one), required(all)]).toEqual([['groups:read'], ['groups:read']]);
+  });
+
+  test('is not returned from an idempotency key without the scopes to read its events', async () => {
+    const [wide, narrow] = await Promise.all([tokenWith('webhooks:*', 'messages:read'), tokenWith('webhooks:*')]);
+    const body = { url: `https://example.com/${unique()}`, events: ['message.*'] };
+    const headers = { 'idempotency-key': `create-${unique()}` };
+    const as = (token: string) => restOf(gateway, { token });
+    const created = await as(wide)('POST', '/webhooks', body, headers);
+    expect(created.status).toBe(201);
+    expect((await as(narrow)('POST', '/webhooks', body, headers)).status).toBe(403);
+    const path = `/webhooks/${created.body.data.id}`;
+    const key = { 'idempotency-key': `update-${unique()}` };
+    expect((await as(wide)('PATCH', path, { description: 'x' }, key)).status).toBe(200);
+    const again = await as(narrow)('PATCH', path, { description: 'x' }, key);
+    expect([again.status, again.body.error?.details?.required]).toEqual([403, ['messages:read']]);
+  });
+});
+
+const CREATE_CONTACT = 'mutation ($phone: String!) { createContact(input: { phone: $phone }) { id: databaseId } }';
+
+describe('a missing group named in an input', () => {
+  test('is created only with groups:write, in GraphQL and REST v1', async () => {
+    const [narrow, wide] = await Promise.all([tokenWith('contacts:*'), tokenWith('contacts:*', 'groups:write')]);
+    const name = `Named ${unique()}`;
+    const CREATE = `mutation ($phone: String!, $names: [String!]) { createContact(input: { phone: $phone, groupNames: $names }) { databaseId } }`;
+    const create = (token: string) => gateway.graphql(CREATE, { phone: newPhone(), names: [name] }, token);
+    const legacy = (token: string, method: string, path: string) =>
+      legacyOf(gateway, { slug: gateway.tenant.slug, token })(method, path, {
+        firstname: 'A',
+        phone: newPhone(),
+        type: 'lead',
+        groups: name,
+      });
+    const { id } = dataOf(await gateway.graphql(CREATE_CONTACT, { phone: newPhone() })).createContact;
+    const count = async () =>
+      gateway.database.query('select (select count(*) from contacts), (select count(*) from groups) as groups');
+    const before = await count();
+    const refused = await create(narrow);
+    expect([codeOf(refused), required(refused)]).toEqual(['INSUFFICIENT_SCOPE', ['groups:write']]);
+    expect((await legacy(narrow, 'POST', '/contacts')).status).toBe(403);
+    expect((await legacy(narrow, 'PUT', `/contacts/${id}`)).status).toBe(403);
+    expect(await count()).toEqual(before);
+    dataOf(await create(wide));
+    // Now it is there, and naming it makes nothing.
+    dataOf(await create(narrow));
+    expect((await legacy(narrow, 'POST', '/contacts')).status).toBe(201);
+  });
+});
+
+describe('an integration', () => {
+  const CREATE = `mutation ($input: CreateIntegrationInput!) { createIntegration(input: $input) { integration { databaseId mappings { databaseId } } } }`;
+  const mapping = { name: 'Paid', template: { name: 'order', language: 'en' } };
+  const create = (token: string, mappings: object[]) =>
+    gateway.graphql(CREATE, { input: { kind: 'GENERIC', name: `Shop ${unique()}`, mappings } }, token);
+  const DOES = ['contacts:write', 'groups:write', 'messages:send'];
+
+  test('accepts mappings, a given secret and replays only with the scopes that its mappings need', async () => {
+    const group = dataOf(
+      await gateway.graphql(`mutation { createGroup(input: { name: "Buyers ${unique()}" }) { databaseId } }`),
+    ).createGroup.databaseId;
+    const full = { ...mapping, groupIds: [String(group)] };
+    const narrow = await tokenWith('integrations:*');
+    for (const missing of DOES) {
+      const refused = await create(await tokenWith('integrations:*', ...DOES.filter(scope => scope !== missing)), [
+        full,
+      ]);
+      expect([codeOf(refused), required(refused)]).toEqual(['INSUFFICIENT_SCOPE', DOES]);
+    }
+    dataOf(await create(narrow, []));
+    const { databaseId: id, mappings } = dataOf(await create(await tokenWith('integrations:*', ...DOES), [full]))
+      .createIntegration.integration;
+    const mutations: [string, object][] = [
+      ['updateIntegration(id: $id, input: $input) { id }', { isEnabled: true }],
+      ['rotateIntegrationSecret(id: $id, input: $input) { secret }', {}],
+    ];
+    const types = ['UpdateIntegrationInput', 'RotateIntegrationSecretInput'];
+    for (const [index, [field, input]] of mutations.entries())
+      expect(
+        required(
+          await gateway.graphql(`mutation ($id: ID!, $input: ${types[index]}!) { ${field} }`, { id, input }, narrow),
+        ),
+      ).toEqual(DOES);
+    const change =
+      'mutation ($id: ID!, $input: UpdateIntegrationMappingInput!) { updateIntegrationMapping(id: $id, input: $input) { id } }';
+    const changed = await gateway.graphql(
+      change,
+      { id: mappings[0].databaseId, input: { template: null, groupIds: [] } },
+      narrow,
+    );
+    expect(required(changed)).toEqual(DOES);
+    const add = 'mutation ($input: CreateIntegrationMappingInput!) { createIntegrationMapping(input: $input) { id } }';
+    const added = await gateway.graphql(add, { input: { integrationId: id, ...mapping } }, narrow);
+    expect(required(added)).toEqual(['contacts:write', 'messages:send']);
+    const replay =
+      'mutation ($input: ReplayIntegrationDeliveriesInput!) { replayIntegrationDeliveries(input: $input) { count } }';
+    const replayed = await gateway.graphql(
+      replay,
+      { input: { integrationId: id, since: '2026-01-01T00:00:00Z' } },
+      narrow,
+    );
+    expect(required(replayed)).toEqual(DOES);
+  });
+
+  test('shows contact data in a dry run only with contacts:read', async () => {
+    const { databaseId: id } = dataOf(await create(gateway.tenant.token, [mapping])).createIntegration.integration;
+    const run =
+      'query ($id: ID!) { dryRunIntegration(integrationId: $id, payload: { order_id: "1", phone: "+14155550199" }) { mappings { text rendered { body } } } }';
+    const { errors } = await gateway.graphql(run, { id }, await tokenWith('integrations:read'));
+    expect(errors?.map(({ path, extensions }) => [path?.at(-1), extensions.code])).toEqual([
+      ['text', 'INSUFFICIENT_SCOPE'],
+      ['rendered', 'INSUFFICIENT_SCOPE'],
+    ]);
+  });
+});

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { Batcher } from '../../src/lanes/batcher.ts';
+
+test('what is asked at the same moment is one batch, answered in its order', async () => {
+  const batches: (readonly number[])[] = [];
+  const batcher = new Batcher<number, number>(
+    async requests => {
+      batches.push(requests);
+      return requests.map(request => request * 10);
+    },
+    { maxSize: 3, maxRunning: 1 },
+  );
+  expect(await Promise.all([1, 2, 3, 4].map(request => batcher.ask(request)))).toEqual([10, 20, 30, 40]);
+  expect(batches).toEqual([[1, 2, 3], [4]]);
+});
+
+test('what is asked while as many batches run as may waits for the next one', async () => {
+  const running: { requests: readonly number[]; end: () => void }[] = [];
+  const batcher = new Batcher<number, number>(
+    requests =>
+      new Promise(resolve => {
+        running.push({ requests, end: () => resolve(requests) });
+      }),
+    { maxSize: 10, maxRunning: 2 },
+  );
+  const turn = () => new Promise(resolve => setImmediate(() => setImmediate(resolve)));
+  const answers = [batcher.ask(1)];
+  await turn();
+  answers.push(batcher.ask(2));
+  await turn();
+  answers.push(batcher.ask(3), batcher.ask(4));
+  await turn();
+  expect(running.map(({ requests }) => requests)).toEqual([[1], [2]]);
+  running[0]?.end();
+  await turn();
+  expect(running.map(({ requests }) => requests)).toEqual([[1], [2], [3, 4]]);
+  for (const { end } of running) end();
+  expect(await Promise.all(answers)).toEqual([1, 2, 3, 4]);
+});
+
+test('a request that fails fails no other of its batch', async () => {
+  const batcher = new Batcher<number, number>(
+    async requests => {
+      if (requests.includes(2)) throw new Error('not 2');
+      return requests;
+    },
+    { maxSize: 10, maxRunning: 1 },
+  );
+  const results = await Promise.allSettled([1, 2, 3].map(request => batcher.ask(request)));
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+});

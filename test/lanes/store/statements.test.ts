@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { botBacklog, dueBotLanes } from '../../../src/features/bots/reply/replies.sql.ts';
+import {
+  type ClaimedLane,
+  claimLanes,
+  findDueLanes,
+  releaseLanes,
+  renewLanes,
+} from '../../../src/lanes/store/lanes.sql.ts';
+import { endLease, type LaneOverview, listLanes, type ReleasedLane } from '../../../src/lanes/store/overview.sql.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { type ColumnsOf, describeColumns } from '../../support/describe-statement.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+const LANE = { tenantId: 1, queue: 'outbox', key: '1' };
+
+test('claimed lanes are described as their row type says', async () => {
+  expect(await describeColumns(database.url, db => claimLanes(db, randomUUID(), [LANE], 1))).toEqual({
+    queue: 'text',
+    tenant_id: 'bigint',
+    key: 'text',
+    epoch: 'bigint',
+    is_takeover: 'boolean',
+  } satisfies ColumnsOf<ClaimedLane>);
+});
+
+test('the list of lanes is described as its row type says', async () => {
+  expect(await describeColumns(database.url, db => listLanes(db, { bots: botBacklog }))).toEqual({
+    lane: 'text',
+    holder: 'text',
+    backlog: 'bigint',
+    oldest_seconds: 'double precision',
+    lease_until: 'timestamp with time zone',
+    rests_until: 'timestamp with time zone',
+    failures: 'integer',
+    error: 'text',
+  } satisfies ColumnsOf<LaneOverview>);
+});
+
+test('a released lane is described as its row type says', async () => {
+  expect(await describeColumns(database.url, db => endLease(db, LANE))).toEqual({
+    holder: 'text',
+    free_at: 'timestamp with time zone',
+  } satisfies ColumnsOf<ReleasedLane>);
+});
+
+test('the sweep, the renewal and the release of lanes are accepted by the database', async () => {
+  const bots = { name: 'bots', dueLanes: dueBotLanes };
+  expect(await describeColumns(database.url, db => findDueLanes(db, randomUUID(), [bots]))).toEqual({
+    queue: 'text',
+    key: 'text',
+  });
+  const process = { id: randomUUID(), name: 'test', places: {} };
+  expect(await describeColumns(database.url, db => renewLanes(db, process, [], 1))).toEqual({
+    epochs: 'jsonb',
+    processes: 'jsonb',
+  });
+  expect(await describeColumns(database.url, db => releaseLanes(db, []))).toBeUndefined();
+});
+
+test('a statement that names a column that does not exist is refused', async () => {
+  await expect(describeColumns(database.url, db => sql`select nothing from lanes`.execute(db))).rejects.toThrow(
+    'column "nothing" does not exist',
+  );
+});

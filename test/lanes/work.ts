@@ -1,0 +1,67 @@
+import { sql } from 'kysely';
+import pg from 'pg';
+import { createDatabase, type Database } from '../../src/database/database.ts';
+import { postgresWire } from '../../src/database/postgres-wire.ts';
+import type { Drain } from '../../src/lanes/lane.ts';
+import { createLanes, type Lanes } from '../../src/lanes/runtime.ts';
+import { type Clock, systemClock } from '../../src/platform/clock.ts';
+import { createLog } from '../../src/platform/log.ts';
+import { createSignals, type Signals } from '../../src/platform/signals.ts';
+import type { TestDatabase } from '../support/database.ts';
+
+/** A queue for tests: a row is a piece of work in a lane. */
+export async function createWorkTable({ query }: TestDatabase): Promise<void> {
+  await query('create table work (tenant_id bigint, key text, id bigint generated always as identity, done_by bigint)');
+  await query('create index work_waiting on work (tenant_id, key) where done_by is null');
+}
+
+export const dueWorkLanes = sql`select distinct tenant_id, key from work where done_by is null`;
+
+/** What a process has: the runtime of lanes, and signals between processes. */
+export interface WorkProcess {
+  readonly lanes: Lanes;
+  readonly signals: Signals;
+  readonly db: Database;
+  readonly resumed: { count: number };
+  start(drain: Drain, options?: { places?: number; queue?: string }): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export function startProcess(
+  { onTestFinished }: { onTestFinished(end: () => unknown): void },
+  { url }: { readonly url: string },
+  { leaseMs = 15_000, clock = systemClock }: { leaseMs?: number; clock?: Clock } = {},
+): WorkProcess {
+  const log = createLog('silent');
+  const db = createDatabase({ url, poolSize: 2, readers: 1, log });
+  const connect = async () => {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    return client;
+  };
+  const signals = createSignals(postgresWire(connect, log));
+  const lanes = createLanes({ db: db.leases, signals, clock, log, leaseMs });
+  const resumed = { count: 0 };
+  let stopped: Promise<void> | undefined;
+  const stop = (): Promise<void> => {
+    stopped ??= (async () => {
+      await lanes.stop(2_000);
+      await signals.close();
+      await db.close();
+    })();
+    return stopped;
+  };
+  onTestFinished(stop);
+  return {
+    lanes,
+    signals,
+    db,
+    resumed,
+    start: (drain, { places = 4, queue = 'work' } = {}) =>
+      lanes.start([{ name: queue, isOfTenants: true, places, drain, dueLanes: dueWorkLanes }], async () => {
+        await sql`select 1`.execute(db.write);
+        resumed.count += 1;
+      }),
+    stop,
+  };
+}

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { NoTurn, Turns } from '../../src/platform/turns.ts';
+
+const options = { places: 2, maxWaiting: 3, patienceMs: 60_000 };
+
+test('of one key so many run at once, in the order in which they came, and another key does not wait', async () => {
+  const turns = new Turns(options);
+  const begun: string[] = [];
+  const ends = new Map<string, () => void>();
+  const run = (key: string, name: string) =>
+    turns.run(key, () => {
+      begun.push(name);
+      return new Promise<void>(resolve => ends.set(name, resolve));
+    });
+  const all = [run('a', '1'), run('a', '2'), run('a', '3'), run('a', '4'), run('b', '5')];
+  expect(begun).toEqual(['1', '2', '5']);
+  ends.get('2')?.();
+  await all[1];
+  expect(begun).toEqual(['1', '2', '5', '3']);
+  for (const name of ['1', '3', '5']) ends.get(name)?.();
+  await Promise.all([all[0], all[2], all[4]]);
+  ends.get('4')?.();
+  await all[3];
+  expect(begun).toEqual(['1', '2', '5', '3', '4']);
+});
+
+test('work that fails passes its turn on', async () => {
+  const turns = new Turns({ ...options, places: 1 });
+  const broken = turns.run('a', () => Promise.reject(new Error('broken')));
+  const sound = turns.run('a', () => Promise.resolve('done'));
+  await expect(broken).rejects.toThrow('broken');
+  expect(await sound).toBe('done');
+});
+
+test('too many in a line are refused, and so is one whose turn does not come in time', async () => {
+  const turns = new Turns({ places: 1, maxWaiting: 1, patienceMs: 20 });
+  const blocked = Promise.withResolvers<void>();
+  const first = turns.run('a', () => blocked.promise);
+  const second = turns.run('a', () => Promise.resolve());
+  await expect(turns.run('a', () => Promise.resolve())).rejects.toThrow(NoTurn);
+  await expect(second).rejects.toThrow(NoTurn);
+  blocked.resolve();
+  await first;
+  expect(await turns.run('a', () => Promise.resolve('free again'))).toBe('free again');
+});
