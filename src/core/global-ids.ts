@@ -2,8 +2,8 @@ import { invalid, notFound } from './errors.ts';
 import { isUuid } from './ids.ts';
 
 /**
- * Relay global ids: base64url of `Type:id`. ID arguments also accept the bare `databaseId` used by REST clients: digits and
- * UUIDs are never valid base64url of `Type:…`.
+ * Relay global ids: base64url of `Type:id`. ID arguments also accept the bare `databaseId` used by REST clients, which is
+ * tried first: one UUID in 1,600 is also valid base64url of `Type:…`.
  */
 export const encodeGlobalId = (typename: string, id: string | number): string =>
   // These characters never encode to `+` or `/`, so base64 without padding is base64url. btoa takes half the time of a Buffer.
@@ -11,6 +11,7 @@ export const encodeGlobalId = (typename: string, id: string | number): string =>
 
 /** @returns undefined if the text is not a global id */
 export function decodeGlobalId(text: string): { typename: string; id: string } | undefined {
+  if (isUuid(text)) return undefined;
   const [, typename, id] = /^([A-Za-z]+):(.{1,64})$/.exec(Buffer.from(text, 'base64').toString('utf8')) ?? [];
   return typename && id ? { typename, id } : undefined;
 }

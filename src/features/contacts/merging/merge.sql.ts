@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
 import { anyOf } from '../../../database/expressions.ts';
-import { lockTenantUsage } from '../../tenancy/usage/store.ts';
+import { lockTenantUsage } from '../../../database/tenant-lock.ts';
 import { WEIGHT } from '../columns.ts';
 import type { ContactRow } from '../contact.ts';
 import { MOVED_TABLES } from './moved-tables.ts';

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { compileOnce } from '../../../database/compile-once.ts';
 import type { Db } from '../../../database/database.ts';
 import { anyOf, bigints, texts, transactionTime, unnest } from '../../../database/expressions.ts';
-import { lockTenantUsage } from '../../tenancy/usage/store.ts';
+import { lockTenantUsage } from '../../../database/tenant-lock.ts';
 import { lockContactRows } from '../store.ts';
 
 /** The portfolio of each channel, within which user ids are unique; `waba:<id>` if it is unknown. */

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
+import { lockTenantUsage } from '../../../database/tenant-lock.ts';
 import { identitySpellings } from '../../../platform/phone.ts';
 import { ALL_COLUMNS, NEW_CONTACT, type NewContactRow } from '../../contacts/columns.ts';
 import { CONTACT_COLUMNS, type ContactRow } from '../../contacts/contact.ts';
-import { lockTenantUsage } from '../../tenancy/usage/store.ts';
 import type { Priority } from '../dispatch/lane.ts';
 import type { MessageRow } from '../message.ts';
 import { type ConsentedCategory, channelUserId, optedOutOf, type Recipient, recipientId } from './recipient.sql.ts';

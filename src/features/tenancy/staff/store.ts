@@ -1,7 +1,7 @@
 import { compileOnce } from '../../../database/compile-once.ts';
 import type { Db } from '../../../database/database.ts';
 import { anyOf } from '../../../database/expressions.ts';
-import { lockTenantUsage } from '../usage/store.ts';
+import { lockTenantUsage } from '../../../database/tenant-lock.ts';
 import type { NewStaff, StaffRow } from './staff-member.ts';
 
 const COLUMNS = ['id', 'name', 'email'] as const satisfies readonly (keyof StaffRow)[];
