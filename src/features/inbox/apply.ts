@@ -1,7 +1,9 @@
 import type { Db } from '../../database/database.ts';
 import { withSavepoint } from '../../database/savepoint.ts';
+import { lockTenantUsage } from '../../database/tenant-lock.ts';
 import { applyHealth } from '../channels/apply-health.ts';
 import { applyPortfolios, type PortfolioUpdate } from '../channels/set-portfolio.ts';
+import { type ErasedPerson, restoreOptOuts } from '../contacts/erasure/erased-people.ts';
 import type { Recipient } from '../contacts/recognise.ts';
 import { applyGroups } from '../conversations/group-chats.ts';
 import { applyHandovers, returnThreads } from '../conversations/owners.ts';
@@ -11,7 +13,7 @@ import { storeElsewhere } from '../messages/inbound/elsewhere.ts';
 import { storePrices } from '../messages/inbound/pricing.ts';
 import { receiveMessages } from '../messages/inbound/receive.ts';
 import { applyStatuses } from '../messages/statuses/apply-statuses.ts';
-import { recordRefusals } from '../messages/statuses/refusals.ts';
+import { isMarketingStopped, recordRefusals } from '../messages/statuses/refusals.ts';
 import { applyTemplateUpdates } from '../templates/sync/apply-updates.ts';
 import { applyPeople } from './apply-people.ts';
 import { type RoutedUpdate, unhandledOf } from './route-updates.ts';
@@ -39,17 +41,28 @@ const portfolioUpdateOf = ({ update, channels }: RoutedUpdate): PortfolioUpdate[
     ? [{ update, channels }]
     : [];
 
+/** Whether consent will be recorded for contacts that recognition may not have locked: recipients, and holders of erased identities. */
+const locksOtherContacts = (routed: readonly RoutedUpdate[], erased: readonly ErasedPerson[]): boolean =>
+  routed.some(({ update }) => update.kind === 'status' && isMarketingStopped(update.error)) ||
+  erased.some(({ optedOut }) => optedOut.length > 0);
+
 /**
  * Applies updates in groups, so that the number of statements does not depend on the number of updates. Lock order, to avoid
- * deadlocks: channels, contacts, conversations, message states; usage counters are locked with the messages.
+ * deadlocks: channels, tenant_usage, contacts, conversations, message states; usage counters are locked with the messages.
+ *
+ * Recognition locks tenant_usage only if identities change, so that ordinary messages and statuses of a tenant do not wait for each
+ * other. What locks contacts apart from it has to lock tenant_usage first.
+ * @param erased people named by the updates who were erased before; their opt-outs are restored
  */
 export async function applyUpdates(
   trx: Db,
   tenantId: number,
   routed: readonly RoutedUpdate[],
+  erased: readonly ErasedPerson[],
   nowMs: number,
 ): Promise<Applied> {
   await applyPortfolios(trx, tenantId, routed.flatMap(portfolioUpdateOf), nowMs);
+  if (locksOtherContacts(routed, erased)) await lockTenantUsage(trx, tenantId);
   const contactOf = await applyPeople(trx, tenantId, routed, nowMs);
   const sorted = sortUpdates(routed, contactOf);
   await recordRefusals(trx, tenantId, sorted.statuses);
@@ -78,6 +91,7 @@ export async function applyUpdates(
   await applyHealth(trx, tenantId, sorted.health, nowMs);
   const unhandled = [...sorted.unhandled, ...rejectedCorrections(routed, rejected)];
   await storeUnhandled(trx, tenantId, unhandled);
+  await restoreOptOuts(trx, tenantId, erased);
   return { released, seen, accountsToRead, unhandled };
 }
 
@@ -99,24 +113,30 @@ function rejectedCorrections(
  */
 const TRANSIENT = /^(08|25|40|53|55|57|58|XX)/;
 
-/** Applies updates one by one, each in a savepoint. A failing update is stored as unhandled. */
+/**
+ * Applies updates one by one, each in a savepoint. A failing update is stored as unhandled. Each locks contacts that later ones do not
+ * know of, so tenant_usage is locked before the first.
+ */
 export async function applyEach(
   trx: Db,
   tenantId: number,
   routed: readonly RoutedUpdate[],
+  erased: readonly ErasedPerson[],
   nowMs: number,
 ): Promise<Applied> {
+  await lockTenantUsage(trx, tenantId);
   const parts: Applied[] = [];
   const failed: Unhandled[] = [];
   for (const entry of routed) {
     try {
-      parts.push(await withSavepoint(trx, () => applyUpdates(trx, tenantId, [entry], nowMs)));
+      parts.push(await withSavepoint(trx, () => applyUpdates(trx, tenantId, [entry], [], nowMs)));
     } catch (error) {
       if (isDatabaseFault(error)) throw error;
       failed.push(unhandledOf(entry, 'failed', error instanceof Error ? error.message : String(error), entry.raw));
     }
   }
   await storeUnhandled(trx, tenantId, failed);
+  await restoreOptOuts(trx, tenantId, erased);
   return {
     released: [...new Set(parts.flatMap(({ released }) => released))],
     seen: parts.flatMap(({ seen }) => seen),

@@ -2,7 +2,6 @@ import { type Lane, LaneLost, type TurnEnd } from '../../lanes/lane.ts';
 import { isKnownField } from '../../network/cloud-api/webhook.ts';
 import { SECOND } from '../../platform/clock.ts';
 import type { Resources } from '../../schema/context.ts';
-import { restoreOptOuts } from '../contacts/erasure/erased-people.ts';
 import { learnIdentities } from '../contacts/recognise.ts';
 import { laneOf, OUTBOX } from '../messages/dispatch/lane.ts';
 import { syncSoon } from '../templates/sync/request-sync.ts';
@@ -58,8 +57,7 @@ async function processBatch(
       const updates = await routeUpdates(trx, tenantId, webhooks);
       // A retry applies each update in a savepoint, so that only the failing ones are left unhandled.
       const apply = kind === 'failed' ? applyEach : applyUpdates;
-      applied = await apply(trx, tenantId, updates, first.now_ms);
-      await restoreOptOuts(trx, tenantId, erased);
+      applied = await apply(trx, tenantId, updates, erased, first.now_ms);
       await indexPeople(trx, tenantId, new Map(webhooks.map(({ id, body }) => [id, body])));
       await markProcessed(
         trx,

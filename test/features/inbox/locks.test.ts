@@ -21,18 +21,36 @@ const SECRET = 'test-app-secret';
 const at = Math.floor(Date.now() / 1_000);
 const wamid = (): string => `wamid.${randomBytes(9).toString('base64url')}`;
 
+const textMessage = (from: string, body: string, id = wamid()) => ({
+  from: from.slice(1),
+  id,
+  timestamp: String(at),
+  type: 'text',
+  text: { body },
+});
+
 /** One webhook with a message for each of some numbers of a tenant. */
-async function deliver(
+const deliver = (
   tenant: TestTenant,
   messages: readonly { phoneNumberId: string; from: string; body: string; id?: string }[],
+): Promise<void> =>
+  deliverValues(
+    tenant,
+    messages.map(({ phoneNumberId, from, body, id }) => ({ phoneNumberId, messages: [textMessage(from, body, id)] })),
+  );
+
+/** One webhook with a change for each of some values. */
+async function deliverValues(
+  tenant: TestTenant,
+  values: readonly { phoneNumberId: string; messages?: readonly unknown[]; statuses?: readonly unknown[] }[],
 ): Promise<void> {
-  const changes = messages.map(({ phoneNumberId, from, body, id = wamid() }) => ({
+  const changes = values.map(({ phoneNumberId, ...value }) => ({
     field: 'messages',
     value: {
       messaging_product: 'whatsapp',
       metadata: { display_phone_number: '15550780000', phone_number_id: phoneNumberId },
       contacts: [],
-      messages: [{ from: from.slice(1), id, timestamp: String(at), type: 'text', text: { body } }],
+      ...value,
     },
   }));
   const webhook = JSON.stringify({ object: 'whatsapp_business_account', entry: [{ id: tenant.wabaId, changes }] });
@@ -149,4 +167,65 @@ test('messages to two numbers of a tenant and the deletion of a contact cause no
       ]),
   );
   await allIsRead();
+});
+
+test('a marketing refusal beside a message of a new person waits for a merge without a lock that the merge needs', async () => {
+  const tenant = await gateway.addTenant();
+  const { phoneNumberId } = tenant;
+  const contact = await seedOf(gateway, tenant).contact();
+  const sent = dataOf(await gateway.graphql(SEND, { to: contact.globalId }, tenant.token)).sendTextMessage;
+  const refusal = {
+    id: wamid(),
+    status: 'failed',
+    timestamp: String(at),
+    recipient_id: contact.phone.slice(1),
+    biz_opaque_callback_data: sent.databaseId,
+    errors: [{ code: 131_050, title: 'User has stopped marketing messages' }],
+  };
+  await gateway.gateway.resources.db.transaction(async trx => {
+    // As a merge does: first the counter, then the contacts.
+    await sql`select from tenant_usage where tenant_id = ${tenant.id} for update`.execute(trx);
+    await deliverValues(tenant, [{ phoneNumberId, statuses: [refusal], messages: [textMessage(newPhone(), 'Hello')] }]);
+    await eventually(async () =>
+      expect(
+        await gateway.database.query(
+          "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%tenant_usage%'",
+        ),
+      ).toHaveLength(1),
+    );
+    await sql`select from contacts where tenant_id = ${tenant.id} and id = ${contact.id} for update nowait`.execute(
+      trx,
+    );
+  });
+  await allIsRead();
+  expect(
+    await gateway.database.query('select category, state from consent_entries where tenant_id = $1', [tenant.id]),
+  ).toEqual([{ category: 'marketing', state: 'opted_out' }]);
+});
+
+test('ordinary statuses do not wait for a change of identities', async () => {
+  const tenant = await gateway.addTenant();
+  const contact = await seedOf(gateway, tenant).contact();
+  const sent = dataOf(await gateway.graphql(SEND, { to: contact.globalId }, tenant.token)).sendTextMessage;
+  // The network's own statuses show the person's user id, which is learned first.
+  await eventually(async () =>
+    expect(
+      await gateway.database.query("select from contact_identities where tenant_id = $1 and kind = 'user_id'", [
+        tenant.id,
+      ]),
+    ).toHaveLength(1),
+  );
+  await gateway.emulator.settled();
+  await allIsRead();
+  const read = {
+    id: wamid(),
+    status: 'read',
+    timestamp: String(at),
+    biz_opaque_callback_data: sent.databaseId,
+  };
+  await gateway.gateway.resources.db.transaction(async trx => {
+    await sql`select from tenant_usage where tenant_id = ${tenant.id} for update`.execute(trx);
+    await deliverValues(tenant, [{ phoneNumberId: tenant.phoneNumberId, statuses: [read] }]);
+    await allIsRead();
+  });
 });
