@@ -10,7 +10,7 @@ import type { StatementObserver } from '../database/statements.ts';
 import { isUnavailable } from '../database/unavailable.ts';
 import { createEventBus } from '../events/bus.ts';
 import { createHorizon, openWriterOf } from '../events/horizon.ts';
-import { keepOrigin, takeLog } from '../events/origin.ts';
+import { adoptLog, keepOrigin } from '../events/origin.ts';
 import { restartStatusWait } from '../features/messages/housekeeping.ts';
 import { createTokenVerifier } from '../features/tenancy/tokens/verifier.ts';
 import { createLanes } from '../lanes/runtime.ts';
@@ -79,7 +79,7 @@ export async function serve(options: ServeOptions): Promise<Gateway> {
     await checkSchema(db.read);
     if (config.pgbouncer) for (const through of [db.read, db.write]) await checkSession(through);
     const secrets = await openSecretBox(db, { current: config.secretKey, previous: config.previousSecretKey });
-    const logGeneration = await takeLog(db);
+    const logGeneration = await adoptLog(db);
     const metrics = createMetrics();
     // Without REDIS_URL its client is not loaded.
     const redis = config.redis && (await import('../platform/redis/connection.ts')).connectRedis(config.redis.url, log);

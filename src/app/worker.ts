@@ -41,28 +41,28 @@ import type { Resources } from '../schema/context.ts';
 
 /** The queues that a worker drains. */
 function queuesOf(resources: Resources): Queue[] {
-  const places = resources.config.lanes.concurrency;
-  const ofTenants = { isOfTenants: true, places };
+  const slots = resources.config.lanes.concurrency;
+  const perTenant = { isPerTenant: true, slots };
   return [
     {
-      ...{ name: OUTBOX, isOfTenants: true, places: resources.config.lanes.channels },
+      ...{ name: OUTBOX, isPerTenant: true, slots: resources.config.lanes.channels },
       drain: drain(resources),
       // Empty while the outbox of a restored database waits for its operator.
       dueLanes: unlessHeld(dueOutboxLanes(inDoubtMs(resources.config))),
     },
-    { name: INBOX, ...ofTenants, drain: lane => processInbox(resources, lane), dueLanes: dueInboxLanes },
+    { name: INBOX, ...perTenant, drain: lane => processInbox(resources, lane), dueLanes: dueInboxLanes },
     {
-      ...{ name: INTEGRATIONS, ...ofTenants, dueLanes: dueIntegrationLanes },
+      ...{ name: INTEGRATIONS, ...perTenant, dueLanes: dueIntegrationLanes },
       drain: lane => processDeliveries(resources, lane),
     },
-    { name: BOTS, ...ofTenants, drain: answerWaiting(resources), dueLanes: dueBotLanes },
+    { name: BOTS, ...perTenant, drain: answerWaiting(resources), dueLanes: dueBotLanes },
     {
-      ...{ name: TEMPLATE_SYNCS, isOfTenants: true, dueLanes: dueSyncLanes },
-      places: 2,
+      ...{ name: TEMPLATE_SYNCS, isPerTenant: true, dueLanes: dueSyncLanes },
+      slots: 2,
       drain: lane => syncDue(resources, lane),
     },
     // A shard delivers to any number of endpoints at once, so each shard has a place of its own.
-    { name: WEBHOOKS, isOfTenants: false, places: SHARDS, drain: deliver(resources), dueLanes: dueShardLanes },
+    { name: WEBHOOKS, isPerTenant: false, slots: SHARDS, drain: deliver(resources), dueLanes: dueShardLanes },
   ];
 }
 
@@ -124,7 +124,7 @@ export async function startWorker(resources: Resources, lanes: Lanes): Promise<(
   const stops = CHORES.map(({ name, everyMs, run }) =>
     every(resources, name, everyMs, () => run(resources), everyMs > MINUTE ? CHORE_DELAY_MS : 0),
   );
-  stops.push(every(resources, 'readers', READER_POLL_MS, async () => readers.poke()));
+  stops.push(every(resources, 'readers', READER_POLL_MS, async () => readers.wake()));
   return async () => {
     for (const stop of stops) stop();
     await readers.stop();

@@ -4,7 +4,7 @@ import type { Config } from '../config.ts';
 import { createDatabase, type Database, type DatabaseOptions } from '../database/database.ts';
 import { openSecretBox } from '../database/deployment.ts';
 import { isUnavailable } from '../database/unavailable.ts';
-import { requireOwnLog } from '../events/origin.ts';
+import { requireOriginalLog } from '../events/origin.ts';
 import type { SecretBox } from '../platform/crypto.ts';
 import { createLog } from '../platform/log.ts';
 import { UserError } from '../platform/user-error.ts';
@@ -91,7 +91,7 @@ export async function withDatabase<T>(
  */
 export const changeDatabase = <T>(config: Config, work: (db: Database, url: string) => Promise<T>): Promise<T> =>
   withDatabase(config, async (db, url) => {
-    await requireOwnLog(db);
+    await requireOriginalLog(db);
     return work(db, url);
   });
 

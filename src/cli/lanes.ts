@@ -37,7 +37,7 @@ async function release(name: string): Promise<void> {
     throw new UserError(
       `"${name}" is not the name of a lane. Use <queue>:<key> as \`parley lanes\` shows it; queues are ${Object.keys(BACKLOGS).join(', ')}.`,
     );
-  const tenantId = tenantOfLane({ isOfTenants: queue !== WEBHOOKS }, key);
+  const tenantId = tenantOfLane({ isPerTenant: queue !== WEBHOOKS }, key);
   const released = Number.isSafeInteger(tenantId)
     ? await changeDatabase(loadConfig(), db => endLease(db.write, { tenantId, queue, key }))
     : undefined;

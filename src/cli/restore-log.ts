@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { loadConfig } from '../config.ts';
 import type { Database } from '../database/database.ts';
-import { examineOrigin } from '../events/origin.ts';
+import { checkOrigin } from '../events/origin.ts';
 import { restoreLog } from '../events/restore.ts';
 import { renumberListening } from '../features/webhooks/endpoints/targets.sql.ts';
 import { UserError } from '../platform/user-error.ts';
@@ -20,7 +20,7 @@ from may have sent part of them: see \`parley outbox --help\`.`,
     )
     .action(async ({ force }: { force: boolean }) => {
       const restore = async (db: Database): Promise<void> => {
-        const { reason } = await examineOrigin(db);
+        const { reason } = await checkOrigin(db);
         if (reason === undefined && !force)
           throw new UserError(
             'Nothing shows that this database was restored: nothing was done. If it was (a disk was rolled back while no process ran), use --force.',

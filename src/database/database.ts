@@ -56,7 +56,7 @@ const KEEP_ALIVE_MS = 10_000;
 
 /**
  * Statements on leases use indexes whatever the statistics say: queues fill faster than statistics follow. Their timeout is below
- * the shortest usual lease, so that a hanging renewal is retried in time.
+ * the shortest usual lease, so that a renewal that hangs is retried in time.
  */
 const LEASES = {
   options: [
@@ -70,8 +70,8 @@ const LEASES = {
 };
 
 /**
- * int8 comes as a number (ids stay below 2^53), timestamps as ISO 8601 text: rows then have the same shape whether they
- * come from a table, from JSON built by the database, or from an event's payload, and no Date is made only to be printed.
+ * Parses int8 as a number (ids stay below 2^53) and timestamps as ISO 8601 text: rows then have the same shape whether they
+ * come from a table, from JSON built by the database, or from an event's payload, and no Date is created only to be formatted.
  */
 export const typeParsers: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') => {
@@ -84,14 +84,14 @@ export const typeParsers: pg.CustomTypesConfig = {
 };
 
 /**
- * `2026-11-21 07:58:39.12+00`, or with `T` and `+00:00` as JSON of the database has it, → `2026-11-21T07:58:39.120Z`;
- * sessions run in UTC. Infinity and the like stay as they are.
+ * Converts `2026-11-21 07:58:39.12+00`, or the form with `T` and `+00:00` in JSON, to `2026-11-21T07:58:39.120Z`;
+ * sessions run in UTC. Special values such as `infinity` are returned unchanged.
  */
 export function isoTimestamp(text: string): string {
   const zone = text.endsWith('+00:00') ? 6 : text.endsWith('+00') ? 3 : 0;
   if (zone === 0 || text[4] !== '-') return text;
   const instant = text.slice(0, -zone);
-  // Our columns have milliseconds, so that nine in ten need no padding.
+  // Columns have millisecond precision: nine in ten values need no padding.
   const milliseconds =
     instant.length === 23 ? instant : `${instant.slice(0, 19)}.${instant.slice(20, 23).padEnd(3, '0')}`;
   return milliseconds[10] === 'T' ? `${milliseconds}Z` : `${milliseconds.slice(0, 10)}T${milliseconds.slice(11)}Z`;
@@ -113,15 +113,15 @@ export function createDatabase(options: DatabaseOptions): Database {
     silenceLimitMs: statementTimeoutMs * SILENCE_FACTOR,
     onStatement: options.onStatement,
   };
-  /** Connections that are sessions of the server. */
+  /** Connections to PostgreSQL itself, which have a session. */
   const direct = {
     ...shared,
     connectionString: options.pgbouncer?.directUrl ?? options.url,
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: statementTimeoutMs,
     // TimeZone: timestamps are printed in UTC. jit: compiling costs more than our short statements run. Isolation: the horizon
-    // of the event log holds for READ COMMITTED writers alone, whatever the server's default is. Behind PgBouncer the role
-    // has the same: database/session.ts.
+    // of the event log is correct only with READ COMMITTED writers, whatever the server's default is. Behind PgBouncer the role
+    // has these settings: database/session.ts.
     options: String.raw`-c TimeZone=UTC -c jit=off -c default_transaction_isolation=read\ committed`,
   } satisfies NamedClientConfig;
   // PgBouncer refuses start-up parameters that it does not know, and before version 1.21 it knows no prepared statements.
@@ -133,13 +133,13 @@ export function createDatabase(options: DatabaseOptions): Database {
   const Client = NamedClient as unknown as new () => pg.ClientBase;
   const createPool = (settings: pg.PoolConfig): pg.Pool => {
     const pool = new pg.Pool({ Client, idleTimeoutMillis: idleMs, ...settings });
-    pool.on('error', error => log.warn({ err: error }, 'an idle database connection broke'));
-    // The pool listens to idle connections only. One that breaks while it is in use would end the process.
+    pool.on('error', error => log.warn({ err: error }, 'an idle database connection was lost'));
+    // The pool handles errors of idle connections only; without a listener, an error of one in use would end the process.
     pool.on('connect', client => client.on('error', () => undefined));
     return pool;
   };
   const pool = createPool({ ...config, max: options.poolSize });
-  // Their planner settings need sessions.
+  // Planner settings need a session, so leases bypass PgBouncer.
   const leasePool = createPool({ ...direct, ...LEASES, max: options.leaseConnections ?? 2 });
   const readers = createReaders(config, { size: options.readers, idleMs, log });
   const write = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });

@@ -11,14 +11,14 @@ import { UserError } from '../platform/user-error.ts';
 import type { Database, Db } from './database.ts';
 import { SEALED_COLUMNS } from './reseal.ts';
 
-const LASTING_KEY_BYTES = 32;
+const DIGEST_KEY_BYTES = 32;
 
 /**
- * Checks the secret keys against the database and returns the box that seals and opens under them. The database has a key
- * of its own, for lasting MACs, sealed under PARLEY_SECRET_KEY: a process that cannot open it has the wrong key. A database
- * without one (a new one, or from before this check) gets it when everything that is sealed in it can be opened.
+ * Checks the secret keys against the database and returns the box that encrypts and decrypts with them. The database stores a key
+ * for permanent MACs, sealed under PARLEY_SECRET_KEY: a process that cannot open it has the wrong secret key. A database
+ * without that key (new, or older than this check) gets one if samples of all sealed columns can be opened.
  *
- * @throws UserError that names the variable to set and the fingerprint of the key that is needed
+ * @throws UserError with the variable to set and the fingerprint of the required key
  */
 export async function openSecretBox({ write }: Pick<Database, 'write'>, keys: SecretKeys): Promise<SecretBox> {
   const box = createSecretBox(keys);
@@ -33,10 +33,13 @@ export async function openSecretBox({ write }: Pick<Database, 'write'>, keys: Se
   if (!sealed) {
     for (const { table, columns } of SEALED_COLUMNS)
       for (const column of columns) (await readSamples(write, table, column)).map(open);
-    await insertDigestKey(write, box.seal(randomBytes(LASTING_KEY_BYTES).toString('base64')));
+    await insertDigestKey(write, box.seal(randomBytes(DIGEST_KEY_BYTES).toString('base64')));
     sealed = await readDigestKey(write);
   }
-  if (!sealed) throw new UserError('The table deployment is empty. Run `parley migrate` on the database of Parley.');
+  if (!sealed)
+    throw new UserError(
+      'The table deployment is empty. Check that DATABASE_URL leads to the database of Parley, and run `parley migrate`.',
+    );
   return createSecretBox({ ...keys, lasting: Buffer.from(open(sealed), 'base64') });
 }
 
@@ -57,13 +60,13 @@ async function readDigestKey(db: Db): Promise<Buffer | null | undefined> {
   return row?.digest_key_sealed;
 }
 
-/** If two processes start together, the first one's key counts. */
+/** Does nothing if another process has inserted a key meanwhile. */
 const insertDigestKey = (db: Db, sealed: Buffer): Promise<unknown> =>
   db.updateTable('deployment').set({ digest_key_sealed: sealed }).where('digest_key_sealed', 'is', null).execute();
 
 async function readSamples(db: Db, table: string, column: string): Promise<Buffer[]> {
   const { rows } = await sql<{ sealed: Buffer }>`
-    /* cross-tenant: the secret key is that of the whole database */
+    /* cross-tenant: the secret key applies to the whole database */
     select ${sql.ref(column)} as sealed from ${sql.table(table)} where ${sql.ref(column)} is not null limit 3`.execute(
     db,
   );

@@ -1,6 +1,6 @@
 import { type AliasedRawBuilder, type Expression, type RawBuilder, sql } from 'kysely';
 
-/** Expressions of PostgreSQL that kysely's builder has no words for. */
+/** PostgreSQL expressions that kysely's builder lacks. */
 
 /**
  * `any($1)`, for `.where('id', '=', anyOf(ids))`: one parameter for the whole list, so that the text of a statement, and with it
@@ -8,14 +8,14 @@ import { type AliasedRawBuilder, type Expression, type RawBuilder, sql } from 'k
  */
 export const anyOf = <Value>(values: readonly Value[]): RawBuilder<Value> => sql<Value>`any(${values})`;
 
-/** `any(array(select …))`: the rows are found and locked first, in the order of the query, and then looked up by key. */
+/** `any(array(select …))`: the subquery runs first and locks its rows in its own order; the rows are then updated by key. */
 export const anyIn = <Value>(query: Expression<Readonly<Record<string, Value>>>): RawBuilder<Value> =>
   sql<Value>`any(array(${query}))`;
 
-/** The database's clock, which runs on within a transaction, unlike `now()`. */
+/** The database's clock, which advances within a transaction, unlike `now()`. */
 export const clockTime = sql<string>`clock_timestamp()`;
 
-/** The database's clock `ms` milliseconds from now; negative: ago. */
+/** The database's clock plus `ms` milliseconds, which may be negative. */
 export const clockTimeIn = (ms: number): RawBuilder<string> =>
   sql<string>`clock_timestamp() + ${ms}::float8 * interval '1 ms'`;
 
@@ -23,8 +23,8 @@ export const clockTimeIn = (ms: number): RawBuilder<string> =>
 export const transactionTime = sql<string>`now()`;
 
 /**
- * For `.modifyEnd(…)` of a statement without a tenant filter: says why it has none. A test refuses statements on tenant tables
- * that neither restrict the tenant nor carry this comment.
+ * For `.modifyEnd(…)`: explains why a statement has no tenant filter. A test rejects statements on tenant tables
+ * that neither restrict the tenant nor have this comment.
  */
 export const crossTenant = (reason: string): RawBuilder<unknown> => sql.raw(`/* cross-tenant: ${reason} */`);
 
@@ -39,7 +39,7 @@ export const timestamps = <Time extends string | null>(values: readonly Time[]):
 type Rows<Columns> = { [Name in keyof Columns]: Columns[Name] extends RawBuilder<infer Value> ? Value : never };
 
 /**
- * Rows of parameters, as many as the arrays have elements, whatever the text of the statement.
+ * Turns arrays into rows; the text of the statement does not depend on their length.
  * @example db.selectFrom(unnest('r', { id: bigints(ids), key: texts(keys) }))
  * // select … from unnest($1::bigint[], $2::text[]) as r (id, key)
  */

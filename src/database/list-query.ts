@@ -16,8 +16,8 @@ export interface ListColumn {
   readonly type: ColumnType;
   /** Set if the column is in another table: wraps the comparison of `sql` into a semi-join. */
   readonly exists?: (predicate: string) => string;
-  /** Set for ids that may have been replaced by a merge: maps an id expression to the current id. `$1` is the tenant. */
-  readonly present?: (id: string) => string;
+  /** Set for ids that a merge may have replaced: maps an id expression to the current id. `$1` is the tenant. */
+  readonly currentId?: (id: string) => string;
 }
 
 export interface FilterTerm {
@@ -50,10 +50,10 @@ export class Parameters {
 const COMPARISON = { eq: '=', ne: '<>', gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
 
 function compare(parameters: Parameters, column: ListColumn, operator: Operator, value: unknown): string {
-  const { sql, type, present } = column;
-  const one = (placeholder: string) => (present ? `(select ${present(placeholder)})` : placeholder);
+  const { sql, type, currentId } = column;
+  const one = (placeholder: string) => (currentId ? `(select ${currentId(placeholder)})` : placeholder);
   const list = (placeholder: string) =>
-    present ? `array(select ${present('r.id')} from unnest(${placeholder}) as r (id))` : placeholder;
+    currentId ? `array(select ${currentId('r.id')} from unnest(${placeholder}) as r (id))` : placeholder;
   switch (operator) {
     case 'eq':
     case 'ne':
@@ -100,8 +100,10 @@ export function filterSql(parameters: Parameters, { column, operator, value }: F
 }
 
 /** `order by` of the terms, reversed for a page read from its end. */
-export function orderSql(terms: readonly OrderTerm[], reversed: boolean): string {
-  return terms.map(({ column, descending }) => `${column.sql} ${descending === reversed ? 'asc' : 'desc'}`).join(', ');
+export function orderSql(terms: readonly OrderTerm[], isReversed: boolean): string {
+  return terms
+    .map(({ column, descending }) => `${column.sql} ${descending === isReversed ? 'asc' : 'desc'}`)
+    .join(', ');
 }
 
 /**
@@ -112,10 +114,10 @@ export function keysetSql(
   parameters: Parameters,
   terms: readonly OrderTerm[],
   values: readonly unknown[],
-  reversed: boolean,
+  isReversed: boolean,
 ): string {
   const placeholders = terms.map(({ column }, index) => parameters.add(values[index], column.type));
-  const operators = terms.map(({ descending }) => (descending === reversed ? '>' : '<'));
+  const operators = terms.map(({ descending }) => (descending === isReversed ? '>' : '<'));
   if (new Set(operators).size === 1) {
     return `(${terms.map(({ column }) => column.sql).join(', ')}) ${operators[0]} (${placeholders.join(', ')})`;
   }

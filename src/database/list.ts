@@ -28,7 +28,7 @@ export interface ListDefinition {
   readonly tenantColumn: string;
   readonly filters: Readonly<Record<string, FilterColumn>>;
   readonly sorts: Readonly<Record<string, ListColumn>>;
-  /** Tie-breaker, and the default order. */
+  /** The unique id: tie-breaker of every order. */
   readonly id: ListColumn;
   readonly defaultOrder: readonly OrderTerm[];
   /** The predicate of a full-text search for the pattern at a placeholder. */
@@ -43,11 +43,11 @@ export interface ListStatement {
   readonly keys: readonly string[];
   readonly count: { readonly text: string; readonly values: readonly unknown[] };
   /** Whether the tenant is the only restriction. */
-  readonly unfiltered: boolean;
+  readonly isUnfiltered: boolean;
   readonly pageSize: number;
-  readonly reversed: boolean;
+  readonly isReversed: boolean;
   readonly orderName: string;
-  readonly startsBehind: boolean;
+  readonly hasPrecedingRows: boolean;
   /** `order by` by the page's keys, for a statement that joins to the page. */
   orderByKeys(alias: string): string;
 }
@@ -57,7 +57,7 @@ export interface ListStatement {
  * @throws VALIDATION_ERROR naming the argument: a page size out of bounds, a foreign cursor, both directions at once
  */
 export function listStatement(definition: ListDefinition, tenantId: number, args: ListArgs): ListStatement {
-  const { pageSize, reversed, cursor, cursorName } = page(args);
+  const { pageSize, isReversed, cursor, cursorName } = page(args);
   const order = orderTerms(definition, args);
   const orderName = order.map(({ column, descending }) => `${descending ? '-' : ''}${column.sql}`).join(',');
   const where = new Parameters([tenantId]);
@@ -78,54 +78,62 @@ export function listStatement(definition: ListDefinition, tenantId: number, args
       order.map(({ column }) => column.type),
     );
     if (!values) throw invalid({ [cursorName]: ['This cursor does not belong to this list in this order.'] });
-    rows.push(keysetSql(parameters, order, values, reversed));
+    rows.push(keysetSql(parameters, order, values, isReversed));
   }
   const limit = `limit ${parameters.add(pageSize + 1, 'int')}`;
   const offset = args.offset ? ` offset ${parameters.add(args.offset, 'int')}` : '';
   return {
-    tail: `from ${definition.from} where ${rows.join(' and ')} order by ${orderSql(order, reversed)} ${limit}${offset}`,
+    tail: `from ${definition.from} where ${rows.join(' and ')} order by ${orderSql(order, isReversed)} ${limit}${offset}`,
     values: parameters.values,
     keys: order.map(({ column }, index) => `${column.sql} as k${index}`),
     count: {
       text: `select count(*) as total from ${definition.from} where ${conditions.join(' and ')}`,
       values: where.values,
     },
-    unfiltered: conditions.length === 1,
+    isUnfiltered: conditions.length === 1,
     pageSize,
-    reversed,
+    isReversed,
     orderName,
-    startsBehind: Boolean(cursor) || Boolean(args.offset),
+    hasPrecedingRows: Boolean(cursor) || Boolean(args.offset),
     orderByKeys: alias =>
-      order.map(({ descending }, index) => `${alias}.k${index} ${descending === reversed ? 'asc' : 'desc'}`).join(', '),
+      order
+        .map(({ descending }, index) => `${alias}.k${index} ${descending === isReversed ? 'asc' : 'desc'}`)
+        .join(', '),
   };
 }
 
-function page(args: ListArgs): { pageSize: number; reversed: boolean; cursor: string | undefined; cursorName: string } {
-  const reversed = args.last != null;
-  if (reversed && (args.first != null || args.after != null))
+function page(args: ListArgs): {
+  pageSize: number;
+  isReversed: boolean;
+  cursor: string | undefined;
+  cursorName: string;
+} {
+  const isReversed = args.last != null;
+  if (isReversed && (args.first != null || args.after != null))
     throw invalid({ last: ['Use first and after, or last and before, not both.'] });
-  if (!reversed && args.before != null) throw invalid({ before: ['Goes with last.'] });
+  if (!isReversed && args.before != null) throw invalid({ before: ['Can only be combined with last.'] });
   const pageSize = args.last ?? args.first ?? DEFAULT_PAGE_SIZE;
-  const name = reversed ? 'last' : 'first';
+  const name = isReversed ? 'last' : 'first';
   if (pageSize < 1 || pageSize > MAX_PAGE_SIZE) throw invalid({ [name]: [`Must be from 1 to ${MAX_PAGE_SIZE}.`] });
-  const cursorName = reversed ? 'before' : 'after';
-  const cursor = (reversed ? args.before : args.after) ?? undefined;
+  const cursorName = isReversed ? 'before' : 'after';
+  const cursor = (isReversed ? args.before : args.after) ?? undefined;
   if (args.offset != null) {
-    if (cursor !== undefined || reversed) throw invalid({ offset: ['Goes with first alone, not with a cursor.'] });
+    if (cursor !== undefined || isReversed)
+      throw invalid({ offset: ['Can only be combined with first, not with a cursor or last.'] });
     if (args.offset < 0 || args.offset > MAX_OFFSET)
       throw invalid({ offset: [`Must be from 0 to ${MAX_OFFSET}; use cursors to go further.`] });
   }
-  return { pageSize, reversed, cursor, cursorName };
+  return { pageSize, isReversed, cursor, cursorName };
 }
 
 function orderTerms(definition: ListDefinition, { orderBy }: ListArgs): OrderTerm[] {
-  const asked = new Map<ListColumn, OrderTerm>();
+  const requested = new Map<ListColumn, OrderTerm>();
   for (const { field, direction } of orderBy ?? []) {
     const column = definition.sorts[field] ?? definition.id;
     // A repeated column has no effect, so a statement has at most as many terms as there are columns.
-    if (!asked.has(column)) asked.set(column, { column, descending: direction === 'desc' });
+    if (!requested.has(column)) requested.set(column, { column, descending: direction === 'desc' });
   }
-  const terms: OrderTerm[] = asked.size > 0 ? [...asked.values()] : [...definition.defaultOrder];
+  const terms: OrderTerm[] = requested.size > 0 ? [...requested.values()] : [...definition.defaultOrder];
   const byId = terms.findIndex(term => term.column === definition.id);
   // Terms after the unique id have no effect. A missing id term takes the last term's direction, so that one index serves the
   // order.
@@ -141,7 +149,7 @@ function* filterTerms(definition: ListDefinition, filter: ListArgs['filter']): G
     for (const [operator, value] of Object.entries(operators)) {
       if (value == null) continue;
       if (operator === 'between' && (value as unknown[]).length !== 2) {
-        throw invalid({ [`filter.${field}.between`]: ['Takes two values: the lowest and the highest.'] });
+        throw invalid({ [`filter.${field}.between`]: ['Must be two values: the lowest and the highest.'] });
       }
       yield {
         column,
@@ -172,9 +180,9 @@ export class Page<Row extends object> {
   constructor(statement: ListStatement, fetched: Row[], total: () => Promise<number>) {
     const more = fetched.length > statement.pageSize;
     const rows = more ? fetched.slice(0, statement.pageSize) : fetched;
-    this.rows = statement.reversed ? rows.reverse() : rows;
-    this.hasNextPage = statement.reversed ? statement.startsBehind : more;
-    this.hasPreviousPage = statement.reversed ? more : statement.startsBehind;
+    this.rows = statement.isReversed ? rows.reverse() : rows;
+    this.hasNextPage = statement.isReversed ? statement.hasPrecedingRows : more;
+    this.hasPreviousPage = statement.isReversed ? more : statement.hasPrecedingRows;
     this.total = total;
     this.#statement = statement;
   }

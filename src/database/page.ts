@@ -13,7 +13,7 @@ type TypeOf<Value> = [NonNullable<Value>] extends [number]
     : Extract<ColumnType, 'text' | 'timestamptz' | 'uuid'>;
 
 /**
- * Returns a function that makes the list columns of a table under an alias, so that a renamed column does not compile:
+ * Returns a function that creates the list columns of a table under an alias; the type checker rejects unknown column names:
  * `listColumns('bots', 'b')('created_at', 'timestamptz')` is `{ sql: 'b.created_at', type: 'timestamptz' }`.
  */
 export const listColumns =

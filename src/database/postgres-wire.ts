@@ -7,7 +7,7 @@ const RECONNECT_MS = 1_000;
 
 /** Signals over PostgreSQL's NOTIFY, on a dedicated connection. */
 export function postgresWire(connect: () => Promise<pg.Client>, log: Log): Wire {
-  let ends: Parameters<Wire['open']>[0] | undefined;
+  let callbacks: Parameters<Wire['open']>[0] | undefined;
   let client: pg.Client | undefined;
   let reconnectTimer: NodeJS.Timeout | undefined;
   let closed = false;
@@ -15,7 +15,7 @@ export function postgresWire(connect: () => Promise<pg.Client>, log: Log): Wire 
   function reconnect(reason: unknown): void {
     client = undefined;
     if (closed || reconnectTimer) return;
-    log.warn({ err: reason }, 'the connection for signals broke; trying again');
+    log.warn({ err: reason }, 'the PostgreSQL connection for signals was lost; reconnecting');
     reconnectTimer = setTimeout(() => {
       reconnectTimer = undefined;
       void listen();
@@ -24,15 +24,15 @@ export function postgresWire(connect: () => Promise<pg.Client>, log: Log): Wire 
 
   async function listen(): Promise<void> {
     try {
-      const fresh = await connect();
-      fresh.on('error', reconnect);
-      fresh.on('notification', message => {
-        if (message.processId !== processIdOf(fresh)) ends?.heard(message.payload ?? '');
+      const opened = await connect();
+      opened.on('error', reconnect);
+      opened.on('notification', message => {
+        if (message.processId !== processIdOf(opened)) callbacks?.heard(message.payload ?? '');
       });
-      await fresh.query(`listen ${CHANNEL}`);
-      if (closed) await fresh.end();
-      else client = fresh;
-      ends?.ready();
+      await opened.query(`listen ${CHANNEL}`);
+      if (closed) await opened.end();
+      else client = opened;
+      callbacks?.ready();
     } catch (error) {
       reconnect(error);
     }
@@ -40,7 +40,7 @@ export function postgresWire(connect: () => Promise<pg.Client>, log: Log): Wire 
 
   return {
     open(given) {
-      ends = given;
+      callbacks = given;
       void listen();
     },
     isReady: () => client !== undefined,

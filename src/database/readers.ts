@@ -18,8 +18,8 @@ export interface ReadersOptions {
 
 /**
  * A driver for reads: a few connections, shared by all requests, on which statements are pipelined (sent without waiting for the
- * previous result). 45,000 primary-key reads a second against 24,000 over a pool of eight, at half the CPU. Rejects transactions
- * and session state, which do not belong on a shared connection.
+ * previous result). 45,000 primary-key reads per second instead of 24,000 over a pool of eight, at half the CPU. Rejects transactions
+ * and streams, which cannot share a connection.
  */
 export function createReaders(config: NamedClientConfig, { size, idleMs, log }: ReadersOptions): Driver {
   const readers: Reader[] = [];
@@ -28,14 +28,14 @@ export function createReaders(config: NamedClientConfig, { size, idleMs, log }: 
 
   /** One connection per reader; a broken one is replaced at the next statement. */
   function clientOf(reader: Reader): Promise<NamedClient> {
-    const present = clients.get(reader);
-    if (present) return present;
+    const open = clients.get(reader);
+    if (open) return open;
     const client = new NamedClient({ ...config, pipeline: true });
     const forget = (): void => {
       if (clients.get(reader) === connecting) clients.delete(reader);
     };
     client.on('error', error => {
-      log.warn({ err: error }, 'a database connection for reads broke');
+      log.warn({ err: error }, 'a database connection for reads was lost');
       forget();
     });
     client.on('end', forget);
@@ -49,7 +49,9 @@ export function createReaders(config: NamedClientConfig, { size, idleMs, log }: 
     for (const [reader, client] of clients) {
       if (reader.inFlight > 0 || performance.now() - reader.usedMs < idleMs) continue;
       clients.delete(reader);
-      client.then(open => open.end()).catch(error => log.warn({ err: error }, 'an idle connection did not close'));
+      client
+        .then(open => open.end())
+        .catch(error => log.warn({ err: error }, 'an idle database connection could not be closed'));
     }
   }
 
@@ -70,14 +72,14 @@ export function createReaders(config: NamedClientConfig, { size, idleMs, log }: 
       },
       // biome-ignore lint/correctness/useYield: cursors hold a portal open, which a pipelined connection cannot share
       async *streamQuery() {
-        throw new Error('A shared reader cannot stream.');
+        throw new Error('Streaming needs a dedicated connection; use the write pool.');
       },
     };
     return reader;
   }
 
   const refuse = async (): Promise<never> => {
-    throw new Error('Transactions run on the writing pool, never on a shared reader.');
+    throw new Error('Transactions need a dedicated connection; use the write pool.');
   };
 
   return {
@@ -86,9 +88,9 @@ export function createReaders(config: NamedClientConfig, { size, idleMs, log }: 
       idleTimer = setInterval(closeIdle, idleMs).unref();
     },
     async acquireConnection() {
-      let least = readers[0] as Reader;
-      for (const reader of readers) if (reader.inFlight < least.inFlight) least = reader;
-      return least;
+      let leastBusy = readers[0] as Reader;
+      for (const reader of readers) if (reader.inFlight < leastBusy.inFlight) leastBusy = reader;
+      return leastBusy;
     },
     async releaseConnection() {},
     beginTransaction: refuse,

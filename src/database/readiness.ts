@@ -35,4 +35,6 @@ export function createWriteProbe(db: Pick<Database, 'write'>): WriteProbe {
 }
 
 const timeout = (): Promise<string> =>
-  new Promise(resolve => setTimeout(() => resolve(`no answer within ${TIMEOUT_MS} ms`), TIMEOUT_MS).unref());
+  new Promise(resolve =>
+    setTimeout(() => resolve(`the database did not answer within ${TIMEOUT_MS} ms`), TIMEOUT_MS).unref(),
+  );

@@ -42,7 +42,7 @@ export async function countSealed(db: Db, box: SecretBox): Promise<SealedCount[]
   const counts: SealedCount[] = [];
   for (const { table, column } of COLUMNS) {
     const { rows } = await sql<{ total: number; stale: number }>`
-      /* cross-tenant: the secret key is that of the whole database */
+      /* cross-tenant: the secret key applies to the whole database */
       select count(*)::int as total, (count(*) filter (where ${isStale(column, box)}))::int as stale
       from ${sql.table(table)} where ${sql.ref(column)} is not null`.execute(db);
     counts.push({ column: `${table}.${column}`, total: rows[0]?.total ?? 0, stale: rows[0]?.stale ?? 0 });
@@ -58,8 +58,8 @@ export async function countSealed(db: Db, box: SecretBox): Promise<SealedCount[]
 export async function reseal(db: Db, box: SecretBox, onBatch: (resealed: Resealed) => void): Promise<Resealed[]> {
   const all: Resealed[] = [];
   for (const { table, column } of COLUMNS) {
-    const isProof = table === 'deployment';
-    if (isProof && all.some(({ unreadable }) => unreadable > 0)) break;
+    const isKeyCheck = table === 'deployment';
+    if (isKeyCheck && all.some(({ unreadable }) => unreadable > 0)) break;
     all.push(await resealColumn(db, box, table, column, onBatch));
   }
   return all;
@@ -76,7 +76,7 @@ async function resealColumn(
   let [done, unreadable] = [0, 0];
   for (let last: readonly string[] | undefined; ; ) {
     const rows = await readStale(db, box, table, column, key, last);
-    const fresh = rows.map(row => resealed(box, row.sealed));
+    const fresh = rows.map(row => resealValue(box, row.sealed));
     const changed = rows.flatMap((row, index) => (fresh[index] ? [{ ...row, fresh: fresh[index] }] : []));
     if (changed.length > 0) await update(db, table, column, key, changed);
     done += changed.length;
@@ -88,7 +88,7 @@ async function resealColumn(
   }
 }
 
-function resealed(box: SecretBox, sealed: Buffer): Buffer | undefined {
+function resealValue(box: SecretBox, sealed: Buffer): Buffer | undefined {
   try {
     return box.seal(box.open(sealed));
   } catch {
@@ -122,7 +122,7 @@ async function readStale(
   const after =
     last && sql`and (${names}) > (${sql.join(key.map(({ type }, at) => sql`${last[at]}::${sql.raw(type)}`))})`;
   const { rows } = await sql<StaleRow>`
-    /* cross-tenant: the secret key is that of the whole database */
+    /* cross-tenant: the secret key applies to the whole database */
     select array[${texts}] as key, ${sql.ref(column)} as sealed from ${sql.table(table)}
     where ${sql.ref(column)} is not null and ${isStale(column, box)} ${after ?? sql``}
     order by ${names} limit ${sql.lit(BATCH)}`.execute(db);
@@ -140,7 +140,7 @@ async function update(
   const names = key.map((_, at) => sql.ref(`k${at}`));
   const matches = key.map(({ name }, at) => sql`t.${sql.ref(name)} = v.${sql.ref(`k${at}`)}`);
   await sql`
-    /* cross-tenant: the secret key is that of the whole database */
+    /* cross-tenant: the secret key applies to the whole database */
     update ${sql.table(table)} t set ${sql.ref(column)} = v.fresh
     from unnest(${sql.join(arrays)}, ${rows.map(row => row.sealed)}::bytea[], ${rows.map(row => row.fresh)}::bytea[])
       as v (${sql.join(names)}, old, fresh)

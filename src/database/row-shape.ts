@@ -4,7 +4,7 @@ import { isoTimestamp } from './database.ts';
 export type Values = readonly unknown[];
 export type Row = Record<string, unknown>;
 
-/** Clients choose the selected columns, so the number of shapes is unbounded; this bounds the cache. */
+/** Bounded, because clients choose the selected columns. */
 const shapes = new LRUCache<string, (values: Values) => Row>({ max: 500 });
 
 /**
@@ -18,7 +18,8 @@ export function shapeOf(columns: readonly string[]): (values: Values) => Row {
   const known = shapes.get(key);
   if (known) return known;
   // Column names come from the code. This check keeps any other name from being compiled.
-  if (!columns.every(column => /^[a-z]\w*$/.test(column))) throw new Error(`A column has an odd name: ${key}`);
+  if (!columns.every(column => /^[a-z]\w*$/.test(column)))
+    throw new Error(`Column names must consist of lower-case letters, digits and underscores: ${key}`);
   const property = (column: string, index: number): string =>
     column.endsWith('_at') ? `${column}: v[${index}] === null ? null : time(v[${index}])` : `${column}: v[${index}]`;
   const shape = new Function('time', `return v => ({ ${columns.map(property).join(', ')} })`)(isoTimestamp) as (

@@ -60,7 +60,10 @@ export function createSessionLocks(db: Db, connect: () => Promise<Client>, log: 
         opening = undefined;
       },
       error => {
-        log.warn({ err: error }, 'no connection for session locks: a request that runs counts as ended');
+        log.warn(
+          { err: error },
+          'no database connection for session locks: other processes treat running requests with an idempotency key as ended',
+        );
         setTimeout(() => {
           opening = undefined;
           void flush();

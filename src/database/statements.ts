@@ -82,7 +82,7 @@ class SilenceWatch {
     const timer = setInterval(() => {
       if (!this.#isWaiting || this.#isUnlimited || performance.now() - this.#lastDataMs < this.#limitMs) return;
       clearInterval(timer);
-      stream.destroy(Object.assign(new Error('The database has stopped answering.'), { code: 'ETIMEDOUT' }));
+      stream.destroy(Object.assign(new Error('The database stopped responding.'), { code: 'ETIMEDOUT' }));
     }, this.#limitMs / CHECKS_PER_LIMIT);
     timer.unref();
     stream.once('close', () => clearInterval(timer));
@@ -98,10 +98,10 @@ export class NamedClient extends pg.Client {
     this.#observe = config.onStatement;
     const silence = new SilenceWatch(this, config.silenceLimitMs);
     // pg overloads query() ten times over; kysely calls it as (text, values) and with a config object only.
-    const submit = super.query.bind(this) as (...args: unknown[]) => unknown;
+    const superQuery = super.query.bind(this) as (...args: unknown[]) => unknown;
     const send = (...args: unknown[]): unknown => {
       silence.start(args[0]);
-      return submit(...args);
+      return superQuery(...args);
     };
     const query = (first: unknown, values?: unknown, callback?: unknown): unknown => {
       if (typeof first !== 'string') return send(first, values, callback);

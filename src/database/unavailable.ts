@@ -23,14 +23,14 @@ const CONNECTING = /^(InitPostgres|CheckMyDatabase)$/;
 
 /** Errors of the operating system when a host is away, unreachable or unknown. */
 const SYSTEM =
-  /^(ECONNREFUSED|ECONNRESET|ECONNABORTED|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|ENETRESET|EADDRNOTAVAIL)$/;
+  /^(ECONNREJECTED|ECONNRESET|ECONNABORTED|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|ENETRESET|EADDRNOTAVAIL)$/;
 
 /** Errors without a code, from pg and pg-pool. */
 const MESSAGE =
   /^(timeout exceeded when trying to connect|timeout expired|Query read timeout|Connection terminated|Client (has encountered a connection error|was closed))/;
 
 /** Errors that waiting does not fix: wrong credentials, a missing database, no privilege to connect to it. */
-const REFUSED = /^(28\w{3}|3D000|42501)$/;
+const REJECTED = /^(28\w{3}|3D000|42501)$/;
 
 const textOf = (error: unknown, field: 'code' | 'routine'): string => {
   const value = error instanceof Error ? (error as { code?: unknown; routine?: unknown })[field] : undefined;
@@ -47,5 +47,5 @@ export function isUnavailable(error: unknown): boolean {
   return isWhileConnecting(error) || SQLSTATE.test(code) || SYSTEM.test(code) || MESSAGE.test(error.message);
 }
 
-/** Whether a connection attempt failed because of the credentials or the database that it names. */
-export const isRefused = (error: unknown): boolean => REFUSED.test(textOf(error, 'code'));
+/** Whether a connection attempt failed because of wrong credentials or a missing database. */
+export const isRejected = (error: unknown): boolean => REJECTED.test(textOf(error, 'code'));

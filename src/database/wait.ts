@@ -3,7 +3,7 @@ import pg from 'pg';
 import { SECOND } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
 import { UserError } from '../platform/user-error.ts';
-import { isRefused, isUnavailable } from './unavailable.ts';
+import { isRejected, isUnavailable } from './unavailable.ts';
 
 const PAUSE_MS = SECOND / 2;
 const REPORT_EVERY_MS = 5 * SECOND;
@@ -41,8 +41,8 @@ export async function waitForDatabase({
     const error = await connectOnce(url, isDirect, connectTimeoutMs);
     if (error === undefined) return;
     const reason = error instanceof AggregateError ? error.errors.map(String).join(', ') : messageOf(error);
-    if (isRefused(error))
-      throw new UserError(`The database refuses the connection: ${reason}. Check DATABASE_URL.`, { cause: error });
+    if (isRejected(error))
+      throw new UserError(`The database rejected the connection: ${reason}. Check DATABASE_URL.`, { cause: error });
     if (reason.includes('unsupported startup parameter')) {
       throw new UserError(
         `DATABASE_URL leads to PgBouncer (${reason}). Set PARLEY_PGBOUNCER=true, and PARLEY_DIRECT_DATABASE_URL to the address of PostgreSQL itself.`,

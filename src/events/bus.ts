@@ -48,11 +48,11 @@ export interface EventBus {
   /** Subscribes to events read from now on. The queue is bounded; on overflow it ends with `SubscriberOverflow`. */
   subscribe(tenantId: number, filter: EventFilter): Subscriber;
   /**
-   * Returns the events that a subscriber missed after a position, from memory: a thousand dashboards that reconnect at once cost
+   * Returns the events that a subscriber missed after a position from the replay buffer: a thousand reconnecting dashboards cost
    * the database nothing. Undefined if the position is older than the replay buffer, or if payloads in between were not read
    * because no one subscribed to them.
    */
-  since(tenantId: number, filter: EventFilter, place: Cursor): readonly LoggedEvent[] | undefined;
+  since(tenantId: number, filter: EventFilter, position: Cursor): readonly LoggedEvent[] | undefined;
   awaitOutcome(tenantId: number, messageId: string, timeoutMs: number): PendingOutcome;
   /** Called after each batch with the event types in it. @returns a function that unsubscribes */
   onRead(listener: (types: ReadonlySet<EventType>) => void): () => void;
@@ -67,20 +67,20 @@ export class SubscriberOverflow extends Error {
 
 const QUEUE_LIMIT = 1_000;
 const BATCH = 500;
-/** Above this length the next batch might overflow the queue. */
-const QUEUE_FULL = QUEUE_LIMIT - BATCH;
+/** Reading pauses above this length, because the next batch might overflow the queue. */
+const BACKPRESSURE_LENGTH = QUEUE_LIMIT - BATCH;
 /**
  * Backpressure: events are read faster than they are sent, so reading pauses while subscribers drain their queues. A subscriber
  * that makes no progress for this many turns, or is still behind after this long, is no longer waited for and overflows.
  */
 const STANDSTILL_TURNS = 100;
 const TURN_MS = 2;
-const PATIENCE_MS = 2_000;
+const MAX_DRAIN_MS = 2_000;
 /** Size of the replay buffer, in events: a few megabytes. */
 const BUFFER_SIZE = 4_000;
 const MIN_POLL_MS = 4;
 /** Poll interval while an older transaction is open: each poll then queries the locks on the log too. */
-const HELD_POLL_MS = 20;
+const BLOCKED_POLL_MS = 20;
 /** Poll interval of an idle tailer, because signals may be lost. */
 const MAX_POLL_MS = 500;
 
@@ -132,8 +132,8 @@ export function createEventBus(db: Database, horizon: Horizon, signals: Signals,
   async function readNew(): Promise<void> {
     for (;;) {
       signalled = false;
-      const { place, seq, isQuiet } = await horizon.advance();
-      const rows = seq === completeSeq ? [] : await readBelow(place);
+      const { position, seq, isQuiet } = await horizon.advance();
+      const rows = seq === completeSeq ? [] : await readBelow(position);
       if (isQuiet && rows.length < BATCH) completeSeq = seq;
       for (const row of rows) {
         cursor = { xid: BigInt(row.xid), seq: row.seq };
@@ -148,16 +148,16 @@ export function createEventBus(db: Database, horizon: Horizon, signals: Signals,
         for (const listener of readListeners) listener(types);
       }
       // An older open transaction may still hide committed events: poll soon, then back off.
-      const soonMs = horizon.isHeld ? HELD_POLL_MS : MIN_POLL_MS;
+      const soonMs = horizon.isBlocked ? BLOCKED_POLL_MS : MIN_POLL_MS;
       pollMs = rows.length > 0 ? soonMs : Math.min(MAX_POLL_MS, Math.max(soonMs, pollMs * 2));
       if (rows.length < BATCH && !signalled) return;
       await waitForSubscribers();
     }
   }
 
-  async function readBelow(place: Cursor): Promise<ReadRow[]> {
+  async function readBelow(position: Cursor): Promise<ReadRow[]> {
     for (;;) {
-      const rows = await readAll(db.read, cursor, place, BATCH, interests);
+      const rows = await readAll(db.read, cursor, position, BATCH, interests);
       // A tenant that subscribed during the read needs payloads: read the batch again.
       if (!rows.some(row => row.payload === null && interests.has(row.tenant_id, row.type))) return rows;
     }
@@ -171,17 +171,17 @@ export function createEventBus(db: Database, horizon: Horizon, signals: Signals,
     buffer = kept;
   }
 
-  /** Resolves when every queue has room for another batch, or after `PATIENCE_MS`. */
+  /** Resolves when every queue has room for another batch, or after `MAX_DRAIN_MS`. */
   async function waitForSubscribers(): Promise<void> {
     // Overflowed queues have ended and are not waited for.
-    const behind = (): number =>
-      [...queues].reduce((sum, queue) => (queue.length > QUEUE_FULL ? sum + queue.length : sum), 0);
-    const deadline = performance.now() + PATIENCE_MS;
-    let left = behind();
+    const queuedEvents = (): number =>
+      [...queues].reduce((sum, queue) => (queue.length > BACKPRESSURE_LENGTH ? sum + queue.length : sum), 0);
+    const deadline = performance.now() + MAX_DRAIN_MS;
+    let left = queuedEvents();
     // Counts turns rather than time: a busy process gives subscribers no chance to drain.
     for (let idleTurns = 0; left > 0 && idleTurns < STANDSTILL_TURNS; idleTurns += 1) {
       await new Promise(resolve => setTimeout(resolve, TURN_MS));
-      const now = behind();
+      const now = queuedEvents();
       if (stopped || performance.now() > deadline) return;
       if (now < left) idleTurns = 0;
       left = now;
@@ -194,7 +194,7 @@ export function createEventBus(db: Database, horizon: Horizon, signals: Signals,
     reading = readNew()
       .catch(error => {
         pollMs = MAX_POLL_MS;
-        log.warn({ err: error }, 'the event log could not be read; trying again');
+        log.warn({ err: error }, 'the event log could not be read; retrying');
       })
       .finally(() => {
         reading = undefined;
@@ -225,10 +225,10 @@ export function createEventBus(db: Database, horizon: Horizon, signals: Signals,
       };
     },
 
-    since(tenantId, filter, place) {
-      if (isAfter(bufferedSince, place)) return undefined;
+    since(tenantId, filter, position) {
+      if (isAfter(bufferedSince, position)) return undefined;
       const missed = buffer.filter(
-        event => event.tenant_id === tenantId && isAfter(event.cursor, place) && filter.types.has(event.type),
+        event => event.tenant_id === tenantId && isAfter(event.cursor, position) && filter.types.has(event.type),
       );
       return missed.every(hasPayload) ? missed.filter(event => isAbout(filter, event)) : undefined;
     },
@@ -257,7 +257,7 @@ export function createEventBus(db: Database, horizon: Horizon, signals: Signals,
     },
 
     async start() {
-      cursor = before((await horizon.advance()).place);
+      cursor = before((await horizon.advance()).position);
       bufferedSince = cursor;
       poll();
     },
@@ -309,7 +309,7 @@ class EventQueue implements AsyncIterableIterator<LoggedEvent> {
     for (;;) {
       const event = this.#events.shift();
       if (event) return { done: false, value: event };
-      if (this.#overflowed) throw new SubscriberOverflow('The subscriber reads more slowly than events come.');
+      if (this.#overflowed) throw new SubscriberOverflow('The subscriber reads events more slowly than they arrive.');
       if (this.#ended) return { done: true, value: undefined };
       await new Promise<void>(resolve => {
         this.#waiting = resolve;
@@ -327,6 +327,3 @@ class EventQueue implements AsyncIterableIterator<LoggedEvent> {
     return this;
   }
 }
-
-/** Whether an event comes after a position in the log. */
-export const isBehind = (event: LoggedEvent, place: Cursor): boolean => isAfter(event.cursor, place);

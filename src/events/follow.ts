@@ -4,14 +4,7 @@ import { isUuid, timeOfId } from '../core/ids.ts';
 import { type Caller, callerOf } from '../core/principal.ts';
 import type { Database, Db } from '../database/database.ts';
 import { closable } from '../platform/closable.ts';
-import {
-  type EventBus,
-  type EventFilter,
-  isBehind,
-  type LoggedEvent,
-  type Subscriber,
-  SubscriberOverflow,
-} from './bus.ts';
+import { type EventBus, type EventFilter, type LoggedEvent, type Subscriber, SubscriberOverflow } from './bus.ts';
 import { type Cursor, decodeCursor, encodeCursor, isAfter } from './cursor.ts';
 import type { Horizon } from './horizon.ts';
 import { findPosition, readTenant } from './log.sql.ts';
@@ -42,9 +35,9 @@ export async function follow(
   after: After,
 ): Promise<AsyncGenerator<LoggedEvent>> {
   const { tenant } = callerOf(context);
-  const place = after ? await placeOf(context, tenant.id, after) : undefined;
+  const position = after ? await positionOf(context, tenant.id, after) : undefined;
   const live = context.bus.subscribe(tenant.id, filter);
-  return closable(events(context, live, tenant.id, filter, place), () => live.close());
+  return closable(events(context, live, tenant.id, filter, position), () => live.close());
 }
 
 /** Like `follow`, by type patterns. @throws INSUFFICIENT_SCOPE for types that the token may not read */
@@ -62,20 +55,20 @@ async function* events(
   filter: EventFilter,
   after: Cursor | undefined,
 ): AsyncGenerator<LoggedEvent> {
-  let place = after;
+  let position = after;
   try {
-    while (place) {
-      const buffered = context.bus.since(tenantId, filter, place);
-      const page = buffered ?? (await readPage(context, tenantId, filter, place));
+    while (position) {
+      const buffered = context.bus.since(tenantId, filter, position);
+      const page = buffered ?? (await readPage(context, tenantId, filter, position));
       for (const event of page) {
-        place = event.cursor;
+        position = event.cursor;
         yield event;
       }
       if (buffered || page.length < PAGE) break;
     }
     for await (const event of live) {
-      if (place && !isBehind(event, place)) continue;
-      place = event.cursor;
+      if (position && !isAfter(event.cursor, position)) continue;
+      position = event.cursor;
       yield event;
     }
   } catch (error) {
@@ -84,7 +77,7 @@ async function* events(
       'SERVICE_UNAVAILABLE',
       'This client reads events more slowly than they arrive. Resume after the cursor.',
       {
-        after: place && encodeCursor(place, context.logGeneration),
+        after: position && encodeCursor(position, context.logGeneration),
       },
     );
   } finally {
@@ -97,11 +90,11 @@ async function readPage(
   { db, horizon }: FollowContext,
   tenantId: number,
   { types, about }: EventFilter,
-  place: Cursor,
+  position: Cursor,
 ): Promise<LoggedEvent[]> {
-  const rows = await readTenant(db.read, tenantId, place, horizon.place, [...types], PAGE, about);
+  const rows = await readTenant(db.read, tenantId, position, horizon.position, [...types], PAGE, about);
   // Checked after the read, so that a removal before the page was read is noticed.
-  await requireRetained(db.read, place);
+  await requireRetained(db.read, position);
   return rows.map(row => ({ ...row, cursor: { xid: BigInt(row.xid), seq: row.seq } }));
 }
 
@@ -123,15 +116,15 @@ function readableTypes(scopes: ReadonlySet<string>, patterns: readonly string[])
   return readable;
 }
 
-async function placeOf({ db, logGeneration }: FollowContext, tenantId: number, after: string): Promise<Cursor> {
+async function positionOf({ db, logGeneration }: FollowContext, tenantId: number, after: string): Promise<Cursor> {
   const decoded = decodeCursor(after);
   if (decoded && decoded.generation !== logGeneration) throw cursorExpired();
-  const place = isUuid(after) ? await findPosition(db.read, tenantId, after) : decoded?.cursor;
+  const position = isUuid(after) ? await findPosition(db.read, tenantId, after) : decoded?.cursor;
   // A UUIDv7 contains its creation time: the id of a removed event is expired rather than invalid.
-  if (!place && isUuid(after) && (await isPastRetention(db.read, after))) throw cursorExpired();
-  if (!place) throw invalid({ after: ['Must be the cursor or the id of an event.'] });
-  await requireRetained(db.read, place);
-  return place;
+  if (!position && isUuid(after) && (await isPastRetention(db.read, after))) throw cursorExpired();
+  if (!position) throw invalid({ after: ['Must be the cursor or the id of an event.'] });
+  await requireRetained(db.read, position);
+  return position;
 }
 
 const cursorExpired = (): CodedError =>
@@ -141,9 +134,9 @@ const cursorExpired = (): CodedError =>
   );
 
 /** @throws CURSOR_EXPIRED for a position after which events have been removed, or a position of another cluster */
-async function requireRetained(db: Db, place: Cursor): Promise<void> {
+async function requireRetained(db: Db, position: Cursor): Promise<void> {
   const removed = await readRetention(db);
-  if (isAfter(removed, place) || place.xid > removed.endXid) throw cursorExpired();
+  if (isAfter(removed, position) || position.xid > removed.endXid) throw cursorExpired();
 }
 
 /** Whether an event with this id (a UUIDv7) is older than the retained events. */

@@ -7,13 +7,13 @@ import { findOldestWriter, findOwner, type Mark, readMark, type TransactionOwner
 /** The bound below which the log is final: a read strictly below it skips no event. See horizon.sql.ts for the proof. */
 export interface Horizon {
   /** The greatest bound known in this process. It stays valid; reading it costs nothing. */
-  readonly place: Cursor;
+  readonly position: Cursor;
   /**
    * Whether the last `advance` found a long-running transaction of this database; each further call then costs two statements.
    */
-  readonly isHeld: boolean;
-  /** Called when the database is in an older state than this process has seen. */
-  set onWentBack(listener: () => void);
+  readonly isBlocked: boolean;
+  /** Called when the database turns out to be in an older state than this process has seen. */
+  set onRolledBack(listener: () => void);
   /** The open transaction that has written to the log and holds the bound back. */
   readonly writer: OpenWriter | undefined;
   /** Advances the bound to the present: one statement, or two while an older transaction of this database is open. */
@@ -21,38 +21,40 @@ export interface Horizon {
 }
 
 export interface Advance {
-  readonly place: Cursor;
+  readonly position: Cursor;
   /** Sequence number at the mark; changes with each event written, committed or not. */
   readonly seq: number;
   /**
-   * No transaction of this database had an id at the mark: sequence numbers up to `seq` are visible below `place`, or rolled
+   * No transaction of this database had an id at the mark: sequence numbers up to `seq` are visible below `position`, or rolled
    * back.
    */
   readonly isQuiet: boolean;
 }
 
 /** The database is in an older state than this process has seen: it was restored while the process ran. */
-export class LogWentBack extends Error {
-  override readonly name = 'LogWentBack';
+export class LogRolledBack extends Error {
+  override readonly name = 'LogRolledBack';
   constructor() {
-    super('The database is in an older state than before: restart every process after `parley restore-log`.');
+    super(
+      'The database was restored to an older state while this process ran. Stop all processes, run `parley restore-log`, and start them again.',
+    );
   }
 }
 
-/** Younger transactions are simply waited for: most end within milliseconds, and querying locks costs more than a snapshot. */
-const YOUNG_MS = 100;
+/** Locks are queried only for transactions open for this long: most end within milliseconds, and a snapshot costs less. */
+const LOCK_CHECK_AFTER_MS = 100;
 /** A writer open for this long is reported in a warning, which is repeated at the second interval. */
 const WARN_AFTER_MS = 5 * SECOND;
 const WARN_AGAIN_MS = MINUTE;
 
 /** A blocking transaction, with the time since when it blocks. */
-interface Standing {
+interface Blocker {
   readonly xid: string;
   readonly sinceMs: number;
 }
 
 /** An open transaction that has written to the log. */
-export interface OpenWriter extends Standing {
+export interface OpenWriter extends Blocker {
   /** Looked up only for a warning; null: no view shows it. */
   readonly owner?: TransactionOwner | null;
 }
@@ -69,12 +71,12 @@ export function openWriterOf({ writer }: Horizon): { seconds: number; pid: strin
 
 /** Times of the monotonic clock: only durations matter. */
 export function createHorizon(db: Db, log: Log, { warnAfterMs = WARN_AFTER_MS } = {}): Horizon {
-  let place: Cursor = { xid: 0n, seq: 0 };
+  let position: Cursor = { xid: 0n, seq: 0 };
   let knownSeq = -1;
-  let oldest: Standing | undefined;
+  let oldest: Blocker | undefined;
   let writer: OpenWriter | undefined;
   let warnAtMs = 0;
-  let onWentBack = (): void => undefined;
+  let onRolledBack = (): void => undefined;
 
   async function bound(mark: Mark): Promise<Cursor> {
     const xmax = BigInt(mark.xmax);
@@ -85,7 +87,7 @@ export function createHorizon(db: Db, log: Log, { warnAfterMs = WARN_AFTER_MS } 
     }
     const nowMs = performance.now();
     if (oldest?.xid !== mark.oldest) oldest = { xid: mark.oldest, sinceMs: nowMs };
-    if (nowMs - oldest.sinceMs < YOUNG_MS) return { xid: BigInt(mark.oldest), seq: 0 };
+    if (nowMs - oldest.sinceMs < LOCK_CHECK_AFTER_MS) return { xid: BigInt(mark.oldest), seq: 0 };
     const xid = await findOldestWriter(db, mark.xip);
     if (xid === undefined) {
       writer = undefined;
@@ -108,41 +110,41 @@ export function createHorizon(db: Db, log: Log, { warnAfterMs = WARN_AFTER_MS } 
     if (owner)
       log.warn(
         { xid, ...owner, openSeconds },
-        'a transaction that has written to the event log stays open: events after it are not delivered. End it (pg_terminate_backend, or ROLLBACK PREPARED)',
+        'an open transaction has written to the event log: later events are not delivered until it ends. Terminate it (pg_terminate_backend, or ROLLBACK PREPARED)',
       );
     else
       log.warn(
         { xid, openSeconds },
-        'a transaction that this role cannot see may write to the event log: events after it are not delivered. Grant pg_read_all_stats to the role of DATABASE_URL',
+        'an open transaction that this role cannot inspect may have written to the event log: later events are not delivered until it ends. Grant pg_read_all_stats to the role of DATABASE_URL',
       );
   }
 
   return {
-    get place() {
-      return place;
+    get position() {
+      return position;
     },
     get writer() {
       return writer;
     },
-    set onWentBack(listener: () => void) {
-      onWentBack = listener;
+    set onRolledBack(listener: () => void) {
+      onRolledBack = listener;
     },
-    get isHeld() {
-      return oldest !== undefined && performance.now() - oldest.sinceMs >= YOUNG_MS;
+    get isBlocked() {
+      return oldest !== undefined && performance.now() - oldest.sinceMs >= LOCK_CHECK_AFTER_MS;
     },
     async advance() {
-      // With two concurrent calls, the earlier mark may be answered later: it is behind the other's position, but not a restore.
-      const known = place;
+      // Compared with the position from before the call: of two concurrent calls, the earlier mark may arrive later.
+      const known = position;
       const mark = await readMark(db, knownSeq);
       if (BigInt(mark.xmax) < known.xid) {
-        onWentBack();
-        throw new LogWentBack();
+        onRolledBack();
+        throw new LogRolledBack();
       }
       knownSeq = mark.seq;
       const next = await bound(mark);
       // Concurrent calls may finish out of order.
-      if (isAfter(next, place)) place = next;
-      return { place, seq: mark.seq, isQuiet: mark.is_quiet };
+      if (isAfter(next, position)) position = next;
+      return { position, seq: mark.seq, isQuiet: mark.is_quiet };
     },
   };
 }

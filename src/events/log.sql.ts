@@ -4,22 +4,22 @@ import type { Db } from '../database/database.ts';
 import type { Cursor } from './cursor.ts';
 
 /** A range of the log: after `after`, up to and including `until`. */
-export interface Stretch {
+export interface LogRange {
   readonly after: Cursor;
   readonly until: Cursor;
 }
 
-const place = ({ xid, seq }: Cursor): RawBuilder<unknown> => sql`(${String(xid)}::xid8, ${seq}::bigint)`;
+const position = ({ xid, seq }: Cursor): RawBuilder<unknown> => sql`(${String(xid)}::xid8, ${seq}::bigint)`;
 
 /** Selects events (`e`) after a position. Used by every statement that reads the log in order, so that all use the same index. */
-export const behind = (after: Cursor): RawBuilder<boolean> => sql`(e.xid, e.seq) > ${place(after)}`;
+export const isAfterPosition = (after: Cursor): RawBuilder<boolean> => sql`(e.xid, e.seq) > ${position(after)}`;
 
 /** Selects events (`e`) that are final: strictly before the horizon. */
-export const below = (horizon: Cursor): RawBuilder<boolean> => sql`(e.xid, e.seq) < ${place(horizon)}`;
+export const isBeforePosition = (horizon: Cursor): RawBuilder<boolean> => sql`(e.xid, e.seq) < ${position(horizon)}`;
 
 /** Selects the events (`e`) of a range. */
-export const within = ({ after, until }: Stretch): RawBuilder<boolean> =>
-  sql`${behind(after)} and (e.xid, e.seq) <= ${place(until)}`;
+export const isInRange = ({ after, until }: LogRange): RawBuilder<boolean> =>
+  sql`${isAfterPosition(after)} and (e.xid, e.seq) <= ${position(until)}`;
 
 export interface EventRow {
   readonly tenant_id: number;
@@ -49,10 +49,10 @@ export async function readAll(
   wanted: { readonly tenants: readonly number[]; readonly types: readonly EventType[] },
 ): Promise<ReadRow[]> {
   const { rows } = await sql<ReadRow>`
-    /* cross-tenant: the tailer reads for every subscriber of the process, and hands each tenant its own */
+    /* cross-tenant: the tailer reads for all subscribers of the process; the bus gives each tenant its own events */
     select ${HEAD}, case when e.tenant_id = any(${wanted.tenants}::bigint[]) and e.type = any(${wanted.types}::text[]) then e.payload end as payload
     from events e
-    where ${behind(after)} and ${below(horizon)}
+    where ${isAfterPosition(after)} and ${isBeforePosition(horizon)}
     order by e.xid, e.seq limit ${limit}`.execute(db);
   return rows;
 }
@@ -72,7 +72,7 @@ export async function readTenant(
     : sql`true`;
   const { rows } = await sql<EventRow>`
     select ${HEAD}, e.payload from events e
-    where e.tenant_id = ${tenantId} and ${behind(after)} and ${below(horizon)}
+    where e.tenant_id = ${tenantId} and ${isAfterPosition(after)} and ${isBeforePosition(horizon)}
       and e.type = any(${types}::text[]) and ${aboutIt}
     order by e.xid, e.seq limit ${limit}`.execute(db);
   return rows;

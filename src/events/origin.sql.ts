@@ -7,14 +7,14 @@ export interface OriginFacts {
   readonly is_known: boolean;
   readonly generation: number;
   readonly fault: string | null;
-  /** The row was written by its own transaction, not by that of a restore. */
+  /** Whether the transaction that wrote the row also recorded its own id in it; false after a dump and restore. */
   readonly is_original: boolean;
   readonly is_same_database: boolean;
   readonly is_same_system: boolean;
   readonly is_same_version: boolean;
   readonly is_same_timeline: boolean;
   /** The log or a reader has a position that this cluster has not reached. */
-  readonly has_future_places: boolean;
+  readonly has_future_positions: boolean;
   /** The server was configured to recover to a point in time. */
   readonly has_recovery_target: boolean;
   readonly seen_at: string | null;
@@ -71,7 +71,7 @@ export async function readOrigin(db: Db): Promise<OriginFacts> {
         (select e.xid from events e order by e.xid desc, e.seq desc limit 1)
         union all select xid from log_readers
         union all select xid from event_retention
-      ) last) > pg_snapshot_xmax(pg_current_snapshot()), false) as has_future_places,
+      ) last) > pg_snapshot_xmax(pg_current_snapshot()), false) as has_future_positions,
       exists (select from pg_settings where name in ('recovery_target', 'recovery_target_name', 'recovery_target_time',
         'recovery_target_xid', 'recovery_target_lsn') and setting <> '') as has_recovery_target,
       has_function_privilege('pg_stat_file(text, boolean)', 'execute') as may_stat_files
@@ -85,7 +85,7 @@ export async function readOrigin(db: Db): Promise<OriginFacts> {
  * Whether the server was started from a base backup after the last heartbeat. It then renames backup_label, which changes the
  * file's change time; a standby that replays after its own start has a later seen_at.
  */
-export async function beganFromBackup(db: Db): Promise<boolean> {
+export async function startedFromBackup(db: Db): Promise<boolean> {
   const { rows } = await sql<{ began: boolean | null }>`
     select (select change from pg_stat_file('backup_label.old', true)) > o.seen_at as began from log_origin o`.execute(
     db,

@@ -4,38 +4,40 @@ import type { Log } from '../platform/log.ts';
 import { UserError } from '../platform/user-error.ts';
 import type { Horizon } from './horizon.ts';
 import {
-  beganFromBackup,
   type OriginFacts,
   readCluster,
   readOrigin,
+  startedFromBackup,
   touchOrigin,
   writeFault,
   writeOrigin,
 } from './origin.sql.ts';
 
 /*
- * Places in the log are transaction ids of one cluster, and the outbox says what was not sent yet. Both are wrong in a copy and in
- * an older state of a database: cursors point into events that are gone, and messages would be sent twice.
+ * Positions in the log contain transaction ids of one cluster, and the outbox lists the messages not sent yet. Both are wrong in a
+ * copy or an older state of a database: cursors point to missing events, and messages would be sent twice.
  *
- * A copy is noticed by facts that a copy cannot carry: the transaction that wrote a row, the database's oid, the system identifier.
- * An older state of the same files carries everything; it is noticed by what the server keeps of a recovery (backup_label.old, a
- * recovery target) and by processes that saw more than there is. A rollback of the server's disks while no process runs cannot be
- * noticed from inside: `parley restore-log --force` says so by hand. A promoted replica is taken over: nothing in it is older.
+ * - A copy is detected by facts that it does not preserve: the transaction that wrote a row, the database's oid, the system
+ *   identifier.
+ * - An older state of the same files preserves all of these. It is detected by traces of the recovery (backup_label.old, a recovery
+ *   target) and by processes that have seen later positions.
+ * - Disks that were rolled back while no process ran cannot be detected; the operator runs `parley restore-log --force`.
+ * - A promoted replica is adopted without a restore: it has lost nothing that was committed and replicated.
  */
 
 /** Heartbeat interval. */
 export const TOUCH_SECONDS = 30;
 
-/** Why this is not the database that wrote the log; undefined if it is. */
+/** Returns why this is not the database that wrote the log; undefined if it is. */
 export function restoredReason(facts: OriginFacts, isFromBackup: boolean): string | undefined {
   if (facts.fault !== null) return facts.fault;
-  if (facts.has_future_places) return 'its event log has places that this PostgreSQL cluster has not reached';
+  if (facts.has_future_positions) return 'its event log has positions that this PostgreSQL cluster has not reached';
   if (!facts.is_known) return undefined;
   if (!facts.is_original) return 'it was made by dump and restore';
   if (!facts.is_same_database) return 'it is a copy of another database of this cluster';
   // pg_upgrade keeps positions and creates a new system identifier.
   if (!facts.is_same_system && facts.is_same_version) return 'its files come from another PostgreSQL cluster';
-  if (isFromBackup) return `the server was started from a base backup after Parley was last here (${facts.seen_at})`;
+  if (isFromBackup) return `the server was started from a base backup after Parley last used it (${facts.seen_at})`;
   if (facts.has_recovery_target && !facts.is_same_timeline) return 'the server was recovered to a point in time';
   return undefined;
 }
@@ -46,15 +48,15 @@ export function restoredReason(facts: OriginFacts, isFromBackup: boolean): strin
  */
 export function keepOrigin(db: Pick<Database, 'read' | 'write'>, horizon: Horizon, log: Log): () => Promise<void> {
   let running = Promise.resolve();
-  let wentBack = false;
-  let isTold = false;
-  const look = async (): Promise<void> => {
-    const { reason } = await examineOrigin(db);
-    if (reason === undefined && !wentBack) return touchOrigin(db.write, TOUCH_SECONDS);
-    const fault = reason ?? 'it went back to an older state while a process ran';
+  let isRolledBack = false;
+  let isReported = false;
+  const check = async (): Promise<void> => {
+    const { reason } = await checkOrigin(db);
+    if (reason === undefined && !isRolledBack) return touchOrigin(db.write, TOUCH_SECONDS);
+    const fault = reason ?? 'it was restored to an older state while a process was running';
     await writeFault(db.write, fault);
-    if (isTold) return;
-    isTold = true;
+    if (isReported) return;
+    isReported = true;
     log.error(
       { reason: fault },
       'the database was restored while this process runs: the outbox is held. Stop all processes and run `parley restore-log`',
@@ -62,12 +64,12 @@ export function keepOrigin(db: Pick<Database, 'read' | 'write'>, horizon: Horizo
   };
   const run = (): void => {
     running = running
-      .then(look)
-      .catch(error => log.warn({ err: error }, 'the origin of the log could not be examined; trying again'));
+      .then(check)
+      .catch(error => log.warn({ err: error }, 'the origin of the event log could not be checked; retrying'));
   };
-  horizon.onWentBack = () => {
-    if (!wentBack) run();
-    wentBack = true;
+  horizon.onRolledBack = () => {
+    if (!isRolledBack) run();
+    isRolledBack = true;
   };
   const timer = setInterval(run, TOUCH_SECONDS * SECOND);
   return async () => {
@@ -77,21 +79,21 @@ export function keepOrigin(db: Pick<Database, 'read' | 'write'>, horizon: Horizo
 }
 
 /** @returns why the database is not the one that wrote the log (undefined if it is), and the generation of its cursors */
-export async function examineOrigin({
+export async function checkOrigin({
   read,
 }: Pick<Database, 'read'>): Promise<{ readonly reason: string | undefined; readonly facts: OriginFacts }> {
   const facts = await readOrigin(read);
-  const isFromBackup = facts.is_known && facts.may_stat_files && (await beganFromBackup(read));
+  const isFromBackup = facts.is_known && facts.may_stat_files && (await startedFromBackup(read));
   return { reason: restoredReason(facts, isFromBackup), facts };
 }
 
 /**
- * Call before writing to the database outside of a process that has adopted the log: an event would get a place in the log of
+ * Call before writing to the database outside of a process that has adopted the log: an event would get a position in the log of
  * another database.
  * @throws UserError if the database is a copy or an older state
  */
-export async function requireOwnLog(db: Pick<Database, 'read'>): Promise<OriginFacts> {
-  const { reason, facts } = await examineOrigin(db);
+export async function requireOriginalLog(db: Pick<Database, 'read'>): Promise<OriginFacts> {
+  const { reason, facts } = await checkOrigin(db);
   if (reason !== undefined)
     throw new UserError(
       `This database was restored or copied: ${reason}. Its event log has to be renumbered, and part of its outbox may have been sent already. Stop all processes on it and run \`parley restore-log\`.`,
@@ -104,8 +106,8 @@ export async function requireOwnLog(db: Pick<Database, 'read'>): Promise<OriginF
  * @returns the generation of its cursors
  * @throws UserError if the database is a copy or an older state
  */
-export async function takeLog(db: Pick<Database, 'read' | 'write'>): Promise<number> {
-  const facts = await requireOwnLog(db);
+export async function adoptLog(db: Pick<Database, 'read' | 'write'>): Promise<number> {
+  const facts = await requireOriginalLog(db);
   if (!facts.is_known || !facts.is_same_system || !facts.is_same_timeline)
     await writeOrigin(db.write, await readCluster(db.write));
   else await touchOrigin(db.write, 0);

@@ -4,8 +4,8 @@ import type { Log } from '../platform/log.ts';
 import type { Signals } from '../platform/signals.ts';
 import type { EventBus } from './bus.ts';
 import type { Horizon } from './horizon.ts';
-import type { Stretch } from './log.sql.ts';
-import { enterReader, lockReader, moveReader, nextStretch } from './readers.sql.ts';
+import type { LogRange } from './log.sql.ts';
+import { findNextRange, lockReader, registerReader, saveReaderPosition } from './readers.sql.ts';
 
 /** Resources of the readers. */
 export interface ReaderResources {
@@ -18,7 +18,7 @@ export interface ReaderResources {
 }
 
 /** A lane that has work. */
-export interface Woken {
+export interface LaneKey {
   readonly queue: string;
   readonly key: string;
 }
@@ -30,17 +30,17 @@ export interface Woken {
 export interface LogReader {
   /** Key of its position in `log_readers`. */
   readonly name: string;
-  /** Types that wake the reader. Its position moves past other types with the next sweep. */
+  /** Types that wake the reader at once. Events of other types are skipped when it next runs. */
   readonly types: ReadonlySet<EventType>;
   /**
    * Consumes a range, set-based: up to 5,000 events of any tenants, most of them irrelevant to the reader.
    * @param trx the transaction that moves the reader's position
    * @returns lanes that have work once it commits
    */
-  take(trx: Db, stretch: Stretch): Promise<readonly Woken[]>;
+  consume(trx: Db, range: LogRange): Promise<readonly LaneKey[]>;
 }
 
-const STRETCH = 5_000;
+const BATCH = 5_000;
 
 /**
  * Reads up to the horizon known in this process; does nothing while another process reads. Ends early when `signal` is aborted.
@@ -48,19 +48,19 @@ const STRETCH = 5_000;
 export async function runReader(resources: ReaderResources, reader: LogReader, signal: AbortSignal): Promise<void> {
   const { db, horizon, lanes, signals } = resources;
   while (!signal.aborted) {
-    const taken = await db.transaction(async trx => {
+    const consumed = await db.transaction(async trx => {
       const after = await lockReader(trx, reader.name);
-      const stretch = after && (await nextStretch(trx, after, horizon.place, STRETCH));
-      if (!stretch) return undefined;
-      const woken = await reader.take(trx, stretch);
-      await moveReader(trx, reader.name, stretch.until);
-      return { woken, count: stretch.count };
+      const range = after && (await findNextRange(trx, after, horizon.position, BATCH));
+      if (!range) return undefined;
+      const woken = await reader.consume(trx, range);
+      await saveReaderPosition(trx, reader.name, range.until);
+      return { woken, count: range.count };
     });
-    if (!taken) return;
-    for (const { queue, key } of taken.woken) lanes.wake(queue, key);
+    if (!consumed) return;
+    for (const { queue, key } of consumed.woken) lanes.wake(queue, key);
     // A reader may have written events itself.
-    if (taken.woken.length > 0) signals.send('events');
-    if (taken.count < STRETCH) return;
+    if (consumed.woken.length > 0) signals.send('events');
+    if (consumed.count < BATCH) return;
   }
 }
 
@@ -72,72 +72,72 @@ const PAUSE_MS = 50;
 
 /**
  * Runs the readers in this process.
- * @returns `poke`, for the sweep that finds missed events; `stop`, which waits for the current round
+ * @returns `wake`, called by a sweep so that missed signals are made up for; `stop`, which waits for the current round
  */
 export async function startReaders(
   resources: ReaderResources,
   readers: readonly LogReader[],
-): Promise<{ poke(): void; stop(): Promise<void> }> {
+): Promise<{ wake(): void; stop(): Promise<void> }> {
   const stopping = new AbortController();
-  const followers = readers.map(reader => follower(resources, reader, stopping.signal));
-  const { place } = await resources.horizon.advance();
-  for (const { name } of readers) await enterReader(resources.db.write, name, place);
-  const poke = (): void => {
-    for (const { poke: pokeOne } of followers) pokeOne();
+  const loops = readers.map(reader => createReaderLoop(resources, reader, stopping.signal));
+  const { position } = await resources.horizon.advance();
+  for (const { name } of readers) await registerReader(resources.db.write, name, position);
+  const wake = (): void => {
+    for (const { wake: wakeOne } of loops) wakeOne();
   };
   // Later snapshots contain everything the bus has read, so the readers need not poll the log themselves.
   const unsubscribe = resources.bus.onRead(types => {
-    for (const { reader, poke: pokeOne } of followers) if ([...types].some(type => reader.types.has(type))) pokeOne();
+    for (const { reader, wake: wakeOne } of loops) if ([...types].some(type => reader.types.has(type))) wakeOne();
   });
-  poke();
+  wake();
   return {
-    poke,
+    wake,
     async stop() {
       unsubscribe();
       stopping.abort();
-      await Promise.all(followers.map(({ settled }) => settled()));
+      await Promise.all(loops.map(({ settled }) => settled()));
     },
   };
 }
 
-function follower(
+function createReaderLoop(
   resources: ReaderResources,
   reader: LogReader,
   signal: AbortSignal,
-): { readonly reader: LogReader; poke(): void; settled(): Promise<void> } {
+): { readonly reader: LogReader; wake(): void; settled(): Promise<void> } {
   let running: Promise<void> | undefined;
-  let poked = false;
+  let isWoken = false;
 
   async function run(): Promise<void> {
-    while (poked && !signal.aborted) {
-      poked = false;
+    while (isWoken && !signal.aborted) {
+      isWoken = false;
       try {
         await runReader(resources, reader, signal);
       } catch (error) {
         resources.log.warn(
           { err: error, reader: reader.name },
-          'a reader of the log stopped; the sweep starts it again',
+          'a reader of the event log failed; the next sweep restarts it',
         );
-        poked = false;
+        isWoken = false;
         return;
       }
       await new Promise(resolve => setTimeout(resolve, PAUSE_MS));
     }
   }
 
-  function poke(): void {
-    poked = true;
+  function wake(): void {
+    isWoken = true;
     if (signal.aborted) return;
     running ??= run().finally(() => {
       running = undefined;
-      // Poked after the last check.
-      if (poked) poke();
+      // Woken after the last check of `isWoken`.
+      if (isWoken) wake();
     });
   }
 
   return {
     reader,
-    poke,
+    wake,
     async settled() {
       await running;
     },

@@ -23,7 +23,7 @@ export async function countEvents(trx: Db): Promise<number> {
 /** Moves readers to the positions that their events get from `renumberEvents`. Call it before that. */
 export async function renumberReaders(trx: Db): Promise<void> {
   await sql`
-    /* cross-tenant: places are of the log as a whole */
+    /* cross-tenant: positions belong to the log as a whole */
     update log_readers r set xid = '0', seq = (select count(*) from events e where (e.xid, e.seq) <= (r.xid, r.seq))`.execute(
     trx,
   );
@@ -63,7 +63,7 @@ export async function renumberEvents(
 }
 
 /** Expires all cursors from before the restore, including ids of events. */
-export async function closePast(trx: Db): Promise<void> {
+export async function expireCursors(trx: Db): Promise<void> {
   await sql`
     update event_retention set xid = pg_snapshot_xmin(pg_current_snapshot()), seq = 0, instant = greatest(instant, clock_timestamp())`.execute(
     trx,

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import type { Database, Db } from '../database/database.ts';
 import { holdOutbox } from '../database/outbox-hold.sql.ts';
 import { readCluster, writeOrigin } from './origin.sql.ts';
-import { closePast, countEvents, lockLog, renumberEvents, renumberReaders } from './restore.sql.ts';
+import { countEvents, expireCursors, lockLog, renumberEvents, renumberReaders } from './restore.sql.ts';
 
 /** Events renumbered per statement: about half a second. */
 const BATCH = 20_000;
@@ -15,7 +15,7 @@ export interface RestoreOptions {
 
 /**
  * Adopts the log of a copied or older database, in one transaction: events are renumbered in order from the lowest positions,
- * readers keep their place, and existing cursors expire. The outbox is held until an operator releases it.
+ * readers keep their position, and existing cursors expire. The outbox is held until an operator releases it.
  * @returns the number of events
  */
 export async function restoreLog(db: Database, { renumberOthers, progress }: RestoreOptions): Promise<number> {
@@ -34,7 +34,7 @@ export async function restoreLog(db: Database, { renumberOthers, progress }: Res
       after = numbered.until;
       done += numbered.count;
     }
-    await closePast(trx);
+    await expireCursors(trx);
     // Random rather than incremented: the same backup may be restored twice.
     await writeOrigin(trx, cluster, randomInt(1, 2 ** 31));
     return done;

@@ -23,7 +23,7 @@ export async function deleteOldEvents(resources: RetentionResources, readers: re
   const { db, clock, config, horizon } = resources;
   const before = new Date(clock.now() - config.retention.eventsDays * DAY).toISOString();
   // Without this, a process that runs no readers would keep the horizon of its start.
-  const { place } = await horizon.advance();
-  while ((await db.transaction(trx => deleteOldest(trx, before, BATCH, place, readers))) === BATCH);
+  const { position } = await horizon.advance();
+  while ((await db.transaction(trx => deleteOldest(trx, before, BATCH, position, readers))) === BATCH);
   await dropPartitions(db.write, 'events', before, 'empty');
 }

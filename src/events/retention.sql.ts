@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../database/database.ts';
 import type { Cursor } from './cursor.ts';
-import { below } from './log.sql.ts';
+import { isBeforePosition } from './log.sql.ts';
 
 export interface RetentionRow {
   readonly xid: string;
@@ -38,11 +38,11 @@ export async function deleteOldest(
   readers: readonly string[],
 ): Promise<number> {
   const { rows } = await sql<{ count: number }>`
-    /* cross-tenant: what is too old is so for every tenant */
+    /* cross-tenant: the retention period is the same for every tenant */
     with taken as (
       select xid, seq from log_readers where name = any(${readers}::text[]) order by xid, seq limit 1
     ), oldest as (
-      select e.tenant_id, e.id, e.xid, e.seq, e.occurred_at from events e where ${below(horizon)} order by e.xid, e.seq limit ${limit}
+      select e.tenant_id, e.id, e.xid, e.seq, e.occurred_at from events e where ${isBeforePosition(horizon)} order by e.xid, e.seq limit ${limit}
     ), removed as (
       delete from events e using oldest o
       where e.tenant_id = o.tenant_id and e.id = o.id and o.occurred_at < ${before}

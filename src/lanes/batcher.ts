@@ -5,28 +5,28 @@ export interface BatcherOptions {
   readonly maxRunning: number;
 }
 
-interface Pending<Request, Answer> {
+interface Pending<Request, Result> {
   readonly request: Request;
-  readonly resolve: (answer: Answer) => void;
+  readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /** Combines concurrent requests of a process's lanes into one statement. */
-export class Batcher<Request, Answer> {
-  readonly #run: (requests: readonly Request[]) => Promise<readonly Answer[]>;
+export class Batcher<Request, Result> {
+  readonly #run: (requests: readonly Request[]) => Promise<readonly Result[]>;
   readonly #options: BatcherOptions;
-  #waiting: Pending<Request, Answer>[] = [];
+  #waiting: Pending<Request, Result>[] = [];
   #running = 0;
   #isScheduled = false;
 
   /** @param run returns results in the order of the requests */
-  constructor(run: (requests: readonly Request[]) => Promise<readonly Answer[]>, options: BatcherOptions) {
+  constructor(run: (requests: readonly Request[]) => Promise<readonly Result[]>, options: BatcherOptions) {
     this.#run = run;
     this.#options = options;
   }
 
   /** @throws the error that `run` returned for this request; other requests of the batch are not affected */
-  ask(request: Request): Promise<Answer> {
+  submit(request: Request): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ request, resolve, reject });
       this.#schedule();
@@ -48,23 +48,23 @@ export class Batcher<Request, Answer> {
     this.#running += 1;
     this.#schedule();
     try {
-      await this.#answer(batch);
+      await this.#execute(batch);
     } finally {
       this.#running -= 1;
       this.#schedule();
     }
   }
 
-  async #answer(batch: readonly Pending<Request, Answer>[]): Promise<void> {
+  async #execute(batch: readonly Pending<Request, Result>[]): Promise<void> {
     try {
-      const answers = await this.#run(batch.map(({ request }) => request));
-      if (answers.length !== batch.length)
-        throw new RangeError(`A batch of ${batch.length} requests got ${answers.length} answers.`);
-      for (const [index, { resolve }] of batch.entries()) resolve(answers[index] as Answer);
+      const results = await this.#run(batch.map(({ request }) => request));
+      if (results.length !== batch.length)
+        throw new RangeError(`A batch of ${batch.length} requests returned ${results.length} results.`);
+      for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
     } catch (error) {
       const [first] = batch;
       if (batch.length === 1) first?.reject(error);
-      else for (const one of batch) await this.#answer([one]);
+      else for (const one of batch) await this.#execute([one]);
     }
   }
 }

@@ -27,13 +27,13 @@ export class HeldLane implements Lane {
   readonly #stopping: AbortSignal;
   readonly #host: LaneHost;
   readonly #end = new AbortController();
-  readonly #begun = performance.now();
+  readonly #startedAtMs = performance.now();
   /** Several waits may be pending: a drain races its waits against responses of the network. */
-  readonly #waiting = new Set<(poked: boolean) => void>();
+  readonly #waiting = new Set<(woken: boolean) => void>();
   #leasedAt: Instant;
   #isLost = false;
   #lingers = 0;
-  #poked = false;
+  #hasWakeUp = false;
 
   /** @param leasedAt time before the claiming statement was sent; the lease counts from then */
   constructor(taken: ClaimedLane, leasedAt: Instant, stopping: AbortSignal, host: LaneHost) {
@@ -52,8 +52,8 @@ export class HeldLane implements Lane {
     return this.#stopping.aborted;
   }
 
-  get isPoked(): boolean {
-    return this.#poked;
+  get hasWakeUp(): boolean {
+    return this.#hasWakeUp;
   }
 
   get isLingering(): boolean {
@@ -70,13 +70,13 @@ export class HeldLane implements Lane {
   }
 
   get ageMs(): number {
-    return performance.now() - this.#begun;
+    return performance.now() - this.#startedAtMs;
   }
 
   /** Extends the lease. @param at when the renewing statement was sent */
   renewed(at: Instant): void {
     this.#leasedAt = at;
-    this.#wake(false);
+    this.#endWaits(false);
   }
 
   /** Ends the turn because another process has claimed the lane. */
@@ -89,19 +89,19 @@ export class HeldLane implements Lane {
     this.#end.abort();
   }
 
-  /** The flag stays set until a wait begins, so that a poke in between is not lost. */
-  poke(): void {
-    this.#poked = true;
-    this.#wake(true);
+  /** Ends pending waits. Remembered until the next wait, so that a wake-up in between is not lost. */
+  wake(): void {
+    this.#hasWakeUp = true;
+    this.#endWaits(true);
   }
 
   /** Ends `linger`. */
   release(): void {
-    if (this.isLingering) this.#wake(false);
+    if (this.isLingering) this.#endWaits(false);
   }
 
-  #wake(poked: boolean): void {
-    for (const wakeUp of [...this.#waiting]) wakeUp(poked);
+  #endWaits(woken: boolean): void {
+    for (const end of [...this.#waiting]) end(woken);
   }
 
   mayCall(): boolean {
@@ -114,10 +114,10 @@ export class HeldLane implements Lane {
   async ready(): Promise<boolean> {
     while (!this.signal.aborted) {
       if (this.mayCall()) return true;
-      const poked = await this.wait(this.#host.leaseMs);
-      this.#poked ||= poked;
-      // A poke ends the wait at once; without this pause, a poked lane that cannot be renewed would busy-loop.
-      if (poked) await new Promise(resolve => setTimeout(resolve, 50));
+      const woken = await this.wait(this.#host.leaseMs);
+      this.#hasWakeUp ||= woken;
+      // A wake-up ends the wait at once: without this pause, a lane whose lease cannot be renewed would busy-loop.
+      if (woken) await new Promise(resolve => setTimeout(resolve, 50));
     }
     return false;
   }
@@ -137,7 +137,7 @@ export class HeldLane implements Lane {
   }
 
   async linger(ms: number): Promise<boolean> {
-    if (!this.#poked && this.#host.othersWait()) return false;
+    if (!this.#hasWakeUp && this.#host.othersWait()) return false;
     this.#lingers += 1;
     try {
       return await this.wait(ms);
@@ -146,23 +146,23 @@ export class HeldLane implements Lane {
     }
   }
 
-  takePoke(): boolean {
-    const poked = this.#poked;
-    this.#poked = false;
-    return poked;
+  takeWakeUp(): boolean {
+    const woken = this.#hasWakeUp;
+    this.#hasWakeUp = false;
+    return woken;
   }
 
   async wait(ms: number, cancelled?: AbortSignal): Promise<boolean> {
-    if (this.takePoke()) return true;
+    if (this.takeWakeUp()) return true;
     if (this.signal.aborted || cancelled?.aborted) return false;
     return new Promise<boolean>(resolve => {
-      const done = (poked: boolean): void => {
-        if (poked) this.#poked = false;
+      const done = (woken: boolean): void => {
+        if (woken) this.#hasWakeUp = false;
         clearTimeout(timer);
         this.signal.removeEventListener('abort', stop);
         cancelled?.removeEventListener('abort', stop);
         this.#waiting.delete(done);
-        resolve(poked);
+        resolve(woken);
       };
       const stop = (): void => done(false);
       const timer = setTimeout(stop, ms);

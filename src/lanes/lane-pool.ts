@@ -1,6 +1,6 @@
 import type { HeldLane } from './held-lane.ts';
 import { type Queue, tenantOfLane } from './lane.ts';
-import type { WantedLane } from './store/lanes.sql.ts';
+import type { RequestedLane } from './store/lanes.sql.ts';
 
 /** Cool-down after releasing a lane, so that another process takes it. */
 const COOL_DOWN_MS = 2_000;
@@ -22,7 +22,7 @@ export class LanePool {
   }
 
   get isFull(): boolean {
-    return this.running.size >= this.queue.places;
+    return this.running.size >= this.queue.slots;
   }
 
   /** Lanes with work to do. */
@@ -30,9 +30,9 @@ export class LanePool {
     return [...this.running.values()].filter(lane => !lane.isLingering && !lane.isHandedOver);
   }
 
-  want(key: string, isLocal: boolean): void {
+  request(key: string, isLocal: boolean): void {
     const lane = this.running.get(key);
-    if (lane) lane.poke();
+    if (lane) lane.wake();
     else this.#waiting.set(key, isLocal || this.#waiting.get(key) === true);
     if (!lane && this.isFull) this.#releaseIdle();
   }
@@ -42,11 +42,11 @@ export class LanePool {
     this.#coolDowns.set(key, performance.now() + COOL_DOWN_MS);
   }
 
-  /** Removes and returns as many waiting lanes as there are free places. */
-  dequeue(): (WantedLane & { readonly isLocal: boolean })[] {
-    const next: (WantedLane & { readonly isLocal: boolean })[] = [];
+  /** Removes and returns as many waiting lanes as there are free slots. */
+  dequeue(): (RequestedLane & { readonly isLocal: boolean })[] {
+    const next: (RequestedLane & { readonly isLocal: boolean })[] = [];
     for (const [key, isLocal] of this.#waiting) {
-      if (this.running.size + next.length >= this.queue.places) break;
+      if (this.running.size + next.length >= this.queue.slots) break;
       this.#waiting.delete(key);
       if (this.#isCoolingDown(key)) continue;
       next.push({ queue: this.queue.name, tenantId: tenantOfLane(this.queue, key), key, isLocal });
@@ -55,10 +55,10 @@ export class LanePool {
     return next;
   }
 
-  /** Registers a running lane; a request that arrived meanwhile becomes a poke. */
+  /** Registers a running lane; a request that arrived meanwhile becomes a wake-up. */
   begin(lane: HeldLane): void {
     this.running.set(lane.key, lane);
-    if (this.#waiting.delete(lane.key)) lane.poke();
+    if (this.#waiting.delete(lane.key)) lane.wake();
   }
 
   /** Releases idle lanes, as many as there are lanes waiting for a place. */

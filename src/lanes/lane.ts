@@ -14,12 +14,12 @@ export interface LaneRef {
 /** A lane that this process drains. */
 export interface Lane extends LaneRef {
   /**
-   * Whether the previous holder stopped without releasing the lane: its calls in flight may still be settled by other processes.
+   * Whether the previous holder stopped without releasing the lane, in which case some of its network calls may be unresolved.
    */
   readonly isTakeover: boolean;
   /** Aborted when the process stops, when another process has claimed the lane, or when the lane is being rebalanced. */
   readonly signal: AbortSignal;
-  /** Whether the process is stopping: what cannot be written now will not be written by it. */
+  /** Whether the process is stopping: an outcome that cannot be written now will not be written by this process. */
   readonly isStopping: boolean;
   /**
    * Whether the lease is valid by both clocks. Check immediately before writing the bytes of an external call, because an HTTP
@@ -35,10 +35,10 @@ export interface Lane extends LaneRef {
   /** Whether other lanes wait for a place: an empty lane then ends its turn at once. */
   isPlaceWanted(): boolean;
   /**
-   * Whether the lane was woken since the last wait or the last call of this. The cause of the wake-up is committed: read after
+   * Whether the lane was woken since the last wait or the last call of `takeWakeUp`. The cause of the wake-up is committed: read after
    * this call.
    */
-  takePoke(): boolean;
+  takeWakeUp(): boolean;
   /**
    * Resolves to `true` when the lane is woken, to `false` after `ms` or when the turn must end.
    * @param cancelled ends the wait; an abandoned wait would consume the next wake-up
@@ -55,19 +55,19 @@ export class LaneLost extends Error {
 
 /**
  * Result of a turn. Undefined: the lane is empty, or the sweep finds what falls due later. `more`: work is left, the time slice
- * is over. `restMs`: no turn for this long, whatever is added to the lane.
+ * is over. `pauseMs`: no turn for this long, whatever is added to the lane.
  */
-export type TurnEnd = 'more' | { readonly restMs: number; readonly error?: string } | undefined;
+export type TurnEnd = 'more' | { readonly pauseMs: number; readonly error?: string } | undefined;
 
 export type Drain = (lane: Lane) => Promise<TurnEnd>;
 
 /** A queue whose lanes a process drains. */
 export interface Queue {
   readonly name: string;
-  /** Whether lane keys begin with a tenant id. */
-  readonly isOfTenants: boolean;
+  /** Whether each lane belongs to a tenant; its key then begins with the tenant id. */
+  readonly isPerTenant: boolean;
   /** Maximum number of lanes that this process drains concurrently. */
-  readonly places: number;
+  readonly slots: number;
   readonly drain: Drain;
   /**
    * A query for `tenant_id` and `key` of lanes with due work, by the clock of the database. Part of the sweep: its cost may
@@ -77,7 +77,7 @@ export interface Queue {
 }
 
 /** Returns the tenant of a lane; 0 if the queue belongs to the deployment. */
-export const tenantOfLane = (queue: Pick<Queue, 'isOfTenants'>, key: string): number =>
-  queue.isOfTenants ? Number(key.split(':', 1)[0]) : 0;
+export const tenantOfLane = (queue: Pick<Queue, 'isPerTenant'>, key: string): number =>
+  queue.isPerTenant ? Number(key.split(':', 1)[0]) : 0;
 
 export const laneName = (queue: string, key: string): string => `${queue}:${key}`;

@@ -4,7 +4,7 @@ import type { Db } from '../database/database.ts';
 import { type Clock, hasPassed, type Instant, instantOf, SECOND } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
 import type { Signals } from '../platform/signals.ts';
-import { surplus } from './balance.ts';
+import { surplusLanes } from './balance.ts';
 import { HeldLane } from './held-lane.ts';
 import { LaneLost, laneName, type Queue, type TurnEnd } from './lane.ts';
 import { LanePool } from './lane-pool.ts';
@@ -35,12 +35,12 @@ export interface Lanes {
 }
 
 export interface LanesOptions {
-  /** A small pool for leases alone: renewals must not wait behind the work that they protect. */
+  /** A small pool used only for leases: renewals must not queue behind the work that they protect. */
   readonly db: Db;
   readonly signals: Signals;
   readonly clock: Clock;
   readonly log: Log;
-  /** Lease duration; lanes of a dead process stand still for this long. */
+  /** Lease duration: how long the lanes of a crashed process stay blocked. */
   readonly leaseMs: number;
 }
 
@@ -55,7 +55,7 @@ export function createLanes({ db, signals, clock, log, leaseMs }: LanesOptions):
   const turns = new Set<Promise<void>>();
   const timers = new Set<NodeJS.Timeout>();
   const unsubscribes: (() => void)[] = [];
-  let places: Readonly<Record<string, number>> = {};
+  let slots: Readonly<Record<string, number>> = {};
   let onResumed: () => Promise<void> = async () => undefined;
   let releases: Release[] = [];
   /** Time of the last renewal that the database confirmed. */
@@ -83,14 +83,14 @@ export function createLanes({ db, signals, clock, log, leaseMs }: LanesOptions):
       publish(queue, key);
       return;
     }
-    pool.want(key, true);
+    pool.request(key, true);
     if (pool.running.has(key)) return;
     // Other processes may have a place.
     if (pool.isFull) publish(queue, key);
     pump();
   }
 
-  /** Releases ended lanes and claims wanted ones; each with one statement for all that accumulate meanwhile. */
+  /** Releases ended lanes and claims requested ones, with one statement each for all requests that accumulate while the last ran. */
   function pump(): void {
     isPumpWanted = true;
     pumping ??= (async () => {
@@ -116,7 +116,10 @@ export function createLanes({ db, signals, clock, log, leaseMs }: LanesOptions):
     try {
       await releaseLanes(db, ended);
     } catch (error) {
-      log.warn({ err: error, lanes: ended.length }, 'lanes could not be released; their leases run out');
+      log.warn(
+        { err: error, lanes: ended.length },
+        'lanes could not be released; they are free again when their leases expire',
+      );
     }
   }
 
@@ -136,7 +139,7 @@ export function createLanes({ db, signals, clock, log, leaseMs }: LanesOptions):
       for (const { queue, key, isLocal } of wanted)
         if (isLocal && !claimedNames.has(laneName(queue, key))) publish(queue, key);
     } catch (error) {
-      log.warn({ err: error, lanes: wanted.length }, 'lanes could not be taken; the sweep finds them');
+      log.warn({ err: error, lanes: wanted.length }, 'lanes could not be claimed; the next sweep retries');
     }
   }
 
@@ -164,23 +167,26 @@ export function createLanes({ db, signals, clock, log, leaseMs }: LanesOptions):
     } catch (error) {
       if (error instanceof LaneLost) log.warn({ lane: laneName(queue, key) }, error.message);
       else {
-        log.error({ err: error, lane: laneName(queue, key) }, 'a lane stopped on an error; it is tried again');
+        log.error(
+          { err: error, lane: laneName(queue, key) },
+          'a lane stopped on an error; it is retried after a back-off',
+        );
         failure = error instanceof Error ? error.message : String(error);
       }
     }
     pool.running.delete(key);
-    const rest = typeof end === 'object' ? end : undefined;
+    const pause = typeof end === 'object' ? end : undefined;
     releases.push({
       ...{ queue, tenantId, key, epoch },
-      restMs: rest?.restMs,
-      error: failure ?? rest?.error,
+      pauseMs: pause?.pauseMs,
+      error: failure ?? pause?.error,
       isFailure: failure !== undefined,
     });
     if (lane.isHandedOver && !lane.isLost) {
       pool.startCoolDown(key);
       await pumpAndWait();
       publish(queue, key);
-    } else if (!failure && (end === 'more' || (lane.isPoked && !rest))) pool.want(key, true);
+    } else if (!failure && (end === 'more' || (lane.hasWakeUp && !pause))) pool.request(key, true);
     pump();
   }
 
@@ -192,7 +198,7 @@ export function createLanes({ db, signals, clock, log, leaseMs }: LanesOptions):
   /** Renews all leases in one statement and reads the load of other processes. Never rejects. */
   function renew(): Promise<void> {
     renewing ??= renewAll()
-      .catch(error => log.warn({ err: error }, 'leases could not be renewed; trying again'))
+      .catch(error => log.warn({ err: error }, 'leases could not be renewed; retrying'))
       .finally(() => {
         renewing = undefined;
       });
@@ -206,7 +212,7 @@ export function createLanes({ db, signals, clock, log, leaseMs }: LanesOptions):
     const lanes = runningLanes();
     const { epochs, processes } = await renewLanes(
       db,
-      { id, name: `${hostname()}:${process.pid}`, places },
+      { id, name: `${hostname()}:${process.pid}`, slots },
       lanes,
       leaseMs,
     );
@@ -222,13 +228,13 @@ export function createLanes({ db, signals, clock, log, leaseMs }: LanesOptions):
   function handOverSurplus(processes: readonly ProcessLoad[]): void {
     for (const [name, pool] of pools) {
       const busy = pool.busy.filter(lane => lane.ageMs >= SWEEP_MS);
-      for (const lane of busy.slice(0, surplus(name, busy.length, processes))) lane.handOver();
+      for (const lane of busy.slice(0, surplusLanes(name, busy.length, processes))) lane.handOver();
     }
   }
 
   async function sweep(): Promise<void> {
     const queues = [...pools.values()].map(({ queue }) => queue);
-    for (const { queue, key } of await findDueLanes(db, id, queues)) pools.get(queue)?.want(key, false);
+    for (const { queue, key } of await findDueLanes(db, id, queues)) pools.get(queue)?.request(key, false);
     pump();
   }
 
@@ -249,12 +255,12 @@ export function createLanes({ db, signals, clock, log, leaseMs }: LanesOptions):
     async start(queues, resume) {
       onResumed = resume;
       for (const queue of queues) pools.set(queue.name, new LanePool(queue));
-      places = Object.fromEntries(queues.map(queue => [queue.name, queue.places]));
+      slots = Object.fromEntries(queues.map(queue => [queue.name, queue.slots]));
       for (const { name } of queues) {
         unsubscribes.push(
           signals.on(name, topic => {
             if (isPublishing || stopping.signal.aborted) return;
-            pools.get(name)?.want(topic.slice(name.length + 1), false);
+            pools.get(name)?.request(topic.slice(name.length + 1), false);
             pump();
           }),
         );
@@ -263,7 +269,7 @@ export function createLanes({ db, signals, clock, log, leaseMs }: LanesOptions):
       await renew();
       every(renewEveryMs, renew);
       const sweepOrWarn = () =>
-        sweep().catch(error => log.warn({ err: error }, 'the sweep of lanes failed; trying again'));
+        sweep().catch(error => log.warn({ err: error }, 'the sweep for lanes with due work failed; retrying'));
       await sweepOrWarn();
       every(SWEEP_MS, async () => {
         if (!stopping.signal.aborted) await sweepOrWarn();
@@ -285,7 +291,12 @@ export function createLanes({ db, signals, clock, log, leaseMs }: LanesOptions):
       await renewing;
       await pumpAndWait();
       if (pools.size > 0)
-        await deleteProcess(db, id).catch(error => log.debug({ err: error }, 'the process could not sign off'));
+        await deleteProcess(db, id).catch(error =>
+          log.debug(
+            { err: error },
+            'the heartbeat of this process could not be deleted; other processes ignore it when it expires',
+          ),
+        );
     },
   };
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDatabase } from '../../src/database/database.ts';
-import { takeLog } from '../../src/events/origin.ts';
+import { adoptLog } from '../../src/events/origin.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type Finished, Session } from './program.ts';
@@ -51,7 +51,7 @@ test('on a restored database every command that writes names restore-log and wri
   );
   // What a process notes at its start.
   const db = createDatabase({ url: database.url, poolSize: 2, readers: 1, log: createLog('silent') });
-  await takeLog(db);
+  await adoptLog(db);
   await db.close();
   expect((await parley('contact', 'consent', 'acme', first, '--out', 'marketing')).code).toBe(0);
   await restore();

@@ -26,7 +26,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-test('a statement is built once, and executed with the values of each call', async () => {
+test('a statement is built once and executed with the values of each call', async () => {
   let builds = 0;
   const findPlans = compileOnce((reader, ids: readonly number[], name: string | null) => {
     builds += 1;
@@ -47,7 +47,7 @@ test('a statement is built once, and executed with the values of each call', asy
   expect(new Set(texted).size).toBe(1);
 });
 
-test('arrays are rows of parameters, in one text for any number of elements', async () => {
+test('unnest turns arrays into rows with the same statement text for any length', async () => {
   const findByName = compileOnce((reader, ids: readonly number[], names: readonly (string | null)[]) =>
     reader
       .selectFrom(unnest('r', { id: bigints(ids), name: texts(names) }))
@@ -62,7 +62,7 @@ test('arrays are rows of parameters, in one text for any number of elements', as
   ]);
 });
 
-test('a sub-select may give the values', async () => {
+test('anyIn takes its values from a subquery', async () => {
   const rows = await db.read
     .selectFrom('plans')
     .select('name')

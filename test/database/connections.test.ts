@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { dataOf } from '../support/answers.ts';
 import { eventually, startGateway } from '../support/gateway.ts';
 
-test('a process with all roles closes the connections of a burst, and has at most 8 when it is idle', async () => {
+test('a process with all roles closes connections after a burst, and has at most 8 when idle', async () => {
   const gateway = await startGateway({
     env: { PARLEY_DATABASE_POOL: '10', PARLEY_DATABASE_READERS: '3', PARLEY_DATABASE_IDLE_MS: '500' },
   });

@@ -29,7 +29,7 @@ const parley = (...args: string[]) =>
 const applied = async (): Promise<string[]> =>
   (await database.query<{ name: string }>('select name from kysely_migration order by name')).map(({ name }) => name);
 
-test('a database of a newer version is refused by serve and by migrate, both versions are named, and nothing is changed', async () => {
+test('serve and migrate reject a database of a newer version, name both versions, and change nothing', async () => {
   await database.query(`insert into kysely_migration (name, timestamp) values ('9999_future', now()::text)`);
   await database.query(`comment on table kysely_migration is 'Parley 9.9.9'`);
   const [last] = await database.query<{ name: string }>(
@@ -46,7 +46,7 @@ test('a database of a newer version is refused by serve and by migrate, both ver
   expect(await applied()).toEqual(before);
 });
 
-test('a database of an older version is refused by serve, which names what is missing and the command', async () => {
+test('serve rejects a database of an older version, and names the missing migrations and the command', async () => {
   const [last] = await database.query<{ name: string }>(
     'delete from kysely_migration where name = (select max(name) from kysely_migration) returning name',
   );

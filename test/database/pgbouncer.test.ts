@@ -39,14 +39,14 @@ describe.skipIf(pgbouncerPath === undefined)('PgBouncer in transaction mode', ()
 
   const types = (): string[] => follower.events.map(({ type }) => type);
 
-  test('what a person writes becomes a contact and a message, and an event for subscribers', async () => {
+  test('an inbound message creates a contact, a message and an event for subscribers', async () => {
     gateway.emulator.inbound({ from: PERSON, text: 'Hello', phoneNumberId: gateway.tenant.phoneNumberId });
     await eventually(() => expect(types()).toEqual(expect.arrayContaining(['contact.created', 'message.received'])));
     const { contacts } = dataOf(await gateway.graphql('{ contacts { nodes { phone createdAt } } }'));
     expect(contacts.nodes).toEqual([{ phone: PERSON, createdAt: expect.stringMatching(/^\d{4}-.*Z$/) }]);
   });
 
-  test('messages of many callers at once are sent in order, with their statuses, events and webhooks', async () => {
+  test('messages of concurrent callers are sent in order, with statuses, events and webhooks', async () => {
     const send = `mutation ($text: String!) { sendTextMessage(input: { to: "${PERSON}", text: $text }) { databaseId } }`;
     const texts = Array.from({ length: MESSAGES }, (_, at) => `Message ${at}`);
     for (const answer of await Promise.all(texts.map(text => gateway.graphql(send, { text })))) dataOf(answer);
@@ -57,7 +57,7 @@ describe.skipIf(pgbouncerPath === undefined)('PgBouncer in transaction mode', ()
     });
   });
 
-  test('reads and writes side by side see only what is theirs', async () => {
+  test('concurrent reads and writes see only rows of their own tenant', async () => {
     const calls = Array.from({ length: 100 }, async (_, at) => {
       const name = `Group ${at}`;
       const created = dataOf(
@@ -71,16 +71,16 @@ describe.skipIf(pgbouncerPath === undefined)('PgBouncer in transaction mode', ()
     for (const [name, seen] of await Promise.all(calls)) expect(seen).toBe(name);
   });
 
-  test('no session is held but for leases and signals', async () => {
+  test('only leases and signals use session connections', async () => {
     const rows = await gateway.database.query<{ connections: number }>(
       "select count(*)::int as connections from pg_stat_activity where datname = current_database() and application_name = 'parley'",
     );
-    // Three behind PgBouncer, two of leases, one that listens.
+    // Three through PgBouncer, two for leases, one for LISTEN.
     expect(rows[0]?.connections).toBeLessThanOrEqual(6);
   });
 });
 
-describe.skipIf(pgbouncerPath === undefined)('a configuration that does not fit PgBouncer', () => {
+describe.skipIf(pgbouncerPath === undefined)('an incomplete PgBouncer configuration', () => {
   let pgbouncer: PgBouncer;
   let directory: string;
   beforeAll(async () => {
@@ -92,7 +92,7 @@ describe.skipIf(pgbouncerPath === undefined)('a configuration that does not fit 
     await rm(directory, { recursive: true, force: true });
   });
 
-  test('is named: the switch, the direct address, and settings of the role, which migrate makes', async () => {
+  test('is rejected with the missing setting: PARLEY_PGBOUNCER, the direct URL, or the role settings that migrate applies', async () => {
     const database = await createTestDatabase();
     const env = {
       PORT: '0',

@@ -27,7 +27,7 @@ const NOT_SEALED = [
   'webhook_endpoints.subscription',
 ];
 
-test('every bytea column is sealed and listed for rotation, or known to be none', async () => {
+test('every bytea column is listed as sealed (for key rotation) or as not secret', async () => {
   const columns = await database.query<{ name: string }>(
     `select c.relname || '.' || a.attname as name from pg_attribute a join pg_class c on c.oid = a.attrelid
      where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { TENANT_TABLES, tenantFault } from '../support/statements.ts';
 
-test('the tables of tenants are those of the migrated database, and every one that migrations make with a tenant', () => {
+test('TENANT_TABLES lists every table that the migrations create with a tenant_id', () => {
   const made = readdirSync('migrations')
     .map(file => readFileSync(`migrations/${file}`, 'utf8'))
     .flatMap(text => [...text.matchAll(/^create table (\w+) \(\n(.*?)^\)/gms)])
@@ -51,7 +51,7 @@ test.each([
   ],
   ['a branch of a union', 'select id from contacts where tenant_id = $1 union all select id from bots'],
   ['an insertion of the rows of other tenants', 'insert into contacts (tenant_id, id) select tenant_id, id from bots'],
-])('%s without its tenant is found', (_name, text) => {
+])('a statement without a tenant predicate is detected: %s', (_name, text) => {
   expect(tenantFault(text)).toMatch(/without its tenant/);
 });
 
@@ -93,6 +93,6 @@ test.each([
     'each branch of an or',
     'select * from contacts where (tenant_id = $1 and id = $2) or (tenant_id = $1 and phone = $3)',
   ],
-])('%s with its tenant passes', (_name, text) => {
+])('a statement with a tenant predicate is accepted: %s', (_name, text) => {
   expect(tenantFault(text)).toBeUndefined();
 });

@@ -8,7 +8,7 @@ import { createLog } from '../../src/platform/log.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/gateway.ts';
 
-/** A reader below the horizon misses no event and sees none late, whatever transactions are open. */
+/** A reader below the horizon misses no event and reads none out of order, whatever transactions are open. */
 
 const WRITERS = 8;
 const ROUNDS = 60;
@@ -45,7 +45,7 @@ async function connect({ url }: TestDatabase): Promise<pg.Client> {
   return client;
 }
 
-/** Opens a transaction that has an id and stays open. */
+/** Leaves a transaction with an id open. */
 async function leaveOpen(at: TestDatabase): Promise<pg.Client> {
   const client = await connect(at);
   await client.query('begin; insert into bystander values (1)');
@@ -79,7 +79,7 @@ const WAYS: readonly Way[] = [
     await client.query('commit');
     return [`${name} first`, `${name} second`];
   },
-  // Begins early and writes late.
+  // Starts early and writes late.
   async (client, name) => {
     await client.query('begin; insert into tricks values (2)');
     await pause(Math.random() * 10);
@@ -103,39 +103,39 @@ const inTwoPhases: Way = async (client, name) => {
   return [name];
 };
 
-/** Reads the log to its end again and again. */
-async function readWhile(goesOn: () => boolean, start: Cursor): Promise<{ names: string[]; places: Cursor[] }> {
+/** Repeatedly reads the log to its end. */
+async function readWhile(goesOn: () => boolean, start: Cursor): Promise<{ names: string[]; positions: Cursor[] }> {
   const horizon = createHorizon(db.read, createLog('silent'));
   const names: string[] = [];
-  const places: Cursor[] = [];
+  const positions: Cursor[] = [];
   let cursor = start;
   for (let last = false; ; ) {
     last = !goesOn();
-    const { place } = await horizon.advance();
+    const { position } = await horizon.advance();
     for (;;) {
-      const rows = await readAll(db.read, cursor, place, 50, { tenants: [1], types: ['group.created'] });
+      const rows = await readAll(db.read, cursor, position, 50, { tenants: [1], types: ['group.created'] });
       for (const row of rows) {
         cursor = { xid: BigInt(row.xid), seq: row.seq };
-        places.push(cursor);
+        positions.push(cursor);
         names.push(String(row.payload?.['name']));
       }
       if (rows.length < 50) break;
     }
-    if (last) return { names, places };
+    if (last) return { names, positions };
     await pause(1);
   }
 }
 
-test('8 writers with functions, savepoints, rollbacks and two-phase commits, beside open transactions: no event is missed, none comes late', async () => {
+test('8 concurrent writers (functions, savepoints, rollbacks, two-phase commits) while other transactions stay open: no event is missed or read out of order', async () => {
   const bystanders = [await leaveOpen(foreign), await leaveOpen(database)];
-  // A server has room for prepared transactions where it was told so, as the embedded one was: a service mostly has none.
+  // The embedded server allows prepared transactions; most managed services do not.
   const [{ room } = { room: 0 }] = await database.query<{ room: number }>(
     `select current_setting('max_prepared_transactions')::int as room`,
   );
   const ways = room > 0 ? [...WAYS, inTwoPhases] : WAYS;
   const elsewhere = await leaveOpen(foreign);
   if (room > 0) await elsewhere.query(`prepare transaction 'elsewhere'`);
-  const start = before((await createHorizon(db.read, createLog('silent')).advance()).place);
+  const start = before((await createHorizon(db.read, createLog('silent')).advance()).position);
   let writing = true;
   let written = 0;
   const committed: string[] = [];
@@ -158,13 +158,13 @@ test('8 writers with functions, savepoints, rollbacks and two-phase commits, bes
   })();
   const readers = Array.from({ length: 2 }, () => readWhile(() => writing, start));
   await Promise.all([...writers, slow]);
-  // Those that stand beside are still open: the readers get to the end of the log all the same.
+  // The readers reach the end of the log although the other transactions are still open.
   await pause(150);
   writing = false;
-  for (const { names, places } of await Promise.all(readers)) {
+  for (const { names, positions } of await Promise.all(readers)) {
     expect([...names].sort()).toEqual([...committed].sort());
-    const sorted = places.toSorted((a, b) => (a.xid === b.xid ? a.seq - b.seq : a.xid < b.xid ? -1 : 1));
-    expect(places).toEqual(sorted);
+    const sorted = positions.toSorted((a, b) => (a.xid === b.xid ? a.seq - b.seq : a.xid < b.xid ? -1 : 1));
+    expect(positions).toEqual(sorted);
   }
   const [old] = await database.query<{ is_held: boolean }>(
     'select count(*) > 0 as is_held from events where xid >= pg_snapshot_xmin(pg_current_snapshot())',
@@ -174,7 +174,7 @@ test('8 writers with functions, savepoints, rollbacks and two-phase commits, bes
   await elsewhere.query(room > 0 ? `rollback prepared 'elsewhere'` : 'rollback');
 });
 
-test('a role without privileges reads on beside the open transactions of others', async () => {
+test('a database role without privileges reads past open transactions of other roles', async () => {
   const role = `plain_${process.pid}`;
   await database.query(`create role ${role} login password 'plain'`);
   await database.query(`grant select on events, log_readers to ${role}; grant usage on sequence events_seq to ${role}`);
@@ -188,8 +188,8 @@ test('a role without privileges reads on beside the open transactions of others'
     const writer = await connect(database);
     await writer.query(INSERT, ['seen by all']);
     await eventually(async () => {
-      const { place } = await horizon.advance();
-      const rows = await readAll(plain.read, { xid: 0n, seq: 0 }, place, 10_000, { tenants: [], types: [] });
+      const { position } = await horizon.advance();
+      const rows = await readAll(plain.read, { xid: 0n, seq: 0 }, position, 10_000, { tenants: [], types: [] });
       const [last] = await database.query<{ id: string }>('select id from events order by seq desc limit 1');
       expect(rows.at(-1)?.id).toBe(last?.id);
     });
@@ -201,7 +201,7 @@ test('a role without privileges reads on beside the open transactions of others'
   }
 });
 
-test('a transaction that has written to the log and stays open holds the horizon, and is named with its process', async () => {
+test('an open transaction that has written to the log holds the horizon back, and the warning names its process', async () => {
   const logs: Record<string, unknown>[] = [];
   const log = createLog('info', { write: line => void logs.push(JSON.parse(line)) });
   const horizon = createHorizon(db.read, log, { warnAfterMs: 0 });
@@ -209,25 +209,28 @@ test('a transaction that has written to the log and stays open holds the horizon
   await client.query('begin');
   await client.query(INSERT, ['held']);
   const [{ pid } = {}] = (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows;
-  await (await connect(database)).query(INSERT, ['behind it']);
+  await (await connect(database)).query(INSERT, ['after the open one']);
   const names = async (): Promise<unknown[]> => {
-    const { place } = await horizon.advance();
-    const rows = await readAll(db.read, { xid: 0n, seq: 0 }, place, 10_000, { tenants: [1], types: ['group.created'] });
+    const { position } = await horizon.advance();
+    const rows = await readAll(db.read, { xid: 0n, seq: 0 }, position, 10_000, {
+      tenants: [1],
+      types: ['group.created'],
+    });
     return rows.map(row => row.payload?.['name']);
   };
   await eventually(async () => {
-    expect(await names()).not.toContain('behind it');
+    expect(await names()).not.toContain('after the open one');
     expect(horizon.writer?.owner).toMatchObject({ pid, application: 'horizon test' });
   });
   expect(logs).toContainEqual(
     expect.objectContaining({ pid, application: 'horizon test', state: 'idle in transaction', openSeconds: 0 }),
   );
   await client.query('commit');
-  await eventually(async () => expect((await names()).slice(-2)).toEqual(['held', 'behind it']));
+  await eventually(async () => expect((await names()).slice(-2)).toEqual(['held', 'after the open one']));
   expect(horizon.writer).toBeUndefined();
 });
 
-test('marks that are answered in another order than they were read are no sign of an older database', async () => {
+test('concurrent marks that return out of order are not mistaken for a restored database', async () => {
   const writer = await connect(database);
   let release = (): void => undefined;
   const held = new Promise<void>(resolve => {
@@ -245,15 +248,15 @@ test('marks that are answered in another order than they were read are no sign o
     },
   });
   const horizon = createHorizon(slow, createLog('silent'));
-  let wentBack = 0;
-  horizon.onWentBack = () => {
-    wentBack += 1;
+  let isRolledBack = 0;
+  horizon.onRolledBack = () => {
+    isRolledBack += 1;
   };
   const earlier = horizon.advance();
   await eventually(() => expect(isFirst).toBe(false));
   await writer.query(INSERT, ['between']);
-  const { place } = await horizon.advance();
+  const { position } = await horizon.advance();
   release();
   await earlier;
-  expect([horizon.place, wentBack]).toEqual([place, 0]);
+  expect([horizon.position, isRolledBack]).toEqual([position, 0]);
 });

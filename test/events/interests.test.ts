@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** A tailer of its own, to which nobody listens yet. */
+/** A second tailer without subscribers. */
 let bus: EventBus;
 let read: Set<EventType>;
 beforeEach(async () => {
@@ -40,10 +40,10 @@ async function write(...events: NewEvent[]): Promise<void> {
   signals.send('events');
 }
 
-/** Where the log ends now: after a transaction, so that it lies behind the place at which the tailer started. */
+/** The current end of the log, after a further transaction, so that it is past the start of the tailer. */
 async function end(): Promise<Cursor> {
   await gateway.database.query('select pg_current_xact_id()');
-  return before((await gateway.gateway.resources.horizon.advance()).place);
+  return before((await gateway.gateway.resources.horizon.advance()).position);
 }
 
 const nameOf = (event: LoggedEvent | undefined): unknown =>
@@ -54,38 +54,38 @@ async function next(subscriber: Subscriber): Promise<unknown> {
   return nameOf(value);
 }
 
-test('what nobody listened to is not told from memory: who asks for it is sent to the log', async () => {
-  const place = await end();
+test('events without a subscriber are not replayed from memory, and since() refers the caller to the log', async () => {
+  const position = await end();
   await write(group('alone'));
   await eventually(() => expect(read).toContain('group.created'));
-  expect(bus.since(gateway.tenant.id, GROUPS, place)).toBeUndefined();
-  // Nothing of what he wants was passed over: memory can tell.
-  expect(bus.since(gateway.tenant.id, { types: new Set(['contact.created']) }, place)).toEqual([]);
-  expect(bus.since(gateway.tenant.id + 1, GROUPS, place)).toEqual([]);
+  expect(bus.since(gateway.tenant.id, GROUPS, position)).toBeUndefined();
+  // No event of these types is missing from the buffer.
+  expect(bus.since(gateway.tenant.id, { types: new Set(['contact.created']) }, position)).toEqual([]);
+  expect(bus.since(gateway.tenant.id + 1, GROUPS, position)).toEqual([]);
 });
 
-test('of a tenant to whom somebody listens, what he does not want is passed over', async () => {
-  const place = await end();
+test('the replay buffer keeps no payloads of event types that no subscriber of the tenant selected', async () => {
+  const position = await end();
   const listening = bus.subscribe(gateway.tenant.id, GROUPS);
   await write(group('wanted'), group('not wanted', 'group.deleted'));
   expect(await next(listening)).toBe('wanted');
-  expect(bus.since(gateway.tenant.id, GROUPS, place)?.map(nameOf)).toEqual(['wanted']);
-  expect(bus.since(gateway.tenant.id, { types: new Set(['group.deleted']) }, place)).toBeUndefined();
+  expect(bus.since(gateway.tenant.id, GROUPS, position)?.map(nameOf)).toEqual(['wanted']);
+  expect(bus.since(gateway.tenant.id, { types: new Set(['group.deleted']) }, position)).toBeUndefined();
   listening.close();
 });
 
-test('who goes away and soon comes back is given what he has missed from memory', async () => {
-  const place = await end();
+test('a subscriber that reconnects soon gets missed events from the replay buffer', async () => {
+  const position = await end();
   bus.subscribe(gateway.tenant.id, GROUPS).close();
   await write(group('missed'));
   await eventually(() => expect(read).toContain('group.created'));
-  expect(bus.since(gateway.tenant.id, GROUPS, place)?.map(nameOf)).toEqual(['missed']);
+  expect(bus.since(gateway.tenant.id, GROUPS, position)?.map(nameOf)).toEqual(['missed']);
 });
 
-test('who begins to listen while the log is being read is told whole events', async () => {
+test('a subscriber that joins during a read gets events with payloads', async () => {
   const { db, horizon, signals, metrics, log } = gateway.gateway.resources;
   let listening: Subscriber | undefined;
-  // Its payloads were left where they are: at that moment nobody wanted them.
+  // The read fetches no payloads, because there was no subscriber when it started.
   const read = db.read.withPlugin({
     transformQuery: ({ node }) => node,
     async transformResult({ result }) {

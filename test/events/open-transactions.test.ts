@@ -8,7 +8,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/gateway.ts';
 import { newPhone } from '../support/seed.ts';
 
-/** Transactions that stay open hold up nobody, unless they have written to the log. */
+/** Open transactions delay no events unless they have written to the log. */
 
 let ground: Ground;
 let owner: Owner;
@@ -32,7 +32,7 @@ afterAll(async () => {
   await foreign.drop();
 });
 
-/** A transaction that has written something, and neither commits nor rolls back. */
+/** A transaction that has written and neither commits nor rolls back. */
 async function leaveOpen(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -41,7 +41,7 @@ async function leaveOpen(url: string): Promise<void> {
   await client.query('begin; insert into left_open values (1)');
 }
 
-test('beside transactions left open in another database and in this one a subscriber is told, webhooks are delivered, bots answer, and a send is answered with its outcome', async () => {
+test('open transactions in this and another database delay neither subscriptions, webhooks, bots nor the outcome of a send', async () => {
   const { gateway } = ground;
   await createEndpoint(gateway, { url: `${receiver.url}/told`, events: ['message.received'] }, owner);
   await owner.bot({ reply: { text: { text: 'At once' } } });
@@ -68,7 +68,7 @@ test('beside transactions left open in another database and in this one a subscr
   expect(sent.data).toEqual({ sendTextMessage: { status: 'SENT' } });
 });
 
-test('an endpoint made while transactions are open is told of nothing from before it', async () => {
+test('a webhook endpoint created while transactions are open gets no earlier events', async () => {
   const { gateway } = ground;
   const group = (name: string) =>
     owner.ask('mutation ($name: String!) { createGroup(input: { name: $name }) { id } }', { name });

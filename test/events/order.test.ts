@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-test('events are read in the order of their transactions as numbers, also where the number of digits grows', async () => {
+test('events are ordered by transaction id as a number, not as text', async () => {
   const { database, tenant } = gateway;
   for (const [index, xid] of ['9', '10', '99', '100'].entries()) {
     await database.query(
@@ -18,15 +18,15 @@ test('events are read in the order of their transactions as numbers, also where 
   }
   const { db, horizon } = gateway.gateway.resources;
   const { read } = db;
-  const { place } = await horizon.advance();
+  const { position } = await horizon.advance();
   const order = (rows: readonly { readonly xid: string }[]) => rows.map(row => row.xid).slice(0, 4);
-  expect(order(await readAll(read, { xid: 0n, seq: 0 }, place, 4, { tenants: [], types: [] }))).toEqual([
+  expect(order(await readAll(read, { xid: 0n, seq: 0 }, position, 4, { tenants: [], types: [] }))).toEqual([
     '9',
     '10',
     '99',
     '100',
   ]);
-  expect(order(await readTenant(read, tenant.id, { xid: 0n, seq: 0 }, place, ['group.created'], 4))).toEqual([
+  expect(order(await readTenant(read, tenant.id, { xid: 0n, seq: 0 }, position, ['group.created'], 4))).toEqual([
     '9',
     '10',
     '99',

@@ -9,7 +9,7 @@ import { createDatabase, type Database } from '../../src/database/database.ts';
 import { heldSince } from '../../src/database/outbox-hold.sql.ts';
 import { createHorizon } from '../../src/events/horizon.ts';
 import type { OriginFacts } from '../../src/events/origin.sql.ts';
-import { keepOrigin, restoredReason, takeLog } from '../../src/events/origin.ts';
+import { adoptLog, keepOrigin, restoredReason } from '../../src/events/origin.ts';
 import { restoreLog } from '../../src/events/restore.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/platform/embedded/postgres.ts';
 import { createLog } from '../../src/platform/log.ts';
@@ -17,7 +17,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/gateway.ts';
 import { makeQuickDirectory } from '../support/quickest-directory.ts';
 
-/** A process starts on the database that wrote the log, and on no copy or older state of it. */
+/** A process starts only on the database that wrote the log, not on a copy or an older state of it. */
 
 const log = createLog('silent');
 const others = { renumberOthers: async () => undefined };
@@ -32,23 +32,23 @@ const SAME: OriginFacts = {
   is_same_system: true,
   is_same_version: true,
   is_same_timeline: true,
-  has_future_places: false,
+  has_future_positions: false,
   has_recovery_target: false,
   seen_at: '2027-01-01T00:00:00.000Z',
   may_stat_files: true,
 };
 
-describe('what is refused', () => {
+describe('restoredReason', () => {
   test.each<[string, Partial<OriginFacts>, boolean, RegExp | undefined]>([
     ['the database itself', {}, false, undefined],
     ['a new database', { is_known: false, is_original: false, is_same_database: false }, false, undefined],
-    ['a dump that was restored', { is_original: false }, false, /dump and restore/],
+    ['a restored dump', { is_original: false }, false, /dump and restore/],
     ['a copy within the cluster', { is_same_database: false }, false, /copy of another database/],
     ['files in another cluster', { is_same_system: false }, false, /another PostgreSQL cluster/],
-    ['places of another cluster', { is_known: false, has_future_places: true }, false, /has not reached/],
+    ['positions of another cluster', { is_known: false, has_future_positions: true }, false, /has not reached/],
     ['a base backup', {}, true, /base backup/],
     ['a recovery to a point in time', { is_same_timeline: false, has_recovery_target: true }, false, /point in time/],
-    ['what a running process saw', { fault: 'it went back' }, false, /went back/],
+    ['a fault recorded by a running process', { fault: 'it went back' }, false, /went back/],
     ['a promoted replica', { is_same_timeline: false }, false, undefined],
     ['a promoted replica that was once recovered', { has_recovery_target: true }, false, undefined],
     ['an upgraded cluster', { is_same_system: false, is_same_version: false }, false, undefined],
@@ -59,25 +59,25 @@ describe('what is refused', () => {
   });
 });
 
-describe('in one cluster', () => {
+describe('within one cluster', () => {
   let database: TestDatabase;
   let db: Database;
   beforeAll(async () => {
     database = await createTestDatabase();
     db = open(database.url);
-    expect(await takeLog(db)).toBe(0);
+    expect(await adoptLog(db)).toBe(0);
   });
   afterAll(async () => {
     await db.close();
     await database.drop();
   });
 
-  test('a process starts again on its own database, also after the table was rewritten', async () => {
+  test('a process restarts on its own database, even after VACUUM FULL rewrote the table', async () => {
     await database.query('vacuum full freeze log_origin');
-    expect(await takeLog(db)).toBe(0);
+    expect(await adoptLog(db)).toBe(0);
   });
 
-  test('a role that may not ask for the cluster starts as well', async () => {
+  test('a process starts even if its role may not read the system identifier', async () => {
     const role = `modest_${process.pid}`;
     await database.query(`create role ${role} login password 'modest'`);
     await database.query(
@@ -87,30 +87,30 @@ describe('in one cluster', () => {
     address.username = role;
     address.password = 'modest';
     const modest = open(address.href);
-    expect(await takeLog(modest)).toBe(0);
+    expect(await adoptLog(modest)).toBe(0);
     await modest.close();
     await database.query(
       `grant execute on function pg_control_system to public; drop owned by ${role}; drop role ${role}`,
     );
-    expect(await takeLog(db)).toBe(0);
+    expect(await adoptLog(db)).toBe(0);
   });
 
-  test('rows that were put back from elsewhere are refused until the log is restored; then the outbox is held and cursors have a new generation', async () => {
+  test('a restored copy is rejected until `restore-log` has run, which holds the outbox and starts a new cursor generation', async () => {
     await database.query(
       'create table saved as select * from log_origin; delete from log_origin; insert into log_origin select * from saved; drop table saved',
     );
-    await expect(takeLog(db)).rejects.toThrow(/dump and restore.*parley restore-log/);
+    await expect(adoptLog(db)).rejects.toThrow(/dump and restore.*parley restore-log/);
     expect(await heldSince(db.read)).toBeUndefined();
     await restoreLog(db, others);
     expect(await heldSince(db.read)).toBeDefined();
-    const generation = await takeLog(db);
+    const generation = await adoptLog(db);
     expect(generation).toBeGreaterThan(0);
     await restoreLog(db, others);
-    expect(await takeLog(db)).not.toBe(generation);
+    expect(await adoptLog(db)).not.toBe(generation);
   });
 });
 
-describe('in a cluster of its own', () => {
+describe('with a separate cluster', () => {
   let directory: string;
   let server: EmbeddedPostgres;
   beforeAll(async () => {
@@ -123,7 +123,7 @@ describe('in a cluster of its own', () => {
   });
   const start = (): Promise<EmbeddedPostgres> =>
     startEmbeddedPostgres({ directory: join(directory, 'live'), durable: true, log });
-  /** With owners and modes, as a tool for backups does. */
+  /** Preserves owners and modes, as backup tools do. */
   const copy = (from: string, to: string) =>
     promisify(execFile)('cp', ['-a', join(directory, from), join(directory, to)]);
 
@@ -137,10 +137,10 @@ describe('in a cluster of its own', () => {
     }
   }
 
-  test('a process that runs while the server is put back notices it: the outbox is held, and no process starts', async () => {
+  test('a running process detects that the server was rolled back: it holds the outbox, and no further process starts', async () => {
     await migrateDatabase(server.url);
     const db = open(server.url);
-    await takeLog(db);
+    await adoptLog(db);
     await server.stop();
     await copy('live', 'backup');
     server = await start();
@@ -157,9 +157,9 @@ describe('in a cluster of its own', () => {
     await eventually(() => expect(horizon.advance()).rejects.toThrow('older state'));
     await eventually(async () => expect(await heldSince(db.read)).toBeDefined());
     await stop();
-    await expect(takeLog(db)).rejects.toThrow(/older state.*parley restore-log/);
+    await expect(adoptLog(db)).rejects.toThrow(/older state.*parley restore-log/);
     await restoreLog(db, others);
-    expect(await takeLog(db)).toBeGreaterThan(0);
+    expect(await adoptLog(db)).toBeGreaterThan(0);
     await db.close();
   });
 });

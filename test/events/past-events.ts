@@ -1,13 +1,13 @@
 import { expect } from 'vitest';
 import { eventually, type TestGateway } from '../support/gateway.ts';
 
-/** Waits until every event written so far lies before the horizon: a transaction of the gateway may still hold it back. */
+/** Waits until every event written so far is below the horizon: a transaction of the gateway may still hold it back. */
 export const pastEvents = ({ gateway, database }: TestGateway): Promise<void> =>
   eventually(async () => {
-    const { place } = await gateway.resources.horizon.advance();
+    const { position } = await gateway.resources.horizon.advance();
     const [row] = await database.query<{ later: number }>(
       'select count(*)::int as later from events where (xid, seq) >= ($1::xid8, $2::bigint)',
-      [String(place.xid), place.seq],
+      [String(position.xid), position.seq],
     );
     expect(row?.later).toBe(0);
   });

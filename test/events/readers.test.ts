@@ -2,14 +2,14 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { EVENT_TYPES } from '../../src/core/events.ts';
 import { append } from '../../src/events/append.ts';
-import { within } from '../../src/events/log.sql.ts';
+import { isInRange } from '../../src/events/log.sql.ts';
 import { type LogReader, runReader, startReaders } from '../../src/events/read.ts';
-import { enterReader } from '../../src/events/readers.sql.ts';
+import { registerReader } from '../../src/events/readers.sql.ts';
 import type { Resources } from '../../src/schema/context.ts';
 import { eventually, startGateway, type TestGateway } from '../support/gateway.ts';
 import { pastEvents } from './past-events.ts';
 
-/** What follows the log for good takes every event exactly once, however many processes read, fail or stop. */
+/** A durable reader consumes every event exactly once, however many processes read, fail or stop. */
 let gateway: TestGateway;
 let resources: Resources;
 beforeAll(async () => {
@@ -19,22 +19,22 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** Notes what it takes, in the transaction that it is given. */
+/** Records consumed events in the given transaction. */
 const reader = (name: string, before: () => Promise<void> | void = () => undefined): LogReader => ({
   name,
   types: new Set(EVENT_TYPES),
-  async take(trx, stretch) {
+  async consume(trx, range) {
     await before();
     const { rows } = await sql<{ id: string }>`
       /* cross-tenant: a test */
       insert into taken (reader, id, name)
       select ${name}, e.id, e.payload -> 'group' ->> 'name' from events e
-      where ${within(stretch)} and e.type = 'group.created' returning id`.execute(trx);
+      where ${isInRange(range)} and e.type = 'group.created' returning id`.execute(trx);
     return rows.length > 0 ? [{ queue: 'test', key: name }] : [];
   },
 });
 
-/** @param more whether the writing goes on beyond the count @returns how many were written */
+/** @param more keeps writing beyond `count` while true @returns the number of events written */
 async function write(count: number, name: string, more: () => boolean = () => false): Promise<number> {
   let index = 0;
   for (; index < count || more(); index += 1) {
@@ -53,14 +53,14 @@ const taken = async (name: string): Promise<string[]> =>
     await gateway.database.query<{ name: string }>('select name from taken where reader = $1 order by name', [name])
   ).map(row => row.name);
 
-test('four processes read at once while others write, some of them fail: each event is taken exactly once', async () => {
+test('four processes with failing readers consume each event exactly once while others write', async () => {
   let calls = 0;
   const shaky = reader('shaky', () => {
     calls += 1;
     if (calls % 5 === 0) throw new Error('a process died');
   });
-  await enterReader(resources.db.write, 'shaky', (await resources.horizon.advance()).place);
-  // The readers may be held up, and then take much at a time: until some have failed there is something to take.
+  await registerReader(resources.db.write, 'shaky', (await resources.horizon.advance()).position);
+  // Delayed readers consume large ranges, so keep writing until some reads have failed.
   const names = ['a', 'b', 'c'];
   const writers = names.map(name => write(60, name, () => calls < 6));
   let done = false;
@@ -87,7 +87,7 @@ test('four processes read at once while others write, some of them fail: each ev
   expect(calls).toBeGreaterThan(5);
 });
 
-test('a reader begins with what happens after it was entered, is told of events without polling, and wakes lanes once it has committed', async () => {
+test('a new reader starts at its registration, is woken by the bus instead of polling, and wakes lanes after its commit', async () => {
   const woken: string[] = [];
   await write(3, 'before ');
   await pastEvents(gateway);
@@ -104,13 +104,13 @@ test('a reader begins with what happens after it was entered, is told of events 
   expect(await taken('live')).toHaveLength(2);
 });
 
-test('a reader that fails holds up no other, and goes on when it is poked', async () => {
+test('a failing reader does not block other readers, and continues when it is woken', async () => {
   let fails = true;
   const failing = reader('failing', () => {
     if (fails) throw new Error('not now');
   });
   await pastEvents(gateway);
-  const { poke, stop } = await startReaders(resources, [failing, reader('well')]);
+  const { wake, stop } = await startReaders(resources, [failing, reader('well')]);
   await write(2, 'both ');
   resources.signals.send('events');
   await eventually(async () => expect(await taken('well')).toHaveLength(2));
@@ -121,7 +121,7 @@ test('a reader that fails holds up no other, and goes on when it is poked', asyn
   );
   expect(await taken('failing')).toEqual([]);
   fails = false;
-  poke();
+  wake();
   await eventually(async () => expect(await taken('failing')).toEqual(['both 0', 'both 1']));
   await stop();
 });

@@ -16,7 +16,7 @@ const COUNT = 5_000;
 const inOrder = async (): Promise<{ id: string; xid: string; seq: number }[]> =>
   gateway.database.query('select id, xid::text as xid, seq::int as seq from events order by events.xid, events.seq');
 
-test('a restored log keeps its order, takes the oldest places, and may take longer than a statement may', async () => {
+test('a restored log keeps its order, gets the lowest positions, and may exceed the statement timeout', async () => {
   const { db } = gateway.gateway.resources;
   await db.transaction(trx =>
     append(
@@ -28,7 +28,7 @@ test('a restored log keeps its order, takes the oldest places, and may take long
       })),
     ),
   );
-  // As the rows of many transactions, which do not lie in the order of their numbers.
+  // Simulates rows of many transactions, stored in a different order than their ids.
   await gateway.database.query('update events set xid = (1e12 + (seq * 7919) % 1000)::bigint::text::xid8');
   const before = await inOrder();
   const last = before[COUNT / 2];
@@ -59,7 +59,7 @@ test('a restored log keeps its order, takes the oldest places, and may take long
   );
   expect(reader).toEqual({ xid: '0', seq: COUNT / 2 + 1 });
 
-  // Restored once more, with what came since: the order is the same, without gaps.
+  // A second restore, including later events, keeps the order without gaps.
   await db.transaction(trx =>
     append(trx, gateway.tenant.id, [{ type: 'group.created', payload: { group: { id: -1 } as never } }]),
   );

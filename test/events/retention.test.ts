@@ -2,7 +2,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { idFor } from '../../src/core/ids.ts';
 import { append } from '../../src/events/append.ts';
-import { enterReader } from '../../src/events/readers.sql.ts';
+import { registerReader } from '../../src/events/readers.sql.ts';
 import { deleteOldEvents } from '../../src/events/retain.ts';
 import { cleanInbox } from '../../src/features/inbox/clean.ts';
 import { cleanDeliveryLog } from '../../src/features/webhooks/housekeeping.ts';
@@ -10,7 +10,7 @@ import { DAY } from '../../src/platform/clock.ts';
 import { follow, seen } from '../features/events/subscriber.ts';
 import { eventually, startGateway, type TestGateway } from '../support/gateway.ts';
 
-/** The gateway's clock stands; what is old was written with an old date. */
+/** The gateway's clock is stopped; old rows are written with an old date. */
 const NOW = Date.now();
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** Events of so many days ago, in the order of the log. @returns their ids */
+/** Appends events dated this many days ago, in log order. @returns their ids */
 async function write(count: number, daysAgo: number): Promise<string[]> {
   const { db } = gateway.gateway.resources;
   await db.transaction(trx =>
@@ -59,7 +59,7 @@ async function answerTo(after: string) {
 }
 
 describe('events', () => {
-  test('older than 30 days are removed and no others; who was last there is told, by cursor and by id, and who was later goes on', async () => {
+  test('older than 30 days are removed; older cursors and event ids get CURSOR_EXPIRED, later ones resume', async () => {
     const old = await write(5, 31);
     const young = await write(3, 29);
     const before = await follow(gateway.url, gateway.tenant.token, { types: ['group.*'], after: old[0] as string });
@@ -77,7 +77,7 @@ describe('events', () => {
       expect(late.events).toEqual([]);
       await late.stop();
     }
-    // Behind the last that was removed nothing is missing.
+    // Nothing is missing after the last removed event.
     const exact = await answerTo(lastOld?.cursor as string);
     await seen(exact, 3);
     expect(exact.events.map(({ id }) => id)).toEqual(young);
@@ -87,21 +87,21 @@ describe('events', () => {
     await wrong.stop();
   });
 
-  test('that a reader of the log has still to take stay, however old', async () => {
+  test('not yet consumed by a reader stay, whatever their age', async () => {
     const { resources } = gateway.gateway;
-    await enterReader(resources.db.write, 'sleeper', (await resources.horizon.advance()).place);
+    await registerReader(resources.db.write, 'sleeper', (await resources.horizon.advance()).position);
     const young = await kept();
     const waiting = await write(4, 90);
     await deleteOldEvents(resources, ['sleeper']);
     expect(await kept()).toEqual([...young, ...waiting]);
-    // Another program's readers, which this one does not know, hold up nothing. An open transaction of this process may.
+    // Readers unknown to this version do not retain events. An open transaction of this process may.
     await eventually(async () => {
       await deleteOldEvents(resources, []);
       expect(await kept()).toEqual(young);
     });
   });
 
-  test('leave their partition behind when it is old and empty, and then it goes; one that is in use does not hold anything up', async () => {
+  test('leave empty old partitions, which are dropped; a partition in use is skipped without waiting', async () => {
     const { database } = gateway;
     const partitions = async (): Promise<string[]> =>
       (
@@ -120,7 +120,7 @@ describe('events', () => {
     await deleteOldEvents(gateway.gateway.resources, []);
     expect(await partitions()).toContain('events_202001');
     await reader.query('commit');
-    // Who has the whole table gets its months as well, while somebody waits to drop one: nobody waits for each other.
+    // A lock on the parent table includes its partitions while a drop waits for one of them: no deadlock.
     await reader.query(`begin; lock table only events in access share mode; set local lock_timeout = '1ms'`);
     let hasWaited = false;
     await eventually(async () => {
@@ -147,7 +147,7 @@ describe('events', () => {
   });
 });
 
-test('the log of webhook deliveries goes by whole months, when the last day of one is 30 days over', async () => {
+test('the delivery log is dropped by month, once the last day of the month is 30 days past', async () => {
   const { database } = gateway;
   const months = async (): Promise<string[]> =>
     (
@@ -157,7 +157,7 @@ test('the log of webhook deliveries goes by whole months, when the last day of o
       )
     ).map(row => row.name);
   const present = await months();
-  // January 2020, which is over, in the words of uuid_at.
+  // January 2020 in the form that uuid_at returns.
   const bounds = `for values from ('016f5e66-e800-0000-0000-000000000000') to ('016ffe0b-c400-0000-0000-000000000000')`;
   const id = '016f9000-0000-7000-8000-000000000000';
   for (const table of ['webhook_deliveries', 'webhook_attempts'])
@@ -176,7 +176,7 @@ test('the log of webhook deliveries goes by whole months, when the last day of o
   expect(await months()).toEqual(present);
 });
 
-test('a month of which a delivery waits to be tried again, because it was replayed late, stays with its attempts until that is over', async () => {
+test('a month with a pending delivery (replayed late) is kept, with its attempts, until the delivery has ended', async () => {
   const months = async () =>
     (
       await gateway.database.query<{ month: string }>(
@@ -218,7 +218,7 @@ test('a month of which a delivery waits to be tried again, because it was replay
   expect(await months()).toEqual([]);
 });
 
-test('webhooks of the network that were worked on go after 14 days; what still waits stays', async () => {
+test('processed inbound webhooks are removed after 14 days; pending ones stay', async () => {
   const { database, tenant } = gateway;
   const insert = `insert into inbound_webhooks (tenant_id, digest, id, body, received_at, processed_at)
     select $1, sha256($2::bytea), gen_random_uuid(), $2::bytea, to_timestamp($3 / 1000.0), case when $4 then now() end`;

@@ -8,8 +8,8 @@ import {
 } from '../../src/events/horizon.sql.ts';
 import { type EventRow, type ReadRow, readAll, readTenant } from '../../src/events/log.sql.ts';
 import { type OriginFacts, readOrigin, touchOrigin, writeFault, writeOrigin } from '../../src/events/origin.sql.ts';
-import { nextStretch, type StretchRow } from '../../src/events/readers.sql.ts';
-import { closePast, renumberEvents, renumberReaders } from '../../src/events/restore.sql.ts';
+import { findNextRange, type RangeRow } from '../../src/events/readers.sql.ts';
+import { expireCursors, renumberEvents, renumberReaders } from '../../src/events/restore.sql.ts';
 import { deleteOldest, type RetentionRow, readRetention } from '../../src/events/retention.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type ColumnsOf, describeColumns, describeStatements } from '../support/describe-statement.ts';
@@ -32,7 +32,7 @@ const EVENT = {
   occurred_at: 'timestamp with time zone',
 } satisfies ColumnsOf<EventRow> & ColumnsOf<ReadRow>;
 
-test('events are described as their row type says, for all tenants and for one', async () => {
+test('event rows match their declared type, for one and for all tenants', async () => {
   const wanted = { tenants: [], types: [] };
   expect(await describeColumns(database.url, db => readAll(db, START, START, 10, wanted))).toEqual(EVENT);
   const about = { key: 'message', field: 'id', id: '1' };
@@ -40,7 +40,7 @@ test('events are described as their row type says, for all tenants and for one',
     expect(await describeColumns(database.url, db => readTenant(db, 1, START, START, [], 10, subject))).toEqual(EVENT);
 });
 
-test('the horizon is described as its row types say', async () => {
+test('horizon rows match their declared types', async () => {
   const mark = { xmax: '1', seq: 0, xip: [], oldest: null, is_quiet: true };
   const [statement] = await describeStatements(database.url, db => readMark(db, 0), [[mark]]);
   expect(statement?.columns).toEqual({
@@ -54,22 +54,22 @@ test('the horizon is described as its row types say', async () => {
   expect(await describeColumns(database.url, db => findOwner(db, '1'))).toEqual({
     pid: 'integer',
     application: 'text',
-    // A name of PostgreSQL, which the driver delivers as text.
+    // PostgreSQL's type `name`, which the driver returns as text.
     user: 'name',
     state: 'text',
     prepared_as: 'text',
   } satisfies Record<keyof TransactionOwner, string>);
 });
 
-test('the next range of a reader is described as its row type says', async () => {
-  expect(await describeColumns(database.url, db => nextStretch(db, START, START, 10))).toEqual({
+test('the row of a reader’s next range matches its declared type', async () => {
+  expect(await describeColumns(database.url, db => findNextRange(db, START, START, 10))).toEqual({
     xid: 'text',
     seq: 'bigint',
     count: 'bigint',
-  } satisfies ColumnsOf<StretchRow>);
+  } satisfies ColumnsOf<RangeRow>);
 });
 
-test('the retention of the log is described as its row type says', async () => {
+test('retention rows match their declared type', async () => {
   expect(await describeColumns(database.url, db => readRetention(db))).toEqual({
     xid: 'text',
     seq: 'bigint',
@@ -80,7 +80,7 @@ test('the retention of the log is described as its row type says', async () => {
   expect(await describeColumns(database.url, db => deleteOldest(db, now, 10, START, []))).toEqual({ count: 'integer' });
 });
 
-test('the origin of the log is described as its row type says', async () => {
+test('origin rows match their declared type', async () => {
   const facts = { is_known: true };
   const described = await describeStatements(database.url, db => readOrigin(db), [[], [], [facts]]);
   expect(described.at(-1)?.columns).toEqual({
@@ -93,18 +93,18 @@ test('the origin of the log is described as its row type says', async () => {
     is_same_system: 'boolean',
     is_same_version: 'boolean',
     is_same_timeline: 'boolean',
-    has_future_places: 'boolean',
+    has_future_positions: 'boolean',
     has_recovery_target: 'boolean',
     may_stat_files: 'boolean',
   } satisfies ColumnsOf<OriginFacts>);
 });
 
-test('the other statements are accepted by the database', async () => {
+test('PostgreSQL accepts the remaining statements', async () => {
   expect(await describeColumns(database.url, db => writeOrigin(db, { system: null, timeline: null }))).toBeUndefined();
   expect(await describeColumns(database.url, db => touchOrigin(db, 1))).toBeUndefined();
   expect(await describeColumns(database.url, db => writeFault(db, ''))).toBeUndefined();
   expect(await describeColumns(database.url, db => renumberReaders(db))).toBeUndefined();
-  expect(await describeColumns(database.url, db => closePast(db))).toBeUndefined();
+  expect(await describeColumns(database.url, db => expireCursors(db))).toBeUndefined();
   expect(Object.keys((await describeColumns(database.url, db => renumberEvents(db, START, 0, 10))) ?? {})).toEqual([
     'xid',
     'seq',

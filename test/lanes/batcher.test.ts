@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Batcher } from '../../src/lanes/batcher.ts';
 
-test('what is asked at the same moment is one batch, answered in its order', async () => {
+test('concurrent requests form one batch, and results come in request order', async () => {
   const batches: (readonly number[])[] = [];
   const batcher = new Batcher<number, number>(
     async requests => {
@@ -10,11 +10,11 @@ test('what is asked at the same moment is one batch, answered in its order', asy
     },
     { maxSize: 3, maxRunning: 1 },
   );
-  expect(await Promise.all([1, 2, 3, 4].map(request => batcher.ask(request)))).toEqual([10, 20, 30, 40]);
+  expect(await Promise.all([1, 2, 3, 4].map(request => batcher.submit(request)))).toEqual([10, 20, 30, 40]);
   expect(batches).toEqual([[1, 2, 3], [4]]);
 });
 
-test('what is asked while as many batches run as may waits for the next one', async () => {
+test('requests beyond the limit of concurrent batches wait for the next batch', async () => {
   const running: { requests: readonly number[]; end: () => void }[] = [];
   const batcher = new Batcher<number, number>(
     requests =>
@@ -24,11 +24,11 @@ test('what is asked while as many batches run as may waits for the next one', as
     { maxSize: 10, maxRunning: 2 },
   );
   const turn = () => new Promise(resolve => setImmediate(() => setImmediate(resolve)));
-  const answers = [batcher.ask(1)];
+  const answers = [batcher.submit(1)];
   await turn();
-  answers.push(batcher.ask(2));
+  answers.push(batcher.submit(2));
   await turn();
-  answers.push(batcher.ask(3), batcher.ask(4));
+  answers.push(batcher.submit(3), batcher.submit(4));
   await turn();
   expect(running.map(({ requests }) => requests)).toEqual([[1], [2]]);
   running[0]?.end();
@@ -38,7 +38,7 @@ test('what is asked while as many batches run as may waits for the next one', as
   expect(await Promise.all(answers)).toEqual([1, 2, 3, 4]);
 });
 
-test('a request that fails fails no other of its batch', async () => {
+test('a failing request does not fail others in its batch', async () => {
   const batcher = new Batcher<number, number>(
     async requests => {
       if (requests.includes(2)) throw new Error('not 2');
@@ -46,6 +46,6 @@ test('a request that fails fails no other of its batch', async () => {
     },
     { maxSize: 10, maxRunning: 1 },
   );
-  const results = await Promise.allSettled([1, 2, 3].map(request => batcher.ask(request)));
+  const results = await Promise.allSettled([1, 2, 3].map(request => batcher.submit(request)));
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
 });

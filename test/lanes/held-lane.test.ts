@@ -10,24 +10,24 @@ function heldLane(othersWait = false): HeldLane {
   return new HeldLane(taken, instantOf(systemClock), new AbortController().signal, host);
 }
 
-test('a wait that was cancelled swallows no wake-up', async () => {
+test('a cancelled wait does not consume the next wake-up', async () => {
   const lane = heldLane();
   const isOver = new AbortController();
   const cancelled = lane.wait(LEASE_MS, isOver.signal);
   isOver.abort();
   expect(await cancelled).toBe(false);
-  lane.poke();
+  lane.wake();
   expect(await lane.wait(LEASE_MS)).toBe(true);
 });
 
-test('a wake-up between two waits is kept, and taken once', async () => {
+test('a wake-up between two waits is remembered, and consumed once', async () => {
   const lane = heldLane();
-  lane.poke();
-  expect(lane.takePoke()).toBe(true);
-  expect(lane.takePoke()).toBe(false);
+  lane.wake();
+  expect(lane.takeWakeUp()).toBe(true);
+  expect(lane.takeWakeUp()).toBe(false);
 });
 
-test('an empty lane waits no longer than others want its place', async () => {
+test('an empty lane stops lingering when another lane waits for its slot', async () => {
   const lane = heldLane(true);
   expect(lane.isPlaceWanted()).toBe(true);
   expect(await lane.linger(LEASE_MS)).toBe(false);

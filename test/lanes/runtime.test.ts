@@ -22,7 +22,7 @@ const put = (database: TestDatabase, key: string, count = 1): Promise<unknown> =
     count,
   ]);
 
-/** Does the work of a lane row by row, and notes who was in a lane at the same time. */
+/** Processes a lane row by row, and records concurrent drains of one lane. */
 function worker(database: TestDatabase) {
   const inside = new Map<string, number>();
   const seen = { overlaps: 0, turns: [] as string[] };
@@ -52,11 +52,11 @@ const undone = async (database: TestDatabase): Promise<number> =>
   Number((await database.query<{ count: string }>('select count(*) from work where done_by is null'))[0]?.count);
 
 describe.concurrent('lanes', () => {
-  test('all work is done and no lane is drained twice at a time, with three processes that wake and two that drain', async context => {
+  test('three waking and two draining processes complete all work, and never drain one lane concurrently', async context => {
     const database = await workDatabase(context);
     const [one, two, three] = [1, 2, 3].map(() => startProcess(context, database));
     const { drain, seen } = worker(database);
-    await Promise.all([one?.start(drain, { places: 3 }), two?.start(drain, { places: 3 })]);
+    await Promise.all([one?.start(drain, { slots: 3 }), two?.start(drain, { slots: 3 })]);
     for (let index = 0; index < 300; index += 1) {
       const key = `1:${index % 7}`;
       await put(database, key);
@@ -66,26 +66,26 @@ describe.concurrent('lanes', () => {
     expect(seen.overlaps).toBe(0);
   });
 
-  test('work whose wake-up was lost is found by the sweep', async context => {
+  test('the sweep finds work whose wake-up was lost', async context => {
     const database = await workDatabase(context);
     await startProcess(context, database).start(worker(database).drain);
     await put(database, '1:1');
     await eventually(async () => expect(await undone(database)).toBe(0));
   });
 
-  test('lanes in excess of the places of a process take turns', async context => {
+  test('more lanes than slots take turns', async context => {
     const database = await workDatabase(context);
     const { drain, seen } = worker(database);
     const keys = ['1:1', '1:2', '1:3', '1:4', '1:5'];
     for (const key of keys) await put(database, key, 100_000);
-    await startProcess(context, database).start(drain, { places: 2 });
+    await startProcess(context, database).start(drain, { slots: 2 });
     await eventually(() => expect(new Set(seen.turns)).toEqual(new Set(keys)));
-    // And the first come to their second turn before any of them is empty.
+    // The first lanes get their second turn before any lane is empty.
     await eventually(() => expect(seen.turns.filter(key => key === seen.turns[0]).length).toBeGreaterThan(1));
     expect(seen.overlaps).toBe(0);
   });
 
-  test('a lane that fails rests, is tried again, and keeps no other from its place; its error is stored until a turn ends well', async context => {
+  test('a failing lane backs off and is retried without blocking others; its error is stored until a turn succeeds', async context => {
     const database = await workDatabase(context);
     const { drain } = worker(database);
     let failures = 0;
@@ -99,7 +99,7 @@ describe.concurrent('lanes', () => {
         }
         return drain(lane);
       },
-      { places: 1 },
+      { slots: 1 },
     );
     const stored = (key: string) =>
       database.query<{ error: string | null; failures: number }>('select error, failures from lanes where key = $1', [
@@ -110,26 +110,26 @@ describe.concurrent('lanes', () => {
     await eventually(async () => expect(await stored('1:broken')).toEqual([{ error: null, failures: 0 }]));
   });
 
-  test('a lane that asks for rest is not taken before, though there is work and it is woken', async context => {
+  test('a lane that asked for a pause is not claimed earlier, even if it is woken and has work', async context => {
     const database = await workDatabase(context);
     const process = startProcess(context, database);
     let turns = 0;
     await put(database, '1:1');
     await process.start(async () => {
       turns += 1;
-      return { restMs: 60 * 60_000, error: 'held' };
+      return { pauseMs: 60 * 60_000, error: 'held' };
     });
     const held = () =>
       database.query(`select key from lanes where error = 'held' and due_at > now() and holder is null`);
     await eventually(async () => expect(await held()).toHaveLength(1));
     process.lanes.wake('work', '1:1');
     await put(database, '1:2');
-    // The sweep has been round: another lane was taken.
+    // The sweep has run: another lane was claimed.
     await eventually(async () => expect(await held()).toHaveLength(2));
     expect(turns).toBe(2);
   });
 
-  test('an empty lane that lingers gives its place to a lane that has something to do', async context => {
+  test('a lingering empty lane gives its slot to a lane with work', async context => {
     const database = await workDatabase(context);
     const process = startProcess(context, database);
     const drained: string[] = [];
@@ -139,7 +139,7 @@ describe.concurrent('lanes', () => {
         await lane.linger(3_600_000);
         return undefined;
       },
-      { places: 2 },
+      { slots: 2 },
     );
     for (const key of ['1:a', '1:b']) process.lanes.wake('work', key);
     await eventually(() => expect([...drained].sort()).toEqual(['1:a', '1:b']));
@@ -147,13 +147,13 @@ describe.concurrent('lanes', () => {
     await eventually(() => expect(drained).toContain('1:c'));
   });
 
-  test('lanes go on after the database was away, and only after statuses had their time again', async context => {
+  test('after a database outage lanes resume, but only once onResumed has finished', async context => {
     const database = await workDatabase(context);
     const process = startProcess(context, database, { leaseMs: SHORT_LEASE_MS });
     const { drain } = worker(database);
     await process.start(drain);
     const [row] = await database.query<{ name: string }>('select current_database() as name');
-    // A database cannot be closed from within.
+    // A database cannot refuse connections through one of its own connections.
     const elsewhere = await createTestDatabase();
     context.onTestFinished(() => elsewhere.drop());
     await elsewhere.query(`alter database ${row?.name} allow_connections false`);
@@ -168,7 +168,7 @@ describe.concurrent('lanes', () => {
     expect(process.resumed.count).toBeGreaterThan(0);
   });
 
-  test('stopping lets a lane end its step, releases it, and takes no other', async context => {
+  test('stop() lets lanes finish their step, releases them, and claims no more', async context => {
     const database = await workDatabase(context);
     const process = startProcess(context, database);
     const steps: string[] = [];
@@ -191,7 +191,7 @@ describe.concurrent('lanes', () => {
     expect(await database.query('select id from lane_processes')).toEqual([]);
   });
 
-  test('a lane that does not end in time when its process stops stays leased: nobody begins while it may still be at work', async context => {
+  test('a lane that exceeds the stop timeout stays leased, so that no process starts while it may still be running', async context => {
     const database = await workDatabase(context);
     const process = startProcess(context, database);
     const end = Promise.withResolvers<undefined>();
@@ -210,8 +210,8 @@ describe.concurrent('lanes', () => {
   });
 });
 
-describe.concurrent('the fence', () => {
-  test('a lane that was taken over has a higher epoch; the process that had it may neither call nor write', async context => {
+describe.concurrent('fencing', () => {
+  test('a takeover increases the epoch, and the former holder may neither call nor write', async context => {
     const database = await workDatabase(context);
     const first = startProcess(context, database, { leaseMs: SHORT_LEASE_MS });
     const second = startProcess(context, database, { leaseMs: SHORT_LEASE_MS });
@@ -224,7 +224,7 @@ describe.concurrent('the fence', () => {
     await first.start(hold);
     await put(database, '1:1');
     await eventually(() => expect(lanes).toHaveLength(1));
-    // As a process finds it that slept meanwhile: the lane was with another, which has stopped as well.
+    // Simulates a suspended process: meanwhile another process claimed the lane and stopped as well.
     await database.query(`update lanes set lease_until = now() - interval '1 s', epoch = nextval('lane_epochs')`);
     await second.start(hold);
     await eventually(() => expect(lanes).toHaveLength(2));
@@ -238,7 +238,7 @@ describe.concurrent('the fence', () => {
   });
 
   test.each(['wall', 'monotonic'] as const)(
-    'a lease has run out as soon as the %s clock says so, and holds again once it was renewed',
+    'a lease expires as soon as the %s clock says so, and is valid again after its renewal',
     async which => {
       const ends: (() => Promise<void>)[] = [];
       const context = { onTestFinished: (end: () => unknown) => void ends.unshift(async () => void (await end())) };
@@ -267,7 +267,7 @@ describe.concurrent('the fence', () => {
     },
   );
 
-  test('an epoch never comes twice, also when the row of the lane was deleted', async context => {
+  test('an epoch is never reused, even after the lane’s row was deleted', async context => {
     const database = await workDatabase(context);
     const epochs: number[] = [];
     const process = startProcess(context, database);
@@ -288,7 +288,7 @@ describe.concurrent('the fence', () => {
   });
 });
 
-describe('balance', () => {
+describe('rebalancing', () => {
   let database: TestDatabase;
   beforeAll(async () => {
     database = await createTestDatabase();
@@ -296,7 +296,7 @@ describe('balance', () => {
   });
   afterAll(() => database.drop());
 
-  test('of 100 busy lanes of two processes neither keeps more than 65, also when the second starts late', async context => {
+  test('two processes share 100 busy lanes, at most 65 each, even if the second starts late', async context => {
     const held = [new Set<string>(), new Set<string>()];
     let overlaps = 0;
     const holdAs =
@@ -310,9 +310,9 @@ describe('balance', () => {
       };
     await database.query(`insert into work (tenant_id, key) select n, n || ':1' from generate_series(1, 100) n`);
     const [one, two] = [1, 2].map(() => startProcess(context, database, { leaseMs: 3_000 }));
-    await one?.start(holdAs(0), { places: 100 });
+    await one?.start(holdAs(0), { slots: 100 });
     await eventually(() => expect(held[0]?.size).toBe(100));
-    await two?.start(holdAs(1), { places: 100 });
+    await two?.start(holdAs(1), { slots: 100 });
     await eventually(() => {
       expect((held[0]?.size ?? 0) + (held[1]?.size ?? 0)).toBe(100);
       expect(Math.max(held[0]?.size ?? 0, held[1]?.size ?? 0)).toBeLessThanOrEqual(65);

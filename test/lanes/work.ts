@@ -17,13 +17,13 @@ export async function createWorkTable({ query }: TestDatabase): Promise<void> {
 
 export const dueWorkLanes = sql`select distinct tenant_id, key from work where done_by is null`;
 
-/** What a process has: the runtime of lanes, and signals between processes. */
+/** The parts of a process under test: a lane runtime, and signals to other processes. */
 export interface WorkProcess {
   readonly lanes: Lanes;
   readonly signals: Signals;
   readonly db: Database;
   readonly resumed: { count: number };
-  start(drain: Drain, options?: { places?: number; queue?: string }): Promise<void>;
+  start(drain: Drain, options?: { slots?: number; queue?: string }): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -57,8 +57,8 @@ export function startProcess(
     signals,
     db,
     resumed,
-    start: (drain, { places = 4, queue = 'work' } = {}) =>
-      lanes.start([{ name: queue, isOfTenants: true, places, drain, dueLanes: dueWorkLanes }], async () => {
+    start: (drain, { slots = 4, queue = 'work' } = {}) =>
+      lanes.start([{ name: queue, isPerTenant: true, slots, drain, dueLanes: dueWorkLanes }], async () => {
         await sql`select 1`.execute(db.write);
         resumed.count += 1;
       }),

@@ -14,7 +14,7 @@ export const testLane = (queue: string, tenantId: number, key: string): Lane => 
   fence: async () => undefined,
   isTurnOver: () => false,
   isPlaceWanted: () => false,
-  takePoke: () => false,
+  takeWakeUp: () => false,
   wait: async () => false,
   linger: async () => false,
 });

@@ -12,8 +12,8 @@ export const BOTS = 'bots';
 export const botReader: LogReader = {
   name: 'bots',
   types: new Set(['message.received']),
-  async take(trx, stretch) {
-    const tenantIds = await queueReceived(trx, stretch);
+  async consume(trx, range) {
+    const tenantIds = await queueReceived(trx, range);
     return tenantIds.map(tenantId => ({ queue: BOTS, key: String(tenantId) }));
   },
 };

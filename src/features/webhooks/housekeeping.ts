@@ -11,8 +11,8 @@ import { dropMonths } from './log/store.ts';
 export const webhookReader: LogReader = {
   name: WEBHOOKS,
   types: new Set(EVENT_TYPES.filter(type => !Object.hasOwn(UNDELIVERABLE, type))),
-  async take(trx, stretch) {
-    const shards = await enqueueEvents(trx, stretch, Object.keys(UNDELIVERABLE));
+  async consume(trx, range) {
+    const shards = await enqueueEvents(trx, range, Object.keys(UNDELIVERABLE));
     return shards.map(shard => ({ queue: WEBHOOKS, key: String(shard) }));
   },
 };

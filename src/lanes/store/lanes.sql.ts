@@ -6,7 +6,7 @@ import type { LaneRef } from '../lane.ts';
 
 /** Statements of the lane runtime. Times are read from the database's clock; processes pass durations only. */
 
-export interface WantedLane {
+export interface RequestedLane {
   readonly queue: string;
   readonly tenantId: number;
   readonly key: string;
@@ -20,7 +20,7 @@ export interface ClaimedLane {
   readonly is_takeover: boolean;
 }
 
-const columnsOf = (lanes: readonly WantedLane[]) =>
+const columnsOf = (lanes: readonly RequestedLane[]) =>
   sql`${lanes.map(lane => lane.tenantId)}::bigint[], ${lanes.map(lane => lane.queue)}::text[], ${lanes.map(lane => lane.key)}::text[]`;
 
 /**
@@ -30,7 +30,7 @@ const columnsOf = (lanes: readonly WantedLane[]) =>
 export async function claimLanes(
   db: Db,
   processId: string,
-  lanes: readonly WantedLane[],
+  lanes: readonly RequestedLane[],
   leaseMs: number,
 ): Promise<ClaimedLane[]> {
   const { rows } = await sql<ClaimedLane>`
@@ -62,7 +62,7 @@ export async function claimLanes(
 
 export interface ProcessLoad {
   readonly id: string;
-  readonly places: Readonly<Record<string, number>>;
+  readonly slots: Readonly<Record<string, number>>;
   readonly held: Readonly<Record<string, number>>;
 }
 
@@ -72,7 +72,7 @@ export interface ProcessLoad {
  */
 export async function renewLanes(
   db: Db,
-  process: { readonly id: string; readonly name: string; readonly places: Readonly<Record<string, number>> },
+  process: { readonly id: string; readonly name: string; readonly slots: Readonly<Record<string, number>> },
   lanes: readonly LaneRef[],
   leaseMs: number,
 ): Promise<{ readonly epochs: ReadonlySet<number>; readonly processes: readonly ProcessLoad[] }> {
@@ -80,7 +80,7 @@ export async function renewLanes(
     /* cross-tenant: a process drains lanes of all tenants */
     with alive as (
       insert into lane_processes (id, name, places, seen_at)
-      values (${process.id}::uuid, ${process.name}, ${JSON.stringify(process.places)}::jsonb, clock_timestamp())
+      values (${process.id}::uuid, ${process.name}, ${JSON.stringify(process.slots)}::jsonb, clock_timestamp())
       on conflict (id) do update set places = excluded.places, seen_at = excluded.seen_at
     ), renewed as (
       update lanes l set lease_until = clock_timestamp() + ${leaseMs}::float8 * interval '1 ms'
@@ -93,7 +93,7 @@ export async function renewLanes(
       ) counted group by holder
     )
     select (select jsonb_agg(epoch) from renewed) as epochs,
-      (select jsonb_agg(jsonb_build_object('id', p.id, 'places', p.places, 'held', coalesce(h.lanes, '{}')))
+      (select jsonb_agg(jsonb_build_object('id', p.id, 'slots', p.places, 'held', coalesce(h.lanes, '{}')))
        from lane_processes p left join held h on h.holder = p.id
        where p.id <> ${process.id}::uuid and p.seen_at > clock_timestamp() - ${leaseMs}::float8 * interval '1 ms') as processes`.execute(
     db,
@@ -102,7 +102,7 @@ export async function renewLanes(
 }
 
 export interface Release extends LaneRef {
-  readonly restMs: number | undefined;
+  readonly pauseMs: number | undefined;
   /** The error that ended the turn, or the reason for the pause. */
   readonly error: string | undefined;
   /** Whether the turn failed: the back-off begins at one second and doubles up to a minute. */
@@ -122,7 +122,7 @@ export async function releaseLanes(db: Db, releases: readonly Release[]): Promis
       error = r.error, failed_at = case when r.error is not null then clock_timestamp() end,
       due_at = case when r.is_failure then clock_timestamp() + least(60, 2 ^ least(l.failures, 10)) * interval '1 s'
         when r.rest_ms is not null then clock_timestamp() + r.rest_ms * interval '1 ms' end
-    from unnest(${columnsOf(releases)}, ${releases.map(lane => lane.epoch)}::bigint[], ${releases.map(lane => lane.restMs ?? null)}::float8[],
+    from unnest(${columnsOf(releases)}, ${releases.map(lane => lane.epoch)}::bigint[], ${releases.map(lane => lane.pauseMs ?? null)}::float8[],
                 ${releases.map(lane => lane.error ?? null)}::text[], ${releases.map(lane => lane.isFailure)}::boolean[])
       as r (tenant_id, queue, key, epoch, rest_ms, error, is_failure), unflushed
     where l.tenant_id = r.tenant_id and l.queue = r.queue and l.key = r.key and l.epoch = r.epoch`.execute(db);
@@ -138,7 +138,7 @@ export async function findDueLanes(
     ({ name, dueLanes }) => sql`select ${sql.lit(name)} as queue, q.tenant_id, q.key from (${dueLanes}) q`,
   );
   const { rows } = await sql<{ queue: string; key: string }>`
-    /* cross-tenant: the sweep finds lanes, it reads nothing that waits in them */
+    /* cross-tenant: the sweep finds lanes of all tenants; it returns no rows of their queues */
     select w.queue, w.key from (${sql.join(due, sql` union all `)}) w
     left join lanes l on l.tenant_id = w.tenant_id and l.queue = w.queue and l.key = w.key
     where (coalesce(l.lease_until, '-infinity') <= clock_timestamp() or l.holder = ${processId}::uuid)

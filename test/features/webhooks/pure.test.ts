@@ -244,7 +244,7 @@ test('a queue returns every delivery once and in order during concurrent changes
         if (action === 'put') {
           waiting.push(rowOf(made));
           made += 1;
-          queue.poke();
+          queue.wake();
         }
         if (action === 'again') {
           // All that was taken is written by then, and so waits no more.
@@ -252,8 +252,8 @@ test('a queue returns every delivery once and in order during concurrent changes
           await queue.restart();
         }
       }
-      queue.poke();
-      while (await take()) queue.poke();
+      queue.wake();
+      while (await take()) queue.wake();
       expect(taken).toEqual(Array.from({ length: made }, (_, index) => idOf(index)));
     }),
     // The example: a delivery is queued while a fetch that has read the table is on its way.

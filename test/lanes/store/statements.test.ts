@@ -21,7 +21,7 @@ afterAll(() => database.drop());
 
 const LANE = { tenantId: 1, queue: 'outbox', key: '1' };
 
-test('claimed lanes are described as their row type says', async () => {
+test('rows of claimed lanes match their declared type', async () => {
   expect(await describeColumns(database.url, db => claimLanes(db, randomUUID(), [LANE], 1))).toEqual({
     queue: 'text',
     tenant_id: 'bigint',
@@ -31,7 +31,7 @@ test('claimed lanes are described as their row type says', async () => {
   } satisfies ColumnsOf<ClaimedLane>);
 });
 
-test('the list of lanes is described as its row type says', async () => {
+test('rows of the lane list match their declared type', async () => {
   expect(await describeColumns(database.url, db => listLanes(db, { bots: botBacklog }))).toEqual({
     lane: 'text',
     holder: 'text',
@@ -44,20 +44,20 @@ test('the list of lanes is described as its row type says', async () => {
   } satisfies ColumnsOf<LaneOverview>);
 });
 
-test('a released lane is described as its row type says', async () => {
+test('rows of released lanes match their declared type', async () => {
   expect(await describeColumns(database.url, db => endLease(db, LANE))).toEqual({
     holder: 'text',
     free_at: 'timestamp with time zone',
   } satisfies ColumnsOf<ReleasedLane>);
 });
 
-test('the sweep, the renewal and the release of lanes are accepted by the database', async () => {
+test('PostgreSQL accepts the statements for sweep, renewal and release', async () => {
   const bots = { name: 'bots', dueLanes: dueBotLanes };
   expect(await describeColumns(database.url, db => findDueLanes(db, randomUUID(), [bots]))).toEqual({
     queue: 'text',
     key: 'text',
   });
-  const process = { id: randomUUID(), name: 'test', places: {} };
+  const process = { id: randomUUID(), name: 'test', slots: {} };
   expect(await describeColumns(database.url, db => renewLanes(db, process, [], 1))).toEqual({
     epochs: 'jsonb',
     processes: 'jsonb',
@@ -65,7 +65,7 @@ test('the sweep, the renewal and the release of lanes are accepted by the databa
   expect(await describeColumns(database.url, db => releaseLanes(db, []))).toBeUndefined();
 });
 
-test('a statement that names a column that does not exist is refused', async () => {
+test('a statement with an unknown column is rejected', async () => {
   await expect(describeColumns(database.url, db => sql`select nothing from lanes`.execute(db))).rejects.toThrow(
     'column "nothing" does not exist',
   );

@@ -1,19 +1,19 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
 import { anyOf } from '../../../database/expressions.ts';
-import { type Stretch, within } from '../../../events/log.sql.ts';
+import { isInRange, type LogRange } from '../../../events/log.sql.ts';
 
 /**
  * Queues the messages received in a range of the log for the bots, if the tenant has any and the plan includes them. @returns
  * those tenants
  */
-export async function queueReceived(trx: Db, stretch: Stretch): Promise<number[]> {
+export async function queueReceived(trx: Db, range: LogRange): Promise<number[]> {
   const { rows } = await sql<{ tenant_id: number }>`
     /* cross-tenant: the log is read for all tenants at once; each row keeps its own */
     with taken as (
       insert into bot_inbox (tenant_id, message_id, event_id)
       select e.tenant_id, (e.payload->'message'->>'id')::uuid, e.id from events e
-      where ${within(stretch)} and e.type = 'message.received' and e.payload->>'is_answerable' is distinct from 'false'
+      where ${isInRange(range)} and e.type = 'message.received' and e.payload->>'is_answerable' is distinct from 'false'
         and exists (select from bots b where b.tenant_id = e.tenant_id and b.is_enabled)
         and exists (select from tenants n join plans p on p.id = n.plan_id
                     where n.tenant_id = e.tenant_id and n.status = 'active' and 'bots' = any(p.features))

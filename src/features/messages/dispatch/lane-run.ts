@@ -64,7 +64,7 @@ export class LaneRun {
       if (this.#lane.isTurnOver()) return 'more';
       const now = clock.now();
       const holdMs = this.#memory.holdMs(now);
-      if (holdMs > LINGER_MS) return { restMs: holdMs, error: this.#memory.holdReason };
+      if (holdMs > LINGER_MS) return { pauseMs: holdMs, error: this.#memory.holdReason };
       if (holdMs > 0) {
         await this.#lane.wait(holdMs);
         this.#mayBeDue = true;
@@ -81,8 +81,8 @@ export class LaneRun {
         await this.#untilChange(slots < 1 ? LINGER_MS : this.#pacing.channel.waitMs(now));
         continue;
       }
-      const isPoked = this.#lane.takePoke();
-      if (isPoked || this.#mayBeDue) {
+      const isWoken = this.#lane.takeWakeUp();
+      if (isWoken || this.#mayBeDue) {
         this.#mayBeDue = false;
         const claimed = await this.#claim(room);
         if (claimed.length >= room) this.#mayBeDue = true;
@@ -117,7 +117,7 @@ export class LaneRun {
   async #claim(limit: number): Promise<Claimed[]> {
     const { front } = this.#memory;
     const request = { tenantId: this.#tenantId, channelId: this.#channelId, limit, front };
-    const claimed = await this.#dispatch.claims.ask(request);
+    const claimed = await this.#dispatch.claims.submit(request);
     // Only templates have a category with a separate opt-out.
     const ids = claimed.flatMap(({ type, message_id: id }) => (type === 'template' ? [id] : []));
     if (ids.length > 0) this.#unwanted = await findUnwanted(this.#dispatch.resources.db.write, this.#tenantId, ids);
@@ -159,8 +159,8 @@ export class LaneRun {
   /** Waits for a response of the network, a written outcome (which may unblock messages), a wake-up, or `ms`. */
   async #untilChange(ms: number): Promise<void> {
     this.#change = new AbortController();
-    const isPoked = await this.#lane.wait(Math.max(1, ms), this.#change.signal);
-    this.#mayBeDue ||= isPoked;
+    const isWoken = await this.#lane.wait(Math.max(1, ms), this.#change.signal);
+    this.#mayBeDue ||= isWoken;
   }
 
   #start(message: Claimed): void {

@@ -85,8 +85,8 @@ class ShardRun {
       const ms = Math.max(pauseMs, Math.min(LINGER_MS, nextMs ?? LINGER_MS));
       if (this.#queues.size > 0) {
         const changed = this.#changed.promise.then(() => false);
-        const poked = (await Promise.race([this.#lane.wait(ms), changed])) || (await this.#lane.wait(pauseMs));
-        if (poked) for (const queue of this.#queues.values()) queue.poke();
+        const isWoken = (await Promise.race([this.#lane.wait(ms), changed])) || (await this.#lane.wait(pauseMs));
+        if (isWoken) for (const queue of this.#queues.values()) queue.wake();
         continue;
       }
       if (nextMs !== undefined && nextMs <= LINGER_MS) await this.#lane.wait(ms);

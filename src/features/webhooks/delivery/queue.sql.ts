@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database, Db } from '../../../database/database.ts';
 import { anyIn, anyOf, clockTime } from '../../../database/expressions.ts';
-import { type Stretch, within } from '../../../events/log.sql.ts';
+import { isInRange, type LogRange } from '../../../events/log.sql.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import type { EndpointPlace } from '../endpoints/targets.sql.ts';
 import type { AttemptedDelivery, PublicAttempt } from '../log/delivery.ts';
@@ -14,7 +14,7 @@ import { SHARDS } from './lane.ts';
  * deliveries of one endpoint are due in the order of the log, whichever process reads it.
  * @returns shards with work
  */
-export async function enqueueEvents(trx: Db, stretch: Stretch, undeliverable: readonly string[]): Promise<number[]> {
+export async function enqueueEvents(trx: Db, range: LogRange, undeliverable: readonly string[]): Promise<number[]> {
   const { rows } = await sql<{ shard: number }>`
     /* cross-tenant: each event goes to endpoints of its own tenant */
     with queued as (
@@ -25,7 +25,7 @@ export async function enqueueEvents(trx: Db, stretch: Stretch, undeliverable: re
       join webhook_endpoints w on w.tenant_id = e.tenant_id and w.enabled
         and w.events && array[e.type, split_part(e.type, '.', 1) || '.*', '*']
         and (e.xid, e.seq) >= (w.listens_since, w.listens_since_seq)
-      where ${within(stretch)} and e.type <> all(${undeliverable}::text[]) and e.erased_at is null
+      where ${isInRange(range)} and e.type <> all(${undeliverable}::text[]) and e.erased_at is null
       returning shard
     )
     select distinct shard from queued`.execute(trx);

@@ -36,9 +36,9 @@ export async function changeEndpoint(
   const fields = parseEndpoint(input, urlRules(context), true);
   await requireEventScopes(context, id);
   const keyed = { operation: 'updateWebhookEndpoint', key: input.idempotencyKey, input: { ...input, id } };
-  const { place } = await context.horizon.advance();
+  const { position } = await context.horizon.advance();
   const endpoint = await once<EndpointRow>(context, keyed, {
-    run: trx => update(context, trx, tenantId, id, fields, place),
+    run: trx => update(context, trx, tenantId, id, fields, position),
     store: () => ({ id }),
     again: async () => {
       const [present] = await getEndpoints(context.db.write, tenantId, [id]);

@@ -58,9 +58,9 @@ export async function createEndpoint(
   requireScopes(callerOf(context), scopesToRead(fields.events ?? []));
   const keyed = { operation: 'createWebhookEndpoint', key: input.idempotencyKey, input };
   // Before the transaction: each statement of the horizon needs a snapshot of its own.
-  const { place } = await context.horizon.advance();
+  const { position } = await context.horizon.advance();
   return once<CreatedEndpoint>(context, keyed, {
-    run: trx => findOrInsert(context, trx, tenant.id, fields, place),
+    run: trx => findOrInsert(context, trx, tenant.id, fields, position),
     store: ({ endpoint, created }) => ({ id: endpoint.id, created }),
     again: async stored => {
       const { id, created } = stored as { id: number; created: boolean };

@@ -26,7 +26,7 @@ export class EndpointQueue {
   #count = 0;
   #isExhausted = false;
   /** Whether deliveries were queued since the last fetch began: it may have read before them. */
-  #isPoked = false;
+  #isWoken = false;
   #isChanged = false;
   #readAt = 0;
   #fetching: Promise<void> | undefined;
@@ -97,7 +97,7 @@ export class EndpointQueue {
   /** Adds deliveries. @param hasMore whether there may be others after them */
   add(rows: readonly Claimed[], hasMore: boolean): void {
     this.#rows.push(...rows);
-    this.#isExhausted = !hasMore && !this.#isPoked;
+    this.#isExhausted = !hasMore && !this.#isWoken;
   }
 
   /** Records that a fetch failed. */
@@ -111,8 +111,8 @@ export class EndpointQueue {
   }
 
   /** Records that deliveries were queued: fetch again, even if the queue seemed empty. */
-  poke(): void {
-    this.#isPoked = true;
+  wake(): void {
+    this.#isWoken = true;
     this.#isExhausted = false;
   }
 
@@ -134,7 +134,7 @@ export class EndpointQueue {
 
   #more(): Promise<void> {
     this.#isChanged = false;
-    this.#isPoked = false;
+    this.#isWoken = false;
     const fetching = this.#fetch(this).finally(() => {
       if (this.#fetching === fetching) this.#fetching = undefined;
     });
