@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../database/database.ts';
+import { anyOf } from '../../database/expressions.ts';
 import type { PhoneUse } from './caps.ts';
 
 /**
@@ -17,6 +18,20 @@ const none = sql`'{}'::timestamptz[]`;
 /** The database's clock: the clocks of processes differ. */
 const clock = sql`t as materialized (select clock_timestamp()::timestamptz(3) as now)`;
 const start = ({ windowMs }: Window) => sql`(select now from t) - ${windowMs}::float8 * interval '1 millisecond'`;
+
+/**
+ * Locks the counters of numbers. Lock order: otp_phones before otps, as a verification takes them, to avoid deadlocks; several numbers
+ * by key.
+ */
+export const lockPhones = (trx: Db, tenantId: number, phoneKeys: readonly string[]): Promise<unknown> =>
+  trx
+    .selectFrom('otp_phones')
+    .select('phone_key')
+    .where('tenant_id', '=', tenantId)
+    .where('phone_key', '=', anyOf(phoneKeys))
+    .orderBy('phone_key')
+    .forUpdate()
+    .execute();
 
 /** Counts a send to a number. @returns its time; undefined if a cap is reached */
 export async function takeSend(

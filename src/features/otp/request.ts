@@ -5,6 +5,8 @@ import { languageOf } from '../templates/template.ts';
 import { codeFault, codeOf, newCode } from './code.ts';
 import type { OtpPlace } from './otp.ts';
 
+export type SendKind = 'send' | 'resend';
+
 /** Input of `sendOtp` and `resendOtp`. */
 export interface SendOtpInput {
   readonly phone: string;

@@ -13,16 +13,14 @@ import { sendTemplate } from '../templates/sending/send-template.ts';
 import { keyOf, once } from '../tenancy/idempotency/once.ts';
 import { isRunning, markRunning } from '../tenancy/idempotency/running.ts';
 import { activate } from './activate.ts';
-import { giveBackSend, readUse, takeHour, takeSend } from './caps.sql.ts';
+import { readUse, takeHour, takeSend } from './caps.sql.ts';
 import { capRefusal, hourOf, hourRefusal, sendCaps } from './caps.ts';
 import { macOf } from './code.ts';
-import { deleteSending } from './codes.sql.ts';
 import { publicOtp, type SentOtp } from './otp.ts';
-import { type OtpRequest, readSend, type SendOtpInput } from './request.ts';
+import { type OtpRequest, readSend, type SendKind, type SendOtpInput } from './request.ts';
 import { AS_OTP, messageKeyOf, settle } from './settle.ts';
 import { type AgedOtp, getOtp, insertSending, type NewOtp } from './store.ts';
-
-export type SendKind = 'send' | 'resend';
+import { takeBack } from './take-back.ts';
 
 /** Maximum number of consecutive dead requests under one key that a repeated request replaces. */
 const MAX_TRIES = 3;
@@ -180,10 +178,7 @@ async function accept(
     // After any other error it is unknown whether the message was accepted: the clean-up job finds out.
     if (!(error instanceof CodedError)) throw error;
     const tenantId = tenantOf(context);
-    await context.db.transaction(async trx => {
-      if (await deleteSending(trx, tenantId, otp.id))
-        await giveBackSend(trx, tenantId, otp.phoneKey, otp.createdAt, kind === 'resend', otp.hour);
-    });
+    await context.db.transaction(trx => takeBack(trx, tenantId, otp, kind));
     // Another request considered this send dead, ended it and took the key of the message.
     if (error.code === 'IDEMPOTENCY_MISMATCH')
       throw new CodedError('SERVICE_UNAVAILABLE', 'Sending the code took too long. Try again.');
