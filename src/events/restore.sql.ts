@@ -7,7 +7,8 @@ import type { Cursor } from './cursor.ts';
 export async function lockLog(trx: Db): Promise<void> {
   await sql`set local statement_timeout = 0`.execute(trx);
   // Batches are located by key: with hash joins each would scan all events.
-  await sql`set local enable_hashjoin = off; set local enable_mergejoin = off`.execute(trx);
+  await sql`set local enable_hashjoin = off`.execute(trx);
+  await sql`set local enable_mergejoin = off`.execute(trx);
   await sql`lock table log_readers in exclusive mode`.execute(trx);
 }
 

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { appendAll } from '../../src/events/append.ts';
+import { writeBlanked } from '../../src/events/erase.sql.ts';
 import {
   findOldestWriter,
   findOwner,
@@ -7,9 +9,17 @@ import {
   type TransactionOwner,
 } from '../../src/events/horizon.sql.ts';
 import { type EventRow, type ReadRow, readAll, readTenant } from '../../src/events/log.sql.ts';
-import { type OriginFacts, readOrigin, touchOrigin, writeFault, writeOrigin } from '../../src/events/origin.sql.ts';
+import {
+  type OriginFacts,
+  readCluster,
+  readOrigin,
+  startedFromBackup,
+  touchOrigin,
+  writeFault,
+  writeOrigin,
+} from '../../src/events/origin.sql.ts';
 import { findNextRange, type RangeRow } from '../../src/events/readers.sql.ts';
-import { expireCursors, renumberEvents, renumberReaders } from '../../src/events/restore.sql.ts';
+import { expireCursors, lockLog, renumberEvents, renumberReaders } from '../../src/events/restore.sql.ts';
 import { deleteOldest, type RetentionRow, readRetention } from '../../src/events/retention.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type ColumnsOf, describeColumns, describeStatements } from '../support/describe-statement.ts';
@@ -21,6 +31,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 const START = { xid: 0n, seq: 0 };
+const AT = { created_at: '2026-11-22T12:00:00.000Z', updated_at: '2026-11-22T12:00:00.000Z' };
 
 const EVENT = {
   tenant_id: 'bigint',
@@ -99,10 +110,21 @@ test('origin rows match their declared type', async () => {
   } satisfies ColumnsOf<OriginFacts>);
 });
 
+test('the identity of the cluster is described by one column each', async () => {
+  const [system, timeline] = await describeStatements(database.url, readCluster);
+  expect(system?.columns).toEqual({ id: 'text' });
+  expect(timeline?.columns).toEqual({ id: 'integer' });
+  expect(await describeColumns(database.url, startedFromBackup)).toEqual({ began: 'boolean' });
+});
+
 test('PostgreSQL accepts the remaining statements', async () => {
   expect(await describeColumns(database.url, db => writeOrigin(db, { system: null, timeline: null }))).toBeUndefined();
   expect(await describeColumns(database.url, db => touchOrigin(db, 1))).toBeUndefined();
   expect(await describeColumns(database.url, db => writeFault(db, ''))).toBeUndefined();
+  const deleted = { type: 'group.deleted', payload: { group: { id: 1, name: 'a', ...AT } } } as const;
+  expect(await describeColumns(database.url, db => appendAll(db, [{ tenantId: 1, event: deleted }]))).toBeUndefined();
+  expect(await describeColumns(database.url, db => writeBlanked(db, 1, [], AT.created_at))).toBeUndefined();
+  expect(await describeStatements(database.url, lockLog)).toHaveLength(4);
   expect(await describeColumns(database.url, db => renumberReaders(db))).toBeUndefined();
   expect(await describeColumns(database.url, db => expireCursors(db))).toBeUndefined();
   expect(Object.keys((await describeColumns(database.url, db => renumberEvents(db, START, 0, 10))) ?? {})).toEqual([

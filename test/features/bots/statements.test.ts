@@ -1,6 +1,16 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type StandingRow, standingsOf } from '../../../src/features/bots/engine/standing.sql.ts';
-import { listQueued, type QueuedMessage } from '../../../src/features/bots/reply/inbox.sql.ts';
+import {
+  connectedNumbers,
+  haveWritten,
+  type StandingRow,
+  standingsOf,
+} from '../../../src/features/bots/engine/standing.sql.ts';
+import {
+  findOptIns,
+  listQueued,
+  type QueuedMessage,
+  queueReceived,
+} from '../../../src/features/bots/reply/inbox.sql.ts';
 import {
   claimReplies,
   deleteSettled,
@@ -79,4 +89,15 @@ test('statements without rows are accepted by the database', async () => {
   expect(await describeColumns(database.url, db => insertReplies(db, 1, [], 1_000))).toBeUndefined();
   expect(await describeColumns(database.url, db => noteOutcomes(db, 1, [], NOW))).toBeUndefined();
   expect(await describeColumns(database.url, db => deleteSettled(db, NOW, 10))).toBeUndefined();
+});
+
+test('tenants, contacts, messages and numbers are described by one column each', async () => {
+  const start = { xid: 0n, seq: 0 };
+  expect(await describeColumns(database.url, db => queueReceived(db, { after: start, until: start }))).toEqual({
+    tenant_id: 'bigint',
+  });
+  expect(await describeColumns(database.url, db => findOptIns(db, 1, []))).toEqual({ message_id: 'uuid' });
+  expect(await describeColumns(database.url, db => haveWritten(db, 1, [1]))).toEqual({ id: 'bigint' });
+  const person = { phone: '+491511234567', phone_key: null, wa_id: null };
+  expect(await describeColumns(database.url, db => connectedNumbers(db, [person]))).toEqual({ digits: 'text' });
 });

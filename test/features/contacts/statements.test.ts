@@ -13,6 +13,7 @@ import {
 } from '../../../src/features/contacts/contacts.sql.ts';
 import type { LabelKind, LabelRow } from '../../../src/features/contacts/labels/label.ts';
 import { insertLabels, lockGroupsByName } from '../../../src/features/contacts/labels/labels.sql.ts';
+import { findNumberHolders } from '../../../src/features/contacts/store.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { type ColumnsOf, describeColumns } from '../../support/describe-statement.ts';
 
@@ -39,6 +40,13 @@ test.each([
 
 test('deleted contacts are described as their row type says', async () => {
   expect(await describeColumns(database.url, db => deleteContacts(db, 1, [1]))).toEqual(CONTACT);
+});
+
+test('holders of numbers are described by number and contact', async () => {
+  expect(await describeColumns(database.url, db => findNumberHolders(db, 1, ['491511234567']))).toEqual({
+    number: 'text',
+    contact_id: 'bigint',
+  });
 });
 
 test('changed memberships are described by their group', async () => {

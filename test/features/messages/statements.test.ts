@@ -4,6 +4,8 @@ import type { FilePlace } from '../../../src/features/messages/content/media/fil
 import { blankFilenames, findFile } from '../../../src/features/messages/content/media/files.sql.ts';
 import { deleteQueuedOf, deleteSomeMessagesOf } from '../../../src/features/messages/erase.sql.ts';
 import {
+  type Author,
+  getAuthors,
   insertCorrections,
   lockCorrections,
   type PendingCorrection,
@@ -29,6 +31,7 @@ import { writePrices } from '../../../src/features/messages/inbound/pricing.sql.
 import { insertReactions, type ReactionRow } from '../../../src/features/messages/inbound/reactions.sql.ts';
 import type { PublicMessage } from '../../../src/features/messages/message.ts';
 import { deleteOldMessages, getMessages, getMessagesByWamid } from '../../../src/features/messages/messages.sql.ts';
+import { type Addressee, insertOutbound, type NewMessage } from '../../../src/features/messages/send/accept.sql.ts';
 import {
   findIdsByWamid,
   lockOutbound,
@@ -77,6 +80,35 @@ test('messages are described as their row type says', async () => {
   expect(await describeColumns(database.url, db => insertInbound(db, 1, []))).toEqual(MESSAGE);
   expect(await describeColumns(database.url, db => insertElsewhere(db, 1, []))).toEqual(MESSAGE);
   expect(await describeColumns(database.url, db => deleteOldMessages(db, 1, NOW, 1))).toBeUndefined();
+});
+
+const SENT: NewMessage = {
+  id: null,
+  channelId: 1,
+  type: 'text',
+  priority: 2,
+  templateId: null,
+  body: 'Hi',
+  content: {},
+  sealed: null,
+  counter: { month: '2026-11-01', shard: 0 },
+  replyToWamid: null,
+  createdAt: NOW,
+  eventId: ID,
+  key: { key: 'a', operation: 'send', fingerprint: Buffer.alloc(32) },
+};
+
+test.each<[string, Addressee]>([
+  ['a new contact', { fields: { phone: '+491511234567' }, groupIds: [1], eventId: ID }],
+  ['a contact', { contactId: 1, conversationId: null, isCounted: false, mayBeOptedOut: false }],
+  ['a conversation', { contactId: 1, conversationId: 1, isCounted: false, mayBeOptedOut: true }],
+  ['a counted conversation', { contactId: 1, conversationId: 1, isCounted: true, mayBeOptedOut: false }],
+])('a message accepted for %s is described as its row type says', async (_name, addressee) => {
+  for (const message of [SENT, { ...SENT, id: ID, key: undefined }])
+    expect(await describeColumns(database.url, db => insertOutbound(db, 1, message, addressee))).toEqual({
+      ...MESSAGE,
+      window_expires_at: 'timestamp with time zone',
+    });
 });
 
 test('states of messages are described as their row types say', async () => {
@@ -133,6 +165,12 @@ test('corrections, calls and reactions are described as their row types say', as
     edited_at: 'timestamp with time zone',
     revoked_at: 'timestamp with time zone',
   } satisfies ColumnsOf<PendingCorrection>);
+  expect(await describeColumns(database.url, db => getAuthors(db, 1, [original]))).toEqual({
+    channel_id: 'bigint',
+    wamid: 'text',
+    direction: 'text',
+    contact_id: 'bigint',
+  } satisfies ColumnsOf<Author>);
   expect(await describeColumns(database.url, db => writeCorrected(db, 1, []))).toBeUndefined();
   expect(await describeColumns(database.url, db => setApplied(db, 1, []))).toBeUndefined();
   expect(await describeColumns(database.url, db => lockCalls(db, 1, [{ channelId: 1, callId: 'wacid.1' }]))).toEqual({

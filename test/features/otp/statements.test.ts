@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readUse, takeHour, takeSend, takeVerification } from '../../../src/features/otp/caps.sql.ts';
+import { giveBackSend, readUse, takeHour, takeSend, takeVerification } from '../../../src/features/otp/caps.sql.ts';
 import type { PhoneUse } from '../../../src/features/otp/caps.ts';
 import { deleteSending, type LockedCode, lockCodes, makeLive } from '../../../src/features/otp/codes.sql.ts';
 import type { OtpRow } from '../../../src/features/otp/otp.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { type ColumnsOf, describeColumns } from '../../support/describe-statement.ts';
+import { type ColumnsOf, describeColumns, describeStatements } from '../../support/describe-statement.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -53,6 +53,11 @@ test('counters of caps are described as their row types say', async () => {
   expect(await describeColumns(database.url, db => takeVerification(db, 1, PLACE.phoneKey, WINDOW, WINDOW))).toEqual({
     tenant_id: 'bigint',
   });
+  const now = new Date().toISOString();
+  for (const isResend of [true, false])
+    expect(
+      await describeStatements(database.url, db => giveBackSend(db, 1, PLACE.phoneKey, now, isResend, now)),
+    ).toHaveLength(2);
   expect(await describeColumns(database.url, db => readUse(db, 1, PLACE.phoneKey))).toEqual({
     sends: 'jsonb',
     resends: 'jsonb',

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Database } from '../../../src/database/database.ts';
 import {
+  byIndex,
   type Claimed,
   cancelDeliveries,
   type ErasedDelivery,
@@ -105,4 +107,12 @@ test('the other statements are accepted by the database', async () => {
   ]);
   expect(await describeColumns(database.url, db => recordAttempts(db, []))).toBeUndefined();
   expect(await describeColumns(database.url, db => renumberListening(db))).toBeUndefined();
+});
+
+test('the settings of a transaction by index are one statement', async () => {
+  const columns = await describeColumns(database.url, db => {
+    const transaction: Database['transaction'] = work => work(db);
+    return byIndex({ transaction } as Database, async () => undefined);
+  });
+  expect(columns).toEqual({ set_config: 'text' });
 });

@@ -5,6 +5,7 @@ import { botBacklog, dueBotLanes } from '../../../src/features/bots/reply/replie
 import {
   type ClaimedLane,
   claimLanes,
+  deleteOldLanes,
   findDueLanes,
   releaseLanes,
   renewLanes,
@@ -63,6 +64,7 @@ test('PostgreSQL accepts the statements for sweep, renewal and release', async (
     processes: 'jsonb',
   });
   expect(await describeColumns(database.url, db => releaseLanes(db, []))).toBeUndefined();
+  expect(await describeColumns(database.url, deleteOldLanes)).toBeUndefined();
 });
 
 test('a statement with an unknown column is rejected', async () => {

@@ -4,6 +4,7 @@ import {
   getIdentified,
   type IdentifiedContact,
   listHolders,
+  lockErasures,
   storeDigests,
 } from '../../../../src/features/contacts/erasure/erasure.sql.ts';
 import { SECTIONS, THREAD_SECTIONS } from '../../../../src/features/contacts/erasure/export.sql.ts';
@@ -59,3 +60,7 @@ test.each([...SECTIONS, ...THREAD_SECTIONS].map(section => [section.name, sectio
     }
   },
 );
+
+test.each(['shared', 'exclusive'] as const)('the %s lock of erasures is a valid statement', async mode => {
+  expect(Object.keys((await describeColumns(database.url, db => lockErasures(db, 1, mode))) ?? {})).toHaveLength(1);
+});

@@ -1,16 +1,28 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
+  deleteMerged,
+  type FullContact,
   foldConversations,
+  giveTurns,
   type LockedContact,
   lockForMerge,
+  lockOutbox,
   moveRows,
+  uncountConversations,
 } from '../../../../src/features/contacts/merging/merge.sql.ts';
 import {
   alignRows,
   deleteMergeSnapshots,
+  restoreContact,
   returnRows,
   setUndone,
 } from '../../../../src/features/contacts/merging/undo.sql.ts';
+import {
+  type IdentitiesBefore,
+  noteIdentities,
+  numberBefore,
+  separateIdentities,
+} from '../../../../src/features/contacts/merging/undo-identities.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { type ColumnsOf, describeStatements } from '../../../support/describe-statement.ts';
 
@@ -20,6 +32,8 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
+const NUMBER = { phone: '+491511234567', phone_key: '491511234567' };
+const BEFORE: IdentitiesBefore = { ...NUMBER, identities: [] };
 const MERGE = { mergeId: 1, survivorId: 1, formerId: 2 };
 
 test('contacts that are locked for a merge are described as their row type says', async () => {
@@ -43,6 +57,12 @@ test('every statement of a merge and of its undo is understood by the database',
     await returnRows(db, 1, MERGE);
     await alignRows(db, 1, MERGE);
     await setUndone(db, 1, 1, '2026-11-22T00:00:00.000Z');
+    await lockOutbox(db, 1, [1]);
+    await giveTurns(db, 1, [1]);
+    await deleteMerged(db, 1, 1);
+    await uncountConversations(db, 1, '2026-11-01', 1);
+    await noteIdentities(db, 1, MERGE, NUMBER);
+    await separateIdentities(db, 1, MERGE, NUMBER, BEFORE);
   });
   expect(described.length).toBeGreaterThan(8);
 });
@@ -52,4 +72,16 @@ test('deleted snapshots are described by their number', async () => {
     deleteMergeSnapshots(db, '2026-11-22T00:00:00.000Z', 10),
   );
   expect(deleted?.columns).toEqual({ count: 'integer' });
+});
+
+test('a contact is restored by a valid statement, after its references are found', async () => {
+  const references = { sources: [], statuses: [], staff: [], groups: [] };
+  const contact = { id: 1, assigned_id: null } as unknown as FullContact;
+  const described = await describeStatements(database.url, db => restoreContact(db, 1, contact), [[references]]);
+  expect(described.at(-1)?.columns).toBeUndefined();
+});
+
+test('the number before a merge is described by whether it is free', async () => {
+  const [free] = await describeStatements(database.url, db => numberBefore(db, 1, 1, BEFORE));
+  expect(free?.columns).toEqual({ is_free: 'boolean' });
 });

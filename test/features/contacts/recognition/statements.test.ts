@@ -7,6 +7,7 @@ import {
   updatePersons,
   writeIdentities,
 } from '../../../../src/features/contacts/recognition/persons.sql.ts';
+import { beginLocks, undoLocks } from '../../../../src/features/contacts/recognition/store.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { type ColumnsOf, describeColumns, describeStatements } from '../../../support/describe-statement.ts';
 
@@ -53,4 +54,9 @@ test('both writes of identities are understood by the database', async () => {
     ]),
   );
   expect(described.map(({ columns }) => columns)).toEqual([undefined, undefined]);
+});
+
+test('savepoints are valid statements', async () => {
+  for (const statement of [beginLocks, undoLocks])
+    expect(await describeColumns(database.url, statement)).toBeUndefined();
 });

@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { listStatement } from '../../src/database/list.ts';
+import type { LabelRow } from '../../src/features/contacts/labels/label.ts';
+import { listLabels } from '../../src/features/contacts/labels/store.ts';
+import { listContacts } from '../../src/features/contacts/page.sql.ts';
+import type { IntegrationRow } from '../../src/features/integrations/integration.ts';
+import { listIntegrations } from '../../src/features/integrations/integrations.sql.ts';
+import { MESSAGE_COLUMNS, type PublicMessage } from '../../src/features/messages/message.ts';
+import { listMessages } from '../../src/features/messages/messages.sql.ts';
+import { listTemplates } from '../../src/features/templates/store.ts';
+import type { TemplateRow } from '../../src/features/templates/template.ts';
+import type { Selection } from '../../src/schema/selection.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { type ColumnsOf, describeColumns } from '../support/describe-statement.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+/** The first page of a table, by id. */
+function pageOf(table: string, alias: string, type: 'bigint' | 'uuid' = 'bigint') {
+  const id = { sql: `${alias}.id`, type };
+  return listStatement(
+    {
+      from: `${table} ${alias}`,
+      tenantColumn: `${alias}.tenant_id`,
+      filters: {},
+      sorts: { id },
+      id,
+      defaultOrder: [{ column: id, descending: false }],
+    },
+    1,
+    {},
+  );
+}
+
+const NONE: Selection = new Map();
+const TIMES = {
+  created_at: 'timestamp with time zone',
+  updated_at: 'timestamp with time zone',
+} as const;
+
+test('a page of messages is described as its row type says, with the value of its cursor', async () => {
+  const page = pageOf('messages', 'm', 'uuid');
+  expect(await describeColumns(database.url, db => listMessages(db, page, MESSAGE_COLUMNS, true))).toEqual({
+    id: 'uuid',
+    conversation_id: 'bigint',
+    contact_id: 'bigint',
+    channel_id: 'bigint',
+    direction: 'text',
+    type: 'text',
+    body: 'text',
+    content: 'jsonb',
+    status: 'text',
+    error: 'jsonb',
+    wamid: 'text',
+    reply_to_wamid: 'text',
+    sent_at: 'timestamp with time zone',
+    delivered_at: 'timestamp with time zone',
+    read_at: 'timestamp with time zone',
+    failed_at: 'timestamp with time zone',
+    ...TIMES,
+    window_expires_at: 'timestamp with time zone',
+    k0: 'uuid',
+  } satisfies ColumnsOf<PublicMessage & { readonly window_expires_at: string; readonly k0: string }>);
+  expect(await describeColumns(database.url, db => listMessages(db, page, ['body'], false))).toEqual({
+    body: 'text',
+    k0: 'uuid',
+  });
+});
+
+test('a page of contacts is one row of JSON, with related rows beside it', async () => {
+  const below: Selection = new Map([['name', NONE]]);
+  const selection: Selection = new Map([
+    ['firstName', NONE],
+    ['serviceWindow', NONE],
+    ['source', below],
+    ['status', below],
+    ['assignee', below],
+    ['groups', below],
+  ]);
+  const page = pageOf('contacts', 'c');
+  for (const withCursors of [true, false])
+    expect(await describeColumns(database.url, db => listContacts(db, page, selection, withCursors))).toEqual({
+      page: 'json',
+      source: 'json',
+      status: 'json',
+      assignee: 'json',
+      groups: 'json',
+    });
+});
+
+test('a page of templates is described as its row type says', async () => {
+  expect(await describeColumns(database.url, db => listTemplates(db, pageOf('templates', 't')))).toEqual({
+    id: 'bigint',
+    waba_id: 'text',
+    network_id: 'text',
+    name: 'text',
+    language: 'text',
+    category: 'text',
+    status: 'text',
+    status_reason: 'text',
+    parameter_format: 'text',
+    quality: 'text',
+    components: 'jsonb',
+    ...TIMES,
+    k0: 'bigint',
+  } satisfies ColumnsOf<TemplateRow & { readonly k0: number }>);
+});
+
+test('a page of labels is described as its row type says', async () => {
+  const columns = ['id', 'name', 'color', 'created_at', 'updated_at'] as const;
+  expect(await describeColumns(database.url, db => listLabels(db, columns, pageOf('statuses', 'l')))).toEqual({
+    id: 'bigint',
+    name: 'text',
+    color: 'text',
+    ...TIMES,
+    k0: 'bigint',
+  } satisfies ColumnsOf<LabelRow & { readonly k0: number }>);
+});
+
+test('a page of integrations is described as its row type says', async () => {
+  expect(await describeColumns(database.url, db => listIntegrations(db, pageOf('integrations', 'i')))).toEqual({
+    id: 'bigint',
+    kind: 'text',
+    name: 'text',
+    key: 'text',
+    is_enabled: 'boolean',
+    default_country: 'text',
+    topic_path: 'text',
+    has_secret: 'boolean',
+    previous_secret_until: 'timestamp with time zone',
+    ...TIMES,
+    mappings: 'jsonb',
+    k0: 'bigint',
+  } satisfies ColumnsOf<IntegrationRow & { readonly k0: number }>);
+});
