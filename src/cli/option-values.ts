@@ -1,6 +1,14 @@
 import { InvalidArgumentError } from 'commander';
 import { DAY, HOUR, MINUTE, systemClock } from '../platform/clock.ts';
 import { parseDateTime } from '../platform/date-time.ts';
+import { isPhoneCountry } from '../platform/phone.ts';
+
+/** Parses a country. @returns ISO 3166-1 alpha-2, upper case */
+export function country(text: string): string {
+  const code = text.toUpperCase();
+  if (!isPhoneCountry(code)) throw new InvalidArgumentError('Must be an ISO 3166-1 alpha-2 code, for example DE.');
+  return code;
+}
 
 /** Parses a whole number above 0. */
 export function positive(text: string): number {

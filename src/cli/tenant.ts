@@ -11,7 +11,7 @@ import { monthOf } from '../features/tenancy/usage/month.ts';
 import { systemClock } from '../platform/clock.ts';
 import { UserError } from '../platform/user-error.ts';
 import { changeDatabase, print, withDatabase } from './database.ts';
-import { instant, positive } from './option-values.ts';
+import { country, instant, positive } from './option-values.ts';
 import { staffCommand } from './staff.ts';
 
 const thisMonth = (): string => monthOf(systemClock.now());
@@ -32,6 +32,7 @@ const shown = (account: AccountRow) => ({
   expires_at: account.plan_expires_at,
   created_at: account.created_at,
   keep_messages_days: account.keep_messages_days ?? 'forever',
+  default_country: account.default_country,
 });
 
 const shownPlan = (plan: PlanRow) => ({
@@ -64,6 +65,9 @@ const neverOrInstant = (text: string): string => (text === NEVER ? NEVER : insta
 const FOREVER = 'forever';
 const foreverOrDays = (text: string): number | typeof FOREVER => (text === FOREVER ? FOREVER : positive(text));
 
+const NONE = 'none';
+const noneOrCountry = (text: string): string => (text === NONE ? NONE : country(text));
+
 interface CreateOptions {
   readonly name?: string;
   readonly plan: string;
@@ -79,6 +83,7 @@ interface UpdateOptions {
   readonly windowPolicy?: TenantRow['window_policy'];
   readonly optOutWords?: string;
   readonly keepMessagesDays?: number | typeof FOREVER;
+  readonly defaultCountry?: string;
 }
 
 async function create(slug: string, { name = slug, plan, expiresAt, windowPolicy }: CreateOptions): Promise<void> {
@@ -91,7 +96,7 @@ async function create(slug: string, { name = slug, plan, expiresAt, windowPolicy
 
 async function update(
   slug: string,
-  { optOutWords, expiresAt, keepMessagesDays: days, ...change }: UpdateOptions,
+  { optOutWords, expiresAt, keepMessagesDays: days, defaultCountry, ...change }: UpdateOptions,
 ): Promise<void> {
   const words = optOutWords
     ?.split(',')
@@ -101,6 +106,7 @@ async function update(
   const changes = {
     ...change,
     keepMessagesDays,
+    defaultCountry: defaultCountry === NONE ? null : defaultCountry,
     planExpiresAt: expiresAt === NEVER ? null : expiresAt,
     optOutWords: words,
   };
@@ -168,6 +174,11 @@ export function tenantCommand(): Command {
       '--keep-messages-days <days>',
       'delete older messages, hourly; or forever (the default). Counters are kept',
       foreverOrDays,
+    )
+    .option(
+      '--default-country <code>',
+      'country whose national phone numbers searches read, for example DE; or none (the default)',
+      noneOrCountry,
     )
     .option('--opt-out-words <words>', 'comma-separated words that opt a person out')
     .action(update);

@@ -13,6 +13,8 @@ export interface Tenant {
   readonly windowPolicy: 'network' | 'refuse';
   readonly defaultSourceId: number | null;
   readonly defaultStatusId: number | null;
+  /** Country whose national phone numbers are read; ISO 3166-1 alpha-2. */
+  readonly defaultCountry: string | null;
 }
 
 /** An authenticated caller: a token and its tenant. */

@@ -4,7 +4,6 @@ import { DEFAULT_PAGE_SIZE, type ListArgs, MAX_OFFSET, MAX_PAGE_SIZE } from '../
 import {
   decodeCursor,
   encodeCursor,
-  escapeLike,
   type FilterTerm,
   filterSql,
   keysetSql,
@@ -14,6 +13,7 @@ import {
   orderSql,
   Parameters,
 } from './list-query.ts';
+import { type SearchTerm, searchSql, searchWords } from './search.ts';
 
 /** A filterable column; `node` names the type of the ids in it, so that global ids are accepted. */
 export interface FilterColumn extends ListColumn {
@@ -31,8 +31,8 @@ export interface ListDefinition {
   /** The unique id: tie-breaker of every order. */
   readonly id: ListColumn;
   readonly defaultOrder: readonly OrderTerm[];
-  /** The predicate of a full-text search for the pattern at a placeholder. */
-  readonly search?: (pattern: string) => string;
+  /** The text that a search looks in: an SQL expression, folded by `search_fold`. */
+  readonly search?: string;
 }
 
 export interface ListStatement {
@@ -54,19 +54,23 @@ export interface ListStatement {
 
 /**
  * Turns a connection's arguments into one statement.
+ * @param searched the terms of the search, if they are not its words
  * @throws VALIDATION_ERROR naming the argument: a page size out of bounds, a foreign cursor, both directions at once
  */
-export function listStatement(definition: ListDefinition, tenantId: number, args: ListArgs): ListStatement {
+export function listStatement(
+  definition: ListDefinition,
+  tenantId: number,
+  args: ListArgs,
+  searched: readonly SearchTerm[] = searchWords(args.search),
+): ListStatement {
   const { pageSize, isReversed, cursor, cursorName } = page(args);
   const order = orderTerms(definition, args);
   const orderName = order.map(({ column, descending }) => `${descending ? '-' : ''}${column.sql}`).join(',');
   const where = new Parameters([tenantId]);
   const conditions = [`${definition.tenantColumn} = $1`];
   for (const term of filterTerms(definition, args.filter)) conditions.push(filterSql(where, term));
-  const search = args.search?.trim();
-  if (search && definition.search) {
-    // Lower-cased by the database, like the searched columns: its rules differ from JavaScript's for some letters.
-    conditions.push(definition.search(`lower(${where.add(`%${escapeLike(search)}%`, 'text')})`));
+  if (definition.search !== undefined) {
+    for (const term of searched) conditions.push(searchSql(where, definition.search, term));
   }
 
   const parameters = new Parameters(where.values);

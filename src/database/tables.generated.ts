@@ -752,6 +752,7 @@ export interface TemplateSyncs {
 
 export interface Tenants {
   created_at: Generated<string>;
+  default_country: string | null;
   default_source_id: number | null;
   default_status_id: number | null;
   keep_messages_days: number | null;

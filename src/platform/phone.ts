@@ -1,4 +1,4 @@
-import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/min';
+import { AsYouType, type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/min';
 
 export interface Phone {
   /** `+` and digits (ITU-T E.164). */
@@ -27,6 +27,9 @@ export function parsePhone(input: string): Phone | undefined {
   return { e164: parsed.number, key: phoneKey(parsed.number) };
 }
 
+/** Whether national numbers of a country can be read. @param code ISO 3166-1 alpha-2 */
+export const isPhoneCountry = (code: string): boolean => isSupportedCountry(code);
+
 /**
  * Parses a number as written in a country: in international format (`+` or `00`) or national. Bare digits that begin with the
  * country's calling code and are a valid number there count as international: in forms, the `+` is omitted more often than the
@@ -45,6 +48,18 @@ export function parsePhoneIn(input: string, country: string | null): Phone | und
   if (international?.isValid() && international.country === country) return parsePhone(international.number);
   const national = parsePhoneNumberFromString(text, { defaultCountry, extract: false });
   return national?.isPossible() ? parsePhone(national.number) : undefined;
+}
+
+/**
+ * Reads the beginning of a national number: "0171 12" in Germany is the beginning of +49 171 12….
+ * @param country ISO 3166-1 alpha-2; null if unknown
+ * @returns international digits; undefined for what is written in international format, or in an unknown country
+ */
+export function nationalDigits(text: string, country: string | null): string | undefined {
+  if (country === null || !isSupportedCountry(country) || /^\s*(\+|00)/.test(text)) return undefined;
+  const typed = new AsYouType(country);
+  typed.input(text);
+  return typed.getNumberValue()?.slice(1);
 }
 
 /** The digits of all national spellings of a number: the inverse of `phoneKey`. */

@@ -172,6 +172,12 @@ test('a tenant, its tokens and its life are managed from the command line', asyn
   expect(await retention()).toBe('forever');
   expect((await parley(['tenant', 'update', 'acme', '--keep-messages-days', '90'], env())).code).toBe(0);
   expect(await retention()).toBe(90);
+  const country = async () => JSON.parse((await parley(['tenant', 'list', '--json'], env())).output)[0].default_country;
+  expect((await parley(['tenant', 'update', 'acme', '--default-country', 'de'], env())).code).toBe(0);
+  expect(await country()).toBe('DE');
+  expect((await parley(['tenant', 'update', 'acme', '--default-country', 'XX'], env())).output).toContain('ISO 3166-1');
+  expect((await parley(['tenant', 'update', 'acme', '--default-country', 'none'], env())).code).toBe(0);
+  expect(await country()).toBeNull();
   expect(await database.query('select opt_out_words from tenants where slug = $1', ['acme'])).toEqual([
     { opt_out_words: ['ende', 'halt'] },
   ]);

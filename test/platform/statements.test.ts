@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Database } from '../../src/database/database.ts';
 import { raw } from '../../src/database/page.ts';
-import { MAX_PREPARED } from '../../src/database/statements.ts';
+import { MAX_PREPARED, PLANNED_AT_EACH_CALL } from '../../src/database/statements.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -32,6 +32,13 @@ test('a statement is prepared from its second use on', async () => {
   expect(await run(2)).toEqual([{ twice: 2 }]);
   expect(await prepared()).toContain(statement);
   expect(await run(3)).toEqual([{ twice: 3 }]);
+});
+
+test('a statement whose plan depends on its values is never prepared', async () => {
+  const statement = `select ${PLANNED_AT_EACH_CALL} $1::int as value`;
+  for (const value of [1, 2, 3])
+    expect((await db.write.executeQuery(raw(statement, [value]))).rows).toEqual([{ value }]);
+  expect(await prepared()).not.toContain(statement);
 });
 
 test('a connection keeps a bounded number of them, however many ways of asking somebody finds, and answers all', async () => {

@@ -26,7 +26,7 @@ const BOTS: ListDefinition = {
   sorts: { id, name, priority, createdAt, updatedAt },
   id,
   defaultOrder: [{ column: id, descending: false }],
-  search: pattern => `lower(b.name || ' ' || array_to_string(b.keywords, ' ')) like ${pattern}`,
+  search: `search_fold(b.name || ' ' || array_to_string(b.keywords, ' '))`,
 };
 
 const SELECT = BOT_COLUMNS.map(name => `b.${name}` as const);

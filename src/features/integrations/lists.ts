@@ -20,7 +20,7 @@ const INTEGRATIONS: ListDefinition = {
   sorts: { id, name, createdAt },
   id,
   defaultOrder: [{ column: name, descending: false }],
-  search: pattern => `lower(i.name) like ${pattern}`,
+  search: 'search_fold(i.name)',
 };
 
 /** One page of integrations, by name by default. */

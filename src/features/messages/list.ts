@@ -49,7 +49,7 @@ const MESSAGES: ListDefinition = {
   id,
   // Ids are time-ordered: newest first reads the newest partition and stops.
   defaultOrder: [{ column: id, descending: true }],
-  search: pattern => `lower(m.body) like ${pattern}`,
+  search: 'search_fold(m.body)',
 };
 
 const updateId = { sql: 'o.message_id', type: 'uuid' } as const;

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { encodeGlobalId } from '../../../src/core/global-ids.ts';
 import { codeOf, dataOf, faultsOf } from '../../support/answers.ts';
 import { startGateway, type TestGateway } from '../../support/gateway.ts';
+import { seedOf } from '../../support/seed.ts';
 
 let gateway: TestGateway;
 const ids: Record<string, number> = {};
@@ -202,7 +203,44 @@ describe('the search', () => {
     ['ABÇΓE', '   '],
     ['', "'; drop table contacts; --"],
     ['', '\u{1F44D}'],
+    ['A', 'lovelace ada'],
+    ['A', 'engines  ada 100%'],
+    ['', 'ada ünal'],
+    ['Ç', 'celik'],
+    ['Ç', 'UNAL ÇELIK'],
+    ['Ç', 'c\u0327elik'],
+    ['Ç', 'ärger arger'],
+    ['', '％bob'],
+    ['A', 'ada +4420'],
+    ['BÇ', 'A b'],
   ])('finds %s by %j', async (expected, search) => expect(await shown({ search })).toBe(expected));
+
+  test('reads national numbers of the country of the account', async () => {
+    const tenant = await gateway.addTenant({ channel: false });
+    await gateway.database.query("update tenants set default_country = 'DE' where tenant_id = $1", [tenant.id]);
+    const seed = seedOf(gateway, tenant);
+    await seed.contact({ firstName: 'Ana', phone: '+4915112345678' });
+    await seed.contact({ firstName: 'Ben', phone: '+4930123456' });
+    await seed.contact({ firstName: 'Cem', phone: '+905321234567' });
+    const found = async (search: string) => {
+      const { contacts } = dataOf(await gateway.graphql(LIST, { search, orderBy: [{ field: 'ID' }] }, tenant.token));
+      return contacts.nodes.map(({ firstName }: { firstName: string }) => firstName).join(' ');
+    };
+    expect(await found('0151 123')).toBe('Ana');
+    expect(await found('0151-12345678')).toBe('Ana');
+    expect(await found('(030) 12 34 56')).toBe('Ben');
+    expect(await found('ben 03012')).toBe('Ben');
+    expect(await found('+90 532')).toBe('Cem');
+    expect(await found('0090 532')).toBe('Cem');
+    expect(await found('123456')).toBe('Ana Ben Cem');
+    expect(await found('0176 99')).toBe('');
+  });
+
+  test('takes at most ten words', async () => {
+    expect(faultsOf(await list({ search: 'a b c d e f g h i j k' }))).toEqual({
+      search: ['Must have at most 10 words.'],
+    });
+  });
 
   test('and a filter both have to hold', async () =>
     expect(await shown({ search: 'example', filter: { type: { eq: 'LEAD' } } })).toBe('BΓ'));

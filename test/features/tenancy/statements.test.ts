@@ -27,6 +27,7 @@ const ACCOUNT = {
   status: 'text',
   window_policy: 'text',
   keep_messages_days: 'integer',
+  default_country: 'text',
   created_at: 'timestamp with time zone',
   plan_id: 'bigint',
   plan_name: 'text',

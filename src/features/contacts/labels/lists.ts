@@ -19,7 +19,7 @@ const definitionOf = (kind: LabelKind): ListDefinition => ({
   sorts: { id, name, createdAt, updatedAt },
   id,
   defaultOrder: [{ column: id, descending: false }],
-  search: pattern => `lower(l.name) like ${pattern}`,
+  search: 'search_fold(l.name)',
 });
 
 const COLUMN_OF: Readonly<Record<string, keyof LabelRow>> = {

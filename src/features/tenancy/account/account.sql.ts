@@ -4,7 +4,7 @@ import type { AccountRow } from './account.ts';
 
 /** Tenants with plan and usage. Only staff are counted here, some tens per tenant; everything else has counters. */
 const select = (month: string): RawBuilder<AccountRow> => sql<AccountRow>`
-  select t.tenant_id as id, t.slug, t.name, t.status, t.window_policy, t.keep_messages_days, t.created_at, p.id as plan_id, p.name as plan_name,
+  select t.tenant_id as id, t.slug, t.name, t.status, t.window_policy, t.keep_messages_days, t.default_country, t.created_at, p.id as plan_id, p.name as plan_name,
          t.plan_expires_at, p.calls_per_minute, p.features, ${month}::date::text as month,
          u.contacts, u.contacts_maximum as max_contacts, m.conversations, p.max_conversations, m.messages, p.max_messages,
          (select count(*) from staff s where s.tenant_id = t.tenant_id) as staff, p.max_staff

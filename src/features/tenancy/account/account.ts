@@ -9,6 +9,8 @@ export interface AccountRow {
   readonly window_policy: 'network' | 'refuse';
   /** Retention of messages; null: they are kept. */
   readonly keep_messages_days: number | null;
+  /** ISO 3166-1 alpha-2; null: none. */
+  readonly default_country: string | null;
   readonly created_at: string;
   readonly plan_id: number;
   readonly plan_name: string;

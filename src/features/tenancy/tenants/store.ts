@@ -121,6 +121,8 @@ export interface TenantChange {
   readonly optOutWords?: readonly string[] | undefined;
   readonly defaultSourceId?: number | undefined;
   readonly defaultStatusId?: number | undefined;
+  /** ISO 3166-1 alpha-2; null: none. */
+  readonly defaultCountry?: string | null | undefined;
   /** Null: never deleted. */
   readonly keepMessagesDays?: number | null | undefined;
 }
@@ -137,6 +139,7 @@ export async function updateTenant(trx: Db, tenantId: number, change: TenantChan
       opt_out_words: change.optOutWords && [...change.optOutWords],
       default_source_id: change.defaultSourceId,
       default_status_id: change.defaultStatusId,
+      default_country: change.defaultCountry,
       plan_expires_at: change.planExpiresAt,
       keep_messages_days: change.keepMessagesDays,
       plan_id:

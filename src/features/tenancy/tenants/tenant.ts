@@ -15,6 +15,7 @@ export const TENANT_COLUMNS = [
   'n.window_policy',
   'n.default_source_id',
   'n.default_status_id',
+  'n.default_country',
 ] as const;
 
 export interface TenantColumns {
@@ -27,6 +28,7 @@ export interface TenantColumns {
   readonly window_policy: 'network' | 'refuse';
   readonly default_source_id: number | null;
   readonly default_status_id: number | null;
+  readonly default_country: string | null;
 }
 
 export const tenantOfColumns = (row: TenantColumns): Tenant => ({
@@ -39,4 +41,5 @@ export const tenantOfColumns = (row: TenantColumns): Tenant => ({
   windowPolicy: row.window_policy,
   defaultSourceId: row.default_source_id,
   defaultStatusId: row.default_status_id,
+  defaultCountry: row.default_country,
 });

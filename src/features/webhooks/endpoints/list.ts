@@ -27,7 +27,7 @@ const ENDPOINTS: ListDefinition = {
   sorts: { id, createdAt, updatedAt },
   id,
   defaultOrder: [{ column: id, descending: false }],
-  search: pattern => `(lower(w.url) like ${pattern} or lower(w.description) like ${pattern})`,
+  search: `search_fold(w.url || ' ' || coalesce(w.description, ''))`,
 };
 
 const deliveryColumn = listColumns('webhook_deliveries', 'd');

@@ -1,0 +1,30 @@
+import { invalid } from '../core/errors.ts';
+import type { Parameters } from './list-query.ts';
+import { PLANNED_AT_EACH_CALL } from './statements.ts';
+
+/** A word that a text must contain, or several of which it must contain one. */
+export type SearchTerm = readonly [string, ...string[]];
+
+/** A word that is required costs an index scan. */
+const MAX_WORDS = 10;
+
+/**
+ * Splits a search into its words, all of which are required.
+ * @throws VALIDATION_ERROR on `search`: too many words
+ */
+export function searchWords(text: string | null | undefined): SearchTerm[] {
+  const words = new Set(text?.split(/\s+/).filter(Boolean));
+  if (words.size > MAX_WORDS) throw invalid({ search: [`Must have at most ${MAX_WORDS} words.`] });
+  return [...words].map(word => [word]);
+}
+
+/**
+ * The predicate of a term. Case and diacritics are folded by the database on both sides, because its rules for them differ from
+ * JavaScript's. Among a million contacts a page of those with two common words takes 2 ms by the list's order, and 2 s by the
+ * index of words that a plan for any words uses.
+ * @param folded SQL expression of the searched text
+ */
+export function searchSql(parameters: Parameters, folded: string, term: SearchTerm): string {
+  const alternatives = term.map(word => `${folded} like search_pattern(${parameters.add(word, 'text')})`);
+  return `${PLANNED_AT_EACH_CALL} (${alternatives.join(' or ')})`;
+}
