@@ -30,7 +30,7 @@ export interface ContactRow extends PublicContact {
 interface Field {
   readonly type: 'text' | 'smallint' | 'bigint';
   /** In GraphQL inputs. */
-  readonly name: keyof ContactInput;
+  readonly name: string;
   /** In characters, from the REST contract; texts without it have a syntax of their own. */
   readonly maxLength?: number;
 }
@@ -75,23 +75,17 @@ export const CONTACT_COLUMNS: readonly (keyof PublicContact)[] = [
   'updated_at',
 ];
 
+/** How GraphQL inputs write the values of a column. */
+type InputValue<Column extends FieldColumn> = Column extends 'type'
+  ? ContactType
+  : { text: string; smallint: number; bigint: string }[(typeof FIELDS)[Column]['type']];
+
+type FieldInputs = {
+  readonly [Column in FieldColumn as (typeof FIELDS)[Column]['name']]?: InputValue<Column> | null | undefined;
+};
+
 /** The fields of a contact in GraphQL's names; undefined: unchanged, or the default for a new contact; null: empty. */
-export interface ContactInput {
-  readonly firstName?: string | null | undefined;
-  readonly lastName?: string | null | undefined;
-  readonly phone?: string | null | undefined;
-  readonly type?: ContactType | null | undefined;
-  readonly email?: string | null | undefined;
-  readonly company?: string | null | undefined;
-  readonly description?: string | null | undefined;
-  readonly address?: string | null | undefined;
-  readonly city?: string | null | undefined;
-  readonly state?: string | null | undefined;
-  readonly zip?: string | null | undefined;
-  readonly countryId?: number | null | undefined;
-  readonly sourceId?: string | null | undefined;
-  readonly statusId?: string | null | undefined;
-  readonly assigneeId?: string | null | undefined;
+export interface ContactInput extends FieldInputs {
   readonly groupIds?: readonly string[] | null | undefined;
   /** Groups by name; missing ones are created. */
   readonly groupNames?: readonly string[] | null | undefined;
@@ -114,7 +108,8 @@ const EMAIL = z.email();
  */
 export function parseContact(input: ContactInput, errors: FieldErrorList, prefix = ''): ContactFields {
   const fields: Record<string, unknown> = {};
-  for (const [column, { name, maxLength }] of Object.entries<Field>(FIELDS)) {
+  for (const column of FIELD_COLUMNS) {
+    const { name, maxLength }: Field & { readonly name: FieldName } = FIELDS[column];
     const value = maxLength === undefined ? undefined : input[name];
     if (maxLength === undefined || value === undefined) continue;
     const text = typeof value === 'string' ? value.trim() : '';

@@ -11,7 +11,7 @@ import type { Author } from '../tenancy/audit/author.ts';
 import { authorOf } from '../tenancy/audit/author.ts';
 import { once } from '../tenancy/idempotency/once.ts';
 import { recordApiConsent } from './consent/record.ts';
-import { type ContactInput, type ContactRow, type FieldName, parseContact } from './contact.ts';
+import { type ContactInput, type ContactRow, FIELDS, type FieldName, parseContact } from './contact.ts';
 import { lockReferences, type References, setGroups } from './contacts.sql.ts';
 import { EMAIL_TAKEN, PHONE_TAKEN } from './create.ts';
 import { restoreOptOutsOf } from './erasure/erased-people.ts';
@@ -74,21 +74,18 @@ export async function changeContact(
   return contact;
 }
 
-/** Values of fields left out; source and status become the tenant's defaults. */
-const EMPTY_FIELDS = {
-  lastName: null,
-  email: null,
-  company: null,
-  description: null,
-  address: null,
-  city: null,
-  state: null,
-  zip: null,
-  countryId: null,
-  assigneeId: null,
+/** Fields that a replacement requires, or that have defaults. */
+const NEVER_EMPTY: ReadonlySet<FieldName> = new Set(['firstName', 'phone', 'type', 'sourceId', 'statusId']);
+
+/** Values of fields left out by a replacement. */
+const EMPTY_FIELDS: UpdateContactInput = {
+  ...Object.fromEntries(
+    Object.values(FIELDS)
+      .filter(({ name }) => !NEVER_EMPTY.has(name))
+      .map(({ name }) => [name, null]),
+  ),
   groupIds: [],
-} satisfies UpdateContactInput &
-  Record<Exclude<FieldName, 'firstName' | 'phone' | 'type' | 'sourceId' | 'statusId'>, null>;
+};
 
 /**
  * Replaces all fields of a contact: those left out become empty, source and status the tenant's defaults. An opt-out is kept

@@ -75,10 +75,8 @@ const DETAILS = {
   is_enabled: bit({ description: 'Opposite of `is_opted_out`; only one of them can be given.' }),
 };
 
-interface Flags {
-  readonly is_opted_out?: boolean | null | undefined;
-  readonly is_enabled?: boolean | null | undefined;
-}
+type Details = z.output<z.ZodObject<typeof DETAILS>>;
+type Flags = Pick<Details, 'is_opted_out' | 'is_enabled'>;
 
 function checkFlags(
   { is_opted_out: optedOut, is_enabled: enabled }: Flags,
@@ -88,8 +86,13 @@ function checkFlags(
     add('is_enabled', 'Is the opposite of is_opted_out: change both, or give one of them.');
 }
 
-const isOptedOut = ({ is_opted_out: optedOut, is_enabled: enabled }: Flags): boolean | undefined =>
-  optedOut ?? (enabled == null ? undefined : !enabled);
+const detailsInput = (call: Call, { groups, is_opted_out, is_enabled, country_id, ...details }: Details) =>
+  dropUndefined({
+    ...contactInput(details, country_id),
+    groupNames: groups ?? undefined,
+    isOptedOut: is_opted_out ?? (is_enabled == null ? undefined : !is_enabled),
+    idempotencyKey: call.idempotencyKey,
+  });
 
 /** Names of fields in errors. */
 const NAMES = { groupNames: 'groups' };
@@ -144,15 +147,7 @@ export const contactRoutes: readonly Route[] = [
     answer: selectionOf('contact', CHANGES),
     errors: ['FEATURE_LIMIT_EXCEEDED'],
     names: NAMES,
-    variables: ({ call, body: { phone, groups, country_id, ...details } }) => ({
-      input: dropUndefined({
-        ...contactInput(details, country_id),
-        phone,
-        groupNames: groups ?? undefined,
-        isOptedOut: isOptedOut(details),
-        idempotencyKey: call.idempotencyKey,
-      }),
-    }),
+    variables: ({ call, body: { phone, ...details } }) => ({ input: { ...detailsInput(call, details), phone } }),
     respond: ({ contact }, { call }) => ({ message: 'Contact created', data: contactRow(contact, call) }),
   }),
   route({
@@ -175,17 +170,9 @@ export const contactRoutes: readonly Route[] = [
     example: { firstname: 'Ana', phone: '+14155550123', type: 'customer', groups: 'VIP' },
     answer: selectionOf('contact', CHANGES),
     names: NAMES,
-    variables: ({ call, id, body: { phone, groups, country_id, ...details } }) => ({
+    variables: ({ call, id, body: { phone, ...details } }) => ({
       id,
-      input: dropUndefined({
-        ...contactInput(details, country_id),
-        firstName: details.firstname,
-        type: details.type,
-        phone,
-        groupNames: groups ?? undefined,
-        isOptedOut: isOptedOut(details),
-        idempotencyKey: call.idempotencyKey,
-      }),
+      input: { ...detailsInput(call, details), phone, firstName: details.firstname, type: details.type },
     }),
     respond: ({ contact }, { call }) => ({ message: 'Contact updated', data: contactRow(contact, call) }),
   }),

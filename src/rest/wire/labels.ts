@@ -45,7 +45,7 @@ interface LabelRow {
 }
 
 /** A label on the wire, in the order of the contract. Fields that were not read, or that its kind lacks, are undefined, and so not written. */
-const labelRow = (row: LabelRow, time: WriteTime) => ({
+export const labelRow = (row: LabelRow, time: WriteTime) => ({
   id: row.id,
   name: row.name,
   color: row.color,

@@ -2,7 +2,7 @@ import type { ErrorCode } from '../../core/errors.ts';
 import { wireTime } from './values.ts';
 
 /** GraphQL's names of fields whose names in REST are different words. */
-const NAMES: Readonly<Record<string, string>> = {
+const NAMES = {
   firstName: 'firstname',
   lastName: 'lastname',
   assigneeId: 'assigned_id',
@@ -10,15 +10,20 @@ const NAMES: Readonly<Record<string, string>> = {
   conversationId: 'interaction_id',
   text: 'message',
   to: 'phone',
-};
+} as const satisfies Record<string, string>;
+const BY_NAME: ReadonlyMap<string, string> = new Map(Object.entries(NAMES));
 
 /** GraphQL's names of list arguments, which are names of their own only at the beginning of a path. */
 const LIST_NAMES: Readonly<Record<string, string>> = { first: 'per_page', offset: 'page', orderBy: 'sort' };
 
+type SnakeCase<Name extends string> = Name extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${SnakeCase<Rest>}`
+  : '';
+
 /** A field's name in REST. */
+export type WireName<Name extends string> = Name extends keyof typeof NAMES ? (typeof NAMES)[Name] : SnakeCase<Name>;
 export const wireName = (name: string): string =>
-  (Object.hasOwn(NAMES, name) ? NAMES[name] : undefined) ??
-  name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);
+  BY_NAME.get(name) ?? name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);
 
 /** The path of a field (`contact.firstName`, `filter.statusId.in`) in REST's names. */
 export const wirePath = (path: string): string =>
