@@ -14,7 +14,7 @@ import type { Metrics } from '../platform/metrics.ts';
 import type { PublicHttp } from '../platform/public-http.ts';
 import type { RateLimits } from '../platform/rate-limits.ts';
 import type { Signals } from '../platform/signals.ts';
-import type { Turns } from '../platform/turns.ts';
+import type { Turns } from '../platform/keyed-semaphore.ts';
 import type { Loaders } from './loaders.ts';
 
 /** What a process owns: created once in serve.ts and passed on as the first argument. */

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import pg from 'pg';
 import { createDatabase, type Database } from '../../src/database/database.ts';
-import { postgresWire } from '../../src/database/postgres-wire.ts';
+import { postgresWire } from '../../src/database/postgres-signals.ts';
 import type { Drain } from '../../src/lanes/lane.ts';
 import { createLanes, type Lanes } from '../../src/lanes/runtime.ts';
 import { type Clock, systemClock } from '../../src/platform/clock.ts';

@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';
-import { postgresWire } from '../../src/database/postgres-wire.ts';
+import { postgresWire } from '../../src/database/postgres-signals.ts';
 import { createLog } from '../../src/platform/log.ts';
-import { redisWire } from '../../src/platform/redis/wire.ts';
+import { redisWire } from '../../src/platform/redis/signal-transport.ts';
 import { createSignals, type Signals } from '../../src/platform/signals.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/gateway.ts';

@@ -9,7 +9,7 @@ import {
 import { unauthorized } from '../../core/errors.ts';
 import type { Principal } from '../../core/principal.ts';
 import { closable } from '../../platform/closable.ts';
-import { mapAhead } from '../../platform/map-ahead.ts';
+import { mapAhead } from '../../platform/map-concurrently.ts';
 import type { Context, Replay, Resources } from '../../schema/context.ts';
 import { Loaders } from '../../schema/loaders.ts';
 import { createDocuments, type Operation, type Prepared, type Variables } from './documents.ts';

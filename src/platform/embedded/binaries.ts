@@ -3,8 +3,8 @@ import { constants } from 'node:fs';
 import { chmod, cp, lstat, readdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
-import { closedDirectory, packageIncomplete, packageMissing, unsupportedSystem } from './faults.ts';
-import { isTrusted, trustedRoot } from './place.ts';
+import { closedDirectory, packageIncomplete, packageMissing, unsupportedSystem } from './errors.ts';
+import { isTrusted, trustedRoot } from './location.ts';
 import { run, type ServerUser } from './process.ts';
 
 /** The PostgreSQL of the optional dependency. */

@@ -3,8 +3,8 @@ import { chown, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { type Binaries, program } from './binaries.ts';
-import { damagedCluster, otherMajorVersion, outputFault, passwordMissing } from './faults.ts';
-import { makePrivate, type Place } from './place.ts';
+import { damagedCluster, otherMajorVersion, outputFault, passwordMissing } from './errors.ts';
+import { makePrivate, type Place } from './location.ts';
 import { run } from './process.ts';
 
 /** The role that Parley connects as (a superuser of its own cluster) and the database that it uses. */

@@ -5,9 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../log.ts';
 import { type Binaries, findBinaries, runnableBinaries } from './binaries.ts';
 import { ensureCluster, ensureDatabase } from './cluster.ts';
-import { addressInUse, outputFault, portInUse, systemFault } from './faults.ts';
+import { addressInUse, outputFault, portInUse, systemFault } from './errors.ts';
 import { own } from './lock.ts';
-import { allHomes, choosePlace, FALLBACK_ROOTS, type Place, placeAt, removeHome } from './place.ts';
+import { allHomes, choosePlace, FALLBACK_ROOTS, type Place, placeAt, removeHome } from './location.ts';
 import { logFile, type Server, ServerEnded, type ServerSettings, startServer, stopLeftover } from './server.ts';
 
 export interface EmbeddedPostgresOptions {

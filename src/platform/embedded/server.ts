@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SECOND } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { type Binaries, program } from './binaries.ts';
-import type { Place } from './place.ts';
+import type { Place } from './location.ts';
 import { isServerOf, PROGRAM_ENVIRONMENT, type ServerUser, stopServer } from './process.ts';
 
 export interface ServerSettings {

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { test as base, expect } from 'vitest';
-import { choosePlace } from '../../../src/platform/embedded/place.ts';
+import { choosePlace } from '../../../src/platform/embedded/location.ts';
 import {
   type EmbeddedPostgres,
   type EmbeddedPostgresOptions,

@@ -6,7 +6,7 @@ import { callerOf } from '../../../core/principal.ts';
 import type { Db } from '../../../database/database.ts';
 import { violationOf } from '../../../database/violations.ts';
 import { phoneKey } from '../../../platform/phone.ts';
-import { NoTurn } from '../../../platform/turns.ts';
+import { NoTurn } from '../../../platform/keyed-semaphore.ts';
 import type { Context } from '../../../schema/context.ts';
 import { requireUsable } from '../../channels/usable.ts';
 import { type ContactInput, PHONE_FAULT, parseContact, phoneOf } from '../../contacts/contact.ts';

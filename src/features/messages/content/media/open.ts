@@ -9,7 +9,7 @@ import {
   NetworkCallError,
 } from '../../../../network/network.ts';
 import { MINUTE } from '../../../../platform/clock.ts';
-import { sweeper } from '../../../../platform/garbage.ts';
+import { sweeper } from '../../../../platform/minor-collection.ts';
 import type { Resources } from '../../../../schema/context.ts';
 import { openChannel } from './channel.ts';
 import { type FilePlace, hexDigest } from './file.ts';

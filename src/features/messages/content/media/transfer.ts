@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { CodedError, invalid } from '../../../../core/errors.ts';
 import { type ChannelCredentials, NetworkCallError } from '../../../../network/network.ts';
-import { sweeper } from '../../../../platform/garbage.ts';
+import { sweeper } from '../../../../platform/minor-collection.ts';
 import type { Resources } from '../../../../schema/context.ts';
 import { MAX_BYTES, megabytes } from './formats.ts';
 import { type Declared, HEAD_BYTES, sniff } from './sniff.ts';

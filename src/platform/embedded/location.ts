@@ -16,7 +16,7 @@ import {
 } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { UserError } from '../user-error.ts';
-import { cannotChangeUser, closedDirectory, noServerUser } from './faults.ts';
+import { cannotChangeUser, closedDirectory, noServerUser } from './errors.ts';
 import { run, type ServerUser } from './process.ts';
 
 /**

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { mapAhead } from '../../src/platform/map-ahead.ts';
+import { mapAhead } from '../../src/platform/map-concurrently.ts';
 
 async function* source(values: readonly number[], error?: Error): AsyncGenerator<number> {
   for (const value of values) {

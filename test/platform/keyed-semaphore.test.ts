@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { NoTurn, Turns } from '../../src/platform/turns.ts';
+import { NoTurn, Turns } from '../../src/platform/keyed-semaphore.ts';
 
 const options = { places: 2, maxWaiting: 3, patienceMs: 60_000 };
 
