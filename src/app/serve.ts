@@ -3,7 +3,7 @@ import type { Config } from '../config.ts';
 import { createDatabase } from '../database/database.ts';
 import { openSecretBox } from '../database/deployment.ts';
 import { pendingMigrations } from '../database/migrations.ts';
-import { postgresWire } from '../database/postgres-signals.ts';
+import { createPostgresTransport } from '../database/postgres-signals.ts';
 import { checkSession } from '../database/session.ts';
 import { createSessionLocks } from '../database/session-locks.ts';
 import type { StatementObserver } from '../database/statements.ts';
@@ -17,15 +17,15 @@ import { createLanes } from '../lanes/runtime.ts';
 import { createCloudApiNetwork } from '../network/cloud-api/client.ts';
 import type { Network } from '../network/network.ts';
 import { type Clock, SECOND, systemClock } from '../platform/clock.ts';
+import { KeyedSemaphore } from '../platform/keyed-semaphore.ts';
 import type { Log } from '../platform/log.ts';
 import { createMetrics, observeHorizon, observeRedis } from '../platform/metrics.ts';
 import { createPublicHttp } from '../platform/public-http.ts';
 import { createMemoryRateLimits } from '../platform/rate-limits.ts';
 import { createRedisRateLimits } from '../platform/redis/rate-limits.ts';
-import { redisWire } from '../platform/redis/signal-transport.ts';
+import { createRedisTransport } from '../platform/redis/signal-transport.ts';
 import { createNameResolver, type ResolveName } from '../platform/resolve-name.ts';
 import { createSignals } from '../platform/signals.ts';
-import { Turns } from '../platform/keyed-semaphore.ts';
 import { UserError } from '../platform/user-error.ts';
 import { VERSION } from '../platform/version.ts';
 import type { Resources } from '../schema/context.ts';
@@ -57,7 +57,7 @@ const ANSWER_TIMEOUT_MS = 4 * SECOND;
 /** Time for lanes to store the results of those calls. Rows not stored stay leased and are taken over by another process. */
 const STOP_TIMEOUT_MS = 6 * SECOND;
 /** Two, so that the next send waits at the lock already when the one before commits. */
-const SEND_TURNS = { places: 2, maxWaiting: 1_000 };
+const SEND_CONCURRENCY_PER_TENANT = { concurrency: 2, maxWaiting: 1_000 };
 
 /** Builds the resources of a process from its configuration and starts HTTP server and worker. @throws UserError */
 export async function serve(options: ServeOptions): Promise<Gateway> {
@@ -86,7 +86,7 @@ export async function serve(options: ServeOptions): Promise<Gateway> {
     if (redis) teardown.push(() => redis.close());
     if (redis) observeRedis(metrics.registry, redis.isReady);
     const signals = createSignals(
-      redis ? redisWire(redis, config.redis.prefix) : postgresWire(() => db.connect(), log),
+      redis ? createRedisTransport(redis, config.redis.prefix) : createPostgresTransport(() => db.connect(), log),
     );
     teardown.push(() => signals.close());
     const sessionLocks = createSessionLocks(db.read, () => db.connect(), log);
@@ -119,7 +119,10 @@ export async function serve(options: ServeOptions): Promise<Gateway> {
       network,
       publicHttp,
       limits: redis ? createRedisRateLimits(redis, config.redis.prefix) : createMemoryRateLimits(),
-      sendTurns: new Turns({ ...SEND_TURNS, patienceMs: config.database.statementTimeoutMs }),
+      sendSemaphore: new KeyedSemaphore({
+        ...SEND_CONCURRENCY_PER_TENANT,
+        timeoutMs: config.database.statementTimeoutMs,
+      }),
       tokens: createTokenVerifier(db, clock, log),
       secrets,
       metrics,

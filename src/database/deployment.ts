@@ -40,7 +40,7 @@ export async function openSecretBox({ write }: Pick<Database, 'write'>, keys: Se
     throw new UserError(
       'The table deployment is empty. Check that DATABASE_URL leads to the database of Parley, and run `parley migrate`.',
     );
-  return createSecretBox({ ...keys, lasting: Buffer.from(open(sealed), 'base64') });
+  return createSecretBox({ ...keys, permanent: Buffer.from(open(sealed), 'base64') });
 }
 
 function wrongKey({ current, previous }: SecretKeys, cause: unknown): UserError {

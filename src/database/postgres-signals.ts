@@ -1,13 +1,13 @@
 import type pg from 'pg';
 import type { Log } from '../platform/log.ts';
-import type { Wire } from '../platform/signals.ts';
+import type { SignalTransport } from '../platform/signals.ts';
 
 const CHANNEL = 'parley';
 const RECONNECT_MS = 1_000;
 
 /** Signals over PostgreSQL's NOTIFY, on a dedicated connection. */
-export function postgresWire(connect: () => Promise<pg.Client>, log: Log): Wire {
-  let callbacks: Parameters<Wire['open']>[0] | undefined;
+export function createPostgresTransport(connect: () => Promise<pg.Client>, log: Log): SignalTransport {
+  let callbacks: Parameters<SignalTransport['open']>[0] | undefined;
   let client: pg.Client | undefined;
   let reconnectTimer: NodeJS.Timeout | undefined;
   let closed = false;
@@ -27,12 +27,12 @@ export function postgresWire(connect: () => Promise<pg.Client>, log: Log): Wire 
       const opened = await connect();
       opened.on('error', reconnect);
       opened.on('notification', message => {
-        if (message.processId !== processIdOf(opened)) callbacks?.heard(message.payload ?? '');
+        if (message.processId !== processIdOf(opened)) callbacks?.onMessage(message.payload ?? '');
       });
       await opened.query(`listen ${CHANNEL}`);
       if (closed) await opened.end();
       else client = opened;
-      callbacks?.ready();
+      callbacks?.onReady();
     } catch (error) {
       reconnect(error);
     }

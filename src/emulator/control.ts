@@ -18,7 +18,7 @@ class ControlError extends Error {
 }
 
 interface Route {
-  readonly about: string;
+  readonly description: string;
   readonly handle: (world: World, request: Request) => Reply | Promise<Reply>;
 }
 
@@ -61,42 +61,45 @@ const numberInput = z.strictObject({
 /** The control API for persons and tests. It has no authentication; never expose it. */
 const ROUTES: Readonly<Record<string, Route>> = {
   'GET ': {
-    about: 'this list',
+    description: 'this list',
     handle: () =>
       json(200, {
         routes: Object.fromEntries(
-          Object.entries(ROUTES).map(([key, { about }]) => [key.replace(' ', ' /_emulator/'), about]),
+          Object.entries(ROUTES).map(([key, { description }]) => [key.replace(' ', ' /_emulator/'), description]),
         ),
       }),
   },
   'POST inbound': {
-    about: 'a person writes: { from, text, profileName } or another type; answers { wamid }',
+    description: 'sends a message from a person: { from, text, profileName } or another type; returns { wamid }',
     handle: postInbound,
   },
   'POST changes': {
-    about:
-      '{ field, value, phoneNumberId?, entryId? }: tells any change by webhook, such as calls, history or account_update',
+    description:
+      '{ field, value, phoneNumberId?, entryId? }: sends any webhook change, such as calls, history or account_update',
     handle: postChange,
   },
   'GET inbound': {
-    about: 'what people wrote, and whether it was marked as read',
+    description: 'inbound messages, and whether they were marked as read',
     handle: world =>
       json(200, {
         messages: [...world.received].map(([wamid, m]) => ({ wamid, ...m, at: new Date(m.at).toISOString() })),
       }),
   },
-  'GET faults': { about: 'faults and traits now', handle: world => json(200, { ...world.faults.current }) },
-  'POST faults': { about: 'merges into faults and traits; `next` is appended', handle: postFaults },
+  'GET faults': { description: 'current faults and traits', handle: world => json(200, { ...world.faults.current }) },
+  'POST faults': { description: 'merges into faults and traits; `next` is appended', handle: postFaults },
   'DELETE faults': {
-    about: 'faults and traits as at the start',
+    description: 'restores the initial faults and traits',
     handle: world => {
       world.faults.reset();
       return json(200, { ...world.faults.current });
     },
   },
-  'GET sent': { about: 'messages the network took: ?limit= ?to= ?callbackData=; counts are complete', handle: getSent },
+  'GET sent': {
+    description: 'accepted messages: ?limit= ?to= ?callbackData=; counts cover all messages',
+    handle: getSent,
+  },
   'DELETE sent': {
-    about: 'forgets the messages taken so far',
+    description: 'clears the log of accepted messages',
     handle: world => {
       world.record({ e: 'sent-cleared' });
       world.sent.clear();
@@ -104,29 +107,35 @@ const ROUTES: Readonly<Record<string, Route>> = {
     },
   },
   'GET webhooks': {
-    about: 'how many updates are pending, delivered and lost',
+    description: 'numbers of pending, delivered and lost webhook updates',
     handle: world => json(200, { url: world.webhookUrl ?? null, ...world.outbox.counts() }),
   },
-  'POST webhook-url': { about: '{ url, verify? }: where webhooks go; null keeps them', handle: postWebhookUrl },
+  'POST webhook-url': {
+    description: '{ url, verify? }: sets the URL of webhooks; null holds them back',
+    handle: postWebhookUrl,
+  },
   'POST windows': {
-    about: '{ phone, open | expiresAt, phoneNumberId? }: opens or closes a service window',
+    description: '{ phone, open | expiresAt, phoneNumberId? }: opens or closes a service window',
     handle: postWindow,
   },
   'GET windows': {
-    about: 'open service windows',
+    description: 'open service windows',
     handle: world =>
       json(200, {
         windows: [...world.windows.entries()].map(([key, until]) => ({ key, until: new Date(until).toISOString() })),
       }),
   },
   'POST templates': {
-    about: '{ id | name + language, status, reason? }: changes a template and tells it by webhook',
+    description: '{ id | name + language, status, reason? }: changes the status of a template and sends the webhook',
     handle: postTemplate,
   },
-  'GET templates': { about: 'all templates', handle: world => json(200, { templates: [...world.templates.all()] }) },
-  'POST numbers': { about: 'adds a business number', handle: postNumber },
+  'GET templates': {
+    description: 'all templates',
+    handle: world => json(200, { templates: [...world.templates.all()] }),
+  },
+  'POST numbers': { description: 'adds a business number', handle: postNumber },
   'GET numbers': {
-    about: 'business numbers',
+    description: 'business numbers',
     handle: world =>
       json(200, { numbers: [...world.numbers.values()].map(({ accessToken: _secret, ...number }) => number) }),
   },
@@ -137,7 +146,7 @@ export async function control(world: World, request: Request, path: readonly str
   const route = ROUTES[`${request.method} ${path.join('/')}`];
   if (!route)
     return json(404, {
-      error: `There is no ${request.method} /_emulator/${path.join('/')}; GET /_emulator/ lists what there is.`,
+      error: `There is no route ${request.method} /_emulator/${path.join('/')}. GET /_emulator/ lists the routes.`,
     });
   try {
     return await route.handle(world, request);
@@ -212,7 +221,7 @@ export function setWebhookUrl(world: World, url: string | undefined): void {
 function postWindow(world: World, request: Request): Reply {
   const { phone, open, expiresAt, phoneNumberId } = read(windowInput, request);
   if (open === undefined && expiresAt === undefined)
-    throw new ControlError('open: is required, unless expiresAt is given.');
+    throw new ControlError('open: is required unless expiresAt is given.');
   // A user id has letters, a number does not.
   const person = /[A-Za-z]/.test(phone) ? phone : personOf(world, phone);
   const key = windowKey(numberFor(world, phoneNumberId).phoneNumberId, person);
@@ -225,7 +234,7 @@ function postWindow(world: World, request: Request): Reply {
 
 function postTemplate(world: World, request: Request): Reply {
   const { id, name, language, status, reason } = read(templateInput, request);
-  if (id === undefined && name === undefined) throw new ControlError('id: is required, unless name is given.');
+  if (id === undefined && name === undefined) throw new ControlError('id: is required unless name is given.');
   const found = [...world.templates.all()].filter(
     t =>
       (id === undefined || t.id === id) &&
@@ -261,6 +270,6 @@ function read<T>(schema: z.ZodType<T>, request: Request): T {
   if (value === undefined) throw new ControlError('The body is not JSON.');
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  const sentences = result.error.issues.map(issue => `${issue.path.join('.') || 'body'}: ${issue.message}`);
-  throw new ControlError(sentences.join('; '));
+  const problems = result.error.issues.map(issue => `${issue.path.join('.') || 'body'}: ${issue.message}`);
+  throw new ControlError(problems.join('; '));
 }

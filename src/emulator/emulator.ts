@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { systemClock } from '../platform/clock.ts';
 import { UserError } from '../platform/user-error.ts';
 import { setWebhookUrl } from './control.ts';
-import { createFaultBox, type Faults, type FaultsPatch, faultsPatch } from './faults.ts';
+import { createFaultControl, type Faults, type FaultsPatch, faultsPatch } from './faults.ts';
 import { receive } from './inbound.ts';
 import { type InboundInput, inboundInput } from './inbound-input.ts';
 import { type Journal, NO_JOURNAL, openJournal, readJournal } from './journal.ts';
@@ -43,7 +43,7 @@ export interface Emulator {
 const COMPACT_ABOVE_BYTES = 8 * 1024 * 1024;
 
 /**
- * Starts an emulated Cloud API, with recipients who read their messages, for development and tests.
+ * Starts an emulated Cloud API for development and tests, whose recipients read their messages.
  *
  * @throws UserError if the address is not available or the journal is corrupt
  */
@@ -62,7 +62,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
     delays: { ...DEFAULT_DELAYS, ...options.delays },
     numbers,
     subscriptions: new Map(),
-    faults: createFaultBox(options.faults),
+    faults: createFaultControl(options.faults),
     windows: createWindows(clock),
     people: createPeople(),
     sent: createSentLog(),
@@ -86,11 +86,11 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
     record: event => journal.append(event),
   };
 
-  const history = options.journal === undefined ? { events: [], bytes: 0 } : readJournal(options.journal);
-  const replayed = replay(world, history.events);
+  const journalContent = options.journal === undefined ? { events: [], bytes: 0 } : readJournal(options.journal);
+  const replayed = replay(world, journalContent.events);
   seq = replayed.lastSeq;
   if (options.journal !== undefined) {
-    journal = openJournal(options.journal, history.bytes > COMPACT_ABOVE_BYTES ? replayed.compacted : undefined);
+    journal = openJournal(options.journal, journalContent.bytes > COMPACT_ABOVE_BYTES ? replayed.compacted : undefined);
   }
   for (const seed of options.templates ?? [HELLO_WORLD]) {
     for (const wabaId of seed.wabaId === undefined ? wabaIds : [seed.wabaId]) {
@@ -118,7 +118,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
       const checked = inboundInput.parse(input);
       const number =
         checked.phoneNumberId === undefined ? numbers.values().next().value : numbers.get(checked.phoneNumberId);
-      if (!number) throw new Error(`the emulator has no number ${checked.phoneNumberId ?? ''}`);
+      if (!number) throw new Error(`The emulator has no number ${checked.phoneNumberId ?? ''}.`);
       return receive(world, number, checked);
     },
     sent: (query = {}) => world.sent.report(query),
@@ -155,7 +155,7 @@ function bodyOptions(world: World) {
 function acknowledge(world: World, updates: readonly Update[], lost: boolean): void {
   world.record({ e: 'done', seqs: updates.map(update => update.seq), ...(lost && { lost }) });
   if (lost) return;
-  for (const update of updates) if (update.kind === 'status') world.sent.tell(update.message.wamid, update.status);
+  for (const update of updates) if (update.kind === 'status') world.sent.addStatus(update.message.wamid, update.status);
 }
 
 function listen(server: ReturnType<typeof createListener>, port: number, host: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** A Boolean, or a probability (0 to 1). */
-const share = z.union([z.boolean(), z.number().min(0).max(1)]).transform(Number);
+const probability = z.union([z.boolean(), z.number().min(0).max(1)]).transform(Number);
 const errorCode = z.int().min(0);
 
 const nextFault = z
@@ -27,9 +27,9 @@ const nextFault = z
   })
   .refine(
     f =>
-      [f.errorCode, f.httpStatus, f.asyncErrorCode, f.timeout, f.reset, f.latencyMs].some(named => named !== undefined),
+      [f.errorCode, f.httpStatus, f.asyncErrorCode, f.timeout, f.reset, f.latencyMs].some(value => value !== undefined),
     {
-      error: 'names no fault: give errorCode, httpStatus, asyncErrorCode, timeout, reset or latencyMs',
+      error: 'contains no fault: set errorCode, httpStatus, asyncErrorCode, timeout, reset or latencyMs',
     },
   );
 
@@ -39,9 +39,9 @@ const faults = z.strictObject({
   /** Delay of every response to a send. */
   latencyMs: z.int().min(0),
   /** Probability that a status is never posted. */
-  dropStatuses: share,
+  dropStatuses: probability,
   /** Probability that a webhook update is posted twice. */
-  duplicate: share,
+  duplicate: probability,
   /** Posts the statuses of a message in reverse order: read, delivered, sent. */
   reorder: z.boolean(),
   /** `grouped`: many updates per change; `spread`: several entries and changes per POST; `single`: one update per POST. */
@@ -49,7 +49,7 @@ const faults = z.strictObject({
   /** Whether recipients have read receipts enabled. */
   readReceipts: z.boolean(),
   /** Probability that a message is read at once: the network then omits `delivered`. */
-  skipDelivered: share,
+  skipDelivered: probability,
   /** Posts the first status, and awaits its response, before responding to the send. */
   statusBeforeAnswer: z.boolean(),
   /** Accepts every message, then reports failure with this code by webhook. */
@@ -92,7 +92,7 @@ export type Faults = z.output<typeof faults>;
 export type NextFault = z.output<typeof nextFault>;
 
 /** Defaults: all traits that reveal bugs are on, no faults. */
-const CALM: Faults = {
+const DEFAULTS: Faults = {
   next: [],
   latencyMs: 0,
   dropStatuses: 0,
@@ -120,7 +120,7 @@ const CALM: Faults = {
   mediaRanges: true,
 };
 
-export interface FaultBox {
+export interface FaultControl {
   readonly current: Readonly<Faults>;
   /** Merges a patch that `faultsPatch` has checked. */
   merge(patch: z.output<typeof faultsPatch>): void;
@@ -130,8 +130,8 @@ export interface FaultBox {
   take(to: string): NextFault | undefined;
 }
 
-export function createFaultBox(initial: FaultsPatch = {}): FaultBox {
-  const start = merged(CALM, faultsPatch.parse(initial));
+export function createFaultControl(initial: FaultsPatch = {}): FaultControl {
+  const start = merged(DEFAULTS, faultsPatch.parse(initial));
   let current: Faults = structuredClone(start);
   return {
     get current() {
@@ -161,6 +161,6 @@ function merged(base: Faults, patch: z.output<typeof faultsPatch>): Faults {
 }
 
 /** A random decision with a probability: never at 0, always at 1. */
-export function hits(shareOfCases: number): boolean {
-  return shareOfCases > 0 && Math.random() < shareOfCases;
+export function occurs(probability: number): boolean {
+  return probability > 0 && Math.random() < probability;
 }

@@ -27,13 +27,13 @@ export class GraphError extends Error {
   readonly reply: Reply;
 
   constructor(reply: Reply) {
-    super('refused');
+    super('rejected');
     this.reply = reply;
   }
 }
 
 /** The usual format: `OAuthException` with `error_data.details`. `message` replaces the title of the code. */
-export function refusal(
+export function graphError(
   code: number,
   details?: string,
   options: { message?: string; httpStatus?: number } = {},
@@ -54,7 +54,7 @@ export function refusal(
 
 /** A missing or invalid parameter, in the wording of the Graph API, without `error_data`. */
 export function badParameter(sentence: string): GraphError {
-  return refusal(100, undefined, { message: `(#100) ${sentence}` });
+  return graphError(100, undefined, { message: `(#100) ${sentence}` });
 }
 
 /** A missing or unknown token. */

@@ -1,4 +1,4 @@
-import { badParameter, badToken, refusal, unknownObject } from './graph-error.ts';
+import { badParameter, badToken, graphError, unknownObject } from './graph-error.ts';
 import { deleteMedia, downloadMedia, showMedia, uploadMedia } from './media.ts';
 import { jsonBody, postMessage } from './messages.ts';
 import { listNumbers, showAccount, showNumber, showSubscriptions, subscribe, unsubscribe } from './numbers.ts';
@@ -18,7 +18,7 @@ export async function graph(world: World, request: Request): Promise<Reply> {
   const [version, id, edge, ...rest] = request.path;
   if (version === 'whatsapp_business' && id === 'attachments') return downloadMedia(world, request);
   if (version === undefined || !/^v\d+\.\d+$/.test(version) || id === undefined || rest.length > 0) {
-    throw refusal(2500, undefined, { message: `Unknown path components: /${request.path.slice(1).join('/')}` });
+    throw graphError(2500, undefined, { message: `Unknown path components: /${request.path.slice(1).join('/')}` });
   }
   const token = bearerToken(request);
   const numbers = [...world.numbers.values()].filter(number => number.accessToken === token);

@@ -105,18 +105,18 @@ export const inboundInput = z
     kinds,
   )
   .refine(input => input.from !== undefined || input.userId !== undefined, {
-    error: 'is required, unless userId is given',
+    error: 'is required unless userId is given',
     path: ['from'],
   })
   .refine(
     input => input.type !== 'interactive' || (input.buttonReply === undefined) !== (input.listReply === undefined),
     {
-      error: 'must be given, or listReply, and not both',
+      error: 'give either buttonReply or listReply',
       path: ['buttonReply'],
     },
   )
   .refine(input => input.type !== 'system' || input.newPhone !== undefined || input.newUserId !== undefined, {
-    error: 'is required, unless newUserId is given',
+    error: 'is required unless newUserId is given',
     path: ['newPhone'],
   });
 

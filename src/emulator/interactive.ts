@@ -1,5 +1,5 @@
 import { asList, asObject, asText, type JsonObject } from '../platform/json.ts';
-import { badParameter, refusal } from './graph-error.ts';
+import { badParameter, graphError } from './graph-error.ts';
 import { optionalText, requiredText } from './parameters.ts';
 
 /** Limits of interactive messages, from Meta's interactive message pages; lengths in characters. */
@@ -51,20 +51,20 @@ function checkButtons(action: JsonObject): void {
   const buttons = asList(action['buttons']);
   const name = "interactive['action']['buttons']";
   if (buttons.length < 1 || buttons.length > LIMITS.buttons)
-    throw refusal(131009, `Invalid buttons count. Min allowed buttons: 1, Max allowed buttons: ${LIMITS.buttons}`);
+    throw graphError(131009, `Invalid buttons count. Min allowed buttons: 1, Max allowed buttons: ${LIMITS.buttons}`);
   const titles = buttons.map((button, i) => {
     const reply = asObject(asObject(button)?.['reply']);
     requiredText(reply?.['id'], `${name}[${i}]['reply']['id']`, LIMITS.buttonId);
     return requiredText(reply?.['title'], `${name}[${i}]['reply']['title']`, LIMITS.buttonTitle);
   });
-  if (new Set(titles).size < titles.length) throw refusal(131009, 'Button titles must be unique');
+  if (new Set(titles).size < titles.length) throw graphError(131009, 'Button titles must be unique');
 }
 
 function checkList(action: JsonObject): void {
   requiredText(action['button'], "interactive['action']['button']", LIMITS.listButton);
   const sections = asList(action['sections']);
   if (sections.length < 1 || sections.length > LIMITS.sections)
-    throw refusal(131009, `Invalid sections count. Max allowed: ${LIMITS.sections}`);
+    throw graphError(131009, `Invalid sections count. Max allowed: ${LIMITS.sections}`);
   let rows = 0;
   sections.forEach((section, s) => {
     const name = `interactive['action']['sections'][${s}]`;
@@ -79,7 +79,8 @@ function checkList(action: JsonObject): void {
       optionalText(rowFields?.['description'], `${name}['rows'][${r}]['description']`, LIMITS.rowDescription);
     });
   });
-  if (rows < 1 || rows > LIMITS.rows) throw refusal(131009, `Total row count exceed max allowed count: ${LIMITS.rows}`);
+  if (rows < 1 || rows > LIMITS.rows)
+    throw graphError(131009, `Total row count exceed max allowed count: ${LIMITS.rows}`);
 }
 
 function checkLink(action: JsonObject): void {

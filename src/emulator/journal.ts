@@ -2,17 +2,17 @@ import { closeSync, openSync, readFileSync, renameSync, writeFileSync, writeSync
 import { UserError } from '../platform/user-error.ts';
 import type { EmulatorNumber } from './options.ts';
 import type { TemplateRecord } from './template-store.ts';
-import type { StatusWord, TakenMessage, Update, WireError } from './update.ts';
+import type { AcceptedMessage, StatusWord, Update, WebhookError } from './update.ts';
 
 /** A pending status: sequence number, status, time (ms), error. */
-export type PlannedStatus = readonly [seq: number, status: StatusWord, at: number, error?: WireError];
+export type PlannedStatus = readonly [seq: number, status: StatusWord, at: number, error?: WebhookError];
 
 /** Events that must survive `kill -9`, one per line. */
 export type JournalEvent =
   /** A message was accepted, with its planned statuses. Compaction adds `told` (acknowledged statuses) and `cleared` (removed from the log). */
   | {
       readonly e: 'taken';
-      readonly m: TakenMessage;
+      readonly m: AcceptedMessage;
       readonly plan: readonly PlannedStatus[];
       readonly told?: readonly StatusWord[];
       readonly cleared?: true;
@@ -60,7 +60,7 @@ function readLine(path: string, line: string, number: number): JournalEvent {
     return JSON.parse(line) as JournalEvent;
   } catch (cause) {
     throw new UserError(
-      `The emulator's journal ${path} is damaged in line ${number}. Remove the file to start with an empty network.`,
+      `The emulator's journal ${path} is corrupt at line ${number}. Remove the file to start with an empty network.`,
       { cause },
     );
   }
@@ -72,7 +72,7 @@ export function openJournal(path: string, compacted?: readonly JournalEvent[]): 
     writeFileSync(`${path}.new`, compacted.map(event => `${JSON.stringify(event)}\n`).join(''));
     renameSync(`${path}.new`, path);
   } else {
-    cutTornLine(path);
+    truncateIncompleteLine(path);
   }
   const file = openSync(path, 'a');
   return {
@@ -82,7 +82,7 @@ export function openJournal(path: string, compacted?: readonly JournalEvent[]): 
 }
 
 /** Truncates after the last line end, so that the next event begins a line. */
-function cutTornLine(path: string): void {
+function truncateIncompleteLine(path: string): void {
   let bytes: Buffer;
   try {
     bytes = readFileSync(path);

@@ -18,15 +18,15 @@ export interface Media {
 }
 
 /** A received file that has not been stored under an id. */
-export interface Arrived extends Pick<Media, 'size' | 'sha256' | 'open'> {
+export interface ReceivedFile extends Pick<Media, 'size' | 'sha256' | 'open'> {
   drop(): Promise<void>;
 }
 
 export interface MediaStore {
   put(phoneNumberId: string, mimeType: string, bytes: Buffer): Media;
   /** Writes a file to disk as a stream: in memory it would distort the memory usage of a gateway in the same process. */
-  receive(bytes: AsyncIterable<Buffer>): Promise<Arrived>;
-  keep(phoneNumberId: string, mimeType: string, arrived: Arrived): Media;
+  receive(bytes: AsyncIterable<Buffer>): Promise<ReceivedFile>;
+  keep(phoneNumberId: string, mimeType: string, file: ReceivedFile): Media;
   get(id: string): Media | undefined;
   remove(id: string): void;
   /** A link that is valid for `seconds` and then returns 404. */
@@ -40,7 +40,7 @@ export interface MediaStore {
 /** Uploaded and received media. Lost at a restart; the network deletes them after 30 (uploaded) or 7 (received) days. */
 export function createMediaStore(clock: Clock): MediaStore {
   const byId = new Map<string, Media>();
-  const files = new Map<string, Arrived>();
+  const files = new Map<string, ReceivedFile>();
 
   function add(media: Omit<Media, 'id'>): Media {
     const kept = { ...media, id: newObjectId() };
@@ -78,9 +78,9 @@ export function createMediaStore(clock: Clock): MediaStore {
         drop: () => handle.close(),
       };
     },
-    keep: (phoneNumberId, mimeType, arrived) => {
-      const media = add({ phoneNumberId, mimeType, size: arrived.size, sha256: arrived.sha256, open: arrived.open });
-      files.set(media.id, arrived);
+    keep: (phoneNumberId, mimeType, file) => {
+      const media = add({ phoneNumberId, mimeType, size: file.size, sha256: file.sha256, open: file.open });
+      files.set(media.id, file);
       return media;
     },
     get: id => byId.get(id),
@@ -109,7 +109,7 @@ async function* slices(handle: FileHandle, start: number, end: number): AsyncGen
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(Math.min(SLICE_BYTES, end - at + 1)), {
       position: at,
     });
-    if (bytesRead === 0) throw new Error('The file is shorter than it was.');
+    if (bytesRead === 0) throw new Error('The stored file was truncated.');
     yield buffer.subarray(0, bytesRead);
     at += bytesRead;
   }

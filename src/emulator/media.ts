@@ -1,6 +1,6 @@
 import { FormError, readForm } from './form.ts';
-import { badParameter, badToken, refusal, unknownObject } from './graph-error.ts';
-import { type Arrived, MEDIA_MAX_BYTES, MEDIA_TYPES, type Media } from './media-store.ts';
+import { badParameter, badToken, graphError, unknownObject } from './graph-error.ts';
+import { MEDIA_MAX_BYTES, MEDIA_TYPES, type Media, type ReceivedFile } from './media-store.ts';
 import type { EmulatorNumber } from './options.ts';
 import { bearerToken, json, type Reply, type Request, SUCCESS } from './reply.ts';
 import type { World } from './world.ts';
@@ -8,21 +8,21 @@ import type { World } from './world.ts';
 /** `POST /{phone_number_id}/media`, multipart: `messaging_product`, `file` with its type. */
 export async function uploadMedia(world: World, number: EmulatorNumber, request: Request): Promise<Reply> {
   const type = request.headers['content-type'];
-  let file: { type: string; arrived: Arrived } | undefined;
+  let file: { type: string; received: ReceivedFile } | undefined;
   try {
     const fields = await readForm(request.stream, type ?? '', async ({ name, type, bytes }) => {
       if (name !== 'file' || file) throw new FormError(`Unexpected file ${name}.`);
-      file = { type, arrived: await world.media.receive(bytes) };
+      file = { type, received: await world.media.receive(bytes) };
     });
     if (fields.get('messaging_product') !== 'whatsapp')
       throw badParameter('The parameter messaging_product is required.');
     if (!file) throw badParameter('The parameter file is required.');
     const mimeType = (file.type || fields.get('type') || '').toLowerCase();
-    checkUpload(mimeType, file.arrived.size);
-    failIfAsked(world);
-    return json(200, { id: world.media.keep(number.phoneNumberId, mimeType, file.arrived).id });
+    checkUpload(mimeType, file.received.size);
+    throwConfiguredFault(world);
+    return json(200, { id: world.media.keep(number.phoneNumberId, mimeType, file.received).id });
   } catch (error) {
-    await file?.arrived.drop();
+    await file?.received.drop();
     throw error instanceof FormError ? badParameter(error.message) : error;
   }
 }
@@ -37,17 +37,17 @@ function checkUpload(mimeType: string, size: number): void {
   }
   if (size === 0) throw badParameter('Param file must not be empty.');
   const max = MEDIA_MAX_BYTES.find(([prefix]) => essence.startsWith(prefix))?.[1] ?? 0;
-  if (size > max) throw refusal(131053, `File size ${size} is larger than ${max} bytes`);
+  if (size > max) throw graphError(131053, `File size ${size} is larger than ${max} bytes`);
 }
 
-function failIfAsked(world: World): void {
+function throwConfiguredFault(world: World): void {
   const { mediaErrorCode } = world.faults.current;
-  if (mediaErrorCode !== null) throw refusal(mediaErrorCode);
+  if (mediaErrorCode !== null) throw graphError(mediaErrorCode);
 }
 
 /** `GET /{media_id}`. `file_size` is a number, as recorded; the specification says string. */
 export function showMedia(world: World, request: Request, media: Media): Reply {
-  failIfAsked(world);
+  throwConfiguredFault(world);
   return json(200, {
     url: world.media.link(request.origin, media, world.faults.current.mediaUrlSeconds),
     mime_type: media.mimeType,

@@ -1,5 +1,5 @@
 import { asList, asObject, asText, type JsonObject } from '../platform/json.ts';
-import { badParameter, refusal } from './graph-error.ts';
+import { badParameter, graphError } from './graph-error.ts';
 import { checkInteractive } from './interactive.ts';
 import { optionalText, requiredText } from './parameters.ts';
 
@@ -27,7 +27,7 @@ export const MESSAGE_TYPES: ReadonlyMap<string, Check> = new Map<string, Check>(
 export function contentOf(body: JsonObject, type: string): JsonObject {
   const content = type === 'contacts' ? { contacts: body['contacts'] } : asObject(body[type]);
   if (!content || (type === 'contacts' && asList(body['contacts']).length === 0)) {
-    throw refusal(131008, `Parameter '${type}' is mandatory for type '${type}'`);
+    throw graphError(131008, `Parameter '${type}' is mandatory for type '${type}'`);
   }
   return content;
 }

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { asObject, asText, type JsonObject } from '../platform/json.ts';
 import type { NextFault } from './faults.ts';
-import { badParameter, refusal } from './graph-error.ts';
+import { badParameter, graphError } from './graph-error.ts';
 import { checkContacts, contentOf, MESSAGE_TYPES } from './message-types.ts';
 import type { EmulatorNumber } from './options.ts';
 import { type Recipient, readRecipient } from './recipient.ts';
 import { json, type Reply, SUCCESS } from './reply.ts';
 import { planStatuses, statusUpdate } from './statuses.ts';
 import { checkTemplateSend } from './template-send.ts';
-import type { TakenMessage, WireError } from './update.ts';
+import type { AcceptedMessage, WebhookError } from './update.ts';
 import { newWamid } from './wamid.ts';
 import { windowKey } from './windows.ts';
 import type { World } from './world.ts';
@@ -33,15 +33,15 @@ export async function postMessage(world: World, number: EmulatorNumber, body: Js
   const content = checkContent(world, number, body, recipient);
   const { faults } = world;
   if (faults.current.throughputLimit && !world.throughput.take(number.phoneNumberId))
-    throw refusal(130429, 'Cloud API message throughput has been reached.');
+    throw graphError(130429, 'Cloud API message throughput has been reached.');
   if (faults.current.pairLimit && !world.pairs.take(windowKey(number.phoneNumberId, recipient.person))) {
-    throw refusal(
+    throw graphError(
       131056,
       'Too many messages sent from the sender phone number to the same recipient phone number in a short period of time.',
     );
   }
 
-  const message: TakenMessage = {
+  const message: AcceptedMessage = {
     wamid: newWamid(recipient.person, 'outgoing'),
     phoneNumberId: number.phoneNumberId,
     wabaId: number.wabaId,
@@ -73,25 +73,25 @@ function checkContent(world: World, number: EmulatorNumber, body: JsonObject, re
     throw badParameter(`Param biz_opaque_callback_data must be a string of at most ${CALLBACK_DATA_MAX} characters.`);
   }
   const kind = body['recipient_type'] ?? 'individual';
-  if (kind !== 'individual') throw refusal(131009, 'recipient_type must be individual: the emulator has no groups');
+  if (kind !== 'individual') throw graphError(131009, 'recipient_type must be individual: the emulator has no groups');
   const type = body['type'] === undefined ? 'text' : asText(body['type']);
   const check = type === 'contacts' ? checkContacts : MESSAGE_TYPES.get(type ?? '');
   if (type === 'template') {
     const sent = checkTemplateSend(world.templates, number.wabaId, contentOf(body, type), recipient.byUserId);
     return { type, ...sent, link: undefined };
   }
-  if (type === undefined || !check) throw refusal(131051, `Unsupported message type: ${String(body['type'])}`);
+  if (type === undefined || !check) throw graphError(131051, `Unsupported message type: ${String(body['type'])}`);
   const content = contentOf(body, type);
   const text = check(content, type);
   const mediaId = asText(content['id']);
   if (mediaId !== undefined && !world.media.get(mediaId)) {
-    throw refusal(100, `Param ${type}['id'] is not a valid whatsapp business account media attachment ID`);
+    throw graphError(100, `Param ${type}['id'] is not a valid whatsapp business account media attachment ID`);
   }
   return { type, text, category: 'service', link: asText(content['link']) };
 }
 
 /** Stores the message and schedules its statuses. */
-async function take(world: World, message: TakenMessage, failure: WireError | undefined): Promise<void> {
+async function take(world: World, message: AcceptedMessage, failure: WebhookError | undefined): Promise<void> {
   const { planned, delaysMs } = planStatuses(world, message.at, failure);
   world.record({ e: 'taken', m: message, plan: planned });
   world.sent.add(message);
@@ -108,11 +108,11 @@ async function take(world: World, message: TakenMessage, failure: WireError | un
 /** The error with which an accepted message will fail, if any. */
 function failureOf(
   world: World,
-  message: TakenMessage,
+  message: AcceptedMessage,
   recipient: Recipient,
   content: CheckedContent,
   fault: NextFault | undefined,
-): WireError | undefined {
+): WebhookError | undefined {
   const { asyncErrorCode, window } = world.faults.current;
   const forced = fault?.asyncErrorCode ?? asyncErrorCode;
   if (forced !== null) return { code: forced };
@@ -122,7 +122,7 @@ function failureOf(
 }
 
 /** The network fetches linked media after its response. The emulator decides by the file extension instead. */
-function mediaFailure({ type, link }: CheckedContent): WireError | undefined {
+function mediaFailure({ type, link }: CheckedContent): WebhookError | undefined {
   if (link === undefined || type === 'document' || !/\.(html?|php|txt)$/i.test(new URL(link).pathname))
     return undefined;
   const kind = type.charAt(0).toUpperCase() + type.slice(1);
@@ -135,14 +135,18 @@ async function faultReply(fault: NextFault): Promise<Reply | undefined> {
   if (fault.timeout) return { kind: 'silence' };
   if (fault.reset) return { kind: 'reset' };
   if (fault.errorCode !== undefined) {
-    throw refusal(fault.errorCode, undefined, fault.httpStatus === undefined ? {} : { httpStatus: fault.httpStatus });
+    throw graphError(
+      fault.errorCode,
+      undefined,
+      fault.httpStatus === undefined ? {} : { httpStatus: fault.httpStatus },
+    );
   }
   if (fault.httpStatus === undefined) return undefined;
   const body = `<html><body><h1>HTTP ${fault.httpStatus}</h1></body></html>`;
   return { kind: 'answer', status: fault.httpStatus, headers: { 'content-type': 'text/html' }, body };
 }
 
-function answer(message: TakenMessage, recipient: Recipient): JsonObject {
+function answer(message: AcceptedMessage, recipient: Recipient): JsonObject {
   const person = recipient.byUserId ? { user_id: recipient.userId } : { wa_id: recipient.waId };
   return {
     messaging_product: 'whatsapp',
@@ -176,9 +180,9 @@ function markRead(world: World, body: JsonObject): Reply {
   if (indicator !== undefined && asObject(indicator)?.['type'] !== 'text')
     throw badParameter("Param typing_indicator['type'] must be one of {TEXT}.");
   // Recorded failure, with this wording.
-  if (world.sent.has(wamid)) throw refusal(100, `Message ${wamid} is outgoing. Please use an incoming message ID.`);
+  if (world.sent.has(wamid)) throw graphError(100, `Message ${wamid} is outgoing. Please use an incoming message ID.`);
   const message = world.received.get(wamid);
-  if (!message) throw refusal(131009, `Message ${wamid} does not exist`);
+  if (!message) throw graphError(131009, `Message ${wamid} does not exist`);
   for (const earlier of world.received.values()) {
     if (earlier.from === message.from && earlier.at <= message.at) earlier.read = true;
   }

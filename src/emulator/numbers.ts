@@ -1,5 +1,5 @@
 import { asText, type JsonObject } from '../platform/json.ts';
-import { badParameter, refusal } from './graph-error.ts';
+import { badParameter, graphError } from './graph-error.ts';
 import { DEFAULT_PORTFOLIO, type EmulatorNumber, portfolioOf } from './options.ts';
 import { json, type Reply, type Request, SUCCESS } from './reply.ts';
 import { verifyWebhook } from './verify-webhook.ts';
@@ -27,9 +27,9 @@ export function showAccount(world: World, request: Request, wabaId: string): Rep
     message_template_namespace: 'emulated',
     owner_business_info: { name: 'Emulated portfolio', id: portfolioId },
   };
-  const isOwnerAsked = request.query.get('fields')?.split(',').includes('owner_business_info') === true;
-  if (isOwnerAsked && !world.faults.current.ownerInfo)
-    throw refusal(200, undefined, { message: '(#200) You do not have the necessary permissions.' });
+  const isOwnerRequested = request.query.get('fields')?.split(',').includes('owner_business_info') === true;
+  if (isOwnerRequested && !world.faults.current.ownerInfo)
+    throw graphError(200, undefined, { message: '(#200) You do not have the necessary permissions.' });
   return fieldsOf(request, account, DEFAULT_ACCOUNT_FIELDS, 'WhatsAppBusinessAccount');
 }
 
@@ -61,7 +61,7 @@ export async function subscribe(world: World, wabaId: string, body: JsonObject):
   const subscription = subscriptionOf(world, wabaId);
   const override = asText(body['override_callback_uri']);
   if (override !== undefined && !(await verifyWebhook(override, asText(body['verify_token']) ?? ''))) {
-    throw badParameter('(#2200) Callback verification failed: the URL did not answer with the challenge.');
+    throw badParameter('(#2200) Callback verification failed: the URL did not respond with the challenge.');
   }
   subscription.subscribed = true;
   subscription.override = override;

@@ -108,8 +108,8 @@ export function createOutbox(options: OutboxOptions): Outbox {
   function takeBatch(): { url: string; items: Item[] } | undefined {
     const items: Item[] = [];
     let url: string | undefined;
-    let room = 1;
-    for (let next = queue.peek(); next && next.due <= now() && items.length < room; next = queue.peek()) {
+    let maxItems = 1;
+    for (let next = queue.peek(); next && next.due <= now() && items.length < maxItems; next = queue.peek()) {
       const item = next.value;
       const target = options.target(item.update);
       if (url !== undefined && (target !== url || item.attempts !== items[0]?.attempts)) break;
@@ -118,7 +118,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
       else if (target === null) finish([item], true);
       else {
         if (url === undefined)
-          room = Math.min(options.batchMax(), Math.max(10, BATCH_MAX >> (2 * Math.max(0, item.attempts - 3))));
+          maxItems = Math.min(options.batchMax(), Math.max(10, BATCH_MAX >> (2 * Math.max(0, item.attempts - 3))));
         url = target;
         items.push(item);
       }
@@ -131,7 +131,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     posts += 1;
     try {
       const body = options.body(items.map(item => item.update));
-      const answer = await request(url, {
+      const response = await request(url, {
         method: 'POST',
         headers: {
           'content-type': 'application/json',
@@ -143,23 +143,23 @@ export function createOutbox(options: OutboxOptions): Outbox {
         headersTimeout: POST_TIMEOUT_MS,
         bodyTimeout: POST_TIMEOUT_MS,
       });
-      await answer.body.dump();
+      await response.body.dump();
       unreachable = 0;
-      if (answer.statusCode === 200) finish(items, false);
-      else again(items, `HTTP ${answer.statusCode}`);
+      if (response.statusCode === 200) finish(items, false);
+      else retry(items, `HTTP ${response.statusCode}`);
     } catch (error) {
       if (stopped) return;
       // Unreachable: does not count as an attempt of the updates; all of them wait.
       unreachable += 1;
       pausedUntil = now() + Math.min(UNREACHABLE_PAUSE_MS, retryPauseMs(unreachable));
-      again(items, error instanceof Error ? error.message : String(error), false);
+      retry(items, error instanceof Error ? error.message : String(error), false);
     } finally {
       running -= 1;
       arm();
     }
   }
 
-  function again(items: readonly Item[], reason: string, counts = true): void {
+  function retry(items: readonly Item[], reason: string, counts = true): void {
     failedPosts += 1;
     lastFailure = reason;
     for (const item of items) {
@@ -167,7 +167,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
       if (now() - item.since > GIVE_UP_AFTER_MS) finish([item], true);
       else queue.push(now() + (counts ? retryPauseMs(item.attempts) : 0), item);
     }
-    options.log.debug({ updates: items.length, reason }, 'webhook not acknowledged');
+    options.log.debug({ updates: items.length, reason }, 'the receiver did not acknowledge a webhook; retrying');
   }
 
   function finish(items: readonly Item[], lost: boolean): void {

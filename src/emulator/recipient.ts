@@ -1,6 +1,6 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import { asId, asText, type JsonObject } from '../platform/json.ts';
-import { badParameter, refusal } from './graph-error.ts';
+import { badParameter, graphError } from './graph-error.ts';
 import { type EmulatorNumber, portfolioOf } from './options.ts';
 import { toWaId } from './wa-id.ts';
 import type { World } from './world.ts';
@@ -27,13 +27,13 @@ export function readRecipient(world: World, number: EmulatorNumber, body: JsonOb
   const userId = asText(body['recipient']);
   if (to === undefined && userId !== undefined) {
     if (world.people.isForeign(userId, portfolioOf(number)))
-      throw refusal(131009, 'recipient is a user id of another business portfolio');
+      throw graphError(131009, 'recipient is a user id of another business portfolio');
     const waId = world.people.waIdOf(userId);
     return { input: userId, waId, userId, person: waId ?? userId, byUserId: true };
   }
   if (to === undefined) throw badParameter('The parameter to is required.');
   const waId = waIdOf(world, number, to);
-  if (waId === number.displayPhoneNumber.replace(/\D/g, '')) throw refusal(131021);
+  if (waId === number.displayPhoneNumber.replace(/\D/g, '')) throw graphError(131021);
   const known = world.faults.current.userIds ? world.people.userIdOf(waId, portfolioOf(number)) : undefined;
   return { input: to, waId, userId: known, person: waId, byUserId: false };
 }
@@ -45,6 +45,6 @@ function waIdOf(world: World, number: EmulatorNumber, to: string): string {
     digits = (parsePhoneNumberFromString(number.displayPhoneNumber)?.countryCallingCode ?? '') + digits;
   }
   if (/[^\d\s()+.-]/.test(to) || digits.length < 7 || digits.length > 17)
-    throw refusal(131009, 'Recipient phone number is not valid');
+    throw graphError(131009, 'Recipient phone number is not valid');
   return world.faults.current.rewriteWaIds ? toWaId(digits) : digits;
 }

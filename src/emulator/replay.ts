@@ -1,7 +1,7 @@
 import type { JournalEvent, PlannedStatus } from './journal.ts';
 import { portfolioOf } from './options.ts';
 import { statusUpdate } from './statuses.ts';
-import type { StatusWord, TakenMessage, Update } from './update.ts';
+import type { AcceptedMessage, StatusWord, Update } from './update.ts';
 import type { World } from './world.ts';
 
 /** The folded journal: the state of the network and the unacknowledged updates. */
@@ -13,7 +13,7 @@ export interface Replayed {
 }
 
 interface Taken {
-  readonly m: TakenMessage;
+  readonly m: AcceptedMessage;
   readonly plan: readonly PlannedStatus[];
   readonly told: readonly StatusWord[];
   readonly cleared: boolean;

@@ -1,6 +1,6 @@
-import type { StatusWord, TakenMessage } from './update.ts';
+import type { AcceptedMessage, StatusWord } from './update.ts';
 
-export interface SentMessage extends TakenMessage {
+export interface SentMessage extends AcceptedMessage {
   /** Statuses acknowledged by the receiver, in order of acknowledgement. */
   readonly statuses: StatusWord[];
 }
@@ -19,15 +19,18 @@ export interface SentReport {
   readonly duplicates: number;
   /** Number of matches. */
   readonly matched: number;
-  readonly messages: readonly (Omit<TakenMessage, 'at' | 'wabaId'> & { at: string; statuses: readonly StatusWord[] })[];
+  readonly messages: readonly (Omit<AcceptedMessage, 'at' | 'wabaId'> & {
+    at: string;
+    statuses: readonly StatusWord[];
+  })[];
   /** For all messages, regardless of the limit. */
   readonly byCallbackData: Readonly<Record<string, number>>;
 }
 
 /** Log of all accepted messages, for tests that each was sent once. */
 export interface SentLog {
-  add(message: TakenMessage, statuses?: readonly StatusWord[]): void;
-  tell(wamid: string, status: StatusWord): void;
+  add(message: AcceptedMessage, statuses?: readonly StatusWord[]): void;
+  addStatus(wamid: string, status: StatusWord): void;
   has(wamid: string): boolean;
   all(): readonly SentMessage[];
   report(query: SentQuery): SentReport;
@@ -50,7 +53,7 @@ export function createSentLog(): SentLog {
       if (count > 0) duplicates += 1;
       counts.set(message.callbackData, count + 1);
     },
-    tell(wamid, status) {
+    addStatus(wamid, status) {
       const statuses = byWamid.get(wamid)?.statuses;
       if (statuses && !statuses.includes(status)) statuses.push(status);
     },

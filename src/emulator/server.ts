@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { control } from './control.ts';
 import { graph, usageHeader } from './graph.ts';
-import { GraphError, refusal } from './graph-error.ts';
+import { GraphError, graphError } from './graph-error.ts';
 import type { Reply, Request } from './reply.ts';
 import type { World } from './world.ts';
 
@@ -15,7 +15,7 @@ const CONTROL_PREFIX = '_emulator';
 export function createListener(world: World): Server {
   const server = createServer((request, response) => {
     serve(world, request, response).catch((error: unknown) => {
-      world.log.error({ err: error }, 'emulator request failed');
+      world.log.error({ err: error }, 'a request to the emulator failed');
       if (response.headersSent) response.destroy();
       else void write(world, response, { kind: 'answer', status: 500, headers: {}, body: '' });
     });
@@ -50,7 +50,7 @@ async function serve(world: World, incoming: IncomingMessage, response: ServerRe
   incoming.resume();
 }
 
-class Broken extends Error {}
+class ConnectionBreak extends Error {}
 
 /** Throttles or breaks off a body according to the faults. */
 async function* throttled(world: World, source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
@@ -58,9 +58,9 @@ async function* throttled(world: World, source: AsyncIterable<Buffer>): AsyncGen
   for await (const piece of source) {
     const { mediaBreaksAfter, mediaBytesPerSecond } = world.faults.current;
     size += piece.length;
-    if (mediaBreaksAfter !== null && size > mediaBreaksAfter) throw new Broken();
+    if (mediaBreaksAfter !== null && size > mediaBreaksAfter) throw new ConnectionBreak();
     if (mediaBytesPerSecond !== null) await sleep((1_000 * piece.length) / mediaBytesPerSecond);
-    if (size > BODY_MAX_BYTES) throw new Broken();
+    if (size > BODY_MAX_BYTES) throw new ConnectionBreak();
     yield piece;
   }
 }
@@ -71,7 +71,7 @@ async function answer(world: World, request: Request): Promise<Reply> {
   try {
     return await graph(world, request);
   } catch (error) {
-    if (error instanceof Broken) return { kind: 'reset' };
+    if (error instanceof ConnectionBreak) return { kind: 'reset' };
     const { reply } = error instanceof GraphError ? error : unexpected(world, error);
     const wabaId = world.numbers.get(request.path[1] ?? '')?.wabaId;
     if (reply.kind !== 'answer' || wabaId === undefined) return reply;
@@ -80,8 +80,8 @@ async function answer(world: World, request: Request): Promise<Reply> {
 }
 
 function unexpected(world: World, error: unknown): GraphError {
-  world.log.error({ err: error }, 'emulator failed');
-  return refusal(1, undefined, { httpStatus: 500 });
+  world.log.error({ err: error }, 'the emulated Graph API failed');
+  return graphError(1, undefined, { httpStatus: 500 });
 }
 
 async function write(world: World, response: ServerResponse, reply: Reply): Promise<void> {

@@ -1,6 +1,6 @@
-import { hits } from './faults.ts';
+import { occurs } from './faults.ts';
 import type { PlannedStatus } from './journal.ts';
-import type { TakenMessage, Update, WireError } from './update.ts';
+import type { AcceptedMessage, Update, WebhookError } from './update.ts';
 import type { World } from './world.ts';
 
 export interface StatusPlan {
@@ -10,18 +10,18 @@ export interface StatusPlan {
 }
 
 /** Plans the statuses of a message: failed, or sent, delivered and read, according to the traits. */
-export function planStatuses(world: World, at: number, failure: WireError | undefined): StatusPlan {
+export function planStatuses(world: World, at: number, failure: WebhookError | undefined): StatusPlan {
   const { faults, delays } = world;
   const { skipDelivered, readReceipts, dropStatuses, reorder } = faults.current;
-  const steps: (readonly [word: PlannedStatus[1], delayMs: number, error?: WireError])[] = [];
+  const steps: (readonly [word: PlannedStatus[1], delayMs: number, error?: WebhookError])[] = [];
   if (failure) steps.push(['failed', delays.sentMs, failure]);
   else {
-    const skipped = readReceipts && hits(skipDelivered);
+    const skipped = readReceipts && occurs(skipDelivered);
     steps.push(['sent', delays.sentMs]);
     if (!skipped) steps.push(['delivered', delays.deliveredMs]);
     if (readReceipts) steps.push(['read', delays.readMs]);
   }
-  const kept = steps.filter(() => !hits(dropStatuses));
+  const kept = steps.filter(() => !occurs(dropStatuses));
   const times = kept.map(([, delayMs]) => delayMs);
   return {
     planned: kept.map(([word, delayMs, error]) =>
@@ -32,6 +32,6 @@ export function planStatuses(world: World, at: number, failure: WireError | unde
   };
 }
 
-export function statusUpdate(message: TakenMessage, [seq, status, at, error]: PlannedStatus): Update {
+export function statusUpdate(message: AcceptedMessage, [seq, status, at, error]: PlannedStatus): Update {
   return { kind: 'status', seq, at, message, status, error };
 }

@@ -1,5 +1,5 @@
 import { asList, asObject, asText, type JsonObject } from '../platform/json.ts';
-import { badParameter, refusal } from './graph-error.ts';
+import { badParameter, graphError } from './graph-error.ts';
 import type { TemplateRecord, TemplateStore } from './template-store.ts';
 
 export interface TemplateSend {
@@ -28,17 +28,18 @@ export function checkTemplateSend(
   if (name === undefined) throw badParameter("The parameter template['name'] is required.");
   if (language === undefined) throw badParameter("The parameter template['language']['code'] is required.");
   const template = templates.find(wabaId, name, language);
-  if (template?.status === 'PAUSED') throw refusal(132015, `template name (${name}) is paused due to low quality`);
-  if (template?.status === 'DISABLED') throw refusal(132016, `template name (${name}) is disabled`);
-  if (template?.status !== 'APPROVED') throw refusal(132001, `template name (${name}) does not exist in ${language}`);
-  if (template.category === 'AUTHENTICATION' && toUserId) throw refusal(131062);
+  if (template?.status === 'PAUSED') throw graphError(132015, `template name (${name}) is paused due to low quality`);
+  if (template?.status === 'DISABLED') throw graphError(132016, `template name (${name}) is disabled`);
+  if (template?.status !== 'APPROVED')
+    throw graphError(132001, `template name (${name}) does not exist in ${language}`);
+  if (template.category === 'AUTHENTICATION' && toUserId) throw graphError(131062);
 
   const sent = asList(content['components']).map(component => asObject(component) ?? {});
   checkButtons(template, sent);
   checkText(template, 'HEADER', sent);
   const parameters = checkText(template, 'BODY', sent);
   if (template.category === 'AUTHENTICATION' && (parameters[0]?.length ?? 0) > OTP_MAX) {
-    throw refusal(132018, `The one-time code must be at most ${OTP_MAX} characters long`);
+    throw graphError(132018, `The one-time code must be at most ${OTP_MAX} characters long`);
   }
   const body = componentText(template, 'BODY');
   const variables = variablesOf(body ?? '');
@@ -73,7 +74,7 @@ function checkText(template: TemplateRecord, type: 'HEADER' | 'BODY', sent: read
     ['TEXT', 'CURRENCY', 'DATE_TIME'].includes(asText(p['type'])?.toUpperCase() ?? ''),
   );
   if (texts.length !== variables.length) {
-    throw refusal(
+    throw graphError(
       132000,
       `${type.toLowerCase()}: number of localizable_params (${texts.length}) does not match the expected number of params (${variables.length})`,
     );
@@ -82,7 +83,7 @@ function checkText(template: TemplateRecord, type: 'HEADER' | 'BODY', sent: read
   return variables.map(variable => {
     // A numbered variable takes the parameter with its number, regardless of position.
     const parameter = named ? texts.find(p => p['parameter_name'] === variable) : texts[Number(variable) - 1];
-    if (!parameter) throw refusal(132012, `${type.toLowerCase()}: Parameter name is missing or empty: ${variable}`);
+    if (!parameter) throw graphError(132012, `${type.toLowerCase()}: Parameter name is missing or empty: ${variable}`);
     return parameterText(parameter);
   });
 }
@@ -90,7 +91,7 @@ function checkText(template: TemplateRecord, type: 'HEADER' | 'BODY', sent: read
 function parameterText(parameter: JsonObject): string {
   const fallback = asObject(parameter['currency']) ?? asObject(parameter['date_time']);
   const text = asText(parameter['text']) ?? asText(fallback?.['fallback_value']);
-  if (text === undefined) throw refusal(131008, 'Parameter of type text is missing text value');
+  if (text === undefined) throw graphError(131008, 'Parameter of type text is missing text value');
   return text;
 }
 
@@ -105,7 +106,7 @@ function checkButtons(template: TemplateRecord, sent: readonly JsonObject[]): vo
     // Meta's documentation writes the index as "0" and as 0.
     const given = sent.find(c => asText(c['type'])?.toLowerCase() === 'button' && String(c['index']) === String(index));
     if (asList(given?.['parameters']).length === 0) {
-      throw refusal(131008, `buttons: Button at index ${index} of type Url requires a parameter`);
+      throw graphError(131008, `buttons: Button at index ${index} of type Url requires a parameter`);
     }
   });
 }

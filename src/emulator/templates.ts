@@ -1,5 +1,5 @@
 import { asList, asObject, asText, type JsonObject } from '../platform/json.ts';
-import { badParameter, refusal } from './graph-error.ts';
+import { badParameter, graphError } from './graph-error.ts';
 import { json, type Reply, type Request, SUCCESS } from './reply.ts';
 import { variablesOf } from './template-send.ts';
 import { type TemplateRecord, type TemplateStatus, templateObject } from './template-store.ts';
@@ -51,7 +51,7 @@ export function createTemplate(world: World, wabaId: string, body: JsonObject): 
   if (category === undefined || !CATEGORIES.includes(category))
     throw badParameter(`Param category must be one of {${CATEGORIES.join(', ')}}.`);
   if (world.templates.find(wabaId, name, language)) {
-    throw refusal(100, undefined, { message: 'There is already content in this language for this template.' });
+    throw graphError(100, undefined, { message: 'There is already content in this language for this template.' });
   }
   const components = checkComponents(body['components'], category);
   const parameterFormat = asText(body['parameter_format'])?.toUpperCase() === 'NAMED' ? 'NAMED' : 'POSITIONAL';
@@ -73,7 +73,7 @@ export function createTemplate(world: World, wabaId: string, body: JsonObject): 
 /** `POST /{template_id}`: only approved, rejected and paused templates; reviewed again. */
 export function editTemplate(world: World, template: TemplateRecord, body: JsonObject): Reply {
   if (!['APPROVED', 'REJECTED', 'PAUSED'].includes(template.status)) {
-    throw refusal(100, undefined, { message: `Message template in status ${template.status} can't be edited.` });
+    throw graphError(100, undefined, { message: `Message template in status ${template.status} can't be edited.` });
   }
   const category = asText(body['category'])?.toUpperCase() ?? template.category;
   const components =
@@ -89,7 +89,7 @@ export function deleteTemplate(world: World, request: Request, wabaId: string): 
   const id = request.query.get('hsm_id');
   if (!name) throw badParameter('The parameter name is required.');
   const gone = world.templates.of(wabaId).filter(t => t.name === name && (!id || t.id === id));
-  if (gone.length === 0) throw refusal(100, undefined, { message: "Message template can't be found." });
+  if (gone.length === 0) throw graphError(100, undefined, { message: "Message template can't be found." });
   for (const template of gone) {
     world.record({ e: 'template-gone', id: template.id });
     world.templates.remove(template.id);

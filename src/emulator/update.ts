@@ -3,7 +3,7 @@ import type { JsonObject } from '../platform/json.ts';
 export type StatusWord = 'sent' | 'delivered' | 'read' | 'failed';
 
 /** A message that the network accepted. */
-export interface TakenMessage {
+export interface AcceptedMessage {
   readonly wamid: string;
   readonly phoneNumberId: string;
   readonly wabaId: string;
@@ -29,9 +29,9 @@ export type Update =
       readonly kind: 'status';
       readonly seq: number;
       readonly at: number;
-      readonly message: TakenMessage;
+      readonly message: AcceptedMessage;
       readonly status: StatusWord;
-      readonly error: WireError | undefined;
+      readonly error: WebhookError | undefined;
     }
   | {
       readonly kind: 'message';
@@ -50,7 +50,7 @@ export type Update =
       readonly value: JsonObject;
     };
 
-export interface WireError {
+export interface WebhookError {
   readonly code: number;
   readonly details?: string;
 }

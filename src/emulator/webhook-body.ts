@@ -1,7 +1,7 @@
 import { ERROR_CODES } from '../network/cloud-api/error-codes.ts';
 import type { JsonObject } from '../platform/json.ts';
 import type { EmulatorNumber } from './options.ts';
-import { type Update, type WireError, wabaOf } from './update.ts';
+import { type Update, type WebhookError, wabaOf } from './update.ts';
 
 /** Grouping of updates in a POST: `grouped` uses as few entries and changes as possible, `spread` one change per update and an entry per two. */
 export type Grouping = 'grouped' | 'spread' | 'single';
@@ -123,7 +123,7 @@ const WIRE_DETAILS: Readonly<Record<number, string>> = {
   131053: 'Unable to upload the media used in the message.',
 };
 
-function wireError(error: WireError): JsonObject {
+function wireError(error: WebhookError): JsonObject {
   const title = ERROR_CODES.get(error.code)?.title ?? 'Unknown error';
   return {
     code: error.code,

@@ -1,6 +1,6 @@
 import type { Clock } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
-import type { FaultBox } from './faults.ts';
+import type { FaultControl } from './faults.ts';
 import type { JournalEvent } from './journal.ts';
 import type { MediaStore } from './media-store.ts';
 import type { Delays, EmulatorNumber } from './options.ts';
@@ -27,7 +27,7 @@ export interface World {
   readonly delays: Delays;
   readonly numbers: Map<string, EmulatorNumber>;
   readonly subscriptions: Map<string, Subscription>;
-  readonly faults: FaultBox;
+  readonly faults: FaultControl;
   readonly windows: Windows;
   readonly people: People;
   readonly sent: SentLog;

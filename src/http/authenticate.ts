@@ -109,7 +109,7 @@ async function verifyToken(
   if (token === undefined) return { principal: undefined, charge };
   const principal = await (charge.refusal ? tokens.verifyBatched(token) : tokens.verify(token));
   if (!principal) return { principal, charge };
-  if (!charge.refusal) await limits.giveBack(addressQuota, 1);
+  if (!charge.refusal) await limits.refund(addressQuota, 1);
   return { principal, charge: undefined };
 }
 

@@ -133,7 +133,7 @@ export type NetworkUpdate =
       readonly phoneNumberId: string;
       readonly direction: 'inbound' | 'outbound';
       readonly person: NetworkPerson;
-      /** The user id is that of the thread, which is of now; the message names none. */
+      /** Whether `userId` comes from the thread (the current one) because the message has none. */
       readonly isUserIdOfThread: boolean;
       readonly status: MessageStatus | undefined;
     } & MessageParts)
@@ -215,7 +215,7 @@ export type NetworkUpdate =
       /** As the network wrote it. */
       readonly details: unknown;
     }
-  /** Who owns a business account. */
+  /** The portfolio that owns a business account. */
   | { readonly kind: 'portfolio'; readonly wabaId: string; readonly portfolioId: string }
   | {
       readonly kind: 'template';

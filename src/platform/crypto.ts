@@ -31,7 +31,7 @@ export interface SecretBox {
    * the database and survives a change of PARLEY_SECRET_KEY.
    * @returns 32 bytes
    */
-  lastingMac(label: string, text: string): Buffer;
+  permanentMac(label: string, text: string): Buffer;
 }
 
 export interface SecretKeys {
@@ -39,8 +39,8 @@ export interface SecretKeys {
   readonly current: Uint8Array;
   /** Used to open only: the other key during a rotation. */
   readonly previous?: Uint8Array | undefined;
-  /** Key of lasting MACs. */
-  readonly lasting?: Uint8Array | undefined;
+  /** Key of permanent MACs; belongs to the database. */
+  readonly permanent?: Uint8Array | undefined;
 }
 
 /** Thrown for a value sealed under a key that this process does not have. */
@@ -56,7 +56,7 @@ export class UnknownKeyError extends Error {
 }
 
 const KEY_BYTES = 32;
-/** Version 1 had no key id. */
+/** Seals of version 1 have no key id. */
 const OLD_VERSION = 1;
 const VERSION = 2;
 const KEY_ID_BYTES = 4;
@@ -74,9 +74,9 @@ export const fingerprintOf = (key: Uint8Array): string => derive(key, 'key id', 
  * AES-256-GCM. Layout: version (1) · key id (4) · iv (12) · tag (16) · ciphertext; version and key id are authenticated.
  * A random iv of 96 bits is safe for 2^32 seals under one key (NIST SP 800-38D §8.3), far more than a gateway needs.
  */
-export function createSecretBox({ current, previous, lasting }: SecretKeys): SecretBox {
+export function createSecretBox({ current, previous, permanent }: SecretKeys): SecretBox {
   const keys = [current, ...(previous ? [previous] : [])];
-  for (const key of [...keys, ...(lasting ? [lasting] : [])])
+  for (const key of [...keys, ...(permanent ? [permanent] : [])])
     if (key.length !== KEY_BYTES) throw new RangeError(`A secret key must have ${KEY_BYTES} bytes.`);
   const byFingerprint = new Map(keys.map(key => [fingerprintOf(key), key]));
   const sealHeader = Buffer.concat([Buffer.of(VERSION), derive(current, 'key id', KEY_ID_BYTES)]);
@@ -122,9 +122,9 @@ export function createSecretBox({ current, previous, lasting }: SecretKeys): Sec
     isShortLivedMac: (label, text, given) =>
       // All keys are tried, so that the duration does not reveal which one matched.
       keys.map(key => isSame(mac(key, label, text), given)).includes(true),
-    lastingMac(label, text) {
-      if (!lasting) throw new Error('This secret box has no key for lasting MACs: create it with openSecretBox.');
-      return mac(lasting, label, text);
+    permanentMac(label, text) {
+      if (!permanent) throw new Error('This secret box has no key for permanent MACs; create it with openSecretBox.');
+      return mac(permanent, label, text);
     },
   };
 }

@@ -1,54 +1,54 @@
-/** Thrown if a turn is not granted in time. */
-export class NoTurn extends Error {
-  override readonly name = 'NoTurn';
+/** Thrown if too many tasks wait for a key, or a task is not started in time. */
+export class SemaphoreTimeout extends Error {
+  override readonly name = 'SemaphoreTimeout';
 }
 
-export interface TurnsOptions {
+export interface SemaphoreOptions {
   /** Maximum number of concurrent tasks per key. */
-  readonly places: number;
+  readonly concurrency: number;
   /** Maximum number of waiting tasks per key. */
   readonly maxWaiting: number;
-  /** Maximum wait for a turn. */
-  readonly patienceMs: number;
+  /** Maximum wait before a task starts. */
+  readonly timeoutMs: number;
 }
 
-interface Line {
-  busy: number;
+interface KeyState {
+  running: number;
   readonly waiting: Set<() => void>;
 }
 
 /**
- * Serialises tasks that would wait for the same database lock, before they take a connection: otherwise all connections of the
- * process would wait for that lock.
+ * Limits concurrent tasks per key, first in, first out. Used for tasks that would wait for the same database lock: they queue before
+ * they take a connection, because otherwise all connections of the process could wait for that lock.
  */
-export class Turns {
-  readonly #lines = new Map<string, Line>();
-  readonly #options: TurnsOptions;
+export class KeyedSemaphore {
+  readonly #keys = new Map<string, KeyState>();
+  readonly #options: SemaphoreOptions;
 
-  constructor(options: TurnsOptions) {
+  constructor(options: SemaphoreOptions) {
     this.#options = options;
   }
 
-  /** Runs `work` in its turn, first in, first out. @throws NoTurn if too many wait or the turn is not granted in time */
+  /** Runs `work` when a slot of the key is free. @throws SemaphoreTimeout if too many tasks wait or the timeout passes */
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
-    const line = this.#lines.get(key) ?? { busy: 0, waiting: new Set() };
-    this.#lines.set(key, line);
-    if (line.busy < this.#options.places) line.busy += 1;
-    else await this.#turn(line);
+    const state = this.#keys.get(key) ?? { running: 0, waiting: new Set() };
+    this.#keys.set(key, state);
+    if (state.running < this.#options.concurrency) state.running += 1;
+    else await this.#wait(state);
     try {
       return await work();
     } finally {
-      const [next] = line.waiting;
-      // The place passes to the next task.
+      const [next] = state.waiting;
+      // The slot passes to the next task.
       if (next) next();
-      else line.busy -= 1;
-      if (line.busy === 0) this.#lines.delete(key);
+      else state.running -= 1;
+      if (state.running === 0) this.#keys.delete(key);
     }
   }
 
-  #turn({ waiting }: Line): Promise<void> {
-    const { maxWaiting, patienceMs } = this.#options;
-    if (waiting.size >= maxWaiting) throw new NoTurn(`${maxWaiting} wait already.`);
+  #wait({ waiting }: KeyState): Promise<void> {
+    const { maxWaiting, timeoutMs } = this.#options;
+    if (waiting.size >= maxWaiting) throw new SemaphoreTimeout(`The queue is full: ${maxWaiting} tasks are waiting.`);
     return new Promise((resolve, reject) => {
       const begin = (): void => {
         clearTimeout(timer);
@@ -57,8 +57,8 @@ export class Turns {
       };
       const timer = setTimeout(() => {
         waiting.delete(begin);
-        reject(new NoTurn(`No turn within ${patienceMs} ms.`));
-      }, patienceMs);
+        reject(new SemaphoreTimeout(`The task was not started within ${timeoutMs} ms.`));
+      }, timeoutMs);
       waiting.add(begin);
     });
   }

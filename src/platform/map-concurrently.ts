@@ -2,24 +2,24 @@
  * Maps the values of a source concurrently, up to `limit` at a time, and yields the results in the source's order. Values are
  * requested ahead, so that waiting work (database reads) overlaps.
  *
- * Ends when the source ends, after all results. If the consumer leaves, the source is ended; it must be endable while it waits
+ * Ends when the source ends, after all results. If the consumer returns early, the source is closed; it must be closable while it waits
  * (`closable`).
  *
- * @param failed the last value if the source ends with an error
+ * @param failed creates the last value if the source throws
  */
-export function mapAhead<In, Out>(
+export function mapConcurrently<In, Out>(
   source: AsyncIterator<In>,
   limit: number,
   map: (value: In) => Promise<Out>,
   failed: (error: unknown) => Out,
 ): AsyncGenerator<Out> {
-  const made: Promise<Out>[] = [];
-  let asking = false;
+  const results: Promise<Out>[] = [];
+  let isPulling = false;
   let ended: { readonly error?: unknown } | undefined;
   let wakeUp: (() => void) | undefined;
 
   const onEnd = (end: { readonly error?: unknown }): void => {
-    asking = false;
+    isPulling = false;
     ended = end;
     wakeUp?.();
   };
@@ -28,34 +28,34 @@ export function mapAhead<In, Out>(
       onEnd({});
       return;
     }
-    asking = false;
+    isPulling = false;
     const out = map(value);
-    // Awaited in its turn; until then a rejection must not count as unhandled.
+    // Awaited later, in order; until then a rejection must not count as unhandled.
     out.catch(() => undefined);
-    made.push(out);
+    results.push(out);
     wakeUp?.();
-    ask();
+    pull();
   };
-  function ask(): void {
-    if (asking || ended || made.length >= limit) return;
-    asking = true;
+  function pull(): void {
+    if (isPulling || ended || results.length >= limit) return;
+    isPulling = true;
     void source.next().then(onValue, error => onEnd({ error }));
   }
 
   async function* values(): AsyncGenerator<Out> {
     try {
       for (;;) {
-        const [next] = made;
+        const [next] = results;
         if (next) {
           const value = await next;
-          made.shift();
-          ask();
+          results.shift();
+          pull();
           yield value;
         } else if (ended) {
           if ('error' in ended) yield failed(ended.error);
           return;
         } else {
-          ask();
+          pull();
           await new Promise<void>(resolve => {
             wakeUp = resolve;
           });

@@ -23,32 +23,32 @@ export function createMetrics(): Metrics {
     registry,
     httpDuration: new Histogram({
       name: 'parley_http_request_duration_seconds',
-      help: 'Time from the head of a request to the end of its answer, by route.',
+      help: 'Time from the request headers to the end of the response, by route.',
       labelNames: ['route', 'method', 'status'],
       buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
       registers,
     }),
     messagesSettled: new Counter({
       name: 'parley_messages_attempted_total',
-      help: 'Attempts to send, by what the network said.',
+      help: 'Attempts to send a message, by outcome.',
       labelNames: ['outcome'],
       registers,
     }),
     webhooksReceived: new Counter({
       name: 'parley_network_webhooks_total',
-      help: 'Webhooks of the network, by what became of them.',
+      help: 'Webhooks received from the network, by outcome.',
       labelNames: ['outcome'],
       registers,
     }),
     changesUnhandled: new Counter({
       name: 'parley_network_changes_unhandled_total',
-      help: 'Changes of webhooks of the network that were kept instead of applied, by field and reason.',
+      help: 'Webhook changes of the network that were stored instead of applied, by field and reason.',
       labelNames: ['field', 'reason'],
       registers,
     }),
     webhookAttempts: new Counter({
       name: 'parley_webhook_attempts_total',
-      help: 'Attempts to deliver an event to an endpoint, by how they ended.',
+      help: 'Attempts to deliver an event to a webhook endpoint, by outcome.',
       labelNames: ['outcome'],
       registers,
     }),
@@ -60,13 +60,13 @@ export function createMetrics(): Metrics {
     }),
     integrationRequests: new Counter({
       name: 'parley_integration_requests_total',
-      help: 'Requests of shops, by what was answered.',
+      help: 'Requests from shops, by response.',
       labelNames: ['outcome'],
       registers,
     }),
     integrationOutcomes: new Counter({
       name: 'parley_integration_deliveries_total',
-      help: 'Payloads of shops, by what became of them.',
+      help: 'Payloads from shops, by outcome.',
       labelNames: ['outcome'],
       registers,
     }),
@@ -83,7 +83,7 @@ export function createMetrics(): Metrics {
 export function observeRedis(registry: Registry, isReady: () => boolean): void {
   new Gauge({
     name: 'parley_redis_ready',
-    help: 'Whether rate limits and signals are shared through Redis (1), or kept by this process alone until it answers again (0).',
+    help: 'Whether Redis is available (1). Otherwise (0), this process counts rate limits by itself and signals are delayed.',
     registers: [registry],
     collect() {
       this.set(isReady() ? 1 : 0);
@@ -98,7 +98,7 @@ export function observeHorizon(
 ): void {
   new Gauge({
     name: 'parley_log_horizon_age_seconds',
-    help: 'How long an open transaction that has written to the event log has held events back; 0: none does.',
+    help: 'Seconds for which an open transaction has held back the event log; 0 if there is none.',
     registers: [registry],
     collect() {
       this.set(openWriter()?.seconds ?? 0);
@@ -106,7 +106,7 @@ export function observeHorizon(
   });
   new Gauge({
     name: 'parley_log_open_writer_seconds',
-    help: 'The transaction that holds the event log back, since it was first seen; absent while none has for 5 s.',
+    help: 'Seconds for which the transaction with these labels has held back the event log; absent unless it has for 5 s.',
     labelNames: ['pid', 'application'],
     registers: [registry],
     collect() {

@@ -14,9 +14,9 @@ export function parseRange(text: string): AddressRange | undefined {
 /** IPv6 global unicast (RFC 4291 §2.4). Everything else is local, embedded or unassigned. */
 const GLOBAL: AddressRange = ipaddr.parseCIDR('2000::/3');
 /** Azure's platform services and metadata, internal despite the public address; documentation (RFC 9637). */
-const INSIDE: readonly AddressRange[] = ['168.63.129.16/32', '3fff::/20'].map(text => ipaddr.parseCIDR(text));
+const INTERNAL: readonly AddressRange[] = ['168.63.129.16/32', '3fff::/20'].map(text => ipaddr.parseCIDR(text));
 /** IPv6 prefixes that contain an IPv4 address: mapped, translated (RFC 6145), NAT64 (RFC 6052). */
-const EMBEDDING: readonly AddressRange[] = ['::ffff:0:0/96', '::ffff:0:0:0/96', '64:ff9b::/96'].map(text =>
+const IPV4_PREFIXES: readonly AddressRange[] = ['::ffff:0:0/96', '::ffff:0:0:0/96', '64:ff9b::/96'].map(text =>
   ipaddr.parseCIDR(text),
 );
 
@@ -24,8 +24,8 @@ const isIn = (address: Address, [range, bits]: AddressRange): boolean =>
   address.kind() === range.kind() && address.match(range, bits);
 
 /** Returns the IPv4 address that an IPv6 address contains, or the address itself. */
-function reached(address: Address): Address {
-  if (address.kind() === 'ipv6' && EMBEDDING.some(range => isIn(address, range)))
+function embeddedIpv4(address: Address): Address {
+  if (address.kind() === 'ipv6' && IPV4_PREFIXES.some(range => isIn(address, range)))
     return ipaddr.fromByteArray(address.toByteArray().slice(12));
   return address;
 }
@@ -38,8 +38,8 @@ function reached(address: Address): Address {
 export function isPublicAddress(text: string, allowed: readonly AddressRange[] = []): boolean {
   // The library also parses `127.1` and `0x7f000001`, which connecting code treats as host names.
   if (isIP(text) === 0) return false;
-  const address = reached(ipaddr.parse(text));
+  const address = embeddedIpv4(ipaddr.parse(text));
   if (allowed.some(range => isIn(address, range))) return true;
-  if (address.range() !== 'unicast' || INSIDE.some(range => isIn(address, range))) return false;
+  if (address.range() !== 'unicast' || INTERNAL.some(range => isIn(address, range))) return false;
   return address.kind() === 'ipv4' || isIn(address, GLOBAL);
 }

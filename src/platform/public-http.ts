@@ -29,16 +29,16 @@ export type PostOutcome =
 export interface PublicHttp {
   /** Sends a POST without following redirects. Never rejects. */
   post(request: Post): Promise<PostOutcome>;
-  /** Whether a URL may have this host: any name but that of this machine. Its addresses are checked at each connection. */
+  /** Whether a URL may have this host: any name except localhost. Its addresses are checked at each connection. */
   allowsHost(hostname: string): boolean;
   /** Aborts all exchanges. */
   close(): Promise<void>;
 }
 
 /** Maximum number of response bytes read; beyond it the connection is closed. */
-const MAX_ANSWER_BYTES = 64 * 1024;
+const MAX_RESPONSE_BYTES = 64 * 1024;
 
-const REFUSED = 'the address is not public';
+const NOT_PUBLIC = 'the address is not public';
 const bare = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1');
 
 /**
@@ -74,7 +74,7 @@ function guarded(isAllowed: (address: string) => boolean, resolveName: ResolveNa
       found => {
         const addresses = found.filter(isAllowed).map(address => ({ address, family: isIP(address) }));
         const [first] = addresses;
-        if (!first) callback(new Error(found.length > 0 ? REFUSED : 'the host name does not resolve'), []);
+        if (!first) callback(new Error(found.length > 0 ? NOT_PUBLIC : 'the host name does not resolve'), []);
         else if (all) callback(null, addresses);
         else callback(null, first.address, first.family);
       },
@@ -85,14 +85,14 @@ function guarded(isAllowed: (address: string) => boolean, resolveName: ResolveNa
   return (options, callback) => {
     // A literal address is not resolved by `lookup`.
     if (isIP(bare(options.hostname)) !== 0 && !isAllowed(bare(options.hostname))) {
-      queueMicrotask(() => callback(new Error(REFUSED), null));
+      queueMicrotask(() => callback(new Error(NOT_PUBLIC), null));
       return;
     }
     connector(options, (error, socket) => {
       // A safeguard: the connected address must be a checked one. Nothing has been written yet.
       if (socket && !isAllowed(socket.remoteAddress ?? '')) {
         socket.destroy();
-        callback(new Error(REFUSED), null);
+        callback(new Error(NOT_PUBLIC), null);
       } else if (socket) callback(null, socket);
       else callback(error ?? new Error('no connection'), null);
     });
@@ -119,7 +119,7 @@ function exchange(agent: Dispatcher, request: Post, isClosed: () => boolean): Pr
     const answer = (): void =>
       settle({ kind: 'answer', status, retryAfter, body: Buffer.concat(chunks).subarray(0, request.keepBytes) });
     const deadline = setTimeout(() => {
-      fail(`no complete answer within ${request.timeoutMs} ms`, true);
+      fail(`no complete response within ${request.timeoutMs} ms`, true);
       controller?.abort(new Error('timed out'));
     }, request.timeoutMs);
 
@@ -150,9 +150,9 @@ function exchange(agent: Dispatcher, request: Post, isClosed: () => boolean): Pr
           onResponseData(current, chunk) {
             if (size < request.keepBytes) chunks.push(chunk);
             size += chunk.length;
-            if (size <= MAX_ANSWER_BYTES) return;
+            if (size <= MAX_RESPONSE_BYTES) return;
             answer();
-            current.abort(new Error('the answer is too large'));
+            current.abort(new Error('the response is too large'));
           },
           onResponseEnd: answer,
           onResponseError(_controller, error) {
@@ -166,7 +166,7 @@ function exchange(agent: Dispatcher, request: Post, isClosed: () => boolean): Pr
   });
 }
 
-/** The error code of the system or undici, for example ECONNREFUSED or CERT_HAS_EXPIRED; otherwise the message. */
+/** The error code of the system or undici, for example ECONNNOT_PUBLIC or CERT_HAS_EXPIRED; otherwise the message. */
 function reasonOf(error: Error): string {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   return code ?? (error.message || error.name);

@@ -27,8 +27,8 @@ export interface RateLimits {
    * below 0.
    */
   consume(quotas: readonly Quota[], points: number): Promise<QuotaState[]>;
-  /** Returns points that turned out not to be due. */
-  giveBack(quotas: readonly Quota[], points: number): Promise<void>;
+  /** Returns consumed points to the quotas. */
+  refund(quotas: readonly Quota[], points: number): Promise<void>;
   /**
    * Checks for spent quotas without consuming, before work is done for a call of unknown cost. Queries the store only for quotas that
    * this process has seen exceeded.
@@ -65,30 +65,30 @@ export function createRateLimits(counter: RateLimiterAbstract): RateLimits {
     return { ...quota, remaining, resetMs, exceeded: consumedPoints > quota.limit };
   }
 
-  const onlyRefusing = (states: readonly QuotaState[], refusing: number): QuotaState[] =>
-    states.map((state, index) => ({ ...state, exceeded: index === refusing }));
+  const markExceeded = (states: readonly QuotaState[], exceededIndex: number): QuotaState[] =>
+    states.map((state, index) => ({ ...state, exceeded: index === exceededIndex }));
 
   return {
     async consume(quotas, points) {
-      const taken = await Promise.all(quotas.map(quota => add(quota, points)));
-      const refusing = taken.findIndex(({ exceeded }) => exceeded);
-      if (refusing < 0) return taken;
-      const settled = taken.map((state, index) => {
-        const surplus = index <= refusing ? points - 1 : points;
-        return surplus > 0 ? add(state, -surplus) : state;
+      const states = await Promise.all(quotas.map(quota => add(quota, points)));
+      const exceededIndex = states.findIndex(({ exceeded }) => exceeded);
+      if (exceededIndex < 0) return states;
+      const refunded = states.map((state, index) => {
+        const refund = index <= exceededIndex ? points - 1 : points;
+        return refund > 0 ? add(state, -refund) : state;
       });
-      return onlyRefusing(await Promise.all(settled), refusing);
+      return markExceeded(await Promise.all(refunded), exceededIndex);
     },
 
-    async giveBack(quotas, points) {
+    async refund(quotas, points) {
       await Promise.all(quotas.map(quota => add(quota, -points)));
     },
 
     async spent(quotas) {
       if (!quotas.some(({ name, key }) => spent.has(`${name}:${key}`))) return undefined;
       const states = await Promise.all(quotas.map(quota => add(quota, 0)));
-      const empty = states.findIndex(({ remaining }) => remaining === 0);
-      return empty < 0 ? undefined : onlyRefusing(states, empty);
+      const spentIndex = states.findIndex(({ remaining }) => remaining === 0);
+      return spentIndex < 0 ? undefined : markExceeded(states, spentIndex);
     },
   };
 }

@@ -5,7 +5,7 @@ import { SECOND } from './clock.ts';
 export type ResolveName = (hostname: string) => Promise<readonly string[]>;
 
 /** DNS errors for an unknown name or a missing name server. */
-const NOT_THERE: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED', 'ENONAME', 'EBADNAME']);
+const NO_RECORD: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED', 'ENONAME', 'EBADNAME']);
 
 /** Whether a name refers to this machine, regardless of DNS (RFC 6761 §6.3). */
 export const isLocalhost = (hostname: string): boolean => /(^|\.)localhost\.?$/i.test(hostname);
@@ -27,7 +27,7 @@ export function createNameResolver(): ResolveName {
     if (found.length > 0) return found;
     for (const answer of answers) {
       const reason: unknown = answer.status === 'rejected' ? answer.reason : undefined;
-      if (reason && !NOT_THERE.has((reason as { code?: unknown }).code)) throw reason;
+      if (reason && !NO_RECORD.has((reason as { code?: unknown }).code)) throw reason;
     }
     return (await lookup(hostname, { all: true })).map(({ address }) => address);
   };

@@ -10,13 +10,13 @@ export interface Signals {
 }
 
 /** Transport of signals between processes: PostgreSQL's NOTIFY, or Redis if configured. */
-export interface Wire {
+export interface SignalTransport {
   /** Starts to listen and reconnects after failures. Never throws. */
-  open(ends: {
+  open(callbacks: {
     /** Called with messages of other processes, not with this process's own. */
-    heard(message: string): void;
+    onMessage(message: string): void;
     /** Called for each new connection: pending signals can be sent. */
-    ready(): void;
+    onReady(): void;
   }): void;
   isReady(): boolean;
   /** Sends one message of at most 8,000 bytes, or drops it. Never rejects. */
@@ -34,8 +34,8 @@ const TOPICS_PER_MESSAGE = 100;
 
 type Listener = (topic: string) => void;
 
-/** Signals over any wire. Topics are short words without spaces: `events`, `outbox:12:3`. */
-export function createSignals(wire: Wire): Signals {
+/** Signals over any transport. Topics are short words without spaces: `events`, `outbox:12:3`. */
+export function createSignals(transport: SignalTransport): Signals {
   const listeners = new Map<string, Set<Listener>>();
   const waiting = new Set<string>();
   let flushTimer: NodeJS.Timeout | undefined;
@@ -50,25 +50,25 @@ export function createSignals(wire: Wire): Signals {
 
   /** One batch at a time: the timer counts as set until the previous batch has been sent. */
   async function flush(): Promise<void> {
-    if (wire.isReady() && waiting.size > 0) {
+    if (transport.isReady() && waiting.size > 0) {
       const topics = [...waiting].slice(0, TOPICS_PER_MESSAGE);
       for (const topic of topics) waiting.delete(topic);
-      await wire.send(topics.join(' '));
+      await transport.send(topics.join(' '));
     }
     flushTimer = undefined;
-    if (wire.isReady() && waiting.size > 0) flushSoon();
+    if (transport.isReady() && waiting.size > 0) flushSoon();
   }
 
   function flushSoon(): void {
     if (!closed) flushTimer ??= setTimeout(() => void flush(), COALESCE_MS);
   }
 
-  wire.open({
-    heard(message) {
+  transport.open({
+    onMessage(message) {
       for (const topic of message.split(' ')) emit(topic);
     },
     // Signals from before the connection existed.
-    ready() {
+    onReady() {
       if (waiting.size > 0) flushSoon();
     },
   });
@@ -88,7 +88,7 @@ export function createSignals(wire: Wire): Signals {
     async close() {
       closed = true;
       clearTimeout(flushTimer);
-      await wire.close();
+      await transport.close();
     },
   };
 }

@@ -9,12 +9,12 @@ import type { Lanes } from '../lanes/runtime.ts';
 import type { Network } from '../network/network.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { SecretBox } from '../platform/crypto.ts';
+import type { KeyedSemaphore } from '../platform/keyed-semaphore.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { PublicHttp } from '../platform/public-http.ts';
 import type { RateLimits } from '../platform/rate-limits.ts';
 import type { Signals } from '../platform/signals.ts';
-import type { Turns } from '../platform/keyed-semaphore.ts';
 import type { Loaders } from './loaders.ts';
 
 /** What a process owns: created once in serve.ts and passed on as the first argument. */
@@ -34,7 +34,7 @@ export interface Resources {
   readonly publicHttp: PublicHttp;
   readonly limits: RateLimits;
   /** Of sends that would wait for the same lock. */
-  readonly sendTurns: Turns;
+  readonly sendSemaphore: KeyedSemaphore;
   readonly tokens: TokenVerifier;
   readonly secrets: SecretBox;
   readonly metrics: Metrics;

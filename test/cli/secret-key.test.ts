@@ -107,7 +107,7 @@ test('a rotation: both keys open, codes and idempotency keys of before count, an
      select (jsonb_populate_record(w, jsonb_build_object('id', w.id + 1000000 + n, 'subscription', '\\x' || encode(sha256(n::text::bytea), 'hex')))).* from webhook_endpoints w, generate_series(1, $1) n where w.id = $2`,
     [ENDPOINTS, endpoint],
   );
-  const lasting = resources.secrets.lastingMac('test', 'somebody');
+  const lasting = resources.secrets.permanentMac('test', 'somebody');
   const place = 'phone: "+14155550177"';
   const key = 'one-and-the-same';
   const create = `mutation { createGroup(input: { name: "Once", idempotencyKey: "${key}" }) { id } }`;
@@ -116,7 +116,7 @@ test('a rotation: both keys open, codes and idempotency keys of before count, an
   // New processes beside an old one: as in a rolling restart.
   const next = await serveBeside(gateway, gateway.database.url, {}, { secretKey: NEW, previousSecretKey: OLD });
   try {
-    expect(next.resources.secrets.lastingMac('test', 'somebody')).toEqual(lasting);
+    expect(next.resources.secrets.permanentMac('test', 'somebody')).toEqual(lasting);
     const mac = resources.secrets.shortLivedMac('otp', place);
     expect(next.resources.secrets.isShortLivedMac('otp', place, mac)).toBe(true);
     expect(dataOf(await next.graphql(create, {}, token)).createGroup.id).toBe(group);
@@ -149,7 +149,7 @@ test('a rotation: both keys open, codes and idempotency keys of before count, an
   expect(await serveOnce(OLD)).toMatchObject({ code: 1, output: expect.stringContaining(fingerprintOf(NEW)) });
   expect(await serveOnce(NEW)).toMatchObject({ code: 0 });
   const last = await serveBeside(gateway, gateway.database.url, {}, { secretKey: NEW });
-  expect(last.resources.secrets.lastingMac('test', 'somebody')).toEqual(lasting);
+  expect(last.resources.secrets.permanentMac('test', 'somebody')).toEqual(lasting);
   await last.stop();
 });
 

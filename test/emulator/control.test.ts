@@ -2,26 +2,26 @@ import { describe, expect, test } from 'vitest';
 import { CHANNEL, PERSON, startNetwork, text } from '../network/network.ts';
 
 describe('the control API', () => {
-  test('lists what there is', async () => {
+  test('lists its routes', async () => {
     const { control } = await startNetwork();
     expect(Object.keys((await control('GET', '')).body['routes'] as object)).toContain('POST /_emulator/inbound');
     expect((await control('GET', 'nothing')).status).toBe(404);
   });
 
   test.each([
-    ['inbound', { text: 'Hi' }, 'from: is required, unless userId is given'],
+    ['inbound', { text: 'Hi' }, 'from: is required unless userId is given'],
     ['inbound', { from: PERSON }, 'text: '],
     ['inbound', { from: 'me', text: 'Hi' }, 'from: must be a phone number'],
     ['inbound', { from: PERSON, type: 'location', latitude: 100, longitude: 0 }, 'latitude: '],
     ['inbound', { from: PERSON, text: 'Hi', phoneNumberId: '9' }, 'phoneNumberId: there is no number 9'],
     ['faults', { next: [{ errorCode: 'many' }] }, 'next.0.errorCode: '],
-    ['faults', { next: [{ count: 3 }] }, 'next.0: names no fault'],
+    ['faults', { next: [{ count: 3 }] }, 'next.0: contains no fault'],
     ['faults', { latency: 5 }, 'latency'],
     ['windows', { phone: PERSON }, 'open: is required'],
     ['templates', { name: 'none', status: 'PAUSED' }, 'name: there is no such template'],
     ['templates', { name: 'hello_world', status: 'SLEEPING' }, 'status: '],
     ['webhook-url', { url: 'ftp://x' }, 'url: '],
-  ])('refuses %s %o with a sentence that names the field', async (path, body, sentence) => {
+  ])('rejects %s %o with an error that names the field', async (path, body, sentence) => {
     const { control } = await startNetwork();
     const answer = await control('POST', path, body);
     expect(answer.status).toBe(400);
@@ -43,7 +43,7 @@ describe('POST inbound', () => {
     [{ type: 'video', caption: 'Clip' }, 'Clip'],
     [{ type: 'order', items: [{ productRetailerId: 'p', quantity: 2, itemPrice: 30, currency: 'USD' }] }, undefined],
     [{ type: 'system', newPhone: '+12195555358' }, expect.stringContaining('12195555358')],
-  ])('%o arrives as the network sends it', async (fields, expected) => {
+  ])('%o arrives in the network’s format', async (fields, expected) => {
     const { control, emulator, receiver } = await startNetwork();
     const { body } = await control('POST', 'inbound', { from: PERSON, profileName: 'Sheena', ...fields });
     await emulator.settled();
@@ -52,7 +52,7 @@ describe('POST inbound', () => {
     ]);
   });
 
-  test('unsupported arrives with its error', async () => {
+  test('an unsupported message arrives with its error', async () => {
     const { control, emulator, receiver } = await startNetwork();
     await control('POST', 'inbound', { from: PERSON, type: 'unsupported' });
     await emulator.settled();
@@ -77,7 +77,7 @@ describe('faults', () => {
     expect((await control('DELETE', 'faults')).body).toMatchObject({ latencyMs: 1, duplicate: 0, next: [] });
   });
 
-  test('meet as many sends as told', async () => {
+  test('affect the configured number of sends', async () => {
     const { network, control } = await startNetwork();
     await control('POST', 'faults', { next: [{ errorCode: 131048, count: 2 }] });
     const kinds = [];
@@ -85,7 +85,7 @@ describe('faults', () => {
     expect(kinds).toEqual(['refused', 'refused', 'accepted']);
   });
 
-  test('latencyMs makes answers slow', async () => {
+  test('latencyMs delays responses', async () => {
     const { network } = await startNetwork({ faults: { latencyMs: 80 } });
     const start = performance.now();
     expect((await network.send(CHANNEL, text('m1'))).kind).toBe('accepted');
@@ -94,7 +94,7 @@ describe('faults', () => {
 });
 
 describe('GET sent', () => {
-  test('counts every message by callback id, and tells doubles', async () => {
+  test('counts messages by callback id, and reports duplicates', async () => {
     const { network, control } = await startNetwork();
     for (const id of ['a', 'b', 'a']) await network.send(CHANNEL, text(id, `text ${id}`));
     expect((await control('GET', 'sent?limit=1')).body).toMatchObject({
@@ -136,7 +136,7 @@ describe('windows, templates, address, numbers', () => {
     expect(answer.body).toMatchObject({ open: false });
   });
 
-  test('a template that is paused says so by webhook', async () => {
+  test('pausing a template sends a webhook', async () => {
     const { control, emulator, receiver } = await startNetwork();
     await control('POST', 'templates', { name: 'hello_world', status: 'PAUSED', reason: 'LOW_QUALITY' });
     await emulator.settled();
@@ -145,7 +145,7 @@ describe('windows, templates, address, numbers', () => {
     ]);
   });
 
-  test('the webhook address is changed, verified first when told', async () => {
+  test('the webhook URL is changed, and verified first if requested', async () => {
     const { control, emulator, receiver } = await startNetwork();
     expect((await control('POST', 'webhook-url', { url: null })).status).toBe(200);
     emulator.inbound({ from: PERSON, text: 'Hi' });
@@ -158,7 +158,7 @@ describe('windows, templates, address, numbers', () => {
     expect((await control('GET', 'webhooks')).body).toMatchObject({ pending: 0, delivered: 1 });
   });
 
-  test('a number is added and can be used at once; tokens are not shown', async () => {
+  test('an added number can be used at once; tokens are not shown', async () => {
     const { control, network } = await startNetwork();
     const number = {
       phoneNumberId: '55',

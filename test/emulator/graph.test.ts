@@ -3,14 +3,14 @@ import { NUMBER, startNetwork } from '../network/network.ts';
 
 const OTHER = { ...NUMBER, phoneNumberId: '777', wabaId: '778', accessToken: 'token-of-another' };
 
-describe('an error', () => {
+describe('a Graph API error', () => {
   test('for a wrong token is an OAuthException 190', async () => {
     const { graph } = await startNetwork();
     const answer = await graph('GET', NUMBER.phoneNumberId, undefined, 'wrong');
     expect(answer).toMatchObject({ status: 401, body: { error: { type: 'OAuthException', code: 190 } } });
   });
 
-  test('for no token is one too', async () => {
+  test('for a missing token is an OAuthException 190 too', async () => {
     const { emulator } = await startNetwork();
     const answer = await fetch(`${emulator.url}/v24.0/${NUMBER.phoneNumberId}`);
     expect(await answer.json()).toMatchObject({ error: { type: 'OAuthException', code: 190 } });
@@ -18,7 +18,7 @@ describe('an error', () => {
 
   test.each([
     ['that does not exist', '424242'],
-    ['of somebody else', OTHER.phoneNumberId],
+    ['of another business', OTHER.phoneNumberId],
   ])('for an object %s is a GraphMethodException 100/33 without error_data, HTTP 400', async (_what, id) => {
     const { graph } = await startNetwork({ numbers: [NUMBER, OTHER] });
     const answer = await graph('GET', id);
@@ -30,7 +30,7 @@ describe('an error', () => {
     expect(answer.headers.get('www-authenticate')).toMatch(/^OAuth "Facebook Platform" "invalid_request"/);
   });
 
-  test('in the usual shape has error_data and a trace id', async () => {
+  test('of the usual format has error_data and a trace id', async () => {
     const { graph } = await startNetwork();
     const answer = await graph('POST', `${NUMBER.phoneNumberId}/messages`, {
       messaging_product: 'whatsapp',
@@ -44,7 +44,7 @@ describe('an error', () => {
     });
   });
 
-  test('for a body that is no JSON is code 100', async () => {
+  test('for a body that is not JSON has code 100', async () => {
     const { emulator } = await startNetwork();
     const headers = { authorization: `Bearer ${NUMBER.accessToken}` };
     const answer = await fetch(`${emulator.url}/v24.0/${NUMBER.phoneNumberId}/messages`, {
@@ -57,7 +57,7 @@ describe('an error', () => {
 });
 
 describe('numbers', () => {
-  test('show the fields asked for and always the id', async () => {
+  test('return the requested fields and always the id', async () => {
     const { graph } = await startNetwork();
     expect((await graph('GET', `${NUMBER.phoneNumberId}?fields=verified_name`)).body).toEqual({
       id: NUMBER.phoneNumberId,
@@ -106,7 +106,7 @@ describe('media', () => {
     expect((await graph('GET', id)).body.error?.error_subcode).toBe(33);
   });
 
-  test('links answer 404 after five minutes', async () => {
+  test('links return 404 after five minutes', async () => {
     let now = Date.UTC(2026, 10, 1);
     const { emulator, graph } = await startNetwork({ clock: { now: () => now } });
     const { id } = (await (await upload(emulator.url, Buffer.from('x'), 'image/png')).json()) as { id: string };
@@ -118,13 +118,13 @@ describe('media', () => {
     expect((await fetch(url, { headers })).status).toBe(404);
   });
 
-  test('that are too large are refused', async () => {
+  test('that are too large are rejected', async () => {
     const { emulator } = await startNetwork();
     const answer = await upload(emulator.url, Buffer.alloc(5 * 1024 * 1024 + 1), 'image/png');
     expect(await answer.json()).toMatchObject({ error: { code: 131053 } });
   });
 
-  test('that people send can be fetched', async () => {
+  test('sent by people can be downloaded', async () => {
     const { emulator, receiver, graph } = await startNetwork();
     emulator.inbound({
       type: 'image',

@@ -35,7 +35,7 @@ async function startProcess(settings: object): Promise<{ child: ChildProcess; ur
 }
 
 describe('kill -9 of the emulator', () => {
-  test('loses no message that was answered, no window and no status', async () => {
+  test('loses no accepted message, no window and no status', async () => {
     const journal = await journalPath();
     const { log: _log, ...settings } = options(journal);
     const first = await startProcess(settings);
@@ -63,8 +63,8 @@ describe('kill -9 of the emulator', () => {
   });
 });
 
-describe('a restart', () => {
-  test('does not repeat what was acknowledged, and keeps addresses, templates and numbers', async () => {
+describe('a restart of the emulator', () => {
+  test('does not repeat acknowledged updates, and keeps webhook URLs, templates and numbers', async () => {
     const journal = await journalPath();
     const receiver = await startReceiver(APP_SECRET);
     onTestFinished(() => receiver.close());
@@ -99,7 +99,7 @@ describe('a restart', () => {
     expect(templates).toMatchObject({ templates: [{ name: 'hello_world', status: 'PAUSED' }] });
   });
 
-  test('after a torn last line takes the whole ones and goes on', async () => {
+  test('ignores an incomplete last line of the journal', async () => {
     const journal = await journalPath();
     const first = await startEmulator(options(journal));
     await createClient(first.url).send(CHANNEL, text('m1'));
@@ -114,13 +114,13 @@ describe('a restart', () => {
     expect(third.sent().byCallbackData).toEqual({ m1: 1, m2: 1 });
   });
 
-  test('with a damaged line is refused with its number', async () => {
+  test('fails for a corrupt line, with its number', async () => {
     const journal = await journalPath();
     await appendFile(journal, '{"e":"sent-cleared"}\nnot json\n');
-    await expect(startEmulator(options(journal))).rejects.toThrow(/damaged in line 2/);
+    await expect(startEmulator(options(journal))).rejects.toThrow(/corrupt at line 2/);
   });
 
-  test('of a large journal writes it again, shorter, with the same meaning', async () => {
+  test('compacts a large journal to an equivalent shorter one', async () => {
     const journal = await journalPath();
     const receiver = await startReceiver(APP_SECRET);
     onTestFinished(() => receiver.close());
@@ -132,7 +132,7 @@ describe('a restart', () => {
     await client.send(CHANNEL, text('owed'));
     const report = first.sent();
     await first.stop();
-    // Windows that open and close are what makes a journal long.
+    // Opening and closing windows makes a journal long.
     const long = openJournal(journal);
     for (let i = 0; i < 130_000; i++) long.append({ e: 'window', key: 'somebody with a rather long key', until: i });
     long.close();

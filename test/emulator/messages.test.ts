@@ -5,7 +5,7 @@ import { CHANNEL, eventually, NUMBER, PERSON, startNetwork, text } from '../netw
 const MESSAGES = `${NUMBER.phoneNumberId}/messages`;
 const to = (fields: object) => ({ messaging_product: 'whatsapp', to: PERSON, ...fields });
 
-describe('a message is refused at once', () => {
+describe('a message is rejected immediately', () => {
   test.each([
     ['of an unknown type', to({ type: 'hologram', hologram: {} }), 131051],
     ['without the object of its type', to({ type: 'text' }), 131008],
@@ -13,7 +13,7 @@ describe('a message is refused at once', () => {
     ['with a text that is too long', to({ type: 'text', text: { body: 'x'.repeat(4_097) } }), 100],
     ['without a recipient', { messaging_product: 'whatsapp', type: 'text', text: { body: 'x' } }, 100],
     ['without messaging_product', { to: PERSON, type: 'text', text: { body: 'x' } }, 100],
-    ['to something that is no number', { ...to({ type: 'text', text: { body: 'x' } }), to: '+nobody' }, 131009],
+    ['to something that is not a number', { ...to({ type: 'text', text: { body: 'x' } }), to: '+nobody' }, 131009],
     ['to its own sender', { ...to({ type: 'text', text: { body: 'x' } }), to: '+1 555 078 3881' }, 131021],
     ['with an unknown medium', to({ type: 'image', image: { id: '1' } }), 100],
     ['with a medium and a link', to({ type: 'image', image: { id: '1', link: 'https://a.b/c.png' } }), 100],
@@ -25,7 +25,7 @@ describe('a message is refused at once', () => {
       100,
     ],
     [
-      'with a template that is not there',
+      'with a missing template',
       to({ type: 'template', template: { name: 'no_such', language: { code: 'en_US' } } }),
       132001,
     ],
@@ -43,7 +43,7 @@ describe('a message is refused at once', () => {
   });
 });
 
-describe('a message is taken', () => {
+describe('a message is accepted', () => {
   test.each([
     ['text without a type', { text: { body: 'Hi' } }, 'Hi'],
     ['text of 4,096 emoji', { type: 'text', text: { body: '🙂'.repeat(4_096) } }, '🙂'.repeat(4_096)],
@@ -70,14 +70,14 @@ describe('a message is taken', () => {
     expect(emulator.sent().messages).toMatchObject([{ body }]);
   });
 
-  test('with a number without its plus, and reaches somebody else: the business’s country code is put before it', async () => {
+  test('to a number without a plus, and reaches another person, because the business’s country code is prepended', async () => {
     const { graph, emulator } = await startNetwork();
     const answer = await graph('POST', MESSAGES, { ...to({ text: { body: 'x' } }), to: 5_511_987_654_321 });
     expect(answer.body.contacts).toEqual([{ input: '5511987654321', wa_id: '15511987654321' }]);
     expect(emulator.sent().messages).toMatchObject([{ waId: '15511987654321' }]);
   });
 
-  test('message_status stands on templates and not on texts', async () => {
+  test('message_status is returned for templates and not for texts', async () => {
     const { graph } = await startNetwork();
     const template = await graph(
       'POST',
@@ -105,7 +105,7 @@ describe('the wa_id of a number', () => {
 });
 
 describe('the 24-hour window', () => {
-  test('is closed until the person writes: a free-form message is taken, then fails with 131047', async () => {
+  test('is closed until the person writes: a free-form message is accepted, then fails with 131047', async () => {
     const { network, receiver, emulator } = await startNetwork();
     expect((await network.send(CHANNEL, text('m1'))).kind).toBe('accepted');
     await emulator.settled();
@@ -123,7 +123,7 @@ describe('the 24-hour window', () => {
     ]);
   });
 
-  test('opens when the person writes, under whatever spelling of the number', async () => {
+  test('opens when the person writes, for every spelling of the number', async () => {
     const { network, receiver, emulator } = await startNetwork();
     emulator.inbound({ from: '5531 98765-4321', text: 'Oi' });
     await network.send(CHANNEL, text('m1', 'Olá', '+55 31 98765 4321'));
@@ -157,7 +157,7 @@ describe('the 24-hour window', () => {
 });
 
 describe('limits', () => {
-  test('one person gets 45 messages in a burst, the 46th is refused with 131056 and HTTP 400', async () => {
+  test('a person gets a burst of 45 messages; the 46th is rejected with 131056 and HTTP 400', async () => {
     const { network, graph } = await startNetwork();
     const outcomes = await Promise.all(Array.from({ length: 45 }, (_, i) => network.send(CHANNEL, text(`m${i}`))));
     expect(outcomes.every(outcome => outcome.kind === 'accepted')).toBe(true);
@@ -166,7 +166,7 @@ describe('limits', () => {
     expect(answer.body.error?.code).toBe(131056);
   });
 
-  test('a burst is borrowed: after 20 messages the next is taken two minutes after the first', async () => {
+  test('a burst is paid back: after 20 messages the next is accepted two minutes after the first', async () => {
     let now = Date.UTC(2026, 10, 1);
     const { network } = await startNetwork({ clock: { now: () => now } });
     const send = async () => (await network.send(CHANNEL, text('m'))).kind;
@@ -177,7 +177,7 @@ describe('limits', () => {
     expect(await send()).toBe('accepted');
   });
 
-  test('a number above its messages a second is refused with 130429 and HTTP 400', async () => {
+  test('a number above its throughput is rejected with 130429 and HTTP 400', async () => {
     const now = Date.UTC(2026, 10, 1);
     const { network, graph } = await startNetwork({
       clock: { now: () => now },
@@ -190,15 +190,15 @@ describe('limits', () => {
   });
 });
 
-describe('failures that come by webhook', () => {
-  test('asyncErrorCode takes every message and then fails it', async () => {
+describe('failures reported by webhook', () => {
+  test('asyncErrorCode accepts every message, then fails it', async () => {
     const { network, receiver, emulator } = await startNetwork({ faults: { asyncErrorCode: 131026 } });
     expect((await network.send(CHANNEL, text('m1'))).kind).toBe('accepted');
     await emulator.settled();
     expect(receiver.updates()).toMatchObject([{ status: 'failed', error: { code: 131026, retryClass: 'no_retry' } }]);
   });
 
-  test('a link to a page in place of a picture fails with 131053', async () => {
+  test('a link to a page instead of an image fails with 131053', async () => {
     const { graph, receiver, emulator } = await startNetwork({ faults: { window: 'open' } });
     const answer = await graph(
       'POST',
@@ -212,7 +212,7 @@ describe('failures that come by webhook', () => {
     ]);
   });
 
-  test('a fault for one number leaves the others alone', async () => {
+  test('a fault for one number does not affect others', async () => {
     const { network, receiver, emulator } = await startNetwork({ faults: { window: 'open', readReceipts: false } });
     emulator.setFaults({ next: [{ asyncErrorCode: 131026, to: '+14155550199' }] });
     await network.send(CHANNEL, text('m1', 'x', '+14155550100'));
@@ -225,7 +225,7 @@ describe('failures that come by webhook', () => {
   });
 });
 
-test('a message to a user id is answered with it and without a number', async () => {
+test('the response to a message to a user id contains the user id and no number', async () => {
   const { graph, emulator, receiver } = await startNetwork();
   emulator.inbound({ userId: 'BR.13491208655302741918', text: 'Oi' });
   const answer = await graph('POST', MESSAGES, {

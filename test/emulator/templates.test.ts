@@ -44,12 +44,12 @@ const send = (name: string, components: unknown[], to: object = { to: PERSON }) 
 });
 
 describe('the list of templates', () => {
-  test('that is empty is exactly {"data":[]}', async () => {
+  test('is exactly {"data":[]} if empty', async () => {
     const { graph } = await startNetwork({ templates: [] });
     expect((await graph('GET', EDGE)).body).toEqual({ data: [] });
   });
 
-  test('has cursors.after on its last page, but no next; following next gives each once', async () => {
+  test('has cursors.after but no next on its last page; following next returns each template once', async () => {
     const { graph } = await startNetwork({ templates: seeds(60) });
     const names: unknown[] = [];
     let page: GraphBody = (await graph('GET', `${EDGE}?limit=25`)).body;
@@ -92,7 +92,7 @@ describe('a template', () => {
       {
         kind: 'template',
         name: 'order_update',
-        // The webhook writes en-US.
+        // The webhook contains en-US.
         language: 'en_US',
         status: { word: 'APPROVED', reason: null },
       },
@@ -108,7 +108,7 @@ describe('a template', () => {
     ['no body', { name: 'a', language: 'en_US', category: 'UTILITY', components: [] }],
     ['an unknown category', { name: 'a', language: 'en_US', category: 'NEWS', components: body('x') }],
     ['a name and language that exist', { name: 'sale', language: 'en_US', category: 'UTILITY', components: body('x') }],
-  ])('with %s is refused', async (_what, template) => {
+  ])('with %s is rejected', async (_what, template) => {
     const { graph } = await startNetwork({ templates: [SALE] });
     expect((await graph('POST', EDGE, template)).body.error?.code).toBe(100);
   });
@@ -117,21 +117,21 @@ describe('a template', () => {
 describe('sending a template', () => {
   test.each([
     [
-      'with its parameters is taken',
+      'with its parameters is accepted',
       SALE,
       send('sale', [{ type: 'body', parameters: texts('Ana', 'FALL25') }]),
       200,
       undefined,
     ],
     [
-      'with too few parameters is refused',
+      'with too few parameters is rejected',
       SALE,
       send('sale', [{ type: 'body', parameters: texts('Ana') }]),
       400,
       132000,
     ],
     [
-      'with upper case types is taken',
+      'with upper-case types is accepted',
       SALE,
       send('sale', [
         {
@@ -145,19 +145,19 @@ describe('sending a template', () => {
       200,
       undefined,
     ],
-    ['that is paused is refused', { ...SALE, status: 'PAUSED' }, send('sale', []), 400, 132015],
-    ['that is disabled is refused', { ...SALE, status: 'DISABLED' }, send('sale', []), 400, 132016],
+    ['that is paused is rejected', { ...SALE, status: 'PAUSED' }, send('sale', []), 400, 132015],
+    ['that is disabled is rejected', { ...SALE, status: 'DISABLED' }, send('sale', []), 400, 132016],
     ['that is pending is refused as not there', { ...SALE, status: 'PENDING' }, send('sale', []), 400, 132001],
     [
-      'with named parameters without names is refused',
+      'with named parameters without names is rejected',
       NAMED,
       send('named', [{ type: 'body', parameters: texts('A', 'B') }]),
       400,
       132012,
     ],
     ['with a code on its button is taken', OTP, send('otp', otp('123456')), 200, undefined],
-    ['with a code in the body only is refused', OTP, send('otp', otp('123456').slice(0, 1)), 400, 131008],
-    ['with a code to a user id is refused', OTP, send('otp', otp('123456'), { recipient: 'US.1' }), 400, 131062],
+    ['with a code only in the body is rejected', OTP, send('otp', otp('123456').slice(0, 1)), 400, 131008],
+    ['with a code to a user id is rejected', OTP, send('otp', otp('123456'), { recipient: 'US.1' }), 400, 131062],
   ] as const)('%s', async (_what, seed, message, status, code) => {
     const { graph } = await startNetwork({ templates: [seed], faults: { templateReview: 'manual' } });
     const answer = await graph('POST', `${NUMBER.phoneNumberId}/messages`, message);
@@ -165,7 +165,7 @@ describe('sending a template', () => {
     expect(answer.status).toBe(status);
   });
 
-  test('puts the parameters into the text that is shown', async () => {
+  test('fills the parameters into the readable text', async () => {
     const { graph, emulator } = await startNetwork({ templates: [SALE] });
     await graph(
       'POST',

@@ -50,7 +50,7 @@ const anyUpdate = fc.oneof(
     ),
 );
 
-/** What has to come out of the parser for an update that went in. */
+/** The parsed form of an update. */
 const essence = (update: Update) =>
   update.kind === 'status'
     ? `${update.message.wamid} ${update.status} ${update.message.callbackData}`
@@ -59,7 +59,7 @@ const essence = (update: Update) =>
       : '';
 
 describe('a webhook body', () => {
-  test('of any updates, grouped in any way, is pure ASCII, has the right signature and reads back as what went in', () => {
+  test('of arbitrary updates in any grouping is ASCII, has a valid signature, and parses back to the same updates', () => {
     const groupings = fc.constantFrom<Grouping>('grouped', 'spread', 'single');
     fc.assert(
       fc.property(fc.array(anyUpdate, { minLength: 1, maxLength: 12 }), groupings, (updates, grouping) => {

@@ -11,7 +11,7 @@ import {
 } from '../network/network.ts';
 import { startReceiver } from '../network/receiver.ts';
 
-/** Sends one message in an open window and waits for everything that follows. */
+/** Sends one message in an open window and waits for its statuses. */
 async function sendOne({ network, emulator }: TestNetwork, id = 'm1'): Promise<string> {
   emulator.setFaults({ window: 'open' });
   const outcome = await network.send(CHANNEL, text(id));
@@ -21,10 +21,10 @@ async function sendOne({ network, emulator }: TestNetwork, id = 'm1'): Promise<s
 
 const entriesOf = (body: unknown) => (body as { entry: { id: string; changes: unknown[] }[] }).entry;
 
-/** For hundreds of sends at once: on a busy machine the last has to wait. */
+/** Timeout for hundreds of concurrent sends on a busy machine. */
 
 describe('statuses', () => {
-  test('sent, delivered and read come with our id, the person and a price once', async () => {
+  test('sent, delivered and read contain our id and the person, and the price once', async () => {
     const net = await startNetwork();
     const wamid = await sendOne(net);
     expect(net.receiver.updates()).toMatchObject(
@@ -40,48 +40,48 @@ describe('statuses', () => {
     expect(net.emulator.sent().messages).toMatchObject([{ statuses: ['sent', 'delivered', 'read'] }]);
   });
 
-  test('read is missing without read receipts', async () => {
+  test('read is omitted without read receipts', async () => {
     const net = await startNetwork({ faults: { readReceipts: false } });
     await sendOne(net);
     expect(net.receiver.statuses()).toEqual(['sent', 'delivered']);
   });
 
-  test('delivered is skipped when told', async () => {
+  test('skipDelivered omits delivered', async () => {
     const net = await startNetwork({ faults: { skipDelivered: true } });
     await sendOne(net);
     expect(net.receiver.statuses()).toEqual(['sent', 'read']);
   });
 
-  test('none come when they are dropped', async () => {
+  test('dropStatuses drops all', async () => {
     const net = await startNetwork({ faults: { dropStatuses: true } });
     await sendOne(net);
     await new Promise(resolve => setTimeout(resolve, 50));
     expect(net.receiver.deliveries).toEqual([]);
   });
 
-  test('come in the opposite order when reordered', async () => {
+  test('reorder reverses their order', async () => {
     const net = await startNetwork({ faults: { reorder: true } });
     await sendOne(net);
     expect(net.receiver.statuses()).toEqual(['read', 'delivered', 'sent']);
   });
 
-  test('come twice when duplicated', async () => {
+  test('duplicate posts them twice', async () => {
     const net = await startNetwork({ faults: { duplicate: true } });
     await sendOne(net);
     await eventually(() => net.receiver.statuses().length === 6, 'six statuses');
     expect(net.receiver.statuses().toSorted()).toEqual(['delivered', 'delivered', 'read', 'read', 'sent', 'sent']);
   });
 
-  test('the first arrives before the answer to the send when told', async () => {
+  test('statusBeforeAnswer posts the first before the response to the send', async () => {
     const net = await startNetwork({ faults: { statusBeforeAnswer: true, window: 'open' } });
     await net.network.send(CHANNEL, text('m1'));
-    // Others may have followed by now.
+    // Further statuses may have followed.
     expect(net.receiver.statuses().at(0)).toBe('sent');
   });
 });
 
-describe('the signature', () => {
-  test('is over bytes with \\/ and \\uXXXX escapes', async () => {
+describe('the webhook signature', () => {
+  test('covers bytes with \\/ and \\uXXXX escapes', async () => {
     const { emulator, receiver } = await startNetwork();
     emulator.inbound({ from: PERSON, text: 'Olá 🙂 a/b' });
     await emulator.settled();
@@ -89,7 +89,7 @@ describe('the signature', () => {
     expect(receiver.deliveries[0]?.raw).toContain('Ol\\u00e1 \\ud83d\\ude42 a\\/b');
   });
 
-  test('is right without escapes too', async () => {
+  test('is valid without escapes too', async () => {
     const { emulator, receiver } = await startNetwork({ faults: { escape: false } });
     emulator.inbound({ from: PERSON, text: 'Olá a/b' });
     await emulator.settled();
@@ -98,7 +98,7 @@ describe('the signature', () => {
 });
 
 describe('batches', () => {
-  test('gather a burst of sends into few POSTs', async () => {
+  test('combine a burst of sends into few POSTs', async () => {
     const { emulator, receiver } = await startNetwork({ faults: { window: 'open', throughputLimit: false } });
     const network = createClient(emulator.url);
     await Promise.all(
@@ -110,7 +110,7 @@ describe('batches', () => {
     expect(receiver.deliveries.every(delivery => delivery.signed)).toBe(true);
   });
 
-  test('hold up to 1,000 updates when many wait', async () => {
+  test('contain up to 1,000 updates', async () => {
     const { emulator, receiver } = await startNetwork({ faults: { window: 'open', throughputLimit: false } });
     const network = createClient(emulator.url);
     emulator.setWebhookUrl(undefined);
@@ -123,7 +123,7 @@ describe('batches', () => {
     expect(receiver.deliveries.map(delivery => delivery.updates.length).toSorted()).toEqual([1_000, 200].toSorted());
   });
 
-  test('spread over several entries and changes when told', async () => {
+  test('are spread over several entries and changes if configured', async () => {
     const { emulator, receiver } = await startNetwork({ faults: { batch: 'spread' } });
     emulator.setWebhookUrl(undefined);
     for (let i = 0; i < 4; i++) emulator.inbound({ from: PERSON, text: `text ${i}` });
@@ -135,14 +135,14 @@ describe('batches', () => {
     expect(receiver.updates()).toHaveLength(4);
   });
 
-  test('hold one update each when told', async () => {
+  test('contain one update each if configured', async () => {
     const { emulator, receiver } = await startNetwork({ faults: { batch: 'single' } });
     for (let i = 0; i < 4; i++) emulator.inbound({ from: PERSON, text: `text ${i}` });
     await emulator.settled();
     expect(receiver.deliveries.map(delivery => delivery.updates.length)).toEqual([1, 1, 1, 1]);
   });
 
-  test('keep accounts and numbers apart', async () => {
+  test('separate accounts and numbers', async () => {
     const second = { ...NUMBER, phoneNumberId: '2', accessToken: 't2' };
     const third = { ...NUMBER, phoneNumberId: '3', wabaId: '33', accessToken: 't3' };
     const { emulator, receiver } = await startNetwork({ numbers: [NUMBER, second, third] });
@@ -157,7 +157,7 @@ describe('batches', () => {
   });
 });
 
-describe('an update that is not answered with 200 comes again', () => {
+describe('an update that was not acknowledged with 200 is posted again', () => {
   test('after an error of the receiver', async () => {
     const { emulator, receiver } = await startNetwork();
     receiver.answer = 500;
@@ -169,7 +169,7 @@ describe('an update that is not answered with 200 comes again', () => {
     expect(emulator.webhooks()).toMatchObject({ pending: 0, delivered: 1, lastFailure: 'HTTP 500' });
   });
 
-  test('also after 204, which is not 200', async () => {
+  test('even after 204', async () => {
     const { emulator, receiver } = await startNetwork();
     receiver.answer = 204;
     emulator.inbound({ from: PERSON, text: 'Hi' });
@@ -179,7 +179,7 @@ describe('an update that is not answered with 200 comes again', () => {
     expect(receiver.updates()).toHaveLength(1);
   });
 
-  test('after the receiver was away, nothing lost and nothing doubled', async () => {
+  test('after an outage of the receiver, without loss or duplicates', async () => {
     const net = await startNetwork({ faults: { window: 'open' } });
     const port = Number(new URL(net.receiver.url).port);
     await net.receiver.close();
@@ -194,7 +194,7 @@ describe('an update that is not answered with 200 comes again', () => {
 });
 
 describe('a person with a user id only', () => {
-  test('writes without a number, and the window opens for the id', async () => {
+  test('sends messages without a number, which open the window of the user id', async () => {
     const { emulator, receiver } = await startNetwork();
     emulator.inbound({ userId: 'BR.1349', profileName: 'Bia', text: 'Oi' });
     await emulator.settled();
@@ -206,7 +206,7 @@ describe('a person with a user id only', () => {
 });
 
 describe('subscriptions', () => {
-  test('an account that took the app off gets nothing', async () => {
+  test('an account that unsubscribed the app gets no webhooks', async () => {
     const { emulator, receiver, graph } = await startNetwork();
     await graph('DELETE', `${NUMBER.wabaId}/subscribed_apps`);
     expect((await graph('GET', `${NUMBER.wabaId}/subscribed_apps`)).body).toEqual({ data: [] });
@@ -216,7 +216,7 @@ describe('subscriptions', () => {
     expect(emulator.webhooks()).toMatchObject({ failed: 1 });
   });
 
-  test('an account’s own address is verified, then used', async () => {
+  test('an account’s override URL is verified, then used', async () => {
     const { emulator, receiver, graph } = await startNetwork();
     const own = await startReceiver('app-secret', 'own-token');
     const refused = await graph('POST', `${NUMBER.wabaId}/subscribed_apps`, {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import pg from 'pg';
 import { createDatabase, type Database } from '../../src/database/database.ts';
-import { postgresWire } from '../../src/database/postgres-signals.ts';
+import { createPostgresTransport } from '../../src/database/postgres-signals.ts';
 import type { Drain } from '../../src/lanes/lane.ts';
 import { createLanes, type Lanes } from '../../src/lanes/runtime.ts';
 import { type Clock, systemClock } from '../../src/platform/clock.ts';
@@ -39,7 +39,7 @@ export function startProcess(
     await client.connect();
     return client;
   };
-  const signals = createSignals(postgresWire(connect, log));
+  const signals = createSignals(createPostgresTransport(connect, log));
   const lanes = createLanes({ db: db.leases, signals, clock, log, leaseMs });
   const resumed = { count: 0 };
   let stopped: Promise<void> | undefined;

@@ -30,7 +30,7 @@ export interface TestNetwork {
   readonly emulator: Emulator;
   readonly receiver: Receiver;
   readonly network: Network;
-  /** A request to the emulator's Graph API with the right token. */
+  /** A request to the emulator's Graph API with a valid token. */
   graph(
     method: string,
     path: string,
@@ -41,7 +41,7 @@ export interface TestNetwork {
   control(method: string, path: string, body?: unknown): Promise<{ status: number; body: Record<string, unknown> }>;
 }
 
-/** What tests look at in an answer of the Graph API. */
+/** The parts of a Graph API response that tests check. */
 export interface GraphBody {
   readonly error?: {
     code: number;
@@ -58,7 +58,7 @@ export interface GraphBody {
   readonly [key: string]: unknown;
 }
 
-/** An emulator, a webhook receiver and a client, all over real sockets, gone when the test ends. Delays are short. */
+/** An emulator, a webhook receiver and a client over real sockets, stopped after the test. Delays are short. */
 export async function startNetwork(options: Partial<EmulatorOptions> = {}): Promise<TestNetwork> {
   const receiver = await startReceiver(APP_SECRET, VERIFY_TOKEN);
   const emulator = await startEmulator({
@@ -97,7 +97,7 @@ export async function startNetwork(options: Partial<EmulatorOptions> = {}): Prom
   };
 }
 
-/** With more patience than a test has: what is about running out of it names its own time. */
+/** With generous timeouts; tests of timeouts set their own. */
 export function createClient(baseUrl: string, requestMs = 60_000, connectMs = 60_000): Network {
   const network = createCloudApiNetwork({ baseUrl, log, timeouts: { connectMs, requestMs } });
   onTestFinished(() => network.close());
@@ -108,7 +108,7 @@ export function text(callbackData: string, body = 'Hello', to = PERSON): Outgoin
   return { callbackData, to, content: { type: 'text', text: body, previewUrl: false } };
 }
 
-/** Waits until something holds, looked at every few milliseconds; fails after half a minute. */
+/** Polls until an expectation holds; fails after half a minute. */
 export async function eventually(holds: () => boolean, what: string): Promise<void> {
   for (const end = performance.now() + 30_000; performance.now() < end; ) {
     if (holds()) return;

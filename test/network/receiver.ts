@@ -11,14 +11,14 @@ export interface Delivery {
   readonly updates: readonly NetworkUpdate[];
 }
 
-/** The receiving half of a gateway: a real HTTP server that keeps what it gets, in order, and answers as told. */
+/** A webhook receiver: an HTTP server that records requests in order and responds as configured. */
 export interface Receiver {
   readonly url: string;
   readonly deliveries: Delivery[];
-  /** HTTP status of the answers; 200 unless told. */
+  /** HTTP status of the responses; default 200. */
   answer: number;
   updates(): NetworkUpdate[];
-  /** Words of the statuses, in the order of arrival. */
+  /** Received statuses, in order of arrival. */
   statuses(): string[];
   close(): Promise<void>;
 }

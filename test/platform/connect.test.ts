@@ -20,7 +20,7 @@ const READY_AND_GONE = Buffer.concat([
   message('E', 'SFATAL', 'C57P01', 'Mterminating connection due to administrator command', Buffer.alloc(1)),
 ]);
 
-test('a connection that ends in the packet that makes it ready does not end the process', async () => {
+test('a connection that fails in the packet that makes it ready does not crash the process', async () => {
   const server = createServer(socket => {
     socket.once('data', () => socket.end(READY_AND_GONE));
     socket.on('error', () => undefined);
@@ -40,11 +40,11 @@ test('a connection that ends in the packet that makes it ready does not end the 
 });
 
 test.each(['write', 'leases'] as const)(
-  'a connection of %s that ends while it is in use does not end the process',
+  'a connection of the %s pool that fails while in use does not crash the process',
   async pool => {
     const database = createDatabase({ url: inject('serverUrl'), poolSize: 1, readers: 1, log: createLog('silent') });
     onTestFinished(() => database.close());
-    // A transaction keeps the connection in use; it breaks between two statements, when no query can take the error.
+    // A transaction keeps the connection in use; it fails between two statements, when no query is there to receive the error.
     const broken = database[pool].transaction().execute(async trx => {
       const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(trx);
       await sql`select pg_terminate_backend(${rows[0]?.pid})`.execute(database.read);

@@ -36,7 +36,7 @@ test.each([
 });
 
 test.each(['0001-01-01T00:00+05:00', '9999-12-31T23:00-05:00'])(
-  '%s is rejected: in UTC its year is one that PostgreSQL cannot read',
+  '%s is rejected: its year in UTC is not supported by PostgreSQL',
   text => {
     expect(iso(text)).toBeUndefined();
   },

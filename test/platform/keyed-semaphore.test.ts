@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { NoTurn, Turns } from '../../src/platform/keyed-semaphore.ts';
+import { KeyedSemaphore, SemaphoreTimeout } from '../../src/platform/keyed-semaphore.ts';
 
-const options = { places: 2, maxWaiting: 3, patienceMs: 60_000 };
+const options = { concurrency: 2, maxWaiting: 3, timeoutMs: 60_000 };
 
-test('of one key so many run at once, in the order in which they came, and another key does not wait', async () => {
-  const turns = new Turns(options);
+test('tasks of one key run with limited concurrency in order of arrival, and other keys do not wait', async () => {
+  const turns = new KeyedSemaphore(options);
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
   const run = (key: string, name: string) =>
@@ -24,21 +24,21 @@ test('of one key so many run at once, in the order in which they came, and anoth
   expect(begun).toEqual(['1', '2', '5', '3', '4']);
 });
 
-test('work that fails passes its turn on', async () => {
-  const turns = new Turns({ ...options, places: 1 });
+test('a failing task frees its slot', async () => {
+  const turns = new KeyedSemaphore({ ...options, concurrency: 1 });
   const broken = turns.run('a', () => Promise.reject(new Error('broken')));
   const sound = turns.run('a', () => Promise.resolve('done'));
   await expect(broken).rejects.toThrow('broken');
   expect(await sound).toBe('done');
 });
 
-test('too many in a line are refused, and so is one whose turn does not come in time', async () => {
-  const turns = new Turns({ places: 1, maxWaiting: 1, patienceMs: 20 });
+test('a task is rejected if the queue is full or its timeout passes', async () => {
+  const turns = new KeyedSemaphore({ concurrency: 1, maxWaiting: 1, timeoutMs: 20 });
   const blocked = Promise.withResolvers<void>();
   const first = turns.run('a', () => blocked.promise);
   const second = turns.run('a', () => Promise.resolve());
-  await expect(turns.run('a', () => Promise.resolve())).rejects.toThrow(NoTurn);
-  await expect(second).rejects.toThrow(NoTurn);
+  await expect(turns.run('a', () => Promise.resolve())).rejects.toThrow(SemaphoreTimeout);
+  await expect(second).rejects.toThrow(SemaphoreTimeout);
   blocked.resolve();
   await first;
   expect(await turns.run('a', () => Promise.resolve('free again'))).toBe('free again');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { mapAhead } from '../../src/platform/map-concurrently.ts';
+import { mapConcurrently } from '../../src/platform/map-concurrently.ts';
 
 async function* source(values: readonly number[], error?: Error): AsyncGenerator<number> {
   for (const value of values) {
@@ -18,11 +18,11 @@ async function all<T>(values: AsyncIterable<T>): Promise<T[]> {
   return list;
 }
 
-test('everything comes once and in the order of the source, however long each takes, and never more than the limit at a time', async () => {
+test('every value is yielded once, in source order, with at most `limit` concurrent calls', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.nat(5), { maxLength: 40 }), fc.integer({ min: 1, max: 8 }), async (delays, limit) => {
       let [running, most] = [0, 0];
-      const mapped = mapAhead(
+      const mapped = mapConcurrently(
         source(delays.keys().toArray()),
         limit,
         async index => {
@@ -41,7 +41,7 @@ test('everything comes once and in the order of the source, however long each ta
   );
 });
 
-test('a burst waits together: none of ten values is there before all ten are under way', async () => {
+test('ten values are mapped concurrently', async () => {
   let begun = 0;
   const together = Promise.withResolvers<void>();
   const slow = async (value: number): Promise<string> => {
@@ -50,15 +50,15 @@ test('a burst waits together: none of ten values is there before all ten are und
     await together.promise;
     return `${value}`;
   };
-  expect(await all(mapAhead(source([...Array(10).keys()]), 16, slow, told))).toHaveLength(10);
+  expect(await all(mapConcurrently(source([...Array(10).keys()]), 16, slow, told))).toHaveLength(10);
 });
 
-test('a source that fails is told last, after all that came before', async () => {
-  const mapped = mapAhead(source([1, 2], new Error('gone')), 4, async value => `${value}`, told);
+test('the error of a source is yielded last, after all earlier values', async () => {
+  const mapped = mapConcurrently(source([1, 2], new Error('gone')), 4, async value => `${value}`, told);
   expect(await all(mapped)).toEqual(['1', '2', 'failed: gone']);
 });
 
-test('who leaves ends the source', async () => {
+test('returning early closes the source', async () => {
   let ended = false;
   async function* endless(): AsyncGenerator<number> {
     try {
@@ -67,6 +67,6 @@ test('who leaves ends the source', async () => {
       ended = true;
     }
   }
-  for await (const value of mapAhead(endless(), 4, async value => `${value}`, told)) if (value === '3') break;
+  for await (const value of mapConcurrently(endless(), 4, async value => `${value}`, told)) if (value === '3') break;
   expect(ended).toBe(true);
 });

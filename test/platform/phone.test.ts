@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parsePhone, parsePhoneIn, phoneKey, spellingsOfKey } from '../../src/platform/phone.ts';
 
-/** Numbers of real plans, by country code and the digits that follow it. */
+/** Numbers of real numbering plans, by country code and national digits. */
 const PLANS = [
   ['49', '1512345', 4],
   ['1', '415555', 4],
@@ -25,7 +25,7 @@ const brazilian = fc
 const mexican = fc.integer({ min: 20_000_000, max: 99_999_999 }).map(rest => `55${rest}`);
 const argentine = fc.integer({ min: 20_000_000, max: 69_999_999 }).map(rest => `11${rest}`);
 
-test('a number is the same however it is written', () => {
+test('all notations of a number parse to the same E.164 form', () => {
   const separator = fc.constantFrom('', ' ', '-', '.', '  ', ' - ');
   fc.assert(
     fc.property(
@@ -44,7 +44,7 @@ test('a number is the same however it is written', () => {
   );
 });
 
-test('what was parsed is parsed to the same again, and its key is that of its E.164 form', () => {
+test('parsing is idempotent, and the key depends only on the E.164 form', () => {
   fc.assert(
     fc.property(
       fc.oneof(
@@ -65,13 +65,13 @@ test('what was parsed is parsed to the same again, and its key is that of its E.
   );
 });
 
-test('a Brazilian mobile number is one with and without its ninth digit', () => {
+test('a Brazilian mobile number has one key with and without its ninth digit', () => {
   fc.assert(
     fc.property(brazilian, ({ area, mobile }) => phoneKey(`+55${area}9${mobile}`) === phoneKey(`+55${area}${mobile}`)),
   );
 });
 
-test('a Mexican number is one with and without the 1 of old mobiles', () => {
+test('a Mexican number has one key with and without the old mobile prefix 1', () => {
   fc.assert(
     fc.property(mexican, national => {
       expect(parsePhone(`+521${national}`)).toEqual(parsePhone(`+52${national}`));
@@ -81,7 +81,7 @@ test('a Mexican number is one with and without the 1 of old mobiles', () => {
   );
 });
 
-test('an Argentine number is one with and without the 9 of mobiles', () => {
+test('an Argentine number has one key with and without the mobile prefix 9', () => {
   fc.assert(fc.property(argentine, national => phoneKey(`+549${national}`) === phoneKey(`+54${national}`)));
 });
 
@@ -96,7 +96,7 @@ test('different numbers have different keys', () => {
   fc.assert(fc.property(any, any, (a, b) => (phoneKey(a) === phoneKey(b)) === (a === b)));
 });
 
-test('text that is no number is none, and reading it never fails', () => {
+test('text that is not a number parses to undefined, and parsing never throws', () => {
   for (const text of [
     '',
     ' ',
@@ -121,7 +121,7 @@ test('text that is no number is none, and reading it never fails', () => {
   );
 });
 
-test('a national number is one of its country; an international one is itself, whatever the country', () => {
+test('national numbers use the given country; international numbers ignore it', () => {
   const read = (text: string, country: string | null) => parsePhoneIn(text, country)?.e164;
   expect(read('0151 23456789', 'DE')).toBe('+4915123456789');
   expect(read('(415) 555-2671', 'US')).toBe('+14155552671');
@@ -130,7 +130,7 @@ test('a national number is one of its country; an international one is itself, w
   expect(read('0049 151 23456789', 'US')).toBe('+4915123456789');
 });
 
-test('bare digits with the calling code of their own country are international; Italian mobiles that look so are not', () => {
+test('bare digits with the country’s calling code are international, except Italian mobiles that only look so', () => {
   const read = (text: string, country: string) => parsePhoneIn(text, country)?.e164;
   expect(read('4915123456789', 'DE')).toBe('+4915123456789');
   expect(read('14155552671', 'US')).toBe('+14155552671');
@@ -139,7 +139,7 @@ test('bare digits with the calling code of their own country are international; 
   expect(read('9187654321', 'IN')).toBe('+919187654321');
 });
 
-test('without a country, or with none that there is, bare digits are nobody’s number', () => {
+test('bare digits are rejected without a country, or with an unknown one', () => {
   for (const country of [null, '', 'XX', '__proto__', 'de', 'constructor']) {
     expect(parsePhoneIn('4155552671', country)).toBeUndefined();
     expect(parsePhoneIn('+14155552671', country)?.e164).toBe('+14155552671');
@@ -148,7 +148,7 @@ test('without a country, or with none that there is, bare digits are nobody’s 
     expect(parsePhoneIn(text, 'DE'), text).toBeUndefined();
 });
 
-test('what a national number is read as reads as itself again', () =>
+test('the E.164 form of a national number parses to itself', () =>
   fc.assert(
     fc.property(
       fc.constantFrom('DE', 'US', 'BR', 'MX', 'AR', 'IT', 'IN', 'GB', 'AE'),
@@ -160,7 +160,7 @@ test('what a national number is read as reads as itself again', () =>
     ),
   ));
 
-test('the spellings of a key are those that have it: each has the key, and a number is among those of its own', () => {
+test('spellingsOfKey is the inverse of phoneKey', () => {
   const brazil = brazilian.map(({ area, mobile }) => `55${area}9${mobile}`);
   const mexico = mexican.map(national => `521${national}`);
   const argentina = argentine.map(national => `549${national}`);

@@ -13,7 +13,7 @@ const range = (text: string) => {
   return parsed;
 };
 
-/** 127.0.0.2 stands for the Internet, 127.0.0.1 for what nobody outside may reach. */
+/** 127.0.0.2 represents the Internet, 127.0.0.1 an internal address. */
 let open: Receiver;
 let secret: Receiver;
 let port: number;
@@ -46,23 +46,20 @@ test.each([
   ['the address of IPv6', ['::1']],
   ['a link-local address', ['169.254.169.254', 'fe80::1']],
   ['NAT64 of an address', ['64:ff9b::7f00:1']],
-])('a name that stands for %s of the inside is not connected to', async (_name, addresses) => {
+])('no connection to a name that resolves to an internal address (%s)', async (_name, addresses) => {
   const post = client(async () => addresses);
   expect(await post({ url: at('inside.example') })).toEqual(REFUSED);
 });
 
-test.each(['localhost', 'LOCALHOST.', 'a.localhost', 'a.localhost.'])(
-  '%s is this machine, whatever a name server says',
-  host => {
-    const { allowsHost } = createPublicHttp({ allowed: [], resolveName: async () => ['1.1.1.1'] });
-    expect(allowsHost(host)).toBe(false);
-    expect(allowsHost('notlocalhost')).toBe(true);
-    for (const allowed of ['127.0.0.0/8', '::1/128']) {
-      const inside = createPublicHttp({ allowed: [range(allowed)], resolveName: async () => [] });
-      expect(inside.allowsHost(host)).toBe(true);
-    }
-  },
-);
+test.each(['localhost', 'LOCALHOST.', 'a.localhost', 'a.localhost.'])('%s is localhost, regardless of DNS', host => {
+  const { allowsHost } = createPublicHttp({ allowed: [], resolveName: async () => ['1.1.1.1'] });
+  expect(allowsHost(host)).toBe(false);
+  expect(allowsHost('notlocalhost')).toBe(true);
+  for (const allowed of ['127.0.0.0/8', '::1/128']) {
+    const inside = createPublicHttp({ allowed: [range(allowed)], resolveName: async () => [] });
+    expect(inside.allowsHost(host)).toBe(true);
+  }
+});
 
 test.each([
   '127.0.0.1',
@@ -75,7 +72,7 @@ test.each([
   '[::ffff:7f00:1]',
   '0.0.0.0',
   '[::]',
-])('an address of the inside in a URL is not connected to, written as %s', async host => {
+])('no connection to an internal address in a URL, written as %s', async host => {
   const post = client(async () => {
     throw new Error('A literal address is not looked up.');
   });
@@ -83,12 +80,12 @@ test.each([
   expect(http?.allowsHost(at(host).hostname)).toBe(false);
 });
 
-test('of several addresses of a name only public ones are connected to', async () => {
+test('of several addresses of a name, only public ones are used', async () => {
   const post = client(async () => ['127.0.0.1', '10.0.0.1', '127.0.0.2', '::1']);
   expect(await post({ url: at('both.example') })).toMatchObject({ kind: 'answer', status: 200 });
 });
 
-test('a name that was public and then is not (rebinding) is not connected to again; it is looked up once for each connection', async () => {
+test('DNS rebinding has no effect: a name is resolved once per connection, and no longer used once it resolves to an internal address', async () => {
   let lookups = 0;
   const post = client(async () => {
     lookups += 1;
@@ -102,13 +99,13 @@ test('a name that was public and then is not (rebinding) is not connected to aga
   expect(open.got).toHaveLength(before + 1);
 });
 
-test('a redirect is answered as it is and not followed', async () => {
+test('a redirect is returned and not followed', async () => {
   const post = client(async () => ['127.0.0.2']);
   open.answer((_got, response) => void response.writeHead(307, { location: secret.url }).end());
   expect(await post({ url: at('redirecting.example') })).toMatchObject({ kind: 'answer', status: 307 });
 });
 
-test('of an answer so much is kept as is asked for, and one without an end is cut off', async () => {
+test('at most the requested bytes of a response are kept, and an endless response is aborted', async () => {
   const post = client(async () => ['127.0.0.2']);
   let closed = false;
   open.answer((_got, response) => {
@@ -126,9 +123,9 @@ test('of an answer so much is kept as is asked for, and one without an end is cu
   await expect.poll(() => closed).toBe(true);
 });
 
-test('the time-out is over all: the look-up of the name, the connection, the head and the end of the answer', async () => {
+test('the timeout covers name resolution, connection, headers and body', async () => {
   const timeoutMs = 60;
-  const late = { kind: 'failure', reason: 'no complete answer within 60 ms', timedOut: true };
+  const late = { kind: 'failure', reason: 'no complete response within 60 ms', timedOut: true };
   expect(await client(() => new Promise(() => {}))({ url: at('silent.example'), timeoutMs })).toEqual(late);
   await http?.close();
   const post = client(async () => ['127.0.0.2']);
@@ -138,7 +135,7 @@ test('the time-out is over all: the look-up of the name, the connection, the hea
   expect(await post({ url: at('slow.example'), timeoutMs })).toEqual(late);
 });
 
-test('what went wrong is told by its code, and what we cut ourselves is not told as a failure of theirs', async () => {
+test('failures report their error code, and requests aborted by close() are not reported as failures of the receiver', async () => {
   const server = createServer(request => request.socket.destroy());
   server.listen(0, '127.0.0.2');
   await once(server, 'listening');
@@ -178,7 +175,7 @@ const NOT_PUBLIC = [
   '168.63.129.16/32',
 ] as const;
 
-test('no IPv4 address of a special range is public, in whatever IPv6 address it is written', () => {
+test('no IPv4 address of a special-purpose range is public, even embedded in an IPv6 address', () => {
   const address = fc.constantFrom(...NOT_PUBLIC).chain(text => {
     const [base = '', bits = '32'] = text.split('/');
     const first = base.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
@@ -227,7 +224,7 @@ test.each(['1.1.1.1', '8.8.8.8', '93.184.216.34', '2606:4700::1111', '::ffff:8.8
   text => expect(isPublicAddress(text)).toBe(true),
 );
 
-test('a range that is allowed is allowed, also inside of an IPv6 address, and no other', () => {
+test('an allowed range is accepted, even embedded in an IPv6 address, and no other is', () => {
   const allowed = [range('10.1.0.0/16'), range('fd12::/16')];
   expect(['10.1.2.3', '::ffff:10.1.2.3', 'fd12::9'].map(text => isPublicAddress(text, allowed))).toEqual([
     true,

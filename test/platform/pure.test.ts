@@ -11,7 +11,7 @@ import { merged, type Selection } from '../../src/schema/selection.ts';
 describe('global ids', () => {
   const type = fc.string({ unit: fc.constantFrom(...'ABCabcXYZ'), minLength: 1, maxLength: 20 });
 
-  test('come back as the type and id that went in', () => {
+  test('survive encoding and decoding', () => {
     fc.assert(
       fc.property(type, fc.oneof(fc.maxSafeNat().map(String), fc.uuid()), (typename, id) => {
         expect(decodeGlobalId(encodeGlobalId(typename, id))).toEqual({ typename, id });
@@ -19,7 +19,7 @@ describe('global ids', () => {
     );
   });
 
-  test('are taken by their own type alone, beside the bare id', () => {
+  test('are accepted only for their own type, as is the bare id', () => {
     fc.assert(
       fc.property(fc.maxSafeNat(), id => {
         expect([
@@ -41,15 +41,15 @@ describe('global ids', () => {
     );
   });
 
-  test('a bare id is never taken for a global one', () => {
+  test('a bare id is never decoded as a global id', () => {
     fc.assert(
       fc.property(fc.oneof(fc.maxSafeNat().map(String), fc.uuid()), text => decodeGlobalId(text) === undefined),
-      // This UUID is also base64 of `sn:…`.
+      // This UUID is also valid base64 of `sn:…`.
       { examples: [['c246d1e0-79b7-4df3-8fed-0afd3a8d2e90']] },
     );
   });
 
-  test('no text makes reading an id fail otherwise than by saying that there is no such object', () => {
+  test('reading arbitrary text as an id fails only with NOT_FOUND', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -87,7 +87,7 @@ describe('cursors', () => {
     .array(fc.constantFrom(...(Object.keys(values) as ColumnType[])), { minLength: 1, maxLength: 5 })
     .chain(types => fc.tuple(fc.constant(types), fc.tuple(...types.map(type => values[type]))));
 
-  test('come back as the values that went in, to their own order alone', () => {
+  test('survive encoding and decoding, and are valid only for their own order', () => {
     fc.assert(
       fc.property(columns, fc.string(), fc.string(), ([types, row], order, other) => {
         const cursor = encodeCursor(order, row);
@@ -100,7 +100,7 @@ describe('cursors', () => {
     );
   });
 
-  test('that somebody wrote are taken only with values that the columns can have', () => {
+  test('with forged content are accepted only with values that the columns can have', () => {
     fc.assert(
       fc.property(fc.constantFrom(...(Object.keys(values) as ColumnType[])), fc.jsonValue(), (type, value) => {
         const [decoded] = decodeCursor(encodeCursor('o', [value]), 'o', [type]) ?? [];
@@ -118,18 +118,18 @@ describe('cursors', () => {
     '0001-01-01T00:00:00+05:00',
     '9999-12-31T23:00:00-05:00',
     '2026-01-01T00:00:00:00Z',
-  ])('with the instant %s, which no row can have, are rejected', text => {
+  ])('with the impossible timestamp %s are rejected', text => {
     expect(decodeCursor(encodeCursor('o', [text]), 'o', ['timestamptz'])).toBeUndefined();
   });
 
-  test('with the instants that PostgreSQL writes are accepted', () => {
+  test('with timestamps as PostgreSQL formats them are accepted', () => {
     for (const text of ['2026-01-31T07:58:39.123456+00:00', '2026-01-31T07:58:39Z'])
       expect(decodeCursor(encodeCursor('o', [text]), 'o', ['timestamptz'])).toEqual([text]);
   });
 });
 
-test('in escaped text LIKE finds nothing but the text itself', () => {
-  /** LIKE as the standard has it, with the backslash as its escape. */
+test('LIKE matches escaped text only literally', () => {
+  /** LIKE as in the SQL standard, with the backslash as escape character. */
   const like = (pattern: string): RegExp =>
     new RegExp(
       `^${[...pattern.matchAll(/\\(.)|(%)|(_)|([\s\S])/gu)].map(([, escaped, any, one, plain]) => (any ? '[\\s\\S]*' : one ? '[\\s\\S]' : `\\u{${(escaped ?? plain ?? '').codePointAt(0)?.toString(16)}}`)).join('')}$`,
@@ -142,7 +142,7 @@ test('in escaped text LIKE finds nothing but the text itself', () => {
 describe('a secret box', () => {
   const box = createSecretBox({ current: new Uint8Array(32).fill(7) });
 
-  test('opens what it sealed, and seals the same secret differently each time', () => {
+  test('opens its own seals, and seals the same secret differently each time', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), secret => {
         const [one, two] = [box.seal(secret), box.seal(secret)];
@@ -153,7 +153,7 @@ describe('a secret box', () => {
     );
   });
 
-  test('refuses what was changed in one bit, cut short anywhere, made longer, or sealed under another key', () => {
+  test('rejects values with a changed bit, truncated or extended values, and those sealed under another key', () => {
     const other = createSecretBox({ current: new Uint8Array(32).fill(8) });
     fc.assert(
       fc.property(fc.string({ maxLength: 20 }), fc.nat(), fc.nat(7), (secret, at, bit) => {
@@ -169,13 +169,13 @@ describe('a secret box', () => {
     );
   });
 
-  test.each([0, 16, 31, 33])('takes no key of %i bytes', length =>
+  test.each([0, 16, 31, 33])('rejects a key of %i bytes', length =>
     expect(() => createSecretBox({ current: new Uint8Array(length) })).toThrow(RangeError),
   );
 });
 
 describe('ids', () => {
-  test('of an instant and a name are always the same, are UUIDv7, and sort by their instant', () => {
+  test('derived from an instant and a name are deterministic UUIDv7s that sort by the instant', () => {
     const at = fc.integer({ min: 0, max: 2 ** 47 });
     fc.assert(
       fc.property(at, at, fc.string(), fc.string(), (one, two, a, b) => {
@@ -188,14 +188,14 @@ describe('ids', () => {
     );
   });
 
-  test('that are made one after the other sort that way, and do not repeat', () => {
+  test('generated one after the other sort in that order, and are unique', () => {
     const ids = Array.from({ length: 5_000 }, newId);
     expect([...ids].sort()).toEqual(ids);
     expect(new Set(ids).size).toBe(ids.length);
   });
 });
 
-test('the selections of one field come together, whatever their order', () => {
+test('selections of the same field are merged, in any order', () => {
   const { selection } = fc.letrec<{ selection: Selection }>(tie => ({
     selection: fc.oneof(
       { maxDepth: 4 },
@@ -217,7 +217,7 @@ test('the selections of one field come together, whatever their order', () => {
   );
 });
 
-test('a timestamp of the database becomes the instant that it is', () => {
+test('isoTimestamp preserves the instant of a PostgreSQL timestamp', () => {
   fc.assert(
     fc.property(
       fc.date({ min: new Date('0001-01-01T00:00:00Z'), max: new Date('9999-12-31T23:59:59Z'), noInvalidDate: true }),
@@ -232,7 +232,7 @@ test('a timestamp of the database becomes the instant that it is', () => {
   for (const text of ['infinity', '-infinity', '2026-01-01 10:00:00+02']) expect(isoTimestamp(text)).toBe(text);
 });
 
-test('text is counted as people count it, and told apart from what cannot be stored', () => {
+test('text length counts code points, and unstorable text is detected', () => {
   fc.assert(
     fc.property(
       fc.string({ unit: 'grapheme', maxLength: 300 }),

@@ -13,24 +13,24 @@ import { newPrefix, openRedis, redisUrl } from '../support/redis.ts';
 const left = (states: readonly QuotaState[] | undefined): (string | number)[] | undefined =>
   states?.map(({ remaining, exceeded }) => (exceeded ? `${remaining}, exceeded` : remaining));
 
-/** What holds wherever the points are counted. @param create with a window in milliseconds */
+/** The tests of every implementation. @param create with a window in milliseconds */
 function promises(create: (windowMs?: number) => RateLimits): void {
   const quotas = (...maxima: number[]): Quota[] => {
     const key = crypto.randomUUID();
     return maxima.map((limit, index) => ({ name: `q${index}`, key, limit }));
   };
 
-  test('points are taken of every quota until one has not enough left', async () => {
+  test('points are consumed from every quota until one has too few left', async () => {
     const limits = create();
     const mine = quotas(10, 20);
     expect(left(await limits.consume(mine, 4))).toEqual([6, 16]);
     expect(left(await limits.consume(mine, 6))).toEqual([0, 10]);
     expect(left(await limits.consume(mine, 1))).toEqual(['0, exceeded', 10]);
-    // Another caller's are another's.
+    // Other callers are not affected.
     expect(left(await limits.consume(quotas(10, 20), 1))).toEqual([9, 19]);
   });
 
-  test('a call that asks for more than is left costs one point, and nothing of the quotas behind', async () => {
+  test('a call that exceeds a quota costs one point of it, and none of the quotas after it', async () => {
     const limits = create();
     const mine = quotas(10, 20);
     await limits.consume(mine, 5);
@@ -39,14 +39,14 @@ function promises(create: (windowMs?: number) => RateLimits): void {
     for (let n = 0; n < 3; n += 1) expect(left(await limits.consume(mine, 7))).toEqual(['0, exceeded', 11]);
   });
 
-  test('a quota that refuses costs one point of those before it', async () => {
+  test('a call that exceeds a quota costs one point of the quotas before it', async () => {
     const limits = create();
     const mine = quotas(20, 5, 20);
     expect(left(await limits.consume(mine, 6))).toEqual([19, '4, exceeded', 20]);
     expect(left(await limits.consume(mine, 4))).toEqual([15, 0, 16]);
   });
 
-  test('of calls at once no more go through than there are points for', async () => {
+  test('concurrent calls never consume more points than the limit', async () => {
     const limits = create();
     const mine = quotas(50, 1_000);
     const states = await Promise.all(Array.from({ length: 120 }, () => limits.consume(mine, 1)));
@@ -57,17 +57,17 @@ function promises(create: (windowMs?: number) => RateLimits): void {
     expect(taken.filter(([first]) => !first?.exceeded).length).toBeLessThanOrEqual(7);
   });
 
-  test('points that are given back can be taken again, and never more than there were', async () => {
+  test('refunded points can be consumed again, but never exceed the limit', async () => {
     const limits = create();
     const mine = quotas(3);
     await limits.consume(mine, 3);
-    await limits.giveBack(mine, 1);
+    await limits.refund(mine, 1);
     expect(left(await limits.consume(mine, 1))).toEqual([0]);
-    await limits.giveBack(mine, 9);
+    await limits.refund(mine, 9);
     expect(left(await limits.consume(mine, 0))).toEqual([3]);
   });
 
-  test('what is used up is known to be so, without taking anything', async () => {
+  test('spent() reports used-up quotas without consuming points', async () => {
     const limits = create();
     const mine = quotas(2, 9);
     expect(await limits.spent(mine)).toBeUndefined();
@@ -75,25 +75,25 @@ function promises(create: (windowMs?: number) => RateLimits): void {
     expect(await limits.spent(mine)).toBeUndefined();
     await limits.consume(mine, 1);
     for (let n = 0; n < 3; n += 1) expect(left(await limits.spent(mine))).toEqual(['0, exceeded', 7]);
-    await limits.giveBack(mine, 1);
+    await limits.refund(mine, 1);
     expect(await limits.spent(mine)).toBeUndefined();
     expect(left(await limits.consume(mine, 1))).toEqual([0, 7]);
   });
 
-  test('a window ends when it said it would, and a new one has everything', async () => {
+  test('a window ends at the announced time, and the next one has the full limit', async () => {
     const limits = create(1_000);
     let mine: Quota[];
     let first: QuotaState | undefined;
     let refused: QuotaState | undefined;
     do {
-      // Anew where the machine slept through the window between the two calls.
+      // Starts over if the window ended between the two calls.
       mine = quotas(3, 9);
       [first] = await limits.consume(mine, 3);
       [refused] = await limits.consume(mine, 1);
     } while (!refused?.exceeded);
     expect(first?.resetMs).toBeGreaterThan(0);
     expect(first?.resetMs).toBeLessThanOrEqual(1_000);
-    // The second call, refused, has not put the end off.
+    // The second, rejected call has not extended the window.
     expect(refused.resetMs).toBeGreaterThan(0);
     expect(refused.resetMs).toBeLessThanOrEqual(first?.resetMs ?? 0);
     await new Promise(resolve => setTimeout(resolve, (refused?.resetMs ?? 0) + 20));
@@ -101,7 +101,7 @@ function promises(create: (windowMs?: number) => RateLimits): void {
     expect(left(await limits.consume(mine, 1))).toEqual([2, 8]);
   });
 
-  test('the headers of a refusal tell of the quota that refused', async () => {
+  test('the headers of a rejected call show the exceeded quota', async () => {
     const limits = create();
     const mine = quotas(60, 3);
     const now = 1_700_000_000_000;
@@ -118,9 +118,9 @@ function promises(create: (windowMs?: number) => RateLimits): void {
   });
 }
 
-describe('in the memory of a process', () => promises(createMemoryRateLimits));
+describe('rate limits in process memory', () => promises(createMemoryRateLimits));
 
-describe.skipIf(redisUrl === undefined)('in Redis', () => {
+describe.skipIf(redisUrl === undefined)('rate limits in Redis', () => {
   let redis: RedisConnection;
   beforeAll(async () => {
     redis = await openRedis();
@@ -138,12 +138,12 @@ describe.skipIf(redisUrl === undefined)('in Redis', () => {
       Array.from({ length: 60 }, (_, index) => (index % 2 === 0 ? one : other).consume(mine, 1)),
     );
     expect(states.filter(([state]) => state?.exceeded)).toHaveLength(20);
-    // What one has used up the other hears of at its next call.
+    // The other process learns of the spent quota at its next call.
     expect(left(await other.spent(mine))).toEqual(['0, exceeded']);
     await second.close();
   });
 
-  test('keys end with their window', async () => {
+  test('keys expire with their window', async () => {
     const prefix = newPrefix();
     await createRedisRateLimits(redis, prefix).consume([{ name: 'token', key: '1:2', limit: 5 }], 2);
     const [key = ''] = await redis.commands.keys(`${prefix}:*`);

@@ -11,9 +11,9 @@ import { durationOf } from '../support/durations.ts';
 import { eventually, startGateway, type TestGateway } from '../support/gateway.ts';
 import { newPrefix, openRedis, redisUrl } from '../support/redis.ts';
 
-/** A Redis that goes away, and a gateway that goes on. */
+/** The gateway continues to work while Redis is unavailable. */
 
-/** An address at which nobody listens. */
+/** An address without a listener. */
 async function nowhere(): Promise<string> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -41,7 +41,7 @@ async function call(gateway: { url: string }, token: string) {
   return { status: answer.status, left: Number(answer.headers.get('x-ratelimit-remaining')) };
 }
 
-test('a gateway starts, serves and stops without the Redis it was told of, and limits by itself', async () => {
+test('a gateway starts, serves and stops while its Redis is unreachable, and counts limits by itself', async () => {
   const gateway = await startGateway({ role: 'gateway', env: { REDIS_URL: await nowhere() } });
   const token = await gateway.addToken(gateway.tenant, { callsPerMinute: 10 });
   const seen = [];
@@ -54,11 +54,11 @@ test('a gateway starts, serves and stops without the Redis it was told of, and l
   expect(await (await fetch(`${gateway.url}/metrics`)).text()).toMatch(/^parley_redis_ready 0$/m);
   await new Promise(resolve => setTimeout(resolve, 500));
   const lines = gateway.logs.filter(({ msg }) => /redis/i.test(String(msg)));
-  expect(lines).toEqual([expect.objectContaining({ level: 40, msg: expect.stringMatching(/^Redis is away/) })]);
+  expect(lines).toEqual([expect.objectContaining({ level: 40, msg: expect.stringMatching(/^Redis is unavailable/) })]);
   expect(await durationOf(() => gateway.stop())).toBeLessThan(5_000);
 });
 
-test('the address of a Redis is checked, and its password stands in no error and in no line of the log', async () => {
+test('the Redis URL is validated, and its password appears in no error and no log line', async () => {
   await expect(startGateway({ env: { REDIS_URL: 'http://user:hunter2@127.0.0.1' } })).rejects.toThrow(
     /^The configuration is not valid:\n {2}REDIS_URL: must look like redis:(?!.*hunter2)/,
   );
@@ -69,15 +69,15 @@ test('the address of a Redis is checked, and its password stands in no error and
   expect(JSON.stringify(lines)).not.toContain('hunter2');
 });
 
-describe.skipIf(redisUrl === undefined)('when the line to Redis breaks', () => {
-  /** Cut and mended by the test. */
+describe.skipIf(redisUrl === undefined)('when the connection to Redis is lost', () => {
+  /** Broken and restored by the test. */
   async function line({ onTestFinished }: TestContext) {
     const opened = await openLine(redisUrl ?? '');
     onTestFinished(() => opened.stop());
     return opened;
   }
 
-  test('limits go on in memory at once, say so once, and are shared again when it is back', async context => {
+  test('limits are counted in memory at once, one warning is logged, and limits are shared again after the recovery', async context => {
     const { databaseUrl: url, cut, mend } = await line(context);
     const { lines, log } = recordingLog();
     const redis = await openRedis(url, log);
@@ -86,7 +86,7 @@ describe.skipIf(redisUrl === undefined)('when the line to Redis breaks', () => {
     const mine = quota(5);
     await limits.consume(mine, 4);
     cut();
-    // Under way while it breaks, and after.
+    // Requests during and after the outage begins.
     const states = await Promise.all(Array.from({ length: 5 }, () => limits.consume(mine, 1)));
     expect(states.filter(exceeded)).toEqual([]);
     const duration = await durationOf(async () => {
@@ -98,17 +98,20 @@ describe.skipIf(redisUrl === undefined)('when the line to Redis breaks', () => {
     expect(lines).toHaveLength(1);
     mend();
     await eventually(() => expect(redis.isReady()).toBe(true));
-    // What Redis knows is what counts: four of five.
+    // The count in Redis applies again: four of five.
     const other = await openRedis();
     expect(await createRedisRateLimits(other, prefix).consume(mine, 1)).toMatchObject([
       { remaining: 0, exceeded: false },
     ]);
     expect(exceeded(await limits.consume(mine, 1))).toBe(true);
-    expect(lines.map(({ msg }) => msg)).toEqual([expect.stringMatching(/^Redis is away/), 'Redis is there again']);
+    expect(lines.map(({ msg }) => msg)).toEqual([
+      expect.stringMatching(/^Redis is unavailable/),
+      'Redis is available again',
+    ]);
     await Promise.all([redis.close(), other.close()]);
   });
 
-  test('two gateways go on serving, and their subscribers hear of everything', async context => {
+  test('two gateways continue to serve, and their subscribers get every event', async context => {
     const { databaseUrl: url, cut, mend } = await line(context);
     const gateway: TestGateway = await startGateway({ env: { REDIS_URL: url, PARLEY_REDIS_PREFIX: newPrefix() } });
     const beside = await serveBeside(gateway);
@@ -157,7 +160,7 @@ describe.skipIf(redisUrl === undefined)('when the line to Redis breaks', () => {
   });
 });
 
-/** Whether a server of one's own can be started. */
+/** Whether a Redis server can be started here. */
 function spawnable(): Promise<boolean> {
   const child = spawn('redis-server', ['--version'], { stdio: 'ignore' });
   return new Promise(resolve => {
@@ -165,7 +168,7 @@ function spawnable(): Promise<boolean> {
   });
 }
 
-describe.skipIf(redisUrl === undefined || !(await spawnable()))('a server', () => {
+describe.skipIf(redisUrl === undefined || !(await spawnable()))('a Redis server', () => {
   async function server({ onTestFinished }: TestContext) {
     const url = await nowhere();
     const start = () =>
@@ -185,7 +188,7 @@ describe.skipIf(redisUrl === undefined || !(await spawnable()))('a server', () =
     };
   }
 
-  test('that is killed and comes back empty is used again', async context => {
+  test('that was killed and restarted empty is used again', async context => {
     const { url, kill, startAgain } = await server(context);
     const redis = await openRedis(url);
     const limits = createRedisRateLimits(redis, newPrefix());
@@ -196,12 +199,12 @@ describe.skipIf(redisUrl === undefined || !(await spawnable()))('a server', () =
     expect(await limits.consume(mine, 1)).toMatchObject([{ remaining: 2 }]);
     startAgain();
     await eventually(() => expect(redis.isReady()).toBe(true));
-    // Its scripts are gone with it, and are sent again.
+    // Its scripts are lost and are loaded again.
     expect(await limits.consume(mine, 1)).toMatchObject([{ remaining: 2, exceeded: false }]);
     await redis.close();
   });
 
-  test('that hangs holds up nobody for more than a moment, and is used again when it answers', async context => {
+  test('that hangs delays requests only briefly, and is used again when it responds', async context => {
     const { url, signal } = await server(context);
     const redis = await openRedis(url);
     const limits = createRedisRateLimits(redis, newPrefix());

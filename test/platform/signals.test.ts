@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';
-import { postgresWire } from '../../src/database/postgres-signals.ts';
+import { createPostgresTransport } from '../../src/database/postgres-signals.ts';
 import { createLog } from '../../src/platform/log.ts';
-import { redisWire } from '../../src/platform/redis/signal-transport.ts';
+import { createRedisTransport } from '../../src/platform/redis/signal-transport.ts';
 import { createSignals, type Signals } from '../../src/platform/signals.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/gateway.ts';
@@ -10,7 +10,7 @@ import { newPrefix, openRedis, redisUrl } from '../support/redis.ts';
 
 type Process = Signals & { readonly heard: string[]; readonly greetings: string[] };
 
-/** What signals promise, whatever wire carries them. @param cut breaks the connections of all processes for once */
+/** The tests of every transport. @param cut breaks the connections of all processes once */
 function promises(start: (context: TestContext) => Promise<Signals>, cut: () => Promise<unknown>): void {
   async function startProcess(context: TestContext): Promise<Process> {
     const signals = await start(context);
@@ -21,14 +21,14 @@ function promises(start: (context: TestContext) => Promise<Signals>, cut: () => 
     return Object.assign(signals, { heard, greetings });
   }
 
-  /** Until both listen, a signal would be sent to nobody. Greetings come late on a busy machine, and are no part of a test. */
+  /** Waits until both processes listen. These first signals may be late and are not part of a test. */
   const introduced = (one: Signals, ...others: Process[]): Promise<void> =>
     eventually(() => {
       one.send('hello:you');
       for (const other of others) expect(other.greetings).toContain('hello:you');
     });
 
-  test('a signal reaches its own process at once and every other soon, once, under its name and its family', async context => {
+  test('a signal reaches its own process at once and other processes soon, exactly once, under its topic and its prefix', async context => {
     const [one, two, three] = [await startProcess(context), await startProcess(context), await startProcess(context)];
     await introduced(one, two, three);
     await introduced(two, one);
@@ -39,7 +39,7 @@ function promises(start: (context: TestContext) => Promise<Signals>, cut: () => 
     await eventually(() =>
       expect([two.heard, three.heard, exact]).toEqual([['topic:1:2'], ['topic:1:2'], ['topic:1:2']]),
     );
-    // Signals keep their order: when the next one is there, the first has not come a second time, nor come back.
+    // Signals keep their order: once the next one has arrived, the first cannot arrive again.
     two.send('topic:next');
     await eventually(() => {
       for (const { heard } of [one, two, three]) expect(heard).toContain('topic:next');
@@ -50,7 +50,7 @@ function promises(start: (context: TestContext) => Promise<Signals>, cut: () => 
     for (const { heard } of [one, two, three]) expect(heard.slice(0, 2)).toEqual(['topic:1:2', 'topic:next']);
   });
 
-  test('a thousand signals at once are few notifications, and every topic arrives', async context => {
+  test('a burst of a thousand signals is coalesced into few notifications, and every topic arrives', async context => {
     const [one, two] = [await startProcess(context), await startProcess(context)];
     await introduced(one, two);
     const topics = Array.from({ length: 1_000 }, (_, index) => `topic:${index % 500}`);
@@ -59,7 +59,7 @@ function promises(start: (context: TestContext) => Promise<Signals>, cut: () => 
     expect(two.heard.length).toBe(500);
   });
 
-  test('whoever stopped listening hears nothing', async context => {
+  test('an unsubscribed listener gets no signals', async context => {
     const one = await startProcess(context);
     const heard: string[] = [];
     const forget = one.on('topic', topic => heard.push(topic));
@@ -69,11 +69,11 @@ function promises(start: (context: TestContext) => Promise<Signals>, cut: () => 
     expect(heard).toEqual(['topic:1']);
   });
 
-  test('signals come again after the connection was cut', async context => {
+  test('signals arrive again after a lost connection', async context => {
     const [one, two] = [await startProcess(context), await startProcess(context)];
     await introduced(one, two);
     await cut();
-    // Nothing throws while there is nobody to send to.
+    // Sending without a connection does not throw.
     one.send('topic:into the void');
     await eventually(() => {
       one.send('topic:again');
@@ -95,7 +95,7 @@ describe('over PostgreSQL', () => {
       await client.connect();
       return client;
     };
-    const signals = createSignals(postgresWire(connect, createLog('silent')));
+    const signals = createSignals(createPostgresTransport(connect, createLog('silent')));
     onTestFinished(() => signals.close());
     return signals;
   }
@@ -114,7 +114,7 @@ describe.skipIf(redisUrl === undefined)('over Redis', () => {
   async function start({ onTestFinished }: TestContext): Promise<Signals> {
     const redis = await openRedis();
     clients.push(await redis.commands.client('ID'), await redis.subscriber.client('ID'));
-    const signals = createSignals(redisWire(redis, prefix));
+    const signals = createSignals(createRedisTransport(redis, prefix));
     onTestFinished(async () => {
       await signals.close();
       await redis.close();
@@ -128,9 +128,9 @@ describe.skipIf(redisUrl === undefined)('over Redis', () => {
     await redis.close();
   });
 
-  test('installations with other prefixes hear nothing of one another', async context => {
+  test('installations with different prefixes do not get each other’s signals', async context => {
     const redis = await openRedis();
-    const stranger = createSignals(redisWire(redis, newPrefix()));
+    const stranger = createSignals(createRedisTransport(redis, newPrefix()));
     const heard: string[] = [];
     stranger.on('topic', topic => heard.push(topic));
     const [one, two] = [await start(context), await start(context)];

@@ -9,7 +9,7 @@ let database: TestDatabase;
 let db: Database;
 beforeAll(async () => {
   database = await createTestDatabase();
-  // Names of statements are counted in a process: modules of its own, so that those of other test files do not count.
+  // Statement names are counted per process: fresh modules exclude those of other tests.
   vi.resetModules();
   const { createDatabase } = await import('../../src/database/database.ts');
   db = createDatabase({ url: database.url, poolSize: 1, readers: 1, log: createLog('silent') });
@@ -24,7 +24,7 @@ const prepared = async (): Promise<string[]> =>
     await db.write.executeQuery(raw<{ statement: string }>('select statement from pg_prepared_statements', []))
   ).rows.map(row => row.statement);
 
-test('a statement is prepared from its second use on', async () => {
+test('a statement is prepared at its second use', async () => {
   const statement = 'select $1::int as twice';
   const run = async (value: number) => (await db.write.executeQuery(raw<{ twice: number }>(statement, [value]))).rows;
   expect(await run(1)).toEqual([{ twice: 1 }]);
@@ -41,7 +41,7 @@ test('a statement whose plan depends on its values is never prepared', async () 
   expect(await prepared()).not.toContain(statement);
 });
 
-test('a connection keeps a bounded number of them, however many ways of asking somebody finds, and answers all', async () => {
+test('a connection keeps a bounded number of prepared statements, however much queries vary', async () => {
   for (let n = 0; n < MAX_PREPARED + 200; n += 1) {
     const query = raw<{ value: number }>(`select $1::int + ${n} as value`, [1]);
     for (let use = 0; use < 2; use += 1) expect((await db.write.executeQuery(query)).rows).toEqual([{ value: n + 1 }]);

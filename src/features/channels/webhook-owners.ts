@@ -1,12 +1,12 @@
 import type { Db } from '../../database/database.ts';
-import type { ChannelPlace } from '../../network/cloud-api/webhook/address.ts';
+import type { ChannelIds } from '../../network/cloud-api/webhook/address.ts';
 import { sha256 } from '../../platform/crypto.ts';
 import type { Resources } from '../../schema/context.ts';
 import type { PublicChannel } from './channel.ts';
 import { findWebhookOwners } from './channels.sql.ts';
 import { listAppSecrets, listChannels, verifyTokenExists } from './store.ts';
 
-export interface WebhookOwner extends ChannelPlace {
+export interface WebhookOwner extends ChannelIds {
   readonly tenantId: number;
   readonly channelId: number;
   readonly appSecret: string;
@@ -48,11 +48,11 @@ export async function allAppSecrets({ db, secrets }: Pick<Resources, 'db' | 'sec
 }
 
 /** A channel with the identifiers by which webhooks address it. */
-export interface TenantPlace extends ChannelPlace {
+export interface TenantPlace extends ChannelIds {
   readonly channel: PublicChannel;
 }
 
-export async function channelPlaces(db: Db, tenantId: number): Promise<TenantPlace[]> {
+export async function channelsWithIds(db: Db, tenantId: number): Promise<TenantPlace[]> {
   const channels = await listChannels(db, tenantId);
   return channels.map(channel => ({
     channel,

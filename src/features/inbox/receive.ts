@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { newId } from '../../core/ids.ts';
 import { verifySignature } from '../../network/cloud-api/signature.ts';
-import { channelsAt } from '../../network/cloud-api/webhook/address.ts';
+import { channelsOfAddress } from '../../network/cloud-api/webhook/address.ts';
 import { changesOf, type RawChange } from '../../network/cloud-api/webhook/changes.ts';
 import { isKnownField } from '../../network/cloud-api/webhook.ts';
 import { SECOND } from '../../platform/clock.ts';
@@ -83,17 +83,17 @@ export function createWebhookReceiver(
     const tenantIds = new Set<number>();
     const unrouted: NewUnrouted[] = [];
     const digest = sha256(rawBody);
-    for (const [place, change] of changes.entries()) {
-      const places = channelsAt(change.address, signed);
-      for (const { tenantId } of places) tenantIds.add(tenantId);
-      if (places.length > 0) continue;
+    for (const [index, change] of changes.entries()) {
+      const channels = channelsOfAddress(change.address, signed);
+      for (const { tenantId } of channels) tenantIds.add(tenantId);
+      if (channels.length > 0) continue;
       const raw = body === undefined ? rawBody : Buffer.from(JSON.stringify(change.raw));
-      unrouted.push({ id: newId(), digest: sha256(`${digest.toString('hex')} ${place}`), field: change.field, raw });
+      unrouted.push({ id: newId(), digest: sha256(`${digest.toString('hex')} ${index}`), field: change.field, raw });
     }
     const ids = [...tenantIds];
     const fresh = ids.length === 0 ? [] : await insertWebhook(resources.db.write, ids, digest, rawBody);
     if (unrouted.length > 0)
-      await insertUnrouted(resources.db.write, unrouted, resources.secrets.lastingMac(SECRET_LABEL, signer), VERSION);
+      await insertUnrouted(resources.db.write, unrouted, resources.secrets.permanentMac(SECRET_LABEL, signer), VERSION);
     for (const { field } of unrouted)
       resources.metrics.changesUnhandled.inc({ field: isKnownField(field) ? field : 'other', reason: 'unrouted' });
     for (const tenantId of fresh) resources.lanes.wake(INBOX, String(tenantId));

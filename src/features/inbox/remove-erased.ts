@@ -19,7 +19,7 @@ export interface CheckedWebhooks {
  */
 export async function removeErased(
   trx: Db,
-  secrets: Pick<SecretBox, 'lastingMac'>,
+  secrets: Pick<SecretBox, 'permanentMac'>,
   tenantId: number,
   webhooks: readonly ReadableWebhook[],
 ): Promise<CheckedWebhooks> {

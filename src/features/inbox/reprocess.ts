@@ -1,6 +1,6 @@
 import { newId } from '../../core/ids.ts';
 import type { Db } from '../../database/database.ts';
-import { channelsAt } from '../../network/cloud-api/webhook/address.ts';
+import { channelsOfAddress } from '../../network/cloud-api/webhook/address.ts';
 import { changesOf } from '../../network/cloud-api/webhook/changes.ts';
 import { readWebhook } from '../../network/cloud-api/webhook.ts';
 import { sha256 } from '../../platform/crypto.ts';
@@ -110,8 +110,10 @@ async function routeToOwners(needs: Needs, { id, raw, secret_mac, received_at }:
     address.phoneNumberId === undefined ? [] : [address.phoneNumberId],
     [address.wabaId, address.portfolioId].filter(id => id !== undefined),
   );
-  const signed = owners.filter(({ appSecret }) => needs.secrets.lastingMac(SECRET_LABEL, appSecret).equals(secret_mac));
-  const tenantIds = [...new Set(channelsAt(address, signed).map(({ tenantId }) => tenantId))];
+  const signed = owners.filter(({ appSecret }) =>
+    needs.secrets.permanentMac(SECRET_LABEL, appSecret).equals(secret_mac),
+  );
+  const tenantIds = [...new Set(channelsOfAddress(address, signed).map(({ tenantId }) => tenantId))];
   if (tenantIds.length === 0) return [];
   const body = bodyOf(entry);
   await needs.db.transaction(async trx => {

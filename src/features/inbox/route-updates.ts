@@ -1,9 +1,9 @@
 import type { Db } from '../../database/database.ts';
-import { channelsAt } from '../../network/cloud-api/webhook/address.ts';
+import { channelsOfAddress } from '../../network/cloud-api/webhook/address.ts';
 import { readWebhook } from '../../network/cloud-api/webhook.ts';
 import type { NetworkUpdate } from '../../network/updates.ts';
 import type { PublicChannel } from '../channels/channel.ts';
-import { channelPlaces } from '../channels/webhook-owners.ts';
+import { channelsWithIds } from '../channels/webhook-owners.ts';
 import type { Unhandled } from './unhandled.ts';
 
 /** A webhook with its body parsed. */
@@ -29,10 +29,10 @@ export async function routeUpdates(
   tenantId: number,
   webhooks: readonly ReadableWebhook[],
 ): Promise<RoutedUpdate[]> {
-  const places = await channelPlaces(db, tenantId);
+  const candidates = await channelsWithIds(db, tenantId);
   return webhooks.flatMap(webhook =>
     readWebhook(webhook.body, webhook.receivedAt).flatMap(({ field, address, updates, raw }) => {
-      const channels = channelsAt(address, places).map(place => place.channel);
+      const channels = channelsOfAddress(address, candidates).map(({ channel }) => channel);
       // A body that is not JSON has no address, and stays with its tenant.
       if (channels.length === 0 && webhook.body !== undefined) return [];
       return updates.map(update => ({ update, field, channels, webhook, raw }));

@@ -9,7 +9,7 @@ import {
 import { unauthorized } from '../../core/errors.ts';
 import type { Principal } from '../../core/principal.ts';
 import { closable } from '../../platform/closable.ts';
-import { mapAhead } from '../../platform/map-concurrently.ts';
+import { mapConcurrently } from '../../platform/map-concurrently.ts';
 import type { Context, Replay, Resources } from '../../schema/context.ts';
 import { Loaders } from '../../schema/loaders.ts';
 import { createDocuments, type Operation, type Prepared, type Variables } from './documents.ts';
@@ -137,7 +137,7 @@ export function createKernel(resources: Resources, schema: GraphQLSchema): Kerne
       return typeof event === 'object' && event !== null ? shared.result(event, group, executeOnce) : executeOnce();
     };
     const failed = (error: unknown) => ({ errors: [maskError(error, context.requestId, context.log)] });
-    return mapAhead(stream, CONCURRENT_EVENTS, resultOf, failed);
+    return mapConcurrently(stream, CONCURRENT_EVENTS, resultOf, failed);
   }
 
   return {

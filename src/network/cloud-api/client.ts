@@ -12,8 +12,8 @@ import {
   type PhoneNumberInfo,
   type SendOutcome,
 } from '../network.ts';
-import { foreignAnswer, toNetworkError } from './errors.ts';
-import { type Answer, type ExchangeRequest, exchange } from './exchange.ts';
+import { foreignResponse, toNetworkError } from './errors.ts';
+import { type ExchangeRequest, exchange, type HttpResponse } from './exchange.ts';
 import { createMediaCalls } from './media.ts';
 import { createTemplateCalls } from './templates.ts';
 
@@ -100,7 +100,7 @@ export function createCloudApiNetwork(options: CloudApiOptions): Network {
       if (outcome.kind === 'in_doubt' || outcome.kind === 'unsent') {
         options.log.warn(
           { outcome: outcome.kind, reason: outcome.reason, callbackData: message.callbackData },
-          'send not answered',
+          'no usable response to a send',
         );
       }
       return outcome;
@@ -130,7 +130,7 @@ export function createCloudApiNetwork(options: CloudApiOptions): Network {
         // For accounts of other businesses it needs Advanced access (otherwise error 200); nothing else does.
         options.log.warn(
           { wabaId: channel.wabaId, reason: error.message },
-          'the owner of a business account is not shown',
+          'the token may not read the owner of a business account',
         );
         return {};
       });
@@ -174,7 +174,7 @@ const mayPass = ({ retryClass }: NetworkError): boolean =>
  * may have been accepted before the failure, unless the code is terminal (such codes come from validation). A 200 without an id does
  * not either.
  */
-export function sendOutcome(answer: Answer): SendOutcome {
+export function sendOutcome(answer: HttpResponse): SendOutcome {
   const body = parseJson(answer.body);
   const settles = answer.status >= 300 && answer.status < 500 && answer.status !== 408;
   const error = toNetworkError(body, answer.headers);
@@ -182,7 +182,7 @@ export function sendOutcome(answer: Answer): SendOutcome {
     if (settles || !mayPass(error)) return { kind: 'refused', error };
     return { kind: 'in_doubt', reason: `HTTP ${answer.status}, error ${error.code}` };
   }
-  if (settles) return { kind: 'refused', error: foreignAnswer(answer.status) };
+  if (settles) return { kind: 'refused', error: foreignResponse(answer.status) };
   const fields = asObject(body);
   const wamid = asText(asObject(asList(fields?.['messages'])[0])?.['id']);
   if (answer.status !== 200 || wamid === undefined)

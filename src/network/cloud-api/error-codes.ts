@@ -1,10 +1,9 @@
 import type { RetryClass } from '../network.ts';
 
 /**
- * The error codes of the Cloud API by what to do about them: code → title.
- * Source: Meta's error-codes page, fetched 2026-09-11; titles from an older revision of it, since the current one prints
- * none for some (those are worded here). 17, 104 and 803 stand in Meta's OpenAPI examples only. The class is our reading
- * of the text, not a field of Meta's.
+ * Titles of the Cloud API's error codes, by retry class. Source: Meta's error-codes page, fetched 2026-09-11; titles from an older
+ * revision, or our own where neither has one. 17, 104 and 803 occur only in Meta's OpenAPI examples. The retry class is our
+ * interpretation of Meta's text.
  */
 const TITLES: Readonly<Record<RetryClass, Readonly<Record<number, string>>>> = {
   retry_backoff: {
@@ -61,7 +60,7 @@ const TITLES: Readonly<Record<RetryClass, Readonly<Record<number, string>>>> = {
     131049: 'This message was not delivered to maintain healthy ecosystem engagement.',
     131050: 'Recipient has stopped marketing messages',
     131052: 'Media download error',
-    // Of the template alone: the channel goes on with all others.
+    // Concerns only the template: other messages of the channel are not affected.
     132015: 'Template is paused',
     132016: 'Template is disabled',
   },
@@ -94,7 +93,7 @@ export interface KnownCode {
   readonly retryClass: RetryClass;
 }
 
-/** Every code of the page, the range 200 to 299 written out: one lookup on the path of every error. */
+/** All known codes, including each of the range 200 to 299. */
 export const ERROR_CODES: ReadonlyMap<number, KnownCode> = new Map([
   ...Array.from({ length: 100 }, (_, i): [number, KnownCode] => [
     200 + i,

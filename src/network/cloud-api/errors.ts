@@ -3,8 +3,8 @@ import { asList, asNumber, asObject, asText, type JsonObject, parseJson } from '
 import type { NetworkError, RetryClass } from '../network.ts';
 import { ERROR_CODES } from './error-codes.ts';
 
-/** Header names in lower case, as Node and undici hand them over. */
-export type AnswerHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+/** Header names in lower case, as in Node and undici. */
+export type ResponseHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /**
  * Classifies an error code. For undocumented codes, the network's `is_transient` decides; without it the send is not retried, because
@@ -15,13 +15,13 @@ export function classify(code: number, isTransient = false): RetryClass {
 }
 
 /**
- * The error in the body of an answer: `OAuthException` with `error_data`, or `GraphMethodException` (unknown object)
+ * Reads the error in a response body: `OAuthException` with `error_data`, or `GraphMethodException` (unknown object)
  * without. Undefined if the body has no error with a code, for example the HTML page of a proxy.
  *
- * `error_user_title` and `error_user_msg` are in the language of the account and are never read; `error_subcode` is
- * documented as gone and still recorded: nothing is built on it.
+ * `error_user_title` and `error_user_msg` are in the account's language and are never read. `error_subcode` is documented as removed
+ * but still occurs; only 33 is used, to recognise an invisible object.
  */
-export function toNetworkError(body: unknown, headers: AnswerHeaders = {}): NetworkError | undefined {
+export function toNetworkError(body: unknown, headers: ResponseHeaders = {}): NetworkError | undefined {
   const error = asObject(asObject(body)?.['error']);
   if (!error) return undefined;
   const read = readError(error);
@@ -39,11 +39,11 @@ export function webhookError(errors: unknown): NetworkError | undefined {
 }
 
 /** A response that is not from the network (a proxy's page, a redirect): nothing was accepted, and the intermediary may recover. */
-export function foreignAnswer(status: number): NetworkError {
+export function foreignResponse(status: number): NetworkError {
   return {
     code: status,
     title: `HTTP ${status}`,
-    details: 'The answer did not come from the network',
+    details: 'The response did not come from the network',
     retryClass: 'retry_backoff',
   };
 }
@@ -62,10 +62,10 @@ function readError(error: JsonObject): NetworkError | undefined {
 }
 
 /**
- * The longest `estimated_time_to_regain_access` (minutes) of `X-Business-Use-Case-Usage`, in milliseconds. No recorded
- * answer has a `Retry-After`; this header is on every answer about a business account, with 0 while nothing is throttled.
+ * The longest `estimated_time_to_regain_access` (minutes) in `X-Business-Use-Case-Usage`, in milliseconds. No recorded response
+ * has a `Retry-After`; this header is on every response about a business account, with 0 while nothing is throttled.
  */
-function regainAccessMs(headers: AnswerHeaders): number | undefined {
+function regainAccessMs(headers: ResponseHeaders): number | undefined {
   const header = headers['x-business-use-case-usage'];
   if (typeof header !== 'string') return undefined;
   let minutes = 0;

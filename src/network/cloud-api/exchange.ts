@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 
-export interface Answer {
+export interface HttpResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: string;
@@ -8,7 +8,7 @@ export interface Answer {
 
 /** The result of an HTTP exchange. Without a response, `written` is whether a byte of the request may have been sent. */
 export type Exchange =
-  | { readonly answer: Answer }
+  | { readonly answer: HttpResponse }
   | { readonly answer: undefined; readonly written: boolean; readonly withheld: boolean; readonly reason: string };
 
 export interface ExchangeRequest {
@@ -23,7 +23,7 @@ export interface ExchangeRequest {
 }
 
 /** The network's responses are a few kilobytes; more is not from the network. */
-const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
 
 /**
  * One request over a pool; never rejects.
@@ -37,7 +37,7 @@ export function exchange(pool: Dispatcher, request: ExchangeRequest): Promise<Ex
     let controller: Dispatcher.DispatchController | undefined;
     let settled = false;
     let status = 0;
-    let headers: Answer['headers'] = {};
+    let headers: HttpResponse['headers'] = {};
     let size = 0;
     const chunks: Buffer[] = [];
 
@@ -49,7 +49,7 @@ export function exchange(pool: Dispatcher, request: ExchangeRequest): Promise<Ex
     let withheld = false;
     const fail = (reason: string) => settle({ answer: undefined, written: controller !== undefined, withheld, reason });
     const deadline = setTimeout(() => {
-      const reason = `no answer within ${request.timeoutMs} ms`;
+      const reason = `no response within ${request.timeoutMs} ms`;
       fail(reason);
       controller?.abort(new Error(reason));
     }, request.timeoutMs);
@@ -77,7 +77,7 @@ export function exchange(pool: Dispatcher, request: ExchangeRequest): Promise<Ex
           },
           onResponseData(current, chunk) {
             size += chunk.length;
-            if (size > MAX_ANSWER_BYTES) current.abort(new Error('the answer is too large'));
+            if (size > MAX_RESPONSE_BYTES) current.abort(new Error('the response is too large'));
             else chunks.push(chunk);
           },
           onResponseEnd() {

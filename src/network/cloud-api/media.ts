@@ -9,7 +9,7 @@ import {
   type Network,
   NetworkCallError,
 } from '../network.ts';
-import { foreignAnswer, toNetworkError } from './errors.ts';
+import { foreignResponse, toNetworkError } from './errors.ts';
 import { multipartAround } from './multipart.ts';
 
 type MediaCalls = Pick<Network, 'uploadMedia' | 'mediaInfo' | 'downloadMedia'> & { close(): Promise<void> };
@@ -28,7 +28,7 @@ const CONNECTIONS = 32;
 /** Timeout without any byte transferred; the network needs some time to process a large file. */
 const SILENCE_MS = MINUTE;
 /** Maximum size of the response to an upload: an id or an error. */
-const MAX_ANSWER_BYTES = 64 * 1024;
+const MAX_RESPONSE_BYTES = 64 * 1024;
 
 /** Hosts of the network's files (`lookaside.fbsbx.com` in all recorded responses). The token is sent to no other host. */
 const HOSTS = /(^|\.)(fbsbx\.com|facebook\.com|fbcdn\.net|whatsapp\.net)$/;
@@ -52,8 +52,8 @@ export function createMediaCalls(options: MediaOptions): MediaCalls {
         messaging_product: 'whatsapp',
         type: file.mimeType,
       });
-      const source = watched(body);
-      const answer = await agent
+      const source = rememberingFailure(body);
+      const response = await agent
         .request({
           origin: options.origin,
           path: `${options.prefix}/${encodeURIComponent(channel.phoneNumberId)}/media`,
@@ -71,12 +71,12 @@ export function createMediaCalls(options: MediaOptions): MediaCalls {
           // The error of the source explains more than that of the connection it broke.
           throw source.failure() ?? new NetworkCallError(`upload: ${reasonOf(error)}`, undefined, error);
         });
-      const fields = parseJson(answer.text);
-      const error = toNetworkError(fields, answer.headers);
+      const fields = parseJson(response.text);
+      const error = toNetworkError(fields, response.headers);
       if (error) throw new NetworkCallError(`upload: ${error.code} ${error.title}`, error);
       const id = asText(asObject(fields)?.['id']);
-      if (answer.statusCode !== 200 || id === undefined)
-        throw new NetworkCallError(`upload: HTTP ${answer.statusCode}`, foreignAnswer(answer.statusCode));
+      if (response.statusCode !== 200 || id === undefined)
+        throw new NetworkCallError(`upload: HTTP ${response.statusCode}`, foreignResponse(response.statusCode));
       return id;
     },
 
@@ -119,7 +119,7 @@ export function createMediaCalls(options: MediaOptions): MediaCalls {
       }
       const text = await textOf(body).catch(() => '');
       if (statusCode === 404) return undefined;
-      const error = toNetworkError(parseJson(text), headers) ?? foreignAnswer(statusCode);
+      const error = toNetworkError(parseJson(text), headers) ?? foreignResponse(statusCode);
       throw new NetworkCallError(`download: ${error.code} ${error.title}`, error);
     },
 
@@ -136,7 +136,7 @@ function trusted(address: string, origin: string): URL {
 }
 
 /** Remembers the error of a source, as opposed to the reason why its reader stopped. */
-function watched(source: AsyncIterable<Uint8Array>): { stream: Readable; failure(): unknown } {
+function rememberingFailure(source: AsyncIterable<Uint8Array>): { stream: Readable; failure(): unknown } {
   let failure: unknown;
   async function* stream() {
     const iterator = source[Symbol.asyncIterator]();
@@ -161,11 +161,11 @@ async function textOf(body: Dispatcher.ResponseData['body']): Promise<string> {
   let size = 0;
   for await (const chunk of body as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > MAX_ANSWER_BYTES) break;
+    if (size > MAX_RESPONSE_BYTES) break;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
 }
 
 const reasonOf = (error: unknown): string =>
-  error instanceof Error ? ('code' in error ? String(error.code) : error.message) : 'no answer';
+  error instanceof Error ? ('code' in error ? String(error.code) : error.message) : 'no response';

@@ -1,6 +1,6 @@
 import { identityIn } from './people.ts';
 
-/** Tests whether a value identifies a person; the enclosing list element is then removed. */
+/** Marks a value that identifies one of the persons: the enclosing list element is removed. */
 const NAMED = Symbol('named');
 
 /** Decides whether an element (a message, a status, …) that names a person is kept nevertheless. */

@@ -4,62 +4,61 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { type Binaries, program } from './binaries.ts';
 import { damagedCluster, otherMajorVersion, outputFault, passwordMissing } from './errors.ts';
-import { makePrivate, type Place } from './location.ts';
+import { makePrivate, type ServerLocation } from './location.ts';
 import { run } from './process.ts';
 
-/** The role that Parley connects as (a superuser of its own cluster) and the database that it uses. */
+/** The role that Parley connects as (a superuser of the embedded cluster) and its database. */
 const ROLE = 'parley';
 const DATABASE = 'parley';
 
 /**
- * The first of these that the system knows becomes LC_CTYPE. Sorting and case come from PostgreSQL's builtin C.UTF-8,
- * the same on every machine; but pg_trgm asks the C library which characters are letters, and under LC_CTYPE C only
- * the ASCII ones are: a name in Cyrillic or Devanagari would have no trigram and never be found.
+ * Candidates for LC_CTYPE; the first that the system supports is used. Sorting and case folding use PostgreSQL's builtin C.UTF-8,
+ * which is the same on every machine. But pg_trgm asks the C library which characters are letters, and under LC_CTYPE C only ASCII
+ * letters are: a name in Cyrillic or Devanagari would have no trigrams and never be found.
  */
 const CHARACTER_TYPES = ['C.UTF-8', 'en_US.UTF-8', 'C'];
 
 /**
- * Makes the cluster unless it exists. Returns whether it was made now. A crash half-way leaves nothing that a later
- * start would take for a cluster.
+ * Creates the cluster unless it exists. A crash in between leaves nothing that a later start would take for a cluster.
  *
- * @param durable false: files are not flushed to the disk (tests)
- * @throws UserError when `initdb` fails, or the cluster that exists is of another major version.
+ * @param durable false: files are not flushed to disk (tests)
+ * @returns whether this call created it
  */
 export async function ensureCluster(
   directory: string,
-  place: Place,
+  location: ServerLocation,
   binaries: Binaries,
   durable: boolean,
 ): Promise<boolean> {
-  const written = await readFile(join(place.data, 'PG_VERSION'), 'utf8').catch(unlessMissing);
+  const written = await readFile(join(location.data, 'PG_VERSION'), 'utf8').catch(undefinedIfMissing);
   if (written !== undefined) {
     const [major = ''] = binaries.version.split('.');
-    if (written.trim() !== major) throw otherMajorVersion(place.data, written.trim().slice(0, 8), Number(major));
+    if (written.trim() !== major) throw otherMajorVersion(location.data, written.trim().slice(0, 8), Number(major));
     return false;
   }
-  if (await stat(place.data).catch(unlessMissing)) throw damagedCluster(place.data);
-  const draft = join(place.home, 'data.new');
+  if (await stat(location.data).catch(undefinedIfMissing)) throw damagedCluster(location.data);
+  const draft = join(location.home, 'data.new');
   await rm(draft, { recursive: true, force: true });
-  await makePrivate(draft, place.user);
+  await makePrivate(draft, location.user);
   const password = randomBytes(24).toString('hex');
-  await writeSecret(passwordFile(place), password);
-  await initialize(directory, draft, place, binaries, { password, durable });
-  await rename(draft, place.data);
+  await writeSecret(passwordFile(location), password);
+  await initialize(directory, draft, location, binaries, { password, durable });
+  await rename(draft, location.data);
   return true;
 }
 
 async function initialize(
   directory: string,
   data: string,
-  place: Place,
+  location: ServerLocation,
   binaries: Binaries,
   options: { password: string; durable: boolean },
 ): Promise<void> {
-  // initdb reads the password as the server's user, from a file of its own that lives only as long as initdb does.
-  const handover = join(place.home, 'password.new');
+  // initdb runs as the server's user and reads the password from a temporary file that this user may read.
+  const temporaryFile = join(location.home, 'password.new');
   try {
-    await writeSecret(handover, options.password);
-    if (place.user !== undefined) await chown(handover, place.user.uid, place.user.gid);
+    await writeSecret(temporaryFile, options.password);
+    if (location.user !== undefined) await chown(temporaryFile, location.user.uid, location.user.gid);
     let output = '';
     for (const characterType of CHARACTER_TYPES) {
       const outcome = await run(
@@ -68,16 +67,16 @@ async function initialize(
           `--pgdata=${data}`,
           `--username=${ROLE}`,
           '--auth=scram-sha-256',
-          `--pwfile=${handover}`,
+          `--pwfile=${temporaryFile}`,
           '--encoding=UTF8',
           '--locale-provider=builtin',
           '--builtin-locale=C.UTF-8',
           '--locale=C',
           `--lc-ctype=${characterType}`,
-          // Half of what initdb writes is the first segment of the log.
+          // Half of the bytes that initdb writes are the first WAL segment.
           ...(options.durable ? [] : ['--no-sync', '--wal-segsize=1']),
         ],
-        place.user,
+        location.user,
       );
       if (outcome.code === 0) return;
       output = outcome.output || (outcome.error?.message ?? '');
@@ -85,18 +84,18 @@ async function initialize(
     }
     throw outputFault(output, { directory });
   } finally {
-    await rm(handover, { force: true });
+    await rm(temporaryFile, { force: true });
   }
 }
 
 /**
- * Makes the database unless it exists, on a server that has just started. Returns its connection string.
+ * Creates the database unless it exists, on a server that has just started. Returns its connection string.
  *
- * @throws UserError when the password file is gone.
+ * @throws UserError if the password file is missing
  */
-export async function ensureDatabase(place: Place, port: number): Promise<string> {
-  const file = passwordFile(place);
-  const password = (await readFile(file, 'utf8').catch(unlessMissing))?.trim();
+export async function ensureDatabase(location: ServerLocation, port: number): Promise<string> {
+  const file = passwordFile(location);
+  const password = (await readFile(file, 'utf8').catch(undefinedIfMissing))?.trim();
   if (password === undefined) throw passwordMissing(file);
   const url = (database: string) => `postgres://${ROLE}:${password}@127.0.0.1:${port}/${database}`;
   const client = new pg.Client({ connectionString: url('postgres') });
@@ -110,12 +109,12 @@ export async function ensureDatabase(place: Place, port: number): Promise<string
   return url(DATABASE);
 }
 
-function passwordFile(place: Place): string {
-  return join(place.home, 'password');
+function passwordFile(location: ServerLocation): string {
+  return join(location.home, 'password');
 }
 
-/** Only absence is absence: data that may not be read must not be taken for none and made anew. */
-function unlessMissing(error: NodeJS.ErrnoException): undefined {
+/** Treats only ENOENT as missing: unreadable data must not be replaced by a new cluster. */
+function undefinedIfMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') throw error;
 }
 

@@ -2,21 +2,24 @@ import { UserError } from '../user-error.ts';
 
 const OWN_DATABASE = 'set DATABASE_URL=postgres://user:password@host:5432/database';
 
-/** The sentence for a server or an `initdb` that ended early, chosen by what it wrote; the last lines are shown as they are. */
-export function outputFault(output: string, place: { directory: string; port?: number; logFile?: string }): UserError {
-  if (/No space left on device|Disk quota exceeded/.test(output)) return diskFull(place.directory);
-  if (place.port !== undefined && addressInUse(output)) return portInUse(place.port);
+/** The error for a server or an `initdb` that exited early, chosen by its output, whose last lines it includes. */
+export function outputFault(
+  output: string,
+  location: { directory: string; port?: number; logFile?: string },
+): UserError {
+  if (/No space left on device|Disk quota exceeded/.test(output)) return diskFull(location.directory);
+  if (location.port !== undefined && addressInUse(output)) return portInUse(location.port);
   const lastLines = output.trimEnd().split('\n').slice(-8).join('\n  ');
-  const log = place.logFile === undefined ? '' : `\nThe whole log: ${place.logFile}`;
-  return new UserError(`The embedded PostgreSQL did not start. It wrote:\n  ${lastLines}${log}\n${advice(output)}`);
+  const log = location.logFile === undefined ? '' : `\nFull log: ${location.logFile}`;
+  return new UserError(`The embedded PostgreSQL did not start. Its output:\n  ${lastLines}${log}\n${advice(output)}`);
 }
 
-/** Whether a server ended because its port was taken between our look and its start. */
+/** Whether a server exited because its port was taken between the check and its start. */
 export function addressInUse(output: string): boolean {
   return /Address already in use|could not bind/.test(output);
 }
 
-/** The sentence for an error of the file system, of spawn or of a statement; anything else comes back unchanged, to be thrown as it is. */
+/** Converts a known error of the file system, of spawn or of a statement to a UserError; returns any other error unchanged. */
 export function systemFault(error: unknown, directory: string): unknown {
   switch ((error as NodeJS.ErrnoException | undefined)?.code) {
     case 'ENOSPC':
@@ -27,7 +30,7 @@ export function systemFault(error: unknown, directory: string): unknown {
     case 'EPERM':
     case 'EROFS':
       return new UserError(
-        `Parley may not write in ${directory} (${(error as Error).message}). Give the directory to the user that runs Parley, use another directory, or ${OWN_DATABASE}.`,
+        `Parley cannot write to ${directory} (${(error as Error).message}). Give the directory to the user that runs Parley, use another directory, or ${OWN_DATABASE}.`,
         { cause: error },
       );
     default:
@@ -37,7 +40,7 @@ export function systemFault(error: unknown, directory: string): unknown {
 
 export function portInUse(port: number): UserError {
   return new UserError(
-    `Port ${port} on 127.0.0.1, asked for the embedded PostgreSQL, is in use. Choose another port, or none to let Parley find one.`,
+    `Port ${port} on 127.0.0.1, requested for the embedded PostgreSQL, is in use. Choose another port, or omit it to let Parley find a free one.`,
   );
 }
 
@@ -50,7 +53,7 @@ export function packageMissing(target: string, cause: unknown): UserError {
 
 export function packageIncomplete(name: string, cause: unknown): UserError {
   return new UserError(
-    `The install script of ${name} has not run, and Parley may not do its work (${(cause as Error).message}). Run \`npm rebuild ${name}\` as the user that installed it, or ${OWN_DATABASE}.`,
+    `The install script of ${name} has not run, and Parley cannot do its work (${(cause as Error).message}). Run \`npm rebuild ${name}\` as the user that installed it, or ${OWN_DATABASE}.`,
     { cause },
   );
 }
@@ -63,54 +66,54 @@ export function unsupportedSystem(detail: string): UserError {
 
 export function noServerUser(names: readonly string[]): UserError {
   return new UserError(
-    `PostgreSQL refuses to run as root, and none of the users ${names.join(', ')} exists to run it instead. Start Parley as an ordinary user, or ${OWN_DATABASE}.`,
+    `PostgreSQL refuses to run as root, and none of the fallback users ${names.join(', ')} exists. Start Parley as an ordinary user, or ${OWN_DATABASE}.`,
   );
 }
 
 export function cannotChangeUser(cause: unknown): UserError {
   return new UserError(
-    `PostgreSQL refuses to run as root, and this root may not start it as another user (${(cause as Error).message}). Start Parley as an ordinary user, or ${OWN_DATABASE}.`,
+    `PostgreSQL refuses to run as root, and Parley, running as root, cannot start it as another user (${(cause as Error).message}). Start Parley as an ordinary user, or ${OWN_DATABASE}.`,
     { cause },
   );
 }
 
 export function closedDirectory(directory: string, uid: number): UserError {
   return new UserError(
-    `PostgreSQL refuses to run as root, and the user it runs as instead (uid ${uid}) cannot reach ${directory}. Open the directories above it with \`chmod o+x\`, or ${OWN_DATABASE}.`,
+    `PostgreSQL refuses to run as root, and the user it runs as instead (uid ${uid}) cannot access ${directory}. Allow access to its parent directories with \`chmod o+x\`, or ${OWN_DATABASE}.`,
   );
 }
 
 export function otherMajorVersion(data: string, found: string, major: number): UserError {
   return new UserError(
-    `The data in ${data} was written by PostgreSQL ${found}; this Parley brings PostgreSQL ${major}. Go back to the Parley that wrote it and dump it with pg_dump, or start with --reset to remove it.`,
+    `The data in ${data} was written by PostgreSQL ${found}; this version of Parley bundles PostgreSQL ${major}. Run the Parley version that wrote it and export the data with pg_dump, or start with --reset to delete it.`,
   );
 }
 
 export function damagedCluster(data: string): UserError {
   return new UserError(
-    `${data} exists but holds no PostgreSQL cluster (its file PG_VERSION is missing). Restore it from a backup, or start with --reset to remove it and begin anew.`,
+    `${data} exists but is not a PostgreSQL cluster (its file PG_VERSION is missing). Restore it from a backup, or start with --reset to delete it and start with an empty database.`,
   );
 }
 
 export function passwordMissing(file: string): UserError {
   return new UserError(
-    `${file}, the password of the embedded PostgreSQL, is missing. Bring it back, or start with --reset to remove the database and begin anew.`,
+    `${file}, which contains the password of the embedded PostgreSQL, is missing. Restore it, or start with --reset to delete the database and start with an empty one.`,
   );
 }
 
 function diskFull(directory: string, cause?: unknown): UserError {
   return new UserError(
-    `The disk that holds ${directory} is full: the embedded PostgreSQL could not write. Free some space and start again.`,
+    `The disk of ${directory} is full: the embedded PostgreSQL could not write. Free some space and start again.`,
     { cause },
   );
 }
 
 function advice(output: string): string {
   if (/Permission denied|Operation not permitted/.test(output)) {
-    return 'The user that runs PostgreSQL lacks a permission: give it the directory, or use another directory.';
+    return 'The user that runs PostgreSQL lacks a permission: make it the owner of the directory, or use another directory.';
   }
   if (/shared memory|semaphore/.test(output)) {
-    return 'The system gives too little shared memory (in a container: --shm-size=256m); raise it and start again.';
+    return 'The system provides too little shared memory (in a container: --shm-size=256m); raise it and start again.';
   }
-  return `If it stays so, ${OWN_DATABASE} to use a PostgreSQL of your own.`;
+  return `If the problem persists, ${OWN_DATABASE} to use a PostgreSQL of your own.`;
 }

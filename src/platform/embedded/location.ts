@@ -24,17 +24,17 @@ import { run, type ServerUser } from './process.ts';
  * `home/data` belongs to the server's user. They are separate so that root never writes into a directory in which the server's user
  * could have placed a symlink.
  */
-export interface Place {
+export interface ServerLocation {
   readonly home: string;
   readonly data: string;
   /** Undefined: the server runs as the user that runs Parley. */
   readonly user: ServerUser | undefined;
 }
 
-/** Where root keeps what the server's user must reach when `directory` is closed to it; the first that works is used. */
+/** Where root stores files for the server's user if that user cannot access `directory`; the first usable one is used. */
 export const FALLBACK_ROOTS: readonly string[] = ['/var/lib/parley', '/var/tmp/parley'];
 
-/** Accounts that may run the server in root's stead, best first. An administrator who wants another one creates `parley`. */
+/** Accounts that may run the server instead of root, in order of preference. To use a dedicated account, create `parley`. */
 const SERVER_USERS = ['parley', 'postgres', 'nobody'];
 
 /** In `directory`: the home itself, or a symlink to it. */
@@ -43,23 +43,23 @@ const HOME = 'postgres';
 const BELONGS_TO = 'belongs-to';
 
 /**
- * Finds the home of the server of `directory`, or makes one: inside, unless Parley is root and its server's user cannot
- * reach the inside.
+ * Finds or creates the home of the server of `directory`: inside it, unless Parley is root and the server's user cannot
+ * access it.
  *
- * @throws UserError when no place or no user can be found.
+ * @throws UserError if no location or no user is suitable
  */
-export async function choosePlace(directory: string, roots: readonly string[]): Promise<Place> {
+export async function chooseLocation(directory: string, roots: readonly string[]): Promise<ServerLocation> {
   const existing = await findHome(directory, roots);
   if (existing !== undefined) {
     const owner = await serverUser(existing);
-    if (owner !== undefined && !(await mayEnter(owner, existing))) throw closedDirectory(existing, owner.uid);
-    return placeAt(existing, owner);
+    if (owner !== undefined && !(await canEnter(owner, existing))) throw closedDirectory(existing, owner.uid);
+    return locationAt(existing, owner);
   }
   const user = await serverUser(undefined);
-  if (user === undefined || (await mayEnter(user, directory))) {
+  if (user === undefined || (await canEnter(user, directory))) {
     const home = join(directory, HOME);
     await makeDirectory(home, 0o711);
-    return placeAt(home, user);
+    return locationAt(home, user);
   }
   const root = await trustedRoot(roots, user);
   if (root === undefined) throw closedDirectory(directory, user.uid);
@@ -69,7 +69,7 @@ export async function choosePlace(directory: string, roots: readonly string[]): 
   await trustedDirectory(home);
   await writeFile(join(home, BELONGS_TO), directory);
   await symlink(home, join(directory, HOME));
-  return placeAt(home, user);
+  return locationAt(home, user);
 }
 
 /** All homes that serve `directory`, including those whose symlink was deleted. */
@@ -79,27 +79,27 @@ export async function allHomes(directory: string, roots: readonly string[]): Pro
   for (const root of roots) {
     const names = (await isTrusted(root)) ? await readdir(root) : [];
     for (const home of names.map(name => join(root, name))) {
-      if ((await ownerNote(home)) === directory) homes.add(home);
+      if ((await readOwnerNote(home)) === directory) homes.add(home);
     }
   }
   return [...homes];
 }
 
-/** Removes a home and what leads to it. */
+/** Removes a home and the symlink to it. */
 export async function removeHome(directory: string, home: string): Promise<void> {
   await rm(home, { recursive: true, force: true });
   await rm(join(directory, HOME), { force: true, recursive: true });
 }
 
-/** Makes an empty directory that belongs to the server's user and is closed to everyone else. */
+/** Creates an empty directory that only the server's user can access. */
 export async function makePrivate(path: string, user: ServerUser | undefined): Promise<void> {
   await makeDirectory(path, 0o700);
   if (user !== undefined) await chown(path, user.uid, user.gid);
 }
 
 /**
- * The first of `roots` that is, or becomes, a directory of root's in which no other user writes, and that `user` can enter.
- * A name in /var/tmp may have been taken by anybody, with a symlink or a directory of their own: such a one is passed over.
+ * Returns the first of `roots` that is (or can be created as) a directory owned by root, not writable by other users, and accessible
+ * to `user`. Skips a name in /var/tmp that another user has taken with a symlink or directory.
  */
 export async function trustedRoot(roots: readonly string[], user: ServerUser): Promise<string | undefined> {
   for (const root of roots) {
@@ -107,7 +107,7 @@ export async function trustedRoot(roots: readonly string[], user: ServerUser): P
       () => true,
       () => false,
     );
-    if (trusted && (await mayEnter(user, root))) return root;
+    if (trusted && (await canEnter(user, root))) return root;
   }
   return undefined;
 }
@@ -118,17 +118,17 @@ async function trustedDirectory(path: string): Promise<void> {
   });
   if (await isTrusted(path)) return;
   throw new UserError(
-    `${path} exists, but is not a directory that belongs to this user and that nobody else may write. Look at who made it, remove it and start again.`,
+    `${path} exists, but is not a directory owned by this user and writable only by this user. Find out who created it, remove it and start again.`,
   );
 }
 
-/** Whether a path is itself (not through a symlink) a directory of ours in which no other user may write. */
+/** Whether a path is a directory (not a symlink) that this user owns and no other user may write to. */
 export async function isTrusted(path: string): Promise<boolean> {
   const found = await lstat(path).catch(() => undefined);
   return found?.isDirectory() === true && found.uid === process.geteuid?.() && (found.mode & 0o022) === 0;
 }
 
-/** With exactly `mode`: mkdir alone would subtract the umask, and under 077 the server's user could not pass. */
+/** Creates a directory with exactly `mode`: mkdir applies the umask, and with 077 the server's user would have no access. */
 async function makeDirectory(path: string, mode: number): Promise<void> {
   await mkdir(path, { mode });
   await chmod(path, mode);
@@ -140,11 +140,11 @@ async function findHome(directory: string, roots: readonly string[]): Promise<st
   if (found === undefined) return undefined;
   if (!found.isSymbolicLink()) return path;
   const home = await readlink(path);
-  // Only a link that Parley itself would lay is followed: --reset deletes what it finds there.
+  // Follows only symlinks that Parley itself would create, because --reset deletes their targets.
   const ours = roots.includes(dirname(home)) && (await isTrusted(home));
-  const served = ours ? await ownerNote(home) : undefined;
+  const served = ours ? await readOwnerNote(home) : undefined;
   if (served === directory) return home;
-  // The directory was moved, and its data with it; a copy, whose original still stands, gets data of its own.
+  // The directory was moved with its data. A copy, whose original still exists, gets separate data.
   if (served !== undefined && !(await exists(served))) {
     await writeFile(join(home, BELONGS_TO), directory);
     return home;
@@ -153,7 +153,7 @@ async function findHome(directory: string, roots: readonly string[]): Promise<st
   return undefined;
 }
 
-export function placeAt(home: string, user: ServerUser | undefined): Place {
+export function locationAt(home: string, user: ServerUser | undefined): ServerLocation {
   return { home, data: join(home, 'data'), user };
 }
 
@@ -163,12 +163,12 @@ function homeName(directory: string): string {
   return `${basename(dirname(directory)).replace(/[^\w-]/g, '_')}-${hash}`;
 }
 
-async function ownerNote(home: string): Promise<string | undefined> {
+async function readOwnerNote(home: string): Promise<string | undefined> {
   if (!(await isTrusted(home))) return undefined;
   return readFile(join(home, BELONGS_TO), 'utf8').catch(() => undefined);
 }
 
-/** Under root the server runs as the owner of existing data, who can then continue without root; otherwise as an account of the list. */
+/** If Parley is root, the server runs as the owner of existing data (who can later run Parley without root), otherwise as one of `SERVER_USERS`. */
 async function serverUser(home: string | undefined): Promise<ServerUser | undefined> {
   if (process.geteuid?.() !== 0) return undefined;
   for (const path of home === undefined ? [] : [join(home, 'data'), home]) {
@@ -184,12 +184,12 @@ async function serverUser(home: string | undefined): Promise<ServerUser | undefi
 }
 
 /**
- * Whether `user` can enter a directory. Asked of the kernel, as that user: modes alone do not tell (access lists, mounts,
- * security modules).
+ * Whether `user` can enter a directory. Tried by a process of that user: modes do not show access lists, mounts and security
+ * modules.
  *
- * @throws UserError when root may not become `user` (a container without CAP_SETUID).
+ * @throws UserError if root cannot become `user` (a container without CAP_SETUID)
  */
-export async function mayEnter(user: ServerUser, path: string): Promise<boolean> {
+export async function canEnter(user: ServerUser, path: string): Promise<boolean> {
   const { code, error } = await run('/bin/sh', ['-c', 'cd -- "$0"', path], user);
   if (error?.code === 'EPERM' || error?.code === 'EINVAL') throw cannotChangeUser(error);
   return code === 0;

@@ -7,7 +7,7 @@ import { processStart } from './process.ts';
 const LOCK = /^owner-(\d+)\.lock$/;
 
 /**
- * Makes this process the only owner of `directory`. Returns a function that releases it; the death of the process releases it too.
+ * Makes this process the only owner of `directory`. Returns a function that releases it; the end of the process releases it too.
  *
  * Node has no flock, and the usual lock file has a race: two processes find the same dead owner, both remove its file, and the
  * second removes the first one's. Therefore nothing is replaced: owners are numbered, the highest number owns, and a new owner takes
@@ -16,7 +16,7 @@ const LOCK = /^owner-(\d+)\.lock$/;
  *
  * @throws UserError if another live process owns the directory
  */
-export async function own(directory: string): Promise<() => Promise<void>> {
+export async function lockDirectory(directory: string): Promise<() => Promise<void>> {
   const draft = join(directory, `owner-${randomUUID()}.draft`);
   await writeFile(draft, JSON.stringify({ pid: process.pid, start: await processStart(process.pid) }));
   try {
@@ -24,7 +24,7 @@ export async function own(directory: string): Promise<() => Promise<void>> {
     await chmod(draft, 0o644);
     for (;;) {
       const highest = (await numbers(directory)).at(-1) ?? 0;
-      const owner = await livingOwner(lockFile(directory, highest));
+      const owner = await findLiveOwner(lockFile(directory, highest));
       if (owner !== undefined) throw alreadyRunning(directory, owner);
       const mine = highest + 1;
       try {
@@ -58,12 +58,12 @@ async function numbers(directory: string): Promise<number[]> {
     .sort((a, b) => a - b);
 }
 
-async function livingOwner(file: string): Promise<number | undefined> {
+async function findLiveOwner(file: string): Promise<number | undefined> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';
     throw error;
   });
-  if (text === '') return undefined; // No owner yet, or one that gave the directory up.
+  if (text === '') return undefined; // No owner yet, or the owner released the directory.
   const { pid, start }: { pid: number; start: string } = JSON.parse(text);
   return (await processStart(pid)) === start ? pid : undefined;
 }

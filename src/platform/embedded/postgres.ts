@@ -6,8 +6,8 @@ import type { Log } from '../log.ts';
 import { type Binaries, findBinaries, runnableBinaries } from './binaries.ts';
 import { ensureCluster, ensureDatabase } from './cluster.ts';
 import { addressInUse, outputFault, portInUse, systemFault } from './errors.ts';
-import { own } from './lock.ts';
-import { allHomes, choosePlace, FALLBACK_ROOTS, type Place, placeAt, removeHome } from './location.ts';
+import { allHomes, chooseLocation, FALLBACK_ROOTS, locationAt, removeHome, type ServerLocation } from './location.ts';
+import { lockDirectory } from './lock.ts';
 import { logFile, type Server, ServerEnded, type ServerSettings, startServer, stopLeftover } from './server.ts';
 
 export interface EmbeddedPostgresOptions {
@@ -44,20 +44,20 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const roots = options.fallbackRoots ?? FALLBACK_ROOTS;
   return withOwnedDirectory(options.directory, async (directory, release) => {
     const found = await findBinaries(import.meta.url);
-    const place = await choosePlace(directory, roots);
-    await stopLeftover(place, options.log);
+    const location = await chooseLocation(directory, roots);
+    await stopLeftover(location, options.log);
     if (options.port !== undefined && !(await isFree(options.port))) throw portInUse(options.port);
-    const binaries = await runnableBinaries(found, place.user, roots);
-    const createdCluster = await ensureCluster(directory, place, binaries, options.durable);
-    const { server, port } = await startOnPort(directory, place, binaries, options);
+    const binaries = await runnableBinaries(found, location.user, roots);
+    const createdCluster = await ensureCluster(directory, location, binaries, options.durable);
+    const { server, port } = await startOnPort(directory, location, binaries, options);
     let stopped: Promise<void> | undefined;
     const stop = () => {
       stopped ??= server.stop().finally(release);
       return stopped;
     };
     try {
-      const url = await ensureDatabase(place, port);
-      options.log.info({ port, directory: place.home, createdCluster }, 'Embedded PostgreSQL started');
+      const url = await ensureDatabase(location, port);
+      options.log.info({ port, directory: location.home, createdCluster }, 'embedded PostgreSQL started');
       return { url, createdCluster, stop };
     } catch (error) {
       await server.stop();
@@ -77,7 +77,7 @@ export async function removeEmbeddedPostgres(
 ): Promise<void> {
   await withOwnedDirectory(directory, async (owned, release) => {
     for (const home of await allHomes(owned, options.fallbackRoots ?? FALLBACK_ROOTS)) {
-      await stopLeftover(placeAt(home, undefined), options.log);
+      await stopLeftover(locationAt(home, undefined), options.log);
       await removeHome(owned, home);
     }
     await release();
@@ -92,7 +92,7 @@ async function withOwnedDirectory<T>(
   try {
     await mkdir(path, { recursive: true });
     const directory = await realpath(path);
-    const release = await own(directory);
+    const release = await lockDirectory(directory);
     try {
       return await work(directory, release);
     } catch (error) {
@@ -107,30 +107,30 @@ async function withOwnedDirectory<T>(
 /** Starts the server; retries after transient failures. */
 async function startOnPort(
   directory: string,
-  place: Place,
+  location: ServerLocation,
   binaries: Binaries,
   options: EmbeddedPostgresOptions,
 ): Promise<{ server: Server; port: number }> {
   for (let attempt = 1; ; attempt++) {
-    const port = options.port ?? (await choosePort(place));
+    const port = options.port ?? (await choosePort(location));
     const settings: ServerSettings = { port, maxConnections: options.maxConnections ?? 100, durable: options.durable };
     try {
-      return { server: await startServer(place, binaries, settings, options.log), port };
+      return { server: await startServer(location, binaries, settings, options.log), port };
     } catch (error) {
       if (!(error instanceof ServerEnded)) throw error;
       // Processes of a killed server need a moment to notice it and release shared memory.
       const orphans = error.output.includes('pre-existing shared memory block');
       const lostPort = options.port === undefined && addressInUse(error.output);
       if (attempt >= 20 || !(orphans || lostPort)) {
-        throw outputFault(error.output, { directory, port, logFile: logFile(place) });
+        throw outputFault(error.output, { directory, port, logFile: logFile(location) });
       }
       await sleep(250);
     }
   }
 }
 
-async function choosePort(place: Place): Promise<number> {
-  const file = join(place.home, 'port');
+async function choosePort(location: ServerLocation): Promise<number> {
+  const file = join(location.home, 'port');
   const last = Number(await readFile(file, 'utf8').catch(() => ''));
   if (last > 0 && (await isFree(last))) return last;
   const port = await freePort(0);

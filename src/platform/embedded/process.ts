@@ -10,7 +10,7 @@ export interface ServerUser {
   readonly gid: number;
 }
 
-/** How a program ended: `code` is undefined when it could not be run at all, `output` is stdout and stderr as written. */
+/** How a program ended: `code` is undefined if it could not be started; `output` is stdout and stderr. */
 export interface Outcome {
   readonly code: number | undefined;
   readonly output: string;
@@ -18,14 +18,14 @@ export interface Outcome {
 }
 
 /**
- * What every program of ours sees, instead of the caller's environment: PGDATA, LC_ALL or LD_PRELOAD set for something
- * else must not change a cluster, and messages must be the English ones that `faults.ts` reads.
+ * Environment of every started program, instead of the caller's: PGDATA, LC_ALL or LD_PRELOAD set for other purposes must not affect
+ * the cluster, and `errors.ts` parses English messages.
  */
 export const PROGRAM_ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 
-/** Runs a program to its end, as `user` when given. Never throws: the outcome says what happened. */
+/** Runs a program and waits for its end, as `user` if given. Never throws. */
 export function run(file: string, args: readonly string[], user?: ServerUser): Promise<Outcome> {
-  // The working directory may be closed to `user`; "/" never is.
+  // `user` may not be able to enter the current directory; "/" is always accessible.
   const options = { cwd: '/', env: PROGRAM_ENVIRONMENT, ...user };
   return new Promise(resolve => {
     const finished = (error: NodeJS.ErrnoException | undefined, output: string) => {
@@ -37,15 +37,15 @@ export function run(file: string, args: readonly string[], user?: ServerUser): P
         finished((error as NodeJS.ErrnoException | null) ?? undefined, out + err);
       execFile(file, args, options, done);
     } catch (error) {
-      // spawn throws, instead of reporting, when the kernel refuses the change of user.
+      // spawn throws synchronously if the kernel rejects the change of user.
       finished(error as NodeJS.ErrnoException, '');
     }
   });
 }
 
 /**
- * When a process started, as an opaque string that no later process with the same id shares; undefined when no such
- * process runs. Linux: boot id and start tick, so that a reboot cannot bring the pair back. Elsewhere: `ps`, to the second.
+ * Returns an opaque start time of a process, which no later process with the same id shares; undefined if no such
+ * process runs. Linux: boot id and start tick, so that the pair is unique across reboots. Elsewhere: `ps`, to the second.
  */
 export async function processStart(pid: number): Promise<string | undefined> {
   if (process.platform !== 'linux') {
@@ -63,7 +63,7 @@ export async function processStart(pid: number): Promise<string | undefined> {
   }
 }
 
-/** Whether `pid` is a PostgreSQL server whose data directory is `data`: a process id read from a file proves nothing. */
+/** Whether `pid` is a PostgreSQL server with the data directory `data`: the id, read from a file, may belong to another program. */
 export async function isServerOf(pid: number, data: string): Promise<boolean> {
   try {
     const directory = await realpath(data);
@@ -85,8 +85,8 @@ export async function isServerOf(pid: number, data: string): Promise<boolean> {
 }
 
 /**
- * Stops a PostgreSQL server and waits until it is gone: SIGINT (roll back, checkpoint, end), after 5 s SIGQUIT (end now,
- * recover at the next start), after 5 s more SIGKILL.
+ * Stops a PostgreSQL server and waits for its end: SIGINT (roll back, checkpoint, exit), after 5 s SIGQUIT (exit at once,
+ * recover at the next start), after another 5 s SIGKILL.
  */
 export async function stopServer(pid: number): Promise<void> {
   const start = await processStart(pid);

@@ -26,11 +26,11 @@ const OPTIONS = {
   protocol: 2,
   lazyConnect: true,
   connectionName: 'parley',
-  // Neither queued nor retried: an immediate answer from memory is better than a late one, and points must count once.
+  // Commands are neither queued nor retried: an immediate fallback is better than a late response, and points must count once.
   enableOfflineQueue: false,
   maxRetriesPerRequest: 0,
   autoResendUnfulfilledCommands: false,
-  // The wire subscribes again itself.
+  // signal-transport.ts resubscribes.
   autoResubscribe: false,
   commandTimeout: COMMAND_TIMEOUT_MS,
   socketTimeout: SILENCE_MS,
@@ -40,27 +40,30 @@ const OPTIONS = {
 } as const satisfies RedisOptions;
 
 /**
- * Connects in the background, now and whenever the connection breaks. An outage is two lines of the log, its beginning and its end.
+ * Connects in the background, and reconnects when the connection is lost. Logs the beginning and the end of each outage.
  * @param url `redis://` or `rediss://` (TLS), with user, password and database number as needed
  */
 export function connectRedis(url: string, log: Log): RedisConnection {
   const commands = new Redis(url, OPTIONS);
   const subscriber = new Redis(url, OPTIONS);
-  let isAway = false;
+  let isUnavailable = false;
   let isClosing = false;
-  const away = (error?: unknown): void => {
-    if (isAway || isClosing) return;
-    isAway = true;
-    log.warn({ err: error }, 'Redis is away: rate limits are counted by each process, signals between processes wait');
+  const onUnavailable = (error?: unknown): void => {
+    if (isUnavailable || isClosing) return;
+    isUnavailable = true;
+    log.warn(
+      { err: error },
+      'Redis is unavailable: each process counts rate limits by itself, and signals between processes are delayed',
+    );
   };
   commands
-    .on('error', away)
-    .on('close', () => away())
+    .on('error', onUnavailable)
+    .on('close', () => onUnavailable())
     .on('ready', () => {
-      if (isAway) log.info('Redis is there again');
-      isAway = false;
+      if (isUnavailable) log.info('Redis is available again');
+      isUnavailable = false;
     });
-  // Both connections have the same server: one of them reports its state.
+  // Both connections use the same server, and `commands` reports its state.
   subscriber.on('error', () => undefined);
   for (const client of [commands, subscriber]) client.connect().catch(() => undefined);
 

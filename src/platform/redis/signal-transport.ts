@@ -1,28 +1,31 @@
 import { randomUUID } from 'node:crypto';
-import type { Wire } from '../signals.ts';
+import type { SignalTransport } from '../signals.ts';
 import type { RedisConnection } from './connection.ts';
 
 /**
- * Signals over Redis PUBLISH. The connection belongs to the caller and is not closed with the wire.
+ * Signals over Redis PUBLISH. The connection belongs to the caller and is not closed with the transport.
  * @param prefix of the channel; must differ between installations that share a Redis, because channels span its databases
  */
-export function redisWire({ commands, subscriber, isReady }: RedisConnection, prefix: string): Wire {
+export function createRedisTransport(
+  { commands, subscriber, isReady }: RedisConnection,
+  prefix: string,
+): SignalTransport {
   const channel = `${prefix}:signals`;
-  // A process receives its own messages: they are recognised by its id at the beginning.
-  const me = randomUUID();
+  // Redis also delivers a process's own messages: each message starts with the sender's id.
+  const senderId = randomUUID();
   const listen = (): void => void subscriber.subscribe(channel).catch(() => undefined);
   return {
-    open({ heard, ready }) {
+    open({ onMessage, onReady }) {
       subscriber.on('ready', listen).on('message', (_channel: string, message: string) => {
         const space = message.indexOf(' ');
-        if (message.slice(0, space) !== me) heard(message.slice(space + 1));
+        if (message.slice(0, space) !== senderId) onMessage(message.slice(space + 1));
       });
       if (subscriber.status === 'ready') listen();
-      commands.on('ready', ready);
+      commands.on('ready', onReady);
     },
     isReady,
     async send(message) {
-      await commands.publish(channel, `${me} ${message}`).catch(() => undefined);
+      await commands.publish(channel, `${senderId} ${message}`).catch(() => undefined);
     },
     async close() {
       subscriber.off('ready', listen);

@@ -49,7 +49,7 @@ export async function erasure(ground: Ground): Promise<Result> {
       {
         db: timed(db, timings),
         clock: systemClock,
-        secrets: createSecretBox({ current: key, lasting: key }),
+        secrets: createSecretBox({ current: key, permanent: key }),
         log,
         signals: { send: () => undefined },
       },

@@ -1,4 +1,4 @@
-/** Values of changes as the network documents or sends them, by field. Numbers and ids are invented. */
+/** Change values as documented or recorded, by field. Numbers and ids are invented. */
 const metadata = { display_phone_number: '15550783881', phone_number_id: '106' };
 const of = (value: object) => ({ messaging_product: 'whatsapp', metadata, ...value });
 const contacts = [{ profile: { name: 'Ana', username: 'ana.s' }, wa_id: '16505551234', user_id: 'US.1' }];

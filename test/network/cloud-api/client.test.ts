@@ -24,8 +24,8 @@ async function outcomeFor(status: number, body: string, headers: Record<string, 
 const graphError = (code: number, extra: object = {}) =>
   JSON.stringify({ error: { message: `(#${code}) x`, type: 'OAuthException', code, ...extra } });
 
-describe('the body of a text message', () => {
-  test('has the fields of the network’s own examples, and our id', () => {
+describe('messageBody of a text message', () => {
+  test('has the fields of Meta’s examples, and our id', () => {
     expect(messageBody(text('id-1', 'text-message-content', '+16505551234'))).toEqual({
       messaging_product: 'whatsapp',
       recipient_type: 'individual',
@@ -36,20 +36,20 @@ describe('the body of a text message', () => {
     });
   });
 
-  test('names the message it answers as context', () => {
+  test('refers to the replied message in `context`', () => {
     expect(messageBody({ ...text('id-1'), replyTo: 'wamid.A' })).toMatchObject({ context: { message_id: 'wamid.A' } });
   });
 });
 
-describe('a send against the emulator', () => {
-  test('that is taken gives the message id and the wa_id', async () => {
+describe('a send', () => {
+  test('that is accepted returns the message id and the wa_id', async () => {
     const { network, emulator } = await startNetwork();
     const outcome = await network.send(CHANNEL, text('m1', 'Olá', '+5531987654321'));
     expect(outcome).toMatchObject({ kind: 'accepted', waId: '553187654321' });
     expect(emulator.sent().messages).toMatchObject([{ to: '+5531987654321', body: 'Olá', callbackData: 'm1' }]);
   });
 
-  test('that is refused gives code, title, details and class', async () => {
+  test('that is refused returns code, title, details and retry class', async () => {
     const { network } = await startNetwork();
     const outcome = await network.send(CHANNEL, text('m1', 'x'.repeat(4_097)));
     expect(outcome).toMatchObject({
@@ -63,19 +63,19 @@ describe('a send against the emulator', () => {
     });
   });
 
-  test('with a wrong token is refused as a matter of credentials', async () => {
+  test('with a wrong token is refused with the class `auth`', async () => {
     const { network } = await startNetwork();
     const outcome = await network.send({ ...CHANNEL, accessToken: 'wrong' }, text('m1'));
     expect(outcome).toMatchObject({ kind: 'refused', error: { code: 190, retryClass: 'auth' } });
   });
 
-  test('to a number id that does not exist is refused although the answer has the other error shape', async () => {
+  test('from an unknown phone number id is refused, although the response has the other error format', async () => {
     const { network } = await startNetwork();
     const outcome = await network.send({ ...CHANNEL, phoneNumberId: '999' }, text('m1'));
     expect(outcome).toMatchObject({ kind: 'refused', error: { code: 100, title: 'Invalid parameter' } });
   });
 
-  test('that is throttled carries the wait of the usage header', async () => {
+  test('that is throttled returns the wait from the usage header', async () => {
     const { network, emulator } = await startNetwork();
     emulator.setFaults({ next: [{ errorCode: 80007 }], regainAccessMinutes: 3 });
     const outcome = await network.send(CHANNEL, text('m1'));
@@ -85,11 +85,11 @@ describe('a send against the emulator', () => {
     });
   });
 
-  test('whose answer is lost after the message was taken is in doubt, and the status that follows carries our id', async () => {
+  test('whose response is lost after acceptance is in doubt, and the following status contains our id', async () => {
     const { emulator, receiver } = await startNetwork();
     emulator.setFaults({ next: [{ timeout: true, when: 'after' }], window: 'open' });
     const outcome = await createClient(emulator.url, 1_000).send(CHANNEL, text('m1'));
-    expect(outcome).toEqual({ kind: 'in_doubt', reason: 'no answer within 1000 ms' });
+    expect(outcome).toEqual({ kind: 'in_doubt', reason: 'no response within 1000 ms' });
     await eventually(
       () => receiver.updates().some(u => u.kind === 'status' && u.callbackData === 'm1'),
       'a status with our id',
@@ -102,7 +102,7 @@ describe('a send against the emulator', () => {
     { fault: { reset: true, when: 'after' } as const, taken: 1 },
     { fault: { httpStatus: 502, when: 'before' } as const, taken: 0 },
     { fault: { httpStatus: 502, when: 'after' } as const, taken: 1 },
-  ])('that meets $fault is in doubt, whether it was taken or not', async ({ fault, taken }) => {
+  ])('with the fault $fault is in doubt, whether the message was accepted or not', async ({ fault, taken }) => {
     const { network, emulator } = await startNetwork({ faults: { next: [fault] } });
     expect((await network.send(CHANNEL, text('m1'))).kind).toBe('in_doubt');
     expect(emulator.sent().total).toBe(taken);
@@ -110,18 +110,18 @@ describe('a send against the emulator', () => {
   });
 });
 
-describe('a send that never reached the network is unsent', () => {
-  test('when the connection is refused', async () => {
+describe('a send is `unsent` (never reached the network)', () => {
+  test('if the connection is refused', async () => {
     const outcome = await createClient('http://127.0.0.1:1').send(CHANNEL, text('m1'));
     expect(outcome).toEqual({ kind: 'unsent', reason: 'ECONNREFUSED' });
   });
 
-  test('when the name cannot be resolved', async () => {
+  test('if the host name cannot be resolved', async () => {
     const outcome = await createClient('http://graph.invalid').send(CHANNEL, text('m1'));
     expect(outcome.kind).toBe('unsent');
   });
 
-  test('when it was given up while it waited for a connection, and it is not sent later', async () => {
+  test('if it times out while waiting for a connection, and it is not sent later', async () => {
     let requests = 0;
     const url = await serverThat(() => {
       requests += 1;
@@ -130,8 +130,8 @@ describe('a send that never reached the network is unsent', () => {
     onTestFinished(() => network.close());
     let kinds: string[];
     do {
-      // The second is given up a moment after the first: on a busy machine it may get the connection in that moment, and is
-      // then in doubt as well. What is said is what happened in either case.
+      // The second times out a moment after the first: on a busy machine it may get the connection in between, and is
+      // then in doubt as well. The outcome is correct in both cases.
       requests = 0;
       const outcomes = await Promise.all([network.send(CHANNEL, text('m1')), network.send(CHANNEL, text('m2'))]);
       await new Promise(resolve => setTimeout(resolve, 100));
@@ -142,7 +142,7 @@ describe('a send that never reached the network is unsent', () => {
     expect(requests).toBe(1);
   });
 
-  test('when TLS fails', async () => {
+  test('if TLS fails', async () => {
     const plain = createTcpServer(socket => socket.destroy());
     await new Promise<void>(resolve => plain.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void plain.close());
@@ -153,14 +153,14 @@ describe('a send that never reached the network is unsent', () => {
     expect(outcome.kind).toBe('unsent');
   });
 
-  test('when the token cannot stand in a header', async () => {
+  test('if the token is not a valid header value', async () => {
     const { network } = await startNetwork();
     const outcome = await network.send({ ...CHANNEL, accessToken: 'line\nbreak' }, text('m1'));
     expect(outcome.kind).toBe('unsent');
   });
 });
 
-describe('what an answer says about a send', () => {
+describe('sendOutcome', () => {
   test.each([
     {
       name: 'a 200 with an id',
@@ -210,7 +210,7 @@ describe('what an answer says about a send', () => {
     expect(await outcomeFor(status, body)).toMatchObject(expected);
   });
 
-  test('an answer that breaks off is in doubt', async () => {
+  test('a truncated response is in doubt', async () => {
     const url = await serverThat((_request, response) => {
       response.writeHead(200, { 'content-length': '1000' }).write('{"messages":');
       setTimeout(() => response.destroy(), 10);
@@ -218,7 +218,7 @@ describe('what an answer says about a send', () => {
     expect((await createClient(url).send(CHANNEL, text('m1'))).kind).toBe('in_doubt');
   });
 
-  test('an answer that comes drop by drop is in doubt when its time is over', async () => {
+  test('a slowly trickling response is in doubt after the timeout', async () => {
     const url = await serverThat((_request, response) => {
       const timer = setInterval(() => response.write(' '), 20);
       response.on('close', () => clearInterval(timer));
@@ -227,8 +227,8 @@ describe('what an answer says about a send', () => {
   });
 });
 
-describe('other calls', () => {
-  test('phoneNumber reads the number behind a channel', async () => {
+describe('further calls', () => {
+  test('phoneNumber returns the number of a channel', async () => {
     const { network } = await startNetwork();
     expect(await network.phoneNumber(CHANNEL)).toEqual({
       id: NUMBER.phoneNumberId,
@@ -246,14 +246,14 @@ describe('other calls', () => {
     expect(String(error)).not.toContain('wrong');
   });
 
-  test('phoneNumber rejects without an error where nobody answers', async () => {
+  test('phoneNumber rejects without a network error if there is no response', async () => {
     const error = await createClient('http://127.0.0.1:1')
       .phoneNumber(CHANNEL)
       .catch((e: unknown) => e);
     expect(error).toMatchObject({ name: 'NetworkCallError', error: undefined });
   });
 
-  test('markRead marks an inbound message, and is refused for one of ours', async () => {
+  test('markRead marks an inbound message as read, and is refused for an outbound one', async () => {
     const { network, emulator, control } = await startNetwork();
     const wamid = emulator.inbound({ from: PERSON, text: 'Hi' });
     await network.markRead(CHANNEL, wamid);

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { ERROR_CODES } from '../../../src/network/cloud-api/error-codes.ts';
 import { classify, toNetworkError, webhookError } from '../../../src/network/cloud-api/errors.ts';
 
-describe('the class of a code', () => {
+describe('the retry class of an error code', () => {
   test.each([
     [1, 'retry_backoff'],
     [131056, 'retry_backoff'],
@@ -22,7 +22,7 @@ describe('the class of a code', () => {
     expect(classify(code, true)).toBe(retryClass);
   });
 
-  test('of an unlisted code is no_retry, unless the network calls it transient', () => {
+  test('is no_retry for an unlisted code, unless the network marks it transient', () => {
     fc.assert(
       fc.property(fc.integer(), code => {
         fc.pre(!ERROR_CODES.has(code));
@@ -33,8 +33,8 @@ describe('the class of a code', () => {
   });
 });
 
-describe('an error in an answer', () => {
-  test('in the usual shape gives title, details and trace id', () => {
+describe('toNetworkError', () => {
+  test('reads title, details and trace id of the usual format', () => {
     const body = {
       error: {
         message: '(#131030) Recipient phone number not in allowed list',
@@ -53,7 +53,7 @@ describe('an error in an answer', () => {
     });
   });
 
-  test('about an object that may not be seen stops the channel, and without error_data gives its message as details', () => {
+  test('classifies an invisible object as `auth`, and without error_data uses the message as details', () => {
     const body = {
       error: { message: 'Unsupported get request.', type: 'GraphMethodException', code: 100, error_subcode: 33 },
     };
@@ -65,12 +65,12 @@ describe('an error in an answer', () => {
     });
   });
 
-  test('is never worded in the language of the account', () => {
+  test('never uses texts in the account’s language', () => {
     const body = { error: { code: 100, error_user_title: 'Erro', error_user_msg: 'Mensagem' } };
     expect(JSON.stringify(toNetworkError(body))).not.toMatch(/Erro|Mensagem/);
   });
 
-  test('takes the longest wait of the usage header, in minutes, for codes that pass by waiting', () => {
+  test('reads the longest wait (minutes) of the usage header for transient codes', () => {
     const usage = { '1': [{ estimated_time_to_regain_access: 2 }, { estimated_time_to_regain_access: '7' }] };
     const headers = { 'x-business-use-case-usage': JSON.stringify(usage) };
     expect(toNetworkError({ error: { code: 80007 } }, headers)?.retryAfterMs).toBe(420_000);
@@ -80,7 +80,7 @@ describe('an error in an answer', () => {
     ).toBeUndefined();
   });
 
-  test('of a webhook keeps its own title and details', () => {
+  test('webhookError keeps title and details of the webhook', () => {
     const errors = [
       {
         code: 131047,
@@ -98,7 +98,7 @@ describe('an error in an answer', () => {
   });
 });
 
-test('any JSON in place of an error is read without throwing', () => {
+test('arbitrary JSON is read without throwing', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.string(), (value, header) => {
       for (const body of [value, { error: value }, { error: { code: value, error_data: value, message: value } }]) {

@@ -20,7 +20,7 @@ describe('user ids', () => {
     expect(message).toMatchObject({ from: undefined, userId });
   });
 
-  test('username and parent id are read beside the user id', () => {
+  test('username and parent id are read in addition to the user id', () => {
     const [message] = parse('messages', {
       contacts: [{ profile: { username: 'ana.s' }, user_id: 'US.1', parent_user_id: 'US.ENT.7' }],
       messages: [{ from_user_id: 'US.1', id: 'wamid.1', timestamp: TIME, type: 'text' }],
@@ -29,7 +29,7 @@ describe('user ids', () => {
   });
 });
 
-describe('changes of identity', () => {
+describe('identity changes', () => {
   const system = (fields: object, message: object = {}) =>
     parse('messages', {
       messages: [{ from: '491511', id: 'wamid.1', timestamp: TIME, type: 'system', system: fields, ...message }],
@@ -56,7 +56,7 @@ describe('changes of identity', () => {
     );
   });
 
-  test('a profile name that looks like user ids links nobody', () => {
+  test('a profile name that looks like user ids links no identities', () => {
     const [change] = system({
       type: 'user_changed_user_id',
       body: 'User DE.victim to DE.me changed from DE.1 to DE.2',
@@ -66,7 +66,7 @@ describe('changes of identity', () => {
     expect(named[0]).toMatchObject({ before: { userId: undefined }, after: { userId: undefined } });
   });
 
-  test('a system message that names only one side links nobody', () => {
+  test('a system message with only one identity links nothing', () => {
     expect(system({ type: 'user_changed_number', body: 'User A changed' })).toEqual([]);
     expect(system({ type: 'customer_identity_changed', wa_id: '491512' })).toEqual([]);
   });
@@ -98,13 +98,13 @@ describe('user_preferences', () => {
       ],
     });
 
-  test('stop and resume are read with their person', () => {
+  test('stop and resume are read with the person', () => {
     const person = { ...nobody, waId: '491511', userId: 'DE.1' };
     expect(preference({ wa_id: '491511' })).toMatchObject([{ kind: 'preference', at, person, wish: 'stop' }]);
     expect(preference({ value: 'resume' })).toMatchObject([{ wish: 'resume' }]);
   });
 
-  test('a category or a value that is not known opts nobody out', () => {
+  test('an unknown category or value opts nobody out', () => {
     expect(preference({ category: 'other' })).toMatchObject([{ kind: 'unhandled', reason: 'unreadable' }]);
     expect(preference({ value: 'maybe' })).toMatchObject([{ kind: 'unhandled', reason: 'unreadable' }]);
   });

@@ -33,11 +33,11 @@ async function serverThat(answers: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-describe('an upload', () => {
+describe('uploadMedia', () => {
   test.each([
     ['of known size', true],
     ['of unknown size', false],
-  ])('%s comes back byte for byte, with its digest, size and type', async (_what, known) => {
+  ])('uploads a file %s, which downloads unchanged with its digest, size and type', async (_what, known) => {
     const { network } = await startNetwork();
     const bytes = randomBytes(300_001);
     const id = await network.uploadMedia(CHANNEL, fileOf(bytes, { size: known ? bytes.length : undefined }));
@@ -52,7 +52,7 @@ describe('an upload', () => {
     expect(download && (await buffer(download.stream)).equals(bytes)).toBe(true);
   });
 
-  test('whose source fails is broken off, and nothing is taken', async () => {
+  test('aborts the connection if the source fails, so that nothing is stored', async () => {
     let ended = 0;
     let aborted = 0;
     const url = await serverThat(request => {
@@ -72,7 +72,7 @@ describe('an upload', () => {
     expect(ended).toBe(0);
   });
 
-  test('that ends before its announced size is never taken', async () => {
+  test('fails if the source is shorter than announced, and nothing is stored', async () => {
     let ended = 0;
     const url = await serverThat(request =>
       request
@@ -86,7 +86,7 @@ describe('an upload', () => {
     expect(ended).toBe(0);
   });
 
-  test('that the network refuses before its end fails with the code, and its source is let go', async () => {
+  test('fails with the network’s code if refused early, and closes the source', async () => {
     const { network } = await startNetwork();
     let released = false;
     async function* endless() {
@@ -107,7 +107,7 @@ describe('an upload', () => {
     await expect.poll(() => released).toBe(true);
   });
 
-  test('is read no faster than the network takes it', async () => {
+  test('reads the source with backpressure', async () => {
     const url = await serverThat(() => undefined);
     let read = 0;
     async function* eager() {
@@ -119,7 +119,7 @@ describe('an upload', () => {
     const network = createClient(url);
     const upload = network.uploadMedia(CHANNEL, fileOf(Buffer.alloc(0), { stream: eager(), size: undefined }));
     upload.catch(() => undefined);
-    // What the kernel's buffers on both sides hold, and then nothing more.
+    // Only the kernel's buffers on both sides are filled.
     let before: number;
     do {
       before = read;
@@ -134,7 +134,7 @@ describe('an upload', () => {
   test.each([
     ['breaks off', { mediaBreaksAfter: 100_000 }, undefined],
     ['refuses', { mediaErrorCode: 131053 }, 131053],
-  ])('fails when the network %s mid-way', async (_what, faults, code) => {
+  ])('fails if the network %s during the upload', async (_what, faults, code) => {
     const { network, emulator } = await startNetwork({ faults });
     const failure = await network.uploadMedia(CHANNEL, fileOf(randomBytes(500_000))).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(NetworkCallError);
@@ -143,14 +143,14 @@ describe('an upload', () => {
     await expect(network.uploadMedia(CHANNEL, fileOf(randomBytes(10)))).resolves.toMatch(/^\d+$/);
   });
 
-  test('of a type that the network does not take is refused by it', async () => {
+  test('is refused by the network for an unsupported media type', async () => {
     const { network } = await startNetwork();
     const upload = network.uploadMedia(CHANNEL, fileOf(randomBytes(10), { mimeType: 'text/csv' }));
     await expect(upload).rejects.toMatchObject({ error: { code: 100, details: expect.stringContaining('text/csv') } });
   });
 });
 
-describe('a download', () => {
+describe('downloadMedia', () => {
   async function uploaded(faults = {}) {
     const started = await startNetwork({ faults });
     const bytes = randomBytes(100_000);
@@ -162,14 +162,14 @@ describe('a download', () => {
     ['bytes=10-19', 10, 20],
     ['bytes=-5', 99_995, 100_000],
     ['bytes=99990-', 99_990, 100_000],
-  ])('of a part (%s) is that part', async (range, start, end) => {
+  ])('returns the requested range (%s)', async (range, start, end) => {
     const { network, url, bytes } = await uploaded();
     const download = await network.downloadMedia(CHANNEL, url, range);
     expect(download).toMatchObject({ status: 206, contentRange: `bytes ${start}-${end - 1}/100000` });
     expect(download && (await buffer(download.stream)).equals(bytes.subarray(start, end))).toBe(true);
   });
 
-  test('of a part that is not there is 416, and one where the network knows no parts is the whole', async () => {
+  test('returns 416 for an unsatisfiable range, and the whole file if the network does not support ranges', async () => {
     const { network, url, emulator } = await uploaded();
     const download = await network.downloadMedia(CHANNEL, url, 'bytes=100000-');
     expect(download).toMatchObject({ status: 416, contentRange: 'bytes */100000' });
@@ -180,12 +180,12 @@ describe('a download', () => {
     whole?.stream.destroy();
   });
 
-  test('at an address that is too old says so', async () => {
+  test('returns undefined for an expired URL', async () => {
     const { network, url } = await uploaded({ mediaUrlSeconds: 0 });
     expect(await network.downloadMedia(CHANNEL, url)).toBeUndefined();
   });
 
-  test('that the network breaks off is an error of the stream, not its end', async () => {
+  test('an interrupted download is an error of the stream, not its end', async () => {
     const { network, url, emulator } = await uploaded();
     emulator.setFaults({ mediaBreaksAfter: 70_000 });
     const download = await network.downloadMedia(CHANNEL, url);
@@ -202,12 +202,12 @@ describe('a download', () => {
     'file:///etc/passwd',
     'http://127.0.0.1:1/x',
     'nonsense',
-  ])('from %s is not even tried: the token goes to the network alone', async address => {
+  ])('refuses the URL %s without a request, so that the token is sent only to the network', async address => {
     const { network } = await startNetwork();
     await expect(network.downloadMedia(CHANNEL, address)).rejects.toThrow('not one of the network');
   });
 
-  test('follows no redirection', async () => {
+  test('does not follow redirects', async () => {
     const url = await serverThat((_request, response) =>
       response.writeHead(302, { location: 'http://example.com' }).end(),
     );
@@ -215,12 +215,12 @@ describe('a download', () => {
   });
 });
 
-test('of a file that the network does not have, the question is refused', async () => {
+test('mediaInfo rejects for a file that the network does not have', async () => {
   const { network } = await startNetwork();
   await expect(network.mediaInfo(CHANNEL, '424242')).rejects.toMatchObject({ error: { code: 100 } });
 });
 
-test('the length of a form is the one that is announced, and every form can be read again, however it is cut', async () => {
+test('a multipart body has the announced length, and the form parser reads it in any chunking', async () => {
   const names = fc.string({ unit: fc.constantFrom('a', 'ä', '"', '\r', '\n', ' ', '.', '%') });
   await fc.assert(
     fc.asyncProperty(
@@ -247,7 +247,7 @@ test('the length of a form is the one that is announced, and every form can be r
   );
 });
 
-test("a number's token is needed for every call", async () => {
+test('every media call requires the number’s token', async () => {
   const { network } = await startNetwork();
   const id = await network.uploadMedia(CHANNEL, fileOf(randomBytes(10)));
   const stranger = { ...CHANNEL, accessToken: `${NUMBER.accessToken}x` };

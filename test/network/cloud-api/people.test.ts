@@ -4,7 +4,7 @@ import { peerOf, peopleOf } from '../../../src/network/cloud-api/people.ts';
 
 const body = (value: object) => ({ object: 'x', entry: [{ id: '102290129340398', changes: [{ field: 'f', value }] }] });
 
-test('names senders, recipients, participants and user ids, wherever they stand', () => {
+test('peopleOf finds senders, recipients, participants and user ids at any position', () => {
   const value = {
     metadata: { display_phone_number: '15550783881', phone_number_id: '106540352242922' },
     contacts: [{ wa_id: '16505551234', user_id: 'US.13491208655302741918', profile: { name: 'Sheena' } }],
@@ -16,7 +16,7 @@ test('names senders, recipients, participants and user ids, wherever they stand'
   );
 });
 
-test('reads the number in a message id, also where nothing else names the person', () => {
+test('peopleOf finds the number in a message id, even if nothing else names the person', () => {
   const id = newWamid('4915112345678', 'incoming');
   expect(peerOf(id)).toBe('4915112345678');
   expect(peerOf(newWamid('DE.alfa', 'outgoing'))).toBe('DE.alfa');
@@ -24,12 +24,12 @@ test('reads the number in a message id, also where nothing else names the person
   expect(peerOf('wamid.')).toBeUndefined();
 });
 
-test('names the person of a history thread, and no business account', () => {
+test('peopleOf finds the person of a history thread, and no business account', () => {
   expect([...peopleOf(body({ history: [{ threads: [{ id: '4915112345678', messages: [] }] }] }))]).toEqual([
     '4915112345678',
   ]);
 });
 
-test('finds nobody in what is not JSON of a webhook', () => {
+test('peopleOf finds nobody in JSON that is not a webhook', () => {
   for (const odd of [null, 7, 'x', [], {}, { entry: [null, { changes: 'none' }] }]) expect(peopleOf(odd).size).toBe(0);
 });

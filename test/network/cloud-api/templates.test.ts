@@ -28,7 +28,7 @@ async function all(network: Network, channel: ChannelCredentials = CHANNEL): Pro
   return pages;
 }
 
-/** A network that gives one answer after the other, and the requests that it saw. */
+/** A network with a fixed sequence of responses, which records the requests. */
 async function answering(
   ...answers: readonly unknown[]
 ): Promise<{ network: Network; seen: IncomingMessage[]; url: string }> {
@@ -60,15 +60,15 @@ const page = (names: readonly string[], next?: string, after = 'MAZDZD') => ({
   paging: { cursors: { before: 'x', after }, ...(next !== undefined && { next }) },
 });
 
-describe('the list of templates', () => {
-  test.each([0, 1, 25, 100, 101, 230])('of %i gives each once, in pages of a hundred', async count => {
+describe('templatePages', () => {
+  test.each([0, 1, 25, 100, 101, 230])('lists %i templates once each, in pages of 100', async count => {
     const { network } = await startNetwork({ templates: seeds(count) });
     const pages = await all(network);
     expect(pages.flat().map(({ name }) => name)).toEqual(seeds(count).map(({ name }) => name));
     expect(pages).toHaveLength(Math.max(1, Math.ceil(count / 100)));
   });
 
-  test('ends where there is no next, although the last page has a cursor', async () => {
+  test('ends without `next`, although the last page has a cursor', async () => {
     const { network, seen } = await answering(
       page(['a'], 'https://graph.example/next', 'ONE'),
       page(['b'], undefined, 'TWO'),
@@ -77,20 +77,20 @@ describe('the list of templates', () => {
     expect(seen.map(({ url }) => new URL(url ?? '', 'http://x').searchParams.get('after'))).toEqual([null, 'ONE']);
   });
 
-  test('takes the cursor out of next where cursors are missing, and never goes to its address', async () => {
+  test('takes the cursor from `next` if `cursors` is missing, and never requests that URL', async () => {
     const first = { ...page(['a']), paging: { next: 'https://evil.example/v24.0/1/message_templates?after=CURSOR' } };
     const { network, seen } = await answering(first, page(['b']));
     expect((await all(network)).flat()).toHaveLength(2);
     expect(seen[1]?.url).toContain('after=CURSOR');
   });
 
-  test('that begins again and again is an error, not a loop', async () => {
+  test('fails instead of looping if the list repeats', async () => {
     const { network, seen } = await answering(page(['a'], 'https://graph.example/next', 'SAME'));
     await expect(all(network)).rejects.toThrow('does not end');
     expect(seen).toHaveLength(2);
   });
 
-  test('asks for the fields that the network leaves out otherwise, and reads them', async () => {
+  test('requests and reads the fields that the network omits by default', async () => {
     const { network, seen } = await answering({
       data: [
         {
@@ -118,14 +118,14 @@ describe('the list of templates', () => {
     expect(seen[0]?.url).toContain('quality_score%2Crejected_reason');
   });
 
-  test('has no characters that cannot be stored', async () => {
+  test('removes characters that PostgreSQL cannot store', async () => {
     const text =
       '{"data":[{"id":"1","name":"a","language":"en","status":"APPROVED","components":[{"type":"BODY","text":"x\\u0000y\\ud83d"}]}]}';
     const { network } = await answering(text);
     expect((await all(network)).flat()[0]?.components).toEqual([{ type: 'BODY', text: 'xy\ufffd' }]);
   });
 
-  test('of whatever JSON is templates or an error, nothing else', async () => {
+  test('turns arbitrary JSON into templates or a NetworkCallError', async () => {
     const values = fc.sample(fc.jsonValue({ maxDepth: 3 }), 40);
     for (const value of values) {
       const { network } = await answering({ data: [value, page(['good']).data[0]] });
@@ -144,16 +144,16 @@ describe('the list of templates', () => {
       { error: { message: 'Unsupported get request.', type: 'GraphMethodException', code: 100, error_subcode: 33 } },
       'auth',
     ],
-    ['something that is no list', { data: {} }, undefined],
-    ['a page of a proxy', '<html>', undefined],
-  ])('answered by %s is an error with its class', async (_what, answer, retryClass) => {
+    ['an object instead of a list', { data: {} }, undefined],
+    ['a proxy’s HTML page', '<html>', undefined],
+  ])('rejects with the retry class if the response is %s', async (_what, answer, retryClass) => {
     const { network } = await answering(answer);
     const error: unknown = await all(network).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(NetworkCallError);
     expect((error as NetworkCallError).error?.retryClass).toBe(retryClass);
   });
 
-  test('of an account that the token may not see is refused', async () => {
+  test('rejects for an account that the token may not see', async () => {
     const { network } = await startNetwork();
     await expect(all(network, { ...CHANNEL, wabaId: '999' })).rejects.toBeInstanceOf(NetworkCallError);
   });
@@ -168,7 +168,7 @@ describe('a template', () => {
     components: [{ type: 'BODY', text: 'Dear {{first_name}}!' }],
   } as const;
 
-  test('is created pending, and deleted in its language alone', async () => {
+  test('is created as PENDING, and deleted only in its language', async () => {
     const { network, graph, emulator } = await startNetwork({ templates: [] });
     emulator.setFaults({ templateReview: 'manual' });
     const created = await network.createTemplate(CHANNEL, definition);
@@ -182,7 +182,7 @@ describe('a template', () => {
     expect((await graph('GET', `${NUMBER.wabaId}/message_templates`)).body.data).toMatchObject([{ language: 'de' }]);
   });
 
-  test('that the network refuses is an error with its words', async () => {
+  test('is rejected with the network’s error', async () => {
     const { network } = await startNetwork({ templates: [] });
     const refused = network.createTemplate(CHANNEL, { ...definition, components: [] });
     await expect(refused).rejects.toMatchObject({ error: { code: 100, retryClass: 'fix_request' } });
@@ -225,7 +225,7 @@ describe('a webhook about templates', () => {
     expect(updatesOf(field, { ...named, ...value })).toEqual([{ ...template, ...known }]);
   });
 
-  test('that names no template, or says nothing, is kept as it came', () => {
+  test('without a template name or content is stored as unhandled', () => {
     for (const value of [{}, { event: 'APPROVED' }, named])
       expect(updatesOf('message_template_status_update', value)).toMatchObject([{ kind: 'unhandled' }]);
     expect(updatesOf('account_update', named)).toMatchObject([{ kind: 'unhandled' }]);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { channelsAt } from '../../../src/network/cloud-api/webhook/address.ts';
+import { channelsOfAddress } from '../../../src/network/cloud-api/webhook/address.ts';
 import { changesOf } from '../../../src/network/cloud-api/webhook/changes.ts';
 import { readWebhook } from '../../../src/network/cloud-api/webhook.ts';
 import type { NetworkUpdate } from '../../../src/network/updates.ts';
@@ -47,21 +47,21 @@ test.each([
   ['partner_solutions', [['unhandled']]],
   ['payment_configuration_update', [['unhandled']]],
   ['novelty', [['unhandled']]],
-])('the field %s is read as %j', (field, kinds) => {
+])('readWebhook reads the field %s as %j', (field, kinds) => {
   expect(kindsOf(field)).toEqual(kinds);
 });
 
-describe('whom a change concerns', () => {
+describe('channelsOfAddress', () => {
   const ours = { phoneNumberId: '106', wabaId: '419', portfolioId: '700', displayPhoneNumber: '+1 555-078-3881' };
   const sibling = { phoneNumberId: '107', wabaId: '419', portfolioId: '700', displayPhoneNumber: '15550783882' };
   const stranger = { phoneNumberId: '108', wabaId: '420', portfolioId: '700', displayPhoneNumber: '15550783883' };
   const foreign = { phoneNumberId: '109', wabaId: '421', portfolioId: null, displayPhoneNumber: '15550783884' };
   const places = [ours, sibling, stranger, foreign];
   const concerned = (field: string, value: unknown, entryId?: string) =>
-    changesOf(bodyOf(field, value, entryId)).map(({ address }) => channelsAt(address, places));
+    changesOf(bodyOf(field, value, entryId)).map(({ address }) => channelsOfAddress(address, places));
   const first = (field: string): object => VALUES[field]?.[0] ?? {};
 
-  test('a number by its id, in every place where the id may stand', () => {
+  test('finds a number by its id, in all formats of a change', () => {
     for (const field of [
       'messages',
       'calls',
@@ -74,7 +74,7 @@ describe('whom a change concerns', () => {
       expect([field, concerned(field, first(field))]).toEqual([field, [[ours]]]);
   });
 
-  test('a number by its display number within its account', () => {
+  test('finds a number by its display number within its account', () => {
     for (const field of [
       'phone_number_quality_update',
       'phone_number_name_update',
@@ -85,18 +85,18 @@ describe('whom a change concerns', () => {
     expect(concerned('security', first('security'), '420')).toEqual([[]]);
   });
 
-  test('all numbers of an account', () => {
+  test('finds all numbers of an account', () => {
     expect(concerned('account_review_update', first('account_review_update'))).toEqual([[ours, sibling]]);
   });
 
-  test('the account that stands in the value, where the entry names a portfolio', () => {
+  test('uses the account in the value if the entry names a portfolio', () => {
     expect(concerned('account_update', { event: 'PARTNER_ADDED', waba_info: { waba_id: '420' } }, '777')).toEqual([
       [stranger],
     ]);
     expect(concerned('partner_solutions', first('partner_solutions'), '777')).toEqual([[]]);
   });
 
-  test('all numbers of a portfolio; where no channel has it, those of the account that tells', () => {
+  test('finds all numbers of a portfolio, or those of the account if no channel has the portfolio', () => {
     const alert = (entityId: string, entryId: string) =>
       concerned('account_alerts', { entity_type: 'BUSINESS', entity_id: entityId, alert_info: {} }, entryId);
     expect(alert('700', '419')).toEqual([[ours, sibling, stranger]]);
@@ -105,7 +105,7 @@ describe('whom a change concerns', () => {
     expect(concerned('partner_solutions', first('partner_solutions'), '700')).toEqual([[ours, sibling, stranger]]);
   });
 
-  test('nobody, where a number of our account is not connected', () => {
+  test('finds none for an unconnected number of a known account', () => {
     expect(concerned('messages', { metadata: { phone_number_id: '999' } })).toEqual([[]]);
   });
 });
@@ -122,7 +122,7 @@ describe('a message', () => {
       }),
     )[0];
 
-  test('keeps where it came from: forwarded, an ad, a product, a group, a changed security code', () => {
+  test('keeps its origin: forwarded, ad, product, group, changed security code', () => {
     const referral = {
       source_type: 'ad',
       source_id: '1',
@@ -151,7 +151,7 @@ describe('a message', () => {
     });
   });
 
-  test('of a Flow has its answers parsed beside the text that the network sent', () => {
+  test('of a Flow contains the parsed answers in addition to the network’s text', () => {
     const nfm_reply = { name: 'flow', body: 'Sent', response_json: '{"flow_token":"t","size":"L"}' };
     expect(parse({ type: 'interactive', interactive: { type: 'nfm_reply', nfm_reply } })).toMatchObject({
       content: { nfm_reply: { ...nfm_reply, answers: { flow_token: 't', size: 'L' } } },
@@ -162,7 +162,7 @@ describe('a message', () => {
     });
   });
 
-  test('an edit and a revocation name their message; without one they are kept', () => {
+  test('an edit and a revocation refer to their message; without a reference they are unhandled', () => {
     const edit = { original_message_id: 'wamid.0', message: { type: 'image', image: { caption: 'New' } } };
     expect(parse({ type: 'edit', edit })).toMatchObject({
       kind: 'edit',
@@ -175,7 +175,7 @@ describe('a message', () => {
     expect(parse({ type: 'revoke' })).toMatchObject({ kind: 'unhandled' });
   });
 
-  test('keeps what stands beside its content, such as a changed identity or the kind of what is unsupported', () => {
+  test('keeps fields next to its content, such as a changed identity or the kind of unsupported content', () => {
     const system = { body: 'Security code changed', type: 'customer_identity_changed' };
     expect(parse({ type: 'system', system, identity: { hash: 'h2' } })).toMatchObject({
       content: { ...system, identity: { hash: 'h2' } },
@@ -185,15 +185,15 @@ describe('a message', () => {
     });
   });
 
-  test('that names no sender is kept', () => {
+  test('without a sender is unhandled', () => {
     expect(parse({ from: undefined }, {})).toMatchObject({ kind: 'unhandled', reason: 'unreadable' });
   });
 });
 
-/** Lists of a change whose every element is something that the network says. */
+/** Lists of a change whose elements each contain information. */
 const LISTS = ['messages', 'statuses', 'message_echoes', 'calls', 'groups', 'user_preferences', 'user_id_update'];
 
-test('whatever happens to a recorded body, every element of its lists comes out', () => {
+test('every list element of a mutated recorded body yields an update', () => {
   fc.assert(
     fc.property(fc.constantFrom(...BODIES), mutation(), ({ body }, mutate) => {
       const mutated = mutate(structuredClone(body));
@@ -211,11 +211,11 @@ test('whatever happens to a recorded body, every element of its lists comes out'
   );
 });
 
-/** The change is kept as a whole. */
+/** Whether the change is unhandled as a whole. */
 const isWhole = (updates: readonly NetworkUpdate[]): boolean =>
   updates.length === 1 && updates[0]?.kind === 'unhandled';
 
-/** Replaces, or takes away, what stands somewhere in a body. */
+/** Replaces or removes a value somewhere in a body. */
 function mutation(): fc.Arbitrary<(body: unknown) => unknown> {
   const step = fc.tuple(fc.array(fc.nat({ max: 50 }), { maxLength: 9 }), fc.option(fc.jsonValue({ maxDepth: 2 })));
   return fc

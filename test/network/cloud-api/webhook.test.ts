@@ -68,7 +68,7 @@ describe('the readable text', () => {
 });
 
 describe('an inbound message', () => {
-  test('gives everything that is known of it', () => {
+  test('yields all its fields', () => {
     const body = envelope({
       contacts: [contact],
       messages: [message({ type: 'text', text: { body: 'Hi' }, context: { id: 'wamid.Q' } })],
@@ -89,7 +89,7 @@ describe('an inbound message', () => {
     });
   });
 
-  test('of a person without a number is kept by user id', () => {
+  test('of a person without a number is identified by the user id', () => {
     const { from: _none, ...rest } = message({ type: 'text', text: { body: 'Hi' }, from_user_id: 'BR.9' });
     const update = only(
       'message',
@@ -98,7 +98,7 @@ describe('an inbound message', () => {
     expect(update).toMatchObject({ from: undefined, userId: 'BR.9', profileName: 'Bia' });
   });
 
-  test('reacts to the message it names', () => {
+  test('of type reaction refers to the message that it reacts to', () => {
     const update = only(
       'message',
       envelope({ messages: [message({ type: 'reaction', reaction: { message_id: 'wamid.R', emoji: '🙏' } })] }),
@@ -106,7 +106,7 @@ describe('an inbound message', () => {
     expect(update.replyTo).toBe('wamid.R');
   });
 
-  test('of an unsupported kind carries the network’s error and is not lost', () => {
+  test('of an unsupported type contains the network’s error', () => {
     const errors = [
       {
         code: 131051,
@@ -123,13 +123,13 @@ describe('an inbound message', () => {
     });
   });
 
-  test('of a kind nobody knows keeps its object', () => {
+  test('of an unknown type keeps its object', () => {
     expect(
       only('message', envelope({ messages: [message({ type: 'hologram', hologram: { id: 7 } })] })).content,
     ).toEqual({ id: 7 });
   });
 
-  test('gets the name of its own sender in a batch, never of another', () => {
+  test('gets the profile name of its own sender in a batch', () => {
     const others = { contacts: [contact, { profile: { name: 'Bo' }, wa_id: '49151' }] };
     const body = envelope({
       ...others,
@@ -144,7 +144,7 @@ describe('an inbound message', () => {
   });
 
   test.each([['1749416383'], [1_749_416_383], [1_749_416_383_000]])(
-    'has the same time when it is written as %o',
+    'has the same time for the timestamp %o',
     timestamp => {
       expect(only('message', envelope({ messages: [message({ timestamp })] })).at).toEqual(new Date(1_749_416_383_000));
     },
@@ -152,7 +152,7 @@ describe('an inbound message', () => {
 });
 
 describe('a status', () => {
-  test('gives our id and the recipient', () => {
+  test('yields our id and the recipient', () => {
     const body = envelope({ contacts: [contact], statuses: [status({ biz_opaque_callback_data: 'm1' })] });
     expect(only('status', body)).toEqual({
       kind: 'status',
@@ -179,12 +179,12 @@ describe('a status', () => {
     });
   });
 
-  test('without a recipient is kept, with the user id where there is one', () => {
+  test('without a recipient number yields the user id if present', () => {
     const { recipient_id: _none, ...rest } = status({ recipient_user_id: 'BR.9' });
     expect(only('status', envelope({ statuses: [rest] }))).toMatchObject({ recipientId: undefined, userId: 'BR.9' });
   });
 
-  test('of a group names the participant', () => {
+  test('of a group yields the participant', () => {
     const fields = {
       recipient_type: 'group',
       recipient_id: 'Y2FwaV9ncm91cDox',
@@ -193,7 +193,7 @@ describe('a status', () => {
     expect(only('status', envelope({ statuses: [status(fields)] })).recipientId).toBe('4915112345');
   });
 
-  test('played is told as read, and words that are not ours are kept as unhandled', () => {
+  test('`played` counts as read, and unknown statuses are unhandled', () => {
     const words = ['played', 'deleted', 'warning', 7, null];
     const updates = parseWebhook(envelope({ statuses: words.map(word => status({ status: word })) }));
     expect(updates[0]).toMatchObject({ kind: 'status', status: 'read' });
@@ -207,12 +207,12 @@ describe('a status', () => {
     );
   });
 
-  test('of a payment is kept apart from those of messages', () => {
+  test('of a payment is unhandled', () => {
     const payment = status({ type: 'payment', status: 'captured', payment: { reference_id: 'r' } });
     expect(only('unhandled', envelope({ statuses: [payment] }))).toMatchObject({ reason: 'unreadable' });
   });
 
-  test('says what the message costs, also where the price stands inside the conversation', () => {
+  test('yields the pricing, even within `conversation`', () => {
     const pricing = { billable: true, pricing_model: 'PMP', type: 'regular', category: 'marketing' };
     const price = { model: 'PMP', type: 'regular', category: 'marketing', isBillable: true };
     expect(only('status', envelope({ statuses: [status({ pricing })] })).pricing).toEqual(price);
@@ -222,14 +222,14 @@ describe('a status', () => {
 });
 
 describe('a batch', () => {
-  test('over several entries and changes is read whole and in order', () => {
+  test('with several entries and changes is read completely and in order', () => {
     const first = envelope({ statuses: [status({ id: 'wamid.1' })] }, { messages: [message({ id: 'wamid.2' })] });
     const second = envelope({ statuses: [status({ id: 'wamid.3' }), status({ id: 'wamid.3' })] });
     const body = { ...first, entry: [...first.entry, ...second.entry] };
     expect(parseWebhook(body).map(u => 'wamid' in u && u.wamid)).toEqual(['wamid.1', 'wamid.2', 'wamid.3', 'wamid.3']);
   });
 
-  test('keeps its good parts when others cannot be read, and keeps those as unhandled', () => {
+  test('yields its readable parts, and unreadable ones as unhandled', () => {
     const good = envelope({
       statuses: [null, status({ id: 5 }), 'x', status({ timestamp: 'soon' }), status({ id: 'wamid.good' })],
     });
@@ -246,7 +246,7 @@ describe('a batch', () => {
     expect(updates.filter(u => u.kind === 'unhandled')).toHaveLength(10);
   });
 
-  test('of 1,000 statuses is read in a few milliseconds', async () => {
+  test('of 1,000 statuses is read within milliseconds', async () => {
     const body = envelope({
       contacts: Array.from({ length: 1_000 }, (_, i) => ({ wa_id: String(i), user_id: `US.${i}` })),
       statuses: Array.from({ length: 1_000 }, (_, i) => status({ id: `wamid.${i}`, recipient_id: String(i) })),
@@ -256,7 +256,7 @@ describe('a batch', () => {
   });
 });
 
-test('a field nobody knows is kept with its account', () => {
+test('an unknown field is unhandled and keeps its account', () => {
   const value = { event: 'CHANGED' };
   const entry = { id: '419', time: 1, changes: [{ field: 'novelty', value }] };
   expect(parseWebhook({ entry: [entry] })).toEqual([
@@ -264,12 +264,12 @@ test('a field nobody knows is kept with its account', () => {
   ]);
 });
 
-test('errors of the account are told beside the updates of messages', () => {
+test('errors of the account are yielded in addition to message updates', () => {
   const updates = parseWebhook(envelope({ errors: [{ code: 131031 }], statuses: [status()] }));
   expect(updates).toMatchObject([{ kind: 'health', patch: { lastError: { code: 131031 } } }, { kind: 'status' }]);
 });
 
-test('a time that cannot be read is that of the arrival, and marked so', () => {
+test('an unreadable timestamp is replaced by the time of arrival, and marked', () => {
   const updates = parseWebhook(
     envelope({ statuses: [status({ timestamp: 'soon' })], messages: [message({ timestamp: null })] }),
   );
@@ -277,7 +277,7 @@ test('a time that cannot be read is that of the arrival, and marked so', () => {
   expect(updates).toHaveLength(2);
 });
 
-/** Webhooks whose parts are each either right or any JSON at all. */
+/** Webhooks whose parts are each either valid or arbitrary JSON. */
 const anything = fc.jsonValue({ maxDepth: 3 });
 const broken = <T>(part: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 3, arbitrary: part }, { weight: 1, arbitrary: anything });
@@ -347,7 +347,7 @@ const anyWebhook = broken(
   }),
 );
 
-test('no JSON makes the parser throw, each change of it comes out, and whatever it gives is well-formed', () => {
+test('arbitrary JSON never makes readWebhook throw, and each change yields well-formed updates', () => {
   fc.assert(
     fc.property(anyWebhook, body => {
       for (const { updates } of changesRead(body)) {
@@ -363,7 +363,7 @@ test('no JSON makes the parser throw, each change of it comes out, and whatever 
   );
 });
 
-/** As many as the body has changes, and parts that are none. */
+/** The number of changes and malformed parts of a body. */
 function changesRead(body: unknown) {
   const read = readWebhook(body, ARRIVED_AT);
   expect(read).toHaveLength(changesOf(body).length);

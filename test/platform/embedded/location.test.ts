@@ -23,7 +23,7 @@ const NOBODY = { uid: 65_534, gid: 65_534 };
 
 /**
  * A node_modules in a directory, with PostgreSQL as `npm ci --ignore-scripts` leaves it: without symlinks, not executable.
- * And without share/, nine tenths of its files, which no program needs in order to run and tell its version.
+ * share/ is omitted: nine tenths of the files, not needed to print the version.
  */
 async function installWithoutScripts(directory: string): Promise<string> {
   const { native, version } = await findBinaries(import.meta.url);
@@ -46,20 +46,20 @@ const test = base.extend('from', { scope: 'file' }, async ({ shared }) =>
   installWithoutScripts(join(shared, 'closed')),
 );
 
-describe('the binaries', sideBySide, () => {
-  test('run though npm skipped the install script', async ({ from }) => {
+describe('the PostgreSQL binaries', sideBySide, () => {
+  test('run even if npm skipped the install script', async ({ from }) => {
     const binaries = await findBinaries(from);
     expect(await run(program(binaries, 'postgres'), ['--version'])).toMatchObject({ code: 0 });
   });
 
-  test('that are not installed are called so, with both ways out', async ({ room }) => {
+  test('that are not installed cause an error with both remedies', async ({ room }) => {
     expect(await refusal(findBinaries(join(room.path, 'main.js')))).toMatch(
       /not installed\. Install it with `npm install --include=optional`, or set DATABASE_URL=postgres:/,
     );
   });
 
   test.runIf(isRoot)(
-    'are copied once to where the server may read them, and nobody else may write (needs root)',
+    'are copied once to a directory that the server can read and no other user can write (needs root)',
     async ({ from, room }) => {
       const binaries = await findBinaries(from);
       await chmod(join(room.shared, 'closed'), 0o700);
@@ -82,8 +82,8 @@ describe('the binaries', sideBySide, () => {
   );
 });
 
-describe.runIf(isRoot)('root below a directory closed to the server (needs root)', sideBySide, () => {
-  test('has its data in a place that only the server reads, a link to it, and loses both on demand', async ({
+describe.runIf(isRoot)('root in a directory that the server’s user cannot access (needs root)', sideBySide, () => {
+  test('stores the data in a private fallback directory with a symlink to it, and --reset removes both', async ({
     room,
   }) => {
     await chmod(room.path, 0o700);
@@ -102,7 +102,7 @@ describe.runIf(isRoot)('root below a directory closed to the server (needs root)
     await expect(lstat(join(room.directory, 'postgres'))).rejects.toThrow('ENOENT');
   });
 
-  test('passes over a place that somebody else has taken', async ({ room, cluster }) => {
+  test('skips a fallback directory that another user has created', async ({ room, cluster }) => {
     await chmod(room.path, 0o700);
     const path = (name: string) => join(room.shared, name);
     await symlink('/tmp', path('linked'));
@@ -120,11 +120,14 @@ describe.runIf(isRoot)('root below a directory closed to the server (needs root)
     );
   });
 
-  test('begins anew when its directory was deleted, and --reset finds the data of both', async ({ room, cluster }) => {
+  test('starts with new data if its directory was deleted, and --reset finds old and new data', async ({
+    room,
+    cluster,
+  }) => {
     await chmod(room.path, 0o700);
     const root = join(room.shared, 'anew');
     const fallbackRoots = [root];
-    // Beside the homes, the binaries lie there when the checkout is closed to the server.
+    // The directory also contains the binaries if the server's user cannot access the checkout.
     const homes = async () => (await readdir(root)).filter(name => !name.startsWith('postgresql-'));
     await furnish(room, cluster, { fallbackRoots });
     for (const createdCluster of [false, true]) {
@@ -138,7 +141,7 @@ describe.runIf(isRoot)('root below a directory closed to the server (needs root)
     expect(await homes()).toEqual([]);
   });
 
-  test('does not follow a link that it did not lay', async ({ room }) => {
+  test('does not follow a symlink that it did not create', async ({ room }) => {
     const victim = join(room.path, 'victim');
     await mkdir(join(victim, 'data'), { recursive: true });
     await mkdir(room.directory);
@@ -147,7 +150,7 @@ describe.runIf(isRoot)('root below a directory closed to the server (needs root)
     expect((await stat(join(victim, 'data'))).isDirectory()).toBe(true);
   });
 
-  test('takes its data along when it is moved, and shares them with no copy', async ({ room, cluster }) => {
+  test('keeps its data when the directory is moved, and shares them with no copy of it', async ({ room, cluster }) => {
     await chmod(room.path, 0o700);
     await furnish(room, cluster);
     const server = await start(room);

@@ -1,4 +1,4 @@
-// A Parley in miniature, to be killed: starts the embedded PostgreSQL in the directory given, says so, and waits.
+// A minimal process to be killed: starts the embedded PostgreSQL in the given directory, prints a line, and waits.
 import { startEmbeddedPostgres } from '../../../src/platform/embedded/postgres.ts';
 import { createLog } from '../../../src/platform/log.ts';
 

@@ -24,7 +24,7 @@ import {
 
 const RUNNING = /^Parley is already running in .*\.parley \(process \d+\)\. Stop it first, or use another directory\.$/;
 
-/** The tests of this file; `server` is one for those that only look at it. */
+/** The tests of this file; `server` is shared by tests that only read. */
 const test = base.extend('server', { scope: 'file' }, async ({ shared, cluster }, { onCleanup }) => {
   const directory = join(shared, DEEP);
   await furnish({ directory, shared }, cluster);
@@ -35,7 +35,7 @@ const test = base.extend('server', { scope: 'file' }, async ({ shared, cluster }
 });
 
 describe('an embedded PostgreSQL', () => {
-  test('keeps its rows and its address over a restart', async ({ furnished }) => {
+  test('keeps its rows and its port across a restart', async ({ furnished }) => {
     const first = await start(furnished);
     await query(first.url, 'create table kept as select 42 as answer');
     await Promise.all([first.stop(), first.stop()]);
@@ -45,7 +45,7 @@ describe('an embedded PostgreSQL', () => {
     expect(await query(second.url, 'select answer from kept')).toEqual([[42]]);
   });
 
-  test('starts within 3 s the first time and within 1 s from then on, where the machine lets it', async ({
+  test('starts within 3 s the first time and within 1 s later, if the machine is idle', async ({
     furnished: room,
     cluster,
   }) => {
@@ -64,7 +64,7 @@ describe('an embedded PostgreSQL', () => {
   });
 });
 
-/** What else the machine does can only make it slower: the best of at most four says what it takes, of the share that is ours. */
+/** Other load only makes a start slower, so the best of at most four counts, scaled by this process's share of the CPU. */
 async function bestBelow(boundMs: number, measure: (attempt: number) => Promise<number> | number): Promise<number> {
   let best = Number.POSITIVE_INFINITY;
   for (let attempt = 0; attempt < 4 && best >= boundMs; attempt += 1) {
@@ -74,13 +74,13 @@ async function bestBelow(boundMs: number, measure: (attempt: number) => Promise<
   return best;
 }
 
-describe('its server', sideBySide, () => {
-  test('runs below a path that is too long for a Unix socket', async ({ server }) => {
+describe('the embedded server', sideBySide, () => {
+  test('runs in a path that is too long for a Unix socket', async ({ server }) => {
     expect(server.directory.length).toBeGreaterThan(107);
     expect(await query(server.url, 'select 1')).toEqual([[1]]);
   });
 
-  test('has the extensions for search, and they see letters of every script', async ({ server }) => {
+  test('has the extensions for search, which support letters of every script', async ({ server }) => {
     await query(server.url, 'create extension pg_trgm');
     await query(server.url, 'create extension btree_gin');
     expect(
@@ -88,7 +88,7 @@ describe('its server', sideBySide, () => {
     ).toEqual([[5, true]]);
   });
 
-  test('sorts, folds case and tells the time alike on every machine', async ({ server }) => {
+  test('sorts, folds case and reports time identically on every machine', async ({ server }) => {
     expect(
       await query(
         server.url,
@@ -98,7 +98,7 @@ describe('its server', sideBySide, () => {
     ).toEqual([['b', 'C.UTF-8', 'UTF8', 'UTC', 'äж']]);
   });
 
-  test('listens on 127.0.0.1 alone, behind a password that only its owner may read', async ({ server }) => {
+  test('listens only on 127.0.0.1, with a password that only its owner can read', async ({ server }) => {
     expect(
       await query(server.url, `select current_setting('listen_addresses'), current_setting('unix_socket_directories')`),
     ).toEqual([['127.0.0.1', '']]);
@@ -115,7 +115,7 @@ describe('its server', sideBySide, () => {
     }
   });
 
-  test('flushes to the disk unless told otherwise', async ({ server }) => {
+  test('flushes to disk by default', async ({ server }) => {
     expect(
       await query(
         server.url,
@@ -126,7 +126,7 @@ describe('its server', sideBySide, () => {
 });
 
 describe('when Parley is killed', sideBySide, () => {
-  test('the server ends with it, and the next start has every committed row', async ({ furnished: room }) => {
+  test('the server stops with it, and the next start has every committed row', async ({ furnished: room }) => {
     const owner = await startOwner(room);
     await query(owner.line, 'create table kept as select 42 as answer');
     const pid = await serverPid(room);
@@ -135,21 +135,18 @@ describe('when Parley is killed', sideBySide, () => {
     expect(await query((await start(room)).url, 'select answer from kept')).toEqual([[42]]);
   });
 
-  test.runIf(onLinux)(
-    'a server that is left all the same is found and stopped by the next start',
-    async ({ furnished: room }) => {
-      const owner = await startOwner(room);
-      await query(owner.line, 'create table kept as select 42 as answer');
-      const pid = await serverPid(room);
-      await killWatchdog(pid);
-      await owner.kill();
-      expect(await isServerOf(pid, join(room.directory, 'postgres/data'))).toBe(true);
-      expect(await query((await start(room)).url, 'select answer from kept')).toEqual([[42]]);
-      expect(await processStart(pid)).toBeUndefined();
-    },
-  );
+  test.runIf(onLinux)('the next start stops a server that was left running', async ({ furnished: room }) => {
+    const owner = await startOwner(room);
+    await query(owner.line, 'create table kept as select 42 as answer');
+    const pid = await serverPid(room);
+    await killWatchdog(pid);
+    await owner.kill();
+    expect(await isServerOf(pid, join(room.directory, 'postgres/data'))).toBe(true);
+    expect(await query((await start(room)).url, 'select answer from kept')).toEqual([[42]]);
+    expect(await processStart(pid)).toBeUndefined();
+  });
 
-  test('together with its server, the next start recovers', async ({ furnished: room }) => {
+  test('and its server too, the next start recovers the data', async ({ furnished: room }) => {
     const owner = await startOwner(room);
     await query(owner.line, 'create table kept as select 42 as answer');
     process.kill(await serverPid(room), 'SIGKILL');
@@ -157,7 +154,7 @@ describe('when Parley is killed', sideBySide, () => {
     expect(await query((await start(room)).url, 'select answer from kept')).toEqual([[42]]);
   });
 
-  test('process ids that belong to other programs by now stop nobody and nothing', async ({ furnished: room }) => {
+  test('process ids in stale files that belong to other programs by now are ignored', async ({ furnished: room }) => {
     await writeFile(join(room.directory, 'owner-7.lock'), JSON.stringify({ pid: process.ppid, start: 'long ago' }));
     await writeFile(join(room.directory, 'postgres/data/postmaster.pid'), `${process.ppid}\n/elsewhere\n`);
     expect(await query((await start(room)).url, 'select 1')).toEqual([[1]]);
@@ -165,8 +162,8 @@ describe('when Parley is killed', sideBySide, () => {
   });
 });
 
-describe('two Parleys', sideBySide, () => {
-  test('cannot run in one directory, and the second says who is first', async ({ furnished: room }) => {
+describe('two Parley processes', sideBySide, () => {
+  test('cannot share a directory, and the error names the first process', async ({ furnished: room }) => {
     const owner = await startOwner(room);
     const sentence = await refusal(start(room));
     expect(sentence).toMatch(RUNNING);
@@ -174,7 +171,7 @@ describe('two Parleys', sideBySide, () => {
     expect(await query(owner.line, 'select 1')).toEqual([[1]]);
   });
 
-  test('that start at the same moment have one winner, also after a killed one', async ({ room }) => {
+  test('that start concurrently have one winner, even after a killed one', async ({ room }) => {
     for (const round of ['nobody was there', 'one was killed']) {
       const owners = await Promise.all([1, 2, 3].map(() => startOwner(room)));
       const winners = owners.filter(owner => owner.line.startsWith('postgres://'));
@@ -184,7 +181,7 @@ describe('two Parleys', sideBySide, () => {
     }
   });
 
-  test('run side by side in two directories', async ({ furnished: room, cluster }) => {
+  test('run concurrently in two directories', async ({ furnished: room, cluster }) => {
     const directory = join(room.path, 'other');
     await furnish(room, cluster, { directory });
     const [one, two] = await Promise.all([start(room), start(room, { directory })]);
@@ -193,7 +190,7 @@ describe('two Parleys', sideBySide, () => {
 });
 
 describe('a port that is in use', sideBySide, () => {
-  test('is named when it was asked for, before anything is made', async ({ room }) => {
+  test('is an error if it was requested, before any file is created', async ({ room }) => {
     const other = createServer().listen(0, '127.0.0.1');
     room.cleanups.push(() => other.close());
     await once(other, 'listening');
@@ -204,7 +201,7 @@ describe('a port that is in use', sideBySide, () => {
     expect(await readdir(join(room.directory, 'postgres'))).toEqual([]);
   });
 
-  test('is replaced by a free one when it was not', async ({ furnished: room }) => {
+  test('is replaced by a free one if it was not requested', async ({ furnished: room }) => {
     const first = await start(room);
     await first.stop();
     const port = Number(new URL(first.url).port);
@@ -217,7 +214,7 @@ describe('a port that is in use', sideBySide, () => {
 });
 
 describe('data', sideBySide, () => {
-  test('are removed on demand, and only those; the next start makes them anew, also what was cut off half-way', async ({
+  test('are removed by --reset, and nothing else; the next start creates a new cluster, even after an interrupted one', async ({
     furnished: room,
   }) => {
     const first = await start(room);
@@ -236,28 +233,30 @@ describe('data', sideBySide, () => {
     expect(await query(second.url, `select to_regclass('gone')`)).toEqual([[null]]);
   });
 
-  test('of another major version are refused and left alone', async ({ furnished: room }) => {
+  test('of another major version are rejected and left unchanged', async ({ furnished: room }) => {
     const file = join(room.directory, 'postgres/data/PG_VERSION');
     await writeFile(file, '17\n');
-    expect(await refusal(start(room))).toMatch(/written by PostgreSQL 17; this Parley brings PostgreSQL 18\..*--reset/);
+    expect(await refusal(start(room))).toMatch(
+      /written by PostgreSQL 17; this version of Parley bundles PostgreSQL 18\..*--reset/,
+    );
     expect(await readFile(file, 'utf8')).toBe('17\n');
   });
 
-  test('that are damaged are refused and left alone', async ({ furnished: room }) => {
+  test('that are corrupt are rejected and left unchanged', async ({ furnished: room }) => {
     const data = join(room.directory, 'postgres/data');
     await cp(join(data, 'PG_VERSION'), join(room.path, 'PG_VERSION'));
     await rm(join(data, 'PG_VERSION'));
-    expect(await refusal(start(room))).toContain('holds no PostgreSQL cluster');
+    expect(await refusal(start(room))).toContain('is not a PostgreSQL cluster');
     expect((await stat(join(data, 'base'))).isDirectory()).toBe(true);
     await rm(join(data, 'global/pg_control'));
     await cp(join(room.path, 'PG_VERSION'), join(data, 'PG_VERSION'));
-    expect(await refusal(start(room))).toMatch(/did not start\. It wrote:[\s\S]*pg_control[\s\S]*server\.log/);
+    expect(await refusal(start(room))).toMatch(/did not start\. Its output:[\s\S]*pg_control[\s\S]*server\.log/);
   });
 });
 
 describe('the disk and its permissions', sideBySide, () => {
   test.runIf(isRoot && onLinux)(
-    'a full disk is called full, at the first start and later (needs root, to mount a small one)',
+    'a full disk is reported as such, at the first start and later (needs root, to mount a small disk)',
     async ({ room, skip }) => {
       await mkdir(room.directory);
       const mounted = await run('/bin/mount', ['-t', 'tmpfs', '-o', 'size=6m,mode=755', 'tmpfs', room.directory]);
@@ -277,9 +276,12 @@ describe('the disk and its permissions', sideBySide, () => {
     },
   );
 
-  test.runIf(!isRoot)('a directory that may not be written is named (root may write everywhere)', async ({ room }) => {
-    await chmod(room.path, 0o555);
-    room.cleanups.push(() => chmod(room.path, 0o755));
-    expect(await refusal(start(room))).toMatch(/^Parley may not write in .*\.parley/);
-  });
+  test.runIf(!isRoot)(
+    'an unwritable directory is named in the error (not as root, who can write everywhere)',
+    async ({ room }) => {
+      await chmod(room.path, 0o555);
+      room.cleanups.push(() => chmod(room.path, 0o755));
+      expect(await refusal(start(room))).toMatch(/^Parley cannot write to .*\.parley/);
+    },
+  );
 });

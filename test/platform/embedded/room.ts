@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { test as base, expect } from 'vitest';
-import { choosePlace } from '../../../src/platform/embedded/location.ts';
+import { chooseLocation } from '../../../src/platform/embedded/location.ts';
 import {
   type EmbeddedPostgres,
   type EmbeddedPostgresOptions,
@@ -108,7 +108,7 @@ export async function furnish(
 ): Promise<void> {
   const target = options.directory ?? directory;
   await mkdir(target, { recursive: true });
-  const { home } = await choosePlace(target, options.fallbackRoots ?? [shared]);
+  const { home } = await chooseLocation(target, options.fallbackRoots ?? [shared]);
   const parts = ['data', 'password'].map(name => join(original, name));
   // With their owners, which fs.cp does not keep.
   expect(await run('/bin/cp', ['-a', ...parts, home])).toMatchObject({ code: 0 });

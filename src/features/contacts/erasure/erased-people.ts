@@ -20,7 +20,7 @@ export interface ErasedPerson {
 /** The identities of recently erased people, and of erased people who had opted out at any time. */
 export async function findErased(
   db: Db,
-  secrets: Pick<SecretBox, 'lastingMac'>,
+  secrets: Pick<SecretBox, 'permanentMac'>,
   tenantId: number,
   identities: Iterable<string>,
 ): Promise<ErasedPerson[]> {
@@ -74,7 +74,7 @@ export async function restoreOptOuts(trx: Db, tenantId: number, erased: readonly
 /** Like `restoreOptOuts`, for contacts just created. @returns the contacts after it */
 export async function restoreOptOutsOf(
   trx: Db,
-  secrets: Pick<SecretBox, 'lastingMac'>,
+  secrets: Pick<SecretBox, 'permanentMac'>,
   tenantId: number,
   contacts: readonly ContactRow[],
 ): Promise<readonly ContactRow[]> {

@@ -90,7 +90,7 @@ export const publicReceipt = (row: ReceiptRow): PublicReceipt => ({
 });
 
 /** Signs a completed receipt, so that the holder of the secret key can verify it. */
-export function signatureOf(secrets: Pick<SecretBox, 'lastingMac'>, tenantId: number, row: ReceiptRow): Buffer {
+export function signatureOf(secrets: Pick<SecretBox, 'permanentMac'>, tenantId: number, row: ReceiptRow): Buffer {
   const { signature: _unsigned, ...shown } = publicReceipt(row);
-  return secrets.lastingMac('erasure receipt', JSON.stringify([tenantId, shown]));
+  return secrets.permanentMac('erasure receipt', JSON.stringify([tenantId, shown]));
 }

@@ -46,9 +46,9 @@ export const withoutPerson = (contact: PublicContact): PublicContact =>
  * The digest under which an identity is known after its erasure: HMAC-SHA-256 under the secret key, because a number has so few
  * digits that a bare hash gives it away.
  */
-export const identityDigest = (secrets: Pick<SecretBox, 'lastingMac'>, tenantId: number, identity: string): Buffer =>
-  secrets.lastingMac('erased identity', `${tenantId} ${identity}`);
+export const identityDigest = (secrets: Pick<SecretBox, 'permanentMac'>, tenantId: number, identity: string): Buffer =>
+  secrets.permanentMac('erased identity', `${tenantId} ${identity}`);
 
 /** What stands for the person in a receipt: the number before user ids; a contact with neither is known by its id alone. */
-export const subjectDigest = (secrets: Pick<SecretBox, 'lastingMac'>, tenantId: number, subject: Subject): Buffer =>
+export const subjectDigest = (secrets: Pick<SecretBox, 'permanentMac'>, tenantId: number, subject: Subject): Buffer =>
   identityDigest(secrets, tenantId, subject.identities[0] ?? `contact ${subject.contactId}`);

@@ -5,8 +5,8 @@ import type { Tenant } from '../../../core/principal.ts';
 import { callerOf } from '../../../core/principal.ts';
 import type { Db } from '../../../database/database.ts';
 import { violationOf } from '../../../database/violations.ts';
+import { SemaphoreTimeout } from '../../../platform/keyed-semaphore.ts';
 import { phoneKey } from '../../../platform/phone.ts';
-import { NoTurn } from '../../../platform/keyed-semaphore.ts';
 import type { Context } from '../../../schema/context.ts';
 import { requireUsable } from '../../channels/usable.ts';
 import { type ContactInput, PHONE_FAULT, parseContact, phoneOf } from '../../contacts/contact.ts';
@@ -206,9 +206,9 @@ async function accept(
   const tenantId = callerOf(context).tenant.id;
   const lock = 'contactId' in addressee ? `contact ${addressee.contactId}` : 'new contacts';
   try {
-    return await context.sendTurns.run(`${tenantId} ${lock}`, () => store(context, message, addressee, found));
+    return await context.sendSemaphore.run(`${tenantId} ${lock}`, () => store(context, message, addressee, found));
   } catch (error) {
-    if (!(error instanceof NoTurn)) throw error;
+    if (!(error instanceof SemaphoreTimeout)) throw error;
     throw new CodedError('SERVICE_UNAVAILABLE', 'Too many messages to this contact wait to be accepted. Try again.');
   }
 }

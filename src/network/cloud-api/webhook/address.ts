@@ -29,7 +29,7 @@ export function addressOf(entryId: string | undefined, value: JsonObject | undef
 }
 
 /** The network's identifiers of a channel. */
-export interface ChannelPlace {
+export interface ChannelIds {
   readonly phoneNumberId: string;
   readonly wabaId: string;
   /** Null if unknown. */
@@ -38,19 +38,22 @@ export interface ChannelPlace {
   readonly displayPhoneNumber: string;
 }
 
-/** The channels of a subject; empty if it is not one of ours. */
-export function channelsAt<Place extends ChannelPlace>(address: ChangeAddress, places: readonly Place[]): Place[] {
+/** Returns the channels that a change concerns; empty if there are none. */
+export function channelsOfAddress<Channel extends ChannelIds>(
+  address: ChangeAddress,
+  channels: readonly Channel[],
+): Channel[] {
   const { phoneNumberId, wabaId, displayPhoneNumber, portfolioId } = address;
-  if (phoneNumberId !== undefined) return places.filter(place => place.phoneNumberId === phoneNumberId);
+  if (phoneNumberId !== undefined) return channels.filter(channel => channel.phoneNumberId === phoneNumberId);
   if (portfolioId !== undefined) {
-    const ofPortfolio = places.filter(place => place.portfolioId === portfolioId);
+    const ofPortfolio = channels.filter(channel => channel.portfolioId === portfolioId);
     // Also matches an account whose portfolio is still unknown.
-    return ofPortfolio.length > 0 ? ofPortfolio : places.filter(place => place.wabaId === wabaId);
+    return ofPortfolio.length > 0 ? ofPortfolio : channels.filter(channel => channel.wabaId === wabaId);
   }
   // `entry.id` is an account or, if the change concerns several, a portfolio.
-  const ofAccount = places.filter(
-    place => place.wabaId === wabaId || (wabaId !== undefined && place.portfolioId === wabaId),
+  const ofAccount = channels.filter(
+    channel => channel.wabaId === wabaId || (wabaId !== undefined && channel.portfolioId === wabaId),
   );
   if (displayPhoneNumber === undefined) return ofAccount;
-  return ofAccount.filter(place => place.displayPhoneNumber.replace(/\D/g, '') === displayPhoneNumber);
+  return ofAccount.filter(channel => channel.displayPhoneNumber.replace(/\D/g, '') === displayPhoneNumber);
 }

@@ -28,10 +28,11 @@ export function readHistory(reading: Reading): NetworkUpdate[] {
   return [
     ...asList(value['history']).flatMap(part => readChunk(part, contacts, reading)),
     ...asList(value['messages']).map(
-      part => readPast(part, undefined, 'inbound', contacts, reading) ?? reading.unreadable('messages', part),
+      part => readPastMessage(part, undefined, 'inbound', contacts, reading) ?? reading.unreadable('messages', part),
     ),
     ...asList(value['message_echoes']).map(
-      part => readPast(part, undefined, 'outbound', contacts, reading) ?? reading.unreadable('message_echoes', part),
+      part =>
+        readPastMessage(part, undefined, 'outbound', contacts, reading) ?? reading.unreadable('message_echoes', part),
     ),
     ...unreadParts(reading, KNOWN),
   ];
@@ -66,14 +67,14 @@ function readThread(
     reading.unreadable('history', { metadata, threads: [{ ...thread, messages }] });
   const messages = thread?.['messages'];
   if (!Array.isArray(messages)) return [reading.unreadable('history', { metadata, threads: [part] })];
-  return messages.map(message => readPast(message, person, undefined, contacts, reading) ?? kept([message]));
+  return messages.map(message => readPastMessage(message, person, undefined, contacts, reading) ?? kept([message]));
 }
 
 /**
  * @param person of the thread; undefined if the message itself names the person
  * @param side undefined: outbound unless it is from the person
  */
-function readPast(
+function readPastMessage(
   part: unknown,
   person: NetworkPerson | undefined,
   side: 'inbound' | 'outbound' | undefined,
@@ -87,20 +88,20 @@ function readPast(
   const parts = readMessageParts(message, contacts, reading);
   if (!parts) return undefined;
   const named = direction === 'inbound' ? personOf(parts.from, parts.userId, parts.parentUserId) : recipientOf(message);
-  const whose = personOfMessage(named, person);
-  if (whose.waId === undefined && whose.userId === undefined && parts.groupId === undefined) return undefined;
+  const owner = personOfMessage(named, person);
+  if (owner.waId === undefined && owner.userId === undefined && parts.groupId === undefined) return undefined;
   return {
     kind: 'past_message',
     phoneNumberId: reading.phoneNumberId,
     direction,
-    person: whose,
-    isUserIdOfThread: whose.userId !== undefined && whose.userId !== named.userId,
+    person: owner,
+    isUserIdOfThread: owner.userId !== undefined && owner.userId !== named.userId,
     status: statusWord(asObject(message['history_context'])?.['status']),
     ...parts,
   };
 }
 
-/** The user id of a message comes before that of its thread: a number may have changed hands since. */
+/** The user id of a message takes precedence over that of its thread, because a number may have changed hands since. */
 function personOfMessage(named: NetworkPerson, ofThread: NetworkPerson | undefined): NetworkPerson {
   if (ofThread?.waId === undefined && ofThread?.userId === undefined) return named;
   if (named.userId === undefined || named.userId === ofThread.userId) return ofThread;

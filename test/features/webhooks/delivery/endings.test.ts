@@ -139,7 +139,7 @@ test('an endpoint that hangs times out, is retried, and does not delay others', 
   const [row] = await attempted(gateway, hanging.id, 1);
   expect(row).toMatchObject({
     status: 'PENDING',
-    attempts: [{ status: null, error: `no complete answer within ${TIMEOUT_MS} ms` }],
+    attempts: [{ status: null, error: `no complete response within ${TIMEOUT_MS} ms` }],
   });
   expect(row.attempts[0].durationMs).toBeGreaterThanOrEqual(TIMEOUT_MS - 1);
   await update(hanging.id, { isEnabled: false });

@@ -9,7 +9,7 @@ import {
   NetworkCallError,
 } from '../../../../network/network.ts';
 import { MINUTE } from '../../../../platform/clock.ts';
-import { sweeper } from '../../../../platform/minor-collection.ts';
+import { createMinorCollector } from '../../../../platform/minor-collection.ts';
 import type { Resources } from '../../../../schema/context.ts';
 import { openChannel } from './channel.ts';
 import { type FilePlace, hexDigest } from './file.ts';
@@ -112,9 +112,9 @@ const described = (place: FilePlace, info: MediaInfo | undefined): Omit<RemoteFi
   size: place.size ?? info?.size,
 });
 
-/** Counts passed bytes for the sweeper. Destroying either stream destroys the other. */
+/** Counts passed bytes for the createMinorCollector. Destroying either stream destroys the other. */
 function swept(stream: Readable): Readable {
-  const sweep = sweeper();
+  const sweep = createMinorCollector();
   const through = new Transform({
     transform(piece: Buffer, _encoding, done) {
       sweep(piece.length);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { CodedError, invalid } from '../../../../core/errors.ts';
 import { type ChannelCredentials, NetworkCallError } from '../../../../network/network.ts';
-import { sweeper } from '../../../../platform/minor-collection.ts';
+import { createMinorCollector } from '../../../../platform/minor-collection.ts';
 import type { Resources } from '../../../../schema/context.ts';
 import { MAX_BYTES, megabytes } from './formats.ts';
 import { type Declared, HEAD_BYTES, sniff } from './sniff.ts';
@@ -44,7 +44,7 @@ export async function transfer(
     if (file.size !== undefined && file.size > maxBytes) throw tooLarge;
 
     const hash = createHash('sha256');
-    const sweep = sweeper();
+    const sweep = createMinorCollector();
     let size = 0;
     const check = (fault: string | undefined): void => {
       if (fault !== undefined) throw invalid({ [file.field]: [fault] });
