@@ -262,7 +262,7 @@ describe('the disk and its permissions', sideBySide, () => {
       const mounted = await run('/bin/mount', ['-t', 'tmpfs', '-o', 'size=6m,mode=755', 'tmpfs', room.directory]);
       skip(mounted.code !== 0, 'A container may not mount.');
       room.cleanups.push(() => run('/bin/umount', [room.directory]));
-      const full = /^The disk that holds .*\.parley is full/;
+      const full = /^The disk of .*\.parley is full/;
       expect(await refusal(start(room))).toMatch(full);
 
       await run('/bin/mount', ['-o', 'remount,size=100m', room.directory]);
