@@ -1,3 +1,7 @@
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Busboy, type BusboyInstance } from '@fastify/busboy';
+
 /** Thrown for a malformed or truncated form. */
 export class FormError extends Error {
   override readonly name = 'FormError';
@@ -6,7 +10,7 @@ export class FormError extends Error {
 export interface FilePart {
   readonly name: string;
   readonly filename: string | undefined;
-  /** Media type declared by the client. */
+  /** Media type declared by the client, without parameters. */
   readonly type: string;
   readonly bytes: AsyncIterable<Buffer>;
 }
@@ -18,75 +22,55 @@ const MAX_FIELD_BYTES = 64 * 1024;
  *
  * @param onFile reads the whole of `bytes`
  * @returns the fields that are not files
- * @throws FormError
+ * @throws FormError, and the errors of `source` and `onFile`
  */
 export async function readForm(
   source: AsyncIterable<Buffer>,
   contentType: string,
   onFile: (file: FilePart) => Promise<void>,
 ): Promise<Map<string, string>> {
-  const [, quoted, bare] = /^multipart\/form-data\b.*;\s*boundary=(?:"([^"]+)"|([^\s;]+))/i.exec(contentType) ?? [];
-  const boundary = quoted ?? bare;
-  if (boundary === undefined) throw new FormError('The body must be multipart/form-data.');
-  const scanner = new Scanner(source);
+  const form = parserOf(contentType);
   const fields = new Map<string, string>();
-  await collect(scanner.until(`--${boundary}`));
-  while ((await scanner.take(2)) !== '--') {
-    const headers = await collect(scanner.until('\r\n\r\n'));
-    const name = /\bname="([^"]*)"/i.exec(headers)?.[1] ?? '';
-    const filename = /\bfilename="([^"]*)"/i.exec(headers)?.[1];
-    const type = /^content-type:\s*(.*)$/im.exec(headers)?.[1]?.trim();
-    const bytes = scanner.until(`\r\n--${boundary}`);
-    if (filename === undefined) fields.set(name, await collect(bytes));
-    else await onFile({ name, filename, type: type ?? '', bytes });
+  const files: { readonly stream: Readable; readonly read: Promise<void> }[] = [];
+  let failure: unknown;
+  const fail = (error: unknown): void => {
+    failure ??= error;
+    form.destroy();
+  };
+  form.on('field', (name, value, _nameTruncated, isTruncated) => {
+    if (isTruncated) fail(new FormError('A field is too large.'));
+    else fields.set(name, value);
+  });
+  form.on('file', (name, stream, filename, _encoding, type) => {
+    stream.on('error', cause => fail(new FormError('The body ends within a file.', { cause })));
+    files.push({ stream, read: onFile({ name, filename, type, bytes: stream }).catch(fail) });
+  });
+  try {
+    await pipeline(withErrors(source, fail), form);
+  } catch (error) {
+    fail(new FormError('The body is not a complete form.', { cause: error }));
+    for (const { stream } of files) stream.destroy();
   }
+  await Promise.all(files.map(file => file.read));
+  if (failure !== undefined) throw failure;
   return fields;
 }
 
-async function collect(pieces: AsyncIterable<Buffer>): Promise<string> {
-  const all: Buffer[] = [];
-  let size = 0;
-  for await (const piece of pieces) {
-    size += piece.length;
-    if (size > MAX_FIELD_BYTES) throw new FormError('A field is too large.');
-    all.push(piece);
-  }
-  return Buffer.concat(all).toString('utf8');
+function parserOf(contentType: string): BusboyInstance {
+  if (!/^multipart\/form-data\b.*;\s*boundary=/i.test(contentType))
+    throw new FormError('The body must be multipart/form-data.');
+  return new Busboy({
+    headers: { 'content-type': contentType },
+    limits: { fieldSize: MAX_FIELD_BYTES },
+    preservePath: true,
+  });
 }
 
-/** Splits a stream at delimiters, which may span chunks. */
-class Scanner {
-  readonly #source: AsyncIterator<Buffer>;
-  #rest: Buffer = Buffer.alloc(0);
-
-  constructor(source: AsyncIterable<Buffer>) {
-    this.#source = source[Symbol.asyncIterator]();
-  }
-
-  /** Yields the bytes before the delimiter and consumes the delimiter. */
-  async *until(delimiter: string): AsyncGenerator<Buffer> {
-    for (;;) {
-      const at = this.#rest.indexOf(delimiter);
-      // The delimiter's first bytes may be at the end of this chunk.
-      const safe = at === -1 ? Math.max(0, this.#rest.length - delimiter.length + 1) : at;
-      const piece = this.#rest.subarray(0, safe);
-      this.#rest = this.#rest.subarray(at === -1 ? safe : at + delimiter.length);
-      if (piece.length > 0) yield piece;
-      if (at !== -1) return;
-      await this.#more();
-    }
-  }
-
-  async take(bytes: number): Promise<string> {
-    while (this.#rest.length < bytes) await this.#more();
-    const taken = this.#rest.toString('latin1', 0, bytes);
-    this.#rest = this.#rest.subarray(bytes);
-    return taken;
-  }
-
-  async #more(): Promise<void> {
-    const { value, done } = await this.#source.next();
-    if (done) throw new FormError('The body ends within a part.');
-    this.#rest = this.#rest.length === 0 ? value : Buffer.concat([this.#rest, value]);
+async function* withErrors(source: AsyncIterable<Buffer>, fail: (error: unknown) => void): AsyncGenerator<Buffer> {
+  try {
+    yield* source;
+  } catch (error) {
+    fail(error);
+    throw error;
   }
 }

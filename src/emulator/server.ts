@@ -42,7 +42,8 @@ async function serve(world: World, incoming: IncomingMessage, response: ServerRe
     query: url.searchParams,
     headers: incoming.headers,
     body,
-    stream: throttled(world, incoming),
+    // An upload that is rejected early must not destroy the connection before its response.
+    stream: throttled(world, incoming.iterator({ destroyOnReturn: false })),
     origin: incoming.headers.host ? `http://${incoming.headers.host}` : world.origin,
   };
   await write(world, response, await answer(world, request));
