@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import fresh from 'fresh';
 
 /** 132 bits of SHA-256. */
 export const strongEtag = (body: string | Buffer): string => `"${hash('sha256', body, 'base64url').slice(0, 22)}"`;
@@ -21,10 +22,5 @@ export const cacheHeaders = (answer: {
 });
 
 /** Whether `If-None-Match` contains this entity tag or is `*`; a weak comparison (RFC 9110 §13.1.2). */
-export function namesEtag(list: string | undefined, etag: string): boolean {
-  if (list === undefined) return false;
-  if (list.trim() === '*') return true;
-  const opaque = etag.replace(/^W\//, '');
-  // A tag may contain a comma.
-  return [...list.matchAll(/"[^"]*"/g)].some(([tag]) => tag === opaque);
-}
+export const namesEtag = (list: string | undefined, etag: string): boolean =>
+  fresh({ 'if-none-match': list?.trim() }, { etag });

@@ -1,3 +1,4 @@
+import { stringify } from 'safe-stable-stringify';
 import { CodedError, conflict, invalid, notFound } from '../../../core/errors.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import type { Db } from '../../../database/database.ts';
@@ -31,7 +32,9 @@ export const fingerprintOf = ({ secrets }: Pick<Resources, 'secrets'>, keyed: Ke
   secrets.shortLivedMac(LABEL, textOf(keyed));
 
 const LABEL = 'idempotency';
-const textOf = ({ operation, input }: Keyed): string => `${operation} ${canonical(input)}`;
+/** The key itself is not part of the request. */
+const withoutKey = (name: string, value: unknown): unknown => (name === 'idempotencyKey' ? undefined : value);
+const textOf = ({ operation, input }: Keyed): string => `${operation} ${stringify(input, withoutKey)}`;
 
 /**
  * Runs a mutation in a transaction, once per idempotency key. The key is claimed in the same transaction as the effect, so that
@@ -100,15 +103,4 @@ export async function replayOf(context: Context, key: string, row: KeyRow, keyed
   context.replay.replayed = true;
   context.replay.answer = answer ?? undefined;
   return row.result;
-}
-
-/** JSON with sorted keys, without the idempotency key and undefined values. */
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
-  if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null';
-  const entries = Object.entries(value).filter(([name, item]) => item !== undefined && name !== 'idempotencyKey');
-  return `{${entries
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, item]) => `${JSON.stringify(name)}:${canonical(item)}`)
-    .join(',')}}`;
 }
