@@ -106,6 +106,20 @@ describe.each([
     }
   });
 
+  it('names the body of each success, and gives operations with equal bodies the same name', () => {
+    for (const { operation } of operations)
+      for (const [status, response] of Object.entries(operation.responses)) {
+        const { content } = resolved(document, response);
+        if (!status.startsWith('2')) continue;
+        expect([operation.operationId, content?.['application/json']?.schema]).toEqual([
+          operation.operationId,
+          { $ref: expect.stringMatching(/^#\/components\/schemas\/[A-Z]\w+(Response|List)$/) },
+        ]);
+      }
+    const bodies = Object.entries(document.components.schemas).filter(([name]) => /(Response|List)$/.test(name));
+    expect(new Set(bodies.map(([, body]) => JSON.stringify(body))).size).toBe(bodies.length);
+  });
+
   it('has an example for each body', () => {
     const without = operations.filter(({ operation }) => {
       const media = operation.requestBody?.content['application/json'];

@@ -6,7 +6,7 @@ import {
   isObjectType,
   typeFromAST,
 } from 'graphql';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Route } from '../runtime/route.ts';
 import { operationOf, switchesOf } from '../runtime/sparse.ts';
 import { annotate, fieldsOf } from './annotations.ts';
@@ -22,6 +22,8 @@ import {
   type Derived,
   type JsonSchema,
   jsonSchemaOf,
+  named,
+  rowId,
   selectionOf,
 } from './schema.ts';
 
@@ -34,7 +36,7 @@ export function describeOperation(
 ): JsonSchema {
   const complete = api.rows === 'complete' ? { always: route.always ?? [] } : undefined;
   const [document] = route.documents;
-  const selections = new Selections(schema, document, api.wire, complete);
+  const selections = new Selections(schema, document, api.wire, components, complete);
   const operation = operationOf(document);
   const { key, field } = selections.main;
   const rows = complete || route.withoutEnvelope ? { fields: [], includes: [] } : switchesOf(document);
@@ -45,15 +47,18 @@ export function describeOperation(
       const body = annotate(jsonSchemaOf(part.body), fieldsOf(schema.getType(part.input ?? '')));
       return closeObjects(body, api.wire.flag, part.nulls);
     }
-    const { schema: whole, fragment } = selections.at(part.path);
+    if (part.kind === 'named') return components.add('schemas', part.name, jsonSchemaOf(part.schema, resolve));
+    const { schema: whole, component } = selections.at(part.path);
     const changed = withChanges(whole, part.changes, resolve);
-    return fragment ? components.add('schemas', fragment.replace(/Row$/, ''), changed) : changed;
+    return component ? components.add('schemas', component, changed) : changed;
   };
-  const answer = route.answer ?? selectionOf(route.list ? `${key}.nodes` : key);
+  const selected = selectionOf(route.list ? `${key}.nodes` : key);
+  const answer = route.answer ?? (route.method === 'DELETE' ? DELETED : selected);
+  const operationId = route.operationId ?? operation?.name?.value ?? '';
   const input = operation?.variableDefinitions?.find(({ variable }) => variable.name.value === 'input');
   const inputFields = input ? fieldsOf(typeFromAST(schema, input.type as never)) : field.args;
   return {
-    operationId: route.operationId ?? operation?.name?.value,
+    operationId,
     ...(api.deprecated && { deprecated: true }),
     tags: [tagOf(route.path)],
     ...textOf(route, field),
@@ -68,7 +73,7 @@ export function describeOperation(
     ],
     ...(route.body && { requestBody: requestBody(annotate(jsonSchemaOf(route.body), inputFields), route.example) }),
     responses: {
-      ...successResponses(route, jsonSchemaOf(answer, resolve), keyed, api, components),
+      ...successResponses(route, operationId, jsonSchemaOf(answer, resolve), keyed, api, components),
       ...failureResponses(
         codesOf(route, api.errors, {
           scoped: scopes.length > 0,
@@ -117,6 +122,8 @@ function withChanges(
 }
 
 const isOptional = (field: z.ZodType): boolean => field._zod.optin === 'optional';
+
+const DELETED = named('Deleted', z.object({ id: rowId('Id of the deleted object.') }));
 
 /** The part of the interface that a path belongs to. */
 export const tagOf = (path: string): string => path.split('/')[1] ?? '';

@@ -17,6 +17,7 @@ import {
 } from 'graphql';
 import { operationOf, switchesOf, switchOf } from '../runtime/sparse.ts';
 import { exampleOf, inRestWords } from './annotations.ts';
+import type { Components } from './components.ts';
 import { closedObject, type JsonSchema, orNull } from './schema.ts';
 
 /** A field of an answer, as its document selects it. */
@@ -34,12 +35,13 @@ export interface WireSchemas {
   readonly flag: JsonSchema;
 }
 
-/** The selection of a document as JSON Schema: types, descriptions, optional fields. */
+/** The selection of a document as JSON Schema: types, descriptions, optional fields. What a fragment selects is a component. */
 export class Selections {
   readonly #schema: GraphQLSchema;
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   readonly #root: readonly Selected[];
   readonly #wire: WireSchemas;
+  readonly #components: Components;
   /** Switches that requests cannot set, and whether they are on. */
   readonly #fixed = new Map<string, boolean>();
 
@@ -48,6 +50,7 @@ export class Selections {
     schema: GraphQLSchema,
     document: DocumentNode,
     wire: WireSchemas,
+    components: Components,
     complete: { readonly always: readonly string[] } | undefined,
   ) {
     const operation = operationOf(document);
@@ -55,6 +58,7 @@ export class Selections {
     if (!operation || !type) throw new Error('A route needs a document with one operation.');
     this.#schema = schema;
     this.#wire = wire;
+    this.#components = components;
     const { fields, includes } = switchesOf(document);
     for (const name of complete ? [...fields, ...includes] : [])
       this.#fixed.set(switchOf(name), fields.includes(name) || complete?.always.includes(name) === true);
@@ -73,9 +77,9 @@ export class Selections {
 
   /**
    * The schema of the selection at a path, such as `contacts.nodes`, through lists.
-   * @returns also the name of the fragment, if the selection is exactly one
+   * @returns also the name of the component, if the selection is exactly a fragment
    */
-  at(path: string): { readonly schema: JsonSchema; readonly fragment: string | undefined } {
+  at(path: string): { readonly schema: JsonSchema; readonly component: string | undefined } {
     let fields = this.#root;
     let found: Selected | undefined;
     for (const key of path.split('.')) {
@@ -84,7 +88,7 @@ export class Selections {
       fields = this.#below(found);
     }
     if (!found) throw new Error('A path may not be empty.');
-    return { schema: this.#objectOrLeaf(found), fragment: soleFragment(found.node) };
+    return { schema: this.#objectOrLeaf(found), component: componentOf(found.node) };
   }
 
   #below({ field, node }: Selected): readonly Selected[] {
@@ -116,7 +120,9 @@ export class Selections {
 
   #present(type: GraphQLOutputType, selected: Selected): JsonSchema {
     if (isListType(type)) return { type: 'array', items: this.#typed(type.ofType, selected) };
-    return this.#objectOrLeaf(selected);
+    const component = componentOf(selected.node);
+    const schema = this.#objectOrLeaf(selected);
+    return component === undefined ? schema : this.#components.add('schemas', component, schema);
   }
 
   #leaf(type: GraphQLOutputType, name: string): JsonSchema {
@@ -175,7 +181,8 @@ function named(type: GraphQLOutputType): GraphQLOutputType {
   return isNonNullType(type) || isListType(type) ? named(type.ofType) : type;
 }
 
-function soleFragment({ selectionSet }: FieldNode): string | undefined {
+/** The name of what a fragment selects: `ContactRow` is the fragment of Contact. */
+function componentOf({ selectionSet }: FieldNode): string | undefined {
   const [only, ...others] = selectionSet?.selections ?? [];
-  return only?.kind === Kind.FRAGMENT_SPREAD && others.length === 0 ? only.name.value : undefined;
+  return only?.kind === Kind.FRAGMENT_SPREAD && others.length === 0 ? only.name.value.replace(/Row$/, '') : undefined;
 }

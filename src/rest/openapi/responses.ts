@@ -50,12 +50,14 @@ const TITLES: Readonly<Record<number, string>> = {
 /** The responses of success, by status. @param data the schema of `data`; of a list, that of one row */
 export function successResponses(
   route: Route,
+  operationId: string,
   data: JsonSchema,
   keyed: boolean,
   api: ApiDescription,
   components: Components,
 ): Record<string, JsonSchema> {
-  const schema = route.withoutEnvelope ? data : api.success(data, route.list !== undefined, components);
+  const body = route.withoutEnvelope ? data : api.success(data, route.list !== undefined, components);
+  const schema = components.add('schemas', bodyName(route, operationId, data), body);
   const headers = headersOf(
     components,
     ...api.headers,
@@ -87,6 +89,12 @@ export function successResponses(
       },
     }),
   };
+}
+
+/** The name of a body: that of the component which it contains, otherwise that of the operation. */
+function bodyName({ list }: Route, operationId: string, { $ref }: JsonSchema): string {
+  const name = typeof $ref === 'string' ? $ref.slice($ref.lastIndexOf('/') + 1) : operationId;
+  return `${name}${list ? 'List' : 'Response'}`;
 }
 
 /** The errors of a route: those of its kind, and those that its row names. */

@@ -15,6 +15,7 @@ export interface Changes {
 /** A part of an answer whose schema is derived elsewhere. */
 export type Derived =
   | { readonly kind: 'selected'; readonly path: string; readonly changes: Changes }
+  | { readonly kind: 'named'; readonly name: string; readonly schema: AnswerSchema }
   | { readonly kind: 'sent'; readonly body: z.ZodType; readonly input: string | undefined; readonly nulls: boolean };
 
 const DERIVED = new WeakMap<object, Derived>();
@@ -28,6 +29,10 @@ function placeholderOf(part: Derived): AnswerSchema {
 /** A part of what the document selects, by the names in the document, such as `batch.created`. */
 export const selectionOf = (path: string, changes: Changes = {}): AnswerSchema =>
   placeholderOf({ kind: 'selected', path, changes });
+
+/** A part of an answer that several operations share: a component of this name. */
+export const named = (name: string, schema: AnswerSchema): AnswerSchema =>
+  placeholderOf({ kind: 'named', name, schema });
 
 /**
  * A part of a body, returned as it was sent.

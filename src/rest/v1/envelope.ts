@@ -112,10 +112,14 @@ const RATE = closedObject({
 });
 
 /** The body of its errors. */
-export function failureSchema(_status: number, codes: readonly ErrorCode[]): Readonly<Record<string, JsonSchema>> {
+export function failureSchema(
+  _status: number,
+  codes: readonly ErrorCode[],
+  components: Components,
+): Readonly<Record<string, JsonSchema>> {
   const others = codes.filter(code => code !== 'VALIDATION_ERROR' && code !== 'RATE_LIMIT_EXCEEDED');
   const shapes: JsonSchema[] = [
-    ...(codes.includes('VALIDATION_ERROR') ? [BY_FIELD] : []),
+    ...(codes.includes('VALIDATION_ERROR') ? [components.add('schemas', 'ValidationError', BY_FIELD)] : []),
     ...(codes.includes('RATE_LIMIT_EXCEEDED') ? [RATE] : []),
     ...(others.length > 0 ? [textual(others)] : []),
   ];

@@ -3,7 +3,7 @@ import { alias, body, choice, dropUndefined, itemsOf, list, REQUIRED, requiredTe
 import { type Input, operation, type Route, route, routeByBody } from '../runtime/route.ts';
 import { SendInteractiveDocument, SendMediaDocument, SendTextDocument } from '../wire/documents.generated.ts';
 import { checkMedia, MEDIA, MEDIA_NOTES, mediaInput, mediaNames, SENDING_ERRORS } from '../wire/sending.ts';
-import { RECIPIENT, SENDING_NAMES, sendingInput, sentMessage, sentRow, sentSchema } from './sending.ts';
+import { RECIPIENT, SENDING_NAMES, SENT_MESSAGE, sendingInput, sentMessage, sentRow } from './sending.ts';
 
 const TYPES = { text: 'text', interactive: 'interactive', cta_url: 'cta_url' } as const;
 
@@ -111,7 +111,7 @@ export const sendRoutes: readonly Route[] = [
           { id: 'no', title: 'No' },
         ],
       },
-      answer: sentSchema(),
+      answer: SENT_MESSAGE,
       errors: [...SENDING_ERRORS, 'FEATURE_NOT_AVAILABLE', 'OUTSIDE_SERVICE_WINDOW'],
     },
     [asText, asInteractive],
@@ -130,7 +130,7 @@ export const sendRoutes: readonly Route[] = [
       caption: 'Your invoice, @{contact_first_name}',
       filename: 'invoice.pdf',
     },
-    answer: sentSchema(),
+    answer: SENT_MESSAGE,
     errors: [...SENDING_ERRORS, 'OUTSIDE_SERVICE_WINDOW', 'FEATURE_NOT_AVAILABLE'],
     names: ({ body }) => ({ ...SENDING_NAMES, ...mediaNames(body) }),
     variables: ({ call, body }) => ({ input: { ...sendingInput(call, body), ...mediaInput(body) } }),

@@ -102,7 +102,7 @@ const LIST_META = closedObject({
     current_page: whole('Number of the present page.'),
     per_page: whole('Number of rows in a page.'),
     total: whole('Number of rows in the whole list.'),
-    last_page: whole('URL of the last page.'),
+    last_page: whole('Number of the last page.'),
     from: wholeOrNull('Number of the first row of this page, starting at 1; null on an empty page.'),
     to: wholeOrNull('Number of the last row of this page; null on an empty page.'),
   }),

@@ -23,7 +23,7 @@ import {
   ReplayWebhookDeliveryDocument,
   TestWebhookDocument,
   UpdateWebhookDocument,
-  type WebhookAttemptFieldsFragment,
+  type WebhookAttemptFragment,
   type WebhookDeliveryFilter,
   type WebhookDeliveryOrderField,
   type WebhookDeliveryRowFragment,
@@ -72,7 +72,7 @@ const webhookRow = (row: WebhookRowFragment) => ({
   updated_at: time(row.updated_at),
 });
 
-const attemptRow = ({ at, ...attempt }: WebhookAttemptFieldsFragment) => ({ ...attempt, at: time(at) });
+const attemptRow = ({ at, ...attempt }: WebhookAttemptFragment) => ({ ...attempt, at: time(at) });
 
 const deliveryRow = (row: WebhookDeliveryRowFragment) => ({
   id: row.id,
