@@ -46,7 +46,7 @@ export interface WireAnswer {
   readonly body: string;
 }
 
-const JSON_TYPE = 'application/json; charset=utf-8';
+export const JSON_TYPE = 'application/json; charset=utf-8';
 
 export function wireFailure(dialect: Dialect, refusal: Refusal, request: RestRequest, meta: Meta): WireAnswer {
   const { contentType, body } = dialect.failure(refusal, request, meta);

@@ -27,6 +27,9 @@ function withField(message: string, details: Readonly<Record<string, unknown>> =
   return `${field}: ${message}${others.length > 0 ? ` (and ${others.length} more)` : ''}`;
 }
 
+/** One title for each code: `Contact opted out`. Programs of version 1 compare it. */
+export const titleOf = (code: string): string => code.charAt(0) + code.slice(1).toLowerCase().replaceAll('_', ' ');
+
 const isCode = (code: unknown): code is ErrorCode => typeof code === 'string' && Object.hasOwn(ERROR_STATUS, code);
 
 const isDetails = (value: unknown): value is Readonly<Record<string, unknown>> =>

@@ -21,6 +21,16 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** A page of a list as both versions describe it. `from` and `to` are null for a page beyond the end. */
+export const pageOf = ({ first, offset, total }: NonNullable<Answer['page']>, rows: number) => ({
+  current_page: offset / first + 1,
+  per_page: first,
+  total,
+  last_page: Math.max(1, Math.ceil(total / first)),
+  from: rows > 0 ? offset + 1 : null,
+  to: rows > 0 ? offset + rows : null,
+});
+
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** Names of fields in GraphQL's errors, with those of this route. */

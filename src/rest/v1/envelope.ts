@@ -1,11 +1,10 @@
 import { CodedError, type ErrorCode, unauthorized } from '../../core/errors.ts';
 import type { Components } from '../openapi/components.ts';
 import { closedObject, type JsonSchema } from '../openapi/schema.ts';
-import type { Dialect } from '../runtime/execute.ts';
-import type { Refusal } from '../runtime/refusal.ts';
+import { type Dialect, JSON_TYPE } from '../runtime/execute.ts';
+import { type Refusal, titleOf } from '../runtime/refusal.ts';
 import { paginate, paginatorSchema } from './paginator.ts';
 
-const JSON_TYPE = 'application/json; charset=utf-8';
 /** Version 1 is deprecated since 1 January 2026; in seconds since 1970 (RFC 9745). */
 const DEPRECATED_SINCE = Date.UTC(2026, 0, 1) / 1_000;
 const PREFIX = '/api/v1';
@@ -64,10 +63,6 @@ function bodyOf(refusal: Refusal, requestId: string): object {
   if (code === 'VALIDATION_ERROR') return { status: 'error', message, errors: details ?? {} };
   return { status: 'error', message: titleOf(code), errors: reasonOf(refusal, requestId) };
 }
-
-/** One message for each code, for programs: `Contact opted out`. */
-export const titleOf = (code: string): string =>
-  code.charAt(0) + code.slice(1).toLowerCase().replaceAll('_', ' ').replace('otp', 'OTP');
 
 /** The message, with what people need of version 2's `details`. */
 function reasonOf({ code, message, details }: Refusal, requestId: string): string {

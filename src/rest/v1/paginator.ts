@@ -1,7 +1,7 @@
 import type { Components } from '../openapi/components.ts';
 import { closedObject, type JsonSchema } from '../openapi/schema.ts';
 import type { Call } from '../runtime/call.ts';
-import type { Answer } from '../runtime/route.ts';
+import { type Answer, pageOf } from '../runtime/route.ts';
 
 export interface PageLink {
   readonly url: string | null;
@@ -28,20 +28,19 @@ export function pagesShown(current: number, last: number): (number | typeof DOTS
 
 /** One page of a list in the format of Laravel's `LengthAwarePaginator`, which clients of version 1 read. */
 export function paginate(
-  { first, offset, total }: NonNullable<Answer['page']>,
+  page: NonNullable<Answer['page']>,
   rows: readonly unknown[],
   call: Pick<Call, 'pageUrl' | 'listUrl'>,
 ) {
-  const current = offset / first + 1;
-  const last = Math.max(1, Math.ceil(total / first));
+  const { current_page: current, last_page: last, per_page, from, to, total } = pageOf(page, rows.length);
   const previous = current > 1 ? call.pageUrl(current - 1) : null;
   const next = current < last ? call.pageUrl(current + 1) : null;
   const links: PageLink[] = [
     { url: previous, label: '&laquo; Previous', active: false },
-    ...pagesShown(current, last).map(page =>
-      page === DOTS
+    ...pagesShown(current, last).map(number =>
+      number === DOTS
         ? { url: null, label: DOTS, active: false }
-        : { url: call.pageUrl(page), label: String(page), active: page === current },
+        : { url: call.pageUrl(number), label: String(number), active: number === current },
     ),
     { url: next, label: 'Next &raquo;', active: false },
   ];
@@ -49,15 +48,15 @@ export function paginate(
     current_page: current,
     data: rows,
     first_page_url: call.pageUrl(1),
-    from: rows.length > 0 ? offset + 1 : null,
+    from,
     last_page: last,
     last_page_url: call.pageUrl(last),
     links,
     next_page_url: next,
     path: call.listUrl,
-    per_page: first,
+    per_page,
     prev_page_url: previous,
-    to: rows.length > 0 ? offset + rows.length : null,
+    to,
     total,
   };
 }

@@ -7,7 +7,7 @@ import {
   SendTemplateDocument,
   type TemplateCategory,
 } from '../wire/documents.generated.ts';
-import { SENDING_ERRORS } from '../wire/sending.ts';
+import { SENDING_ERRORS, sentText } from '../wire/sending.ts';
 import {
   checkNumbers,
   languageNamed,
@@ -16,7 +16,7 @@ import {
   templateInput,
   templateNames,
 } from '../wire/template-values.ts';
-import { RECIPIENT, SENDING_NAMES, SENT_TEMPLATE, sendingInput, sentMessage, sentRow } from './sending.ts';
+import { RECIPIENT, SENDING_NAMES, SENT_TEMPLATE, sendingInput, sentRow } from './sending.ts';
 
 const TEMPLATE = {
   ...RECIPIENT,
@@ -58,7 +58,7 @@ const withValues = (category: TemplateCategory | undefined) =>
         ...templateInput(body),
       }),
     }),
-    respond: ({ message }) => ({ message: sentMessage(message), data: sentRow(message) }),
+    respond: ({ message }) => ({ message: sentText(message), data: sentRow(message) }),
   });
 
 /** The template with a generated code, a one-time password like any other: it can be verified and has the same limits. */
@@ -82,7 +82,7 @@ const withCode = operation({
     const data = sentRow(message);
     // The code is returned once: it is stored only as an HMAC, and not in the answer for repeated requests.
     return {
-      message: sentMessage(message),
+      message: sentText(message),
       data: code === null ? data : { ...data, otp_code: code },
       storedData: data,
     };

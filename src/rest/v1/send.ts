@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { alias, body, choice, dropUndefined, itemsOf, list, REQUIRED, requiredText, text } from '../runtime/fields.ts';
 import { type Input, operation, type Route, route, routeByBody } from '../runtime/route.ts';
 import { SendInteractiveDocument, SendMediaDocument, SendTextDocument } from '../wire/documents.generated.ts';
-import { checkMedia, MEDIA, MEDIA_NOTES, mediaInput, mediaNames, SENDING_ERRORS } from '../wire/sending.ts';
-import { RECIPIENT, SENDING_NAMES, SENT_MESSAGE, sendingInput, sentMessage, sentRow } from './sending.ts';
+import { checkMedia, MEDIA, MEDIA_NOTES, mediaInput, mediaNames, SENDING_ERRORS, sentText } from '../wire/sending.ts';
+import { RECIPIENT, SENDING_NAMES, SENT_MESSAGE, sendingInput, sentRow } from './sending.ts';
 
 const TYPES = { text: 'text', interactive: 'interactive', cta_url: 'cta_url' } as const;
 
@@ -67,7 +67,7 @@ const asText = operation({
   document: SendTextDocument,
   names: { ...SENDING_NAMES, text: 'message_body' },
   variables: ({ call, body }: Input<Message>) => ({ input: { ...sendingInput(call, body), text: body.message_body } }),
-  respond: ({ message }) => ({ message: sentMessage(message), data: sentRow(message) }),
+  respond: ({ message }) => ({ message: sentText(message), data: sentRow(message) }),
 });
 
 const asInteractive = operation({
@@ -89,7 +89,7 @@ const asInteractive = operation({
         : { ctaUrl: { displayText: body.button_text ?? '', url: body.button_url ?? '' } }),
     }),
   }),
-  respond: ({ message }) => ({ message: sentMessage(message), data: sentRow(message) }),
+  respond: ({ message }) => ({ message: sentText(message), data: sentRow(message) }),
 });
 
 export const sendRoutes: readonly Route[] = [
@@ -134,6 +134,6 @@ export const sendRoutes: readonly Route[] = [
     errors: [...SENDING_ERRORS, 'OUTSIDE_SERVICE_WINDOW', 'FEATURE_NOT_AVAILABLE'],
     names: ({ body }) => ({ ...SENDING_NAMES, ...mediaNames(body) }),
     variables: ({ call, body }) => ({ input: { ...sendingInput(call, body), ...mediaInput(body) } }),
-    respond: ({ message }) => ({ message: sentMessage(message), data: sentRow(message) }),
+    respond: ({ message }) => ({ message: sentText(message), data: sentRow(message) }),
   }),
 ];

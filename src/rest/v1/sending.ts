@@ -3,6 +3,7 @@ import { type AnswerSchema, bitSchema, LEGACY_TIME, named, rowId, timestamp } fr
 import type { Call } from '../runtime/call.ts';
 import { alias, dropUndefined, id, requiredText } from '../runtime/fields.ts';
 import type { SentMessageFragment } from '../wire/documents.generated.ts';
+import { sentStatus } from '../wire/sending.ts';
 import { bitOf, legacyTime, phoneOnly } from '../wire/values.ts';
 
 /** The recipient of a send. */
@@ -35,15 +36,12 @@ export const sendingInput = (
 /** Names of the recipient's fields in errors. */
 export const SENDING_NAMES = { to: 'phone_number', phone: 'phone_number' };
 
-export const sentMessage = ({ status }: Pick<SentMessageFragment, 'status'>): string =>
-  status === 'QUEUED' ? 'Message queued' : 'Message sent';
-
 /** A sent message on the wire. */
 export const sentRow = (message: SentMessageFragment) => ({
   message_id: message.message_id,
   contact_id: message.contact_id,
   phone: message.phone,
-  status: message.status === 'CANCELLED' ? 'failed' : message.status.toLowerCase(),
+  status: sentStatus(message),
   sent_at: legacyTime(message.sent_at),
   chat_id: message.chat_id,
   contact_created: bitOf(message.contact_created === true),

@@ -1,22 +1,14 @@
 import { encodeGlobalId } from '../../core/global-ids.ts';
 import { rowId, selectionOf } from '../openapi/schema.ts';
-import { listAnswer, type Route, requireRow, route } from '../runtime/route.ts';
-import { GetTemplateDocument, ListTemplatesDocument } from '../wire/documents.generated.ts';
-import { TEMPLATE_CHANGES, TEMPLATE_LIST, templateArguments, templateRowBy } from '../wire/templates.ts';
+import { type Route, requireRow, route } from '../runtime/route.ts';
+import { GetTemplateDocument } from '../wire/documents.generated.ts';
+import { TEMPLATE_CHANGES, templateList, templateRowBy } from '../wire/templates.ts';
 import { legacyTime } from '../wire/values.ts';
 
 const templateRow = templateRowBy(legacyTime);
 
 export const templateRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: '/templates',
-    document: ListTemplatesDocument,
-    list: TEMPLATE_LIST,
-    answer: selectionOf('templates.nodes', TEMPLATE_CHANGES),
-    variables: ({ list }) => templateArguments(list),
-    respond: ({ templates }, { list }) => listAnswer('Templates', templates, list, templateRow),
-  }),
+  templateList(templateRow),
   route({
     method: 'GET',
     path: '/templates/:id',

@@ -2,9 +2,9 @@ import type { ErrorCode } from '../../core/errors.ts';
 import type { Components } from '../openapi/components.ts';
 import { closedObject, type JsonSchema } from '../openapi/schema.ts';
 import type { Call } from '../runtime/call.ts';
-import type { Dialect, Meta } from '../runtime/execute.ts';
-import type { Refusal } from '../runtime/refusal.ts';
-import type { Answer } from '../runtime/route.ts';
+import { type Dialect, JSON_TYPE, type Meta } from '../runtime/execute.ts';
+import { type Refusal, titleOf } from '../runtime/refusal.ts';
+import { type Answer, pageOf } from '../runtime/route.ts';
 import { time } from '../wire/values.ts';
 
 const metaOf = ({ requestId, nowMs }: Meta) => ({
@@ -29,23 +29,15 @@ export const envelope: Dialect = {
       return { contentType: PROBLEM_TYPE, body: problem(refusal, request.url, meta) };
     const { code, message, details } = refusal;
     return {
-      contentType: 'application/json; charset=utf-8',
+      contentType: JSON_TYPE,
       body: { success: false, error: { code, message, ...(details && { details }) }, meta: metaOf(meta) },
     };
   },
 };
 
-function paginate({ first, offset, total }: NonNullable<Answer['page']>, rows: number, call: Call) {
-  const current = offset / first + 1;
-  const last = Math.max(1, Math.ceil(total / first));
-  const pagination = {
-    current_page: current,
-    per_page: first,
-    total,
-    last_page: last,
-    from: rows > 0 ? offset + 1 : null,
-    to: rows > 0 ? offset + rows : null,
-  };
+function paginate(page: NonNullable<Answer['page']>, rows: number, call: Call) {
+  const pagination = pageOf(page, rows);
+  const { current_page: current, last_page: last } = pagination;
   const links = {
     first: call.pageUrl(1),
     last: call.pageUrl(last),
@@ -61,7 +53,7 @@ const PROBLEM_TYPE = 'application/problem+json';
 /** RFC 9457 §3: the code is the type, the request its occurrence. */
 const problem = ({ code, status, message, details }: Refusal, url: string, { requestId }: Meta) => ({
   type: `urn:parley:error:${code.toLowerCase()}`,
-  title: code.charAt(0) + code.slice(1).toLowerCase().replaceAll('_', ' '),
+  title: titleOf(code),
   status,
   detail: message,
   instance: url.split('?', 1)[0],

@@ -24,8 +24,6 @@ const COMMON = {
 };
 const LIST = { list_button_text: alias(requiredText(BUTTON_TEXT), 'button_text'), sections: SECTIONS };
 
-const TYPES = ['button', 'list', 'cta_url'];
-
 const byType = z.discriminatedUnion(
   'type',
   [
@@ -36,7 +34,7 @@ const byType = z.discriminatedUnion(
   {
     error: ({ input }) =>
       isObject(input) && input['type'] != null && input['type'] !== ''
-        ? `Must be one of: ${TYPES.join(', ')}.`
+        ? 'Must be one of: button, list, cta_url.'
         : REQUIRED,
   },
 );
@@ -85,7 +83,7 @@ export const interactiveEcho = (message: Interactive) =>
   });
 
 export const INTERACTIVE_ECHO: Readonly<Record<string, AnswerSchema>> = {
-  type: z.enum(TYPES).describe('The type of choice.'),
+  type: z.enum(byType.options.map(option => option.shape.type.value)).describe('The type of choice.'),
   header_text: z.string().describe('The line above the body.').optional(),
   footer_text: z.string().describe('The line below the body.').optional(),
   buttons: echoOf(BUTTONS, 'ReplyButtonInput').optional(),

@@ -6,6 +6,7 @@ import { alias, country, dropUndefined, id, object, REQUIRED, text } from '../ru
 import type { Answer } from '../runtime/route.ts';
 import { CONTACT_DETAILS, contactInput, GROUP_IDS } from '../wire/contact.ts';
 import type { SentMessageFragment } from '../wire/documents.generated.ts';
+import { sentStatus, sentText } from '../wire/sending.ts';
 import { phoneOnly, time } from '../wire/values.ts';
 
 /** The recipient of a send: a phone number, a contact's id, or both, which then have to agree. */
@@ -64,12 +65,12 @@ export const sendingNames = ({ phone }: Recipient) => ({
 /** @param echo the sent values, as the request wrote them */
 export const sentAnswer = (call: Call, message: SentMessageFragment, echo: object): Answer => ({
   ...(call.prefersAsync && { status: 202, headers: { 'preference-applied': 'respond-async' } }),
-  message: message.status === 'QUEUED' ? 'Message queued' : 'Message sent',
+  message: sentText(message),
   data: {
     message_id: message.message_id,
     contact_id: message.contact_id,
     phone: message.phone?.replace(/^\+/, '') ?? null,
-    status: message.status === 'CANCELLED' ? 'failed' : message.status.toLowerCase(),
+    status: sentStatus(message),
     sent_at: time(message.sent_at),
     chat_id: message.chat_id,
     chat_message_id: message.chat_message_id,

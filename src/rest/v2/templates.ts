@@ -1,23 +1,15 @@
 import { z } from 'zod';
 import { selectionOf } from '../openapi/schema.ts';
 import { body, dropUndefined, id } from '../runtime/fields.ts';
-import { listAnswer, type Route, requireRow, route } from '../runtime/route.ts';
-import { GetTemplateDocument, ListTemplatesDocument, SyncTemplatesDocument } from '../wire/documents.generated.ts';
-import { TEMPLATE_CHANGES, TEMPLATE_LIST, templateArguments, templateRowBy } from '../wire/templates.ts';
+import { type Route, requireRow, route } from '../runtime/route.ts';
+import { GetTemplateDocument, SyncTemplatesDocument } from '../wire/documents.generated.ts';
+import { TEMPLATE_CHANGES, templateList, templateRowBy } from '../wire/templates.ts';
 import { time } from '../wire/values.ts';
 
 export const templateRow = templateRowBy(time);
 
 export const templateRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: '/templates',
-    document: ListTemplatesDocument,
-    list: TEMPLATE_LIST,
-    answer: selectionOf('templates.nodes', TEMPLATE_CHANGES),
-    variables: ({ list }) => templateArguments(list),
-    respond: ({ templates }, { list }) => listAnswer('Templates', templates, list, templateRow),
-  }),
+  templateList(templateRow),
   route({
     method: 'GET',
     path: '/templates/:id',

@@ -1,8 +1,9 @@
+import type { z } from 'zod';
 import type { ErrorCode } from '../../core/errors.ts';
 import { alias, dropUndefined, file, requiredChoice, text } from '../runtime/fields.ts';
+import type { SentMessageFragment } from './documents.generated.ts';
 
 export const MEDIA_KINDS = { image: 'IMAGE', video: 'VIDEO', audio: 'AUDIO', document: 'DOCUMENT' } as const;
-type MediaKind = (typeof MEDIA_KINDS)[keyof typeof MEDIA_KINDS];
 
 /** The fields of a body that sends a file. */
 export const MEDIA = {
@@ -17,14 +18,7 @@ export const MEDIA = {
   filename: text({ maxLength: 255 }),
 };
 
-interface Media {
-  readonly media_type: MediaKind;
-  readonly media_url?: string | null | undefined;
-  readonly media_file?: string | null | undefined;
-  readonly media_id?: string | null | undefined;
-  readonly caption?: string | null | undefined;
-  readonly filename?: string | null | undefined;
-}
+type Media = z.output<z.ZodObject<typeof MEDIA>>;
 
 /** One file is required, from one place. */
 export function checkMedia({ media_url, media_file, media_id }: Media, add: (field: string, message: string) => void) {
@@ -52,6 +46,14 @@ export const mediaNames = ({ media_file }: Media) => ({
 
 export const MEDIA_NOTES =
   'Give `media_url`, which the network fetches, or send a form with `media_file`, or the `media_id` of an upload. A file is streamed to the network. Its type is detected from its content; a file name of another type is refused.';
+
+type Sent = Pick<SentMessageFragment, 'status'>;
+
+/** The contract has no status for a cancelled message: it is shown as failed. */
+export const sentStatus = ({ status }: Sent): string => (status === 'CANCELLED' ? 'failed' : status.toLowerCase());
+
+/** The message of the answer to a send. */
+export const sentText = ({ status }: Sent): string => (status === 'QUEUED' ? 'Message queued' : 'Message sent');
 
 /** Errors of every send. */
 export const SENDING_ERRORS: readonly ErrorCode[] = [

@@ -1,9 +1,15 @@
 import { z } from 'zod';
-import type { Changes } from '../openapi/schema.ts';
+import { type Changes, selectionOf } from '../openapi/schema.ts';
 import { dropUndefined } from '../runtime/fields.ts';
 import { mapValues } from '../runtime/filter.ts';
 import type { ListArguments, ListFields } from '../runtime/query.ts';
-import type { TemplateFilter, TemplateOrderField, TemplateRowFragment } from './documents.generated.ts';
+import { listAnswer, type Route, route } from '../runtime/route.ts';
+import {
+  ListTemplatesDocument,
+  type TemplateFilter,
+  type TemplateOrderField,
+  type TemplateRowFragment,
+} from './documents.generated.ts';
 import type { WriteTime } from './values.ts';
 
 /** What templates are filtered and sorted by. */
@@ -72,6 +78,18 @@ export const templateRowBy = (time: WriteTime) => (row: TemplateRowFragment) => 
   created_at: time(row.created_at),
   updated_at: time(row.updated_at),
 });
+
+/** The list of templates. */
+export const templateList = (rowOf: ReturnType<typeof templateRowBy>): Route =>
+  route({
+    method: 'GET',
+    path: '/templates',
+    document: ListTemplatesDocument,
+    list: TEMPLATE_LIST,
+    answer: selectionOf('templates.nodes', TEMPLATE_CHANGES),
+    variables: ({ list }) => templateArguments(list),
+    respond: ({ templates }, { list }) => listAnswer('Templates', templates, list, rowOf),
+  });
 
 /** Null for a missing part, undefined for one that was not read. */
 const partOf = <Part extends object, Value>(part: Part | null | undefined, read: (part: Part) => Value) =>

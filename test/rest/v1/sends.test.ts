@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sentMessage, sentRow } from '../../../src/rest/v1/sending.ts';
+import { sentRow } from '../../../src/rest/v1/sending.ts';
+import { sentText } from '../../../src/rest/wire/sending.ts';
 import { type Caller, type Harness, startHarness } from '../../features/otp/harness.ts';
 import { dataOf } from '../../support/answers.ts';
 import type { TestGateway } from '../../support/gateway.ts';
@@ -225,7 +226,7 @@ describe('POST /messages/send', () => {
     const message = { contact_id: 1, phone: '+14155550123', chat_id: 2, chat_message_id: '', contact_created: null };
     const window = { open: true, expires_at: null };
     const queued = { ...message, service_window: window, message_id: null, status: 'QUEUED', sent_at: null } as const;
-    expect(sentMessage(queued)).toBe('Message queued');
+    expect(sentText(queued)).toBe('Message queued');
     expect(sentRow(queued)).toEqual({
       message_id: null,
       contact_id: 1,
