@@ -1,9 +1,6 @@
-import { createRequire } from 'node:module';
 import { relative } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-
-const require = createRequire(import.meta.url);
 
 /**
  * Files that start programs and servers, or wait for what others do in their own time: first, so that none of them is left
@@ -24,14 +21,14 @@ class LongestFirst extends BaseSequencer {
 const isShuffled = process.argv.some(argument => argument.startsWith('--sequence.shuffle'));
 
 export default defineConfig({
-  // One copy of graphql: vite would resolve its ESM build where Pothos loads the CommonJS one, and two realms refuse each other's types.
-  resolve: { alias: [{ find: /^graphql$/, replacement: require.resolve('graphql') }] },
   test: {
     include: ['test/**/*.test.ts'],
     exclude: ['test/browser/**', '**/node_modules/**'],
     globalSetup: ['test/support/global-setup.ts'],
     setupFiles: ['test/support/setup.ts'],
     pool: 'forks',
+    // Node loads the sources as it does outside of tests: nothing is transformed first, and no call goes through vite's module objects.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     // The files of a worker share their modules: loading all of src for each took as long as the tests. What a file makes,
     // its database first of all, is its own all the same.
     isolate: false,
