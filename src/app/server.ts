@@ -11,7 +11,7 @@ import { createKernel, type Kernel } from '../graphql/execution/kernel.ts';
 import { registerGraphQL } from '../graphql/execution/route.ts';
 import { attachWebSockets, isWebSocketUpgrade, type Sockets } from '../graphql/transport/websocket.ts';
 import { type Authentication, authenticate, chargeQuota } from '../http/authenticate.ts';
-import { limitBodyTime, UPLOAD_TIMEOUT_MS } from '../http/body-timeouts.ts';
+import { limitBodyTime, UPLOAD_TIMEOUT_MS } from '../http/request-body.ts';
 import { registerHealth } from '../http/health.ts';
 import { integrationRoutes } from '../http/integration-routes.ts';
 import { mediaRoutes } from '../http/media-routes.ts';

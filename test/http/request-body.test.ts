@@ -3,7 +3,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Fastify from 'fastify';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { limitBodyTime } from '../../src/http/body-timeouts.ts';
+import { limitBodyTime } from '../../src/http/request-body.ts';
 
 const LONG_MS = 60_000;
 const TIMEOUTS = { bodyMs: LONG_MS, uploadIdleMs: LONG_MS, lingerMs: LONG_MS };
