@@ -1,10 +1,16 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
 import type { Cost } from '../../http/authenticate.ts';
 import type { Context } from '../../schema/context.ts';
-import type { GraphQLRequest } from '../transport/request.ts';
 import type { Operation, Variables } from './documents.ts';
 import type { Caller, Kernel } from './kernel.ts';
 import { pointsOf } from './limits.ts';
+
+/** The parameters of a GraphQL request (GraphQL over HTTP §5.1). */
+export interface GraphQLRequest {
+  readonly query: string;
+  readonly operationName: string | undefined;
+  readonly variables: Readonly<Record<string, unknown>>;
+}
 
 /** A validated operation, to be executed once it is charged. */
 export interface ReadyOperation {

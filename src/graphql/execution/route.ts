@@ -6,8 +6,15 @@ import { type Authentication, bearerToken, type Charge, chargeQuota } from '../.
 import { asCoded } from '../../http/request-errors.ts';
 import type { Resources } from '../../schema/context.ts';
 import { sendGraphiQL, wantsPage } from '../transport/graphiql.ts';
-import { answerGraphQL, sendRefusal, sendResult, wantsStream } from '../transport/http.ts';
-import { findParameterFault, parseGetRequest, parseRequest } from '../transport/request.ts';
+import {
+  answerGraphQL,
+  findParameterFault,
+  parseGetRequest,
+  parseRequest,
+  sendRefusal,
+  sendResult,
+  wantsStream,
+} from '../transport/http.ts';
 import type { Caller, Kernel } from './kernel.ts';
 import { readOperation } from './operation.ts';
 

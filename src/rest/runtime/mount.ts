@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { CodedError } from '../../core/errors.ts';
 import type { Caller } from '../../graphql/execution/kernel.ts';
+import { parseJsonBody } from '../../http/request-body.ts';
 import type { RestRequest } from './call.ts';
 import { type Dialect, execute, type WireAnswer, wireFailure } from './execute.ts';
 import { acceptForms, filesOf, readForm } from './form.ts';
 import type { RestHost } from './host.ts';
-import { parseJsonBody } from './json-body.ts';
 import { refusalOfThrown } from './refusal.ts';
 import type { Route } from './route.ts';
 

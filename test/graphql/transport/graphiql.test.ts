@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { isTrustedHost } from '../../src/http/trusted-host.ts';
-import { raw } from '../graphql/transport/http.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { isTrustedHost } from '../../../src/graphql/transport/graphiql.ts';
+import { startGateway, type TestGateway } from '../../support/gateway.ts';
+import { raw } from './http.ts';
 
 let gateway: TestGateway;
 beforeAll(async () => {
