@@ -253,7 +253,7 @@ const SendTextMessageInput = builder.inputType('SendTextMessageInput', {
     ...freeFormFields(t),
     text: t.string({
       required: true,
-      description: `Text of the message, at most ${MAX_TEXT} characters after merging. Merge fields such as \`@{contact_first_name}\` are filled from the contact.`,
+      description: `Text of the message, at most ${MAX_TEXT} characters after merging. Merge fields such as \`@{contact_first_name|there}\` are filled from the contact; one without a value becomes what follows \`|\`, and without that the send is rejected.`,
     }),
     previewUrl: t.boolean({ description: 'Whether WhatsApp shows a preview of the first link. Default: false.' }),
   }),

@@ -43,7 +43,7 @@ export type BotFilter = {
 
 /** An interactive reply. Set exactly one of `buttons`, `list` and `ctaUrl`. */
 export type BotInteractiveInput = {
-  /** Text of the message; limits as in sendInteractiveMessage. Merge fields such as `@{contact_first_name}` are filled from the contact. */
+  /** Text of the message; limits as in sendInteractiveMessage. Merge fields such as `@{contact_first_name|there}` are filled from the contact; one without a value becomes what follows `|`, or nothing. */
   readonly body: string;
   /** Reply buttons. Bots can match the title and the id of the answer, so that replies can be chained. */
   readonly buttons?: ReadonlyArray<ReplyButtonInput> | null | undefined;
@@ -80,7 +80,7 @@ export type BotKindFilter = {
 
 /** A media reply. Set exactly one of `link` and `mediaId`. */
 export type BotMediaInput = {
-  /** Caption of the file; limits as in sendMediaMessage. Merge fields such as `@{contact_first_name}` are filled from the contact. */
+  /** Caption of the file; limits as in sendMediaMessage. Merge fields such as `@{contact_first_name|there}` are filled from the contact; one without a value becomes what follows `|`, or nothing. */
   readonly caption?: string | null | undefined;
   /** File name that the recipient sees, for documents. */
   readonly filename?: string | null | undefined;
@@ -127,7 +127,7 @@ export type BotReplyInput = {
 
 /** A template reply. The template must exist in the given language; it must be approved when the reply is sent. */
 export type BotTemplateInput = {
-  /** Values of the numbered body variables, in order. Merge fields such as `@{contact_first_name}` are filled from the contact. */
+  /** Values of the numbered body variables, in order. Merge fields such as `@{contact_first_name|there}` are filled from the contact; one without a value becomes what follows `|`, or nothing. */
   readonly body?: ReadonlyArray<string> | null | undefined;
   /** Values of the named body variables, if the template uses names. */
   readonly bodyByName?: ReadonlyArray<TemplateParameterInput> | null | undefined;
@@ -145,7 +145,7 @@ export type BotTemplateInput = {
 export type BotTextInput = {
   /** Whether WhatsApp shows a preview of the first link. Default: false. */
   readonly previewUrl?: boolean | null | undefined;
-  /** Text of the reply; limits as in sendTextMessage. Merge fields such as `@{contact_first_name}` are filled from the contact. */
+  /** Text of the reply; limits as in sendTextMessage. Merge fields such as `@{contact_first_name|there}` are filled from the contact; one without a value becomes what follows `|`, or nothing. */
   readonly text: string;
 };
 
@@ -753,7 +753,7 @@ export type ResendOtpInput = {
 
 /** An interactive message to one recipient. Set exactly one of `buttons`, `list` and `ctaUrl`. */
 export type SendInteractiveMessageInput = {
-  /** Text of the message: at most 1024 characters after merging, or 4096 with a list. Merge fields such as `@{contact_first_name}` are filled from the contact. */
+  /** Text of the message: at most 1024 characters after merging, or 4096 with a list. Merge fields such as `@{contact_first_name|there}` are filled from the contact; one without a value becomes what follows `|`, and without that the send is rejected. */
   readonly body: string;
   /** 1 to 3 reply buttons. */
   readonly buttons?: ReadonlyArray<ReplyButtonInput> | null | undefined;
@@ -783,7 +783,7 @@ export type SendInteractiveMessageInput = {
 
 /** An image, a video, audio or a document to one recipient. Set exactly one of `link` and `mediaId`. */
 export type SendMediaMessageInput = {
-  /** Caption, not allowed for audio; at most 1024 characters after merging. Merge fields such as `@{contact_first_name}` are filled from the contact. */
+  /** Caption, not allowed for audio; at most 1024 characters after merging. Merge fields such as `@{contact_first_name|there}` are filled from the contact; one without a value becomes what follows `|`, and without that the send is rejected. */
   readonly caption?: string | null | undefined;
   /** Channel to send from. Default: the channel of the upload, or the tenant's default channel for a link. */
   readonly channelId?: string | null | undefined;
@@ -837,7 +837,7 @@ export type SendOtpInput = {
 
 /** A template message to one recipient, inside or outside the 24-hour service window. Missing and surplus values are errors of their fields (`body.1`, `buttons.0`). */
 export type SendTemplateMessageInput = {
-  /** Values of the numbered body variables, in order; each at most 1024 characters (a one-time code 15). Merge fields such as `@{contact_first_name}` are filled from the contact. No line breaks, no tabs, no more than four spaces in a row. */
+  /** Values of the numbered body variables, in order; each at most 1024 characters (a one-time code 15). Merge fields such as `@{contact_first_name|there}` are filled from the contact. One without a value becomes what follows `|`; without that the send is rejected. No line breaks, no tabs, no more than four spaces in a row. */
   readonly body?: ReadonlyArray<string> | null | undefined;
   /** Values of the named body variables, if `Template.parameterFormat` is NAMED. */
   readonly bodyByName?: ReadonlyArray<TemplateParameterInput> | null | undefined;
@@ -879,7 +879,7 @@ export type SendTextMessageInput = {
   readonly previewUrl?: boolean | null | undefined;
   /** If true, refuses the message outside the 24-hour service window; if false, sends it regardless. Default: the tenant's setting (`Tenant.windowPolicy`). */
   readonly requireOpenWindow?: boolean | null | undefined;
-  /** Text of the message, at most 4096 characters after merging. Merge fields such as `@{contact_first_name}` are filled from the contact. */
+  /** Text of the message, at most 4096 characters after merging. Merge fields such as `@{contact_first_name|there}` are filled from the contact; one without a value becomes what follows `|`, and without that the send is rejected. */
   readonly text: string;
   /** Phone number in international format, or global id of a contact. An unknown number creates a contact. */
   readonly to: string;
@@ -988,7 +988,7 @@ export type SubscriptionStatus =
 export type TemplateButtonInput = {
   /** Position of the button, starting at 0 (`TemplateButton.index`). */
   readonly index: number;
-  /** For a link, the end of its URL; for a copy-code button, the code (at most 15 characters); for a quick reply, the payload returned in the answer (at most 128 characters). Merge fields such as `@{contact_first_name}` are filled from the contact. No line breaks, no tabs, no more than four spaces in a row. */
+  /** For a link, the end of its URL; for a copy-code button, the code (at most 15 characters); for a quick reply, the payload returned in the answer (at most 128 characters). Merge fields such as `@{contact_first_name|there}` are filled from the contact. One without a value becomes what follows `|`; without that the send is rejected. No line breaks, no tabs, no more than four spaces in a row. */
   readonly value: string;
 };
 
@@ -1037,7 +1037,7 @@ export type TemplateHeaderInput = {
   readonly image?: TemplateImageInput | null | undefined;
   /** Location for the header format LOCATION. */
   readonly location?: TemplateLocationInput | null | undefined;
-  /** Value of the variable in a text header; at most 60 characters. Merge fields such as `@{contact_first_name}` are filled from the contact. No line breaks, no tabs, no more than four spaces in a row. */
+  /** Value of the variable in a text header; at most 60 characters. Merge fields such as `@{contact_first_name|there}` are filled from the contact. One without a value becomes what follows `|`; without that the send is rejected. No line breaks, no tabs, no more than four spaces in a row. */
   readonly text?: string | null | undefined;
   /** Video for the header format VIDEO. */
   readonly video?: TemplateVideoInput | null | undefined;
@@ -1086,7 +1086,7 @@ export type TemplateOrderField =
 export type TemplateParameterInput = {
   /** Name of the variable, without braces. */
   readonly name: string;
-  /** Value of the variable; at most 1024 characters. Merge fields such as `@{contact_first_name}` are filled from the contact. No line breaks, no tabs, no more than four spaces in a row. */
+  /** Value of the variable; at most 1024 characters. Merge fields such as `@{contact_first_name|there}` are filled from the contact. One without a value becomes what follows `|`; without that the send is rejected. No line breaks, no tabs, no more than four spaces in a row. */
   readonly value: string;
 };
 

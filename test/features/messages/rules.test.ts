@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { backoffMs, decide } from '../../../src/features/messages/dispatch/retry.ts';
 import type { MessageRow, Status } from '../../../src/features/messages/message.ts';
 import { isWord } from '../../../src/features/messages/opt-words.ts';
-import { mergeFields, unknownFields } from '../../../src/features/messages/send/merge-fields.ts';
+import { emptyFields, mergeFields, unknownFields } from '../../../src/features/messages/send/merge-fields.ts';
 import { foldStatuses, mayFollow, type StatusUpdate } from '../../../src/features/messages/statuses/status.ts';
 import { windowAfter, windowOf } from '../../../src/features/messages/window.ts';
 import type { RetryClass } from '../../../src/network/network.ts';
@@ -104,7 +104,19 @@ const person = {
   country_id: 620,
 };
 
-test('merge fields are filled from the contact, and an empty value gives an empty string', () => {
+test('a merge field without a value is replaced by its fallback, or named', () => {
+  expect(mergeFields('Hi @{contact_email|there}, @{contact_first_name|you}@{contact_email|}', person)).toBe(
+    'Hi there, Ana',
+  );
+  expect(emptyFields('@{contact_email} @{contact_email} @{contact_email|x} @{contact_first_name}', person)).toEqual([
+    'contact_email',
+  ]);
+  expect(emptyFields('@{contact_first_name}', { ...person, firstname: '  ' })).toEqual(['contact_first_name']);
+  expect(unknownFields('@{nope|x}')).toEqual(['nope']);
+  expect(mergeFields('@{contact_email|@{contact_first_name}}', person)).toBe('@{contact_email|Ana}');
+});
+
+test('merge fields are filled from the contact, and one without a value is removed', () => {
   expect(
     mergeFields('Hi @{contact_first_name} of @{contact_city}, @{contact_country} <@{contact_email}>', person),
   ).toBe('Hi Ana of Lisboa, Portugal <>');

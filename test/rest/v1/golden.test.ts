@@ -171,12 +171,12 @@ it('sends', async () => {
     golden(name, { method: 'POST', path: '/messages/send', body: { phone_number, ...body }, headers });
   await send(
     'messages-send-text',
-    { message_body: 'Hello @{contact_first_name}' },
+    { message_body: 'Hello @{contact_first_name|there}' },
     { 'idempotency-key': 'order-4711' },
   );
   await send(
     'messages-send-text-repeated',
-    { message_body: 'Hello @{contact_first_name}' },
+    { message_body: 'Hello @{contact_first_name|there}' },
     { 'idempotency-key': 'order-4711' },
   );
   await send('messages-send-interactive', {

@@ -123,6 +123,8 @@ function sendReply(context: Context, pending: PendingReply): Promise<MessageRow>
     to: encodeGlobalId('Contact', pending.contact_id),
     channelId: pending.channel_id,
     replyToWamid: pending.wamid,
+    // A person without a name gets an answer too.
+    removesEmptyFields: true,
   };
   if (text) return sendText(context, { ...text, ...to });
   if (interactive) return sendInteractive(context, { ...interactive, ...to });

@@ -13,7 +13,8 @@ import {
   typeOf,
 } from './reply.ts';
 
-const MERGED = 'Merge fields such as `@{contact_first_name}` are filled from the contact.';
+const MERGED =
+  'Merge fields such as `@{contact_first_name|there}` are filled from the contact; one without a value becomes what follows `|`, or nothing.';
 
 const TYPE_WORDS: Record<ReplyType, string> = {
   text: 'Plain text, optionally with a link preview.',

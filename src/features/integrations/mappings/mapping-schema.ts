@@ -22,7 +22,8 @@ import type { Paths } from './paths.ts';
 
 /** What a mapping is, as it is read and as it is written: both have the same fields. */
 
-const TEXT = 'Fixed text. Merge fields such as `@{contact_first_name}` are filled from the contact.';
+const TEXT =
+  'Fixed text. Merge fields such as `@{contact_first_name|there}` are filled from the contact; one without a value becomes what follows `|`, or nothing.';
 const WORDS = {
   path: 'Path of the value in the payload, for example `billing.first_name` or `line_items[0].name`.',
   fallback: 'Value used if the path is empty. Without it the template is not sent in that case.',

@@ -129,7 +129,8 @@ async function send(
   const { name, language, channelId } = template;
   const to = encodeGlobalId('Contact', contactId);
   try {
-    const input = { ...filling.values, to, name, language, channelId, idempotencyKey };
+    // A person without a name is told about the order too.
+    const input = { ...filling.values, to, name, language, channelId, idempotencyKey, removesEmptyFields: true };
     return (await sendTemplate(context, input, AS_INTEGRATION)).id;
   } catch (error) {
     // A concurrent payload of the same order and status, with different texts, was sent first.

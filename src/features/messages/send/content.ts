@@ -3,7 +3,7 @@ import type { OutgoingType } from '../../../network/network.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import { isLonger } from '../../../platform/text.ts';
 import type { Addressee } from './accept.sql.ts';
-import { MERGE_FIELDS, mergeFields, unknownFields } from './merge-fields.ts';
+import { emptyFields, MERGE_FIELDS, mergeFields, unknownFields } from './merge-fields.ts';
 import type { ConsentedCategory } from './recipient.sql.ts';
 
 /** A text field of a message. Merge fields are filled first; limits apply to the result. */
@@ -59,14 +59,25 @@ export function checkTexts(texts: Content['texts']): void {
   errors.throwIfAny();
 }
 
-/** Fills the merge fields and builds the message. @throws VALIDATION_ERROR by field */
-export function compose(content: Content, person: Parameters<typeof mergeFields>[1]): Composed {
+/**
+ * Fills the merge fields and builds the message.
+ * @param removesEmptyFields whether a merge field without a value and without a fallback is removed; if not, it is an error
+ * @throws VALIDATION_ERROR by field
+ */
+export function compose(
+  content: Content,
+  person: Parameters<typeof mergeFields>[1],
+  removesEmptyFields: boolean,
+): Composed {
   const errors = new FieldErrorList();
   const merged = new Map<string, string>();
   for (const [field, { text, maxLength, mayBeEmpty = false }] of Object.entries(content.texts)) {
     const filled = mergeFields(text, person);
     merged.set(field, filled);
-    if (isLonger(filled, maxLength)) errors.add(field, `May have at most ${maxLength} characters after merging.`);
+    const empty = removesEmptyFields ? [] : emptyFields(text, person);
+    if (empty.length > 0)
+      errors.add(field, `The contact has no ${empty.join(', ')}. Write a fallback: @{${empty[0]}|fallback}.`);
+    else if (isLonger(filled, maxLength)) errors.add(field, `May have at most ${maxLength} characters after merging.`);
     else if (filled.trim() === '' && !mayBeEmpty) errors.add(field, 'Is empty after merging.');
   }
   errors.throwIfAny();

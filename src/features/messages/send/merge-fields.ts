@@ -20,15 +20,33 @@ const FIELDS: Readonly<Record<string, (person: Person) => string | null>> = {
 
 export const MERGE_FIELDS = Object.keys(FIELDS);
 
-const FIELD = /@\{([^{}\n]{1,64})\}/g;
+/** `@{name}` or `@{name|fallback}`. */
+const FIELD = /@\{([^{}\n|]{1,64})(?:\|([^{}\n]*))?\}/g;
+
+const valueFor = (name: string, person: Person): string | undefined =>
+  Object.hasOwn(FIELDS, name) ? FIELDS[name]?.(person)?.trim() || undefined : undefined;
 
 /** The unknown merge fields of a text. */
 export const unknownFields = (text: string): string[] =>
   [...text.matchAll(FIELD)].map(match => match[1] ?? '').filter(name => !Object.hasOwn(FIELDS, name));
 
-/** Replaces merge fields such as `@{contact_first_name}` in one pass: values are not searched for merge fields. */
+/** The merge fields of a text that have neither a value for this person nor a fallback. */
+export const emptyFields = (text: string, person: Person): string[] => [
+  ...new Set(
+    [...text.matchAll(FIELD)]
+      .filter(([, name = '', fallback]) => fallback === undefined && valueFor(name, person) === undefined)
+      .map(([, name = '']) => name),
+  ),
+];
+
+/**
+ * Replaces merge fields such as `@{contact_first_name|there}` in one pass: values are not searched for merge fields. A field
+ * without a value is replaced by its fallback, or removed.
+ */
 export const mergeFields = (text: string, person: Person): string =>
-  text.replace(FIELD, (whole, name: string) => (Object.hasOwn(FIELDS, name) ? (FIELDS[name]?.(person) ?? '') : whole));
+  text.replace(FIELD, (whole, name: string, fallback: string | undefined) =>
+    Object.hasOwn(FIELDS, name) ? (valueFor(name, person) ?? fallback ?? '') : whole,
+  );
 
 /** The text with all merge fields removed: the shortest that it can become. */
 export const unmerged = (text: string): string => text.replace(FIELD, '');

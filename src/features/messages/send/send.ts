@@ -56,6 +56,8 @@ export interface SendInput {
   readonly idempotencyKey?: string | null | undefined;
   /** The network's id of the message that this one answers. */
   readonly replyToWamid?: string | null | undefined;
+  /** Whether merge fields without a value and without a fallback are removed. Default: they are an error. Not for callers of the API. */
+  readonly removesEmptyFields?: boolean;
   /** The message's id (a new UUIDv7), if the sender must know it beforehand. A duplicate violates the primary key. */
   readonly id?: string | undefined;
 }
@@ -103,7 +105,7 @@ export async function send(
     await checkContact(context, input, found);
     const addressee = await addresseeOf(context, input, content, recipient, found);
     checkWindow(tenant, input, content, found);
-    const composed = compose(content, found.contact ?? recipientFields(addressee));
+    const composed = compose(content, found.contact ?? recipientFields(addressee), input.removesEmptyFields ?? false);
     // A caller that waits for the message, or asks whether its request still runs, needs the id before the message exists.
     const isKnownBefore = input.waitForAcceptance === true || (key !== undefined && context.replay.wantsAnswer);
     const message = {
@@ -177,7 +179,7 @@ export async function preview(
   requireUsable(channelOf(found), from !== null);
   const addressee = await addresseeOf(context, input, content, recipient, found);
   checkWindow(tenant, input, content, found);
-  return compose(content, found.contact ?? recipientFields(addressee));
+  return compose(content, found.contact ?? recipientFields(addressee), input.removesEmptyFields ?? false);
 }
 
 /** Null for a contact known by id: it already exists, so no opt-out from before an erasure applies. */

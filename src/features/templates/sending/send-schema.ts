@@ -7,7 +7,7 @@ import type { Rendered, RenderedButton, RenderedHeader } from './render.ts';
 import { sendTemplate } from './send-template.ts';
 
 const MERGED =
-  'Merge fields such as `@{contact_first_name}` are filled from the contact. No line breaks, no tabs, no more than four spaces in a row.';
+  'Merge fields such as `@{contact_first_name|there}` are filled from the contact. One without a value becomes what follows `|`; without that the send is rejected. No line breaks, no tabs, no more than four spaces in a row.';
 
 const file = (name: string, kind: string, withName: boolean) =>
   builder.inputRef<{ link?: string | null; mediaId?: string | null; filename?: string | null }>(name).implement({

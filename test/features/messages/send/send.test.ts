@@ -154,13 +154,24 @@ describe('the text', () => {
       { name: '@{contact_email}' },
     );
     const text =
-      '@{contact_first_name} @{contact_full_name} @{contact_email} @{contact_phone} @{contact_country} @{contact_company}.';
+      '@{contact_first_name} @{contact_full_name} @{contact_email} @{contact_phone} @{contact_country} @{contact_company|}.';
     expect((await sent({ to: data.createContact.id, text })).text).toBe(
       '@{contact_email} @{contact_email} Silva ana@example.com +14155559001 Brazil .',
     );
     expect(
       (await sent({ to: newPhone(), text: 'Dear @{contact_first_name}', contact: { firstName: 'New' } })).text,
     ).toBe('Dear New');
+  });
+
+  test('a merge field without a value needs a fallback', async () => {
+    const contact = { firstName: 'Ana' };
+    expect((await sent({ to: newPhone(), text: 'Hi @{contact_last_name|there}', contact })).text).toBe('Hi there');
+    expect(
+      (await refusal({ to: newPhone(), text: '@{contact_first_name} @{contact_email} of @{contact_company}', contact }))
+        ?.details,
+    ).toEqual({
+      text: ['The contact has no contact_email, contact_company. Write a fallback: @{contact_email|fallback}.'],
+    });
   });
 
   test('unknown merge fields are rejected by name, with the list of known ones', async () => {
@@ -186,7 +197,7 @@ describe('the text', () => {
     expect(
       (await sent({ to: newPhone(), text: `${'x'.repeat(4_086)}@{contact_first_name}`, contact })).text,
     ).toHaveLength(4_096);
-    expect(await refusal({ to: newPhone(), text: '@{contact_company}' })).toMatchObject({
+    expect(await refusal({ to: newPhone(), text: '@{contact_company|}' })).toMatchObject({
       details: { text: ['Is empty after merging.'] },
     });
   });

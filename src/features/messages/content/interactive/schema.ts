@@ -73,7 +73,7 @@ const SendInteractiveMessageInput = builder.inputType('SendInteractiveMessageInp
     ...freeFormFields(t),
     body: t.string({
       required: true,
-      description: `Text of the message: at most ${LIMITS.body} characters after merging, or ${LIMITS.listBody} with a list. Merge fields such as \`@{contact_first_name}\` are filled from the contact.`,
+      description: `Text of the message: at most ${LIMITS.body} characters after merging, or ${LIMITS.listBody} with a list. Merge fields such as \`@{contact_first_name|there}\` are filled from the contact; one without a value becomes what follows \`|\`, and without that the send is rejected.`,
     }),
     header: t.string({
       description: `Line above the body; at most ${LIMITS.header} characters after merging.`,

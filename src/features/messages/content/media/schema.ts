@@ -202,7 +202,7 @@ const SendMediaMessageInput = builder.inputType('SendMediaMessageInput', {
     }),
     mediaId: t.id({ description: 'Global id or databaseId of an upload (createMediaUpload).' }),
     caption: t.string({
-      description: `Caption, not allowed for audio; at most ${MAX_CAPTION} characters after merging. Merge fields such as \`@{contact_first_name}\` are filled from the contact.`,
+      description: `Caption, not allowed for audio; at most ${MAX_CAPTION} characters after merging. Merge fields such as \`@{contact_first_name|there}\` are filled from the contact; one without a value becomes what follows \`|\`, and without that the send is rejected.`,
     }),
     filename: t.string({
       description: `File name that the recipient sees, for documents; at most ${MAX_FILENAME} characters. Default: the name of the upload.`,

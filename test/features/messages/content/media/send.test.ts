@@ -118,7 +118,7 @@ describe('an upload', () => {
       content: { id: expect.anything() },
     });
     const picture = await media.uploaded(JPEG);
-    const message = await sent({ to: await person(), kind: 'IMAGE', mediaId: picture, caption: '@{contact_company}' });
+    const message = await sent({ to: await person(), kind: 'IMAGE', mediaId: picture, caption: '@{contact_company|}' });
     expect(message).toMatchObject({ text: null });
     expect(message.content).not.toHaveProperty('caption');
   });
