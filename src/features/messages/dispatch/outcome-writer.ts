@@ -1,7 +1,8 @@
 import type { Db } from '../../../database/database.ts';
+import { BatchedWriter, type Pending } from '../../../lanes/batched-writer.ts';
 import type { Lane } from '../../../lanes/lane.ts';
 import { findHeldEpochs } from '../../../lanes/store/lanes.sql.ts';
-import { exponentialBackoffMs, SECOND } from '../../../platform/clock.ts';
+import { SECOND } from '../../../platform/clock.ts';
 import type { Resources } from '../../../schema/context.ts';
 import { learnIdentities } from '../../contacts/recognise.ts';
 import { applyToMessages, type MessageStatusUpdate } from '../statuses/apply-statuses.ts';
@@ -23,11 +24,8 @@ export type Outcome =
   | { readonly lane: Lane; readonly kind: 'settled'; readonly status: MessageStatusUpdate }
   | { readonly lane: Lane; readonly kind: 'postponed'; readonly postponed: Postponed };
 
-interface Entry {
-  readonly outcome: Outcome;
-  /** @param isReleased whether a later message was unblocked */
-  readonly written: (isReleased: boolean) => void;
-}
+/** The result of a write: whether a later message was unblocked. */
+type Entry = Pending<Outcome, boolean>;
 
 /**
  * Writes the outcomes of send attempts for all lanes of the process. An acceptance by the network is always written; other outcomes
@@ -35,10 +33,13 @@ interface Entry {
  */
 export class OutcomeWriter {
   readonly #resources: Pick<Resources, 'db' | 'signals' | 'clock' | 'log'>;
-  #waiting: Entry[] = [];
-  #timer: NodeJS.Timeout | undefined;
-  #running = 0;
-  #failures = 0;
+  readonly #writer = new BatchedWriter<Outcome, boolean>(entries => this.#write(entries), {
+    flushMs: FLUSH_MS,
+    backoffFactor: 4,
+    maxBackoffMs: MAX_PAUSE_MS,
+    maxSize: MAX_BATCH,
+    maxRunning: MAX_RUNNING,
+  });
 
   constructor(resources: Pick<Resources, 'db' | 'signals' | 'clock' | 'log'>) {
     this.#resources = resources;
@@ -46,78 +47,57 @@ export class OutcomeWriter {
 
   /** Whether the last write failed; a lane with unwritten outcomes then claims no messages. */
   get isFailing(): boolean {
-    return this.#failures > 0;
+    return this.#writer.failures > 0;
   }
 
   /** Never rejects: outcomes that cannot be written are retried. @returns whether a later message was unblocked */
   write(outcome: Outcome): Promise<boolean> {
-    return new Promise(written => {
-      this.#waiting.push({ outcome, written });
-      this.#schedule();
-    });
+    return this.#writer.add(outcome);
   }
 
-  #schedule(): void {
-    if (this.#timer || this.#waiting.length === 0 || this.#running >= MAX_RUNNING) return;
-    this.#timer = setTimeout(
-      () => {
-        this.#timer = undefined;
-        void this.#next();
-      },
-      exponentialBackoffMs(this.#failures, { firstMs: FLUSH_MS, factor: 4, maxMs: MAX_PAUSE_MS }),
-    );
-  }
-
-  async #next(): Promise<void> {
-    const next = this.#waiting.splice(0, MAX_BATCH);
-    const alone = next.filter(({ outcome }) => isOptOut(outcome));
-    for (const ofTenant of byTenant(alone)) void this.#storeOrKeep(ofTenant);
-    const entries = next.filter(entry => !alone.includes(entry));
-    this.#running += 1;
-    this.#schedule();
+  /** @returns the outcomes to be written again */
+  async #write(batch: readonly Entry[]): Promise<readonly Entry[]> {
+    const [alone, entries] = [batch.filter(isOptOut), batch.filter(entry => !isOptOut(entry))];
+    for (const ofTenant of byTenant(alone)) void this.#writeApart(ofTenant);
     try {
       const locked = await this.#store(entries, 'skip');
-      this.#failures = 0;
       // One transaction per tenant, so that a lock on one tenant's message does not block the others.
-      for (const ofTenant of byTenant(locked)) void this.#storeOrKeep(ofTenant);
+      for (const ofTenant of byTenant(locked)) void this.#writeApart(ofTenant);
+      return [];
     } catch (error) {
-      await this.#failed(entries, error);
-    } finally {
-      this.#running -= 1;
-      this.#schedule();
+      return this.#failed(entries, error);
     }
   }
 
-  async #storeOrKeep(entries: readonly Entry[]): Promise<void> {
+  /** Writes outcomes of one tenant beside the batches, because it may wait for locks. */
+  async #writeApart(entries: readonly Entry[]): Promise<void> {
     try {
       await this.#store(entries, 'wait');
     } catch (error) {
-      await this.#failed(entries, error);
-      this.#schedule();
+      this.#writer.retry(await this.#failed(entries, error));
     }
   }
 
-  async #failed(entries: readonly Entry[], error: unknown): Promise<void> {
-    this.#failures += 1;
-    this.#resources.log.error({ err: error, outcomes: entries.length }, 'writing outcomes failed and will be retried');
-    const isKept = (entry: Entry): boolean => mayWriteLater(error) && !entry.outcome.lane.isStopping;
-    this.#waiting.unshift(...entries.filter(isKept));
+  /** Drops the outcomes that cannot be written later. @returns the others */
+  async #failed(entries: readonly Entry[], error: unknown): Promise<readonly Entry[]> {
+    const { log } = this.#resources;
+    log.error({ err: error, outcomes: entries.length }, 'writing outcomes failed and will be retried');
+    const isKept = (entry: Entry): boolean => mayWriteLater(error) && !entry.item.lane.isStopping;
     // Write the others. The failing one is settled by its status webhook after its lease expires.
     for (const entry of entries.filter(one => !isKept(one))) {
       await this.#store([entry], 'wait').catch(cause => {
-        const { lane } = entry.outcome;
-        this.#resources.log.error({ err: cause, lane: lane.key }, 'an outcome was dropped');
+        log.error({ err: cause, lane: entry.item.lane.key }, 'an outcome was dropped');
         entry.written(false);
       });
     }
-    if (!mayWriteLater(error)) this.#failures = 0;
+    return entries.filter(isKept);
   }
 
   /** Writes outcomes in one transaction. @returns those skipped because their messages are locked by others */
   async #store(entries: readonly Entry[], locked: 'wait' | 'skip'): Promise<Entry[]> {
     const { db, signals } = this.#resources;
     const { found, released, seen } = await db.transaction(trx => this.#apply(trx, entries, locked));
-    const isLeftOut = ({ outcome }: Entry): boolean =>
+    const isLeftOut = ({ item: outcome }: Entry): boolean =>
       locked === 'skip' && outcome.kind === 'settled' && !found.has(outcome);
     // Locks contacts, so it runs in a transaction of its tenant and does not block others.
     const learning = new Map(
@@ -127,20 +107,23 @@ export class OutcomeWriter {
       }),
     );
     for (const entry of entries.filter(one => !isLeftOut(one))) {
-      const written = (): void => entry.written(released.has(entry.outcome));
-      const learned = learning.get(entry.outcome.lane.tenantId);
+      const written = (): void => entry.written(released.has(entry.item));
+      const learned = learning.get(entry.item.lane.tenantId);
       if (learned) void learned.then(written);
       else written();
     }
-    if (entries.some(({ outcome }) => outcome.kind === 'settled')) signals.send('events');
+    if (entries.some(({ item: outcome }) => outcome.kind === 'settled')) signals.send('events');
     return entries.filter(isLeftOut);
   }
 
   async #apply(trx: Db, entries: readonly Entry[], locked: 'wait' | 'skip') {
     const { clock } = this.#resources;
-    const settled = entries.flatMap(({ outcome }) => (outcome.kind === 'settled' ? [outcome] : []));
+    const settled = entries.flatMap(({ item: outcome }) => (outcome.kind === 'settled' ? [outcome] : []));
     // Opt-outs are not fenced by the lease. Lock order: contacts before messages.
-    for (const [tenantId, outcomes] of Map.groupBy(settled.filter(isOptOut), ({ lane }) => lane.tenantId))
+    for (const [tenantId, outcomes] of Map.groupBy(
+      settled.filter(({ status }) => isMarketingStopped(status.error)),
+      ({ lane }) => lane.tenantId,
+    ))
       await recordRefusals(
         trx,
         tenantId,
@@ -165,7 +148,7 @@ export class OutcomeWriter {
     );
     await postpone(
       trx,
-      entries.flatMap(({ outcome }) =>
+      entries.flatMap(({ item: outcome }) =>
         outcome.kind === 'postponed' ? [{ ...outcome.postponed, lane: outcome.lane }] : [],
       ),
     );
@@ -183,10 +166,11 @@ export class OutcomeWriter {
 }
 
 /** Writing an opt-out locks contacts, so it uses a transaction per tenant. */
-const isOptOut = (outcome: Outcome): boolean => outcome.kind === 'settled' && isMarketingStopped(outcome.status.error);
+const isOptOut = ({ item: outcome }: Entry): boolean =>
+  outcome.kind === 'settled' && isMarketingStopped(outcome.status.error);
 
 const byTenant = (entries: readonly Entry[]): Iterable<Entry[]> =>
-  Map.groupBy(entries, ({ outcome }) => outcome.lane.tenantId).values();
+  Map.groupBy(entries, ({ item: outcome }) => outcome.lane.tenantId).values();
 
 /** Whether a retry may succeed: all errors but rejected data and bugs. */
 function mayWriteLater(error: unknown): boolean {

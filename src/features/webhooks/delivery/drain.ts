@@ -4,7 +4,7 @@ import { SECOND } from '../../../platform/clock.ts';
 import type { Resources } from '../../../schema/context.ts';
 import { EndpointQueue } from '../endpoints/endpoint-queue.ts';
 import type { EndpointPlace, HealthChange } from '../endpoints/targets.sql.ts';
-import { Recorder } from '../log/recorder.ts';
+import { AttemptWriter } from '../log/attempt-writer.ts';
 import { type Attempted, attemptDelivery } from './attempt.ts';
 import { ENDPOINTS, endpointKey } from './lane.ts';
 import {
@@ -57,7 +57,7 @@ class ShardRun {
   readonly #lane: Lane;
   readonly #shard: number;
   readonly #slow: LRUCache<string, true>;
-  readonly #recorder: Recorder;
+  readonly #attempts: AttemptWriter;
   readonly #refiller: Refiller;
   readonly #queues = new Map<string, EndpointQueue>();
   readonly #work = new Set<Promise<void>>();
@@ -72,7 +72,7 @@ class ShardRun {
     this.#lane = lane;
     this.#shard = Number(lane.key);
     this.#slow = slow;
-    this.#recorder = new Recorder(resources);
+    this.#attempts = new AttemptWriter(resources);
     this.#refiller = new Refiller(resources, this.#shard);
   }
 
@@ -97,7 +97,7 @@ class ShardRun {
   /** Waits for running attempts and writes their results. */
   async finish(): Promise<void> {
     await Promise.all(this.#work);
-    await this.#recorder.flushed();
+    await this.#attempts.flushed();
   }
 
   /** Call when an endpoint was changed. */
@@ -164,7 +164,7 @@ class ShardRun {
   async #run(queue: EndpointQueue): Promise<void> {
     let written = Promise.resolve();
     while (!this.#lane.signal.aborted) {
-      await this.#recorder.room();
+      await this.#attempts.room();
       const next = await queue.next();
       if (!next || this.#lane.signal.aborted) break;
       const recorded = await this.#attempt(queue, next);
@@ -181,7 +181,7 @@ class ShardRun {
   }
 
   #written(written: Promise<void>): Promise<void> {
-    this.#recorder.hurry();
+    this.#attempts.hurry();
     return written;
   }
 
@@ -204,7 +204,7 @@ class ShardRun {
     const health = changeOfHealth(queue, attempted);
     if (health) queue.failingForMs = health.isFailing ? 0 : null;
     if (health?.disable) queue.stop('the endpoint is disabled');
-    return { written: this.#recorder.add({ ...attempted, tenantId: queue.tenantId }, health) };
+    return { written: this.#attempts.add({ ...attempted, tenantId: queue.tenantId }, health) };
   }
 
   /** Ends the queued deliveries of an endpoint that is not delivered to any more. */

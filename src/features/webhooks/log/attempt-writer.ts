@@ -1,0 +1,83 @@
+import { BatchedWriter, type Pending } from '../../../lanes/batched-writer.ts';
+import type { Resources } from '../../../schema/context.ts';
+import type { HealthChange } from '../endpoints/targets.sql.ts';
+import { record, type TenantAttempt } from './record.ts';
+
+/** Attempts are written in batches after this time; sooner if there are many or a caller waits. */
+const FLUSH_MS = 100;
+const HURRY = { flushMs: 5, items: 250 };
+const BATCH = 500;
+/** Attempts to write a batch. After the last one it is dropped, and its deliveries are repeated. */
+const MAX_WRITES = 6;
+/** Maximum number of unwritten attempts: if the process dies, these deliveries are repeated. */
+const MAX_WAITING = 1_000;
+
+interface HealthyAttempt {
+  readonly attempted: TenantAttempt;
+  readonly health: HealthChange | undefined;
+}
+
+type Entry = Pending<HealthyAttempt, void>;
+
+/** Writes delivery attempts, several times a second, while further attempts are made. */
+export class AttemptWriter {
+  readonly #resources: Resources;
+  readonly #writer = new BatchedWriter<HealthyAttempt, void>(entries => this.#write(entries), {
+    flushMs: FLUSH_MS,
+    backoffFactor: 3,
+    maxSize: BATCH,
+    maxRunning: 1,
+    hurry: HURRY,
+  });
+
+  constructor(resources: Resources) {
+    this.#resources = resources;
+  }
+
+  /** Resolves when the attempt is written or dropped; never rejects. */
+  add(attempted: TenantAttempt, health: HealthChange | undefined): Promise<void> {
+    return this.#writer.add({ attempted, health });
+  }
+
+  /** Requests that pending attempts be written soon. */
+  hurry(): void {
+    this.#writer.hurry();
+  }
+
+  /** Waits while there are too many unwritten attempts. */
+  room(): Promise<void> {
+    return this.#writer.room(MAX_WAITING);
+  }
+
+  flushed(): Promise<void> {
+    return this.#writer.flushed();
+  }
+
+  /** @returns the attempts to be written again */
+  async #write(entries: readonly Entry[]): Promise<readonly Entry[]> {
+    try {
+      await record(
+        this.#resources,
+        entries.map(({ item }) => item.attempted),
+        lastOfEach(entries),
+      );
+    } catch (error) {
+      const givenUp = this.#writer.failures + 1 >= MAX_WRITES;
+      this.#resources.log.error({ err: error, attempts: entries.length, givenUp }, 'attempts could not be written');
+      if (!givenUp) return entries;
+    }
+    for (const { written } of entries) written();
+    return [];
+  }
+}
+
+/** The last health change of each endpoint, or the one that disables it. */
+function lastOfEach(entries: readonly Entry[]): HealthChange[] {
+  const changes = new Map<string, HealthChange>();
+  for (const { health } of entries.map(({ item }) => item)) {
+    if (!health) continue;
+    const key = `${health.tenantId}:${health.endpointId}`;
+    if (!changes.get(key)?.disable) changes.set(key, health);
+  }
+  return [...changes.values()];
+}

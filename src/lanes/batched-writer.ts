@@ -1,0 +1,122 @@
+import { exponentialBackoffMs } from '../platform/clock.ts';
+
+/** An item that waits to be written. */
+export interface Pending<Item, Result> {
+  readonly item: Item;
+  readonly written: (result: Result) => void;
+}
+
+export interface BatchedWriterOptions {
+  /** Items that arrive within this time share one write. */
+  readonly flushMs: number;
+  /** Growth of `flushMs` with each failure in a row. */
+  readonly backoffFactor: number;
+  readonly maxBackoffMs?: number;
+  /** Items per write. */
+  readonly maxSize: number;
+  /** Concurrent writes. */
+  readonly maxRunning: number;
+  /** Replaces `flushMs` when a caller waits, or when so many items do. */
+  readonly hurry?: { readonly flushMs: number; readonly items: number };
+}
+
+/**
+ * Writes items in batches while further items arrive (write-behind). Failed items are written again before newer ones, after an
+ * exponential backoff.
+ */
+export class BatchedWriter<Item, Result> {
+  readonly #write: (batch: readonly Pending<Item, Result>[]) => Promise<readonly Pending<Item, Result>[]>;
+  readonly #options: BatchedWriterOptions;
+  #waiting: Pending<Item, Result>[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #running = 0;
+  #failures = 0;
+  /** Whether a caller has been waiting since the last write began. */
+  #isHurried = false;
+  /** Resolves at the end of the next write. */
+  #progress = Promise.withResolvers<void>();
+
+  /** @param write reports each item as written, or returns it to be written again; never rejects */
+  constructor(
+    write: (batch: readonly Pending<Item, Result>[]) => Promise<readonly Pending<Item, Result>[]>,
+    options: BatchedWriterOptions,
+  ) {
+    this.#write = write;
+    this.#options = options;
+  }
+
+  /** Failed writes since the last one that succeeded. */
+  get failures(): number {
+    return this.#failures;
+  }
+
+  /** Never rejects. */
+  add(item: Item): Promise<Result> {
+    return new Promise(written => {
+      this.#waiting.push({ item, written });
+      if (this.#waiting.length >= (this.#options.hurry?.items ?? Number.POSITIVE_INFINITY)) this.hurry();
+      this.#schedule();
+    });
+  }
+
+  /** Writes items again that failed apart from their batch. */
+  retry(failed: readonly Pending<Item, Result>[]): void {
+    if (failed.length === 0) return;
+    this.#failures += 1;
+    this.#waiting.unshift(...failed);
+    this.#schedule();
+  }
+
+  /** Requests that waiting items be written soon. */
+  hurry(): void {
+    const isIdle = this.#waiting.length === 0 && this.#running === 0;
+    if (this.#isHurried || isIdle) return;
+    this.#isHurried = true;
+    if (!this.#timer || this.#failures > 0) return;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#schedule();
+  }
+
+  /** Waits while `maximum` or more items wait. */
+  async room(maximum: number): Promise<void> {
+    while (this.#waiting.length >= maximum) await this.#progress.promise;
+  }
+
+  /** Waits until all items are written. */
+  async flushed(): Promise<void> {
+    while (this.#waiting.length > 0 || this.#running > 0) {
+      this.hurry();
+      await this.#progress.promise;
+    }
+  }
+
+  #schedule(): void {
+    if (this.#timer || this.#waiting.length === 0 || this.#running >= this.#options.maxRunning) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      void this.#next();
+    }, this.#pauseMs());
+  }
+
+  #pauseMs(): number {
+    const { flushMs, backoffFactor: factor, maxBackoffMs: maxMs, hurry } = this.#options;
+    if (this.#failures === 0) return this.#isHurried ? (hurry?.flushMs ?? flushMs) : flushMs;
+    return exponentialBackoffMs(this.#failures, { firstMs: flushMs, factor, ...(maxMs !== undefined && { maxMs }) });
+  }
+
+  async #next(): Promise<void> {
+    this.#isHurried = false;
+    const batch = this.#waiting.splice(0, this.#options.maxSize);
+    if (this.#waiting.length >= (this.#options.hurry?.items ?? Number.POSITIVE_INFINITY)) this.#isHurried = true;
+    this.#running += 1;
+    this.#schedule();
+    const failed = await this.#write(batch);
+    this.#running -= 1;
+    if (failed.length === 0) this.#failures = 0;
+    this.retry(failed);
+    this.#schedule();
+    this.#progress.resolve();
+    this.#progress = Promise.withResolvers();
+  }
+}
