@@ -1,6 +1,7 @@
+import type DataLoader from 'dataloader';
 import type { Config } from '../../../config.ts';
 import { isOutboxHeld } from '../../../database/outbox-hold.sql.ts';
-import { Batcher } from '../../../lanes/batcher.ts';
+import { createBatchLoader } from '../../../lanes/batch-loader.ts';
 import { SECOND } from '../../../platform/clock.ts';
 import type { Resources } from '../../../schema/context.ts';
 import type { ChannelRef } from '../../channels/channel.ts';
@@ -17,8 +18,8 @@ const BATCH = { maxSize: 64, maxRunning: 2 };
 export interface Dispatch {
   readonly resources: Resources;
   /** Channels at the start of a turn; undefined if unknown, or if the outbox is held. */
-  readonly channels: Batcher<ChannelRef, OpenCredentials | undefined>;
-  readonly claims: Batcher<ClaimRequest, Claimed[]>;
+  readonly channels: DataLoader<ChannelRef, OpenCredentials | undefined>;
+  readonly claims: DataLoader<ClaimRequest, Claimed[]>;
   readonly outcomes: OutcomeWriter;
   /** Requests to the network that are running or wait for a connection. */
   calls: number;
@@ -28,11 +29,14 @@ export function createDispatch(resources: Resources): Dispatch {
   const { db, config } = resources;
   return {
     resources,
-    channels: new Batcher<ChannelRef, OpenCredentials | undefined>(async refs => {
+    channels: createBatchLoader<ChannelRef, OpenCredentials | undefined>(async refs => {
       const [isHeld, channels] = await Promise.all([isOutboxHeld(db.write), credentialsOfMany(resources, refs)]);
       return isHeld ? refs.map(() => undefined) : channels;
     }, BATCH),
-    claims: new Batcher<ClaimRequest, Claimed[]>(requests => claimDue(db.write, requests, inDoubtMs(config)), BATCH),
+    claims: createBatchLoader<ClaimRequest, Claimed[]>(
+      requests => claimDue(db.write, requests, inDoubtMs(config)),
+      BATCH,
+    ),
     outcomes: new OutcomeWriter(resources),
     calls: 0,
   };

@@ -16,7 +16,7 @@ export function drain(resources: Resources): Drain {
   const dispatch = createDispatch(resources);
   return async lane => {
     const { tenantId, channelId } = parseLane(lane.key);
-    const channel = await dispatch.channels.submit({ tenantId, channelId });
+    const channel = await dispatch.channels.load({ tenantId, channelId });
     if (channel?.status === 'disconnected')
       await clearDisconnected(resources, lane, tenantId, channelId, inDoubtMs(resources.config));
     if (channel?.status !== 'active') return undefined;

@@ -117,7 +117,7 @@ export class LaneRun {
   async #claim(limit: number): Promise<Claimed[]> {
     const { front } = this.#memory;
     const request = { tenantId: this.#tenantId, channelId: this.#channelId, limit, front };
-    const claimed = await this.#dispatch.claims.submit(request);
+    const claimed = await this.#dispatch.claims.load(request);
     // Only templates have a category with a separate opt-out.
     const ids = claimed.flatMap(({ type, message_id: id }) => (type === 'template' ? [id] : []));
     if (ids.length > 0) this.#unwanted = await findUnwanted(this.#dispatch.resources.db.write, this.#tenantId, ids);
