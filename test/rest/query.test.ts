@@ -142,6 +142,23 @@ describe('the parameters of a list', () => {
     expect(read({ 'filter[is_enabled][in]': `${written},0` }).filter).toEqual({ isEnabled: { in: [value, false] } });
   });
 
+  it.each<[string, string, object]>([
+    ['', '2026-01-31', { between: ['2026-01-31T00:00:00.000Z', '2026-01-31T23:59:59.999Z'] }],
+    ['[in]', '2026-01-31', { between: ['2026-01-31T00:00:00.000Z', '2026-01-31T23:59:59.999Z'] }],
+    ['[gt]', '2026-01-31', { gt: '2026-01-31T23:59:59.999Z' }],
+    ['[gte]', '2026-01-31', { gte: '2026-01-31T00:00:00.000Z' }],
+    ['[lt]', '2026-01-31', { lt: '2026-01-31T00:00:00.000Z' }],
+    ['[lte]', '2026-01-31', { lte: '2026-01-31T23:59:59.999Z' }],
+    ['[between]', '2026-01-01,2026-01-31', { between: ['2026-01-01T00:00:00.000Z', '2026-01-31T23:59:59.999Z'] }],
+    [
+      '[between]',
+      '2026-01-01T12:00Z,2026-01-31',
+      { between: ['2026-01-01T12:00:00.000Z', '2026-01-31T23:59:59.999Z'] },
+    ],
+  ])('a date in filter[created_at]%s=%s is the whole day', (operator, value, expected) => {
+    expect(read({ [`filter[created_at]${operator}`]: value }).filter).toEqual({ createdAt: expected });
+  });
+
   it('accept our own timestamps, whose plus sign was decoded as a space', () => {
     expect(read({ 'filter[created_at]': '2026-01-01T07:58:39 00:00' }).filter).toEqual({
       createdAt: { eq: '2026-01-01T07:58:39.000Z' },

@@ -121,6 +121,15 @@ function compare(
     errors.add(at, `Unknown operator: ${word}. Known are ${[...known.keys()].join(', ')}.`);
     return undefined;
   }
+  if (kind === 'time' && operator !== 'isNull') {
+    const days = compareDays(
+      operator,
+      values.flatMap(text => text.split(',')),
+      at,
+      errors,
+    );
+    if (days !== 'instants') return days;
+  }
   const [value = ''] = values;
   switch (operator) {
     case 'in':
@@ -146,6 +155,32 @@ function compare(
       return read === undefined ? undefined : { [operator]: read };
     }
   }
+}
+
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+const LAST_OF_DAY = 'T23:59:59.999Z';
+
+/**
+ * Compares with dates: a date is the whole day in UTC, so that `lte` and `between` include it and `eq` finds what happened on it.
+ * @returns 'instants' if no value is a date, or for what has no such meaning in one condition: not on a day, on one of several days
+ */
+function compareDays(
+  operator: Exclude<keyof Comparison, 'isNull'>,
+  texts: readonly string[],
+  at: string,
+  errors: FieldErrorList,
+): Comparison | undefined | 'instants' {
+  const values = texts.map(text => text.trim());
+  if (!values.some(value => DATE.test(value))) return 'instants';
+  const last = (value: string) => (DATE.test(value) ? value + LAST_OF_DAY : value);
+  const [value = '', high = ''] = values;
+  if (operator === 'between' && values.length === 2)
+    return { between: readValues([value, last(high)], 'time', at, errors) };
+  if (values.length !== 1 || operator === 'ne' || operator === 'notIn' || operator === 'between') return 'instants';
+  const [start] = readValues([value], 'time', at, errors);
+  if (start === undefined) return undefined;
+  if (operator === 'eq' || operator === 'in') return { between: [start, last(value)] };
+  return { [operator]: operator === 'gt' || operator === 'lte' ? last(value) : start };
 }
 
 const PREDICATES = {
