@@ -8,6 +8,7 @@ import {
   CreateGroupDocument,
   CreateSourceDocument,
   CreateStatusDocument,
+  type CreateStatusInput,
   DeleteGroupDocument,
   DeleteSourceDocument,
   DeleteStatusDocument,
@@ -22,6 +23,7 @@ import {
   UpdateGroupDocument,
   UpdateSourceDocument,
   UpdateStatusDocument,
+  type UpdateStatusInput,
 } from './documents.generated.ts';
 import type { WriteTime } from './values.ts';
 
@@ -60,14 +62,7 @@ interface Page {
 interface One {
   readonly row: LabelRow;
 }
-interface CreateInput {
-  readonly name: string;
-  readonly color?: string | null | undefined;
-  readonly idempotencyKey?: string | undefined;
-}
-type UpdateInput = Omit<CreateInput, 'name'> & { readonly name?: string | null | undefined };
-
-/** One kind of label: groups, sources and statuses differ only in this. */
+/** One kind of label: groups, sources and statuses differ only in this, and in the color that only statuses have. */
 interface LabelKind {
   readonly path: string;
   readonly type: 'Group' | 'Source' | 'Status';
@@ -75,8 +70,8 @@ interface LabelKind {
   readonly documents: {
     readonly list: TypedDocumentNode<Page, ListArguments<GroupFilter, GroupOrderField> & Switches>;
     readonly get: TypedDocumentNode<{ readonly row: LabelRow | null }, { readonly id: string } & Switches>;
-    readonly create: TypedDocumentNode<One, { readonly input: CreateInput } & Switches>;
-    readonly update: TypedDocumentNode<One, { readonly id: string; readonly input: UpdateInput } & Switches>;
+    readonly create: TypedDocumentNode<One, { readonly input: CreateStatusInput } & Switches>;
+    readonly update: TypedDocumentNode<One, { readonly id: string; readonly input: UpdateStatusInput } & Switches>;
     readonly remove: TypedDocumentNode<{ readonly row: { readonly id: number } }, { readonly id: string }>;
   };
   readonly example: { readonly name: string; readonly color?: string };
@@ -138,8 +133,8 @@ function routesOf(
   const one = `${path}/:id`;
   const rowOf = (row: LabelRow) => labelRow(row, time);
   const color = type === 'Status' ? { color: text() } : {};
-  const complete = body({ name: requiredText(NAME), ...color }) as z.ZodType<CreateInput>;
-  const partial = body({ name: text(NAME), ...color }) as z.ZodType<UpdateInput>;
+  const complete = body({ name: requiredText(NAME), ...color }) as z.ZodType<CreateStatusInput>;
+  const partial = body({ name: text(NAME), ...color }) as z.ZodType<UpdateStatusInput>;
   return [
     route({
       method: 'GET',
