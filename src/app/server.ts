@@ -13,6 +13,7 @@ import { createKernel, type Kernel } from '../graphql/execution/kernel.ts';
 import { registerGraphQL } from '../graphql/execution/route.ts';
 import { attachWebSockets, isWebSocketUpgrade, type Sockets } from '../graphql/transport/websocket.ts';
 import { type Authentication, authenticate, chargeQuota } from '../http/authenticate.ts';
+import { registerCompression } from '../http/compression.ts';
 import { registerHealth } from '../http/health.ts';
 import { integrationRoutes } from '../http/integration-routes.ts';
 import { mediaRoutes } from '../http/media-routes.ts';
@@ -48,6 +49,7 @@ export async function startServer(
 ): Promise<GatewayServer> {
   const { config, log } = resources;
   const app = Fastify({
+    routerOptions: { ignoreTrailingSlash: true },
     http: { shouldUpgradeCallback: request => parts === 'all' && isWebSocketUpgrade(request) },
     bodyLimit: config.bodyLimit,
     trustProxy: config.trustProxy,
@@ -76,6 +78,7 @@ export async function startServer(
   );
 
   limitBodyTime(app);
+  await registerCompression(app);
   registerHealth(app, resources, isReady);
   const sockets = parts === 'all' ? await registerApis(app, resources, kernel) : undefined;
   const url = await app.listen({ host: config.host, port: config.port });

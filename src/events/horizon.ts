@@ -32,7 +32,7 @@ export interface Advance {
 }
 
 /** The database is in an older state than this process has seen: it was restored while the process ran. */
-class LogRolledBack extends Error {
+export class LogRolledBack extends Error {
   override readonly name = 'LogRolledBack';
   constructor() {
     super(

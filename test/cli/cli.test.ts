@@ -306,10 +306,10 @@ test('two migrations at once are safe, and a database without them is named by s
 });
 
 test('a worker serves its health and nothing else', async () => {
-  const worker = session.start(directory, ['serve', '--role', 'worker'], { ...env(), PORT: '0' });
-  await worker.says('"listening"');
-  const url = /"url":"([^"]+)"/.exec(worker.output)?.[1];
-  const status = async (path: string): Promise<number> => (await fetch(`${url}${path}`)).status;
+  const port = String(20_000 + (process.pid % 20_000));
+  const worker = session.start(directory, ['serve', '--role', 'worker'], { ...env(), PORT: port });
+  await worker.says('listening');
+  const status = async (path: string): Promise<number> => (await fetch(`http://127.0.0.1:${port}${path}`)).status;
   expect([await status('/readyz'), await status('/graphql'), await status('/api/v2/contacts')]).toEqual([
     200, 404, 404,
   ]);

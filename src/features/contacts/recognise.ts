@@ -44,7 +44,7 @@ export async function recogniseContacts(
 }
 
 /** Stores what is known of recipients. Skips those whose contact was erased or merged: they would be created anew. */
-async function recogniseRecipients(
+export async function recogniseRecipients(
   trx: Db,
   tenantId: number,
   recipients: readonly Recipient[],

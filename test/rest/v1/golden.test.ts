@@ -84,6 +84,8 @@ async function golden(name: string, { method, path, body, headers = {}, token, f
     method,
     headers: {
       ...(authorization !== '' && { authorization }),
+      // The files show answers as they are without compression.
+      'accept-encoding': 'identity',
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...headers,
     },

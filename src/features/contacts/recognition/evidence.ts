@@ -19,7 +19,7 @@ export interface Evidence {
 }
 
 /** Stands for the portfolio of parent ids, which are unique across the portfolios of an enterprise. */
-const ENTERPRISE = 'enterprise';
+export const ENTERPRISE = 'enterprise';
 
 export interface UserId {
   readonly portfolio: string;

@@ -1,0 +1,27 @@
+import { constants } from 'node:zlib';
+import compress from '@fastify/compress';
+import type { FastifyInstance } from 'fastify';
+import { CodedError } from '../core/errors.ts';
+
+/** Smaller answers fit into one packet anyway. */
+const THRESHOLD_BYTES = 1_024;
+
+/** Text formats of our answers. Not streams of events, which a compressor would hold back, and not media, which are compressed. */
+const COMPRESSIBLE = /^(application\/([\w.-]+\+)?json|application\/javascript|text\/(html|css|javascript|plain))\b/;
+
+/**
+ * Compresses answers for clients that accept it, and reads compressed bodies; the body limit counts what they become.
+ * A page of 50 contacts: 51 kB, 6 kB with gzip. Brotli at its default quality of 11 would take 20 times as long for 10 % less.
+ */
+export async function registerCompression(app: FastifyInstance): Promise<void> {
+  await app.register(compress, {
+    threshold: THRESHOLD_BYTES,
+    customTypes: COMPRESSIBLE,
+    encodings: ['br', 'gzip'],
+    brotliOptions: { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } },
+    requestEncodings: ['gzip', 'deflate', 'br', 'identity'],
+    onUnsupportedRequestEncoding: encoding =>
+      new CodedError('BAD_REQUEST', `Content-Encoding ${encoding} is not supported: use gzip, deflate or br.`),
+    onInvalidRequestPayload: encoding => new CodedError('BAD_REQUEST', `The body is not valid ${encoding}.`),
+  });
+}
