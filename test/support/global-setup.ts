@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { resolve } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { migrateDatabase } from '../../src/cli/migrate.ts';
@@ -17,15 +17,19 @@ declare module 'vitest' {
 }
 
 /**
+ * What Node has compiled, kept between runs: workers and the programs that tests start load in half the time. The program itself
+ * would keep it below the home of its user, which no test may touch.
+ */
+const COMPILED = resolve('node_modules/.cache/compiled');
+
+/**
  * One PostgreSQL for the whole run: embedded, or the one of PARLEY_TEST_DATABASE_URL. It gets a migrated template, which
  * every test file clones: a file owns its database.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env['PARLEY_TEST_DATABASE_URL'];
   const directory = await makeQuickDirectory('parley-test-');
-  // Tests start programs: with what the first has compiled, the others load in half the time. The program itself would keep
-  // it below the home of its user, which no test may touch.
-  process.env['NODE_COMPILE_CACHE'] = join(directory, 'compiled');
+  process.env['NODE_COMPILE_CACHE'] = COMPILED;
   const embedded =
     given !== undefined
       ? undefined
@@ -39,7 +43,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return async () => {
     if (!embedded) await admin(serverUrl, `drop database if exists ${templateName} with (force)`);
     await embedded?.stop();
-    // Workers that end at this moment still write what they have compiled.
     await rm(directory, { recursive: true, force: true, maxRetries: 10 });
   };
 }
