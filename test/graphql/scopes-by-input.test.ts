@@ -3,7 +3,7 @@ import { EVENT_RESOURCES, scopesToRead } from '../../src/core/events.ts';
 import { legacyOf, restOf } from '../rest/client.ts';
 import { codeOf, dataOf } from '../support/answers.ts';
 import { type GraphQLAnswer, startGateway, type TestGateway } from '../support/gateway.ts';
-import { newPhone } from '../support/seed.ts';
+import { newPhone, seedOf } from '../support/seed.ts';
 
 /** Scopes that no field declares, because they follow from what a request names: nothing is done in the name of a token that lacks them. */
 
@@ -100,8 +100,6 @@ describe('a webhook endpoint', () => {
   });
 });
 
-const CREATE_CONTACT = 'mutation ($phone: String!) { createContact(input: { phone: $phone }) { id: databaseId } }';
-
 describe('a missing group named in an input', () => {
   test('is created only with groups:write, in GraphQL and REST v1', async () => {
     const [narrow, wide] = await Promise.all([tokenWith('contacts:*'), tokenWith('contacts:*', 'groups:write')]);
@@ -115,7 +113,7 @@ describe('a missing group named in an input', () => {
         type: 'lead',
         groups: name,
       });
-    const { id } = dataOf(await gateway.graphql(CREATE_CONTACT, { phone: newPhone() })).createContact;
+    const { id } = await seedOf(gateway).contact();
     const count = async () =>
       gateway.database.query('select (select count(*) from contacts), (select count(*) from groups) as groups');
     const before = await count();

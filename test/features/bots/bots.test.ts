@@ -3,7 +3,7 @@ import { encodeGlobalId } from '../../../src/core/global-ids.ts';
 import { MINUTE } from '../../../src/platform/clock.ts';
 import { codeOf, dataOf, faultsOf } from '../../support/answers.ts';
 import { eventually } from '../../support/gateway.ts';
-import { newPhone } from '../../support/seed.ts';
+import { newPhone, seedOf } from '../../support/seed.ts';
 import { EVENTS, follow } from '../events/subscriber.ts';
 import { CREATE, type Ground, type Owner, startGround } from './ground.ts';
 
@@ -288,15 +288,9 @@ describe('testBot', () => {
     await of.bot({ name: 'cool', trigger: 'EXACT', keywords: ['hi'], cooldownSeconds: 3_600, reply });
     await of.bot({ name: 'welcome', trigger: 'FIRST_MESSAGE', priority: 1 });
     await of.bot({ name: 'shy', priority: -1, handOverMinutes: 30, reply });
-    const person = newPhone();
-    const contact = dataOf(
-      await of.ask(
-        'mutation ($phone: String!) { createContact(input: { phone: $phone, firstName: "@{contact_email}" }) { id } }',
-        {
-          phone: person,
-        },
-      ),
-    ).createContact.id;
+    const { globalId: contact, phone: person } = await seedOf(ground.gateway, of).contact({
+      firstName: '@{contact_email}',
+    });
     const ask = async (text: string) => dataOf(await of.ask(TEST, { text, contactId: contact })).testBot;
     const names = async (text: string) =>
       (await ask(text)).answers.map((one: { bot: { name: string } }) => one.bot.name);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { dataOf } from '../../support/answers.ts';
 import { eventually, startGateway, type TestGateway } from '../../support/gateway.ts';
+import { newPhone, seedOf } from '../../support/seed.ts';
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -9,16 +9,11 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 
 test('events say which contact and conversation they are about, however they were written', async () => {
-  const phone = '+4915123450001';
-  const { createContact } = dataOf(
-    await gateway.graphql('mutation ($phone: String!) { createContact(input: { phone: $phone }) { databaseId } }', {
-      phone,
-    }),
-  );
+  const { id, phone } = await seedOf(gateway).contact();
   const sent = await gateway.rest('POST', '/messages/text', { phone, message: 'hello' });
   const { data } = (await sent.json()) as { data: { contact_id?: number } };
   expect(data).toBeDefined();
-  await gateway.rest('POST', '/messages/text', { phone: '+4915123450002', message: 'hello, new one' });
+  await gateway.rest('POST', '/messages/text', { phone: newPhone(), message: 'hello, new one' });
   const events = () =>
     gateway.database.query<{ type: string; contact_id: string | null; conversation_id: string | null; body: object }>(
       `select type, contact_id, conversation_id, payload as body from events where type ~ '^(contact|message)\\.' order by xid, seq`,
@@ -33,5 +28,5 @@ test('events say which contact and conversation they are about, however they wer
     seen.filter(({ type, conversation_id }) => type.startsWith('message.') === (conversation_id === null)),
   ).toEqual([]);
   expect(new Set(seen.map(({ contact_id }) => contact_id)).size).toBe(2);
-  expect(seen[0]?.contact_id).toBe(String(createContact.databaseId));
+  expect(seen[0]?.contact_id).toBe(String(id));
 });

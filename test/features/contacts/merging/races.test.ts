@@ -5,6 +5,7 @@ import { undoMerge } from '../../../../src/features/contacts/merging/undo.ts';
 import { COMMAND_LINE } from '../../../../src/features/tenancy/audit/author.ts';
 import { codeOf, dataOf } from '../../../support/answers.ts';
 import { eventually, startGateway, type TestGateway } from '../../../support/gateway.ts';
+import { seedOf } from '../../../support/seed.ts';
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -27,13 +28,8 @@ test('merges, their undoing, sends and inbound messages at once end without a de
   const { tenant } = gateway;
   const { db } = gateway.gateway.resources;
   const ids: number[] = [];
-  for (let index = 0; index < PEOPLE; index += 1) {
-    const { data } = await gateway.graphql(
-      'mutation ($phone: String!) { createContact(input: { phone: $phone }) { databaseId } }',
-      { phone: phoneOf(index) },
-    );
-    ids.push(data.createContact.databaseId);
-  }
+  for (let index = 0; index < PEOPLE; index += 1)
+    ids.push((await seedOf(gateway).contact({ phone: phoneOf(index) })).id);
   const outcomes = new Set<string>();
   const pick = <T>(list: readonly T[]): T => list[Math.floor(Math.random() * list.length)] as T;
   const merge = (survivorId: number, formerId: number) =>

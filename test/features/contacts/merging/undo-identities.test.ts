@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { undoMerge } from '../../../../src/features/contacts/merging/undo.ts';
 import { COMMAND_LINE } from '../../../../src/features/tenancy/audit/author.ts';
 import { eventually, startGateway, type TestGateway, type TestTenant } from '../../../support/gateway.ts';
+import { seedOf } from '../../../support/seed.ts';
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -85,11 +86,7 @@ test.each([
   async (_, phone) => {
     const tenant = await gateway.addTenant();
     // More is known of the contact that survives.
-    await gateway.graphql(
-      'mutation ($phone: String!) { createContact(input: { phone: $phone, firstName: "Ana", company: "Silva" }) { id } }',
-      { phone },
-      tenant.token,
-    );
+    await seedOf(gateway, tenant).contact({ phone, firstName: 'Ana', company: 'Silva' });
     const before = await merged(tenant);
     const survivor = before.find(contact => contact.phone === phone);
     const former = before.find(contact => contact.phone !== phone);

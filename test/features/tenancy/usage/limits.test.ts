@@ -4,7 +4,7 @@ import { monthOf } from '../../../../src/features/tenancy/usage/month.ts';
 import type { Clock } from '../../../../src/platform/clock.ts';
 import { codeOf, dataOf } from '../../../support/answers.ts';
 import { startGateway, type TestGateway, type TestTenant } from '../../../support/gateway.ts';
-import { newPhone } from '../../../support/seed.ts';
+import { newPhone, seedOf } from '../../../support/seed.ts';
 
 /** The middle of a coming month. */
 function untilMiddleOf(monthsAhead: number): number {
@@ -88,14 +88,8 @@ test('new conversations are limited alike, while those of this month go on', asy
 
 test('a conversation that many sends open at once is counted once', async () => {
   const tenant = await gateway.addTenant();
-  const { id } = dataOf(
-    await gateway.graphql(
-      'mutation ($phone: String!) { createContact(input: { phone: $phone }) { id } }',
-      { phone: newPhone() },
-      tenant.token,
-    ),
-  ).createContact;
-  const answers = await Promise.all(Array.from({ length: 30 }, () => send(tenant, id)));
+  const { globalId } = await seedOf(gateway, tenant).contact();
+  const answers = await Promise.all(Array.from({ length: 30 }, () => send(tenant, globalId)));
   expect(answers.map(codeOf)).toEqual(answers.map(() => undefined));
   expect(await usage(tenant)).toEqual({ messages: 30, conversations: 1 });
 });
