@@ -4,7 +4,7 @@ import { callerOf, requireScope, tenantOf } from '../../core/principal.ts';
 import type { Context } from '../../schema/context.ts';
 import type { ContactRow } from '../contacts/contact.ts';
 import { contactLoader } from '../contacts/loaders.ts';
-import { readOptWords } from '../messages/opt-words.ts';
+import { readOptWords } from '../messages/opt-keywords.ts';
 import { mergeFields } from '../messages/send/merge-fields.ts';
 import type { BotRow } from './bot.ts';
 import { decide, isOverReplyLimit, type Silence, type Standing, type Verdict } from './engine/decide.ts';

@@ -9,7 +9,7 @@ import { applyGroups } from '../conversations/group-chats.ts';
 import { applyHandovers, returnThreads } from '../conversations/owners.ts';
 import { applyCalls } from '../messages/inbound/calls.ts';
 import { applyCorrections, type CorrectionUpdate, judgeCorrections } from '../messages/inbound/corrections.ts';
-import { storeElsewhere } from '../messages/inbound/elsewhere.ts';
+import { storeElsewhere } from '../messages/inbound/external-messages.ts';
 import { storePrices } from '../messages/inbound/pricing.ts';
 import { receiveMessages } from '../messages/inbound/receive.ts';
 import { applyStatuses } from '../messages/statuses/apply-statuses.ts';

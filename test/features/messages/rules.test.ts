@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { backoffMs, decide } from '../../../src/features/messages/dispatch/retry.ts';
 import type { MessageRow, Status } from '../../../src/features/messages/message.ts';
-import { isWord } from '../../../src/features/messages/opt-words.ts';
+import { isWord } from '../../../src/features/messages/opt-keywords.ts';
 import { emptyFields, mergeFields, unknownFields } from '../../../src/features/messages/send/merge-fields.ts';
 import { foldStatuses, mayFollow, type StatusUpdate } from '../../../src/features/messages/statuses/status.ts';
 import { windowAfter, windowOf } from '../../../src/features/messages/window.ts';

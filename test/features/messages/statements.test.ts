@@ -19,7 +19,7 @@ import {
   insertElsewhere,
   lockCalls,
   writeCalls,
-} from '../../../src/features/messages/inbound/elsewhere.sql.ts';
+} from '../../../src/features/messages/inbound/external-messages.sql.ts';
 import {
   insertDetails,
   insertInbound,

@@ -6,7 +6,7 @@ import { append } from '../../../events/append.ts';
 import { MINUTE, SECOND } from '../../../platform/clock.ts';
 import type { Context } from '../../../schema/context.ts';
 import { foreignThreads, threadKey } from '../../conversations/owners.ts';
-import { readOptWords } from '../../messages/opt-words.ts';
+import { readOptWords } from '../../messages/opt-keywords.ts';
 import { type BotRow, publicBot, type Rule } from '../bot.ts';
 import { findOptIns, listQueued, lockContacts, type QueuedMessage, removeQueued } from '../reply/inbox.sql.ts';
 import { insertReplies, type PendingReply } from '../reply/replies.sql.ts';

@@ -10,7 +10,7 @@ import type { JsonObject } from '../../../platform/json.ts';
 import type { Resources } from '../../../schema/context.ts';
 import { OPTED_OUT } from '../send/outcome.ts';
 import type { ConsentedCategory } from '../send/recipient.sql.ts';
-import { personInResponse } from '../statuses/seen-person.ts';
+import { personInResponse } from '../statuses/new-identity.ts';
 import type { Claimed } from './outbox.sql.ts';
 import { type Decision, decide } from './retry.ts';
 

@@ -5,7 +5,7 @@ import { append } from '../../../events/append.ts';
 import type { NetworkUpdate } from '../../../network/updates.ts';
 import { publicMessage } from '../message.ts';
 import { getMessages } from '../messages.sql.ts';
-import { type CallRow, ensureConversations, insertElsewhere, lockCalls, writeCalls } from './elsewhere.sql.ts';
+import { type CallRow, ensureConversations, insertElsewhere, lockCalls, writeCalls } from './external-messages.sql.ts';
 import type { InboundMessage } from './receive.ts';
 
 type Call = Extract<NetworkUpdate, { kind: 'call' }>;

@@ -10,7 +10,7 @@ import { ensureGroupChatsOf, noteParticipants } from '../../conversations/group-
 import { monthOf } from '../../tenancy/usage/month.ts';
 import { countConversations } from '../../tenancy/usage/share.ts';
 import { contentObject, type MessageRow, publicMessage } from '../message.ts';
-import { isOptType, readOptWords } from '../opt-words.ts';
+import { isOptType, readOptWords } from '../opt-keywords.ts';
 import { windowAfter } from '../window.ts';
 import { detailsOf, type MessageDetails } from './details.ts';
 import {

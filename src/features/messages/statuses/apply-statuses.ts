@@ -5,7 +5,7 @@ import type { Recipient, Sender } from '../../contacts/recognise.ts';
 import { failCodes } from '../../otp/fail-codes.ts';
 import { type MessageRef, type Settled, settle } from '../dispatch/outbox.sql.ts';
 import { publicMessage } from '../message.ts';
-import { hasNewIdentity, type KnownRecipient } from './seen-person.ts';
+import { hasNewIdentity, type KnownRecipient } from './new-identity.ts';
 import {
   findIdsByWamid,
   type LockedMessage,

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
 import type { MessageRef } from '../dispatch/outbox.sql.ts';
 import type { MessageRow } from '../message.ts';
-import type { KnownRecipient } from './seen-person.ts';
+import type { KnownRecipient } from './new-identity.ts';
 
 /** Ids of messages by the network's ids, on any channel of the tenant. */
 export async function findIdsByWamid(

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { learnIdentities } from '../../../../src/features/contacts/recognise.ts';
 import { applyStatuses } from '../../../../src/features/messages/statuses/apply-statuses.ts';
-import { hasNewIdentity, type KnownRecipient } from '../../../../src/features/messages/statuses/seen-person.ts';
+import { hasNewIdentity, type KnownRecipient } from '../../../../src/features/messages/statuses/new-identity.ts';
 import { dataOf } from '../../../support/answers.ts';
 import { eventually, startGateway, type TestGateway } from '../../../support/gateway.ts';
 

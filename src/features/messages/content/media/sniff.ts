@@ -1,7 +1,7 @@
 import { fileTypeFromBuffer } from 'file-type/core';
 import type { MediaType } from '../../../../network/network.ts';
 import { ALLOWED, contradicts, extensionOf, FORMATS, type Format } from './formats.ts';
-import { compoundWatch, textWatch, type Watch, zipWatch } from './watch.ts';
+import { compoundWatch, textWatch, type Watch, zipWatch } from './stream-check.ts';
 
 /** The head of a file that is examined before its transfer. */
 export const HEAD_BYTES = 64 * 1024;

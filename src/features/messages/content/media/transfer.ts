@@ -6,7 +6,7 @@ import type { Resources } from '../../../../schema/context.ts';
 import { MAX_BYTES, megabytes } from './formats.ts';
 import { type Declared, HEAD_BYTES, sniff } from './sniff.ts';
 import type { TakenFile } from './store.ts';
-import type { Watch } from './watch.ts';
+import type { Watch } from './stream-check.ts';
 
 /** An incoming file. */
 export interface IncomingFile extends Declared {

@@ -6,7 +6,7 @@ import {
   textWatch,
   type Watch,
   zipWatch,
-} from '../../../../../src/features/messages/content/media/watch.ts';
+} from '../../../../../src/features/messages/content/media/stream-check.ts';
 import type { MediaType } from '../../../../../src/network/network.ts';
 import * as files from './files.ts';
 

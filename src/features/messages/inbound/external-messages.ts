@@ -4,7 +4,12 @@ import { append } from '../../../events/append.ts';
 import type { NetworkUpdate } from '../../../network/updates.ts';
 import { contentObject, type MessageRow, publicMessage } from '../message.ts';
 import { detailsOf, type MessageDetails } from './details.ts';
-import { type ElsewhereMessage, ensureConversations, fillPlaceholders, insertElsewhere } from './elsewhere.sql.ts';
+import {
+  type ElsewhereMessage,
+  ensureConversations,
+  fillPlaceholders,
+  insertElsewhere,
+} from './external-messages.sql.ts';
 import { insertDetails } from './inbound.sql.ts';
 import { storeReactions } from './reactions.ts';
 
