@@ -166,7 +166,7 @@ function exchange(agent: Dispatcher, request: Post, isClosed: () => boolean): Pr
   });
 }
 
-/** The error code of the system or undici, for example ECONNNOT_PUBLIC or CERT_HAS_EXPIRED; otherwise the message. */
+/** The error code of the system or undici, for example ECONNREFUSED or CERT_HAS_EXPIRED; otherwise the message. */
 function reasonOf(error: Error): string {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   return code ?? (error.message || error.name);
