@@ -42,7 +42,7 @@ function id(text: string): number {
   return Number(text);
 }
 
-/** Running processes find the events and the lane by themselves, within two seconds. */
+/** Running processes find events and lanes by polling, within two seconds. */
 const NO_SIGNALS = { send: () => undefined };
 const NO_LANES = { wake: () => undefined };
 
@@ -86,7 +86,7 @@ export function channelCommand(): Command {
     .requiredOption('--waba-id <id>', 'WhatsApp Business Account id')
     .option(
       '--portfolio-id <id>',
-      'the business portfolio that owns the account (default: what the network tells)',
+      'the business portfolio that owns the account (default: as reported by the network)',
       portfolio,
     )
     .requiredOption('--access-token <token>', 'system user token, or @file to read it from a file')
@@ -146,7 +146,7 @@ export function channelCommand(): Command {
 
   command
     .command('portfolio')
-    .description('set which business portfolio owns the account of a number, where the network does not tell')
+    .description('set which business portfolio owns the account of a number, if the network does not report it')
     .requiredOption('--tenant <slug>', 'slug of the tenant that owns the number')
     .requiredOption('--channel <id>', 'channel id, as listed by `parley channel list`', id)
     .requiredOption('--portfolio-id <id>', "the network's id of the portfolio", portfolio)

@@ -16,31 +16,31 @@ import { parsePhone } from '../platform/phone.ts';
 import { UserError } from '../platform/user-error.ts';
 import { changeDatabase, secretBoxOf, withDatabase } from './database.ts';
 
-const WHOM = 'contact id, or phone number in international format, such as +4915123456789';
+const CONTACT_ARGUMENT = 'contact id, or phone number in international format, such as +4915123456789';
 
-/** @throws UserError when there is no such contact */
-async function contactNamed({ write }: Database, tenantId: number, slug: string, text: string): Promise<number> {
+/** @throws UserError if there is no such contact */
+async function requireContactId({ write }: Database, tenantId: number, slug: string, text: string): Promise<number> {
   const phone = text.startsWith('+') ? parsePhone(text) : undefined;
   const id = phone
     ? (await findContactsByIdentity(write, tenantId, [phone.key])).get(phone.key)
     : /^\d{1,15}$/.test(text)
       ? (await findContacts(write, tenantId, [Number(text)])).get(Number(text))?.id
       : undefined;
-  if (id === undefined) throw new UserError(`The tenant ${slug} has no contact ${text}. Give ${WHOM}.`);
+  if (id === undefined) throw new UserError(`The tenant ${slug} has no contact ${text}. Give ${CONTACT_ARGUMENT}.`);
   return id;
 }
 
-/** Shows how far it is, in one line, where a person watches. */
-function progressOf(what: string): { add(rows: number): void; end(): void } {
+/** Shows progress in one line, if standard error is a terminal. */
+function createProgress(what: string): { add(rows: number): void; end(): void } {
   let total = 0;
-  const isWatched = process.stderr.isTTY === true;
+  const isTerminal = process.stderr.isTTY === true;
   return {
     add(rows) {
       total += rows;
-      if (isWatched) process.stderr.write(`\r${what}: ${total} rows`);
+      if (isTerminal) process.stderr.write(`\r${what}: ${total} rows`);
     },
     end() {
-      if (isWatched && total > 0) process.stderr.write('\n');
+      if (isTerminal && total > 0) process.stderr.write('\n');
     },
   };
 }
@@ -49,23 +49,23 @@ export function exportCommand(): Command {
   return new Command('export')
     .description('export all data held about a person to one JSON file')
     .argument('<tenant>', 'slug of the tenant')
-    .argument('<contact>', WHOM)
+    .argument('<contact>', CONTACT_ARGUMENT)
     .requiredOption('--out <file>', 'output file, or - for standard output')
     .addHelpText(
       'after',
       `
-The file holds the contact with its identities, consents, groups, conversations, messages, one-time passwords (without codes),
+The file contains the contact with its identities, consents, groups, conversations, messages, one-time passwords (without codes),
 orders, bot replies, events and webhook deliveries. The export is recorded in the audit log.`,
     )
     .action(async (slug: string, who: string, { out }: { out: string }) => {
       const result = await withDatabase(loadConfig(), async db => {
         const { tenant_id: tenantId } = await requireTenant(db.read, slug);
-        const id = await contactNamed(db, tenantId, slug, who);
+        const id = await requireContactId(db, tenantId, slug, who);
         const stream = out === '-' ? process.stdout : createWriteStream(out, { mode: 0o600 });
         const failed = once(stream, 'error').then(([error]) => {
-          throw new UserError(`${out} cannot be written: ${(error as Error).message}.`);
+          throw new UserError(`Cannot write to ${out}: ${(error as Error).message}.`);
         });
-        const progress = progressOf('Exported');
+        const progress = createProgress('Exported');
         const write = async (piece: string): Promise<void> => {
           progress.add(piece.split('\n    {').length - 1);
           if (!stream.write(piece)) await Promise.race([once(stream, 'drain'), failed]);
@@ -85,15 +85,15 @@ export function eraseCommand(): Command {
   return new Command('erase')
     .description('erase a person from all tables, and print the receipt as JSON')
     .argument('<tenant>', 'slug of the tenant')
-    .argument('<contact>', WHOM)
+    .argument('<contact>', CONTACT_ARGUMENT)
     .addOption(
       new Option('--reason <reason>', 'legal reason, stored in the receipt').choices(REASONS).makeOptionMandatory(),
     )
     .addHelpText(
       'after',
       `
-Contact, conversations, messages and one-time passwords are deleted, the log and raw webhooks are blanked, what waits is not sent
-and not delivered. This cannot be undone: export first what you have to keep. An opt-out survives as a keyed digest.
+Contact, conversations, messages and one-time passwords are deleted, the event log and raw webhooks are blanked, queued messages and
+webhook deliveries are cancelled. This cannot be undone: export data that you have to keep first. An opt-out survives as a keyed digest.
 docs/privacy.md lists what is kept and why. A running gateway completes an interrupted erasure.`,
     )
     .action(async (slug: string, who: string, { reason }: { reason: ErasureReason }) => {
@@ -101,8 +101,8 @@ docs/privacy.md lists what is kept and why. A running gateway completes an inter
       await changeDatabase(config, async db => {
         const secrets = await secretBoxOf(config, db);
         const { tenant_id: tenantId } = await requireTenant(db.read, slug);
-        const id = await contactNamed(db, tenantId, slug, who);
-        const progress = progressOf('Blanked');
+        const id = await requireContactId(db, tenantId, slug, who);
+        const progress = createProgress('Blanked');
         const resources = {
           db,
           secrets,
@@ -114,7 +114,7 @@ docs/privacy.md lists what is kept and why. A running gateway completes an inter
         const { receipts } = await eraseContacts(resources, tenantId, request, rows => progress.add(rows));
         progress.end();
         const [receipt] = receipts;
-        if (!receipt) throw new UserError(`The contact ${who} was erased by somebody else in this moment.`);
+        if (!receipt) throw new UserError(`The contact ${who} was just erased by another process.`);
         process.stdout.write(`${JSON.stringify(publicReceipt(receipt), null, 2)}\n`);
       });
     });

@@ -30,13 +30,13 @@ function contactId(text: string): number {
   return Number(text);
 }
 
-/** Contact ids in any number. */
+/** Collects repeated contact ids. */
 const contactIds = (text: string, previous: readonly number[] = []): readonly number[] => [
   ...previous,
   contactId(text),
 ];
 
-async function ofTenant<T>(slug: string, work: (db: Database, tenantId: number) => Promise<T>): Promise<T> {
+async function readTenant<T>(slug: string, work: (db: Database, tenantId: number) => Promise<T>): Promise<T> {
   return withDatabase(loadConfig(), async db => work(db, (await requireTenant(db.read, slug)).tenant_id));
 }
 
@@ -68,13 +68,13 @@ function mergeCommand(): Command {
     .addHelpText(
       'after',
       `
-Messages, conversations, groups, consent, codes and what waits to be sent move to the contact that stays. Its own fields win, empty
-ones are filled. The ids of the others find it from then on.`,
+Messages, conversations, groups, consent, codes and queued messages move to the surviving contact. Its fields are kept; empty fields are
+filled from the others. The ids of the others resolve to it.`,
     )
     .action(async (slug: string, ids: readonly number[], { into }: { into?: number }) => {
       const all = [...new Set(into === undefined ? ids : [into, ...ids])];
       if (all.length < 2)
-        throw new UserError('Name at least two contacts to merge: see `parley contact merge --help`.');
+        throw new UserError('Give at least two contacts to merge: see `parley contact merge --help`.');
       const contact = await changeTenant(slug, (db, tenantId) =>
         db.transaction(trx =>
           mergeContacts(trx, tenantId, {
@@ -98,8 +98,8 @@ function unmergeCommand(): Command {
     .addHelpText(
       'after',
       `
-What came since stays with the other contact, apart from opt-outs, which then hold for both. Webhooks of the network merge the two
-no more.`,
+Data received since the merge stays with the other contact, except opt-outs, which then apply to both. Webhooks of the network do not
+merge the two again.`,
     )
     .action(async (slug: string, formerId: number) => {
       const contact = await changeTenant(slug, (db, tenantId) =>
@@ -117,7 +117,7 @@ function mergesCommand(): Command {
     .option('--limit <number>', 'maximum number of rows', positive, 100)
     .option('--json', 'print JSON', false)
     .action(async (slug: string, { contact, limit, json }: { contact?: number; limit: number; json: boolean }) => {
-      print(await ofTenant(slug, (db, tenantId) => listMerges(db.read, tenantId, contact ?? null, limit)), json);
+      print(await readTenant(slug, (db, tenantId) => listMerges(db.read, tenantId, contact ?? null, limit)), json);
     });
 }
 
@@ -143,11 +143,11 @@ function consentCommand(): Command {
     .addHelpText(
       'after',
       `
-An opt-out of all covers every category, and only an opt-in to all lifts it. Codes that a person asks for are still sent.`,
+An opt-out from all covers every category, and only an opt-in to all lifts it. One-time codes that a person requests are still sent.`,
     )
     .action(async (slug: string, id: number, { out, in: optIn, evidence, limit, json }: ConsentOptions) => {
       const change = out ?? optIn;
-      const open = change === undefined ? ofTenant : changeTenant;
+      const open = change === undefined ? readTenant : changeTenant;
       const entries = await open(slug, async (db, tenantId) => {
         const contact = (await findContacts(db.write, tenantId, [id])).get(id);
         if (!contact) throw new UserError(`The tenant ${slug} has no contact ${id}.`);

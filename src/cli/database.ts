@@ -9,7 +9,7 @@ import type { SecretBox } from '../platform/crypto.ts';
 import { createLog } from '../platform/log.ts';
 import { UserError } from '../platform/user-error.ts';
 
-/** What `parley dev` writes down for people and for the other commands. */
+/** Written to dev.json by `parley dev`, for users and for other commands. */
 export interface DevFacts {
   readonly baseUrl: string;
   readonly graphqlUrl: string;
@@ -32,13 +32,13 @@ const SECRET_KEY = 'secret.key';
 export const factsPath = (directory: string): string => join(directory, DEV_FACTS);
 export const secretKeyPath = (directory: string): string => join(directory, SECRET_KEY);
 
-/** @returns undefined when no development gateway has been started in the directory */
+/** @returns undefined if no development gateway was started in the directory */
 export async function readFacts(directory: string): Promise<DevFacts | undefined> {
   const text = await readFile(factsPath(directory), 'utf8').catch(() => undefined);
   return text === undefined ? undefined : (JSON.parse(text) as DevFacts);
 }
 
-/** The database of a command: DATABASE_URL, else the one of the development gateway that runs in this directory. */
+/** Returns DATABASE_URL, otherwise the database of the development gateway running in this directory. */
 async function databaseUrlOf(config: Config): Promise<string> {
   const url = config.databaseUrl ?? (await readFacts(DEV_DIRECTORY))?.databaseUrl;
   if (url === undefined) {
@@ -50,8 +50,8 @@ async function databaseUrlOf(config: Config): Promise<string> {
 }
 
 /**
- * Opens and seals the database's secrets, under the configured keys or those of the development gateway.
- * @throws UserError when there is no key, or it is not the one of this database
+ * Returns the box that encrypts and decrypts secrets, with the configured keys or those of the development gateway.
+ * @throws UserError if there is no key, or it is not the key of this database
  */
 export const secretBoxOf = async (config: Config, db: Database): Promise<SecretBox> =>
   openSecretBox(db, { current: await secretKeyOf(config), previous: config.previousSecretKey });
@@ -67,7 +67,7 @@ async function secretKeyOf(config: Config): Promise<Uint8Array> {
   return new Uint8Array(key);
 }
 
-/** Opens the database for one command. @throws UserError when it does not answer */
+/** Opens the database for one command. @throws UserError if it is unavailable */
 export async function withDatabase<T>(
   config: Config,
   work: (db: Database, url: string) => Promise<T>,
@@ -87,7 +87,7 @@ export async function withDatabase<T>(
 
 /**
  * Opens the database for a command that changes it.
- * @throws UserError when it does not answer, or was restored or copied and its log is not renumbered yet
+ * @throws UserError if it is unavailable, or was restored or copied and `parley restore-log` has not run yet
  */
 export const changeDatabase = <T>(config: Config, work: (db: Database, url: string) => Promise<T>): Promise<T> =>
   withDatabase(config, async (db, url) => {
@@ -97,9 +97,9 @@ export const changeDatabase = <T>(config: Config, work: (db: Database, url: stri
 
 function explain(error: unknown): unknown {
   if (isUnavailable(error)) {
-    const reason = error instanceof Error && error.message !== '' ? error.message : 'no answer';
+    const reason = error instanceof Error && error.message !== '' ? error.message : 'no response';
     return new UserError(
-      `The database does not answer (${reason}). Is it running? Check DATABASE_URL, or start \`parley dev\`.`,
+      `The database does not respond (${reason}). Check that it is running and that DATABASE_URL is correct, or start \`parley dev\`.`,
       { cause: error },
     );
   }
@@ -107,11 +107,13 @@ function explain(error: unknown): unknown {
   if (code === '42P01')
     return new UserError('The database has no Parley tables yet: run `parley migrate` first.', { cause: error });
   if (code === '28P01' || code === '28000' || code === '3D000')
-    return new UserError(`The database refused: ${(error as Error).message}. Check DATABASE_URL.`, { cause: error });
+    return new UserError(`The database rejected the connection: ${(error as Error).message}. Check DATABASE_URL.`, {
+      cause: error,
+    });
   return error;
 }
 
-/** Prints a table, or JSON for programs. */
+/** Prints rows as a table, or as JSON. */
 export function print(rows: readonly object[], json: boolean): void {
   if (json) {
     process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);

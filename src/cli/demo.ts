@@ -19,12 +19,12 @@ import { systemClock } from '../platform/clock.ts';
 import type { SecretBox } from '../platform/crypto.ts';
 import { countryOf } from '../schema/countries/country.ts';
 
-/** The tenant with which a newcomer tries things out. */
+/** The tenant for first experiments. */
 export const DEMO_TENANT = 'demo';
 const CALLS_PER_MINUTE = 6_000;
 const CONTACTS_PER_COUNTRY = 5;
 
-/** Fixed, so that examples can name them: they only ever open the emulator. */
+/** Fixed, so that examples can use them: these credentials are valid only for the emulator. */
 export const DEMO_NETWORK = {
   number: {
     phoneNumberId: '106540352242922',
@@ -150,7 +150,7 @@ const LAST_NAMES = [
   'Tanaka',
   'Weber',
 ];
-/** ISO 3166-1 numeric: countries of all parts of the world. */
+/** ISO 3166-1 numeric country codes. */
 const COUNTRIES = [
   840, 76, 484, 32, 276, 250, 724, 380, 826, 528, 56, 752, 578, 208, 246, 616, 203, 40, 756, 620, 372, 300, 642, 348,
   804, 792, 376, 784, 682, 818, 504, 566, 288, 404, 710, 356, 586, 50, 144, 392, 410, 458, 360, 764, 704, 608, 702, 344,
@@ -163,15 +163,15 @@ export interface DemoAccess {
   readonly writers: readonly { readonly phone: string; readonly name: string }[];
 }
 
-interface Needs {
+interface SeedResources {
   readonly db: Database;
   readonly network: Network;
   readonly secrets: SecretBox;
 }
 
-/** Makes the demo tenant with everything in it, at the first start only. @returns what to print; undefined when it was there already */
-export async function seedDemo(needs: Needs, nowMs: number): Promise<DemoAccess | undefined> {
-  const { db } = needs;
+/** Creates the demo tenant with its data. @returns its access; undefined if the tenant already existed */
+export async function seedDemo(resources: SeedResources, nowMs: number): Promise<DemoAccess | undefined> {
+  const { db } = resources;
   if (await findTenant(db.write, DEMO_TENANT)) return undefined;
   const { tenantId, writers } = await db.transaction(async trx => {
     const tenant = await createTenant(trx, {
@@ -182,7 +182,7 @@ export async function seedDemo(needs: Needs, nowMs: number): Promise<DemoAccess 
     });
     return { tenantId: tenant.tenant_id, writers: await fill(trx, tenant.tenant_id) };
   });
-  await connectChannel({ ...needs, clock: systemClock }, tenantId, {
+  await connectChannel({ ...resources, clock: systemClock }, tenantId, {
     ...DEMO_NETWORK.number,
     name: 'Demo number',
     appSecret: DEMO_NETWORK.appSecret,
@@ -253,15 +253,15 @@ async function insertStaff(trx: Db, tenantId: number): Promise<number[]> {
 /** Example mobile numbers by country, from the phone library's own test data; the last digits vary. */
 function demoPeople() {
   const people = [];
-  for (const [place, id] of COUNTRIES.entries()) {
+  for (const [position, id] of COUNTRIES.entries()) {
     const country = countryOf(id);
     const example = country && examples[country.alpha2 as CountryCode];
     if (!country || !example) continue;
     for (let index = 0; index < CONTACTS_PER_COUNTRY; index += 1) {
       const number = `+${getCountryCallingCode(country.alpha2 as CountryCode)}${example.slice(0, -2)}${String(10 + index * 13).slice(-2)}`;
       const errors = new FieldErrorList();
-      const firstName = FIRST_NAMES[(place * 3 + index * 5) % FIRST_NAMES.length] ?? '';
-      const lastName = LAST_NAMES[(place * 7 + index * 3) % LAST_NAMES.length] ?? '';
+      const firstName = FIRST_NAMES[(position * 3 + index * 5) % FIRST_NAMES.length] ?? '';
+      const lastName = LAST_NAMES[(position * 7 + index * 3) % LAST_NAMES.length] ?? '';
       const email = `${firstName}.${lastName}.${country.alpha2}${index}@example.com`
         .toLowerCase()
         .normalize('NFD')

@@ -22,7 +22,7 @@ import { migrateDatabase } from './migrate.ts';
 import { untilStopped } from './until-stopped.ts';
 
 const EMULATOR_PORT = 4010;
-/** A newcomer's receiver of webhooks runs on the same machine. */
+/** In development, webhook receivers run on the same machine. */
 const LOOPBACK = ['127.0.0.0/8', '::1/128'].map(parseRange).filter(range => range !== undefined);
 
 export function devCommand(): Command {
@@ -45,7 +45,7 @@ export function devCommand(): Command {
     });
 }
 
-/** All parts of a development gateway, started in order and stopped in the other. */
+/** The parts of a development gateway, started in order and stopped in reverse order. */
 class Development {
   readonly #directory: string;
   readonly #config: Config;
@@ -64,7 +64,7 @@ class Development {
   }
 
   async reset(): Promise<void> {
-    say('Forgetting the data of earlier starts …');
+    printLine('Deleting the data of earlier starts …');
     await removeEmbeddedPostgres(this.#directory, { log: this.#log });
     for (const file of [factsPath(this.#directory), this.#journal]) await rm(file, { force: true });
   }
@@ -79,10 +79,10 @@ class Development {
       const secretKey = await this.#secretKey();
       const databaseUrl = await this.#database();
       const applied = await migrateDatabase(databaseUrl, this.#config);
-      if (applied.length > 0) say(`Applied ${applied.length} migrations.`);
+      if (applied.length > 0) printLine(`Applied ${applied.length} migrations.`);
       this.#emulator = await this.#startEmulator();
       const seeded = await this.#seed(databaseUrl, secretKey, this.#emulator.url);
-      // Only where nobody else can open the page is the token put into it.
+      // The page contains the token only if no other machine can open it.
       const graphiql = { token: isLoopback(this.#config.host) ? seeded.token : undefined };
       const network = { ...this.#config.network, baseUrl: this.#emulator.url };
       const allowedRanges = [...this.#config.webhooks.allowedRanges, ...LOOPBACK];
@@ -95,7 +95,7 @@ class Development {
       for (const { phone, name } of seeded.writers)
         this.#emulator.inbound({ from: phone, text: 'Hi! Is this still available?', profileName: name });
       await writeFile(factsPath(this.#directory), `${JSON.stringify(facts, null, 2)}\n`, { mode: 0o600 });
-      say(banner(facts));
+      printLine(banner(facts));
     } catch (error) {
       await this.stop();
       throw error;
@@ -121,7 +121,7 @@ class Development {
 
   async #database(): Promise<string> {
     if (this.#config.databaseUrl !== undefined) return this.#config.databaseUrl;
-    say('Starting PostgreSQL …');
+    printLine('Starting PostgreSQL …');
     this.#postgres = await startEmbeddedPostgres({ directory: this.#directory, durable: true, log: this.#log });
     return this.#postgres.url;
   }
@@ -136,14 +136,14 @@ class Development {
       log: this.#log,
     };
     if (this.#config.emulatorPort !== undefined) return startEmulator({ ...options, port: this.#config.emulatorPort });
-    // Nobody asked for this port: where it is taken, any other will do.
+    // The default port was not requested explicitly: if it is taken, use any free one.
     return startEmulator({ ...options, port: EMULATOR_PORT }).catch(error => {
       if (error instanceof UserError) return startEmulator({ ...options, port: 0 });
       throw error;
     });
   }
 
-  /** The demo tenant, made at the first start; afterwards its token of the last start, while that still holds. */
+  /** Creates the demo tenant at the first start. Later starts reuse the last token while it is valid. */
   async #seed(databaseUrl: string, secretKey: Uint8Array, emulatorUrl: string): Promise<DemoAccess> {
     const db = createDatabase({ url: databaseUrl, poolSize: 2, readers: 1, log: this.#log });
     const network = createCloudApiNetwork({
@@ -191,7 +191,7 @@ class Development {
 
 const isLoopback = (host: string): boolean => /^(127\.|localhost$|::1$)/.test(host);
 
-function say(text: string): void {
+function printLine(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
@@ -204,5 +204,5 @@ Parley is running. Stop it with Ctrl-C.
   Tenant      ${facts.tenant}
   Token       ${facts.token}
 
-The same facts stand in ${factsPath(DEV_DIRECTORY)}, the log in ${join(DEV_DIRECTORY, 'parley.log')}.
+This information is also in ${factsPath(DEV_DIRECTORY)}; the log is ${join(DEV_DIRECTORY, 'parley.log')}.
 `;

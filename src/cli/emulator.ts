@@ -39,7 +39,7 @@ export function emulatorCommand(): Command {
         });
         const { number, appSecret, verifyToken } = DEMO_NETWORK;
         process.stdout.write(
-          `The emulated network is at ${emulator.url}, its controls at ${emulator.url}/_emulator/.\n`,
+          `The emulated network listens on ${emulator.url}, its control API on ${emulator.url}/_emulator/.\n`,
         );
         process.stdout.write(
           `${JSON.stringify({ phoneNumberId: number.phoneNumberId, wabaId: number.wabaId, accessToken: number.accessToken, appSecret, verifyToken }, null, 2)}\n`,

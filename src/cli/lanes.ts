@@ -30,12 +30,12 @@ const shown = (lane: LaneOverview) => ({
   oldest_seconds: lane.oldest_seconds === null ? null : Math.max(0, Math.round(lane.oldest_seconds)),
 });
 
-/** @param name such as `outbox:12:3` */
+/** @param name for example `outbox:12:3` */
 async function release(name: string): Promise<void> {
   const [queue = '', key = ''] = name.split(/:(.*)/s);
   if (!Object.hasOwn(BACKLOGS, queue) || key === '')
     throw new UserError(
-      `"${name}" is not the name of a lane. Use <queue>:<key> as \`parley lanes\` shows it; queues are ${Object.keys(BACKLOGS).join(', ')}.`,
+      `"${name}" is not the name of a lane. Use <queue>:<key> as listed by \`parley lanes\`; queues are ${Object.keys(BACKLOGS).join(', ')}.`,
     );
   const tenantId = tenantOfLane({ isPerTenant: queue !== WEBHOOKS }, key);
   const released = Number.isSafeInteger(tenantId)
@@ -44,8 +44,8 @@ async function release(name: string): Promise<void> {
   if (!released) throw new UserError(`There is no lane ${name}. See \`parley lanes\`.`);
   process.stdout.write(
     released.holder === null
-      ? `No process held ${name}. If it was resting, it goes on now.\n`
-      : `${released.holder} holds ${name} no longer. Another process may take it from ${released.free_at} on.\n`,
+      ? `No process held ${name}. If it was in a back-off, that has ended.\n`
+      : `${released.holder} no longer holds ${name}. Another process may claim it from ${released.free_at} on.\n`,
   );
 }
 
@@ -61,7 +61,7 @@ export function lanesCommand(): Command {
   command
     .command('release <lane>')
     .description(
-      'release a lane such as outbox:12:3 and end its back-off; another process takes it when the lease expires',
+      'release a lane such as outbox:12:3 and end its back-off; another process claims it when the lease expires',
     )
     .action(release);
 

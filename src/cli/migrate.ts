@@ -8,9 +8,9 @@ import { createLog } from '../platform/log.ts';
 import { print, withDatabase } from './database.ts';
 
 /**
- * Brings a database to this version.
- * @param settings with PgBouncer the server is migrated directly, and its role gets what sessions need
- * @returns the names of what was applied
+ * Migrates a database to this version.
+ * @param settings with PgBouncer, the server is migrated directly and its role gets the session settings
+ * @returns the names of the applied migrations
  */
 export async function migrateDatabase(
   url: string,
@@ -40,7 +40,7 @@ export function migrateCommand(): Command {
             states.map(({ name, appliedAt }) => ({ migration: name, applied: appliedAt?.toISOString() ?? 'missing' })),
             false,
           );
-          // Says so where a newer version has been here.
+          // Throws if a newer version has migrated the database.
           await pendingMigrations(db.read);
           return;
         }
@@ -53,13 +53,13 @@ export function migrateCommand(): Command {
     });
 }
 
-/** What was made before the scopes of its creator were checked: shown once, by the first `migrate` after the upgrade. */
+/** Lists objects from before the scopes of their creator were checked; shown once, by the first `migrate` after the upgrade. */
 async function printScopeFindings(db: Db): Promise<void> {
   const findings = await takeScopeFindings(db);
   if (findings.length === 0) return;
   process.stdout.write(
-    '\nMade before the scopes of its creator were checked. All of it keeps working; to change it, a token now needs these scopes.\n' +
-      'Where tokens are named, they could have made it without holding them: look at these first. This list is shown once.\n\n',
+    '\nThese objects were created before the scopes of their creator were checked. They keep working; to change one, a token now needs these scopes.\n' +
+      'Listed tokens could have created the object without these scopes: review those objects first. This list is shown once.\n\n',
   );
   print(
     findings.map(({ tenant, kind, object_id: id, name, scopes, tokens }) => ({

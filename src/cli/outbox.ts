@@ -6,14 +6,14 @@ import { releaseOutbox } from '../features/messages/dispatch/release.ts';
 import { UserError } from '../platform/user-error.ts';
 import { changeDatabase, print, withDatabase } from './database.ts';
 
-const WORDS = `
-After \`parley restore-log\` the outbox is held: new sends are accepted and stay queued, nothing is handed to the network. What was
+const HELP = `
+After \`parley restore-log\` the outbox is held: new sends are accepted and stay queued, nothing is submitted to the network. Messages
 queued in the backup may have been sent after the backup was made.`;
 
 export function outboxCommand(): Command {
   return new Command('outbox')
     .description('inspect waiting messages, and release them after a restore')
-    .addHelpText('after', WORDS)
+    .addHelpText('after', HELP)
     .addCommand(statusCommand())
     .addCommand(releaseCommand());
 }
@@ -29,7 +29,9 @@ function statusCommand(): Command {
           process.stdout.write(`${JSON.stringify({ heldSince: since ?? null, backlog }, null, 2)}\n`);
           return;
         }
-        say(since === undefined ? 'The outbox is open.' : `The outbox is held since ${since}: nothing is sent.`);
+        printLine(
+          since === undefined ? 'The outbox is not held.' : `The outbox is held since ${since}: nothing is sent.`,
+        );
         print(backlog, false);
       });
     });
@@ -43,16 +45,16 @@ function releaseCommand(): Command {
       'after',
       `
 Examples:
-  parley outbox release                                      send all; what was sent after the backup was made is sent again
-  parley outbox release --cancel-before 2027-01-31T09:30:00Z cancel what the backup still had to send (with events), send the rest`,
+  parley outbox release                                      send all; messages sent since the backup are sent again
+  parley outbox release --cancel-before 2027-01-31T09:30:00Z cancel messages queued in the backup (with events), send the rest`,
     )
     .action(async ({ cancelBefore }: { cancelBefore?: Date }) => {
       await changeDatabase(loadConfig(), async db => {
         if ((await heldSince(db.read)) === undefined)
           throw new UserError('The outbox is not held: there is nothing to release.');
-        const cancelled = await releaseOutbox(db, cancelBefore, done => say(`  ${done} cancelled`));
-        say(
-          `${cancelBefore ? `Cancelled ${cancelled} messages. ` : ''}The outbox is open: workers send within seconds.`,
+        const cancelled = await releaseOutbox(db, cancelBefore, done => printLine(`  ${done} cancelled`));
+        printLine(
+          `${cancelBefore ? `Cancelled ${cancelled} messages. ` : ''}The outbox is released: workers send within seconds.`,
         );
       });
     });
@@ -65,4 +67,4 @@ function instant(text: string): Date {
   return time;
 }
 
-const say = (text: string): void => void process.stdout.write(`${text}\n`);
+const printLine = (text: string): void => void process.stdout.write(`${text}\n`);

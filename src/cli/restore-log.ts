@@ -14,29 +14,29 @@ export function restoreLogCommand(): Command {
     .addHelpText(
       'after',
       `
-Stop all processes on the database first. Events are renumbered in one transaction (about a minute for a million); webhooks and bots go on
-where they were, subscribers start anew (CURSOR_EXPIRED). Messages that wait are held, because the database that this one was made
-from may have sent part of them: see \`parley outbox --help\`.`,
+Stop all processes on the database first. Events are renumbered in one transaction (about a minute for a million). Webhooks and bots
+continue where they were; subscribers must start again (CURSOR_EXPIRED). Queued messages are held, because the original database may
+have sent part of them: see \`parley outbox --help\`.`,
     )
     .action(async ({ force }: { force: boolean }) => {
       const restore = async (db: Database): Promise<void> => {
         const { reason } = await checkOrigin(db);
         if (reason === undefined && !force)
           throw new UserError(
-            'Nothing shows that this database was restored: nothing was done. If it was (a disk was rolled back while no process ran), use --force.',
+            'This database does not look restored: nothing was done. If it was (for example, its disk was rolled back while no process ran), use --force.',
           );
-        say(`Restoring the event log${reason === undefined ? '' : `: ${reason}`}.`);
+        printLine(`Restoring the event log${reason === undefined ? '' : `: ${reason}`}.`);
         const count = await restoreLog(db, { renumberOthers: renumberListening, progress });
-        say(`Renumbered ${count} events. Cursors of subscribers are expired.`);
-        say('The outbox is held: nothing is sent until you decide. Next: `parley outbox status`.');
+        printLine(`Renumbered ${count} events. Cursors of subscribers have expired.`);
+        printLine('The outbox is held: nothing is sent until you release it. Next: `parley outbox status`.');
       };
-      // Counting a long log takes longer than a statement of the gateway may.
+      // Counting a long log may exceed the gateway's statement timeout.
       await withDatabase(loadConfig(), restore, { statementTimeoutMs: 0 });
     });
 }
 
 function progress(done: number, total: number): void {
-  if (done > 0) say(`  ${done} of about ${total} events`);
+  if (done > 0) printLine(`  ${done} of about ${total} events`);
 }
 
-const say = (text: string): void => void process.stdout.write(`${text}\n`);
+const printLine = (text: string): void => void process.stdout.write(`${text}\n`);

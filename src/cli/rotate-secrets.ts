@@ -11,9 +11,9 @@ export function rotateSecretsCommand(): Command {
     .addHelpText(
       'after',
       `
-PARLEY_SECRET_KEY is the new key, PARLEY_PREVIOUS_SECRET_KEY the old one. Works in batches while the gateway runs; when it
-is stopped, start it again and it goes on. Afterwards every process needs the new key. Keep PARLEY_PREVIOUS_SECRET_KEY set
-for 24 hours more: idempotency keys and one-time passwords from before are compared under it. docs/operations.md has the steps.`,
+PARLEY_SECRET_KEY is the new key, PARLEY_PREVIOUS_SECRET_KEY the old one. Works in batches while the gateway runs; if it
+is interrupted, start it again. Afterwards every process needs the new key. Keep PARLEY_PREVIOUS_SECRET_KEY set
+for another 24 hours: earlier idempotency keys and one-time passwords are verified with it. See docs/operations.md.`,
     )
     .action(async ({ status }: { status: boolean }) => {
       const config = loadConfig();
@@ -30,12 +30,12 @@ for 24 hours more: idempotency keys and one-time passwords from before are compa
         const done = resealed.reduce((sum, column) => sum + column.done, 0);
         process.stdout.write(
           done === 0
-            ? 'Nothing to do: every secret is sealed under PARLEY_SECRET_KEY.\n'
-            : `Sealed ${done} secrets under PARLEY_SECRET_KEY. PARLEY_PREVIOUS_SECRET_KEY may be removed in 24 hours.\n`,
+            ? 'Nothing to do: every secret is encrypted with PARLEY_SECRET_KEY.\n'
+            : `Encrypted ${done} secrets with PARLEY_SECRET_KEY. PARLEY_PREVIOUS_SECRET_KEY may be removed in 24 hours.\n`,
         );
       });
     });
 }
 
 const unreadableMessage = (columns: readonly { readonly column: string; readonly unreadable: number }[]): string =>
-  `Neither key opens these values:\n${columns.map(({ column, unreadable }) => `  ${column}: ${unreadable}`).join('\n')}\nSet the key that they were sealed under as PARLEY_PREVIOUS_SECRET_KEY and run this again. The old key stays valid until then.`;
+  `Neither key decrypts these values:\n${columns.map(({ column, unreadable }) => `  ${column}: ${unreadable}`).join('\n')}\nSet the key that they were encrypted with as PARLEY_PREVIOUS_SECRET_KEY and run this again. The old key stays valid until then.`;

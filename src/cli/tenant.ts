@@ -58,7 +58,7 @@ const windowPolicy = () =>
     'refuse',
   ] as const);
 
-/** The parser of an option cannot answer null: commander would make it an empty text. */
+/** A keyword, because commander turns a null from an option's parser into an empty text. */
 const NEVER = 'never';
 const neverOrInstant = (text: string): string => (text === NEVER ? NEVER : instant(text));
 
@@ -164,7 +164,7 @@ export function tenantCommand(): Command {
       neverOrInstant,
     )
     .addOption(
-      new Option('--status <status>', 'suspended: all requests of the tenant are refused').choices([
+      new Option('--status <status>', 'suspended: all requests of the tenant are rejected').choices([
         'active',
         'suspended',
       ]),

@@ -4,7 +4,7 @@ import { eventually } from '../support/gateway.ts';
 import { freePort, sendText, setFaults, setWebhookUrl } from '../support/processes.ts';
 import { startPlant } from './processes.ts';
 
-/** Slow enough that some sends are always under way. */
+/** Slow enough that some sends are always in flight. */
 const CALM = { window: 'open', pairLimit: false, throughputLimit: false, latencyMs: 40 } as const;
 const SENDS = 1_000;
 /** Accepted after the network became slow, and before the kill. */
@@ -13,14 +13,14 @@ const BACKLOG = 100;
 const SLOW_MS = 1_500;
 const CLIENTS = 16;
 const PEOPLE = 200;
-/** Of TIMES in processes.ts: a request's time-out and the margin for writing its outcome. */
+/** From TIMES in processes.ts: a request's timeout and the margin for writing its outcome. */
 const LEASE_MS = 9_000;
-/** The promise, with the heartbeats and sweeps of production: a lane that lost its process is taken over within this time. */
+/** The guarantee with production heartbeats and sweeps: a lane whose process died is taken over within this time. */
 const TAKE_OVER_MS = 30_000;
-/** The patience with what has no such limit: the work itself, on a machine that may be busy. */
+/** Timeout for work without such a limit, on a busy machine. */
 const PATIENCE_MS = 120_000;
 
-test.concurrent('every message that was accepted before a kill -9 is sent by the next process, none twice, and its statuses arrive', {
+test.concurrent('messages accepted before a kill -9 are sent exactly once by the next process, and their statuses arrive', {
   timeout: 400_000,
 }, async ({ onTestFinished }) => {
   const plant = await startPlant(CALM);
@@ -44,20 +44,20 @@ test.concurrent('every message that was accepted before a kill -9 is sent by the
       if (id !== undefined) accepted.push(id);
       if (accepted.length >= SENDS / 2) halfway.resolve();
       if (accepted.length >= SENDS / 2 + BACKLOG) behind.resolve();
-      // The dead do not answer: the others come back when somebody lives there again.
+      // A killed process does not respond: clients retry when the next one listens.
       if (id === undefined) await revived.promise;
     }
   };
   const clients = Promise.all(Array.from({ length: CLIENTS }, client));
   await halfway.promise;
-  // From here on the network is slower than the clients, however slow the machine: it dies with work under way and work behind it.
+  // From here on the network is slower than the clients, so that the process is killed with sends in flight and others queued.
   await setFaults(plant.emulatorUrl, { latencyMs: SLOW_MS });
   await behind.promise;
   await first.kill();
   await setFaults(plant.emulatorUrl, { latencyMs: CALM.latencyMs });
   const beforeDeath = accepted.length;
   const sentBeforeDeath = (await plant.sent()).total;
-  // Long enough for every lease to run out: what was under way must still not be tried before the network could tell of it.
+  // Long enough for every lease to expire: sends in flight must not be retried before their status could arrive.
   await new Promise(resolve => setTimeout(resolve, LEASE_MS));
   const second = await plant.startGateway(port);
   expect(second.url).toBe(first.url);
@@ -66,7 +66,7 @@ test.concurrent('every message that was accepted before a kill -9 is sent by the
 
   expect(beforeDeath).toBeGreaterThanOrEqual(SENDS / 2);
   expect(accepted.length).toBeGreaterThan(SENDS - CLIENTS - 1);
-  // It died with work under way, or this test proves nothing.
+  // The process was killed with sends in flight; otherwise this test proves nothing.
   expect(sentBeforeDeath).toBeLessThan(beforeDeath);
   await eventually(async () => {
     const { byCallbackData } = await plant.sent();
@@ -87,7 +87,7 @@ test.concurrent('every message that was accepted before a kill -9 is sent by the
   expect(await second.end()).toBe(0);
 });
 
-test.concurrent('of two processes one drains a lane; when it is killed the other takes over within 30 seconds, and nobody gets a message twice', {
+test.concurrent('when the process that drains a lane is killed, another takes over within 30 seconds, and no message is sent twice', {
   timeout: 400_000,
 }, async ({ onTestFinished }) => {
   const plant = await startPlant(CALM);
@@ -97,7 +97,7 @@ test.concurrent('of two processes one drains a lane; when it is killed the other
   await setWebhookUrl(plant.emulatorUrl, first.url);
   await sendText(first.url, token, { to: '+14155551000', text: 'The lane is with the first.' });
   await eventually(async () => expect((await plant.sent()).total).toBe(1));
-  // Something to do all the time, so that the lanes do not end with the first while the second starts.
+  // Continuous work, so that the lanes stay with the first process while the second starts.
   let others = 0;
   const busy = setInterval(
     () => void sendText(first.url, token, { to: `+1415555${2_000 + ++others}`, text: 'Still with the first.' }),
@@ -115,7 +115,7 @@ test.concurrent('of two processes one drains a lane; when it is killed the other
   const inFlight = Promise.all(Array.from({ length: 200 }, (_, index) => send(100 + index)));
   await first.kill();
   const sentByFirst = (await plant.sent()).total;
-  // What the network gets from now on, it gets from the second.
+  // From now on the network gets messages only from the second process.
   const takenOver = durationOf(() =>
     eventually(async () => expect((await plant.sent()).total).toBeGreaterThan(sentByFirst), PATIENCE_MS),
   );
@@ -136,7 +136,7 @@ test.concurrent('of two processes one drains a lane; when it is killed the other
       ).toEqual([]),
     PATIENCE_MS,
   );
-  // Each person has got theirs in the order in which they were accepted, as the log has it: ids are made before that.
+  // Each person got messages in the order of acceptance according to the log; ids are generated earlier.
   const accepted = await plant.database.query<{ id: string }>(
     `select payload->'message'->>'id' as id from events where type = 'message.queued' order by xid, seq`,
   );

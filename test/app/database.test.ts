@@ -15,7 +15,7 @@ const cut = () =>
     'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
   );
 
-test('after all connections to the database were cut, requests, lanes, signals and open subscriptions go on by themselves', async () => {
+test('requests, lanes, signals and subscriptions recover after all database connections were cut', async () => {
   const live = await follow(gateway.url, gateway.tenant.token, { types: ['message.*'] });
   for (let round = 0; round < 3; round += 1) {
     const { data } = await gateway.graphql(SEND, { to: `+1415555900${round}` });
@@ -28,7 +28,7 @@ test('after all connections to the database were cut, requests, lanes, signals a
     ]);
     expect(live.events.at(-1)?.data.message?.id).toBe(data.sendTextMessage.databaseId);
     await cut();
-    // Whoever asks in that moment is told to come again; the next one is answered.
+    // A request at that moment may fail with a retryable error; the next one succeeds.
     await eventually(async () => {
       const [read, written] = await Promise.all([
         gateway.graphql('{ contacts { totalCount } }'),
@@ -43,7 +43,7 @@ test('after all connections to the database were cut, requests, lanes, signals a
   await live.stop();
 });
 
-test('requests under way while connections are cut are answered, or refused with SERVICE_UNAVAILABLE, and never left hanging', async () => {
+test('requests in flight while connections are cut succeed or fail with SERVICE_UNAVAILABLE, and never hang', async () => {
   const asking = Promise.all(
     Array.from({ length: 200 }, async (_, index) => {
       await new Promise(resolve => setTimeout(resolve, index));

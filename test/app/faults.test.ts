@@ -5,12 +5,12 @@ import { createLog } from '../../src/platform/log.ts';
 import { eventually, startGateway, type TestGateway, type TestTenant } from '../support/gateway.ts';
 import { newPhone } from '../support/seed.ts';
 
-/** Where an answer comes, it is waited for: on a busy machine one may take seconds. */
+/** Timeout for responses that arrive, possibly after seconds on a busy machine. */
 const ENV = { PARLEY_NETWORK_TIMEOUT_MS: '30000', PARLEY_RECONCILE_MS: '5000', PARLEY_LANES: '40' };
-/** Where none comes: five seconds of waiting for a status stand for the thirty of production. */
+/** Wait for a status if there is no response: five seconds instead of thirty in production. */
 const IMPATIENT = { ...ENV, PARLEY_NETWORK_TIMEOUT_MS: '1000' };
 const RECONCILE_MS = Number(ENV.PARLEY_RECONCILE_MS);
-/** With a machine that has other work as well: none of these tests is about speed. */
+/** Generous, because none of these tests is about speed. */
 const PATIENCE_MS = 120_000;
 const CALM = { window: 'open', pairLimit: false, throughputLimit: false } as const;
 type NextFaultInput = NonNullable<FaultsPatch['next']>[number];
@@ -37,14 +37,14 @@ async function send(tenant: TestTenant, to: string, text = 'Hi', where = gateway
 }
 
 let tenants: Promise<unknown> = Promise.resolve();
-/** Tenants are made one after the other: their numbers are counted. */
+/** Tenants are created one after the other, because their numbers are sequential. */
 function newTenant(where: TestGateway): Promise<TestTenant> {
   const made = tenants.then(() => where.addTenant());
   tenants = made.catch(() => undefined);
   return made;
 }
 
-/** A tenant of its own, so a lane of its own; its first send meets the fault. */
+/** Creates a tenant, and thereby a lane; its first send gets the fault. */
 async function sendInto(
   fault: Omit<NextFaultInput, 'to'>,
   where = gateway,
@@ -60,7 +60,7 @@ async function message(tenant: TestTenant, id: string, where = gateway) {
 
 const looks = new WeakMap<TestGateway, Promise<Map<string, string>>>();
 const LOOK_EVERY_MS = 50;
-/** The statuses of all messages, looked at once for all tests that wait: each by itself, they kept the processor busy. */
+/** Polls the statuses of all messages once for all waiting tests, to save CPU time. */
 function statuses(where: TestGateway): Promise<Map<string, string>> {
   const present = looks.get(where);
   if (present) return present;
@@ -82,16 +82,16 @@ async function becomes(tenant: TestTenant, id: string, status: string, where = g
 
 const timesTaken = (id: string, where = gateway): number => where.emulator.sent({ limit: 0 }).byCallbackData[id] ?? 0;
 
-/** Waits until nothing waits to be sent: what is not in the queue any more is not tried again. */
+/** Waits until the outbox is empty, after which nothing is retried. */
 const queueIsEmpty = (where: TestGateway, id: string): Promise<void> =>
   eventually(
     async () => expect(await where.database.query('select 1 from outbox where message_id = $1', [id])).toEqual([]),
     PATIENCE_MS,
   );
 
-describe.concurrent('an answer of the network decides by its code', () => {
+describe.concurrent('the network’s error code decides', () => {
   test.each([100, 131_008, 131_009, 131_021, 131_026, 131_030, 131_047, 131_051, 132_000, 132_001])(
-    '%d ends the message with its code, title and details',
+    '%d fails the message with its code, title and details',
     async code => {
       const { tenant, id } = await sendInto({ errorCode: code });
       const failed = await becomes(tenant, id, 'FAILED');
@@ -105,7 +105,7 @@ describe.concurrent('an answer of the network decides by its code', () => {
   );
 
   test.each([1, 2, 130_429, 131_000, 131_016, 131_056, 133_004])(
-    '%d is tried again after a pause, and the message arrives once',
+    '%d is retried after a pause, and the message is sent once',
     async code => {
       const { tenant, id } = await sendInto({ errorCode: code });
       await becomes(tenant, id, 'READ');
@@ -114,7 +114,7 @@ describe.concurrent('an answer of the network decides by its code', () => {
   );
 
   test.each([0, 10, 190, 200, 368, 131_005, 131_031, 131_042, 131_048, 133_010])(
-    '%d pauses the channel with an event; what waits goes on when it is resumed',
+    '%d pauses the channel with an event; queued messages are sent when it is resumed',
     async code => {
       const { tenant, id } = await sendInto({ errorCode: code });
       const channel = await eventually(async () => {
@@ -143,37 +143,34 @@ describe.concurrent('an answer of the network decides by its code', () => {
     },
   );
 
-  test.each([4, 80_007, 133_016])(
-    '%d holds the lane for as long as the network asked, and nothing else is tried meanwhile',
-    async code => {
-      const sentAt = Date.now();
-      const { tenant, id } = await sendInto({ errorCode: code });
-      const held = await eventually(async () => {
-        // Later than the attempt itself was given: its time-out, and five seconds.
-        const rows = await gateway.database.query<{ until: Date; attempts: number }>(
-          "select attempts, next_attempt_at as until from outbox where message_id = $1 and next_attempt_at > now() + interval '40 s'",
-          [id],
-        );
-        expect(rows).toHaveLength(1);
-        return rows[0];
-      });
-      expect(held?.attempts).toBe(1);
-      // A minute, counted from the network's answer: that came between these two moments.
-      expect(held?.until.getTime()).toBeGreaterThanOrEqual(sentAt + 60_000);
-      expect(held?.until.getTime()).toBeLessThanOrEqual(Date.now() + 60_000);
-      const later = await Promise.all([send(tenant, newPhone()), send(tenant, newPhone())]);
-      await new Promise(resolve => setTimeout(resolve, 2_500));
-      expect(later.map(other => timesTaken(other))).toEqual([0, 0]);
-    },
-  );
+  test.each([4, 80_007, 133_016])('%d holds the lane for the requested time, without other attempts', async code => {
+    const sentAt = Date.now();
+    const { tenant, id } = await sendInto({ errorCode: code });
+    const held = await eventually(async () => {
+      // Later than the attempt's lease: its timeout plus five seconds.
+      const rows = await gateway.database.query<{ until: Date; attempts: number }>(
+        "select attempts, next_attempt_at as until from outbox where message_id = $1 and next_attempt_at > now() + interval '40 s'",
+        [id],
+      );
+      expect(rows).toHaveLength(1);
+      return rows[0];
+    });
+    expect(held?.attempts).toBe(1);
+    // One minute from the network's response, which came between these two times.
+    expect(held?.until.getTime()).toBeGreaterThanOrEqual(sentAt + 60_000);
+    expect(held?.until.getTime()).toBeLessThanOrEqual(Date.now() + 60_000);
+    const later = await Promise.all([send(tenant, newPhone()), send(tenant, newPhone())]);
+    await new Promise(resolve => setTimeout(resolve, 2_500));
+    expect(later.map(other => timesTaken(other))).toEqual([0, 0]);
+  });
 
-  test.each([300, 400, 404, 429])('HTTP %d with a page that is not the network’s is tried again', async httpStatus => {
+  test.each([300, 400, 404, 429])('HTTP %d with a page of a proxy is retried', async httpStatus => {
     const { tenant, id } = await sendInto({ httpStatus });
     await becomes(tenant, id, 'READ');
     expect(timesTaken(id)).toBe(1);
   });
 
-  test('a refusal that comes by webhook after a 200 ends a sent message with the network’s words', async () => {
+  test('a failure reported by webhook after a 200 fails the sent message with the network’s error', async () => {
     const { tenant, id } = await sendInto({ asyncErrorCode: 131_047, when: 'after' });
     const failed = await becomes(tenant, id, 'FAILED');
     expect(failed).toMatchObject({
@@ -183,7 +180,7 @@ describe.concurrent('an answer of the network decides by its code', () => {
   });
 });
 
-describe.concurrent('an answer that is lost', () => {
+describe.concurrent('a lost response', () => {
   test.each<[string, Omit<NextFaultInput, 'to'>]>([
     ['a 502 before the network took it', { httpStatus: 502, when: 'before' }],
     ['a silence before the network took it', { timeout: true, when: 'before' }],
@@ -200,7 +197,7 @@ describe.concurrent('an answer that is lost', () => {
     expect(timesTaken(id, impatient)).toBe(1);
   });
 
-  test('when no status tells of it, it is sent once more after the time to reconcile, and not before', async () => {
+  test('without a status the message is sent again after the reconciliation time, not before', async () => {
     const deaf = await startGateway({ env: IMPATIENT, emulator: { faults: { ...CALM, dropStatuses: 1 } } });
     deaf.emulator.setFaults({ next: [{ timeout: true, when: 'after' }] });
     const id = await send(deaf.tenant, newPhone(), 'Hi', deaf);
@@ -213,7 +210,7 @@ describe.concurrent('an answer that is lost', () => {
     await deaf.stop();
   });
 
-  test('a status that overtakes the answer settles the message, and the answer changes nothing', async () => {
+  test('a status that arrives before the response settles the message, and the response changes nothing', async () => {
     const early = await startGateway({
       env: ENV,
       emulator: { faults: { ...CALM, statusBeforeAnswer: true, latencyMs: 150 } },
@@ -226,16 +223,16 @@ describe.concurrent('an answer that is lost', () => {
     );
     const order = ['message.queued', 'message.sent', 'message.delivered', 'message.read'];
     for (const { types } of rows) {
-      // One that was read before its delivery was told is not told as delivered any more.
+      // A message that was read first is not reported as delivered later.
       expect(types).toEqual(order.filter(type => types.includes(type)));
       expect([types[0], types.at(-1)]).toEqual(['message.queued', 'message.read']);
     }
     await early.stop();
   });
 
-  test('a database that breaks while outcomes are written makes nobody get a message twice, though no status tells of it', async () => {
+  test('a database failure while outcomes are written causes no duplicate message, even without a status', async () => {
     const shaken = await startGateway({
-      // What was under way in a lane that broke is let go when its lease is over: this and five seconds.
+      // Sends in flight in a failed lane are released when their lease expires: this plus five seconds.
       env: { ...ENV, PARLEY_NETWORK_TIMEOUT_MS: '10000' },
       emulator: { faults: { ...CALM, dropStatuses: 1, latencyMs: 20 } },
     });
@@ -260,8 +257,8 @@ describe.concurrent('an answer that is lost', () => {
   });
 });
 
-describe.concurrent('what happens between acceptance and dispatch', () => {
-  test('a person who opts out meanwhile is not written to any more', async () => {
+describe.concurrent('between acceptance and dispatch', () => {
+  test('a contact that opts out gets no queued messages', async () => {
     const { tenant, id, to } = await sendInto({ timeout: true, when: 'before' }, impatient);
     const behind = await send(tenant, to, 'behind it', impatient);
     const { data } = await impatient.graphql(
@@ -280,7 +277,7 @@ describe.concurrent('what happens between acceptance and dispatch', () => {
     expect([timesTaken(id, impatient), timesTaken(behind, impatient)]).toEqual([0, 0]);
   });
 
-  test('a network that is away delays messages and loses none; it is asked again in growing pauses', async () => {
+  test('a network outage delays messages without loss, and is retried with growing pauses', async () => {
     const lonely = await startGateway({ env: ENV, emulator: { faults: CALM } });
     const { port } = new URL(lonely.emulator.url);
     const { numbers } = (await fetch(`${lonely.emulator.url}/_emulator/numbers`).then(answer => answer.json())) as {

@@ -12,7 +12,7 @@ interface Count {
 test('an idle process with all roles needs at most 5 transactions a second, and 8 connections', {
   timeout: 120_000,
 }, async ({ onTestFinished }) => {
-  // The pools of production; connections that were needed to start are closed sooner.
+  // Production pool sizes, but idle connections are closed sooner.
   const gateway = await startGateway({
     env: { PARLEY_DATABASE_POOL: '10', PARLEY_DATABASE_READERS: '3', PARLEY_DATABASE_IDLE_MS: '2000' },
   });
@@ -25,7 +25,7 @@ test('an idle process with all roles needs at most 5 transactions a second, and 
     if (!row) throw new Error('The database has no statistics.');
     return row;
   };
-  // A slow machine makes fewer, never more. What a process does when it starts is over some time.
+  // A slow machine makes fewer transactions, never more. Wait until the work of the start is done.
   await eventually(async () => {
     const before = await count();
     await new Promise(resolve => setTimeout(resolve, WINDOW_MS));

@@ -33,14 +33,14 @@ async function send(gateway: TestGateway, to: string, text: string, token?: stri
 
 const taken = (gateway: TestGateway, to?: string) => gateway.emulator.sent({ limit: 10_000, to }).messages;
 
-/** Of the metrics: how attempts to send ended. */
+/** Number of send attempts by outcome, from the metrics. */
 async function attempts(gateway: TestGateway, outcome: string): Promise<number> {
   const text = await fetch(`${gateway.url}/metrics`).then(answer => answer.text());
   return Number(new RegExp(`^parley_\\w+\\{outcome="${outcome}"\\} (\\d+)$`, 'm').exec(text)?.[1] ?? 0);
 }
 
 describe.concurrent('order and concurrency', () => {
-  test('each person gets their messages in the order of acceptance, while many people are served at the same time', async context => {
+  test('each person gets messages in the order of acceptance, while many people are served concurrently', async context => {
     const gateway = await start(context, { latencyMs: 4_000 });
     const people = Array.from({ length: 20 }, (_, index) => `+1415555${5_000 + index}`);
     const sending = Promise.all(
@@ -48,7 +48,7 @@ describe.concurrent('order and concurrency', () => {
         for (let index = 0; index < 5; index += 1) await send(gateway, to, `${index}`);
       }),
     );
-    // One after the other, the first of each would take 80 s.
+    // Sequentially, the first message of each person would take 80 s.
     await eventually(() => expect(new Set(taken(gateway).map(message => message.to)).size).toBe(20));
     gateway.emulator.setFaults({ latencyMs: 100 });
     await sending;
@@ -56,7 +56,7 @@ describe.concurrent('order and concurrency', () => {
     for (const to of people) expect(taken(gateway, to).map(message => message.body)).toEqual(['0', '1', '2', '3', '4']);
   });
 
-  test('a person to whom the network does not answer holds up nobody else', async context => {
+  test('a hanging send to one person does not delay others', async context => {
     const gateway = await start(
       context,
       { next: [{ timeout: true, to: '+14155556000' }] },
@@ -64,13 +64,13 @@ describe.concurrent('order and concurrency', () => {
     );
     await send(gateway, '+14155556000', 'hangs');
     for (let index = 0; index < 5; index += 1) await send(gateway, '+14155556001', `${index}`);
-    // Each has to wait for the one before, none for the one that hangs.
+    // Each message waits for its predecessor, none for the hanging one.
     await eventually(() =>
       expect(taken(gateway, '+14155556001').map(message => message.body)).toEqual(['0', '1', '2', '3', '4']),
     );
   });
 
-  test('what comes after a message in doubt waits for it, without asking the database over and over, and goes as soon as its status tells', async context => {
+  test('messages after one in doubt wait without polling the database, and are sent as soon as its status arrives', async context => {
     const gateway = await start(
       context,
       { next: [{ timeout: true, when: 'after', to: '+14155556100' }] },
@@ -90,7 +90,7 @@ describe.concurrent('order and concurrency', () => {
     expect(gateway.emulator.sent().byCallbackData[first]).toBe(1);
   });
 
-  test('a channel that waits takes no place from the others', async context => {
+  test('a paused channel does not occupy a slot of other channels', async context => {
     const gateway = await start(
       context,
       { next: [{ timeout: true, when: 'before', to: '+14155556200' }] },
@@ -100,14 +100,14 @@ describe.concurrent('order and concurrency', () => {
     await send(gateway, '+14155556200', 'waits');
     await eventually(async () => expect(await attempts(gateway, 'in_doubt')).toBe(1));
     await send(gateway, '+14155556201', 'does not wait', other.token);
-    // And the first comes back by itself when its time has come.
+    // The first channel resumes by itself when its pause ends.
     await eventually(() => expect(taken(gateway)).toHaveLength(2));
     expect(taken(gateway).map(message => message.body)).toEqual(['does not wait', 'waits']);
   });
 });
 
 describe.concurrent('pacing', () => {
-  test('a channel sends at its rate and never meets the limit of the network', async context => {
+  test('a channel sends at its rate and never exceeds the network’s limit', async context => {
     const gateway = await start(context, { throughputLimit: true });
     const { tenant } = gateway;
     await gateway.database.query('update channels set messages_per_second = 40 where tenant_id = $1', [tenant.id]);
@@ -127,13 +127,13 @@ describe.concurrent('pacing', () => {
     expect(await attempts(gateway, 'refused')).toBe(0);
   });
 
-  test('one person gets a burst of at most 45, also over several turns of the lane, and the network never has to refuse', async context => {
-    // The burst has to go within six seconds.
+  test('one person gets a burst of at most 45, even over several turns of the lane, and the network refuses none', async context => {
+    // The burst must be sent within six seconds.
     const clock = createSlowClock();
     const gateway = await start(context, { pairLimit: true }, {}, clock);
     for (let index = 0; index < 30; index += 1) await send(gateway, '+14155558000', `${index}`);
     await eventually(() => expect(taken(gateway)).toHaveLength(30));
-    // Long enough for the lane to end for want of work, and for the burst to be over.
+    // Long enough for the empty lane to be released, and for the burst to end.
     await new Promise(resolve => setTimeout(resolve, 3_000));
     clock.ahead(6_200);
     for (let index = 30; index < 34; index += 1) await send(gateway, '+14155558000', `${index}`);

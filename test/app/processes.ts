@@ -30,24 +30,24 @@ export interface GatewayProcess {
   readonly url: string;
   /** `kill -9`: resolves when the process is gone. */
   kill(): Promise<void>;
-  /** A polite end. @returns the exit code */
+  /** Stops gracefully. @returns the exit code */
   end(): Promise<number | null>;
 }
 
-/** A database with one tenant, an emulated network in a process of its own, and gateways that can be killed. */
+/** A database with one tenant, an emulated network in a separate process, and gateways that can be killed. */
 export interface Plant {
   readonly database: TestDatabase;
   readonly token: string;
   readonly emulatorUrl: string;
   startGateway(port: number): Promise<GatewayProcess>;
-  /** A process of one role at any port. */
+  /** Starts a process with one role on any port. */
   startRole(role: 'gateway' | 'worker'): Promise<{ readonly child: ChildProcess; readonly url: string }>;
-  /** What the network took: `limit` 0, so only the counts. */
+  /** Counts of messages accepted by the network. */
   sent(): Promise<SentReport>;
   stop(): Promise<void>;
 }
 
-/** Short, so that a test need not wait as long as a person would; long enough for the answers and statuses of a busy machine. */
+/** Shorter than in production, but long enough for responses and statuses on a busy machine. */
 const TIMES = { PARLEY_NETWORK_TIMEOUT_MS: '4000', PARLEY_RECONCILE_MS: '8000' };
 
 export async function startPlant(faults: FaultsPatch, times: Readonly<Record<string, string>> = TIMES): Promise<Plant> {

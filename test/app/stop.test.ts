@@ -3,16 +3,16 @@ import { follow, stream } from '../features/events/subscriber.ts';
 import { durationOf } from '../support/durations.ts';
 import { eventually, startGateway, type TestGateway } from '../support/gateway.ts';
 
-/** What the promise says: stopping takes ten seconds at the most, whatever hangs. */
+/** The guarantee: stopping takes at most ten seconds, whatever hangs. */
 const LIMIT_MS = 10_000;
 const SEND =
   'mutation ($to: String!, $wait: Boolean) { sendTextMessage(input: { to: $to, text: "Hi", waitForAcceptance: $wait }) { databaseId status } }';
 
-/** Stops the gateway alone; its database and network live on. @returns how long it took */
+/** Stops only the gateway, not its database and network. @returns the duration */
 const stopGateway = ({ gateway: { stop } }: TestGateway): Promise<number> => durationOf(stop);
 
 describe.concurrent('a graceful stop', () => {
-  test('with sends under way is quick, and nothing that was accepted is lost or sent twice', async () => {
+  test('with sends in flight is quick, and accepted messages are neither lost nor sent twice', async () => {
     const first = await startGateway({ emulator: { faults: { window: 'open', latencyMs: 50 } } });
     const people = Array.from({ length: 200 }, (_, index) => `+1415555${3_000 + index}`);
     const answers = people.map(
@@ -30,7 +30,7 @@ describe.concurrent('a graceful stop', () => {
     const { byCallbackData, duplicates } = first.emulator.sent({ limit: 0 });
     expect(duplicates).toBe(0);
     expect(accepted.filter(id => !rows.some(row => row.id === id))).toEqual([]);
-    // Each is either with the network, and we know it, or still in the queue: there is no third place.
+    // Each message is either recorded as sent or still queued.
     for (const row of rows)
       expect({ ...row, taken: byCallbackData[row.id] ?? 0 }).toMatchObject(
         row.waits ? { status: 'queued' } : { taken: 1 },
@@ -39,7 +39,7 @@ describe.concurrent('a graceful stop', () => {
     await first.stop();
   });
 
-  test('does not wait for a network that says nothing', async () => {
+  test('does not wait for an unresponsive network', async () => {
     const first = await startGateway({
       emulator: { faults: { window: 'open', next: [{ timeout: true, count: 50 }] } },
     });
@@ -58,7 +58,7 @@ describe.concurrent('a graceful stop', () => {
     await first.stop();
   });
 
-  test('says goodbye to sockets with 1001, ends streams, and does not wait for clients who are stuck', async () => {
+  test('closes sockets with 1001, ends streams, and does not wait for stuck clients', async () => {
     const first = await startGateway();
     const { url, tenant } = first;
     const polite = await follow(url, tenant.token);

@@ -4,7 +4,7 @@ import { eventually } from '../support/gateway.ts';
 import { sendText, setWebhookUrl } from '../support/processes.ts';
 import { startPlant } from './processes.ts';
 
-/** Shortened, so that a process need not be stopped for long to lose its lanes. */
+/** Shortened, so that a short suspension loses the lanes. */
 const TIMES = {
   PARLEY_LANE_LEASE_MS: '1000',
   PARLEY_NETWORK_TIMEOUT_MS: '2000',
@@ -14,7 +14,7 @@ const ABSENCE_MS = 4_000;
 const ROUNDS = 2;
 const PATIENCE_MS = 120_000;
 
-test('a worker that is stopped while it holds a lane sends nothing again when it goes on, and loses nothing', {
+test('a worker suspended while it holds a lane neither resends nor loses messages when it resumes', {
   timeout: 300_000,
 }, async ({ onTestFinished }) => {
   const plant = await startPlant({ window: 'open', pairLimit: false, throughputLimit: false, latencyMs: 400 }, TIMES);
@@ -42,7 +42,7 @@ test('a worker that is stopped while it holds a lane sends nothing again when it
   const clients = Promise.all(Array.from({ length: 8 }, client));
   const takeovers = new Set<number>();
   for (let round = 0; round < ROUNDS; round += 1) {
-    // The one that holds the channel's lane at this moment, in the midst of its calls.
+    // The process that holds the channel's lane now, with calls in flight.
     const holder = await eventually(async () => {
       const [row] = await plant.database.query<{ pid: number; epoch: string }>(
         `select split_part(p.name, ':', 2)::int as pid, l.epoch from lanes l join lane_processes p on p.id = l.holder
@@ -65,7 +65,7 @@ test('a worker that is stopped while it holds a lane sends nothing again when it
     PATIENCE_MS,
   );
   const { byCallbackData, duplicates } = await plant.sent();
-  // It was taken over, or this test proves nothing.
+  // The lane was taken over; otherwise this test proves nothing.
   expect(takeovers.size).toBeGreaterThan(0);
   expect(accepted.filter(id => byCallbackData[id] === undefined)).toEqual([]);
   expect(duplicates).toBe(0);

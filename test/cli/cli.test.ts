@@ -24,7 +24,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** The least there is. */
+/** The minimal environment. */
 const COMMANDS = [
   '',
   'dev',
@@ -69,12 +69,12 @@ const COMMANDS = [
   'outbox release',
 ];
 
-/** A command of a user who has set nothing but what is given. */
+/** Runs a command with only the given environment variables. */
 const parley = (args: readonly string[], environment: Record<string, string> = {}): Promise<Finished> =>
   session.run(directory, args, environment);
 
-test('every command has --help', async () => {
-  // Commands are found as a person finds them, in the help of the command above.
+test('every command supports --help', async () => {
+  // Commands are discovered through the help of their parent command.
   const seen: string[] = [];
   const lookAt = async (command: readonly string[]): Promise<void> => {
     const { code, output } = await parley([...command, '--help']);
@@ -89,7 +89,7 @@ test('every command has --help', async () => {
   expect(seen).toEqual(expect.arrayContaining(COMMANDS));
 });
 
-test('parley as a process of its own tells its help, its version and a fault, and ends with their codes', async () => {
+test('parley prints help, version and errors with the right exit codes', async () => {
   const [help, version, fault] = await Promise.all([
     run(directory, ['schema', '--help']),
     run(directory, ['--version']),
@@ -100,7 +100,7 @@ test('parley as a process of its own tells its help, its version and a fault, an
   expect(fault).toMatchObject({ code: 1, output: expect.stringMatching(/^No database: set DATABASE_URL/) });
 });
 
-test('parley webhooks lists what concerns no tenant, and reads it again', async () => {
+test('parley webhooks lists and reprocesses changes without a tenant', async () => {
   const raw = JSON.stringify({ id: '1', changes: [{ field: 'novelty', value: { a: 1 } }] });
   await database.query(
     `insert into unrouted_changes (id, digest, secret_mac, field, raw, version) values (gen_random_uuid(), '\\x01', '\\x02', 'novelty', $1, '0')`,
@@ -113,18 +113,18 @@ test('parley webhooks lists what concerns no tenant, and reads it again', async 
   expect(again).toMatchObject({ code: 0, output: expect.stringContaining('"routed": 0') });
 });
 
-test('parley schema prints what is committed', async () => {
+test('parley schema prints the committed schema', async () => {
   const { code, output } = await parley(['schema']);
   expect(code).toBe(0);
   expect(output).toBe(await readFile('schema.graphql', 'utf8'));
 });
 
-test('faults of a user are sentences with an exit code, never a stack trace', async () => {
+test('user errors are printed as one message with an exit code, without a stack trace', async () => {
   const cases: readonly [args: string[], env: Record<string, string>, says: RegExp][] = [
     [['serve'], {}, /DATABASE_URL[\s\S]*PARLEY_SECRET_KEY/],
     [['serve'], { ...env(), PORT: 'x', PARLEY_LANES: '0' }, /PORT[\s\S]*PARLEY_LANES/],
     [['tenant', 'list'], {}, /No database: set DATABASE_URL/],
-    [['tenant', 'list'], { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }, /does not answer/],
+    [['tenant', 'list'], { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }, /does not respond/],
     [['tenant', 'create', 'Big Corp'], env(), /slug/],
     [
       ['tenant', 'create', 'acme', '--plan', 'gold'],
@@ -145,7 +145,7 @@ test('faults of a user are sentences with an exit code, never a stack trace', as
   }
 });
 
-test('a tenant, its tokens and its life are managed from the command line', async () => {
+test('tenants and tokens are created, updated and revoked from the command line', async () => {
   expect(
     (await parley(['tenant', 'create', 'acme', '--name', 'Acme Inc.', '--plan', 'starter'], env())).output,
   ).toMatch(/acme\s+Acme Inc\.\s+active\s+starter\s+0\/1000/);
@@ -183,7 +183,7 @@ test('a tenant, its tokens and its life are managed from the command line', asyn
   ]);
 });
 
-test('contacts are merged, the merge is undone and consent is recorded from the command line', async () => {
+test('contacts are merged and unmerged, and consent is recorded, from the command line', async () => {
   await parley(['tenant', 'create', 'people'], env());
   const contact = (...args: string[]) => parley(['contact', ...args], env());
   const rows = await database.query<{ id: string }>(
@@ -202,12 +202,12 @@ test('contacts are merged, the merge is undone and consent is recorded from the 
   expect(said.output).toMatch(/marketing\s+opted_out\s+staff\s+letter of 3 May/);
   expect((await contact('unmerge', 'people', ana)).output).toMatch(new RegExp(`${ana}\\s+Ana`));
   expect(await contact('unmerge', 'people', ana)).toMatchObject({ code: 1, output: 'Contact not found.\n' });
-  // Nobody knows who of the two it was.
+  // It is unknown which of the two opted out.
   expect((await contact('consent', 'people', ana)).output).toContain('letter of 3 May');
   expect((await contact('consent', 'people', anna)).output).toContain('letter of 3 May');
 });
 
-test("a tenant's plan, its end and its staff are managed from the command line", async () => {
+test('the plan, its expiry and the staff of a tenant are managed from the command line', async () => {
   const tenant = (...args: string[]) => parley(['tenant', ...args], env());
   expect((await tenant('plans')).output).toMatch(
     /starter\s+1000\s+1000\s+10000\s+3\s+120\s+media,templates,interactive,otp,webhooks\n/,
@@ -239,7 +239,7 @@ test("a tenant's plan, its end and its staff are managed from the command line",
   expect((await tenant('staff', 'remove', 'shop', String(ana.id))).output).toMatch(/ana@example\.com\s+0/);
 });
 
-test('parley lanes shows who holds what, how much waits and since when; release ends a lease, and nobody begins before it would have ended', async () => {
+test('parley lanes lists holders and backlogs; release ends a lease, and no process claims the lane before the lease would have expired', async () => {
   const process = '00000000-0000-4000-8000-000000000001';
   await database.query(
     `insert into lane_processes (id, name, places, seen_at) values ($1, 'worker-1:71', '{"outbox": 20}', now())`,
@@ -275,7 +275,7 @@ test('parley lanes shows who holds what, how much waits and since when; release 
     )[0];
   const before = await epochOf('7:3');
   expect((await parley(['lanes', 'release', 'outbox:7:3'], env())).output).toMatch(
-    /^worker-1:71 holds outbox:7:3 no longer\. Another process may take it from \d{4}-/,
+    /^worker-1:71 no longer holds outbox:7:3\. Another process may claim it from \d{4}-/,
   );
   const after = await epochOf('7:3');
   expect(after).toMatchObject({ holder: null, is_free: false });
@@ -292,7 +292,7 @@ test('parley lanes shows who holds what, how much waits and since when; release 
   ]);
 });
 
-test('two migrations at once are safe, and a database without them is named by serve', async () => {
+test('concurrent migrations are safe, and serve reports a database without migrations', async () => {
   await database.query('create database fresh_for_migrations');
   const address = new URL(database.url);
   address.pathname = '/fresh_for_migrations';
@@ -305,17 +305,17 @@ test('two migrations at once are safe, and a database without them is named by s
   await database.query('drop database fresh_for_migrations with (force)');
 });
 
-test('a worker serves its health and nothing else', async () => {
-  const port = String(20_000 + (process.pid % 20_000));
-  const worker = session.start(directory, ['serve', '--role', 'worker'], { ...env(), PORT: port });
-  await worker.says('listening');
-  const status = async (path: string): Promise<number> => (await fetch(`http://127.0.0.1:${port}${path}`)).status;
+test('a worker serves only health endpoints', async () => {
+  const worker = session.start(directory, ['serve', '--role', 'worker'], { ...env(), PORT: '0' });
+  await worker.says('"listening"');
+  const url = /"url":"([^"]+)"/.exec(worker.output)?.[1];
+  const status = async (path: string): Promise<number> => (await fetch(`${url}${path}`)).status;
   expect([await status('/readyz'), await status('/graphql'), await status('/api/v2/contacts')]).toEqual([
     200, 404, 404,
   ]);
   expect((await worker.kill('SIGTERM')).code).toBe(0);
 });
 
-test('no command leaves anything open: the process that ran them all ends by itself', async () => {
+test('no command leaves open handles: the process that ran them all exits by itself', async () => {
   expect(await session.close()).toEqual({ code: 0, signal: null });
 });

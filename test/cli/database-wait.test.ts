@@ -28,7 +28,7 @@ const serve = (env: Record<string, string> = {}): Program =>
     ...env,
   });
 
-test('serve waits for a database that is starting, says so in the log, and starts when it is there', async () => {
+test('serve waits for a starting database, logs that, and starts once it is available', async () => {
   line.cut();
   const program = serve();
   await program.says('waiting for the database');
@@ -45,7 +45,7 @@ test('a signal ends the wait', async () => {
   line.mend();
 });
 
-test('a database that does not come is told with its reason and the variables to look at', async () => {
+test('if the database stays unavailable, the error has the reason and the variables to check', async () => {
   line.cut();
   const { code, output } = await serve({ PARLEY_DATABASE_WAIT_SECONDS: '1' }).finished;
   expect([code, output]).toEqual([1, expect.stringMatching(/PARLEY_DATABASE_WAIT_SECONDS.*DATABASE_URL/)]);
@@ -53,7 +53,7 @@ test('a database that does not come is told with its reason and the variables to
   line.mend();
 });
 
-test('a database that does not exist is not waited for', async () => {
+test('serve does not wait for a database that does not exist', async () => {
   const url = new URL(database.url);
   url.pathname = '/nowhere_at_all';
   const { code, output } = await serve({ DATABASE_URL: url.href }).finished;

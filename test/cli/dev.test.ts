@@ -9,13 +9,13 @@ import { Program, type Running, Session } from './program.ts';
 
 let directory: string;
 let program: Program;
-/** What needs no process of its own: other commands, and starts that a signal ends in order. */
+/** Commands that need no separate process, and starts that a signal ends gracefully. */
 let session: Session;
 
 const ANY_PORTS = { PORT: '0', PARLEY_EMULATOR_PORT: '0' };
 const facts = async (): Promise<DevFacts> => JSON.parse(await readFile(join(directory, '.parley/dev.json'), 'utf8'));
 
-/** Starts a gateway in the session, where it runs until `stop`. */
+/** Starts a gateway in the session; it runs until `stop`. */
 async function start(...args: string[]): Promise<Running> {
   const dev = session.start(directory, ['dev', ...args], ANY_PORTS);
   await dev.says('Parley is running');
@@ -31,7 +31,7 @@ async function graphql({ graphqlUrl, token }: DevFacts, query: string) {
 
 const KEPT = '{ groups(search: "kept") { nodes { name } } }';
 
-/** Processes that work in a directory, whatever they are. */
+/** All processes whose working directory is this one. */
 async function processesIn(path: string): Promise<string[]> {
   const pids = (await readdir('/proc')).filter(name => /^\d+$/.test(name));
   const at = await Promise.all(
@@ -54,7 +54,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true, maxRetries: 5 });
 });
 
-test('parley dev starts everything in an empty directory, and what it prints and writes down is true', async () => {
+test('parley dev starts everything in an empty directory, and the printed and written information is correct', async () => {
   program = new Program(directory, ['dev'], ANY_PORTS);
   await program.says('Parley is running');
   const written = await facts();
@@ -99,14 +99,14 @@ test('other commands find the database of the running gateway', async () => {
   expect(status.output).not.toContain('missing');
 });
 
-test('a second one in the same directory is refused with a sentence, and disturbs nothing', async () => {
+test('a second parley dev in the same directory is rejected with a message, and does not disturb the first', async () => {
   const second = await session.run(directory, ['dev'], ANY_PORTS);
   expect(second).toMatchObject({ code: 1, output: expect.stringMatching(/already running in .* \(process \d+\)/) });
   expect(second.output).not.toMatch(/\n\s+at /);
   expect((await graphql(await facts(), '{ viewer { tenant { slug } } }')).data.viewer.tenant.slug).toBe('demo');
 });
 
-test('after kill -9 no database is left behind, and the next start has everything that was answered', async () => {
+test('after kill -9 no database keeps running, and the next start has all acknowledged data', async () => {
   const { data } = await graphql(await facts(), 'mutation { createGroup(input: { name: "Kept" }) { name } }');
   expect(data.createGroup.name).toBe('Kept');
   await program.kill('SIGKILL');
@@ -126,7 +126,7 @@ test('a second start keeps the data and the token', async () => {
   expect((await dev.kill('SIGHUP')).code).toBe(0);
 });
 
-test('a port in use is told in a sentence, and nothing is left running, under npm neither', async () => {
+test('a port in use is reported, and nothing keeps running, even under npm', async () => {
   const taken = createServer();
   await new Promise<void>(done => taken.listen(0, '127.0.0.1', done));
   const { port } = taken.address() as { port: number };
@@ -139,7 +139,7 @@ test('a port in use is told in a sentence, and nothing is left running, under np
   await nothingRuns();
 });
 
-test('--reset forgets the data of earlier starts', async () => {
+test('--reset deletes the data of earlier starts', async () => {
   const before = (await facts()).token;
   await start('--reset');
   const fresh = await facts();
@@ -147,7 +147,7 @@ test('--reset forgets the data of earlier starts', async () => {
   expect((await graphql(fresh, KEPT)).data.groups.nodes).toEqual([]);
 });
 
-test('SIGTERM stops everything within 10 seconds, and no process is left behind', async () => {
+test('SIGTERM stops everything within 10 seconds, and no process keeps running', async () => {
   const duration = await durationOf(async () => {
     // With no further command to come, the process must end by itself: nothing is open, of this start or one before.
     const ended = session.close();

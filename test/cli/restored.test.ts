@@ -28,7 +28,7 @@ const parley = (...args: string[]): Promise<Finished> =>
     PARLEY_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
   });
 
-/** Every row of the log's origin is written by another transaction than the one that it names, as after dump and restore. */
+/** Makes the origin row look as after a dump and restore: written by another transaction than the one that it names. */
 const restore = async (): Promise<void> => {
   await database.query('create table saved as select * from log_origin');
   await database.query('delete from log_origin');
@@ -36,7 +36,7 @@ const restore = async (): Promise<void> => {
   await database.query('drop table saved');
 };
 
-test('on a restored database every command that writes names restore-log and writes nothing; those that read run', async () => {
+test('on a restored database, commands that write refer to restore-log and write nothing; commands that read work', async () => {
   expect((await parley('tenant', 'create', 'acme')).code).toBe(0);
   expect((await parley('token', 'create', '--tenant', 'acme')).code).toBe(0);
   const [tenant] = await database.query<{ id: number }>("select tenant_id::int as id from tenants where slug = 'acme'");
@@ -49,7 +49,7 @@ test('on a restored database every command that writes names restore-log and wri
   const [first = '', second = ''] = (await database.query<{ id: string }>('select id from contacts order by id')).map(
     ({ id }) => String(id),
   );
-  // What a process notes at its start.
+  // What a process records at its start.
   const db = createDatabase({ url: database.url, poolSize: 2, readers: 1, log: createLog('silent') });
   await adoptLog(db);
   await db.close();

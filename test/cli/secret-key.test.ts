@@ -57,7 +57,7 @@ async function serveOnce(secretKey: Buffer, previousSecretKey?: Buffer): Promise
   }
 }
 
-/** Values of every sealed column, by what opens them. */
+/** Values of every sealed column, by the key that opens them. */
 async function sealedUnder(key: Buffer): Promise<{ readonly yes: number; readonly no: number }> {
   const box = createSecretBox({ current: key });
   let [yes, no] = [0, 0];
@@ -74,7 +74,7 @@ async function sealedUnder(key: Buffer): Promise<{ readonly yes: number; readonl
   return { yes, no };
 }
 
-test('a wrong key is refused at the start of serve and by commands, with its fingerprint and that of the right one', async () => {
+test('serve and commands reject a wrong secret key, with its fingerprint and that of the right one', async () => {
   const served = await session.run(directory, ['serve', '--role', 'gateway'], env(OTHER));
   const connected = await session.run(
     directory,
@@ -97,7 +97,7 @@ test('a wrong key is refused at the start of serve and by commands, with its fin
   }
 });
 
-test('a database from before the check takes a key that opens what is in it, and no other', async () => {
+test('a database from before the key check accepts only a key that decrypts its secrets', async () => {
   const [kept] = await gateway.database.query<{ sealed: Buffer }>('select digest_key_sealed as sealed from deployment');
   await gateway.database.query('update deployment set digest_key_sealed = null');
   expect(await serveOnce(OTHER)).toContain(fingerprintOf(OTHER));
@@ -105,11 +105,11 @@ test('a database from before the check takes a key that opens what is in it, and
     { digest_key_sealed: null },
   ]);
   expect(await serveOnce(OLD)).toBeUndefined();
-  // The gateway of the other tests still has the first one.
+  // The gateway of the other tests still uses the first key.
   await gateway.database.query('update deployment set digest_key_sealed = $1', [kept?.sealed]);
 });
 
-test('a rotation: both keys open, codes and idempotency keys of before count, and when all is sealed anew the old key is refused', async () => {
+test('key rotation: both keys decrypt, earlier codes and idempotency keys stay valid, and the old key is rejected once everything is re-encrypted', async () => {
   const { resources } = gateway.gateway;
   const { token } = gateway.tenant;
   const endpoint = dataOf(
@@ -128,7 +128,7 @@ test('a rotation: both keys open, codes and idempotency keys of before count, an
   const create = `mutation { createGroup(input: { name: "Once", idempotencyKey: "${key}" }) { id } }`;
   const group = dataOf(await gateway.graphql(create)).createGroup.id;
 
-  // New processes beside an old one: as in a rolling restart.
+  // New processes next to an old one, as in a rolling restart.
   const next = await serveBeside(gateway, gateway.database.url, {}, { secretKey: NEW, previousSecretKey: OLD });
   try {
     expect(next.resources.secrets.permanentMac('test', 'somebody')).toEqual(lasting);
@@ -136,7 +136,7 @@ test('a rotation: both keys open, codes and idempotency keys of before count, an
     expect(next.resources.secrets.isShortLivedMac('otp', place, mac)).toBe(true);
     expect(dataOf(await next.graphql(create, {}, token)).createGroup.id).toBe(group);
 
-    // Killed in the middle, and started again.
+    // Interrupted, and started again.
     const killed = new Program(directory, ['rotate-secrets'], env(NEW, OLD));
     await killed.says('webhook_endpoints.secret: ');
     await killed.kill('SIGKILL');
@@ -145,12 +145,12 @@ test('a rotation: both keys open, codes and idempotency keys of before count, an
     expect(half.no).toBeGreaterThan(0);
     expect(await serveOnce(OLD)).toBeUndefined();
 
-    expect(await rotate(NEW, OLD)).toMatchObject({ code: 0, output: expect.stringMatching(/Sealed \d+ secrets/) });
+    expect(await rotate(NEW, OLD)).toMatchObject({ code: 0, output: expect.stringMatching(/Encrypted \d+ secrets/) });
     expect(await sealedUnder(NEW)).toMatchObject({ no: 0 });
     expect((await rotate(NEW, OLD, '--status')).output).not.toMatch(/ [1-9]\d*\n/);
     expect(await rotate(NEW, OLD)).toMatchObject({ code: 0, output: expect.stringContaining('Nothing to do') });
 
-    // What the rotated channel sends is signed with what was sealed before.
+    // Webhooks of the rotated channel are signed with the previously sealed secret.
     dataOf(
       await next.graphql(
         'mutation { createGroup(input: { name: "After", idempotencyKey: "after" }) { id } }',
@@ -168,7 +168,7 @@ test('a rotation: both keys open, codes and idempotency keys of before count, an
   await last.stop();
 });
 
-test('a value that neither key opens is named, and the old key stays valid', async () => {
+test('rotate-secrets reports values that neither key decrypts, and the old key stays valid', async () => {
   await gateway.database.query(
     "update channels set app_secret_sealed = '\\x02deadbeef' || substring(app_secret_sealed from 6)",
   );

@@ -4,7 +4,7 @@ import { callerOf, requireScope, tenantOf } from '../../core/principal.ts';
 import type { Context } from '../../schema/context.ts';
 import type { ContactRow } from '../contacts/contact.ts';
 import { contactLoader } from '../contacts/loaders.ts';
-import { readOptWords } from '../messages/opt-keywords.ts';
+import { readOptKeywords } from '../messages/opt-keywords.ts';
 import { mergeFields } from '../messages/send/merge-fields.ts';
 import type { BotRow } from './bot.ts';
 import { decide, isOverReplyLimit, type Silence, type Standing, type Verdict } from './engine/decide.ts';
@@ -72,7 +72,7 @@ async function silenceOf(
   nowMs: number,
 ): Promise<Silence | undefined> {
   const { read } = context.db;
-  const wordOf = await readOptWords(read, tenantOf(context));
+  const wordOf = await readOptKeywords(read, tenantOf(context));
   const word = wordOf({ type: 'text', body: text });
   const isOut = contact !== undefined && contact.opted_out_at !== null;
   // An opt-in keyword has no effect on a contact that has not opted out: it is an ordinary word then.

@@ -41,9 +41,9 @@ export const NEW_CONTACT = {
     (select id from statuses s where s.tenant_id = ${tenantId} and s.id = r.status_id)`,
 } as const;
 
-const UNWEIGHED = ['firstname', 'lastname', 'type', 'source_id', 'status_id'];
+const UNCOUNTED = ['firstname', 'lastname', 'type', 'source_id', 'status_id'];
 
-/** How much is known of a contact: the number of its fields that are filled. */
-export const WEIGHT = `num_nonnulls(${FIELD_COLUMNS.filter(column => !UNWEIGHED.includes(column))
+/** SQL expression for the number of filled fields of a contact; the contact with the greater weight survives a merge. */
+export const WEIGHT = `num_nonnulls(${FIELD_COLUMNS.filter(column => !UNCOUNTED.includes(column))
   .map(column => `c.${column}`)
   .join(', ')}) + (c.firstname <> '')::int + (c.lastname <> '')::int`;

@@ -13,12 +13,12 @@ export type ContactType = 'lead' | 'customer' | 'guest';
 /** Columns of the table that no API shows. */
 type HiddenColumn = 'tenant_id' | 'phone_key' | 'wa_id' | 'network_user_id' | 'search_text';
 
-/** A contact as events and webhooks carry it: the columns of its table, which are the names of the REST contract. */
+/** A contact as published in events and webhooks: the columns of its table, whose names are those of the REST contract. */
 export type PublicContact = Readonly<Omit<Selectable<Contacts>, HiddenColumn | 'type'>> & {
   readonly type: ContactType;
 };
 
-/** A row as a query gives it. A list reads only the columns that were selected, and what belongs to them nested in JSON. */
+/** A row as returned by a query. Lists read only the selected columns, with related rows as nested JSON. */
 export interface ContactRow extends PublicContact {
   readonly source?: LabelRow | null;
   readonly status?: LabelRow | null;
@@ -29,15 +29,15 @@ export interface ContactRow extends PublicContact {
 
 interface Field {
   readonly type: 'text' | 'smallint' | 'bigint';
-  /** In GraphQL inputs. */
+  /** Name in GraphQL inputs. */
   readonly name: string;
-  /** In characters, from the REST contract; texts without it have a syntax of their own. */
+  /** In characters, from the REST contract; fields without it have a syntax of their own. */
   readonly maxLength?: number;
 }
 
 /**
- * The fields of a contact, in the order of its table. Creation, changes, merges, lists and events take them from here; a column
- * of the table that is missing does not compile.
+ * The fields of a contact, in the order of its table. Creation, updates, merges, lists and events use this list; a column
+ * that is missing here does not compile.
  */
 export const FIELDS = {
   firstname: { type: 'text', name: 'firstName', maxLength: 255 },
@@ -61,7 +61,7 @@ export const FIELDS = {
 
 export type FieldColumn = keyof typeof FIELDS;
 
-/** The fields in GraphQL's names. */
+/** GraphQL names of the fields. */
 export type FieldName = (typeof FIELDS)[FieldColumn]['name'];
 
 export const FIELD_COLUMNS = Object.keys(FIELDS) as readonly FieldColumn[];
@@ -103,8 +103,8 @@ export type ContactFields = Partial<Omit<Pick<PublicContact, FieldColumn>, Refer
 const EMAIL = z.email();
 
 /**
- * Validates and normalises all fields but the references, which the caller looks up.
- * @param errors receives the faults, with `prefix` before the field names
+ * Validates and normalises all fields except references, which the caller looks up.
+ * @param errors receives the errors, with `prefix` before the field names
  */
 export function parseContact(input: ContactInput, errors: FieldErrorList, prefix = ''): ContactFields {
   const fields: Record<string, unknown> = {};
@@ -124,7 +124,7 @@ export function parseContact(input: ContactInput, errors: FieldErrorList, prefix
   if (input.phone != null) {
     const phone = phoneOf(input.phone);
     if (phone) Object.assign(fields, { phone: phone.e164, phone_key: phone.key });
-    else errors.add(`${prefix}phone`, PHONE_FAULT);
+    else errors.add(`${prefix}phone`, PHONE_ERROR);
   } else if (input.phone === null) errors.add(`${prefix}phone`, 'Is required.');
   if (input.type != null) fields['type'] = input.type;
   if (input.countryId !== undefined) {
@@ -135,7 +135,7 @@ export function parseContact(input: ContactInput, errors: FieldErrorList, prefix
   return fields;
 }
 
-export const PHONE_FAULT = 'Must be a phone number in international format, for example +49 151 23456789.';
+export const PHONE_ERROR = 'Must be a phone number in international format, for example +49 151 23456789.';
 
 export const phoneOf = (input: string): Phone | undefined => parsePhone(input);
 

@@ -32,7 +32,7 @@ export async function insertContacts(
 }
 
 /**
- * Inserts people who wrote to us, also beyond the plan's limit, so that no inbound message is rejected: the ceiling rises with the
+ * Inserts senders of inbound messages, even beyond the plan's limit, so that no message is rejected: the ceiling rises with the
  * counter. In the order given.
  */
 export async function insertPersons(

@@ -50,7 +50,7 @@ class RolledBack extends Error {
 
 /**
  * Creates up to 1,000 contacts in one transaction. A phone number that exists in the tenant or earlier in the batch is skipped
- * with `skipDuplicates`, else an error of `phone`. With `continueOnError` valid rows are kept, otherwise any error rolls the
+ * with `skipDuplicates`, otherwise it is an error of `phone`. With `continueOnError` valid rows are kept, otherwise any error rolls the
  * batch back. The plan's limit is checked per row under the counter's lock.
  */
 export async function createContacts(context: Context, input: CreateContactsInput): Promise<CreateContactsResult> {
@@ -82,14 +82,14 @@ async function create(
   input: CreateContactsInput,
 ): Promise<CreateContactsResult> {
   // Locking the counter first serialises creations of a tenant, so that no duplicate appears between check and insert.
-  const { room, used, maximum } = await lockContactQuota(trx, tenant.id);
+  const { remaining, used, maximum } = await lockContactQuota(trx, tenant.id);
   const rows = input.contacts.map((contact, index) => parseRow(contact, index));
-  await findFaults(trx, tenant, rows, input.skipDuplicates ?? false);
-  const good = rows.filter(row => !row.skip && row.errors.isEmpty);
-  for (const row of room === null ? [] : good.slice(room)) {
+  await findErrors(trx, tenant, rows, input.skipDuplicates ?? false);
+  const valid = rows.filter(row => !row.skip && row.errors.isEmpty);
+  for (const row of remaining === null ? [] : valid.slice(remaining)) {
     row.errors.add('contacts', `The plan allows ${maximum} contacts, ${used} are in use.`);
   }
-  const accepted = room === null ? good : good.slice(0, room);
+  const accepted = remaining === null ? valid : valid.slice(0, remaining);
   const skipped = rows.filter(row => row.skip).map(({ index }) => ({ index, reason: PHONE_TAKEN }));
   const errors = rows
     .filter(row => !row.skip && !row.errors.isEmpty)
@@ -119,7 +119,7 @@ function parseRow(contact: ContactInput, index: number): Row {
   return { index, fields, references: parseReferences(contact), errors, skip: false };
 }
 
-async function findFaults(trx: Db, tenant: Tenant, rows: readonly Row[], skipDuplicates: boolean): Promise<void> {
+async function findErrors(trx: Db, tenant: Tenant, rows: readonly Row[], skipDuplicates: boolean): Promise<void> {
   const found = await lockReferences(trx, tenant.id, collectReferences(rows.map(row => row.references)));
   const taken = await findTaken(
     trx,

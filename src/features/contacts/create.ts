@@ -49,7 +49,7 @@ export async function createContact(context: Context, input: CreateContactInput)
         await requireContactQuota(trx, tenant);
         // After the counter: lock order is tenant_usage, contacts, groups.
         const named = await resolveGroupNames(trx, principal, names);
-        if (await isHeld(trx, tenant.id, fields.phone_key))
+        if (await isNumberInUse(trx, tenant.id, fields.phone_key))
           throw await duplicate(trx, tenant.id, fields.phone_key, fields.email);
         const contact = { ...newContact(tenant, fields, references), opted_out_at: optedOutAt };
         const [created] = await insertContacts(trx, tenant.id, [contact]);
@@ -89,8 +89,8 @@ export const newContact = (
 
 /** Checks the limit under the counter's lock, so that a constraint violation does not abort the transaction. @throws FEATURE_LIMIT_EXCEEDED */
 async function requireContactQuota(trx: Db, tenant: Tenant): Promise<void> {
-  const { room, used, maximum } = await lockContactQuota(trx, tenant.id);
-  if (room !== null && room < 1) throw limitExceeded(used, maximum);
+  const { remaining, used, maximum } = await lockContactQuota(trx, tenant.id);
+  if (remaining !== null && remaining < 1) throw limitExceeded(used, maximum);
 }
 
 const limitExceeded = (used: number | null, maximum: number | null): CodedError =>
@@ -108,8 +108,8 @@ export async function contactLimitError(db: Db, tenantId: number): Promise<Coded
 
 export const isLimitViolation = (error: unknown): boolean => violationOf(error)?.constraint === 'contacts_within_plan';
 
-/** Whether a contact has the number as a current identity. Call it under the counter's lock, which changes of identities take. */
-const isHeld = async (trx: Db, tenantId: number, phoneKey: string | undefined): Promise<boolean> =>
+/** Whether a contact has the number as a current identity. Call it under the counter's lock, which serialises identity changes. */
+const isNumberInUse = async (trx: Db, tenantId: number, phoneKey: string | undefined): Promise<boolean> =>
   phoneKey !== undefined && (await findNumberHolders(trx, tenantId, [phoneKey])).size > 0;
 
 async function duplicate(

@@ -43,7 +43,7 @@ const CONTACTS: ListDefinition = {
   search: 'c.search_text',
 };
 
-/** One page of contacts, read in one statement with what is selected of them and around them. */
+/** Returns one page of contacts with the selected fields and related rows, read in one statement. */
 export async function contactPage(context: Context, args: ListArgs, selection: Selection): Promise<Page<ContactRow>> {
   const tenantId = tenantOf(context);
   const terms = contactSearch(args.search ?? '', callerOf(context).tenant.defaultCountry);

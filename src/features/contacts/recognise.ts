@@ -3,7 +3,7 @@ import type { NetworkPerson } from '../../network/network.ts';
 import type { Resources } from '../../schema/context.ts';
 import type { Evidence } from './recognition/evidence.ts';
 import { recognise } from './recognition/recognise.ts';
-import { listPresent, portfoliosOf } from './recognition/store.ts';
+import { listExisting, portfoliosOf } from './recognition/store.ts';
 
 /** A person as a webhook describes them, or both sides of an identity change. */
 export interface Sender {
@@ -43,23 +43,23 @@ export async function recogniseContacts(
   return senders.length === 0 ? [] : recognise(trx, tenantId, () => readEvidence(trx, tenantId, senders, nowMs), nowMs);
 }
 
-/** Stores what is known of recipients. Skips those whose contact was erased or merged: they would be created anew. */
-export async function recogniseRecipients(
+/** Stores identities of recipients. Skips recipients whose contact was erased or merged, because they would be created again. */
+async function recogniseRecipients(
   trx: Db,
   tenantId: number,
   recipients: readonly Recipient[],
   nowMs: number,
 ): Promise<void> {
-  const readPresent = async () => {
-    const present = await listPresent(
+  const readExisting = async () => {
+    const existing = await listExisting(
       trx,
       tenantId,
       recipients.map(({ contactId }) => contactId),
     );
-    const senders = recipients.filter(({ contactId }) => present.has(contactId));
+    const senders = recipients.filter(({ contactId }) => existing.has(contactId));
     return readEvidence(trx, tenantId, senders, nowMs);
   };
-  await recognise(trx, tenantId, readPresent, nowMs);
+  await recognise(trx, tenantId, readExisting, nowMs);
 }
 
 /**
@@ -76,7 +76,10 @@ export async function learnIdentities(
     await db.transaction(trx => recogniseRecipients(trx, tenantId, seen, clock.now()));
     signals.send('events');
   } catch (error) {
-    log.error({ err: error, tenantId, people: seen.length }, 'identities of recipients could not be learned');
+    log.error(
+      { err: error, tenantId, people: seen.length },
+      'identities of recipients could not be stored; the next status contains them again',
+    );
   }
 }
 

@@ -14,7 +14,7 @@ import {
 } from './contact.ts';
 import type { LabelRow } from './labels/label.ts';
 
-/** The table knows the types of contacts as texts. */
+/** In the table the type of a contact is a plain text. */
 type Typed = { readonly type: ContactType };
 
 /** Counts contacts by the tenant's counter. */
@@ -75,7 +75,7 @@ export async function getGroupsOf(
   return Map.groupBy(await selectGroups(db, tenantId, contactIds), row => row.contact_id);
 }
 
-/** The keys of those numbers that are current identities of contacts, with the contact. */
+/** Returns the contacts that have these numbers as current identities, by phone key. */
 export async function findNumberHolders(
   db: Db,
   tenantId: number,
@@ -127,16 +127,16 @@ export async function findTaken(
 export async function lockContactQuota(
   trx: Db,
   tenantId: number,
-): Promise<{ used: number; room: number | null; maximum: number | null }> {
+): Promise<{ used: number; remaining: number | null; maximum: number | null }> {
   const usage = await trx
     .selectFrom('tenant_usage')
     .select(['contacts as used', 'contacts_maximum as maximum'])
     .where('tenant_id', '=', tenantId)
     .forUpdate()
     .executeTakeFirst();
-  if (!usage) throw new Error(`The tenant ${tenantId} has no counters.`);
+  if (!usage) throw new Error(`The tenant ${tenantId} has no row in tenant_usage.`);
   const { used, maximum } = usage;
-  return { used, maximum, room: maximum === null ? null : Math.max(maximum - used, 0) };
+  return { used, maximum, remaining: maximum === null ? null : Math.max(maximum - used, 0) };
 }
 
 /** Locks contacts in the order of their ids. Nothing writes to them, merges or changes them until the transaction ends. */

@@ -123,7 +123,7 @@ async function apply(
   if (fields.phone !== undefined) await lockContactQuota(trx, tenantId);
   const before = await lockContact(trx, tenantId, id);
   if (!before) throw notFound('Contact');
-  const presentId = before.id;
+  const currentId = before.id;
   const { groups, ...references } = parseReferences(input);
   const errors = new FieldErrorList();
   const wanted = { ...references, ...(groups && { groups }) };
@@ -139,11 +139,11 @@ async function apply(
     ...optOut(before, input.isOptedOut, nowMs),
   };
   const isRegrouped =
-    groups || names ? await setGroups(trx, tenantId, presentId, [...(groups ?? []), ...named]) : false;
+    groups || names ? await setGroups(trx, tenantId, currentId, [...(groups ?? []), ...named]) : false;
   // phone_key is derived from the phone and not part of a row.
   const { phone_key: _key, ...shown } = values;
   if (!isRegrouped && !differs(before, shown)) return before;
-  const after = await writeUpdate(trx, tenantId, presentId, values);
+  const after = await writeUpdate(trx, tenantId, currentId, values);
   const isConsentChange = before.opted_out_at !== after.opted_out_at;
   await append(trx, tenantId, [
     ...changeEvents(before, after),
@@ -153,7 +153,7 @@ async function apply(
   return (await restoreOptOutsOf(trx, secrets, tenantId, [after]))[0] ?? after;
 }
 
-/** Refuses a new number that is a current identity of another contact. */
+/** @throws VALIDATION_ERROR if the new number is a current identity of another contact */
 async function checkNumber(trx: Db, tenantId: number, before: ContactRow, key: string | undefined): Promise<void> {
   if (key === undefined || (before.phone !== null && phoneKey(before.phone) === key)) return;
   const holder = (await findNumberHolders(trx, tenantId, [key])).get(key);
@@ -189,7 +189,7 @@ async function writeUpdate(trx: Db, tenantId: number, id: number, fields: Contac
   }
 }
 
-/** Number of contacts that are in memory at a time, with their events. */
+/** Maximum number of contacts, with their events, in memory at a time. */
 const CHUNK = 1_000;
 
 /** Unassigns a staff member from all contacts, in the caller's transaction. @returns their number */

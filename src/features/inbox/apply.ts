@@ -9,7 +9,7 @@ import { applyGroups } from '../conversations/group-chats.ts';
 import { applyHandovers, returnThreads } from '../conversations/owners.ts';
 import { applyCalls } from '../messages/inbound/calls.ts';
 import { applyCorrections, type CorrectionUpdate, judgeCorrections } from '../messages/inbound/corrections.ts';
-import { storeElsewhere } from '../messages/inbound/external-messages.ts';
+import { storeExternalMessages } from '../messages/inbound/external-messages.ts';
 import { storePrices } from '../messages/inbound/pricing.ts';
 import { receiveMessages } from '../messages/inbound/receive.ts';
 import { applyStatuses } from '../messages/statuses/apply-statuses.ts';
@@ -66,7 +66,7 @@ export async function applyUpdates(
   const contactOf = await applyPeople(trx, tenantId, routed, nowMs);
   const sorted = sortUpdates(routed, contactOf);
   await recordRefusals(trx, tenantId, sorted.statuses);
-  const stored = await storeElsewhere(trx, tenantId, sorted.elsewhere, nowMs);
+  const stored = await storeExternalMessages(trx, tenantId, sorted.elsewhere, nowMs);
   const received = await receiveMessages(trx, tenantId, sorted.received, nowMs);
   await applyCalls(trx, tenantId, sorted.calls, nowMs);
   await applyHandovers(trx, tenantId, sorted.handovers, nowMs);

@@ -2,7 +2,12 @@ import type { Db } from '../../database/database.ts';
 import { peopleOf } from '../../network/cloud-api/people.ts';
 import { withoutPart } from '../../network/cloud-api/without-people.ts';
 import type { SecretBox } from '../../platform/crypto.ts';
-import { type ErasedPerson, findErased, findPresent, waitForErasures } from '../contacts/erasure/erased-people.ts';
+import {
+  type ErasedPerson,
+  findCurrentIdentities,
+  findErased,
+  waitForErasures,
+} from '../contacts/erasure/erased-people.ts';
 import { type RewrittenWebhook, rewriteWebhooks } from './erase.sql.ts';
 import { rewrittenWebhook } from './erase.ts';
 import type { ReadableWebhook } from './route-updates.ts';
@@ -28,7 +33,7 @@ export async function removeErased(
   const erased = await findErased(trx, secrets, tenantId, named);
   if (erased.length === 0) return { webhooks, erased };
   const identities = erased.map(({ identity }) => identity);
-  const present = await findPresent(trx, tenantId, identities);
+  const present = await findCurrentIdentities(trx, tenantId, identities);
   const rewritten: RewrittenWebhook[] = [];
   const checked = webhooks.map(webhook => {
     const body = erased.reduce(

@@ -5,7 +5,7 @@ import type { GroupUpdate } from '../conversations/group-chats.ts';
 import type { Handover } from '../conversations/owners.ts';
 import { type CallUpdate, callAsMessage } from '../messages/inbound/calls.ts';
 import type { CorrectionUpdate } from '../messages/inbound/corrections.ts';
-import type { ElsewhereUpdate } from '../messages/inbound/external-messages.ts';
+import type { ExternalUpdate } from '../messages/inbound/external-messages.ts';
 import type { PricedMessage } from '../messages/inbound/pricing.ts';
 import type { InboundMessage } from '../messages/inbound/receive.ts';
 import type { AddressedStatus } from '../messages/statuses/apply-statuses.ts';
@@ -19,7 +19,7 @@ type Template = Extract<NetworkUpdate, { kind: 'template' }>;
 /** Updates grouped by the function that applies them. */
 export interface SortedUpdates {
   readonly received: Map<number, InboundMessage[]>;
-  readonly elsewhere: ElsewhereUpdate[];
+  readonly elsewhere: ExternalUpdate[];
   readonly calls: CallUpdate[];
   readonly handovers: Handover[];
   readonly groups: GroupUpdate[];

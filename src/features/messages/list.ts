@@ -17,14 +17,14 @@ const id = { sql: 'm.id', type: 'uuid' } as const;
 const createdAt = { sql: 'm.created_at', type: 'timestamptz' } as const;
 
 /** Resolves the id of a merged contact to its survivor. */
-const presentContact = (id: string): string =>
+const currentContact = (id: string): string =>
   `coalesce((select cm.contact_id from contact_merges cm where cm.tenant_id = $1 and cm.former_id = ${id} and cm.undone_at is null), ${id})`;
 
 /**
  * Resolves the id of a conversation that a merge folded into another one, which may itself have been folded since. The lateral join
  * has one plan: a hash join would read all merges of the tenant where statistics are of an empty table.
  */
-const presentConversation = (id: string): string =>
+const currentConversation = (id: string): string =>
   `coalesce((with recursive f (id, depth) as (
      select kept_id, 1 from conversation_merges where tenant_id = $1 and former_id = ${id}
      union all
@@ -39,8 +39,8 @@ const MESSAGES: ListDefinition = {
     type: { sql: 'm.type', type: 'text' },
     status: { sql: 'u.status', type: 'text', exists: changed },
     direction: { sql: 'm.direction', type: 'text' },
-    conversationId: { sql: 'm.conversation_id', type: 'bigint', node: 'Conversation', currentId: presentConversation },
-    contactId: { sql: 'm.contact_id', type: 'bigint', node: 'Contact', currentId: presentContact },
+    conversationId: { sql: 'm.conversation_id', type: 'bigint', node: 'Conversation', currentId: currentConversation },
+    contactId: { sql: 'm.contact_id', type: 'bigint', node: 'Contact', currentId: currentContact },
     channelId: { sql: 'm.channel_id', type: 'bigint', node: 'Channel' },
     createdAt,
     updatedAt: { sql: 'u.updated_at', type: 'timestamptz', exists: changed },

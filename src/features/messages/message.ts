@@ -21,7 +21,7 @@ export interface PublicMessage {
   /** The network's type: text, image, button, reaction, unsupported, … */
   readonly type: string;
   readonly body: string | null;
-  /** The type's content besides its text, in the network's format. */
+  /** The content apart from the text, in the network's format. */
   readonly content: Readonly<Record<string, unknown>>;
   readonly status: Status;
   readonly error: MessageError | null;

@@ -88,12 +88,12 @@ export async function getContactWindows(
 }
 
 /** A tenant's opt-out and opt-in keywords. */
-export interface OptWords {
+export interface OptKeywords {
   readonly optOut: readonly string[];
   readonly optIn: readonly string[];
 }
 
-export const getOptWords = async (db: Db, tenantId: number): Promise<OptWords> =>
+export const getOptKeywords = async (db: Db, tenantId: number): Promise<OptKeywords> =>
   (await db
     .selectFrom('tenants')
     .select(['opt_out_words as optOut', 'opt_in_words as optIn'])

@@ -1,5 +1,5 @@
 import type { Db } from '../../database/database.ts';
-import { getOptWords } from './messages.sql.ts';
+import { getOptKeywords } from './messages.sql.ts';
 
 /** Matches the whole message, ignoring case, spaces and punctuation: "Stop." matches, "don't stop" does not. */
 export function isWord(text: string, words: readonly string[]): boolean {
@@ -12,10 +12,13 @@ export function isWord(text: string, words: readonly string[]): boolean {
 }
 
 /** Classifies a message as an opt-out (`out`) or opt-in (`in`) keyword. */
-export type OptWordOf = (message: { readonly type: string; readonly body: string | null }) => 'out' | 'in' | undefined;
+export type OptKeywordOf = (message: {
+  readonly type: string;
+  readonly body: string | null;
+}) => 'out' | 'in' | undefined;
 
-export async function readOptWords(db: Db, tenantId: number): Promise<OptWordOf> {
-  const words = await getOptWords(db, tenantId);
+export async function readOptKeywords(db: Db, tenantId: number): Promise<OptKeywordOf> {
+  const words = await getOptKeywords(db, tenantId);
   return ({ type, body }) => {
     if (body === null || !isOptType(type)) return undefined;
     if (isWord(body, words.optOut)) return 'out';

@@ -1,6 +1,6 @@
 import { FieldErrorList } from '../../core/errors.ts';
 import type { Phone } from '../../platform/phone.ts';
-import { PHONE_FAULT, phoneOf } from '../contacts/contact.ts';
+import { PHONE_ERROR, phoneOf } from '../contacts/contact.ts';
 import { languageOf } from '../templates/template.ts';
 import { codeFault, codeOf, newCode } from './code.ts';
 import type { OtpPlace } from './otp.ts';
@@ -59,7 +59,7 @@ export function readPlace(
   errors: FieldErrorList,
 ): OtpPlace & { readonly phone: string } {
   const phone: Phone | undefined = phoneOf(input.phone);
-  if (!phone) errors.add('phone', PHONE_FAULT);
+  if (!phone) errors.add('phone', PHONE_ERROR);
   const purpose = (input.purpose ?? DEFAULTS.purpose).trim().toLowerCase();
   if (!/^[a-z0-9][a-z0-9_.-]*$/.test(purpose) || purpose.length > MAX_PURPOSE)
     errors.add('purpose', `Must be a word of at most ${MAX_PURPOSE} characters: a to z, 0 to 9, _ . and -.`);

@@ -1166,7 +1166,7 @@ export type UpdateContactInput = {
   readonly zip?: string | null | undefined;
 };
 
-/** What to change of a group; what is not given stays. */
+/** Changes to a group. Omitted fields keep their values. */
 export type UpdateGroupInput = {
   /** Repeating the mutation with the same key within 24 hours returns the first result; with other input it is an IDEMPOTENCY_MISMATCH. At most 255 characters. */
   readonly idempotencyKey?: string | null | undefined;
@@ -1174,7 +1174,7 @@ export type UpdateGroupInput = {
   readonly name?: string | null | undefined;
 };
 
-/** What to change of a source; what is not given stays. */
+/** Changes to a source. Omitted fields keep their values. */
 export type UpdateSourceInput = {
   /** Repeating the mutation with the same key within 24 hours returns the first result; with other input it is an IDEMPOTENCY_MISMATCH. At most 255 characters. */
   readonly idempotencyKey?: string | null | undefined;
@@ -1182,7 +1182,7 @@ export type UpdateSourceInput = {
   readonly name?: string | null | undefined;
 };
 
-/** What to change of a status; what is not given stays. */
+/** Changes to a status. Omitted fields keep their values. */
 export type UpdateStatusInput = {
   /** Color as `#RRGGBB`. */
   readonly color?: string | null | undefined;

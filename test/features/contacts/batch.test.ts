@@ -42,7 +42,7 @@ async function state(tenant: TestTenant = gateway.tenant): Promise<{ counted: nu
   return row ?? { counted: -1, there: -1, events: -1 };
 }
 
-test('the good rows of a batch are kept in order, the bad ones told by index and field', async () => {
+test('valid rows of a batch are created in order, invalid ones are reported by index and field', async () => {
   const before = await state();
   const [a, b, c] = phones(3);
   const outcome = await batch([
@@ -67,7 +67,7 @@ test('the good rows of a batch are kept in order, the bad ones told by index and
   expect(await state()).toEqual({ counted: before.counted + 2, there: before.there + 2, events: before.events + 2 });
 });
 
-describe('a duplicate is a number that the tenant has, or that stands earlier in the batch, in any spelling', () => {
+describe('a duplicate is a number that exists in the tenant or earlier in the batch, in any spelling', () => {
   const rows = async () => {
     const [there = '', twice = '', fresh = ''] = phones(3);
     await batch([{ phone: there }]);
@@ -108,7 +108,7 @@ describe('a duplicate is a number that the tenant has, or that stands earlier in
     accounts(outcome);
   });
 
-  test('the national variants of one mobile number are one', async () => {
+  test('national variants of a mobile number are duplicates', async () => {
     const spellings = [
       '+5511977770001',
       '+551177770001',
@@ -125,7 +125,7 @@ describe('a duplicate is a number that the tenant has, or that stands earlier in
   });
 });
 
-test('an e-mail address that stands twice in a batch, in any case, is an error of email', async () => {
+test('an e-mail address that occurs twice in a batch, ignoring case, is an error of email', async () => {
   const [a, b] = phones(2);
   const outcome = await batch(
     [
@@ -137,7 +137,7 @@ test('an e-mail address that stands twice in a batch, in any case, is an error o
   expect(outcome.errors).toEqual([{ index: 1, errors: { email: [expect.any(String)] } }]);
 });
 
-test('without continueOnError the first error undoes everything, and every row is accounted for', async () => {
+test('without continueOnError the first error rolls the batch back, and every row is reported', async () => {
   const before = await state();
   const [a = '', b, c] = phones(3);
   await batch([{ phone: a }]);
@@ -157,7 +157,7 @@ test('without continueOnError the first error undoes everything, and every row i
   });
 });
 
-test('a batch of 1,000 rows with duplicates inside is made at once, and answered the same under its key', async () => {
+test('a batch of 1,000 rows with duplicates is created at once, and a repetition under its key returns the same', async () => {
   const fresh = phones(900);
   const rows = [...fresh, ...fresh.slice(0, 100)].map((phone, n) => ({ phone, firstName: `Row ${n}` }));
   const outcome = await batch(rows, { skipDuplicates: true, idempotencyKey: 'thousand' });
@@ -171,7 +171,7 @@ test('a batch of 1,000 rows with duplicates inside is made at once, and answered
   expect(counted).toBe(there);
 });
 
-test('a batch takes 1 to 1,000 rows', async () => {
+test('a batch must have 1 to 1,000 rows', async () => {
   expect(faultsOf(await send([]))).toHaveProperty('contacts');
   expect(faultsOf(await send(phones(1_001).map(phone => ({ phone }))))).toHaveProperty('contacts');
 });
@@ -203,7 +203,7 @@ test('the limit of the plan is applied row by row', async () => {
   expect(await state(tenant)).toEqual({ counted: 1_000, there: 1_000, events: 1_000 });
 });
 
-test('a batch shows what belongs to its contacts with one statement more for each kind, not for each row', async () => {
+test('the result of a batch loads related rows with one statement per kind, not per row', async () => {
   const { databaseId } = dataOf(
     await gateway.graphql('mutation { createSource(input: { name: "Batch" }) { databaseId } }'),
   ).createSource;

@@ -59,13 +59,13 @@ const everything = async () => ({
   groupIds: [await label('Group')],
 });
 
-test('what is not given stays', async () => {
+test('omitted fields keep their values', async () => {
   const { updatedAt: _, ...before } = await create(await everything());
   const { updatedAt: __, ...after } = dataOf(await update(before.databaseId, {})).updateContact;
   expect(after).toEqual(before);
 });
 
-test('null takes every optional value away', async () => {
+test('null clears every optional field', async () => {
   const { databaseId, phone } = await create(await everything());
   const nothing = Object.fromEntries(
     Object.keys(await everything())
@@ -91,7 +91,7 @@ test('null takes every optional value away', async () => {
   });
 });
 
-test('a phone cannot be taken away, and a taken number or address is refused by its field without a change', async () => {
+test('a phone cannot be cleared, and a number or address of another contact is rejected by field without a change', async () => {
   const [one, two] = [await create({ email: 'one@example.com' }), await create({ email: 'two@example.com' })];
   expect(faultsOf(await update(two.databaseId, { phone: null }))).toHaveProperty('phone');
   expect(faultsOf(await update(two.databaseId, { phone: one.phone, firstName: 'Changed' }))).toEqual({
@@ -112,14 +112,14 @@ test('a phone cannot be taken away, and a taken number or address is refused by 
   expect((await eventsOf(two.databaseId)).map(event => event.type)).toEqual(['contact.created']);
 });
 
-test('a contact may keep its own number and address in another spelling', async () => {
+test('a contact may be given its own number and address in another spelling', async () => {
   const contact = await create({ phone: '+52 55 9999 0001', email: 'own@example.com' });
   expect(
     dataOf(await update(contact.databaseId, { phone: '+521 55 9999 0001', email: 'OWN@example.com' })).updateContact,
   ).toMatchObject({ phone: '+525599990001', email: 'OWN@example.com' });
 });
 
-test('the groups of a contact become exactly those given, in either direction', async () => {
+test('groupIds replaces the groups of a contact, adding and removing', async () => {
   const [a, b, c] = [await label('Group', 'exact a'), await label('Group', 'exact b'), await label('Group', 'exact c')];
   const contact = await create({ groupIds: [a, b] });
   const groupsAfter = async (groupIds: number[]) =>
@@ -131,7 +131,7 @@ test('the groups of a contact become exactly those given, in either direction', 
   expect(await groupsAfter([c, c, a])).toEqual(['exact a', 'exact c']);
 });
 
-test('several changes in one document are each answered as they stood after their own turn', async () => {
+test('several updates in one document each return the state after that update', async () => {
   const [a, b] = [await label('Group', 'turn a'), await label('Group', 'turn b')];
   const [source, renamed] = [await label('Source', 'turn source'), 'turn source, renamed'];
   const { databaseId: id } = await create({ sourceId: source });
@@ -155,7 +155,7 @@ test('several changes in one document are each answered as they stood after thei
   });
 });
 
-test('the event of a change tells the new values, and the old ones of what changed', async () => {
+test('contact.updated contains the new values, and the previous values of changed fields', async () => {
   const contact = await create({ firstName: 'Old', city: 'Rome' });
   dataOf(await update(contact.databaseId, { firstName: 'New', city: 'Rome' }));
   const event = (await eventsOf(contact.databaseId)).at(-1);
@@ -163,7 +163,7 @@ test('the event of a change tells the new values, and the old ones of what chang
   expect(event?.payload.previous).toEqual({ firstname: 'Old' });
 });
 
-test('opting out and in again is told once each, and asking twice changes nothing', async () => {
+test('opting out and in again writes one event each, and a repetition changes nothing', async () => {
   const { databaseId: id } = await create();
   const opt = async (isOptedOut: boolean | null) => dataOf(await update(id, { isOptedOut })).updateContact;
   const out = await opt(true);
@@ -176,7 +176,7 @@ test('opting out and in again is told once each, and asking twice changes nothin
   expect(types).toEqual(['contact.opted_out', 'contact.opted_in']);
 });
 
-test('concurrent changes of different fields all hold', async () => {
+test('concurrent updates of different fields are all kept', async () => {
   const { databaseId: id } = await create();
   const inputs = [
     { firstName: 'F' },
@@ -192,7 +192,7 @@ test('concurrent changes of different fields all hold', async () => {
   expect((await eventsOf(id)).filter(event => event.type === 'contact.updated')).toHaveLength(inputs.length);
 });
 
-test('a deleted contact takes its messages, conversations, memberships and queued sends along, answers what it was, and gives its room back', async () => {
+test('deleting a contact deletes its messages, conversations, memberships and queued sends, returns its last state, and reduces the usage counter', async () => {
   const group = await label('Group', 'cascade');
   const contact = await create({ groupIds: [group], firstName: 'Gone' });
   dataOf(
@@ -232,7 +232,7 @@ test('a deleted contact takes its messages, conversations, memberships and queue
   await create({ phone: contact.phone });
 });
 
-test('many contacts are deleted at once; unknown and repeated ids are told, each once', async () => {
+test('deleteContacts deletes many contacts, and reports unknown ids once each', async () => {
   const contacts = await Promise.all([create(), create(), create()]);
   const ids = contacts.map(contact => contact.databaseId);
   const answer = await gateway.graphql(

@@ -36,7 +36,7 @@ const say = (contactId: number, category: 'all' | 'marketing', state: 'opted_in'
     ]),
   );
 
-test('who opted out of marketing gets no marketing templates and is named the category; utility passes', async () => {
+test('a contact that opted out of marketing gets no marketing templates, and the error names the category; utility templates are sent', async () => {
   const phone = '+4915155600001';
   const id = await create(phone);
   await say(id, 'marketing', 'opted_out');
@@ -50,7 +50,7 @@ test('who opted out of marketing gets no marketing templates and is named the ca
   expect((await send(phone, 'sale')).errors).toBeUndefined();
 });
 
-test('an opt-out of all covers every category, is lifted by an opt-in to all alone, which lifts all', async () => {
+test('an opt-out of all covers every category, and only an opt-in to all lifts it, together with all others', async () => {
   const phone = '+4915155600002';
   const id = await create(phone);
   await say(id, 'marketing', 'opted_out');
@@ -79,7 +79,7 @@ test('a refusal by the network (131050) opts out of marketing', async () => {
   expect((await send(phone, 'order')).errors).toBeUndefined();
 });
 
-test('what an API says of an opt-out is recorded with who said it, and repeated entries once', async () => {
+test('an opt-out set by an API is recorded with its author, and repeated entries only once', async () => {
   const id = await create('+4915155600003', { isOptedOut: true });
   await gateway.graphql('mutation ($id: ID!) { updateContact(id: $id, input: { isOptedOut: false }) { id } }', {
     id: String(id),
@@ -101,7 +101,7 @@ test('what an API says of an opt-out is recorded with who said it, and repeated 
   ]);
 });
 
-test('entries that come late do not change what was said later', () => {
+test('late entries do not override later consent', () => {
   const entry = (id: number, state: 'opted_in' | 'opted_out', second: number) => ({
     id,
     state,
@@ -116,7 +116,7 @@ test('entries that come late do not change what was said later', () => {
   expect(optedOutOf({ all: entry(1, 'opted_in', 3), marketing: entry(2, 'opted_out', 2) })).toEqual([]);
 });
 
-test('a word that was typed or tapped is kept with its message as evidence, and where it came from', async () => {
+test('an opt-out keyword, typed or as a button, is recorded with its message as evidence and its source', async () => {
   const write = (message: object) => gateway.emulator.inbound(message as never);
   const typed = write({ from: '+4915155600021', type: 'text', text: 'Stop' });
   const tapped = write({ from: '+4915155600022', type: 'button', text: 'STOP' });
@@ -133,7 +133,7 @@ test('a word that was typed or tapped is kept with its message as evidence, and 
   );
 });
 
-describe('words that arrive in another order than they were written', () => {
+describe('keywords that arrive out of order', () => {
   const post = async (from: string, text: string, secondsAgo: number): Promise<void> => {
     const timestamp = String(Math.floor(Date.now() / 1_000) - secondsAgo);
     const message = {
@@ -156,7 +156,7 @@ describe('words that arrive in another order than they were written', () => {
     return contacts.nodes[0].isOptedOut;
   };
 
-  test('a START of an hour before a STOP does not undo it', async () => {
+  test('a START sent an hour before a STOP does not undo it', async () => {
     const phone = '+4915155600031';
     await post(phone, 'STOP', 0);
     await post(phone, 'START', 3_600);
@@ -165,14 +165,14 @@ describe('words that arrive in another order than they were written', () => {
     expect(await isOptedOut(phone)).toBe(false);
   });
 
-  test('a STOP of an hour before a START does not undo it', async () => {
+  test('a STOP sent an hour before a START does not undo it', async () => {
     const phone = '+4915155600032';
     await post(phone, 'START', 0);
     await post(phone, 'STOP', 3_600);
     expect(await isOptedOut(phone)).toBe(false);
   });
 
-  test('within one second of the network the one that arrives last decides', async () => {
+  test('within one second of the network, the keyword that arrives last applies', async () => {
     const phone = '+4915155600033';
     for (const [word, expected] of [
       ['START', false],

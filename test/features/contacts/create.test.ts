@@ -47,7 +47,7 @@ async function addStaff(name: string, tenant: TestTenant = gateway.tenant): Prom
   return Number(rows[0]?.id);
 }
 
-test('a contact needs nothing but a phone number', async () => {
+test('only the phone number of a contact is required', async () => {
   const { createContact } = dataOf(await create({ phone: '+49 (151) 234-56789' }));
   expect(createContact).toMatchObject({
     phone: '+4915123456789',
@@ -67,7 +67,7 @@ test('a contact needs nothing but a phone number', async () => {
   expect(createContact.id).toBe(encodeGlobalId('Contact', createContact.databaseId));
 });
 
-test('a contact keeps everything that is said of it, trimmed, and is read back the same', async () => {
+test('all fields of a new contact are stored trimmed, and read back unchanged', async () => {
   const [sourceId, statusId, group, second, assigneeId] = [
     await addRow('sources', 'Fair'),
     await addRow('statuses', 'Won'),
@@ -122,7 +122,7 @@ test('a contact keeps everything that is said of it, trimmed, and is read back t
   expect(again.data).toEqual({ contact: createContact, node: createContact });
 });
 
-test('the event of a new contact carries what was stored, under the names of the REST contract', async () => {
+test('contact.created contains the stored values, with the names of the REST contract', async () => {
   const { createContact } = dataOf(await create({ phone: '+4915100000001', firstName: 'Ev', email: 'ev@example.com' }));
   const events = await gateway.database.query<{ type: string; payload: { contact: object } }>(
     `select type, payload from events where tenant_id = $1 and (payload->'contact'->>'id')::bigint = $2`,
@@ -136,7 +136,7 @@ test('the event of a new contact carries what was stored, under the names of the
   expect(JSON.stringify(events)).not.toMatch(/tenant_id|search_text|phone_key/);
 });
 
-test('what is not said of a new contact is the default of the tenant, and null is none', async () => {
+test('omitted source and status of a new contact become the tenant’s defaults, null stays empty', async () => {
   const tenant = await gateway.addTenant({ channel: false });
   const source = await addRow('sources', 'Default source', tenant);
   const status = await addRow('statuses', 'Default status', tenant);
@@ -155,7 +155,7 @@ test('what is not said of a new contact is the default of the tenant, and null i
   });
 });
 
-test('a default that has just been deleted does not stand in the way of the next contact', async () => {
+test('a default source that was just deleted does not prevent the creation of a contact', async () => {
   const tenant = await gateway.addTenant({ channel: false });
   const source = await addRow('sources', 'Short-lived', tenant);
   await gateway.database.query('update tenants set default_source_id = $2 where tenant_id = $1', [tenant.id, source]);
@@ -172,7 +172,7 @@ test('a default that has just been deleted does not stand in the way of the next
   expect(dataOf(batch).createContacts.created).toEqual([{ phone: '+4915100000005' }]);
 });
 
-describe('a fault is named by its field, and nothing is half-written', () => {
+describe('an invalid field is reported by name, and nothing is stored', () => {
   const valid = { phone: '+4915100000010', firstName: 'Half' };
   const cases: [field: string, input: object][] = [
     ['phone', { phone: '' }],
@@ -215,17 +215,17 @@ describe('a fault is named by its field, and nothing is half-written', () => {
   });
 });
 
-test('all faults are told at once', async () => {
+test('all invalid fields are reported at once', async () => {
   const faults = faultsOf(await create({ phone: 'x', email: 'x', zip: 'x'.repeat(21), countryId: 1 }));
   expect(Object.keys(faults).sort()).toEqual(['countryId', 'email', 'phone', 'zip']);
 });
 
-test('lengths are counted in characters, not in the units of an encoding', async () => {
+test('lengths are counted in characters, not in UTF-16 units', async () => {
   const { createContact } = dataOf(await create({ phone: '+4915100000020', firstName: '👍'.repeat(255) }));
   expect([...createContact.firstName]).toHaveLength(255);
 });
 
-test("another tenant's source, status, group and staff member do not exist, in the words for ids that never did", async () => {
+test('the source, status, group and staff member of another tenant do not exist, with the same error as unknown ids', async () => {
   const foreign = {
     sourceId: await addRow('sources', 'Theirs', other),
     statusId: await addRow('statuses', 'Theirs', other),
@@ -248,7 +248,7 @@ test("another tenant's source, status, group and staff member do not exist, in t
   expect(Object.keys(faults).sort()).toEqual(['assigneeId', 'groupIds', 'sourceId', 'statusId']);
 });
 
-describe('one number is one contact, however it is written', () => {
+describe('all spellings of a number belong to one contact', () => {
   test.each([
     ['+4915100000040', ['0049 151 00000040', '4915100000040', '+49-151-000-000-40', ' +49 (151) 00000040 ']],
     ['+5511961234567', ['+55 11 6123 4567', '551161234567', '+55 (11) 96123-4567']],
@@ -261,12 +261,12 @@ describe('one number is one contact, however it is written', () => {
   });
 });
 
-test('a number belongs to a tenant: another tenant may have it as well', async () => {
+test('a number is unique per tenant: another tenant may have it too', async () => {
   dataOf(await create({ phone: '+4915100000050', email: 'both@example.com' }));
   dataOf(await create({ phone: '+4915100000050', email: 'both@example.com' }, other.token));
 });
 
-test('an e-mail address is taken whatever its case, and a number and an address taken are told together', async () => {
+test('e-mail addresses are unique ignoring case, and a duplicate number and address are reported together', async () => {
   dataOf(await create({ phone: '+4915100000060', email: 'Taken@Example.com' }));
   expect(Object.keys(faultsOf(await create({ phone: '+4915100000061', email: 'tAKEN@example.COM' })))).toEqual([
     'email',
@@ -277,13 +277,13 @@ test('an e-mail address is taken whatever its case, and a number and an address 
   ]);
 });
 
-test('an empty e-mail address is none, and any number of contacts have none', async () => {
+test('an empty e-mail address is stored as none, and many contacts may have none', async () => {
   for (const [index, email] of ['', '  ', null, undefined].entries()) {
     expect(dataOf(await create({ phone: `+491510000007${index}`, email })).createContact.email).toBeNull();
   }
 });
 
-test('of 20 simultaneous creations of one number exactly one makes a contact, the others say which field it is', async () => {
+test('of 20 concurrent creations of one number exactly one succeeds, and the others report the field', async () => {
   const answers = await Promise.all(
     Array.from({ length: 20 }, (_, n) => create({ phone: '+4915100000080', email: `race${n}@example.com` })),
   );
@@ -296,6 +296,6 @@ test('of 20 simultaneous creations of one number exactly one makes a contact, th
   expect(row?.n).toBe(1);
 });
 
-test('a creation without the required phone is refused before it reaches us', async () => {
+test('createContact without the required phone is rejected by the schema', async () => {
   expect(codeOf(await create({ firstName: 'Nobody' }))).toBe('BAD_USER_INPUT');
 });

@@ -150,7 +150,7 @@ describe('filters', () => {
   test.each(cases)('%s: %o', async (expected, filter) => expect(await shown({ filter })).toBe(expected));
 });
 
-describe('filters by id take global ids and database ids, and a group means membership', () => {
+describe('id filters accept global and database ids, and groupId filters by membership', () => {
   const id = (name: string): string => String(ids[name]);
   const cases: [string, () => object][] = [
     ['AΓ', () => ({ sourceId: { eq: id('Web') } })],
@@ -171,7 +171,7 @@ describe('filters by id take global ids and database ids, and a group means memb
   test.each(cases)('%s (%#)', async (expected, filter) => expect(await shown({ filter: filter() })).toBe(expected));
 });
 
-describe('the search', () => {
+describe('search', () => {
   test.each([
     ['A', 'lovelace'],
     ['A', '  LOVELACE '],
@@ -242,11 +242,11 @@ describe('the search', () => {
     });
   });
 
-  test('and a filter both have to hold', async () =>
+  test('is combined with a filter', async () =>
     expect(await shown({ search: 'example', filter: { type: { eq: 'LEAD' } } })).toBe('BΓ'));
 });
 
-describe('orders', () => {
+describe('orderBy', () => {
   const by = (...fields: string[]): object[] =>
     fields.map(text => ({ field: text.replace('-', ''), direction: text.startsWith('-') ? 'DESC' : 'ASC' }));
   test.each([
@@ -263,7 +263,7 @@ describe('orders', () => {
   ])('%s: %o', async (expected, orderBy) => expect(await shown({ orderBy })).toBe(expected));
 });
 
-describe('a page that cannot be is refused by the argument that is wrong', () => {
+describe('invalid page arguments are rejected by name', () => {
   const cursor = (...parts: unknown[]): string => Buffer.from(JSON.stringify(parts)).toString('base64url');
   test.each<[string, object]>([
     ['first', { first: 0 }],
@@ -303,7 +303,7 @@ describe('a page that cannot be is refused by the argument that is wrong', () =>
   ])('%s: %o', async (field, variables) => expect(Object.keys(faultsOf(await list(variables)))).toEqual([field]));
 
   test.each(['2026-13-01', 'tomorrow', '0000-01-01', '2026-01-01T25:00:00Z', '2026-02-30', '', '12'])(
-    'an instant %j is none',
+    'the timestamp %j is rejected',
     async instant => expect(codeOf(await list({ filter: { createdAt: { gt: instant } } }))).toBe('BAD_USER_INPUT'),
   );
 
@@ -318,10 +318,10 @@ describe('a page that cannot be is refused by the argument that is wrong', () =>
   );
 });
 
-test('an instant without an offset means UTC, wherever the process runs', async () =>
+test('a timestamp without an offset is UTC, regardless of the time zone of the process', async () =>
   expect(await shown({ filter: { createdAt: { eq: '2026-01-03T10:00:00.123' } } })).toBe('Ç'));
 
-test('pages by number show the same rows as pages by cursor, and a page beyond the end is empty', async () => {
+test('offset pages return the same rows as cursor pages, and a page beyond the end is empty', async () => {
   const page = async (variables: object) =>
     dataOf(await list({ orderBy: [{ field: 'FIRST_NAME' }], ...variables })).contacts;
   const first = await page({ first: 2 });

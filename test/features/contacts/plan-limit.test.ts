@@ -52,7 +52,7 @@ async function usage(tenant: TestTenant): Promise<number> {
   return row?.there ?? -1;
 }
 
-test('of 50 simultaneous creations with room for 10 exactly 10 succeed, the others say what the plan allows', async () => {
+test('of 50 concurrent creations with 10 contacts left in the plan exactly 10 succeed, and the others report the limit', async () => {
   const tenant = await gateway.addTenant({ plan: 'ten' });
   const answers = await Promise.all(Array.from({ length: 50 }, () => create(tenant)));
   expect(answers.filter(({ errors }) => !errors)).toHaveLength(10);
@@ -65,7 +65,7 @@ test('of 50 simultaneous creations with room for 10 exactly 10 succeed, the othe
   expect(await usage(tenant)).toBe(10);
 });
 
-test('the last 10 places are shared exactly by 50 creations over GraphQL and REST, and both say the same of the rest', async () => {
+test('50 concurrent creations over GraphQL and REST together use exactly the last 10 contacts of the plan, with the same error for the rest', async () => {
   const tenant = await gateway.addTenant({ plan: 'ten' });
   const headers = { authorization: `Bearer ${tenant.token}` };
   const post = async () => {
@@ -93,7 +93,7 @@ test('the last 10 places are shared exactly by 50 creations over GraphQL and RES
   expect(await usage(tenant)).toBe(10);
 });
 
-test('simultaneous batches fill the plan to the last place and not beyond', async () => {
+test('concurrent batches fill the plan exactly to its limit', async () => {
   const tenant = await gateway.addTenant({ plan: 'ten' });
   const answers = await Promise.all(Array.from({ length: 8 }, () => batch(tenant, 4)));
   const made = answers.map(answer => dataOf(answer).createContacts);
@@ -102,7 +102,7 @@ test('simultaneous batches fill the plan to the last place and not beyond', asyn
   expect(await usage(tenant)).toBe(10);
 });
 
-test('creations, batches and sends to new numbers share the room exactly, and the counter never drifts', async () => {
+test('concurrent creations, batches and sends to new numbers never exceed the limit, and the counter stays exact', async () => {
   const tenant = await gateway.addTenant({ plan: 'ten' });
   const calls = Array.from({ length: 36 }, (_, n) =>
     n % 3 === 0 ? create(tenant) : n % 3 === 1 ? send(tenant) : batch(tenant, 2),
@@ -118,7 +118,7 @@ test('creations, batches and sends to new numbers share the room exactly, and th
   expect(messages?.n).toBe(answers.filter(({ data }) => data?.sendTextMessage).length);
 });
 
-test('creations and deletions at the same time leave the counter true', async () => {
+test('concurrent creations and deletions leave the counter exact', async () => {
   const tenant = await gateway.addTenant({ plan: 'ten' });
   const ids: number[] = dataOf(await batch(tenant, 8)).createContacts.created.map(
     (contact: { databaseId: number }) => contact.databaseId,
@@ -135,7 +135,7 @@ test('creations and deletions at the same time leave the counter true', async ()
   expect(await usage(tenant)).toBeLessThanOrEqual(10);
 });
 
-test('a smaller plan takes nothing away and lets nothing in, until there is room again', async () => {
+test('a downgrade deletes nothing, and allows no new contact until usage is below the limit', async () => {
   const tenant = await gateway.addTenant({ plan: 'ten' });
   const ids: number[] = dataOf(await batch(tenant, 5)).createContacts.created.map(
     (contact: { databaseId: number }) => contact.databaseId,
@@ -155,7 +155,7 @@ test('a smaller plan takes nothing away and lets nothing in, until there is room
   expect(await usage(tenant)).toBe(23);
 });
 
-test('a person who writes in is never turned away by the plan, and the next creation by the tenant is', async () => {
+test('an inbound message creates a contact beyond the plan’s limit; the next creation by the tenant is rejected', async () => {
   const tenant = await gateway.addTenant({ plan: 'three' });
   dataOf(await batch(tenant, 3));
   gateway.emulator.inbound({

@@ -4,7 +4,7 @@ import { codeOf, dataOf, faultsOf } from '../../support/answers.ts';
 import { eventually, type GraphQLAnswer, startGateway, type TestGateway } from '../../support/gateway.ts';
 import { newPhone, seedOf } from '../../support/seed.ts';
 
-/** What happens between our look and our write: a bystander holds a transaction open exactly there. */
+/** Races between a read and the following write: a second transaction is held open in between. */
 
 let gateway: TestGateway;
 let bystander: pg.Client;
@@ -48,7 +48,7 @@ test.each([
   ).toEqual([field]);
 });
 
-test('a group that is deleted while a contact is put into it does not exist', async () => {
+test('adding a contact to a concurrently deleted group fails with “does not exist”', async () => {
   const [one, two, three] = [await label('Group'), await label('Group'), await label('Group')];
   expect(
     faultsOf(await during(`delete from groups where id = ${one}`, () => create({ groupIds: [one] }))),
@@ -68,7 +68,7 @@ test('a group that is deleted while a contact is put into it does not exist', as
   expect(codeOf(await during(`delete from groups where id = ${three}`, add))).toBe('NOT_FOUND');
 });
 
-test('a contact that is deleted while it is put into a group is no contact', async () => {
+test('adding a concurrently deleted contact to a group is rejected', async () => {
   const group = await label('Group');
   const { databaseId } = dataOf(await create({})).createContact;
   const add = () =>
@@ -99,7 +99,7 @@ test.each([
   expect(dataOf(many)[`delete${plural}`]).toEqual({ deletedIds: [], inUseIds: [again] });
 });
 
-test('a number that another request takes first is a duplicate, on creation and on change', async () => {
+test('a number concurrently taken by another request is a duplicate, on creation and on update', async () => {
   const { databaseId } = dataOf(await create({})).createContact;
   const taken = (phone: string): string =>
     `insert into contacts (tenant_id, phone, phone_key) values (${gateway.tenant.id}, '${phone}', '${phone.slice(1)}')`;
@@ -113,14 +113,14 @@ test('a number that another request takes first is a duplicate, on creation and 
   expect(faultsOf(await during(taken(second), change))).toHaveProperty('phone');
 });
 
-test('a contact that is deleted while it is changed is not found', async () => {
+test('updating a concurrently deleted contact is NOT_FOUND', async () => {
   const { databaseId } = dataOf(await create({})).createContact;
   const change = () =>
     gateway.graphql('mutation ($id: ID!) { updateContact(id: $id, input: { city: "X" }) { id } }', { id: databaseId });
   expect(codeOf(await during(`delete from contacts where id = ${databaseId}`, change))).toBe('NOT_FOUND');
 });
 
-test('contacts that are deleted and made again by many requests at once never make them wait for each other in a circle', async () => {
+test('concurrent deletions and creations of the same contacts do not deadlock', async () => {
   const phones = Array.from({ length: 6 }, newPhone);
   for (let round = 0; round < 4; round += 1) {
     const made = await Promise.all(phones.map(phone => create({ phone })));
@@ -147,7 +147,7 @@ test('contacts that are deleted and made again by many requests at once never ma
   }
 });
 
-test('people who write in while the tenant makes contacts of the same numbers are recognised, and nobody waits in a circle', async () => {
+test('inbound messages concurrent with creations of the same numbers find the contacts and do not deadlock', async () => {
   const phones = Array.from({ length: 10 }, (_, n) => `+1415555${2_000 + n}`);
   const answers = await Promise.all(
     phones.flatMap((from, n) => {

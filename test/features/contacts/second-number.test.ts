@@ -5,7 +5,7 @@ import { type Rest, restOf } from '../../rest/client.ts';
 import { eventually, startGateway, type TestGateway } from '../../support/gateway.ts';
 import { newPhone } from '../../support/seed.ts';
 
-/** Numbers that are current identities of a contact, but not its phone. */
+/** Numbers that are current identities of a contact but not its phone. */
 
 let gateway: TestGateway;
 let rest: Rest;
@@ -60,7 +60,7 @@ async function expectTaken(number: string): Promise<void> {
   expect(gateway.emulator.sent({ to: number }).matched).toBe(0);
 }
 
-test('the second number of a person is taken, and the opt-out holds for it', async () => {
+test('the second number of a contact counts as in use, and its opt-out applies to it', async () => {
   const [first, second] = [newPhone(), newPhone()];
   const [survivor, former] = [await create(first), await create(second)];
   await merge(survivor, former);
@@ -73,7 +73,7 @@ test('the second number of a person is taken, and the opt-out holds for it', asy
   expect((await rest('PATCH', `/contacts/${survivor}`, { phone: second })).status).toBe(200);
 });
 
-test('a number that the network showed stays the person’s when the phone of the contact is changed', async () => {
+test('a number reported by the network stays with the contact when its phone is changed', async () => {
   const [shown, changed] = [newPhone(), newPhone()];
   await write(shown, 'STOP');
   const id = (await rest('GET', `/contacts?search=${shown}`)).body.data[0].id;
@@ -84,7 +84,7 @@ test('a number that the network showed stays the person’s when the phone of th
   expect(await count()).toBe(before);
 });
 
-test('a contact that is made while the number becomes an identity of another one is not made: sends find the other one', async () => {
+test('a number that concurrently becomes an identity of another contact creates no contact: sends find the other contact', async () => {
   const number = newPhone();
   const opted = (await rest('POST', '/contacts', { firstname: 'Ada', phone: newPhone(), is_opted_out: true })).body.data
     .id;

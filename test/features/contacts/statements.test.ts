@@ -38,7 +38,7 @@ test.each([
   expect(await describeColumns(database.url, db => insert(db, 1, [{ phone: '+491511234567' }]))).toEqual(CONTACT);
 });
 
-test('deleted contacts are described as their row type says', async () => {
+test('rows of deleted contacts match their declared type', async () => {
   expect(await describeColumns(database.url, db => deleteContacts(db, 1, [1]))).toEqual(CONTACT);
 });
 
@@ -49,7 +49,7 @@ test('holders of numbers are described by number and contact', async () => {
   });
 });
 
-test('changed memberships are described by their group', async () => {
+test('rows of changed memberships match their declared type', async () => {
   expect(await describeColumns(database.url, db => setGroups(db, 1, 1, [1]))).toEqual({ group_id: 'bigint' });
 });
 
@@ -81,14 +81,14 @@ test.each<[LabelKind, object]>([
   expect(await describeColumns(database.url, db => insertLabels(db, 1, kind, [{ name: 'a' }]))).toEqual(columns);
 });
 
-test('groups that are locked by name are described by id and position', async () => {
+test('rows of groups locked by name match their declared type', async () => {
   expect(await describeColumns(database.url, db => lockGroupsByName(db, 1, ['a']))).toEqual({
     id: 'bigint',
     position: 'integer',
   });
 });
 
-test('the latest entries of consent are described by contact and category', async () => {
+test('rows of the latest consent entries match their declared type', async () => {
   expect(await describeColumns(database.url, db => latestEntries(db, 1, [1]))).toEqual({
     contact_id: 'bigint',
     category: 'text',
@@ -98,7 +98,7 @@ test('the latest entries of consent are described by contact and category', asyn
   });
 });
 
-test('inserted entries of consent are described as their row type says', async () => {
+test('rows of inserted consent entries match their declared type', async () => {
   const entry = { contactId: 1, category: 'all', state: 'opted_out', source: 'api' } as const;
   const occurredAt = '2026-11-22T00:00:00.000Z';
   expect(await describeColumns(database.url, db => insertEntries(db, 1, [{ ...entry, occurredAt }]))).toEqual({

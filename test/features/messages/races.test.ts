@@ -170,7 +170,7 @@ describe('the same request', () => {
 });
 
 describe('database round trips of a send', () => {
-  // Without a worker: what its lanes do beside would be counted as well.
+  // Without a worker, whose statements would be counted too.
   let quiet: TestGateway;
   beforeAll(async () => {
     quiet = await startGateway({ role: 'gateway' });
@@ -182,7 +182,7 @@ describe('database round trips of a send', () => {
     await ask({ to: newPhone() });
     quiet.statements.length = 0;
     expect((await ask(input)).errors).toBeUndefined();
-    // The tailer of the event log and the look at the token's row run beside requests, not for one.
+    // The event log tailer and token checks run independently of requests.
     return quiet.statements.filter(text => !text.includes('/* cross-tenant:')).length;
   }
 

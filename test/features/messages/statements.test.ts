@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { FilePlace } from '../../../src/features/messages/content/media/file.ts';
+import type { FileLocation } from '../../../src/features/messages/content/media/file.ts';
 import { blankFilenames, findFile } from '../../../src/features/messages/content/media/files.sql.ts';
 import { deleteQueuedOf, deleteSomeMessagesOf } from '../../../src/features/messages/erase.sql.ts';
 import {
@@ -16,7 +16,7 @@ import {
   type CallRow,
   ensureConversations,
   fillPlaceholders,
-  insertElsewhere,
+  insertExternalMessages,
   lockCalls,
   writeCalls,
 } from '../../../src/features/messages/inbound/external-messages.sql.ts';
@@ -71,14 +71,14 @@ const MESSAGE = {
   updated_at: 'timestamp with time zone',
 } as const satisfies ColumnsOf<PublicMessage>;
 
-test('messages are described as their row type says', async () => {
+test('message rows match their declared type', async () => {
   expect(await describeColumns(database.url, db => getMessages(db, 1, [ID]))).toEqual({
     ...MESSAGE,
     window_expires_at: 'timestamp with time zone',
   });
   expect(await describeColumns(database.url, db => getMessagesByWamid(db, 1, ['wamid.1']))).toEqual(MESSAGE);
   expect(await describeColumns(database.url, db => insertInbound(db, 1, []))).toEqual(MESSAGE);
-  expect(await describeColumns(database.url, db => insertElsewhere(db, 1, []))).toEqual(MESSAGE);
+  expect(await describeColumns(database.url, db => insertExternalMessages(db, 1, []))).toEqual(MESSAGE);
   expect(await describeColumns(database.url, db => deleteOldMessages(db, 1, NOW, 1))).toBeUndefined();
 });
 
@@ -111,7 +111,7 @@ test.each<[string, Addressee]>([
     });
 });
 
-test('states of messages are described as their row types say', async () => {
+test('message state rows match their declared types', async () => {
   const ref = { tenantId: 1, messageId: ID };
   expect(await describeColumns(database.url, db => findIdsByWamid(db, 1, ['wamid.1']))).toEqual({
     message_id: 'uuid',
@@ -130,7 +130,7 @@ test('states of messages are described as their row types say', async () => {
   expect(await describeColumns(database.url, db => setRead(db, 1, ID, NOW))).toBeDefined();
 });
 
-test('conversations are described as their row types say', async () => {
+test('conversation rows match their declared types', async () => {
   expect(
     await describeColumns(database.url, db =>
       openWindows(db, 1, [{ channelId: 1, contactId: 1, expiresAt: NOW }], '2026-01-01'),
@@ -146,7 +146,7 @@ test('conversations are described as their row types say', async () => {
   ).toEqual({ id: 'bigint', contact_id: 'bigint', channel_id: 'bigint' });
 });
 
-test('corrections, calls and reactions are described as their row types say', async () => {
+test('rows of corrections, calls and reactions match their declared types', async () => {
   const original = { channelId: 1, wamid: 'wamid.1' };
   expect(await describeColumns(database.url, db => insertCorrections(db, 1, []))).toBeUndefined();
   expect(await describeColumns(database.url, db => lockCorrections(db, 1, [original]))).toEqual({
@@ -198,7 +198,7 @@ test('details, prices and placeholders are valid statements', async () => {
   expect(await describeColumns(database.url, db => fillPlaceholders(db, 1, []))).toEqual({ id: 'uuid' });
 });
 
-test('files and erased messages are described as their row types say', async () => {
+test('rows of files and erased messages match their declared types', async () => {
   expect(await describeColumns(database.url, db => findFile(db, 1, ID))).toEqual({
     channel_id: 'bigint',
     network_media_id: 'text',
@@ -206,7 +206,7 @@ test('files and erased messages are described as their row types say', async () 
     filename: 'text',
     size: 'bigint',
     sha256: 'text',
-  } satisfies ColumnsOf<FilePlace>);
+  } satisfies ColumnsOf<FileLocation>);
   expect(await describeColumns(database.url, db => blankFilenames(db, 1, ['1'], ['Ann']))).toBeUndefined();
   const [, deleted] = await describeStatements(database.url, db => deleteQueuedOf(db, 1, [1]));
   expect(deleted?.columns).toEqual({ contact_id: 'bigint', in_flight: 'boolean' });

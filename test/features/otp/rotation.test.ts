@@ -41,7 +41,7 @@ test('codes that were sent before and after a rotation of the secret key verify'
       PARLEY_SECRET_KEY: NEW.toString('base64'),
       PARLEY_PREVIOUS_SECRET_KEY: OLD.toString('base64'),
     });
-    expect(rotated).toMatchObject({ code: 0, output: expect.stringMatching(/Sealed \d+ secrets/) });
+    expect(rotated).toMatchObject({ code: 0, output: expect.stringMatching(/Encrypted \d+ secrets/) });
     expect(await verify(before, code)).toMatchObject({ verified: true, reason: null });
     expect(await verify(wrong, otherThan(other))).toMatchObject({ verified: false, reason: 'INVALID_CODE' });
     expect(await verify(wrong, other)).toMatchObject({ verified: true });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { CodedError } from '../../../src/core/errors.ts';
 import { checkDefinition, type DefinitionInput } from '../../../src/features/templates/definition.ts';
-import { fillingOf } from '../../../src/features/templates/sending/parameters.ts';
+import { missingValuesOf } from '../../../src/features/templates/sending/parameters.ts';
 import { componentsOf, render } from '../../../src/features/templates/sending/render.ts';
 import { codeExpirationOf, fill, partsOf, variablesOf } from '../../../src/features/templates/template.ts';
 
@@ -259,7 +259,7 @@ describe('values that fit a template', () => {
   test('are accepted, rendered into its text, and sent in the order of its variables', () => {
     fc.assert(
       fc.property(FITTING, ({ template, variables, values }) => {
-        const filling = fillingOf(template, values);
+        const filling = missingValuesOf(template, values);
         const text = (field: string) => filling.texts[field]?.text ?? '?';
         const rendered = render(filling, text, { link: null, filename: null });
         expect(rendered.body).toBe(`Dear${values.body.map(value => ` ${value}`).join(',')}.`);
@@ -285,21 +285,23 @@ describe('values that fit a template', () => {
   test('are rejected by field if one is missing or surplus', () => {
     fc.assert(
       fc.property(FITTING, fc.nat(), ({ template, values }, pick) => {
-        expect(Object.keys(faultsOf(() => fillingOf(template, { ...values, body: [...values.body, 'x'] })))).toEqual([
-          `body.${values.body.length}`,
-        ]);
+        expect(
+          Object.keys(faultsOf(() => missingValuesOf(template, { ...values, body: [...values.body, 'x'] }))),
+        ).toEqual([`body.${values.body.length}`]);
         if (values.body.length > 0)
           expect(
-            Object.keys(faultsOf(() => fillingOf(template, { ...values, body: values.body.slice(0, -1) }))),
+            Object.keys(faultsOf(() => missingValuesOf(template, { ...values, body: values.body.slice(0, -1) }))),
           ).toEqual([`body.${values.body.length - 1}`]);
         if (values.header)
-          expect(Object.keys(faultsOf(() => fillingOf(template, { ...values, header: {} })))).toEqual(['header.text']);
+          expect(Object.keys(faultsOf(() => missingValuesOf(template, { ...values, header: {} })))).toEqual([
+            'header.text',
+          ]);
         const missing = values.buttons[pick % Math.max(1, values.buttons.length)];
         if (missing)
           expect(
             Object.keys(
               faultsOf(() =>
-                fillingOf(template, { ...values, buttons: values.buttons.filter(button => button !== missing) }),
+                missingValuesOf(template, { ...values, buttons: values.buttons.filter(button => button !== missing) }),
               ),
             ),
           ).toEqual([`buttons.${missing.index}`]);
@@ -322,7 +324,7 @@ test('a template of arbitrary JSON has parts, and accepts or rejects values', ()
         partsOf(template);
         codeExpirationOf(template);
         try {
-          render(fillingOf(template, { body: ['1'] }), () => '1', { link: null, filename: null });
+          render(missingValuesOf(template, { body: ['1'] }), () => '1', { link: null, filename: null });
         } catch (error) {
           expect((error as CodedError).code).toBe('VALIDATION_ERROR');
         }

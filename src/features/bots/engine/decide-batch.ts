@@ -6,7 +6,7 @@ import { append } from '../../../events/append.ts';
 import { MINUTE, SECOND } from '../../../platform/clock.ts';
 import type { Context } from '../../../schema/context.ts';
 import { foreignThreads, threadKey } from '../../conversations/owners.ts';
-import { readOptWords } from '../../messages/opt-keywords.ts';
+import { readOptKeywords } from '../../messages/opt-keywords.ts';
 import { type BotRow, publicBot, type Rule } from '../bot.ts';
 import { findOptIns, listQueued, lockContacts, type QueuedMessage, removeQueued } from '../reply/inbox.sql.ts';
 import { insertReplies, type PendingReply } from '../reply/replies.sql.ts';
@@ -86,7 +86,7 @@ async function findUnanswerable(context: Context, matched: readonly Matched[]): 
   const { read } = context.db;
   const tenantId = tenantOf(context);
   const messages = matched.map(({ message }) => message);
-  const [wordOf, isOwn] = await Promise.all([readOptWords(read, tenantId), connectedNumbers(read, messages)]);
+  const [wordOf, isOwn] = await Promise.all([readOptKeywords(read, tenantId), connectedNumbers(read, messages)]);
   const inWords = messages.filter(message => wordOf(message) === 'in');
   const silent = inWords.length === 0 ? new Set<string>() : await findOptIns(read, tenantId, inWords);
   const threads = matched.map(({ contactId, message }) => ({ contactId, channelId: message.channel_id }));

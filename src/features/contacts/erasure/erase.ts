@@ -19,7 +19,7 @@ import { finishErasures } from './finish.ts';
 import type { Counts, ErasedKind, ErasureReason, ReceiptRow } from './receipt.ts';
 import { type Holder, lostAt, sharedNumbersOf, spellingsOf } from './shared-number.ts';
 import { getReceipts, insertReceipts, storeFormerDigests } from './store.ts';
-import { identityDigest, type Subject, subjectDigest, withoutPerson } from './subject.ts';
+import { identityDigest, type Subject, subjectDigest, withoutPersonalData } from './subject.ts';
 
 export interface ErasureRequest {
   readonly contactIds: readonly number[];
@@ -113,11 +113,11 @@ async function remove(
   const formerDigests: typeof digests = [];
   for (const contact of locked) {
     const keys = new Set(contact.numbers.map(phoneKey));
-    const mine = otps.filter(otp => otp.contact_id === contact.id || keys.has(otp.phone_key));
+    const contactOtps = otps.filter(otp => otp.contact_id === contact.id || keys.has(otp.phone_key));
     const subject = subjectOf(
       contact,
       holders,
-      mine.map(otp => otp.id),
+      contactOtps.map(otp => otp.id),
     );
     const optedOut = optOuts.get(contact.id) ?? [];
     // Rows about several people are counted on the first receipt.
@@ -134,7 +134,7 @@ async function remove(
       erased: {
         contact: 1,
         ...countsOf(removed, contact.id),
-        otp: mine.length,
+        otp: contactOtps.length,
         order_payload: payloads,
         file_name: names,
       },
@@ -164,7 +164,7 @@ async function remove(
   await append(
     trx,
     tenantId,
-    contacts.map(contact => ({ type: 'contact.deleted', payload: { contact: withoutPerson(contact) } })),
+    contacts.map(contact => ({ type: 'contact.deleted', payload: { contact: withoutPersonalData(contact) } })),
   );
   for (const { id, contact_id } of receipts)
     await record(trx, tenantId, {
@@ -185,7 +185,7 @@ function subjectOf(contact: IdentifiedContact, holders: readonly Holder[], otpId
     shared: sharedNumbersOf(contact.id, holders),
     texts: textsOf(contact),
     otpIds,
-    contact: withoutPerson(contact),
+    contact: withoutPersonalData(contact),
   };
 }
 
@@ -195,7 +195,7 @@ const textsOf = ({ numbers, user_ids: userIds, usernames, emails }: IdentifiedCo
 
 /** The identities by which shop payloads may name a contact. */
 const shopIdentitiesOf = ({ id, numbers, emails, former_ids: formerIds }: IdentifiedContact) => [
-  ...[id, ...formerIds].map(known => ({ id: known, phone: null, email: null })),
+  ...[id, ...formerIds].map(contactId => ({ id: contactId, phone: null, email: null })),
   ...numbers.map(phone => ({ id, phone, email: null })),
   ...emails.map(email => ({ id, phone: null, email })),
 ];

@@ -71,7 +71,7 @@ export async function restoreOptOuts(trx: Db, tenantId: number, erased: readonly
   );
 }
 
-/** Like `restoreOptOuts`, for contacts just created. @returns the contacts after it */
+/** Like `restoreOptOuts`, for contacts that were just created. @returns the contacts with restored opt-outs */
 export async function restoreOptOutsOf(
   trx: Db,
   secrets: Pick<SecretBox, 'permanentMac'>,
@@ -93,6 +93,9 @@ export async function restoreOptOutsOf(
  */
 export const waitForErasures = (trx: Db, tenantId: number): Promise<void> => lockErasures(trx, tenantId, 'shared');
 
-/** @returns the identities that a contact has now */
-export const findPresent = async (db: Db, tenantId: number, identities: readonly string[]): Promise<Set<string>> =>
-  new Set((await findContactsByIdentity(db, tenantId, identities)).keys());
+/** @returns those of the identities that a contact has now */
+export const findCurrentIdentities = async (
+  db: Db,
+  tenantId: number,
+  identities: readonly string[],
+): Promise<Set<string>> => new Set((await findContactsByIdentity(db, tenantId, identities)).keys());

@@ -59,7 +59,7 @@ export async function getIdentified(db: Db, tenantId: number, ids: readonly numb
   return rows;
 }
 
-/** Present and former holders of the numbers that the contacts have or had. The plan does not depend on statistics. */
+/** Lists present and former holders of the numbers that the contacts have or had. The query plan does not depend on statistics. */
 export async function listHolders(db: Db, tenantId: number, contactIds: readonly number[]): Promise<Holder[]> {
   const { rows } = await sql<Holder>`
     with numbers as materialized (

@@ -52,7 +52,7 @@ const contactRows = (name: string, table: string, key: string): Section =>
   });
 
 /**
- * All data about a person, by table. Left out: keys, digests and MACs, which are no personal data, and raw webhooks, which have the
+ * All data about a person, by table. Left out: keys, digests and MACs, which are not personal data, and raw webhooks, which contain the
  * same data as messages.
  */
 export const SECTIONS: readonly Section[] = [

@@ -9,7 +9,7 @@ import { findContacts } from '../store.ts';
 import { getIdentified, type IdentifiedContact } from './erasure.sql.ts';
 import { type ExportedPerson, type ExportedRow, SECTIONS, THREAD_SECTIONS } from './export.sql.ts';
 
-/** Rows of one statement. */
+/** Rows per statement. */
 const PAGE = 500;
 
 export interface ExportResult {

@@ -16,11 +16,11 @@ type FinishResources = Pick<Resources, 'db' | 'clock' | 'secrets' | 'log'> & {
   readonly signals: Pick<Resources['signals'], 'send'>;
 };
 
-/** Rows in one transaction: locks are held for some tenths of a second. */
+/** Rows per transaction: locks are held for a few tenths of a second. */
 const BATCH = 1_000;
-/** Bodies of webhooks are read by this process. */
+/** Smaller, because this process parses the bodies. */
 const WEBHOOK_BATCH = 200;
-/** Keys are read by the database: 40 µs each. */
+/** Larger, because the database searches the keys: 40 µs each. */
 const KEY_BATCH = 5_000;
 /** Interrupted erasures are resumed after this. */
 const INTERRUPTED_MS = 2 * MINUTE;
@@ -29,16 +29,16 @@ interface Job {
   readonly tenantId: number;
   readonly receiptIds: readonly string[];
   readonly subjects: readonly Subject[];
-  /** The receipt that counts what is about a contact. */
+  /** Receipt id by contact id, for the counts. */
   readonly receiptOf: ReadonlyMap<number, string>;
   readonly nowIso: string;
   readonly progress: ((rows: number) => void) | undefined;
 }
 
 /**
- * Blanks what the log, webhooks and idempotency keys hold of people whose contacts are gone, then completes their receipts. Each
- * step is a transaction with its counts; doing one again finds nothing left, so that a job may be begun anew at any time, also by
- * two processes at once.
+ * Blanks personal data of deleted contacts in the event log, webhooks and idempotency keys, then completes their receipts. Each
+ * step is one transaction, including its counts, and is idempotent: an interrupted job can be restarted at any time, even by two
+ * processes at once.
  */
 export async function finishErasures(
   resources: FinishResources,
@@ -64,7 +64,7 @@ export async function finishErasures(
   };
   await blankNetworkWebhooks(db, job);
   await blankKeys(db, job);
-  // Attempts that were under way append events about deliveries while these are ended: once more, until nothing is left.
+  // Delivery attempts in flight append events while deliveries are being ended: repeat until nothing is left.
   for (let found = true; found; ) {
     const events = await repeat(db, trx => blankEvents(trx, job));
     const deliveries = await repeat(db, trx => endDeliveries(trx, job));
@@ -74,7 +74,7 @@ export async function finishErasures(
   signals.send('events');
 }
 
-/** Runs a step in transactions of its own until it finds less than a batch. @returns the rows it found */
+/** Runs a step in separate transactions until it finds less than a batch. @returns the number of rows */
 async function repeat(db: Resources['db'], step: (trx: Db) => Promise<number>): Promise<number> {
   for (let total = 0; ; ) {
     const rows = await db.transaction(step);
@@ -112,12 +112,13 @@ async function blankKeys({ transaction }: Resources['db'], job: Job): Promise<vo
   });
   const shared = (trx: Db, after: string | undefined) => eraseSharedKeys(trx, job.tenantId, people, KEY_BATCH, after);
   const known = new Set(people.texts);
-  const lost = job.subjects
+  const lostNumbers = job.subjects
     .flatMap(subject => subject.shared)
     .filter(({ spellings }) => !spellings.some(text => known.has(text)))
     .map(number => ({ spellings: number.spellings, isTheirs: (atMs: number) => wasTheirs(number, atMs) }));
-  const ofLost = (trx: Db, after: string | undefined) => eraseKeysOfNumbers(trx, job.tenantId, lost, KEY_BATCH, after);
-  for (const erase of lost.length > 0 ? [shared, ofLost] : [shared]) {
+  const eraseLost = (trx: Db, after: string | undefined) =>
+    eraseKeysOfNumbers(trx, job.tenantId, lostNumbers, KEY_BATCH, after);
+  for (const erase of lostNumbers.length > 0 ? [shared, eraseLost] : [shared]) {
     for (let after: string | null | undefined; after !== null; ) {
       const from = after;
       const page = await transaction(async trx => {
@@ -162,7 +163,7 @@ const tally = (contactIds: readonly number[]): Map<number, number> => {
   return counts;
 };
 
-/** Adds counts by contact to their receipts; what was about several people counts with the first. */
+/** Adds counts by contact to their receipts. Rows about several people are counted on the first receipt. */
 function count(
   trx: Db,
   { tenantId, receiptOf, receiptIds }: Job,
@@ -196,7 +197,7 @@ export async function resumeErasures(resources: FinishResources): Promise<void> 
   const now = clock.now();
   const interrupted = await findInterrupted(db.write, new Date(now - INTERRUPTED_MS).toISOString(), 100);
   for (const { tenant_id: tenantId, id } of interrupted) {
-    log.info({ tenantId, receiptId: id }, 'an interrupted erasure goes on');
+    log.info({ tenantId, receiptId: id }, 'resuming an interrupted erasure');
     await finishErasures(resources, tenantId, [id]);
   }
   await deleteExpiredDigests(db.write, new Date(now - SECOND).toISOString());

@@ -4,7 +4,7 @@ import type { Author } from '../../tenancy/audit/author.ts';
 export const REASONS = ['subject_request', 'retention', 'other'] as const;
 export type ErasureReason = (typeof REASONS)[number];
 
-/** What an erasure counts. */
+/** Kinds of erased data that a receipt counts. */
 export type ErasedKind =
   | 'contact'
   | 'conversation'
@@ -24,7 +24,7 @@ export type RetainedKind = 'opt_out' | 'event' | 'network_webhook' | 'usage';
 
 export type Counts<Kind extends string> = { readonly [K in Kind]?: number };
 
-/** A receipt as its table has it. */
+/** A receipt as stored. */
 export interface ReceiptRow {
   readonly id: string;
   readonly contact_id: number;
@@ -42,11 +42,11 @@ export interface ReceiptRow {
 export interface DataCount {
   readonly kind: string;
   readonly count: number;
-  /** Why it is kept. */
+  /** Why the data is kept; null for erased data. */
   readonly reason: string | null;
 }
 
-/** A receipt as events, the command line and the API show it. Holds no personal data. */
+/** A receipt as published in events, by the command line and the API. Contains no personal data. */
 export interface PublicReceipt {
   readonly id: string;
   readonly contact_id: number;
@@ -62,6 +62,7 @@ export interface PublicReceipt {
   readonly signature: string | null;
 }
 
+/** Part of the signed text: changing a reason invalidates the signatures of existing receipts. */
 const RETENTION_REASONS: Readonly<Record<RetainedKind, string>> = {
   opt_out: 'Keyed digests of the identities, so that an import or a message does not undo the opt-out.',
   event: 'Blanked rows keep the places of the log, and go with it.',
@@ -69,11 +70,11 @@ const RETENTION_REASONS: Readonly<Record<RetainedKind, string>> = {
   usage: 'Counters and costs, which name nobody.',
 };
 
-const countsOf = <Kind extends string>(counts: Counts<Kind>, because?: Readonly<Record<Kind, string>>): DataCount[] =>
+const countsOf = <Kind extends string>(counts: Counts<Kind>, reasons?: Readonly<Record<Kind, string>>): DataCount[] =>
   (Object.entries(counts) as [Kind, number][]).map(([kind, count]) => ({
     kind,
     count,
-    reason: because?.[kind] ?? null,
+    reason: reasons?.[kind] ?? null,
   }));
 
 export const publicReceipt = (row: ReceiptRow): PublicReceipt => ({

@@ -1,19 +1,19 @@
 import { phoneKey } from '../../../platform/phone.ts';
 
-/** For how long a contact had a number: by the word of the network (`wa_id`) or of the tenant (`phone`). Milliseconds. */
+/** A period in which a contact had a number, as reported by the network (`wa_id`) or set by the tenant (`phone`). Milliseconds. */
 export interface Holding {
   readonly isTheirs: boolean;
   readonly kind: 'phone' | 'wa_id';
   readonly fromMs: number;
-  /** null: until now. */
+  /** Null: still held. */
   readonly untilMs: number | null;
 }
 
-/** A number that a contact has or had, and that others have or had as well. */
+/** A number that a contact has or had, and that other contacts have or had too. */
 export interface SharedNumber {
-  /** As `phoneKey` folds it. */
+  /** Normalised by `phoneKey`. */
   readonly identity: string;
-  /** The same as it stands in texts: digits, in each national spelling that the contact had. */
+  /** As it may occur in texts: digits, in each national spelling that the contact had. */
   readonly spellings: readonly string[];
   readonly holdings: readonly Holding[];
 }
@@ -27,30 +27,31 @@ export interface Holder {
   readonly until_ms: number | null;
 }
 
-/** Digits of a number, as it is and as `phoneKey` folds it. */
+/** The digits of a number, as given and normalised by `phoneKey`. */
 export const spellingsOf = (number: string): string[] =>
   [number, phoneKey(number)].map(text => text.replace(/\D/g, ''));
 
-/** Those numbers of a contact that others have or had, out of all who have or had any. */
+/** Returns the numbers of a contact that other contacts have or had. @param holders all present and former holders of its numbers */
 export function sharedNumbersOf(contactId: number, holders: readonly Holder[]): SharedNumber[] {
   const byIdentity = Map.groupBy(holders, ({ number }) => phoneKey(number));
-  return [...byIdentity].flatMap(([identity, some]) => {
+  return [...byIdentity].flatMap(([identity, sameNumber]) => {
     const isTheirs = ({ contact_id }: Holder): boolean => contact_id === contactId;
-    if (!some.some(isTheirs) || some.every(isTheirs)) return [];
-    const holdings = some.map(holder => ({
+    if (!sameNumber.some(isTheirs) || sameNumber.every(isTheirs)) return [];
+    const holdings = sameNumber.map(holder => ({
       isTheirs: isTheirs(holder),
       kind: holder.kind,
       fromMs: holder.from_ms,
       untilMs: holder.until_ms,
     }));
-    const numbers = some.filter(isTheirs).map(({ number }) => number);
+    const numbers = sameNumber.filter(isTheirs).map(({ number }) => number);
     return [{ identity, spellings: [...new Set(numbers.flatMap(spellingsOf))], holdings }];
   });
 }
 
 /**
- * Whether a shared number meant the contact at an instant of the network. What the network showed goes before what the tenant
- * wrote down, which begins and ends when it was written; outside of every holding it is whose it became next, or was last.
+ * Whether a shared number belonged to the contact at a network timestamp. Periods reported by the network take precedence over
+ * those set by the tenant, which begin and end when they were entered. Outside of every period, the next holder counts, otherwise
+ * the last one.
  */
 export function wasTheirs({ holdings }: SharedNumber, atMs: number): boolean {
   for (const kind of ['wa_id', 'phone'] as const) {
@@ -65,7 +66,7 @@ export function wasTheirs({ holdings }: SharedNumber, atMs: number): boolean {
   return (later[0] ?? earlier[0])?.isTheirs ?? false;
 }
 
-/** When somebody else got a number that the contact has no more; null: the contact has it still. */
+/** When the contact lost the number to another one; null if the contact still has it. */
 export function lostAt({ holdings }: SharedNumber): number | null {
   const own = holdings.filter(({ isTheirs }) => isTheirs);
   if (own.some(({ untilMs }) => untilMs === null)) return null;

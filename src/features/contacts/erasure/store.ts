@@ -117,7 +117,7 @@ export const findDigests = (db: Db, tenantId: number, digests: readonly Buffer[]
     .where('digest', '=', anyOf(digests))
     .execute();
 
-/** The contacts that have the identities now: numbers as `phoneKey` folds them, and user ids. */
+/** Finds the contacts that have these identities now: numbers normalised by `phoneKey`, and user ids. */
 export async function findContactsByIdentity(
   db: Db,
   tenantId: number,
@@ -144,6 +144,6 @@ export async function deleteExpiredDigests(db: Db, nowIso: string): Promise<void
   await db
     .deleteFrom('erased_identities')
     .where('expires_at', '<', nowIso)
-    .modifyEnd(crossTenant('age alone decides'))
+    .modifyEnd(crossTenant('housekeeping, by age alone'))
     .execute();
 }

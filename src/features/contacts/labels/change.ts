@@ -107,7 +107,7 @@ export async function removeLabel(context: Context, kind: LabelKind, id: number)
   }
 }
 
-/** A deleted source or status may have been the tenant's default, which this process caches with its tokens. */
+/** Clears the cached tokens, which include the tenant's defaults: a deleted source or status may have been one. */
 const forgetDefaults = ({ tokens }: Context): void => tokens.forgetAll();
 
 export interface LabelBatchError {

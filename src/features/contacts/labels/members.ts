@@ -3,7 +3,7 @@ import { tenantOf } from '../../../core/principal.ts';
 import type { Context } from '../../../schema/context.ts';
 import { once } from '../../tenancy/idempotency/once.ts';
 import type { LabelRow } from './label.ts';
-import { addMembers, getLabels, lockGroup, lockPresentContacts, removeMembers } from './store.ts';
+import { addMembers, getLabels, lockExistingContacts, lockGroup, removeMembers } from './store.ts';
 
 export interface MembersChange {
   readonly group: LabelRow;
@@ -43,7 +43,7 @@ export async function changeMembers(
       run: async trx => {
         const group = existing(await lockGroup(trx, tenantId, groupId));
         if (action === 'remove') return { group, count: await removeMembers(trx, tenantId, groupId, contactIds) };
-        const known = await lockPresentContacts(trx, tenantId, contactIds);
+        const known = await lockExistingContacts(trx, tenantId, contactIds);
         const unknown = contactIds.filter(id => !known.has(id));
         if (unknown.length > 0) throw invalid({ contactIds: [`No such contact: ${unknown.slice(0, 10).join(', ')}.`] });
         return { group, count: await addMembers(trx, tenantId, groupId, [...known.values()]) };

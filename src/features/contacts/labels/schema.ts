@@ -109,7 +109,12 @@ function defineLabel(kind: LabelKind) {
       }),
     });
   const CreateInput = input(`Create${type}Input`, `A new ${kind}.`, true, true);
-  const UpdateInput = input(`Update${type}Input`, `What to change of a ${kind}; what is not given stays.`, false, true);
+  const UpdateInput = input(
+    `Update${type}Input`,
+    `Changes to a ${kind}. Omitted fields keep their values.`,
+    false,
+    true,
+  );
   const BatchInput = input(`Create${plural}Item`, `A new ${kind} in a batch.`, true, false);
 
   const Created = builder.objectRef<CreatedLabels>(`Create${plural}Result`).implement({

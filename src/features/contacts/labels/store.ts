@@ -5,7 +5,7 @@ import type { ListStatement } from '../../../database/list.ts';
 import { raw } from '../../../database/page.ts';
 import { LABELS, type LabelFields, type LabelKind, type LabelRow } from './label.ts';
 
-/** Typed as statuses, which have all columns of groups and sources and a color. */
+/** Typed as `statuses`, which has all columns of the three tables. */
 const table = (kind: LabelKind) => LABELS[kind].table as 'statuses';
 
 const selectLabels = (kind: LabelKind) =>
@@ -146,14 +146,14 @@ export async function addMembers(
   return rows.length;
 }
 
-/** Removes contacts from a group. Ids of merged contacts stand for the survivor. @returns the number of removed members */
+/** Removes contacts from a group. Ids of merged contacts resolve to the survivor. @returns the number of removed members */
 export async function removeMembers(
   trx: Db,
   tenantId: number,
   groupId: number,
   contactIds: readonly number[],
 ): Promise<number> {
-  const presentIds = trx
+  const currentIds = trx
     .selectFrom(unnest('r', { id: bigints(contactIds) }))
     .leftJoin('contact_merges as m', join =>
       join.on('m.tenant_id', '=', tenantId).onRef('m.former_id', '=', 'r.id').on('m.undone_at', 'is', null),
@@ -163,17 +163,17 @@ export async function removeMembers(
     .deleteFrom('contact_groups')
     .where('tenant_id', '=', tenantId)
     .where('group_id', '=', groupId)
-    .where('contact_id', '=', anyIn(presentIds))
+    .where('contact_id', '=', anyIn(currentIds))
     .returning('contact_id')
     .execute();
   return rows.length;
 }
 
 /**
- * Locks contacts against deletion and merging until the transaction ends. Ids of merged contacts stand for the survivor.
- * @returns the present id by requested id, for those that exist
+ * Locks contacts against deletion and merging until the transaction ends. Ids of merged contacts resolve to the survivor.
+ * @returns the current id by requested id, for those that exist
  */
-export async function lockPresentContacts(
+export async function lockExistingContacts(
   trx: Db,
   tenantId: number,
   ids: readonly number[],

@@ -83,7 +83,7 @@ export async function foldConversations(
 }
 
 /** A settlement takes milliseconds; a longer one probably waits for a lock of this transaction. */
-const OUTBOX_TRIES = 100;
+const OUTBOX_LOCK_ATTEMPTS = 100;
 const OUTBOX_PAUSE_MS = 20;
 const LOCK_NOT_AVAILABLE = '55P03';
 
@@ -91,8 +91,8 @@ const LOCK_NOT_AVAILABLE = '55P03';
  * Locks the queued messages of contacts. Lock order: after the contacts, so that none are added, and once for all merges of a
  * transaction.
  *
- * Never waits while it holds some of the locks. A settlement locks by position, but after a merge a message that has the turn may stand behind
- * the one that gets it next. Locking the contacts there as well was rejected: it costs every status a write to a row of contacts, and
+ * Never waits while it holds some of the locks: settlements lock by position, but after a merge a message that has the turn may come after
+ * the one that gets it next. Locking the contacts in settlements too was rejected: every status would write to a row of contacts, and
  * erasures lock contacts before states.
  * @throws the database's 55P03 if a message stays locked for two seconds
  */
@@ -111,7 +111,7 @@ export async function lockOutbox(trx: Db, tenantId: number, contactIds: readonly
       await sql`release savepoint outbox_locks`.execute(trx);
       return;
     } catch (error) {
-      if ((error as { code?: unknown }).code !== LOCK_NOT_AVAILABLE || attempt === OUTBOX_TRIES) throw error;
+      if ((error as { code?: unknown }).code !== LOCK_NOT_AVAILABLE || attempt === OUTBOX_LOCK_ATTEMPTS) throw error;
       await sql`rollback to savepoint outbox_locks`.execute(trx);
       await sleep(OUTBOX_PAUSE_MS);
     }

@@ -20,7 +20,7 @@ import {
   uncountConversations,
 } from './merge.sql.ts';
 import { FILLED_COLUMNS, type Filled, insertMerge, writeMerged } from './store.ts';
-import { type ContactNumber, noteIdentities } from './undo-identities.sql.ts';
+import { type ContactNumber, recordIdentities } from './undo-identities.sql.ts';
 
 /** Entries of the former contact to read, latest first; older ones no longer count. */
 const MAX_ENTRIES = 1_000;
@@ -29,7 +29,7 @@ export interface MergeRequest {
   /** The contact that stays; undefined: decided by `survivorOf`. */
   readonly survivorId?: number | undefined;
   readonly ids: readonly number[];
-  /** Who found that they are one person. */
+  /** Whether evidence of the network or an operator caused the merge. */
   readonly reason: 'network' | 'manual';
   readonly author: Author;
   readonly nowMs: number;
@@ -54,7 +54,7 @@ export async function mergeContacts(trx: Db, tenantId: number, request: MergeReq
   const ids = [...new Set(request.ids)];
   const locked = await lockForMerge(trx, tenantId, ids);
   if (locked.length < ids.length) throw notFound('Contact');
-  if (locked.length < 2) throw invalid({ ids: ['Name at least two contacts to merge.'] });
+  if (locked.length < 2) throw invalid({ ids: ['Give at least two contacts to merge.'] });
   const survivor = locked.find(({ id }) => id === request.survivorId) ?? survivorOf(locked);
   if (!survivor) throw notFound('Contact');
   await lockOutbox(trx, tenantId, ids);
@@ -72,7 +72,7 @@ async function mergeInto(
   former: FullContact,
   { reason, author, nowMs, numberBefore = survivor }: MergeRequest,
 ): Promise<FullContact> {
-  const filled = fillingOf(survivor, former);
+  const filled = missingValuesOf(survivor, former);
   const month = monthOf(nowMs);
   const mergeId = await insertMerge(trx, tenantId, {
     contact_id: survivor.id,
@@ -84,7 +84,7 @@ async function mergeInto(
     merged_at: new Date(nowMs).toISOString(),
   });
   const ids = { mergeId, survivorId: survivor.id, formerId: former.id };
-  await noteIdentities(trx, tenantId, ids, numberBefore);
+  await recordIdentities(trx, tenantId, ids, numberBefore);
   const countedTwice = await foldConversations(trx, tenantId, { ...ids, month });
   const consentOf = await readConsentBefore(trx, tenantId, survivor.id, former.id);
   await moveRows(trx, tenantId, ids);
@@ -137,7 +137,7 @@ async function readConsentBefore(
 }
 
 /** Values of the former contact for the survivor's empty columns. Both names are taken together, and a number with its key. */
-export function fillingOf(survivor: FullContact, former: FullContact): Filled {
+export function missingValuesOf(survivor: FullContact, former: FullContact): Filled {
   const filled: Record<string, unknown> = {};
   const isNameless = survivor.firstname === '' && survivor.lastname === '';
   for (const column of FILLED_COLUMNS) {

@@ -5,26 +5,26 @@ import { phoneKey } from '../../../platform/phone.ts';
 import type { FullContact } from './merge.sql.ts';
 import type { Filled } from './store.ts';
 
-/** The number of a contact as its columns have it. */
+/** The number of a contact, as stored in its columns. */
 export type ContactNumber = Pick<FullContact, 'phone' | 'phone_key'>;
 
 /** A current identity before a merge. */
-interface NotedIdentity {
+interface IdentityBefore {
   readonly id: number;
   readonly contact_id: number;
-  /** Of user ids: the number that the network showed with it last. */
+  /** For a user id: the number that the network last reported with it. */
   readonly wa_id: string | null;
 }
 
-/** Identities and number of the survivor before a merge: recognition changes both together with the merge. */
+/** Identities of both contacts, and the survivor's number, before a merge. Recognition changes them together with the merge. */
 export interface IdentitiesBefore extends ContactNumber {
-  readonly identities: readonly NotedIdentity[];
+  readonly identities: readonly IdentityBefore[];
 }
 
 const RELATION = 'identities_before';
 
-/** Notes what the contacts of a merge are known by, so that its undo gives it back. Call it before any row moves. */
-export async function noteIdentities(
+/** Records the identities of merging contacts, so that undoing the merge restores them. Call it before rows are moved. */
+export async function recordIdentities(
   trx: Db,
   tenantId: number,
   { mergeId, survivorId, formerId }: { mergeId: number; survivorId: number; formerId: number },
@@ -39,7 +39,7 @@ export async function noteIdentities(
       and i.ended_at is null`.execute(trx);
 }
 
-/** Undefined for merges from before identities were noted. */
+/** @returns undefined for merges from before identities were recorded */
 export async function findIdentitiesBefore(
   trx: Db,
   tenantId: number,
@@ -56,9 +56,10 @@ export async function findIdentitiesBefore(
 }
 
 /**
- * Separates the identities of two contacts after their rows went back. What the network showed since the merge with the number that
- * goes back goes with it. Each gets the identities back that ended with the merge, except a number that another contact has now.
- * @param number of the contact that came back
+ * Separates the identities of two contacts after their rows were moved back. Identities that the network reported since the merge
+ * with the restored contact's number move to the restored contact. Each contact gets back the identities that ended with the merge,
+ * except a number that another contact has now.
+ * @param number of the restored contact
  */
 export async function separateIdentities(
   trx: Db,
@@ -93,7 +94,7 @@ export async function separateIdentities(
     from jsonb_to_recordset(${JSON.stringify(before?.identities ?? [])}::jsonb) as n (id bigint, contact_id bigint, wa_id text)
     where i.tenant_id = ${tenantId} and i.id = n.id and i.contact_id = n.contact_id
       and (i.ended_at is not null or i.wa_id is distinct from n.wa_id)
-      -- One that the network has shown since is newer than what the merge found.
+      -- An identity that the network has reported since takes precedence.
       and not exists (
         select from contact_identities o
         where o.tenant_id = ${tenantId} and o.kind = i.kind and o.portfolio = i.portfolio and o.ended_at is null and o.id <> i.id
@@ -112,7 +113,7 @@ export async function separateIdentities(
     where c.tenant_id = ${tenantId} and c.id = any(${[survivorId, formerId]}::bigint[])`.execute(trx);
 }
 
-/** The number that the survivor gets back; nothing where it has one, had none, or where another contact has it now. */
+/** Returns the number that the survivor gets back; empty if it has one, had none, or another contact has it now. */
 export async function numberBefore(
   trx: Db,
   tenantId: number,

@@ -110,7 +110,7 @@ export async function alignRows(trx: Db, tenantId: number, { mergeId, survivorId
     from conversations v join conversations own on own.tenant_id = v.tenant_id and own.channel_id = v.channel_id
     where m.tenant_id = ${tenantId} and m.contact_id = ${formerId} and v.tenant_id = ${tenantId} and v.id = m.conversation_id
       and v.contact_id <> m.contact_id and own.contact_id = ${formerId}`.execute(trx);
-  // The id of a conversation that a later merge folded finds the messages that went back.
+  // The id of a conversation that a later merge folded resolves to the conversation with the restored messages.
   await sql`
     update conversation_merges m set kept_id = own.id
     from conversations kept join conversations own on own.tenant_id = kept.tenant_id and own.channel_id = kept.channel_id
@@ -145,10 +145,10 @@ export async function setUndone(trx: Db, tenantId: number, mergeId: number, nowI
     delete from contact_merge_rows where tenant_id = ${tenantId} and merge_id = ${mergeId}`.execute(trx);
 }
 
-/** Deletes what is needed to undo up to `limit` merges from before an instant. @returns their number */
+/** Deletes the undo data of up to `limit` merges from before an instant. @returns their number */
 export async function deleteMergeSnapshots(db: Db, before: string, limit: number): Promise<number> {
   const { rows } = await sql<{ count: number }>`
-    /* cross-tenant: what is too old is so for every tenant */
+    /* cross-tenant: housekeeping, by age alone */
     with old as (
       select tenant_id, id from contact_merges where merged_at < ${before} and snapshot is not null order by merged_at limit ${limit} for update skip locked
     ), forgotten as (

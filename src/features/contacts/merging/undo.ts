@@ -45,7 +45,7 @@ export async function undoMerge(
   const before = await findIdentitiesBefore(trx, tenantId, merge.id);
   await writeMerged(trx, tenantId, survivor.id, {
     ...clearedValues(survivor.contact, merge.filled),
-    ...numberToReturn(survivor.contact, snapshot, before),
+    ...clearedNumber(survivor.contact, snapshot, before),
   });
   const taken = await findTakenValues(trx, tenantId, snapshot);
   const former = {
@@ -86,8 +86,8 @@ function clearedValues(survivor: FullContact, filled: Readonly<Record<string, un
   return empty as Filled;
 }
 
-/** Clears the survivor's number where it is the former one's, which recognition may have given it after the merge. */
-const numberToReturn = (survivor: FullContact, former: FullContact, before: IdentitiesBefore | undefined): Filled =>
+/** Clears the survivor's number if it is that of the restored contact, which recognition may have assigned after the merge. */
+const clearedNumber = (survivor: FullContact, former: FullContact, before: IdentitiesBefore | undefined): Filled =>
   survivor.phone_key !== null && survivor.phone_key === former.phone_key && before?.phone_key !== former.phone_key
     ? { phone: null, phone_key: null }
     : {};
@@ -104,7 +104,7 @@ const previousOf = (before: FullContact, after: ContactRow): Partial<ContactRow>
 
 const BATCH = 500;
 
-/** Deletes what is needed to undo merges that are too old. The former ids stay. */
+/** Deletes the undo data of merges that are too old. Former ids continue to resolve. */
 export async function cleanMerges({ db, clock }: Resources): Promise<void> {
   const before = new Date(clock.now() - UNDO_MS).toISOString();
   while ((await deleteMergeSnapshots(db.write, before, BATCH)) === BATCH);

@@ -14,7 +14,7 @@ export interface Evidence {
   readonly after: NetworkPerson;
   readonly username?: string | undefined;
   readonly profileName?: string | undefined;
-  /** The user id is of now, not of `atMs`: it says whose the number is since, and nothing of a time when it was another person's. */
+  /** The user id is the current one, not that of `atMs`: it says nothing about times when the number belonged to another person. */
   readonly isUserIdOfThread?: boolean | undefined;
 }
 

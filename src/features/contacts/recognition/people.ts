@@ -55,10 +55,10 @@ export class People {
   resolve(evidence: Evidence): Person {
     const { atMs, before, after } = evidence;
     const [oldIds, newIds] = [userIdsOf(evidence.portfolio, before), userIdsOf(evidence.portfolio, after)];
-    const other = this.#otherHolderThen(evidence, newIds);
+    const other = this.#otherHolderAt(evidence, newIds);
     if (other) return other;
-    // Of contacts that an operator has separated, the update concerns the one that has the identity of now.
-    if (before && this.#isOfSeparated(evidence, oldIds, newIds))
+    // For contacts that an operator has separated, the update concerns the one with the new identity.
+    if (before && this.#concernsSeparated(evidence, oldIds, newIds))
       return this.resolve({ ...evidence, before: undefined });
     let person: Person | undefined;
     for (const id of [...newIds, ...oldIds]) person = this.#join(person, this.#find(id));
@@ -69,24 +69,24 @@ export class People {
       person = this.#joinNumber(person, after.waId, newIds, candidates);
     }
     const known = person ?? this.#create(evidence);
-    if (after.waId !== undefined) this.#hold(known, after.waId, atMs, newIds, before?.waId);
-    else if (before?.waId !== undefined) this.#hold(known, before.waId, atMs, oldIds, undefined);
-    this.#bind(known, oldIds, before?.waId, atMs, newIds);
-    this.#bind(known, newIds, after.waId, atMs, []);
-    this.#show(known, evidence.username, atMs);
+    if (after.waId !== undefined) this.#assignNumber(known, after.waId, atMs, newIds, before?.waId);
+    else if (before?.waId !== undefined) this.#assignNumber(known, before.waId, atMs, oldIds, undefined);
+    this.#assignUserIds(known, oldIds, before?.waId, atMs, newIds);
+    this.#assignUserIds(known, newIds, after.waId, atMs, []);
+    this.#recordUsername(known, evidence.username, atMs);
     return known;
   }
 
   /** Whether the two sides of a notice are contacts that must not be merged. */
-  #isOfSeparated({ atMs, before, after }: Evidence, oldIds: readonly UserId[], newIds: readonly UserId[]): boolean {
+  #concernsSeparated({ atMs, before, after }: Evidence, oldIds: readonly UserId[], newIds: readonly UserId[]): boolean {
     const found = (ids: readonly UserId[]) => ids.flatMap(id => this.#find(id) ?? []);
     const olds = [...found(oldIds), ...(before?.waId === undefined ? [] : this.#holdersBefore(before.waId, atMs))];
-    // Also the holder of before the notice, who would lose the number to the other one.
+    // Includes the holder before the notice, who would lose the number to the other contact.
     const news = [...found(newIds), ...(after.waId === undefined ? [] : this.#allHoldersOf(after.waId))];
-    return olds.some(one => news.some(two => areApart(one, two)));
+    return olds.some(one => news.some(two => areSeparated(one, two)));
   }
 
-  /** Who has a number, shown by the network or set by the tenant. */
+  /** All current holders of a number, as reported by the network or set by the tenant. */
   #allHoldersOf(waId: string): Person[] {
     const shown = this.#holdersOf(waId).filter(({ row }) => row.endedAtMs === null);
     return [...shown.map(({ person }) => person), this.#phoneHolder(waId)].filter(person => person !== undefined);
@@ -104,16 +104,16 @@ export class People {
       .sort((a, b) => a.row.startedAtMs - b.row.startedAtMs);
   }
 
-  /** Who had the number of a thread at the time of one of its messages, where that is known not to be whom the thread names. */
-  #otherHolderThen({ isUserIdOfThread, atMs, after }: Evidence, ids: readonly UserId[]): Person | undefined {
+  /** The holder of a thread's number at the time of a message, if known to be another person than the one that the thread names. */
+  #otherHolderAt({ isUserIdOfThread, atMs, after }: Evidence, ids: readonly UserId[]): Person | undefined {
     if (!isUserIdOfThread || after.waId === undefined) return undefined;
     const { waId } = after;
-    const holder = this.#shownHolderAt(waId, atMs);
+    const holder = this.#reportedHolderAt(waId, atMs);
     return holder && contradicts(holder, waId, ids) ? holder : undefined;
   }
 
-  /** Whose number it was at an instant; else whose it became next. */
-  #shownHolderAt(waId: string, atMs: number): Person | undefined {
+  /** The holder of a number at an instant, otherwise the next holder, as reported by the network. */
+  #reportedHolderAt(waId: string, atMs: number): Person | undefined {
     const holders = this.#holdersOf(waId);
     const covering = holders.findLast(
       ({ row }) => row.startedAtMs <= atMs && (row.endedAtMs === null || atMs < row.endedAtMs),
@@ -136,9 +136,9 @@ export class People {
       holders.some(({ person: holder, row }) => holder === person && row.endedAtMs !== null && heldAt(row, atMs))
     )
       return [];
-    const holder = this.#shownHolderAt(waId, atMs);
+    const holder = this.#reportedHolderAt(waId, atMs);
     const named = this.#phoneHolder(waId);
-    // Of somebody whom the network has shown with the number, the time is known.
+    // For a contact that the network has reported with the number, the period is known.
     const isOfAnotherTime = holder !== undefined && holders.some(one => one.person === named);
     return [holder, isOfAnotherTime ? undefined : named].filter(candidate => candidate !== undefined);
   }
@@ -182,16 +182,16 @@ export class People {
    * number.
    */
   #joinUnlessContradicted(person: Person, candidate: Person, waId: string, ids: readonly UserId[]): Person {
-    const isApart = areApart(person, candidate);
+    const isSeparated = areSeparated(person, candidate);
     const others = userRows(person).filter(row => row.waId !== null && isPairedWith(row, waId));
-    if (!isApart && !contradicts(candidate, waId, others)) return this.#join(person, candidate);
+    if (!isSeparated && !contradicts(candidate, waId, others)) return this.#join(person, candidate);
     for (const id of ids) {
       const row = userRows(person).find(one => keyOf(one) === keyOf(id));
       if (!row) continue;
       person.identities = person.identities.filter(one => one !== row);
       row.isDirty = true;
-      // The number that it was seen with so far stays with its contact.
-      if (isApart) row.waId = waId;
+      // The number that it was seen with before stays with its contact.
+      if (isSeparated) row.waId = waId;
       candidate.identities.push(row);
       this.#index(candidate, row);
     }
@@ -199,7 +199,7 @@ export class People {
   }
 
   #join(a: Person | undefined, b: Person | undefined): Person {
-    if (!a || !b || a === b || areApart(a, b)) return (a ?? b) as Person;
+    if (!a || !b || a === b || areSeparated(a, b)) return (a ?? b) as Person;
     const [survivor, loser] = [a, b].sort(bySurvival) as [Person, Person];
     loser.mergedInto = survivor;
     this.merges.push({ survivor, loser });
@@ -231,7 +231,7 @@ export class People {
   }
 
   /** Assigns user ids, seen with or without a number, to a person, and ends those that a change notice replaced. */
-  #bind(
+  #assignUserIds(
     person: Person,
     ids: readonly UserId[],
     waId: string | undefined,
@@ -249,7 +249,7 @@ export class People {
         this.#index(person, row);
       }
       if (isReplaced && row.endedAtMs === null) {
-        if (row.id !== null) this.#note(person, 'user_id_changed');
+        if (row.id !== null) this.#addReason(person, 'user_id_changed');
         row.endedAtMs = Math.max(row.startedAtMs, atMs);
         row.isDirty = true;
       }
@@ -295,12 +295,12 @@ export class People {
     }
     if (person.phoneKey === phoneKey(waId) && phoneKey(waId) !== phoneKey(next) && this.#isFree(person, next)) {
       this.#setPhone(person, phoneOfWaId(next), phoneKey(next));
-      this.#note(person, 'number_changed');
+      this.#addReason(person, 'number_changed');
     }
   }
 
   /** Records that a person has a number at an instant. Another holder loses it. */
-  #hold(person: Person, waId: string, atMs: number, ids: readonly UserId[], left: string | undefined): void {
+  #assignNumber(person: Person, waId: string, atMs: number, ids: readonly UserId[], left: string | undefined): void {
     const holders = this.#holdersOf(waId);
     const own = holders.filter(holder => holder.person === person);
     if (!own.some(({ row }) => row.endedAtMs === null || heldAt(row, atMs))) {
@@ -320,7 +320,7 @@ export class People {
   #takeFromOthers(person: Person, waId: string, atMs: number): void {
     const losers = new Set(this.#holdersOf(waId).map(holder => holder.person));
     const named = this.#phoneHolder(waId);
-    // A contact with a national variant keeps it: nothing proves that it has lost its own number.
+    // A contact with a national variant keeps it: there is no evidence that it has lost its number.
     if (named && hasExactly(named, waId)) losers.add(named);
     losers.delete(person);
     for (const loser of losers) {
@@ -332,7 +332,7 @@ export class People {
       const isNumber = loser.phoneKey === phoneKey(waId) && (rows.length > 0 || hasExactly(loser, waId));
       if (!isNumber) continue;
       this.#setPhone(loser, null);
-      this.#note(loser, 'number_reassigned');
+      this.#addReason(loser, 'number_reassigned');
     }
   }
 
@@ -350,7 +350,7 @@ export class People {
   }
 
   /** Records the latest username and former ones, for display. */
-  #show(person: Person, username: string | undefined, atMs: number): void {
+  #recordUsername(person: Person, username: string | undefined, atMs: number): void {
     if (username === undefined) return;
     const rows = person.identities.filter(({ kind }) => kind === 'username');
     const current = rows.find(row => row.endedAtMs === null);
@@ -363,7 +363,7 @@ export class People {
     person.identities.push(newIdentity('username', username, atMs));
   }
 
-  #note(person: Person, reason: ChangeReason): void {
+  #addReason(person: Person, reason: ChangeReason): void {
     const reasons = this.reasons.get(person);
     if (reasons) reasons.add(reason);
     else this.reasons.set(person, new Set([reason]));
@@ -378,7 +378,7 @@ export class People {
   }
 }
 
-const areApart = (a: Person, b: Person): boolean => a.apart.has(b.id) || b.apart.has(a.id);
+const areSeparated = (a: Person, b: Person): boolean => a.apart.has(b.id) || b.apart.has(a.id);
 
 /** Stored before new, heavier before lighter, older before younger. */
 const bySurvival = (a: Person, b: Person): number =>

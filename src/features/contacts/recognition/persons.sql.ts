@@ -11,7 +11,7 @@ export interface StoredPerson {
   readonly phone_key: string | null;
   readonly weight: number;
   readonly identities: readonly StoredIdentity[] | null;
-  /** Contacts that it was merged with by mistake, as an operator decided. JSON: the driver returns an array of int8 as text. */
+  /** Contacts whose merge with this one an operator has undone. JSON, because the driver returns arrays of int8 as text. */
   readonly apart: readonly number[] | null;
 }
 

@@ -13,7 +13,7 @@ import { loadPersons, type StoredPerson, updatePersons, writeIdentities } from '
 import { beginLocks, clearPhones, getDefaults, lockPersons, undoLocks } from './store.ts';
 
 /** Attempts to lock the contacts; concurrent identity changes may extend the set to lock. */
-const MAX_TRIES = 5;
+const MAX_ATTEMPTS = 5;
 
 const NETWORK: Author = { kind: 'system', id: null, name: 'network' };
 
@@ -38,7 +38,7 @@ export async function recognise(
   // Release the contact locks: tenant_usage must be locked first.
   await undoLocks(trx);
   let toLock = first.toLock;
-  for (let attempt = 1; attempt <= MAX_TRIES; attempt += 1) {
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
     await lockPersons(trx, tenantId, toLock);
     // Decide again under the locks, because the data may have changed.
     const plan = await decide(trx, tenantId, await readEvidence());
@@ -47,7 +47,7 @@ export async function recognise(
     await undoLocks(trx);
     toLock = [...new Set([...toLock, ...missing])];
   }
-  throw new Error('Contacts are being changed by other processes; the webhook is tried again.');
+  throw new Error('The contacts are being changed by other processes; the webhook will be retried.');
 }
 
 interface Plan {

@@ -68,7 +68,7 @@ export async function clearPhones(
 }
 
 /** @returns those of the contacts that exist */
-export async function listPresent(db: Db, tenantId: number, ids: readonly number[]): Promise<ReadonlySet<number>> {
+export async function listExisting(db: Db, tenantId: number, ids: readonly number[]): Promise<ReadonlySet<number>> {
   const rows = await db
     .selectFrom('contacts')
     .select('id')

@@ -23,17 +23,17 @@ export type Attempted =
 
 /**
  * Submits a message to the network, unless it may no longer be sent.
- * @param unwanted the message's category, if the contact has opted out of it
+ * @param optedOutCategory the message's category, if the contact has opted out of it
  * @param mayCall checked immediately before the request is written
  */
 export async function attempt(
   { network, config, metrics, secrets }: Pick<Resources, 'network' | 'config' | 'metrics' | 'secrets'>,
   credentials: ChannelCredentials,
   message: Claimed,
-  unwanted: ConsentedCategory | undefined,
+  optedOutCategory: ConsentedCategory | undefined,
   mayCall: () => boolean,
 ): Promise<Attempted> {
-  const refusal = localRefusal(message, unwanted, config.otp.toOptedOut);
+  const refusal = localRefusal(message, optedOutCategory, config.otp.toOptedOut);
   const outcome = refusal
     ? ({ kind: 'refused', error: refusal } as const)
     : await network.send(
@@ -79,20 +79,23 @@ const refusal = (title: string, details: string): Refusal => ({ code: 0, title, 
 
 /**
  * Why an accepted message may no longer be sent; undefined if it may.
- * @param unwanted the message's category, if the contact has opted out of it
+ * @param optedOutCategory the message's category, if the contact has opted out of it
  * @param codesToOptedOut whether one-time codes also go to contacts who opted out
  */
 function localRefusal(
   message: Pick<Claimed, 'sealed' | 'opted_out_at' | 'phone' | 'user_id'>,
-  unwanted: ConsentedCategory | undefined,
+  optedOutCategory: ConsentedCategory | undefined,
   codesToOptedOut: boolean,
 ): Refusal | undefined {
   // Only one-time codes are sealed.
   const mayBeOptedOut = codesToOptedOut && message.sealed !== null;
   if (message.opted_out_at !== null && !mayBeOptedOut)
     return refusal(OPTED_OUT, 'The contact asked not to be messaged after this message was accepted.');
-  if (unwanted !== undefined)
-    return refusal(OPTED_OUT, `The contact asked not to get ${unwanted} messages after this message was accepted.`);
+  if (optedOutCategory !== undefined)
+    return refusal(
+      OPTED_OUT,
+      `The contact asked not to get ${optedOutCategory} messages after this message was accepted.`,
+    );
   if (message.phone === null && message.user_id === null)
     return refusal(
       'No phone number',

@@ -12,7 +12,8 @@ export const CHANNEL_DISCONNECTED = 'The channel was disconnected before the mes
 const UNKNOWN = {
   code: 0,
   title: 'Channel disconnected',
-  details: 'Whether the network took the message is not known: its channel was disconnected, and no status came.',
+  details:
+    'It is unknown whether the network accepted the message: its channel was disconnected, and no status was received.',
 } as const;
 
 const BATCH = 500;

@@ -19,18 +19,18 @@ export class LaneMemory {
     return this.#pacing;
   }
 
-  /** Milliseconds until the circuit breaker lets something through again; 0 when it does. */
+  /** Milliseconds until the circuit breaker closes; 0 if it is closed. */
   holdMs(nowMs: number): number {
     return Math.max(0, this.#holdUntilMs - nowMs);
   }
 
-  /** The error of the network that holds the lane. */
+  /** The network's error that opened the circuit breaker. */
   get holdReason(): string {
     return this.#holdReason;
   }
 
   /**
-   * Opens the circuit breaker after a fault of the channel: for the time that the network asked for, or with exponential
+   * Opens the circuit breaker after an error of the channel: for the time that the network requested, or with exponential
    * backoff.
    */
   hold(afterMs: number, how: 'briefly' | 'throughout', reason: string, nowMs: number): void {

@@ -7,7 +7,7 @@ import { type Attempted, attempt } from './attempt.ts';
 import { type Dispatch, inDoubtMs } from './dispatch.ts';
 import { parseLane } from './lane.ts';
 import type { LaneMemory } from './lane-memory.ts';
-import { type Claimed, extendDoubt, findUnwanted, nextDueMs } from './outbox.sql.ts';
+import { type Claimed, extendDoubt, findOptedOut, nextDueMs } from './outbox.sql.ts';
 import type { Outcome } from './outcome-writer.ts';
 import type { Pacing } from './pacing.ts';
 
@@ -76,16 +76,16 @@ export class LaneRun {
         continue;
       }
       const slots = this.#freeSlots();
-      const room = Math.min(slots, this.#pacing.channel.available(now));
-      if (room < 1) {
+      const remaining = Math.min(slots, this.#pacing.channel.available(now));
+      if (remaining < 1) {
         await this.#untilChange(slots < 1 ? LINGER_MS : this.#pacing.channel.waitMs(now));
         continue;
       }
       const isWoken = this.#lane.takeWakeUp();
       if (isWoken || this.#mayBeDue) {
         this.#mayBeDue = false;
-        const claimed = await this.#claim(room);
-        if (claimed.length >= room) this.#mayBeDue = true;
+        const claimed = await this.#claim(remaining);
+        if (claimed.length >= remaining) this.#mayBeDue = true;
         if (claimed.length > 0) this.#polls = 0;
         for (const message of claimed) this.#start(message);
         if (claimed.length > 0) continue;
@@ -120,7 +120,7 @@ export class LaneRun {
     const claimed = await this.#dispatch.claims.load(request);
     // Only templates have a category with a separate opt-out.
     const ids = claimed.flatMap(({ type, message_id: id }) => (type === 'template' ? [id] : []));
-    if (ids.length > 0) this.#unwanted = await findUnwanted(this.#dispatch.resources.db.write, this.#tenantId, ids);
+    if (ids.length > 0) this.#unwanted = await findOptedOut(this.#dispatch.resources.db.write, this.#tenantId, ids);
     return claimed;
   }
 

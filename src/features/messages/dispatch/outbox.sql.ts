@@ -65,7 +65,7 @@ export async function claimDue(db: Db, requests: readonly ClaimRequest[], inDoub
 }
 
 /** Finds messages whose contact has opted out of their template's category. @returns the category by message id */
-export async function findUnwanted(
+export async function findOptedOut(
   db: Db,
   tenantId: number,
   messageIds: readonly string[],
@@ -119,7 +119,7 @@ export async function extendDoubt(db: Db, lane?: LaneRef): Promise<void> {
     ? sql`tenant_id = ${lane.tenantId} and channel_id = split_part(${lane.key}, ':', 2)::bigint`
     : sql`true`;
   await sql`
-    /* cross-tenant: of one lane, or after a time in which no statuses could be stored */
+    /* cross-tenant: one lane, or all after a time in which no statuses could be stored */
     with doubtful as materialized (
       select tenant_id, message_id from outbox
       where ${inLane} and dispatched_at is not null and next_attempt_at is not null order by position for no key update

@@ -86,7 +86,10 @@ export class OutcomeWriter {
     // Write the others. The failing one is settled by its status webhook after its lease expires.
     for (const entry of entries.filter(one => !isKept(one))) {
       await this.#store([entry], 'wait').catch(cause => {
-        log.error({ err: cause, lane: entry.item.lane.key }, 'an outcome was dropped');
+        log.error(
+            { err: cause, lane: entry.item.lane.key },
+            'the outcome of a send could not be stored; its status webhook settles the message',
+          );
         entry.written(false);
       });
     }
@@ -172,7 +175,7 @@ const isOptOut = ({ item: outcome }: Entry): boolean =>
 const byTenant = (entries: readonly Entry[]): Iterable<Entry[]> =>
   Map.groupBy(entries, ({ item: outcome }) => outcome.lane.tenantId).values();
 
-/** Whether a retry may succeed: all errors but rejected data and bugs. */
+/** Whether a retry may succeed: all errors except rejected data and bugs. */
 function mayWriteLater(error: unknown): boolean {
   if (error instanceof TypeError || error instanceof RangeError) return false;
   const code = (error as { code?: unknown }).code;

@@ -1,6 +1,6 @@
 import { SECOND } from '../../../platform/clock.ts';
 
-/** Sums of fractions fall short of a whole token by less than this. */
+/** Tolerance for rounding errors of fractional tokens. */
 const ROUNDING = 1e-6;
 
 /** A token bucket: `rate` tokens a second, up to `burst` at once. */
@@ -29,13 +29,13 @@ export class TokenBucket {
     return true;
   }
 
-  /** Whole tokens that can be taken now. */
+  /** Number of whole tokens available now. */
   available(nowMs: number): number {
     this.#refill(nowMs);
     return Math.floor(this.#tokens + ROUNDING);
   }
 
-  /** Milliseconds until a token is there; 0 when one is. */
+  /** Milliseconds until a token is available; 0 if one is. */
   waitMs(nowMs: number): number {
     this.#refill(nowMs);
     return this.#tokens >= 1 - ROUNDING ? 0 : Math.ceil((1 - this.#tokens) / this.#perMs);
@@ -43,24 +43,24 @@ export class TokenBucket {
 }
 
 /**
- * The network's rule for one person (cloud-api §8): one message in 6 s. Up to 45 may go within 6 s, but they are borrowed:
- * after a burst of 20 the next is taken two minutes after the burst began. A bucket of 45 that refills would be refused.
+ * The network's limit for one person (cloud-api §8): one message in 6 s. A burst of up to 45 within 6 s is allowed but has to be
+ * paid back: after a burst of 20 the next message is accepted two minutes after the burst began. A refilling bucket of 45 would exceed it.
  */
 const PAIR_INTERVAL_MS = 6 * SECOND;
 const PAIR_BURST = 45;
-/** The network's clock runs from arrival to arrival, ours from departure to departure: so much the journeys may differ. */
+/** Tolerance for varying latency: the network measures between arrivals, the gateway between departures. */
 const JOURNEY_MS = 250;
 const MAX_PAIRS = 10_000;
 
 interface Pair {
   readonly burstBeganMs: number;
-  /** Messages of the burst. */
+  /** Number of messages in the burst. */
   sent: number;
-  /** When all of them are paid back. */
+  /** When the burst is paid back. */
   freeMs: number;
 }
 
-/** How fast a channel may send: all in all, and to each person. */
+/** Rate limits of a channel: in total, and to each person. */
 export class Pacing {
   readonly channel: TokenBucket;
   readonly messagesPerSecond: number;
@@ -68,11 +68,11 @@ export class Pacing {
 
   constructor(messagesPerSecond: number, nowMs: number) {
     this.messagesPerSecond = messagesPerSecond;
-    // A tenth of a second's worth at once: the network counts seconds, and a smooth stream never meets its limit.
+    // The burst is a tenth of the rate: the network counts per second, and a smooth stream never exceeds its limit.
     this.channel = new TokenBucket(messagesPerSecond, Math.max(1, messagesPerSecond / 10), nowMs);
   }
 
-  /** @returns 0 when a message may go to the contact now (and counts it), else the milliseconds to wait */
+  /** @returns 0 if a message may be sent to the contact now (and counts it), otherwise the milliseconds to wait */
   takePair(contactId: number, nowMs: number): number {
     const pair = this.#pairs.get(contactId);
     if (!pair || nowMs >= pair.freeMs) {
@@ -87,7 +87,7 @@ export class Pacing {
     return 0;
   }
 
-  /** Who is free is as one who was never written to. */
+  /** Drops contacts whose burst is paid back: they are equal to contacts without messages. */
   #forgetFree(nowMs: number): void {
     for (const [contactId, pair] of this.#pairs) if (nowMs >= pair.freeMs) this.#pairs.delete(contactId);
   }

@@ -6,7 +6,7 @@ export interface Backlog {
   readonly tenant: string;
   readonly channel: string;
   readonly waiting: number;
-  /** Those that were submitted to the network, without a response so far. */
+  /** Number of messages submitted to the network without a response so far. */
   readonly in_doubt: number;
   readonly oldest: string;
   readonly newest: string;
@@ -14,7 +14,7 @@ export interface Backlog {
 
 export async function readBacklog(db: Db): Promise<Backlog[]> {
   const { rows } = await sql<Backlog>`
-    /* cross-tenant: for the operator, counts and times alone */
+    /* cross-tenant: counts and times for the operator */
     select t.slug as tenant, c.name as channel, count(*) as waiting, count(o.dispatched_at) as in_doubt,
       min(m.created_at) as oldest, max(m.created_at) as newest
     from outbox o

@@ -8,7 +8,7 @@ import { findQueuedBefore } from './release.sql.ts';
 /** Messages cancelled in one transaction. */
 const BATCH = 500;
 
-const RESTORED = 'The database was restored from a backup; the operator cancelled what was queued before.';
+const RESTORED = 'The database was restored from a backup, and the operator cancelled messages queued before it.';
 
 /**
  * Releases the outbox after a restore. First cancels messages that were accepted before an instant, with an event each: they may

@@ -5,7 +5,13 @@ import { append } from '../../../events/append.ts';
 import type { NetworkUpdate } from '../../../network/updates.ts';
 import { publicMessage } from '../message.ts';
 import { getMessages } from '../messages.sql.ts';
-import { type CallRow, ensureConversations, insertElsewhere, lockCalls, writeCalls } from './external-messages.sql.ts';
+import {
+  type CallRow,
+  ensureConversations,
+  insertExternalMessages,
+  lockCalls,
+  writeCalls,
+} from './external-messages.sql.ts';
 import type { InboundMessage } from './receive.ts';
 
 type Call = Extract<NetworkUpdate, { kind: 'call' }>;
@@ -124,7 +130,7 @@ async function storeOutgoing(trx: Db, tenantId: number, updates: readonly CallUp
       },
     ];
   });
-  const stored = await insertElsewhere(trx, tenantId, rows);
+  const stored = await insertExternalMessages(trx, tenantId, rows);
   await append(
     trx,
     tenantId,

@@ -1,6 +1,6 @@
 import type { MessageParts, Referral } from '../../../network/updates.ts';
 
-/** Details of a message, as events carry them; absent ones are omitted. */
+/** Details of a message, as published in events; missing ones are omitted. */
 export interface MessageDetails {
   /** Source of a message that we did not send: the business's phone app, another app, or the history import. */
   readonly origin?: 'phone_app' | 'other_app' | 'history';

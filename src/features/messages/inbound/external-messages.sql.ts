@@ -5,7 +5,7 @@ import { messageColumns } from '../messages.sql.ts';
 import { WRITER } from '../statuses/states.sql.ts';
 
 /** A message that was sent by another system, or before the number was connected. */
-export interface ElsewhereMessage {
+export interface ExternalMessage {
   readonly wamid: string;
   readonly conversation_id: number;
   readonly contact_id: number;
@@ -49,10 +49,10 @@ export async function ensureConversations(
 }
 
 /** Stores messages with their states, in the order given, skipping duplicates. @returns the new messages */
-export async function insertElsewhere(
+export async function insertExternalMessages(
   trx: Db,
   tenantId: number,
-  messages: readonly ElsewhereMessage[],
+  messages: readonly ExternalMessage[],
 ): Promise<MessageRow[]> {
   const { rows } = await sql<MessageRow>`
     with r as materialized (

@@ -5,16 +5,16 @@ import type { NetworkUpdate } from '../../../network/updates.ts';
 import { contentObject, type MessageRow, publicMessage } from '../message.ts';
 import { detailsOf, type MessageDetails } from './details.ts';
 import {
-  type ElsewhereMessage,
+  type ExternalMessage,
   ensureConversations,
   fillPlaceholders,
-  insertElsewhere,
+  insertExternalMessages,
 } from './external-messages.sql.ts';
 import { insertDetails } from './inbound.sql.ts';
 import { storeReactions } from './reactions.ts';
 
 /** An echo or a past message with its thread. */
-export interface ElsewhereUpdate {
+export interface ExternalUpdate {
   readonly channelId: number;
   readonly contactId: number;
   readonly arrivedMs: number;
@@ -28,10 +28,10 @@ const PLACEHOLDER = 'media_placeholder';
  * number was connected, without events. They do not count for the plan and do not open a service window.
  * @returns the new messages
  */
-export async function storeElsewhere(
+export async function storeExternalMessages(
   trx: Db,
   tenantId: number,
-  updates: readonly ElsewhereUpdate[],
+  updates: readonly ExternalUpdate[],
   nowMs: number,
 ): Promise<MessageRow[]> {
   if (updates.length === 0) return [];
@@ -41,7 +41,7 @@ export async function storeElsewhere(
     const conversationId = idOf.get(`${entry.channelId} ${entry.contactId}`);
     return conversationId === undefined ? [] : [{ ...entry, conversationId }];
   });
-  const stored = await insertElsewhere(
+  const stored = await insertExternalMessages(
     trx,
     tenantId,
     addressed.map(entry => toRow(entry, entry.conversationId, nowMs)),
@@ -71,14 +71,14 @@ export async function storeElsewhere(
   return stored;
 }
 
-const detailsOfElsewhere = (update: ElsewhereUpdate['update']): MessageDetails | undefined =>
+const detailsOfElsewhere = (update: ExternalUpdate['update']): MessageDetails | undefined =>
   detailsOf(update, { origin: update.kind === 'echo' ? update.origin : 'history' });
 
 /** Adds files to messages of a history import, which come after the messages. */
 async function fillHistory(
   trx: Db,
   tenantId: number,
-  updates: readonly ElsewhereUpdate[],
+  updates: readonly ExternalUpdate[],
   stored: readonly MessageRow[],
 ): Promise<void> {
   const fresh = new Set(stored.map(({ wamid }) => wamid));
@@ -100,10 +100,10 @@ async function fillHistory(
 }
 
 function toRow(
-  { channelId, contactId, arrivedMs, update }: ElsewhereUpdate,
+  { channelId, contactId, arrivedMs, update }: ExternalUpdate,
   conversationId: number,
   nowMs: number,
-): ElsewhereMessage {
+): ExternalMessage {
   const { error } = update;
   const sentAt = new Date(Math.min(update.at.getTime(), arrivedMs)).toISOString();
   const direction = update.kind === 'echo' ? 'outbound' : update.direction;

@@ -88,9 +88,9 @@ export interface NewInbound {
 /**
  * Inserts inbound messages in the given order. Repeated deliveries are skipped, because their network ids conflict.
  *
- * The id of a message determines its place in the conversation: the end of the network's second, or the arrival if that was
+ * The id of a message determines its position in the conversation: the end of the network's second, or the arrival if that was
  * earlier, then the order of arrival. So messages of one second keep their order, a time in the future counts as the time of
- * arrival, and outbound messages, whose ids are made at acceptance, have the place at which they were sent.
+ * arrival, and outbound messages, whose ids are generated at acceptance, are ordered by their acceptance.
  *
  * @returns the new messages, in the order of their ids
  */

@@ -10,7 +10,7 @@ import { ensureGroupChatsOf, noteParticipants } from '../../conversations/group-
 import { monthOf } from '../../tenancy/usage/month.ts';
 import { countConversations } from '../../tenancy/usage/share.ts';
 import { contentObject, type MessageRow, publicMessage } from '../message.ts';
-import { isOptType, readOptWords } from '../opt-keywords.ts';
+import { isOptType, readOptKeywords } from '../opt-keywords.ts';
 import { windowAfter } from '../window.ts';
 import { detailsOf, type MessageDetails } from './details.ts';
 import {
@@ -100,7 +100,7 @@ export async function receiveMessages(
     nowMs,
   );
   await obeyOptWords(trx, tenantId, fresh, nowMs);
-  // Last, because the month's counters are what all of a tenant's sends wait for.
+  // Last, because all sends of a tenant wait for the month's counters.
   const conversationIds = new Set(stored.map(message => message.conversation_id));
   const uncounted = opened.filter(({ id, is_counted }) => !is_counted && conversationIds.has(id)).map(({ id }) => id);
   if (uncounted.length === 0) return stored;
@@ -175,17 +175,17 @@ function toRow(
 }
 
 /**
- * When a message was written, at the latest: the end of the network's second, because a word in the second of an earlier opt-in would
- * otherwise come before it, but not after its arrival. Within a second the order of arrival decides.
+ * The latest time at which a message can have been written: the end of the network's second (a keyword in the second of an earlier
+ * opt-in would otherwise precede it), but not after its arrival. Within a second the order of arrival decides.
  */
 const writtenMs = ({ at, arrivedMs }: InboundMessage, nowMs: number): number =>
   Math.min(at.getTime() + 999, arrivedMs, nowMs);
 
-/** Dates consent by the message and not by its processing: a word that comes late does not undo a newer one. */
+/** Dates consent by the message, not by its processing: a late keyword does not override a newer one. */
 async function obeyOptWords(trx: Db, tenantId: number, stored: readonly Stored[], nowMs: number): Promise<void> {
   const written = stored.filter(({ row }) => row.conversation_id !== null && row.body !== null && isOptType(row.type));
   if (written.length === 0) return;
-  const wordOf = await readOptWords(trx, tenantId);
+  const wordOf = await readOptKeywords(trx, tenantId);
   const entries = written.flatMap(({ row: message, entry }): NewConsentEntry[] => {
     const word = wordOf(message);
     if (!word) return [];

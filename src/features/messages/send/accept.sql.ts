@@ -248,15 +248,15 @@ export async function lockAddressee(
   return conversation && { ...addressee, conversationId: conversation.id };
 }
 
-const fresh = (tenantId: number, to: NewRecipient, message: NewMessage) => sql`room as materialized (
+const fresh = (tenantId: number, to: NewRecipient, message: NewMessage) => sql`quota as materialized (
     -- Lock order: tenant_usage before contacts, to avoid deadlocks.
     select tenant_id from tenant_usage where tenant_id = ${tenantId} for update
   ), c as (
     insert into contacts as c (tenant_id, ${NEW_CONTACT.columns})
-    select room.tenant_id, ${NEW_CONTACT.values(tenantId)}
-    from room, jsonb_to_record(${JSON.stringify(to.fields)}::jsonb) as r (${NEW_CONTACT.definitions})
+    select quota.tenant_id, ${NEW_CONTACT.values(tenantId)}
+    from quota, jsonb_to_record(${JSON.stringify(to.fields)}::jsonb) as r (${NEW_CONTACT.definitions})
     -- Names a column of the locked row, so that it is called after waiting for the lock.
-    where not exists (select from number_holders(room.tenant_id, ${identitySpellings(to.fields.phone_key ?? '')}::text[]))
+    where not exists (select from number_holders(quota.tenant_id, ${identitySpellings(to.fields.phone_key ?? '')}::text[]))
     on conflict do nothing
     returning ${sql.raw(ALL_COLUMNS)}
   ), counted as (

@@ -54,7 +54,7 @@ export function checkTexts(texts: Content['texts']): void {
     else if (text.length > 4 * maxLength) errors.add(field, `May have at most ${maxLength} characters.`);
     else if (text.includes('\0')) errors.add(field, 'May not contain the character U+0000.');
     else if (unknown.length > 0)
-      errors.add(field, `Unknown merge field: ${unknown.join(', ')}. Known are ${MERGE_FIELDS.join(', ')}.`);
+      errors.add(field, `Unknown merge field: ${unknown.join(', ')}. Known merge fields: ${MERGE_FIELDS.join(', ')}.`);
   }
   errors.throwIfAny();
 }

@@ -9,7 +9,7 @@ import { SemaphoreTimeout } from '../../../platform/keyed-semaphore.ts';
 import { phoneKey } from '../../../platform/phone.ts';
 import type { Context } from '../../../schema/context.ts';
 import { requireUsable } from '../../channels/usable.ts';
-import { type ContactInput, PHONE_FAULT, parseContact, phoneOf } from '../../contacts/contact.ts';
+import { type ContactInput, PHONE_ERROR, parseContact, phoneOf } from '../../contacts/contact.ts';
 import { contactLimitError, isLimitViolation, newContact } from '../../contacts/create.ts';
 import { findErased, restoreOptOuts } from '../../contacts/erasure/erased-people.ts';
 import { identityDigest } from '../../contacts/erasure/subject.ts';
@@ -191,7 +191,7 @@ function recipientOf(to: string): Recipient {
   if (decoded?.typename === 'Contact' && /^\d{1,15}$/.test(decoded.id)) return { contactId: Number(decoded.id) };
   const phone = phoneOf(to);
   // The message does not mention ids, because REST has a separate field for them.
-  if (!phone) throw invalid({ to: [PHONE_FAULT] });
+  if (!phone) throw invalid({ to: [PHONE_ERROR] });
   return { phoneKey: phone.key, phone: phone.e164 };
 }
 
@@ -211,7 +211,10 @@ async function accept(
     return await context.sendSemaphore.run(`${tenantId} ${lock}`, () => store(context, message, addressee, found));
   } catch (error) {
     if (!(error instanceof SemaphoreTimeout)) throw error;
-    throw new CodedError('SERVICE_UNAVAILABLE', 'Too many messages to this contact wait to be accepted. Try again.');
+    throw new CodedError(
+      'SERVICE_UNAVAILABLE',
+      'Too many messages to this contact are waiting to be accepted. Try again.',
+    );
   }
 }
 
@@ -331,14 +334,14 @@ function refuseErased(
     if (mayBeOptedOut) return;
     throw new CodedError(
       'CONTACT_OPTED_OUT',
-      'The person with this number asked not to be messaged, and was erased since.',
+      'The person with this number asked not to be messaged before their data was erased.',
       { opted_out_at: optedOutAt, category: 'all' },
     );
   }
   if (category !== undefined && optOuts?.includes(category))
     throw new CodedError(
       'CONTACT_OPTED_OUT',
-      `The person with this number asked not to get ${category} messages, and was erased since.`,
+      `The person with this number asked not to get ${category} messages before their data was erased.`,
       { opted_out_at: optedOutAt, category },
     );
 }

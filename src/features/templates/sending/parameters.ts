@@ -68,7 +68,7 @@ export const isCode = ({ category }: Pick<PublicTemplate, 'category'>): boolean 
  *
  * @throws VALIDATION_ERROR on `header.image`, `body.1`, `bodyByName.first_name`, `buttons.0` and the like
  */
-export function fillingOf(
+export function missingValuesOf(
   template: Pick<PublicTemplate, 'category' | 'components' | 'parameter_format'>,
   values: Values,
 ): Filling {

@@ -10,7 +10,7 @@ import type { Composed, Content } from '../../messages/send/content.ts';
 import { preview, type SendInput, send } from '../../messages/send/send.ts';
 import { requireAccount } from '../accounts.ts';
 import { APPROVED, languageOf } from '../template.ts';
-import { FILE_KINDS, type Filling, fillingOf, isCode, textFault, type Values } from './parameters.ts';
+import { FILE_KINDS, type Filling, isCode, missingValuesOf, textFault, type Values } from './parameters.ts';
 import { componentsOf, headerObject, render } from './render.ts';
 import { findSendables, type Sendable } from './sendables.sql.ts';
 
@@ -209,7 +209,7 @@ function contentOf(
   input: Values & Pick<SendTemplateInput, 'name'>,
   file: HeaderFile | undefined,
 ): Content {
-  const filling = fillingOf(template, input);
+  const filling = missingValuesOf(template, input);
   const header = headerObject(input.header, file?.parameter);
   const composed = (text: (field: string) => string): { readonly object: JsonObject; readonly shown: Composed } => {
     const object = {

@@ -21,7 +21,7 @@ const places = () =>
     `select id, xid::text, seq, type, contact_id from events where tenant_id = $1 and type !~ '^contact\\.(deleted|erased)$' order by events.xid, seq`,
   );
 
-test('an erased person stands in no column of any table, and what is kept keeps its place', async () => {
+test('an erased person occurs in no column of any table, and retained rows keep their position', async () => {
   const before = await scan();
   // The scanner finds the person where the person is known to be, or it would prove nothing.
   for (const table of [
@@ -65,14 +65,14 @@ test('an erased person stands in no column of any table, and what is kept keeps 
   expect(after.slice(0, eventsBefore.length)).toEqual(eventsBefore);
 });
 
-test('what others wrote in the same webhook stays', async () => {
+test('messages of other people in the same webhook are kept', async () => {
   const [bystander] = await findPersonalData(ground.gateway.database, { text: 'Bystander writes' }).then(found =>
     found.filter(({ table }) => table === 'inbound_webhooks'),
   );
   expect(bystander).toBeDefined();
 });
 
-test('deliveries about the person that waited are cancelled; the two events of the erasure itself go out, without the person', async () => {
+test('pending webhook deliveries about the person are cancelled; the two events of the erasure are delivered without personal data', async () => {
   const pending = await query(
     `select event_type, error from webhook_deliveries where tenant_id = $1 and contact_id = ${id} and status = 'pending' and attempts = 0`,
   );
@@ -89,7 +89,7 @@ test('deliveries about the person that waited are cancelled; the two events of t
   expect(last?.body.data).toMatchObject({ contact: { id, firstname: '', phone: null }, receipt: { contact_id: id } });
 });
 
-test('the receipt says what was erased and what is kept, and is signed', async () => {
+test('the receipt lists erased and retained data, and is signed', async () => {
   const [receipt] = await query(
     'select reason, erased, retained, signature, pending, completed_at from erasure_receipts where tenant_id = $1',
   );
@@ -142,7 +142,7 @@ test('idempotency keys of the person answer NOT_FOUND', async () => {
   expect(codeOf(otp)).toBe('NOT_FOUND');
 });
 
-test('keys of requests about several people are blanked page by page, and those of others stay', async () => {
+test('idempotency keys of requests about several people are blanked in pages, and those about others stay', async () => {
   const { resources } = ground.gateway.gateway;
   const tenantId = ground.gateway.tenant.id;
   const names = ['a', 'b', 'c', 'd', 'e'];

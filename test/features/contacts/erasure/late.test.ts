@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => ground.stop());
 
 let last = 60_000;
-/** Somebody whom nobody has planted. */
+/** A person without test data. */
 function somebody(): Person {
   last += 1;
   const digits = `49151770${last}`;
@@ -46,7 +46,7 @@ const isOptedOut = async (phone: string): Promise<boolean | undefined> => {
   return contacts.nodes[0]?.isOptedOut;
 };
 
-test('webhooks that come after an erasure about the time before it bring nothing back', async () => {
+test('late webhooks from before an erasure restore nothing', async () => {
   const person = somebody();
   const { digits, userId, word, firstName } = person;
   await erase(await create(person));
@@ -66,7 +66,7 @@ test('webhooks that come after an erasure about the time before it bring nothing
   expect(await isOptedOut(person.phone)).toBeUndefined();
 });
 
-test('what the person writes after the erasure is a new beginning', async () => {
+test('a message written after the erasure creates a new contact', async () => {
   const person = somebody();
   await erase(await create(person));
   const { digits, word, firstName } = person;
@@ -83,7 +83,7 @@ test('what the person writes after the erasure is a new beginning', async () => 
   await eventually(async () => expect(await isOptedOut(person.phone)).toBe(false));
 });
 
-test('an opt-out survives the erasure: by creation, by import, by a send, by a message; until the person opts in', async () => {
+test('an opt-out survives the erasure, whether the contact is created again by API, import, send or message, until the person opts in', async () => {
   const [created, imported, sent, wrote] = [somebody(), somebody(), somebody(), somebody()];
   for (const person of [created, imported, sent, wrote]) await erase(await create(person, { isOptedOut: true }));
   await create(created);

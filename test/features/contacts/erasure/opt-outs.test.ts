@@ -34,7 +34,7 @@ const contactOf = async (phone: string) => (await rest('GET', `/contacts?search=
 const sendTemplate = (phone: string, name: string) =>
   rest('POST', '/messages/template', { phone, template_name: name, language: 'en' });
 
-/** The person writes in, stops marketing messages in the app, and is erased. */
+/** The person sends a message, opts out of marketing in the app, and is erased. */
 async function eraseAfterStop(phone: string): Promise<void> {
   gateway.emulator.inbound({ from: phone, text: 'Hello', phoneNumberId: gateway.tenant.phoneNumberId });
   await read();
@@ -49,7 +49,7 @@ async function eraseAfterStop(phone: string): Promise<void> {
   expect(await contactOf(phone)).toBeUndefined();
 }
 
-test('an opt-out from marketing alone refuses the marketing template that is sent after the erasure, on every API', async () => {
+test('after an erasure, an opt-out from marketing rejects marketing templates on every API', async () => {
   const phone = '+4915155700001';
   await eraseAfterStop(phone);
   const refused = await sendTemplate(phone, 'sale');
@@ -69,7 +69,7 @@ test('an opt-out from marketing alone refuses the marketing template that is sen
   expect(gateway.emulator.sent({ to: phone }).matched).toBe(0);
 });
 
-test('what the opt-out does not cover is sent, and the contact that the send creates has the opt-out', async () => {
+test('messages that the opt-out does not cover are sent, and the contact created by the send has the opt-out', async () => {
   const phone = '+4915155700002';
   await eraseAfterStop(phone);
   expect((await sendTemplate(phone, 'order')).status).toBe(200);
@@ -78,7 +78,7 @@ test('what the opt-out does not cover is sent, and the contact that the send cre
   expect((await contactOf(phone)).is_opted_out).toBe(false);
 });
 
-test('a contact that is changed to the number of an erased person has their opt-outs', async () => {
+test('a contact that is given the number of an erased person gets their opt-outs', async () => {
   const phone = '+4915155700003';
   await eraseAfterStop(phone);
   const { id } = (await rest('POST', '/contacts', { firstname: 'Ada', phone: '+4915155700004' })).body.data;

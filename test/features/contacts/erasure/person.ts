@@ -5,7 +5,7 @@ import { eventually, startGateway, type TestGateway, type TestTenant } from '../
 import { type Receiver, startReceiver } from '../../webhooks/receiver.ts';
 import { LOOPBACK } from '../../webhooks/setup.ts';
 
-/** A person as the scanner looks for one: nothing of it is in any other test data. */
+/** A person with unique data, so that a scan of the database finds only this person. */
 export interface Person {
   readonly phone: string;
   readonly digits: string;
@@ -15,7 +15,7 @@ export interface Person {
   readonly lastName: string;
   readonly email: string;
   readonly userId: string;
-  /** Stands in every text that is written to or by the person. */
+  /** Occurs in every text written to or by the person. */
   readonly word: string;
 }
 
@@ -70,7 +70,7 @@ export interface PrivacyGround {
   ask(document: string, variables?: object): Promise<NonNullable<Awaited<ReturnType<TestGateway['graphql']>>['data']>>;
   /** Posts a raw webhook of the network. */
   webhook(value: object, field?: string): Promise<void>;
-  /** Waits until everything that was begun has come to its end. */
+  /** Waits until all pending work is done. */
   settled(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -13,7 +13,7 @@ const SEND = `mutation ($text: SendTextMessageInput!, $template: SendTemplateMes
 
 const stamp = (secondsAgo = 0): string => String(Math.floor(Date.now() / 1_000) - secondsAgo);
 
-/** Plants a person through every feature. @returns the contact's id */
+/** Creates data about a person through every feature. @returns the contact's id */
 export async function plant(ground: PrivacyGround, person: Person): Promise<number> {
   const { gateway, ask } = ground;
   const { emulator, tenant } = gateway;
@@ -104,7 +104,7 @@ async function plantFiles({ gateway, ask }: PrivacyGround, { phone, digits, word
   });
 }
 
-/** The person writes all that can be written. */
+/** The person sends every type of message. */
 async function plantInbound(ground: PrivacyGround, { phone, digits, userId, firstName, lastName, word }: Person) {
   const { emulator, tenant } = ground.gateway;
   const from = {

@@ -42,7 +42,7 @@ const send = (id: number, text: string) =>
     { to: encodeGlobalId('Contact', id), text },
   );
 
-test('people who are erased while their messages are sent, delivered and answered are gone in the end, and nothing of theirs waits', async () => {
+test('people erased while their messages are sent, delivered and answered are erased completely, with nothing left in a queue', async () => {
   const people = Array.from({ length: 6 }, somebody);
   const ids = await Promise.all(people.map(create));
   const { resources } = ground.gateway.gateway;
@@ -74,7 +74,7 @@ test('people who are erased while their messages are sent, delivered and answere
   expect(await query('select 1 from outbox where tenant_id = $1')).toEqual([]);
 });
 
-test('a message that is at the network while its contact is erased ends deleted: its answer and its statuses bring nothing back', async () => {
+test('the response and statuses of a message in flight during an erasure restore nothing', async () => {
   const person = somebody();
   const id = await create(person);
   const { resources } = ground.gateway.gateway;
@@ -92,7 +92,7 @@ test('a message that is at the network while its contact is erased ends deleted:
   await eventually(async () => expect(await findPersonalData(ground.gateway.database, markers(person))).toEqual([]));
 });
 
-test('two erasures of one person at once, one of them of two, leave one receipt each and no deadlock', async () => {
+test('concurrent erasures of overlapping contacts write one receipt per contact and do not deadlock', async () => {
   const people = [somebody(), somebody()];
   const ids = await Promise.all(people.map(create));
   const { resources } = ground.gateway.gateway;
@@ -106,7 +106,7 @@ test('two erasures of one person at once, one of them of two, leave one receipt 
   );
 });
 
-test('an erasure whose process died after the first step is completed by the next one', async () => {
+test('an erasure interrupted after the first step is completed by another process', async () => {
   const person = somebody();
   const id = await create(person);
   dataOf(await send(id, person.word));

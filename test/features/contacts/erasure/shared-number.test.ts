@@ -88,7 +88,7 @@ const bodies = async (): Promise<string> => {
   return rows.map(({ body }) => body).join('\n');
 };
 
-test('of a number that is somebody else’s by now, what its earlier owner wrote goes and what the present one writes stays', async () => {
+test('a number that now belongs to another person: messages of the erased former owner are removed, those of the current owner stay', async () => {
   const digits = '4915188800001';
   const [earlier, present] = [person(digits, 'one'), person(digits, 'two')];
   await write(earlier, 9_000, 'first');
@@ -113,7 +113,7 @@ test('of a number that is somebody else’s by now, what its earlier owner wrote
   expect(await tables(present)).toEqual(expect.arrayContaining(['contacts', 'message_wamids', 'inbound_webhooks']));
 });
 
-test('a late webhook about the time before it changed hands reaches neither of the two', async () => {
+test('a late webhook from before the number changed hands is applied to neither owner', async () => {
   const digits = '4915188800002';
   const [earlier, present] = [person(digits, 'three'), person(digits, 'four')];
   await write(earlier, 9_000, 'first');
@@ -131,7 +131,7 @@ test('a late webhook about the time before it changed hands reaches neither of t
   expect(messages.map(({ body }) => body).sort()).toEqual([`${present.word} first`, `${present.word} new`]);
 });
 
-test('of a number that was somebody else’s before, what that person wrote stays', async () => {
+test('a number that formerly belonged to another person: that person’s messages stay', async () => {
   const digits = '4915188800003';
   const [earlier, present] = [person(digits, 'five'), person(digits, 'six')];
   await write(earlier, 9_000, 'first');
@@ -146,7 +146,7 @@ test('of a number that was somebody else’s before, what that person wrote stay
   for (const salt of ['first', 'bare', 'strange', 'strayed']) expect(kept, salt).toContain(`${earlier.word} ${salt}`);
 });
 
-test('an opt-out of the earlier owner does not pass on with the number', async () => {
+test('an opt-out of the former owner does not pass to the new owner of the number', async () => {
   const digits = '4915188800004';
   const [earlier, present] = [person(digits, 'seven'), person(digits, 'eight')];
   await write(earlier, 9_000, 'first');
@@ -164,7 +164,7 @@ test('an opt-out of the earlier owner does not pass on with the number', async (
   expect(contacts.nodes).toEqual([{ isOptedOut: false }]);
 });
 
-test('idempotency keys that name the number alone go with the person who had it then', async () => {
+test('idempotency keys that contain only the number are erased with the person who had it at that time', async () => {
   const digits = '4915188800005';
   const [earlier, present] = [person(digits, 'nine'), person(digits, 'ten')];
   await write(earlier, 9_000, 'first');

@@ -20,7 +20,7 @@ afterAll(() => database.drop());
 
 const ID = '01890000-0000-7000-8000-000000000000';
 
-test('identified contacts are described as their row type says', async () => {
+test('rows of identified contacts match their declared type', async () => {
   expect(await describeColumns(database.url, db => getIdentified(db, 1, [1]))).toMatchObject({
     id: 'bigint',
     numbers: 'text[]',
@@ -31,7 +31,7 @@ test('identified contacts are described as their row type says', async () => {
   } satisfies Partial<ColumnsOf<IdentifiedContact>>);
 });
 
-test('holders of numbers are described as their row type says', async () => {
+test('rows of number holders match their declared type', async () => {
   expect(await describeColumns(database.url, db => listHolders(db, 1, [1]))).toEqual({
     number: 'text',
     contact_id: 'bigint',
@@ -41,7 +41,7 @@ test('holders of numbers are described as their row type says', async () => {
   } satisfies ColumnsOf<Holder>);
 });
 
-test('digests and counts are understood by the database', async () => {
+test('PostgreSQL accepts the statements for digests and counts', async () => {
   const identity = { digest: Buffer.alloc(32), erased_at: '2026-11-22T00:00:00.000Z', opted_out: ['all'] };
   expect(
     await describeColumns(database.url, db => storeDigests(db, 1, [identity], identity.erased_at)),
@@ -51,7 +51,7 @@ test('digests and counts are understood by the database', async () => {
 });
 
 test.each([...SECTIONS, ...THREAD_SECTIONS].map(section => [section.name, section] as const))(
-  'the first and the next page of the exported %s are rows of JSON',
+  'the first and next page of the export section %s return JSON rows',
   async (_name, section) => {
     const person = { contactId: 1, contactIds: [1], phoneKeys: ['1'], shopKeys: ['contact:1'] };
     for (const after of [null, ID]) {

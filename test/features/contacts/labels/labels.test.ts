@@ -59,7 +59,7 @@ describe.each(KINDS)('$list', ({ type, plural, kind, list, usedBy }) => {
       { ids },
     );
 
-  test('one is made, changed and removed, and each step is an event in its transaction', async () => {
+  test('a label is created, updated and deleted, with an event in each transaction', async () => {
     const seq = await lastEvent();
     const { label } = dataOf(await create({ name: '  New one ' }));
     expect(label).toMatchObject({
@@ -80,7 +80,7 @@ describe.each(KINDS)('$list', ({ type, plural, kind, list, usedBy }) => {
       expect(codeOf(await request)).toBe('NOT_FOUND');
   });
 
-  test('a refused change leaves no event', async () => {
+  test('a rejected change writes no event', async () => {
     const one = await made('Quiet');
     const seq = await lastEvent();
     await Promise.all([
@@ -93,7 +93,7 @@ describe.each(KINDS)('$list', ({ type, plural, kind, list, usedBy }) => {
     expect(await eventsSince(seq)).toEqual([]);
   });
 
-  test('a name is taken whatever its case, and may be changed in its own case', async () => {
+  test('names are unique ignoring case, and a label’s name may change in case', async () => {
     const one = await made('Ärger und CO');
     const two = await made('Other');
     expect(faultsOf(await create({ name: 'äRGER UND co' }))).toEqual({ name: [expect.any(String)] });
@@ -106,7 +106,7 @@ describe.each(KINDS)('$list', ({ type, plural, kind, list, usedBy }) => {
     ['name', '   '],
     ['name', 'x'.repeat(151)],
     ['name', '\u0000'],
-  ])('%s: %j is refused', async (field, name) => {
+  ])('%s: %j is rejected', async (field, name) => {
     expect(Object.keys(faultsOf(await create({ name })))).toEqual([field]);
     if (name !== '\u0000')
       expect((await createMany([{ name }])).data?.result).toMatchObject({
@@ -115,16 +115,16 @@ describe.each(KINDS)('$list', ({ type, plural, kind, list, usedBy }) => {
       });
   });
 
-  test('a name has up to 150 characters, as people count them', async () =>
+  test('a name has at most 150 characters (code points)', async () =>
     expect([...(await made('👍'.repeat(150))).name]).toHaveLength(150));
 
-  test('of 15 simultaneous creations of one name exactly one succeeds', async () => {
+  test('of 15 concurrent creations of one name exactly one succeeds', async () => {
     const answers = await Promise.all(Array.from({ length: 15 }, (_, n) => create({ name: n % 2 ? 'Race' : 'RACE' })));
     expect(answers.filter(({ errors }) => !errors)).toHaveLength(1);
     for (const answer of answers.filter(({ errors }) => errors)) expect(faultsOf(answer)).toHaveProperty('name');
   });
 
-  test('many are made at once: the good ones in order, the others told by index', async () => {
+  test('a batch creates valid labels in order, and reports others by index', async () => {
     await made('Already');
     const seq = await lastEvent();
     const { result } = dataOf(
@@ -165,7 +165,7 @@ describe.each(KINDS)('$list', ({ type, plural, kind, list, usedBy }) => {
       expect(faultsOf(await createMany(rows))).toHaveProperty('input');
   });
 
-  test('many are removed at once: what is in use stays, what is unknown is told, what is repeated counts once', async () => {
+  test('a batch deletion keeps labels in use, reports unknown ids, and counts repeated ids once', async () => {
     const [free, used] = [(await made('Free')).databaseId, (await made('Used')).databaseId];
     const uses = usedBy ? { [usedBy]: used } : { groupIds: [used] };
     await contact(uses);
@@ -228,10 +228,10 @@ describe('a color of a status', () => {
     gateway.graphql('mutation ($input: CreateStatusInput!) { createStatus(input: $input) { databaseId color } }', {
       input: { name: `Color ${color} ${Math.random()}`, color },
     });
-  test.each(['red', '#12345', '#1234567', '123456', '#gggggg', '#12345\n', ''])('%j is refused', async color =>
+  test.each(['red', '#12345', '#1234567', '123456', '#gggggg', '#12345\n', ''])('%j is rejected', async color =>
     expect(faultsOf(await create(color))).toEqual({ color: [expect.any(String)] }),
   );
-  test('is kept in upper case, and stays where nothing is said of it', async () => {
+  test('is stored in upper case, and kept if omitted in an update', async () => {
     const { databaseId, color } = dataOf(await create('#aB12ef')).createStatus;
     expect(color).toBe('#AB12EF');
     const update = (input: object) =>
@@ -255,7 +255,7 @@ describe('members of a group', () => {
       await gateway.graphql('mutation ($n: String!) { createGroup(input: { name: $n }) { databaseId } }', { n: name }),
     ).createGroup.databaseId;
 
-  test('only those who are new, or were there, are counted', async () => {
+  test('only added or removed members are counted', async () => {
     const [id, a, b, c] = [await group('Members'), await contact(), await contact(), await contact()];
     expect(dataOf(await change('addContactsToGroup', { groupId: id, contactIds: [a, b, b] })).result).toEqual({
       count: 2,
@@ -275,7 +275,7 @@ describe('members of a group', () => {
     expect(dataOf(await change('removeContactsFromGroup', { groupId: id, contactIds: [a] })).result.count).toBe(0);
   });
 
-  test('an unknown contact adds nobody, an unknown group is not found, and 1 to 1,000 ids are taken', async () => {
+  test('an unknown contact rejects the whole request, an unknown group is NOT_FOUND, and 1 to 1,000 ids are allowed', async () => {
     const [id, a] = [await group('Strict'), await contact()];
     expect(faultsOf(await change('addContactsToGroup', { groupId: id, contactIds: [a, 999_999_999] }))).toHaveProperty(
       'contactIds',
@@ -288,7 +288,7 @@ describe('members of a group', () => {
     }
   });
 
-  test('a repeated request under one key tells the first count', async () => {
+  test('a repeated request under one key returns the first count', async () => {
     const [id, a] = [await group('Keyed'), await contact()];
     const input = { groupId: id, contactIds: [a], idempotencyKey: 'members' };
     expect(dataOf(await change('addContactsToGroup', input)).result.count).toBe(1);

@@ -7,7 +7,7 @@ import { applyStatuses } from '../../../../src/features/messages/statuses/apply-
 import { COMMAND_LINE } from '../../../../src/features/tenancy/audit/author.ts';
 import { eventually, startGateway, type TestGateway } from '../../../support/gateway.ts';
 
-/** Locks of merges against those of the outbox: nobody sends for the gateway here but the test. */
+/** Locks of merges and of the outbox. No worker runs; the test itself sends. */
 
 let gateway: TestGateway;
 let channelId: number;
@@ -77,7 +77,7 @@ const waiting = () =>
     [gateway.tenant.id],
   );
 
-test('a message is settled while its contact is merged, in whatever order their locks come', async () => {
+test('a message can be settled while its contact is merged, in either lock order', async () => {
   const [survivor, former] = [await addContact(), await addContact()];
   const [first] = await acceptCrossed(former);
   const { db } = gateway.gateway.resources;
@@ -105,7 +105,7 @@ test('a message is settled while its contact is merged, in whatever order their 
   await gateway.database.query('delete from messages where tenant_id = $1', [gateway.tenant.id]);
 });
 
-test('merges, sends and settlements of the same people at once end without a deadlock, and no turn is lost', async () => {
+test('concurrent merges, sends and settlements of the same people do not deadlock, and no queued message is stuck', async () => {
   const { db } = gateway.gateway.resources;
   const errors: unknown[] = [];
   const collect = (error: unknown) => void errors.push(error);

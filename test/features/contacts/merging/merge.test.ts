@@ -90,14 +90,14 @@ async function textsOf(tenant: TestTenant, conversationId: number): Promise<stri
   return texts;
 }
 
-test('no table with a contact or a conversation is forgotten by merges', async () => {
+test('every table with a contact_id or conversation_id is listed for merges', async () => {
   const known = [...MOVED_TABLES.map(({ table }) => table), ...OTHER_TABLES, ...KEPT_TABLES];
   expect(await tablesWith('contact_id')).toEqual(known.sort());
   expect(await tablesWith('conversation_id')).toEqual([...CONVERSATION_TABLES].sort());
 });
 
 describe('a merge', () => {
-  test('moves everything, and its undo brings everything back', async () => {
+  test('moves all rows, and its undo restores them', async () => {
     const tenant = await gateway.addTenant();
     const group = (await ask(tenant, 'mutation { createGroup(input: { name: "VIP" }) { id } }')).createGroup.id;
     const a = await create(tenant, { firstName: 'Ana', company: 'Silva' });
@@ -180,7 +180,7 @@ describe('a merge', () => {
   });
 
   test.each(['all', 'marketing'] as const)(
-    'that opts the survivor out of %s writes consent.changed, with the entry that did it',
+    'that opts the survivor out of %s writes consent.changed with the responsible entry',
     async category => {
       const tenant = await gateway.addTenant();
       const [a, b] = [await create(tenant, { firstName: 'Ana' }), await create(tenant)];
@@ -207,7 +207,7 @@ describe('a merge', () => {
     },
   );
 
-  test('the id that is gone finds the survivor, with its own id, over every API', async () => {
+  test('the id of a merged contact resolves to the survivor on every API', async () => {
     const tenant = await gateway.addTenant();
     const [a, b] = [await create(tenant, { firstName: 'Ana' }), await create(tenant)];
     await merge(tenant, a.id, b.id);
@@ -241,7 +241,7 @@ describe('a merge', () => {
     expect(sent.contactId).toBe(a.id);
   });
 
-  test('filters and changes of groups by the id that is gone mean the survivor', async () => {
+  test('filters and group changes with the id of a merged contact apply to the survivor', async () => {
     const tenant = await gateway.addTenant();
     const [a, b, other] = [await create(tenant), await create(tenant), await create(tenant)];
     for (const { phone } of [a, b, other]) await send(tenant, phone);
@@ -275,7 +275,7 @@ describe('a merge', () => {
     expect(((await answer.json()) as { data: unknown[] }).data).toHaveLength(2);
   });
 
-  test('a survivor that is merged on is found by all ids of before, and any of the merges can be undone', async () => {
+  test('after successive merges all former ids resolve to the last survivor, and any of the merges can be undone', async () => {
     const tenant = await gateway.addTenant();
     const [a, b, c] = [await create(tenant), await create(tenant), await create(tenant)];
     for (const { phone } of [a, b, c]) await send(tenant, phone);
@@ -293,7 +293,7 @@ describe('a merge', () => {
     expect(codeOf(await gateway.graphql('query { contact(id: "1") { id } }', {}, tenant.token))).toBe('NOT_FOUND');
   });
 
-  test('the id of a conversation that was folded into another one finds that one, also when merges follow each other', async () => {
+  test('the id of a folded conversation resolves to the kept one, also after successive merges', async () => {
     const tenant = await gateway.addTenant();
     const people = [await create(tenant), await create(tenant), await create(tenant)] as const;
     const [a, b, c] = people;
@@ -318,7 +318,7 @@ describe('a merge', () => {
     expect(await textsOf(other, ofA)).toEqual([]);
   });
 
-  test('messages that go back without their conversation, which a later merge folded, get one of the contact that comes back', async () => {
+  test('restored messages whose conversation was folded by a later merge get a conversation of the restored contact', async () => {
     const tenant = await gateway.addTenant();
     const [a, b, c] = [await create(tenant), await create(tenant), await create(tenant)];
     const chat = dataOf(await send(tenant, a.phone, 'to a')).sendTextMessage.conversationId;
@@ -339,7 +339,7 @@ describe('a merge', () => {
     expect(await textsOf(tenant, chat)).toEqual(['to a']);
   });
 
-  test('is one contact in the summary of a batch that deletes it by both of its ids', async () => {
+  test('is counted once by a batch deletion with both of its ids', async () => {
     const tenant = await gateway.addTenant();
     const [a, b] = [await create(tenant), await create(tenant)];
     await merge(tenant, a.id, b.id);

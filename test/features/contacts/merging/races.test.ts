@@ -18,13 +18,13 @@ afterAll(() => gateway.stop());
 const PEOPLE = 6;
 const phoneOf = (index: number): string => `+49151998800${index}`;
 
-/** Merges that lose a race against a deletion or another merge are refused, never broken. */
+/** Merges that lose a race against a deletion or another merge are rejected. */
 const refusedOnly = (error: unknown): undefined => {
   if (error instanceof CodedError) return undefined;
   throw error;
 };
 
-test('merges, their undoing, sends and inbound messages at once end without a deadlock or a row left behind', async () => {
+test('concurrent merges, undos, sends and inbound messages neither deadlock nor leave orphaned rows', async () => {
   const { tenant } = gateway;
   const { db } = gateway.gateway.resources;
   const ids: number[] = [];
@@ -96,7 +96,7 @@ test('merges, their undoing, sends and inbound messages at once end without a de
   expect(found.contacts.totalCount).toBeGreaterThan(0);
 });
 
-test('a user id that is seen with a number by two webhooks at once becomes one contact', async () => {
+test('two concurrent webhooks with the same user id and number create one contact', async () => {
   const people = Array.from({ length: 20 }, (_, index) => index);
   for (const index of people) {
     gateway.emulator.inbound({ userId: `FR.${index}`, text: 'one' });

@@ -19,8 +19,8 @@ import {
 } from '../../../../src/features/contacts/merging/undo.sql.ts';
 import {
   type IdentitiesBefore,
-  noteIdentities,
   numberBefore,
+  recordIdentities,
   separateIdentities,
 } from '../../../../src/features/contacts/merging/undo-identities.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
@@ -36,7 +36,7 @@ const NUMBER = { phone: '+491511234567', phone_key: '491511234567' };
 const BEFORE: IdentitiesBefore = { ...NUMBER, identities: [] };
 const MERGE = { mergeId: 1, survivorId: 1, formerId: 2 };
 
-test('contacts that are locked for a merge are described as their row type says', async () => {
+test('rows of contacts locked for a merge match their declared type', async () => {
   const described = await describeStatements(database.url, db => lockForMerge(db, 1, [1]));
   expect(described.at(-1)?.columns).toEqual({
     id: 'bigint',
@@ -45,13 +45,13 @@ test('contacts that are locked for a merge are described as their row type says'
   } satisfies ColumnsOf<LockedContact>);
 });
 
-test('folded conversations are described by their id and count', async () => {
+test('rows of folded conversations match their declared type', async () => {
   const merge = { ...MERGE, month: '2026-11-01' };
   const [folded] = await describeStatements(database.url, db => foldConversations(db, 1, merge));
   expect(folded?.columns).toEqual({ former: 'bigint', is_counted_twice: 'boolean' });
 });
 
-test('every statement of a merge and of its undo is understood by the database', async () => {
+test('PostgreSQL accepts every statement of a merge and its undo', async () => {
   const described = await describeStatements(database.url, async db => {
     await moveRows(db, 1, MERGE);
     await returnRows(db, 1, MERGE);
@@ -61,13 +61,13 @@ test('every statement of a merge and of its undo is understood by the database',
     await giveTurns(db, 1, [1]);
     await deleteMerged(db, 1, 1);
     await uncountConversations(db, 1, '2026-11-01', 1);
-    await noteIdentities(db, 1, MERGE, NUMBER);
+    await recordIdentities(db, 1, MERGE, NUMBER);
     await separateIdentities(db, 1, MERGE, NUMBER, BEFORE);
   });
   expect(described.length).toBeGreaterThan(8);
 });
 
-test('deleted snapshots are described by their number', async () => {
+test('the count of deleted merge snapshots matches its declared type', async () => {
   const [deleted] = await describeStatements(database.url, db =>
     deleteMergeSnapshots(db, '2026-11-22T00:00:00.000Z', 10),
   );

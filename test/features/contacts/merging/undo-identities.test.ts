@@ -82,7 +82,7 @@ test.each([
   ['old', OLD],
   ['new', NEW],
 ])(
-  'a merge by a change of number is undone: each contact has its own number again, where the %s number survives',
+  'undoing a merge by a change of number gives each contact its own number back, if the contact with the %s number survived',
   async (_, phone) => {
     const tenant = await gateway.addTenant();
     // More is known of the contact that survives.
@@ -98,7 +98,7 @@ test.each([
   },
 );
 
-test('a number that another contact has got since is not taken from it by an undo', async () => {
+test('undoing a merge does not take a number from a contact that has got it since', async () => {
   const tenant = await gateway.addTenant();
   const [a, b] = await merged(tenant);
   await write(tenant, { from: OLD, userId: 'DE.other' });
@@ -112,7 +112,7 @@ test('a number that another contact has got since is not taken from it by an und
   ]);
 });
 
-test('one user id seen with the numbers of two separated contacts: each keeps its number, and its messages', async () => {
+test('a user id seen with the numbers of two separated contacts changes neither contact’s number or messages', async () => {
   const tenant = await gateway.addTenant();
   const before = await merged(tenant);
   await undo(tenant, before[1]?.id ?? 0);

@@ -196,10 +196,10 @@ const deliveries = (evidence: readonly Evidence[]) =>
       return [all.slice(0, at), all.slice(at)];
     });
 
-describe('any order and repetition of messages and notices', () => {
+describe('any order and repetition of messages and change notices', () => {
   const scripts = (recycles: boolean) => (recycles ? steps(3, 4) : steps(2, 1));
 
-  test('ends in the people there are, where numbers change hands', () => {
+  test('results in the real people, when numbers change hands', () => {
     fc.assert(
       fc.property(
         scripts(true)
@@ -216,7 +216,7 @@ describe('any order and repetition of messages and notices', () => {
     );
   });
 
-  test('ends in the same people over two portfolios', () => {
+  test('results in the same people over two portfolios', () => {
     fc.assert(
       fc.property(
         scripts(false)
@@ -234,7 +234,7 @@ describe('any order and repetition of messages and notices', () => {
   });
 });
 
-describe('proofs', () => {
+describe('evidence', () => {
   test('a number and a user id in one webhook merge the contacts of both', () => {
     const people = taken(
       [[wrote(1, { userId: 'DE.1' })], [wrote(2, { waId: '491', userId: 'DE.1' })]],
@@ -243,7 +243,7 @@ describe('proofs', () => {
     expect(partition(people)).toEqual(['p1 DE.1']);
   });
 
-  test('another user id with a known number is another person: the number moves, the history stays', () => {
+  test('another user id with a known number is another person: the number moves, and the history stays', () => {
     const people = taken([[wrote(1, { waId: '491', userId: 'DE.1' })], [wrote(2, { waId: '491', userId: 'DE.2' })]]);
     expect(partition(people)).toEqual(['p1 DE.1', 'p1 DE.2']);
     expect(holders(people)).toEqual(['491: DE.2']);
@@ -251,14 +251,14 @@ describe('proofs', () => {
     expect([first?.phone, second?.phone]).toEqual([null, '+491']);
   });
 
-  test('a late notice merges who was taken for two', () => {
+  test('a late change notice merges two contacts of one person', () => {
     const two = [wrote(1, { waId: '491', userId: 'DE.1' }), wrote(2, { waId: '491', userId: 'DE.2' })];
     const people = taken([two, [changed(2, { userId: 'DE.1' }, { userId: 'DE.2' })]]);
     expect(partition(people)).toEqual(['p1 DE.1,p1 DE.2']);
     expect([...people.persons].map(finalOf).map(({ phone }) => phone)).toEqual(['+491', '+491']);
   });
 
-  test('a user id of another portfolio proves nobody another person', () => {
+  test('a user id of another portfolio does not prove a different person', () => {
     const people = taken([
       [wrote(1, { waId: '491', userId: 'DE.1' }), wrote(2, { waId: '491', userId: 'DE.2' }, 'p2')],
     ]);
@@ -277,7 +277,7 @@ describe('proofs', () => {
     expect(partition(people)).toEqual(['enterprise DE.ENT.9,p1 DE.1,p2 DE.2']);
   });
 
-  test('a national variant alone finds a contact, and merges no two', () => {
+  test('a national variant of a number finds a contact but merges none', () => {
     const variant = contact(1, '+5511987654321', '551187654321');
     const found = taken([[wrote(1, { waId: '551187654321', userId: 'BR.1' })]], [variant]);
     expect(found.persons.size).toBe(1);
@@ -302,7 +302,7 @@ describe('proofs', () => {
     }
   });
 
-  test('who had the new number before the notice is somebody else, and loses it', () => {
+  test('the holder of the new number before the notice is another person, and loses it', () => {
     const people = taken([
       [wrote(1, { waId: '492', userId: 'DE.9' }), wrote(2, { waId: '491', userId: 'DE.1' })],
       [changed(5, { waId: '491' }, { waId: '492' })],
@@ -311,7 +311,7 @@ describe('proofs', () => {
     expect(holders(people)).toEqual(['492: DE.1']);
   });
 
-  test('usernames are kept and prove nothing', () => {
+  test('usernames are stored but are not evidence', () => {
     const ana = { ...wrote(1, { userId: 'DE.1' }), username: 'ana' };
     const people = taken([
       [ana, { ...wrote(2, { userId: 'DE.2' }), username: 'ana' }, { ...ana, atMs: 3, username: 'ana.s' }],

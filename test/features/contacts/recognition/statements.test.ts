@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-test('loaded persons are described as their row type says', async () => {
+test('rows of loaded persons match their declared type', async () => {
   const wanted = { userIds: [{ portfolio: '1', value: 'DE.1' }], waIds: ['1'], phoneKeys: ['1'] };
   expect(await describeColumns(database.url, db => loadPersons(db, 1, wanted))).toEqual({
     id: 'bigint',
@@ -29,7 +29,7 @@ test('loaded persons are described as their row type says', async () => {
   } satisfies ColumnsOf<StoredPerson>);
 });
 
-test('updated persons are described as contacts', async () => {
+test('rows of updated persons match the type of contacts', async () => {
   const person = { id: 1, phone: null, phone_key: null, wa_id: null, network_user_id: null, is_reported: true };
   const columns = await describeColumns(database.url, db => updatePersons(db, 1, [person]));
   expect(columns).toMatchObject({ id: 'bigint', firstname: 'text', country_id: 'smallint' } satisfies Partial<
@@ -37,14 +37,14 @@ test('updated persons are described as contacts', async () => {
   >);
 });
 
-test('contacts that share a user id are described by their ids', async () => {
+test('rows of contacts that share a user id match their declared type', async () => {
   expect(await describeColumns(database.url, db => findShared(db, 1, 'a', 'b'))).toEqual({
     one: 'bigint',
     other: 'bigint',
   });
 });
 
-test('both writes of identities are understood by the database', async () => {
+test('PostgreSQL accepts both writes of identities', async () => {
   const identity = { contact_id: 1, kind: 'wa_id', portfolio: '', value: '1', wa_id: null } as const;
   const times = { started_at: '2026-11-22T00:00:00.000Z', ended_at: null };
   const described = await describeStatements(database.url, db =>

@@ -28,7 +28,7 @@ const identitiesOf = (contactId: string) =>
   );
 const idOf = String;
 
-test('a user id that a status shows is learned: who later writes under it alone is the same contact', async () => {
+test('a user id in a status is stored: a later message with only this user id belongs to the same contact', async () => {
   const { databaseId, contactId } = await send('+4915155580001');
   await eventually(async () => expect(await statusOf(databaseId)).toBe('READ'));
   const [userId, ...others] = await eventually(async () => {
@@ -48,7 +48,7 @@ test('a user id that a status shows is learned: who later writes under it alone 
   );
 });
 
-test('the number that the network knows a person by is learned from its answer: Brazil, without the ninth digit', async () => {
+test('the wa_id in the response to a send is stored (Brazil, without the ninth digit)', async () => {
   gateway.emulator.setFaults({ userIds: false, dropStatuses: 1 });
   const { contactId } = await send('+5551991234567');
   await eventually(async () =>
@@ -57,7 +57,7 @@ test('the number that the network knows a person by is learned from its answer: 
   gateway.emulator.setFaults({ userIds: true, dropStatuses: 0 });
 });
 
-test('a status of somebody who is known costs no statement more than one that names nobody', async () => {
+test('a status with known identities needs no more statements than one without identities', async () => {
   const { databaseId, contactId } = await send('+4915155580002');
   const identity = await eventually(async () => {
     expect(await statusOf(databaseId)).toBe('READ');
@@ -84,7 +84,7 @@ test('a status of somebody who is known costs no statement more than one that na
   expect((await apply({ person: { ...person, userId: 'DE.another' } })).seen).toHaveLength(1);
 });
 
-test('what a status shows is news where it names something of the contact and something that is not known', () => {
+test('a status has a new identity if it contains both a known and an unknown identity of the contact', () => {
   const known: KnownRecipient = {
     channel_id: 1,
     phone: '+5551991234567',
@@ -110,7 +110,7 @@ test('what a status shows is news where it names something of the contact and so
   expect(hasNewIdentity(fresh, person(undefined, 'BR.1'))).toBe(false);
 });
 
-test('a status of somebody who was erased in between brings nobody back', async () => {
+test('a status of a contact erased meanwhile creates no contact', async () => {
   const { contactId } = await send('+4915155580077');
   const { channel_id: channelId } = (
     await gateway.database.query<{ channel_id: string }>(
@@ -128,7 +128,7 @@ test('a status of somebody who was erased in between brings nobody back', async 
   ).toEqual([]);
 });
 
-test('what is learned of a recipient waits for a change of identities without a lock that this change needs', async () => {
+test('storing recipient identities waits for a concurrent identity change without holding a lock that it needs', async () => {
   const { contactId } = await send('+4915155580078');
   const [row] = await gateway.database.query<{ channel_id: string }>(
     'select channel_id from messages where tenant_id = $1 and contact_id = $2',

@@ -48,7 +48,7 @@ const send = (tenant: TestTenant, to: string) =>
   );
 const seconds = (): string => String(Math.floor(Date.now() / 1_000));
 
-test("two people who swap their numbers within one batch are recognised, and each has the other's number", async () => {
+test('two people who swap numbers within one batch keep their contacts, with swapped numbers', async () => {
   const tenant = await gateway.addTenant();
   const { db } = gateway.gateway.resources;
   const [channel] = await gateway.database.query<{ id: number }>(
@@ -74,8 +74,8 @@ test("two people who swap their numbers within one batch are recognised, and eac
   ]);
 });
 
-describe('one person, one contact', () => {
-  test('STOP under a user id holds for the number, once a webhook shows both', async () => {
+describe('one contact per person', () => {
+  test('a STOP sent under a user id applies to the number once a webhook contains both', async () => {
     const tenant = await gateway.addTenant();
     const { createContact } = dataOf(
       await gateway.graphql(
@@ -96,7 +96,7 @@ describe('one person, one contact', () => {
     expect(await eventsOf(tenant, 'contact.merged')).toHaveLength(1);
   });
 
-  test('user ids whose digits are equal are two people', async () => {
+  test('user ids with equal digits but different letters are two people', async () => {
     const tenant = await gateway.addTenant();
     write(tenant, { userId: 'US.1234' });
     write(tenant, { userId: 'DE.1234' });
@@ -105,7 +105,7 @@ describe('one person, one contact', () => {
     expect(await contactsOf(tenant)).toHaveLength(3);
   });
 
-  test('a change of number moves the contact, in either order of notice and message', async () => {
+  test('a change of number moves the contact, whether the notice or the message arrives first', async () => {
     for (const isNoticeFirst of [true, false]) {
       const tenant = await gateway.addTenant();
       const [before, after] = ['+4915155500011', '+4915155500012'];
@@ -136,7 +136,7 @@ describe('one person, one contact', () => {
     }
   });
 
-  test('a number with another user id is another person’s: no opt-out, no window, no history goes along', async () => {
+  test('a number seen with another user id belongs to another person, who gets no opt-out, window or history', async () => {
     const tenant = await gateway.addTenant();
     const phone = '+4915155500021';
     write(tenant, { from: phone, userId: 'DE.1', text: 'Stop' });
@@ -159,7 +159,7 @@ describe('one person, one contact', () => {
 });
 
 describe('consent', () => {
-  test('a preference stops marketing, and lifts it again', async () => {
+  test('a preference opts out of marketing, and in again', async () => {
     const tenant = await gateway.addTenant();
     write(tenant, { from: '+4915155500031', userId: 'DE.1' });
     await read();

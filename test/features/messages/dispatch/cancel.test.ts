@@ -11,7 +11,7 @@ afterAll(() => gateway.stop());
 
 const SEND = 'mutation ($to: String!) { sendTextMessage(input: { to: $to, text: "Hi" }) { databaseId } }';
 
-test('a cancellation beside the dispatch: each message is cancelled or sent, with the event of that, and never both', async () => {
+test('cancellation concurrent with dispatch: each message is either cancelled or sent, with the matching event', async () => {
   const { db } = gateway.gateway.resources;
   const ids: string[] = [];
   const numbers = Array.from({ length: 120 }, (_, index) => index).values();

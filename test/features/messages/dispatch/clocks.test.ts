@@ -21,7 +21,7 @@ afterAll(() => Promise.all(gateways.map(gateway => gateway.stop())));
 const SEND = 'mutation ($to: String!) { sendTextMessage(input: { to: $to, text: "Hi" }) { databaseId } }';
 
 test.each(MINUTES.map((minutes, index) => [minutes, index]))(
-  'of %d minutes: a retry is due in seconds, and sent once',
+  'with a process clock off by %d minutes a retry is due in seconds, and sent once',
   async (_minutes, index) => {
     const gateway = gateways[index];
     if (!gateway) throw new Error('There is no such gateway.');

@@ -6,7 +6,7 @@ import { createLog } from '../../../../src/platform/log.ts';
 import { codeOf, dataOf } from '../../../support/answers.ts';
 import { eventually, startGateway, type TestGateway } from '../../../support/gateway.ts';
 
-/** What a person opts out of while it waits is not sent any more. */
+/** Queued messages are not sent after an opt-out from their category. */
 
 let gateway: TestGateway;
 let worker: Gateway | undefined;
@@ -91,7 +91,7 @@ test('queued messages fail when the contact opts out of their category or of all
   expect(failed.map(({ id }) => id).sort()).toEqual(unwanted.map(({ id }) => id).sort());
 });
 
-test('who waits for a message that an opt-out has stopped is told CONTACT_OPTED_OUT, and not that the network refused it', async () => {
+test('waitForAcceptance returns CONTACT_OPTED_OUT for a message stopped by an opt-out', async () => {
   if (!worker) await startWorker();
   const to = '+4915155610005';
   // The network asks to wait, so that the message is still there when its contact opts out.

@@ -9,7 +9,7 @@ import { dataOf } from '../../../support/answers.ts';
 import { eventually, startGateway, type TestGateway, type TestTenant } from '../../../support/gateway.ts';
 import { testLane } from '../../../support/lane.ts';
 
-/** Outcomes of many lanes, written together. Nobody sends for the gateway here but the test. */
+/** Outcomes of many lanes, written together. No worker runs; the test itself sends. */
 
 let gateway: TestGateway;
 let writer: OutcomeWriter;

@@ -6,7 +6,7 @@ import { run } from '../../../cli/program.ts';
 import { dataOf } from '../../../support/answers.ts';
 import { eventually, startGateway, type TestGateway } from '../../../support/gateway.ts';
 
-/** After a restore nothing of the outbox is sent before the operator has decided; then each message has one fate. */
+/** After a restore the outbox is held until the operator decides; each message is then either cancelled or sent. */
 
 let gateway: TestGateway;
 let directory: string;

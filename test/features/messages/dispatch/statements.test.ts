@@ -5,7 +5,7 @@ import {
   claimDue,
   dueOutboxLanes,
   extendDoubt,
-  findUnwanted,
+  findOptedOut,
   lockTurns,
   lockWaiting,
   nextDueMs,
@@ -31,7 +31,7 @@ const ID = randomUUID();
 const NOW = new Date().toISOString();
 const LANE = { queue: 'outbox', tenantId: 1, key: '1:1', epoch: 1 };
 
-test('claims of the outbox are described as their row types say', async () => {
+test('rows of outbox claims match their declared types', async () => {
   const claim = { tenantId: 1, channelId: 1, limit: 1, front: new QueueFront() };
   expect(await describeColumns(database.url, db => claimDue(db, [claim], 1))).toEqual({
     lane: 'integer',
@@ -53,7 +53,7 @@ test('claims of the outbox are described as their row types say', async () => {
   expect(await describeColumns(database.url, db => nextDueMs(db, 1, 1, 1, new QueueFront()))).toEqual({
     ms: 'double precision',
   });
-  expect(await describeColumns(database.url, db => findUnwanted(db, 1, [ID]))).toEqual({
+  expect(await describeColumns(database.url, db => findOptedOut(db, 1, [ID]))).toEqual({
     id: 'uuid',
     category: 'text',
   });
@@ -63,7 +63,7 @@ test('claims of the outbox are described as their row types say', async () => {
   expect(await describeColumns(database.url, db => postpone(db, [postponed]))).toBeDefined();
 });
 
-test('settled and cancelled messages are described as their row types say', async () => {
+test('rows of settled and cancelled messages match their declared types', async () => {
   expect(await describeColumns(database.url, db => settle(db, [{ tenantId: 1, messageId: ID }]))).toEqual({
     tenant_id: 'bigint',
     message_id: 'uuid',
@@ -81,7 +81,7 @@ test('settled and cancelled messages are described as their row types say', asyn
   expect(await describeColumns(database.url, db => repairTurns(db))).toEqual({ repaired: 'integer' });
 });
 
-test('lanes and the backlog are described as their row types say', async () => {
+test('rows of lanes and backlog match their declared types', async () => {
   expect(await describeColumns(database.url, db => dueOutboxLanes(1).execute(db))).toEqual({
     tenant_id: 'bigint',
     key: 'text',
@@ -106,7 +106,7 @@ test('lanes and the backlog are described as their row types say', async () => {
   });
 });
 
-test('the read of a send is described as its row type says', async () => {
+test('the row read by a send matches its declared type', async () => {
   const counter = { month: '2026-01-01', shard: 0 };
   for (const recipient of [{ contactId: 1 }, { phoneKey: '14155550123', phone: '+14155550123' }])
     expect(

@@ -15,7 +15,7 @@ import { applyStatuses } from '../../../../src/features/messages/statuses/apply-
 import type { LaneRef } from '../../../../src/lanes/lane.ts';
 import { startGateway, type TestGateway } from '../../../support/gateway.ts';
 
-/** The turns of the outbox under concurrency: nobody sends for the gateway here but the test. */
+/** The turns of the outbox under concurrency. No worker runs; the test itself sends. */
 
 let gateway: TestGateway;
 let channelId: number;
@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-// Longer than any test: what is claimed and lost would be found by a test that does not end.
+// Longer than any test, so that a claimed and lost message makes the test time out.
 const IN_DOUBT_MS = 3_600_000;
 
 async function number(text: string, ...values: unknown[]): Promise<number> {
@@ -85,7 +85,7 @@ const settle = (...ids: string[]) =>
   gateway.gateway.resources.db.transaction(trx => applyStatuses(trx, gateway.tenant.id, ids.map(sent), Date.now()));
 const ids = (claimed: readonly Claimed[]): string[] => claimed.map(message => message.message_id);
 
-/** Messages that wait though nobody before them has the turn. */
+/** Blocked messages without a predecessor that has the turn. */
 const forgotten = () =>
   gateway.database.query(
     `select w.message_id from outbox w where w.next_attempt_at is null and not exists (

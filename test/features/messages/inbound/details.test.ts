@@ -129,31 +129,28 @@ describe('edits and revocations', () => {
   test.each([
     ['in private', {}],
     ['in a group chat', { group_id: 'group-1' }],
-  ])(
-    'by another person than the author, %s, change nothing and are kept as unhandled with their body',
-    async (_, place) => {
-      const harness = await harnessFor(gateway);
-      await harness.tell('messages', { messages: [{ ...original, ...place }] });
-      const other = { ...place, from: '14155550199' };
-      await harness.tell('messages', { messages: [{ ...edit('wamid.e', 'Forged', 0), ...other }] });
-      await harness.tell('messages', { messages: [{ ...revoke('wamid.r'), ...other }] });
-      expect(await textOf(harness)).toEqual(['One']);
-      expect([await harness.events('message.edited'), await harness.events('message.revoked')]).toEqual([[], []]);
-      const unhandled = await unhandledOf(harness);
-      expect(unhandled).toMatchObject([
-        { field: 'messages', reason: 'failed', error: expect.stringContaining('author') },
-        { field: 'messages', reason: 'failed', error: expect.stringContaining('author') },
-      ]);
-      expect(JSON.stringify(unhandled[0])).toContain('Forged');
-      // The author still can.
-      await harness.tell('messages', { messages: [{ ...edit('wamid.e2', 'Two', 0), ...place }] });
-      await harness.tell('messages', { messages: [{ ...revoke('wamid.r2'), ...place }] });
-      expect(await textOf(harness)).toEqual(['Two']);
-      expect(await harness.events('message.revoked')).toHaveLength(1);
-    },
-  );
+  ])('not by the author (%s) change nothing and are stored as unhandled with their body', async (_, place) => {
+    const harness = await harnessFor(gateway);
+    await harness.tell('messages', { messages: [{ ...original, ...place }] });
+    const other = { ...place, from: '14155550199' };
+    await harness.tell('messages', { messages: [{ ...edit('wamid.e', 'Forged', 0), ...other }] });
+    await harness.tell('messages', { messages: [{ ...revoke('wamid.r'), ...other }] });
+    expect(await textOf(harness)).toEqual(['One']);
+    expect([await harness.events('message.edited'), await harness.events('message.revoked')]).toEqual([[], []]);
+    const unhandled = await unhandledOf(harness);
+    expect(unhandled).toMatchObject([
+      { field: 'messages', reason: 'failed', error: expect.stringContaining('author') },
+      { field: 'messages', reason: 'failed', error: expect.stringContaining('author') },
+    ]);
+    expect(JSON.stringify(unhandled[0])).toContain('Forged');
+    // The author still can.
+    await harness.tell('messages', { messages: [{ ...edit('wamid.e2', 'Two', 0), ...place }] });
+    await harness.tell('messages', { messages: [{ ...revoke('wamid.r2'), ...place }] });
+    expect(await textOf(harness)).toEqual(['Two']);
+    expect(await harness.events('message.revoked')).toHaveLength(1);
+  });
 
-  test('by another person that come before the message are not applied to it', async () => {
+  test('not by the author that arrive before the message are not applied', async () => {
     const harness = await harnessFor(gateway);
     await harness.tell('messages', { messages: [{ ...edit('wamid.e', 'Forged', 0), from: '14155550199' }] });
     await harness.tell('messages', { messages: [original] });
@@ -161,7 +158,7 @@ describe('edits and revocations', () => {
     expect(await harness.events('message.edited')).toEqual([]);
   });
 
-  test('under another identity of the same contact are those of the author', async () => {
+  test('under another identity of the author’s contact are applied', async () => {
     const harness = await harnessFor(gateway);
     await harness.tell('messages', { messages: [{ ...original, from_user_id: 'US.Author1' }] });
     const { from: _, ...byUserId } = edit('wamid.e', 'Two', 0);

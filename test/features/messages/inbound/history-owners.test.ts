@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startGateway, type TestGateway } from '../../../support/gateway.ts';
 import { type Harness, harnessFor } from './harness.ts';
 
-/** Whose the history of a number is that several people, or tenants, have had. */
+/** Assignment of the history of a number that several people or tenants have had. */
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -77,25 +77,25 @@ describe('the history of a number that changed hands', () => {
     return harness;
   };
 
-  test('belongs to the person who had the number when each message was written, in one thread', async () => {
+  test('is assigned per message to the person who had the number at the time, within one thread', async () => {
     const harness = await changedHands();
     await history(harness, PAST);
     expect(await owners(harness)).toEqual(DIVIDED);
   });
 
-  test('does so in whatever order the messages of a thread stand', async () => {
+  test('is assigned regardless of the order of messages in a thread', async () => {
     const harness = await changedHands();
     await history(harness, PAST.toReversed());
     expect(await owners(harness)).toEqual(DIVIDED);
   });
 
-  test('does so also where its thread names the present person', async () => {
+  test('is assigned per message even if the thread names the current person', async () => {
     const harness = await changedHands();
     await history(harness, PAST, { wa_id: NUMBER, user_id: PRESENT });
     expect(await owners(harness)).toEqual(DIVIDED);
   });
 
-  test('goes to the person whom a message names, whatever its thread says', async () => {
+  test('is assigned to the person named by the message, regardless of the thread', async () => {
     const harness = await changedHands();
     await history(
       harness,
@@ -110,13 +110,13 @@ describe('the history of a number that changed hands', () => {
     expect(await owners(harness)).toEqual(DIVIDED);
   });
 
-  test('of before anybody was known under it belongs to the first', async () => {
+  test('from before any known holder is assigned to the first holder', async () => {
     const harness = await changedHands();
     await history(harness, [inbound(20_000)]);
     expect(await owners(harness)).toEqual({ [EARLIER]: ['In 20000'] });
   });
 
-  test('changes neither whose the number is nor who is who', async () => {
+  test('changes neither numbers nor identities of contacts', async () => {
     const harness = await changedHands();
     const people = () =>
       harness.query(
@@ -130,7 +130,7 @@ describe('the history of a number that changed hands', () => {
   });
 });
 
-test('a history reaches the tenant alone whose channel it is of, though both have contacts of the number', async () => {
+test('a history is stored only for the tenant of its channel, although another tenant has the same contacts', async () => {
   const [one, other] = [await harnessFor(gateway), await harnessFor(gateway)];
   await write(one, EARLIER, 9_000);
   await write(other, PRESENT, 5_000);

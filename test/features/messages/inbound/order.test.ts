@@ -78,7 +78,7 @@ test('messages of one second keep the order of arrival, in twenty concurrent con
   for (const person of people) expect(await thread(person, 5)).toEqual(['1', '2', '3', '4', '5']);
 });
 
-test('a late message has the place of the second in which it was written', async () => {
+test('a late message is ordered by the second in which it was written', async () => {
   const person = nextPerson();
   const at = nowSeconds() - 60;
   await deliver([{ from: person, body: 'written second', at: at + 1 }]);
@@ -86,7 +86,7 @@ test('a late message has the place of the second in which it was written', async
   expect(await thread(person, 2)).toEqual(['written first', 'written second']);
 });
 
-test('a message dated in the future has the place of its arrival between outbound messages', async () => {
+test('a message dated in the future is ordered by its arrival', async () => {
   const person = nextPerson();
   const send = async (text: string) =>
     dataOf(

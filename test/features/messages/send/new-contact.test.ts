@@ -56,7 +56,7 @@ test('concurrent creations of and sends to the same new numbers cause no deadloc
   expect(row?.['counted']).toBe(row?.['there']);
 });
 
-test('names of Object.prototype are not event types', () => {
+test('names of Object.prototype are rejected as event types', () => {
   for (const pattern of ['constructor', 'toString', 'toString.*', '__proto__.*'])
     expect(isEventPattern(pattern)).toBe(false);
 });

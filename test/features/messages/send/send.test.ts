@@ -179,7 +179,7 @@ describe('the text', () => {
     expect(error?.details).toEqual({
       text: [
         expect.stringMatching(
-          /^Unknown merge field: contact_frist_name, otp\. Known are contact_first_name, .*contact_country\.$/,
+          /^Unknown merge field: contact_frist_name, otp\. Known merge fields: contact_first_name, .*contact_country\.$/,
         ),
       ],
     });
@@ -218,7 +218,7 @@ describe('permission to send', () => {
     expect(await count('messages')).toBe(before);
   });
 
-  test('outside the window the network decides: the contact is created, and the message fails with 131047', async () => {
+  test('outside the window with policy `network`: the contact is created, and the message fails with 131047', async () => {
     gateway.emulator.setFaults({ window: 'strict' });
     const message = await sent({ to: newPhone() });
     expect(message.serviceWindow).toEqual({ open: false, expiresAt: null });
@@ -254,7 +254,7 @@ describe('permission to send', () => {
       open: true,
       expiresAt: expect.any(String),
     });
-    // The call's word goes before the tenant's.
+    // The argument takes precedence over the tenant's setting.
     expect((await sent({ to: two, requireOpenWindow: false }, strict.token)).status).toBe('QUEUED');
     await gateway.database.query(
       `update conversations set window_expires_at = now() - interval '1 s' where tenant_id = $1`,

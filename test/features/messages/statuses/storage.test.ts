@@ -5,7 +5,7 @@ import { dataOf } from '../../../support/answers.ts';
 import { eventually, startGateway, type TestGateway } from '../../../support/gateway.ts';
 import { newPhone } from '../../../support/seed.ts';
 
-/** What stands in the narrow tables beside messages. */
+/** The contents of the narrow tables that extend messages. */
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -45,7 +45,7 @@ test('a status changes no index of the state: its updates are HOT', async () => 
   expect(hot / updated).toBeGreaterThan(0.95);
 });
 
-test('statistics by hour count every message once, under the status that it has now', async () => {
+test('hourly statistics count every message once, under its current status', async () => {
   const to = newPhone();
   gateway.emulator.setFaults({ next: [{ errorCode: 131_026, to }] });
   const failed = await send(to);

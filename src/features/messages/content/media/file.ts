@@ -3,7 +3,7 @@ import type { MediaType } from '../../../../network/network.ts';
 import { DAY } from '../../../../platform/clock.ts';
 import type { MessageRow } from '../../message.ts';
 
-/** An upload, before or after its file has come. */
+/** An upload, before or after its file was received. */
 export type MediaRow = PendingMedia | StoredMedia;
 
 interface MediaOfAnyState {
@@ -39,7 +39,7 @@ export interface StoredMedia extends MediaOfAnyState {
 }
 
 /** Location of the file of a message or of an upload. Null: only the network knows. */
-export interface FilePlace {
+export interface FileLocation {
   readonly channel_id: number;
   readonly network_media_id: string;
   readonly mime_type: string | null;
@@ -76,7 +76,7 @@ export function nameOnly(filename: string): string {
 /** The network deletes an upload after 30 days (cloud-api §5). */
 export const UPLOAD_MS = 30 * DAY;
 /** A file that expires sooner is not sent: its message may wait in a queue. */
-export const SPARE_MS = DAY;
+export const MIN_REMAINING_MS = DAY;
 
 /** The file of a message, as far as it is known without a call to the network. */
 export interface MessageFile {

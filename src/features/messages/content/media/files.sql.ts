@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../../database/database.ts';
-import type { FilePlace } from './file.ts';
+import type { FileLocation } from './file.ts';
 
 /** Locates the file of an upload or of a message. */
-export async function findFile(db: Db, tenantId: number, id: string): Promise<FilePlace | undefined> {
-  const { rows } = await sql<FilePlace>`
+export async function findFile(db: Db, tenantId: number, id: string): Promise<FileLocation | undefined> {
+  const { rows } = await sql<FileLocation>`
     select f.channel_id, f.network_media_id, f.mime_type, f.filename, f.size, f.sha256
     from media f where f.tenant_id = ${tenantId} and f.id = ${id} and f.state = 'stored'
     union all

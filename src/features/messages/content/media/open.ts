@@ -12,7 +12,7 @@ import { MINUTE } from '../../../../platform/clock.ts';
 import { createMinorCollector } from '../../../../platform/minor-collection.ts';
 import type { Resources } from '../../../../schema/context.ts';
 import { openChannel } from './channel.ts';
-import { type FilePlace, hexDigest } from './file.ts';
+import { type FileLocation, hexDigest } from './file.ts';
 import { findFile } from './files.sql.ts';
 
 /** A file on the network, located but not opened. */
@@ -84,18 +84,18 @@ export function createMediaReader(resources: Resources): MediaReader {
 
   return {
     async find({ tenant }, id, wantsSize) {
-      const place = await findFile(db.read, tenant.id, id);
-      if (!place) throw notFound('Media');
-      const { network_media_id: mediaId } = place;
-      const channel = await openChannel(resources, tenant.id, place.channel_id);
-      const isKnown = place.mime_type !== null && place.sha256 !== null && (place.size !== null || !wantsSize);
+      const location = await findFile(db.read, tenant.id, id);
+      if (!location) throw notFound('Media');
+      const { network_media_id: mediaId } = location;
+      const channel = await openChannel(resources, tenant.id, location.channel_id);
+      const isKnown = location.mime_type !== null && location.sha256 !== null && (location.size !== null || !wantsSize);
       const info = isKnown
         ? undefined
         : await infoOf(channel, mediaId).catch(error => {
             throw refusal(error);
           });
       return {
-        ...described(place, info),
+        ...described(location, info),
         open: range =>
           openAt(channel, mediaId, range).catch(error => {
             throw refusal(error);
@@ -105,14 +105,14 @@ export function createMediaReader(resources: Resources): MediaReader {
   };
 }
 
-const described = (place: FilePlace, info: MediaInfo | undefined): Omit<RemoteFile, 'open'> => ({
-  mimeType: place.mime_type ?? info?.mimeType ?? 'application/octet-stream',
-  filename: place.filename,
-  sha256: hexDigest(place.sha256) ?? hexDigest(info?.sha256) ?? undefined,
-  size: place.size ?? info?.size,
+const described = (location: FileLocation, info: MediaInfo | undefined): Omit<RemoteFile, 'open'> => ({
+  mimeType: location.mime_type ?? info?.mimeType ?? 'application/octet-stream',
+  filename: location.filename,
+  sha256: hexDigest(location.sha256) ?? hexDigest(info?.sha256) ?? undefined,
+  size: location.size ?? info?.size,
 });
 
-/** Counts passed bytes for the createMinorCollector. Destroying either stream destroys the other. */
+/** Counts passed bytes for the minor garbage collections. Destroying either stream destroys the other. */
 function swept(stream: Readable): Readable {
   const sweep = createMinorCollector();
   const through = new Transform({

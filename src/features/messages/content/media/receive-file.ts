@@ -5,7 +5,7 @@ import type { Principal } from '../../../../core/principal.ts';
 import { requireScope } from '../../../../core/principal.ts';
 import type { Resources } from '../../../../schema/context.ts';
 import { channelFor, openChannel } from './channel.ts';
-import { nameOnly, SPARE_MS, UPLOAD_MS } from './file.ts';
+import { MIN_REMAINING_MS, nameOnly, UPLOAD_MS } from './file.ts';
 import { upsertFile } from './store.ts';
 import { type IncomingFile, transfer } from './transfer.ts';
 
@@ -34,6 +34,6 @@ export async function receiveFile(
   const taken = await transfer(resources, channel, { ...file, filename, kind: null, size: undefined });
   const id = idFor(0, JSON.stringify([tenant.id, channelId, taken.sha256, taken.filename, taken.mimeType]));
   const stored = { ...taken, livesForMs: UPLOAD_MS - (performance.now() - began) };
-  await upsertFile(resources.db.write, tenant.id, id, channelId, stored, SPARE_MS);
+  await upsertFile(resources.db.write, tenant.id, id, channelId, stored, MIN_REMAINING_MS);
   return id;
 }

@@ -125,7 +125,7 @@ const MessageMedia = builder.objectRef<MessageFile>('MessageMedia').implement({
   }),
 });
 
-/** Only who asks for more than the address pays for a look at the uploads. */
+/** Uploads are looked up only if more than the URL is selected. */
 const described = async (file: MessageFile, context: Context) =>
   detailsOf(file, file.networkId === null ? undefined : await uploadLoader(context).load(file.networkId));
 

@@ -9,7 +9,7 @@ import type { Context } from '../../../../schema/context.ts';
 import type { MessageRow } from '../../message.ts';
 import type { Content } from '../../send/content.ts';
 import { type SendInput, send } from '../../send/send.ts';
-import { MAX_FILENAME, nameOnly, SPARE_MS, type StoredMedia } from './file.ts';
+import { MAX_FILENAME, MIN_REMAINING_MS, nameOnly, type StoredMedia } from './file.ts';
 import { getMedia } from './store.ts';
 
 export interface SendMediaInput extends SendInput, MediaInput {}
@@ -57,8 +57,8 @@ export async function mediaContent(
     texts: { caption: { text: caption ?? '', maxLength: MAX_CAPTION, mayBeEmpty: true } },
     compose(text) {
       const merged = text('caption');
-      const place: JsonObject = media ? { id: media.network_media_id } : { link };
-      const content = { ...place, ...(merged && { caption: merged }), ...(filename && { filename }) };
+      const location: JsonObject = media ? { id: media.network_media_id } : { link };
+      const content = { ...location, ...(merged && { caption: merged }), ...(filename && { filename }) };
       return { body: merged || null, content };
     },
   };
@@ -102,7 +102,7 @@ export async function mediaOf(
   };
   if (!media) return fault('There is no media with this id.');
   if (media.state === 'pending') return fault('Its file has not been uploaded yet.');
-  if (media.lives_for_ms < SPARE_MS) return fault('It has expired: upload the file again.');
+  if (media.lives_for_ms < MIN_REMAINING_MS) return fault('It has expired: upload the file again.');
   if (media.kind !== kind) return fault(`Its file is ${media.mime_type}: that is sent as ${media.kind}.`);
   if (channelId != null && channelId !== media.channel_id) return fault('It was uploaded for another channel.');
   return media;

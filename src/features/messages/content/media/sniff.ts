@@ -1,7 +1,7 @@
 import { fileTypeFromBuffer } from 'file-type/core';
 import type { MediaType } from '../../../../network/network.ts';
 import { ALLOWED, contradicts, extensionOf, FORMATS, type Format } from './formats.ts';
-import { compoundWatch, textWatch, type Watch, zipWatch } from './stream-check.ts';
+import { compoundFileCheck, type StreamCheck, textCheck, zipCheck } from './stream-check.ts';
 
 /** The head of a file that is examined before its transfer. */
 export const HEAD_BYTES = 64 * 1024;
@@ -14,7 +14,7 @@ export interface Declared {
 }
 
 /** The format of a file and its check during the transfer, or why it cannot be sent. */
-export type Verdict = { readonly format: Format; readonly watch?: Watch } | { readonly fault: string };
+export type Verdict = { readonly format: Format; readonly check?: StreamCheck } | { readonly fault: string };
 
 /** Formats by the extensions that `file-type` returns. */
 const FOUND: Readonly<Record<string, Format>> = {
@@ -36,22 +36,22 @@ const FOUND: Readonly<Record<string, Format>> = {
   pptx: FORMATS.pptx,
 };
 
-type Marked = readonly (readonly [format: Format, watch: () => Watch])[];
+type Marked = readonly (readonly [format: Format, check: () => StreamCheck])[];
 
 /** Archives and compound files, whose format shows inside, possibly at their end. */
 const ZIPPED: Marked = [
-  [FORMATS.docx, () => zipWatch('word/', 'The archive is no Word document.')],
-  [FORMATS.xlsx, () => zipWatch('xl/', 'The archive is no Excel workbook.')],
-  [FORMATS.pptx, () => zipWatch('ppt/', 'The archive is no PowerPoint presentation.')],
+  [FORMATS.docx, () => zipCheck('word/', 'The archive is not a Word document.')],
+  [FORMATS.xlsx, () => zipCheck('xl/', 'The archive is not an Excel workbook.')],
+  [FORMATS.pptx, () => zipCheck('ppt/', 'The archive is not a PowerPoint presentation.')],
 ];
 const COMPOUND: Marked = [
-  [FORMATS.doc, () => compoundWatch('WordDocument', 'The file is no Word document.')],
-  [FORMATS.xls, () => compoundWatch('Workbook', 'The file is no Excel workbook.')],
-  [FORMATS.ppt, () => compoundWatch('PowerPoint Document', 'The file is no PowerPoint presentation.')],
+  [FORMATS.doc, () => compoundFileCheck('WordDocument', 'The file is not a Word document.')],
+  [FORMATS.xls, () => compoundFileCheck('Workbook', 'The file is not an Excel workbook.')],
+  [FORMATS.ppt, () => compoundFileCheck('PowerPoint Document', 'The file is not a PowerPoint presentation.')],
 ];
 const TEXTS: Marked = [
-  [FORMATS.txt, textWatch],
-  [FORMATS.csv, textWatch],
+  [FORMATS.txt, textCheck],
+  [FORMATS.csv, textCheck],
 ];
 
 /**
@@ -79,33 +79,34 @@ function inside(head: Uint8Array, declared: Declared, found: string | undefined)
   if (found === 'cfb') return shown(COMPOUND, head) ?? named(COMPOUND, declared);
   // The library identifies bitmaps and programs by two letters, with which a text may also begin.
   const text = named(TEXTS, declared);
-  return text && textWatch().add(head) === undefined ? text : undefined;
+  return text && textCheck().add(head) === undefined ? text : undefined;
 }
 
 /** The format that the head alone shows. */
 function shown(formats: Marked, head: Uint8Array): { format: Format } | undefined {
   const entry = formats.find(([, watchOf]) => {
-    const watch = watchOf();
-    watch.add(head);
-    return watch.end() === undefined;
+    const check = watchOf();
+    check.add(head);
+    return check.end() === undefined;
   });
   return entry && { format: entry[0] };
 }
 
 /** The declared format, to be checked during the transfer. */
-function named(formats: Marked, { filename, mimeType }: Declared): { format: Format; watch: Watch } | undefined {
+function named(formats: Marked, { filename, mimeType }: Declared): { format: Format; check: StreamCheck } | undefined {
   const type = mimeType?.split(';', 1)[0]?.trim().toLowerCase();
   const extension = extensionOf(filename);
   const entry =
     formats.find(([{ extensions }]) => extensions.includes(extension)) ??
     formats.find(([format]) => format.mimeType === type);
-  return entry && { format: entry[0], watch: entry[1]() };
+  return entry && { format: entry[0], check: entry[1]() };
 }
 
 const article = (kind: MediaType): string => (kind === 'image' || kind === 'audio' ? `an ${kind} file` : `a ${kind}`);
 
 function unknown(mime: string | undefined, { kind }: Declared): string {
-  const what = mime === undefined ? 'What the file is cannot be told from its content' : `The file is ${mime}`;
+  const what =
+    mime === undefined ? 'The type of the file cannot be determined from its content' : `The file is ${mime}`;
   const allowed = kind === null ? Object.values(ALLOWED).join(', ').replaceAll(' or ', ', ') : ALLOWED[kind];
   return `${what}: ${kind === null ? 'a file' : article(kind)} must be ${allowed}.`;
 }

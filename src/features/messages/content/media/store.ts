@@ -52,7 +52,7 @@ export const insertPending = (db: Db, tenantId: number, upload: NewUpload): Prom
     .executeTakeFirstOrThrow();
 
 /** A file that the network has accepted. */
-export interface TakenFile {
+export interface AcceptedFile {
   readonly kind: MediaType;
   readonly filename: string;
   readonly mimeType: string;
@@ -63,7 +63,7 @@ export interface TakenFile {
   readonly livesForMs: number;
 }
 
-const fieldsOf = (file: TakenFile) => ({
+const fieldsOf = (file: AcceptedFile) => ({
   state: 'stored',
   kind: file.kind,
   filename: file.filename,
@@ -75,7 +75,12 @@ const fieldsOf = (file: TakenFile) => ({
 });
 
 /** Completes a pending upload. @returns undefined if it is no longer pending */
-export const settleUpload = (db: Db, tenantId: number, id: string, file: TakenFile): Promise<StoredMedia | undefined> =>
+export const completeUpload = (
+  db: Db,
+  tenantId: number,
+  id: string,
+  file: AcceptedFile,
+): Promise<StoredMedia | undefined> =>
   db
     .updateTable('media')
     .set(fieldsOf(file))
@@ -96,7 +101,7 @@ export const upsertFile = (
   tenantId: number,
   id: string,
   channelId: number,
-  file: TakenFile,
+  file: AcceptedFile,
   spareMs: number,
 ): Promise<StoredMedia> =>
   db

@@ -1,20 +1,20 @@
 /**
- * A check of a file during its transfer, for formats that its head does not identify. An error at the end is early enough, because
+ * Checks a file during its transfer, for formats that its head does not identify. An error at the end is early enough, because
  * the network discards an upload that is not completed.
  */
-export interface Watch {
+export interface StreamCheck {
   /** Checks a chunk. @returns the error, as soon as it is known */
   add(piece: Uint8Array): string | undefined;
   /** Checks the end of the file. @returns the error */
   end(): string | undefined;
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression matches control characters
 const CONTROL = /[\x00-\x08\x0b\x0e-\x1f\x7f]/;
-const NOT_TEXT = 'The file is no text: it must be UTF-8 without control characters.';
+const NOT_TEXT = 'The file is not a text: it must be UTF-8 without control characters.';
 
 /** UTF-8 (with or without a byte order mark) without control characters other than tabs, line and page breaks. */
-export function textWatch(): Watch {
+export function textCheck(): StreamCheck {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   const fault = (piece?: Uint8Array): string | undefined => {
     try {
@@ -26,18 +26,18 @@ export function textWatch(): Watch {
   return { add: fault, end: () => fault() };
 }
 
-/** Longer than any mark with the bytes before it. */
+/** Longer than any mark including the bytes before it. */
 const OVERLAP = 256;
 
 /**
  * Checks that a file contains a mark.
  * @param isMark gets the bytes, the mark's offset in them, and its offset in the file
  */
-function markWatch(
+function markStreamCheck(
   text: Buffer,
   fault: string,
   isMark: (bytes: Buffer, at: number, position: number) => boolean,
-): Watch {
+): StreamCheck {
   let tail = Buffer.alloc(0);
   let passed = 0;
   let found = false;
@@ -58,8 +58,8 @@ function markWatch(
 }
 
 /** A ZIP archive with an entry in a folder: `word/`, `xl/`, `ppt/` (ECMA-376 part 1 §8). Names are before each entry and in the directory at the end. */
-export const zipWatch = (folder: string, fault: string): Watch =>
-  markWatch(Buffer.from(folder, 'latin1'), fault, (bytes, at) =>
+export const zipCheck = (folder: string, fault: string): StreamCheck =>
+  markStreamCheck(Buffer.from(folder, 'latin1'), fault, (bytes, at) =>
     [
       [30, 'PK\x03\x04'],
       [46, 'PK\x01\x02'],
@@ -70,5 +70,5 @@ export const zipWatch = (folder: string, fault: string): Watch =>
   );
 
 /** A compound file with a stream of this name: directory entries are at multiples of 128 bytes and begin with the name ([MS-CFB] §2.6). */
-export const compoundWatch = (stream: string, fault: string): Watch =>
-  markWatch(Buffer.from(`${stream}\0`, 'utf16le'), fault, (_bytes, _at, position) => position % 128 === 0);
+export const compoundFileCheck = (stream: string, fault: string): StreamCheck =>
+  markStreamCheck(Buffer.from(`${stream}\0`, 'utf16le'), fault, (_bytes, _at, position) => position % 128 === 0);

@@ -5,8 +5,8 @@ import { createMinorCollector } from '../../../../platform/minor-collection.ts';
 import type { Resources } from '../../../../schema/context.ts';
 import { MAX_BYTES, megabytes } from './formats.ts';
 import { type Declared, HEAD_BYTES, sniff } from './sniff.ts';
-import type { TakenFile } from './store.ts';
-import type { Watch } from './stream-check.ts';
+import type { AcceptedFile } from './store.ts';
+import type { StreamCheck } from './stream-check.ts';
 
 /** An incoming file. */
 export interface IncomingFile extends Declared {
@@ -29,14 +29,14 @@ export async function transfer(
   { network, log }: Pick<Resources, 'network' | 'log'>,
   channel: ChannelCredentials,
   file: IncomingFile,
-): Promise<Omit<TakenFile, 'livesForMs'>> {
+): Promise<Omit<AcceptedFile, 'livesForMs'>> {
   const pieces = readPieces(file.stream);
   try {
     const head = await readHead(pieces);
     if (head.length === 0) throw invalid({ [file.field]: ['The file is empty.'] });
     const verdict = await sniff(head, file);
     if ('fault' in verdict) throw invalid({ [file.field]: [verdict.fault] });
-    const { format, watch } = verdict;
+    const { format, check: streamCheck } = verdict;
     const maxBytes = MAX_BYTES[format.kind];
     const tooLarge = invalid({
       [file.field]: [`The file is ${format.title} and larger than ${megabytes(maxBytes)}, the limit of its kind.`],
@@ -49,7 +49,7 @@ export async function transfer(
     const check = (fault: string | undefined): void => {
       if (fault !== undefined) throw invalid({ [file.field]: [fault] });
     };
-    async function* checked(watched: Watch | undefined) {
+    async function* checked(watched: StreamCheck | undefined) {
       for (let piece: Uint8Array | undefined = head; piece; piece = await pieces.next()) {
         size += piece.length;
         if (size > maxBytes) throw tooLarge;
@@ -63,7 +63,7 @@ export async function transfer(
     const filename = file.filename || `${format.kind}.${format.extensions[0]}`;
     const networkMediaId = await network
       .uploadMedia(channel, {
-        stream: checked(watch),
+        stream: checked(streamCheck),
         mimeType: format.uploadType ?? format.mimeType,
         filename,
         size: file.size,
@@ -90,7 +90,7 @@ function readPieces(stream: AsyncIterable<Uint8Array>): Pieces {
   return {
     async next() {
       const step = await iterator.next().catch(() => {
-        throw new CodedError('BAD_REQUEST', 'The file was interrupted before its end.');
+        throw new CodedError('BAD_REQUEST', 'The upload was interrupted before the end of the file.');
       });
       return step.done ? undefined : step.value;
     },

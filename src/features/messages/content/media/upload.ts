@@ -4,7 +4,7 @@ import type { Principal } from '../../../../core/principal.ts';
 import type { Resources } from '../../../../schema/context.ts';
 import { openChannel } from './channel.ts';
 import { type StoredMedia, UPLOAD_MS } from './file.ts';
-import { getMedia, settleUpload } from './store.ts';
+import { completeUpload, getMedia } from './store.ts';
 import { type IncomingFile, transfer } from './transfer.ts';
 
 /**
@@ -19,23 +19,23 @@ export async function upload(
   body: Pick<IncomingFile, 'stream' | 'size' | 'mimeType'>,
 ): Promise<StoredMedia> {
   requireFeature(tenant, 'media');
-  const [place] = await getMedia(resources.db.read, tenant.id, [id]);
+  const [location] = await getMedia(resources.db.read, tenant.id, [id]);
   // The network's retention begins during the transfer; measured from before it.
   const began = performance.now();
-  if (!place || (place.state === 'pending' && place.lives_for_ms <= 0)) throw notFound('Upload');
+  if (!location || (location.state === 'pending' && location.lives_for_ms <= 0)) throw notFound('Upload');
   const taken = () => conflict('This upload has its file already.');
-  if (place.state === 'stored') throw taken();
-  const channel = await openChannel(resources, tenant.id, place.channel_id);
+  if (location.state === 'stored') throw taken();
+  const channel = await openChannel(resources, tenant.id, location.channel_id);
   const file = await transfer(resources, channel, {
     stream: body.stream,
     size: body.size,
-    filename: place.filename,
-    mimeType: place.mime_type ?? body.mimeType,
-    kind: place.kind,
+    filename: location.filename,
+    mimeType: location.mime_type ?? body.mimeType,
+    kind: location.kind,
     field: 'file',
   });
   const livesForMs = UPLOAD_MS - (performance.now() - began);
-  const stored = await settleUpload(resources.db.write, tenant.id, id, { ...file, livesForMs });
+  const stored = await completeUpload(resources.db.write, tenant.id, id, { ...file, livesForMs });
   if (!stored) throw taken();
   return stored;
 }

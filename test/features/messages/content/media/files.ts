@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
-/** Files as small as they can be and still be what they are; `padded` makes them as large as one likes. */
+/** Minimal files of each format; `padded` makes them larger. */
 
 const bytes = (text: string): Buffer => Buffer.from(text, 'latin1');
 
@@ -69,7 +69,7 @@ export const PPTX = zip({
   '[Content_Types].xml': contentTypes('presentationml.presentation'),
   'ppt/presentation.xml': '<p/>',
 });
-/** Nothing in its first hundreds of kilobytes says what it is. */
+/** A file whose format does not show in its first hundreds of kilobytes. */
 export const LATE_DOCX = zip({
   'media/picture.bin': randomBytes(400_000),
   'word/document.xml': '<w:document/>',

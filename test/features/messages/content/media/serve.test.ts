@@ -139,7 +139,7 @@ describe('a range of a file', () => {
   });
 
   test.each(['bytes=a-b', 'bytes=0-1,5-9', 'lines=1-2', 'bytes=-'])(
-    'that is written as %s is the whole',
+    'with the malformed header %s returns the whole file',
     async range => {
       const id = await media.uploaded(DOCUMENT);
       expect((await media.get(id, { range })).status).toBe(200);

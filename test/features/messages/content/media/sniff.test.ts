@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { HEAD_BYTES, sniff } from '../../../../../src/features/messages/content/media/sniff.ts';
 import {
-  compoundWatch,
-  textWatch,
-  type Watch,
-  zipWatch,
+  compoundFileCheck,
+  type StreamCheck,
+  textCheck,
+  zipCheck,
 } from '../../../../../src/features/messages/content/media/stream-check.ts';
 import type { MediaType } from '../../../../../src/network/network.ts';
 import * as files from './files.ts';
@@ -16,7 +16,7 @@ interface Said {
   readonly kind?: MediaType;
 }
 
-/** What a file is found to be, its whole content seen as an upload sees it; or why it is refused. */
+/** The detected format of a file, checked like an upload, or the reason for its rejection. */
 async function judged(file: Buffer, { filename = '', mimeType = '', kind }: Said = {}): Promise<string> {
   const verdict = await sniff(file.subarray(0, HEAD_BYTES), {
     filename: filename || null,
@@ -24,16 +24,16 @@ async function judged(file: Buffer, { filename = '', mimeType = '', kind }: Said
     kind: kind ?? null,
   });
   if ('fault' in verdict) return verdict.fault;
-  return watched(verdict.watch, file) ?? verdict.format.mimeType;
+  return watched(verdict.check, file) ?? verdict.format.mimeType;
 }
 
-function watched(watch: Watch | undefined, file: Buffer, cut = 1_000): string | undefined {
-  if (!watch) return undefined;
+function watched(check: StreamCheck | undefined, file: Buffer, cut = 1_000): string | undefined {
+  if (!check) return undefined;
   for (let at = 0; at < file.length; at += cut) {
-    const fault = watch.add(file.subarray(at, at + cut));
+    const fault = check.add(file.subarray(at, at + cut));
     if (fault !== undefined) return fault;
   }
-  return watch.end();
+  return check.end();
 }
 
 describe('the content determines the format of a file', () => {
@@ -94,10 +94,10 @@ describe('a file of another format with the extension jpg is rejected', () => {
     ['a program', files.EXE, /The file is application/],
     ['an archive', files.ZIP, /application\/zip/],
     ['a Word document', files.DOCX, /Word document/],
-    ['a page', Buffer.from('<!doctype html><script>alert(1)</script>'), /cannot be told/],
-    ['an SVG', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'), /cannot be told|svg|xml/],
-    ['a text', Buffer.from('just words'), /cannot be told/],
-    ['noise', Buffer.from(Array.from({ length: 999 }, (_, i) => (i * 97 + 13) % 251)), /cannot be told/],
+    ['a page', Buffer.from('<!doctype html><script>alert(1)</script>'), /cannot be determined/],
+    ['an SVG', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'), /cannot be determined|svg|xml/],
+    ['a text', Buffer.from('just words'), /cannot be determined/],
+    ['noise', Buffer.from(Array.from({ length: 999 }, (_, i) => (i * 97 + 13) % 251)), /cannot be determined/],
   ])('%s', async (_what, file, words) => {
     for (const kind of [undefined, 'image'] as const) {
       expect(await judged(file, { ...disguised, ...(kind && { kind }) })).toMatch(words);
@@ -110,23 +110,18 @@ describe('is refused', () => {
     ['an image that is to be a document', files.JPEG, { kind: 'document' }, /JPEG image: a document must be PDF/],
     ['a video that is to be audio', files.MP4, { kind: 'audio' }, /MP4 video: an audio file must be/],
     ['QuickTime', files.QUICKTIME, { filename: 'a.mp4' }, /video\/quicktime/],
-    ['an archive under the name of a document', files.ZIP, { filename: 'a.docx' }, /no Word document/],
+    ['an archive under the name of a document', files.ZIP, { filename: 'a.docx' }, /not a Word document/],
     ['a workbook under the name of a document', files.XLSX, { filename: 'a.docx' }, /Excel workbook, but/],
-    [
-      'an installer under the name of a document',
-      files.compound('Installer'),
-      { filename: 'a.doc' },
-      /no Word document/,
-    ],
+    ['an installer named as a document', files.compound('Installer'), { filename: 'a.doc' }, /not a Word document/],
     ['a compound file of no known name', files.compound('Installer'), {}, /application\/x-cfb/],
-    ['a text with a NUL', Buffer.from('a\0b'), { filename: 'a.txt' }, /cannot be told/],
-    ['a text that is not UTF-8', Buffer.from('Gr\xfc\xdfe', 'latin1'), { filename: 'a.txt' }, /cannot be told/],
-    ['a text that ends within a character', Buffer.from('Gr\xc3', 'latin1'), { filename: 'a.txt' }, /no text/],
+    ['a text with a NUL', Buffer.from('a\0b'), { filename: 'a.txt' }, /cannot be determined/],
+    ['a text that is not UTF-8', Buffer.from('Gr\xfc\xdfe', 'latin1'), { filename: 'a.txt' }, /cannot be determined/],
+    ['a text that ends within a character', Buffer.from('Gr\xc3', 'latin1'), { filename: 'a.txt' }, /not a text/],
     [
-      'a text that turns out to be none after its head',
+      'a binary file whose head is text',
       Buffer.concat([Buffer.alloc(200_000, 'a'), files.EXE]),
       { filename: 'a.csv' },
-      /no text/,
+      /not a text/,
     ],
   ] as const)('%s', async (_what, file, said, words) => {
     expect(await judged(file, said)).toMatch(words);
@@ -137,7 +132,7 @@ test('a text is recognized in chunks of any size', () =>
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', maxLength: 60 }), fc.integer({ min: 1, max: 7 }), (text, cut) => {
       const clean = text.replace(/\p{Cc}/gu, ' ').toWellFormed();
-      expect(watched(textWatch(), Buffer.from(clean), cut)).toBeUndefined();
+      expect(watched(textCheck(), Buffer.from(clean), cut)).toBeUndefined();
     }),
   ));
 
@@ -145,18 +140,18 @@ test('marks are found at any place and in chunks of any size', () =>
   fc.assert(
     fc.property(fc.nat(2_000), fc.integer({ min: 1, max: 700 }), (before, cut) => {
       const archive = files.zip({ 'a.bin': Buffer.alloc(before, 7), 'word/document.xml': 'x' });
-      expect(watched(zipWatch('word/', 'none'), archive, cut)).toBeUndefined();
-      expect(watched(zipWatch('xl/', 'none'), archive, cut)).toBe('none');
+      expect(watched(zipCheck('word/', 'none'), archive, cut)).toBeUndefined();
+      expect(watched(zipCheck('xl/', 'none'), archive, cut)).toBe('none');
       const file = files.compound('Workbook', before);
-      expect(watched(compoundWatch('Workbook', 'none'), file, cut)).toBeUndefined();
-      expect(watched(compoundWatch('WordDocument', 'none'), file, cut)).toBe('none');
+      expect(watched(compoundFileCheck('Workbook', 'none'), file, cut)).toBeUndefined();
+      expect(watched(compoundFileCheck('WordDocument', 'none'), file, cut)).toBe('none');
     }),
     { numRuns: 50 },
   ));
 
 test('marks at other places do not make a file a document', () => {
   const archive = files.zip({ 'a.txt': 'word/document.xml' });
-  expect(watched(zipWatch('word/', 'none'), archive)).toBe('none');
+  expect(watched(zipCheck('word/', 'none'), archive)).toBe('none');
 });
 
 test('arbitrary content causes no error', () =>

@@ -111,7 +111,7 @@ describe('is rejected, and nothing is stored', () => {
       'an archive under the name of a document',
       { filename: 'a.docx' },
       Buffer.concat([ZIP, randomBytes(300_000)]),
-      /no Word document/,
+      /not a Word document/,
     ],
     ['an empty file', {}, Buffer.alloc(0), /empty/],
   ])('%s', async (_what, input, file, words) => {
@@ -145,7 +145,7 @@ describe('is rejected, and nothing is stored', () => {
   test.each([
     ['a text that is none after its head', { filename: 'a.txt' }, Buffer.concat([Buffer.alloc(500_000, 'a'), EXE])],
     [
-      'an archive that shows at its end to be no document',
+      'an archive whose end shows that it is not a document',
       { filename: 'a.docx' },
       Buffer.concat([ZIP, Buffer.alloc(500_000)]),
     ],
@@ -175,7 +175,7 @@ describe('is rejected, and nothing is stored', () => {
     await eventually(async () => expect((await media.put(id, PDF)).status).toBe(201));
   });
 
-  test('a file that the network refuses, with the network’s reason', async () => {
+  test('a file refused by the network, with its reason', async () => {
     gateway.emulator.setFaults({ mediaErrorCode: 131053 });
     const id = await media.place();
     expect(await media.put(id, padded(PDF, 200_000))).toMatchObject({
