@@ -87,9 +87,9 @@ export class OutcomeWriter {
     for (const entry of entries.filter(one => !isKept(one))) {
       await this.#store([entry], 'wait').catch(cause => {
         log.error(
-            { err: cause, lane: entry.item.lane.key },
-            'the outcome of a send could not be stored; its status webhook settles the message',
-          );
+          { err: cause, lane: entry.item.lane.key },
+          'the outcome of a send could not be stored; its status webhook settles the message',
+        );
         entry.written(false);
       });
     }
