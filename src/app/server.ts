@@ -49,7 +49,8 @@ export async function startServer(
 ): Promise<GatewayServer> {
   const { config, log } = resources;
   const app = Fastify({
-    routerOptions: { ignoreTrailingSlash: true },
+    // A network's id of a message may be longer than Fastify's 100 characters.
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 300 },
     http: { shouldUpgradeCallback: request => parts === 'all' && isWebSocketUpgrade(request) },
     bodyLimit: config.bodyLimit,
     trustProxy: config.trustProxy,

@@ -218,8 +218,11 @@ describe('the history', () => {
 
   it('is filtered, searched, sorted and cut to fields', async () => {
     const { body } = await send({ phone: newPhone(), message: 'A needle in a haystack' });
-    const { contact_id: contact, chat_id: chat, chat_message_id: id } = body.data;
+    const { contact_id: contact, chat_id: chat, chat_message_id: id, message_id: wamid } = body.data;
     for (const query of [
+      `filter[wamid]=${encodeURIComponent(wamid)}`,
+      `filter[message_id][in]=${encodeURIComponent(wamid)},wamid.none`,
+      `filter[contact_id]=${contact}&filter[wamid][ne]=wamid.none`,
       `filter[contact_id]=${contact}`,
       `filter[interaction_id]=${chat}&sort=-created_at`,
       'search=needle',
@@ -232,11 +235,19 @@ describe('the history', () => {
     expect((await rest('GET', `/messages?filter[contact_id]=${contact}&filter[status]=failed`)).body.data).toEqual([]);
   });
 
+  it('is found by the id of the network', async () => {
+    const { body } = await send({ phone: newPhone(), message: 'Hello' });
+    const { data } = (await rest('GET', `/messages/${encodeURIComponent(body.data.message_id)}`)).body;
+    expect(data).toMatchObject({ id: body.data.chat_message_id, message_id: body.data.message_id });
+  });
+
   it('answers 404 for an unknown id and for another tenant’s message', async () => {
     const { body } = await send({ phone: newPhone(), message: 'Hello' });
     const stranger = restOf(gateway, await gateway.addTenant({ plan: 'standard', channel: false }));
     for (const answer of [
       await stranger('GET', `/messages/${body.data.chat_message_id}`),
+      await stranger('GET', `/messages/${encodeURIComponent(body.data.message_id)}`),
+      await rest('GET', '/messages/wamid.none'),
       await rest('GET', '/messages/1'),
       await rest('GET', '/messages/x'),
     ]) {

@@ -13,6 +13,11 @@ const changed = (predicate: string): string =>
     ? predicate
     : `exists (select from message_updates u where u.tenant_id = m.tenant_id and u.message_id = m.id and ${predicate})`;
 
+/** By the primary key of `message_wamids`, for each channel. */
+const withWamid = (predicate: string): string =>
+  `m.id in (select w.message_id from channels ch join message_wamids w on w.tenant_id = ch.tenant_id and w.channel_id = ch.id
+     where ch.tenant_id = $1 and ${predicate})`;
+
 const id = { sql: 'm.id', type: 'uuid' } as const;
 const createdAt = { sql: 'm.created_at', type: 'timestamptz' } as const;
 
@@ -42,6 +47,7 @@ const MESSAGES: ListDefinition = {
     conversationId: { sql: 'm.conversation_id', type: 'bigint', node: 'Conversation', currentId: currentConversation },
     contactId: { sql: 'm.contact_id', type: 'bigint', node: 'Contact', currentId: currentContact },
     channelId: { sql: 'm.channel_id', type: 'bigint', node: 'Channel' },
+    wamid: { sql: 'w.wamid', type: 'text', exists: withWamid },
     createdAt,
     updatedAt: { sql: 'u.updated_at', type: 'timestamptz', exists: changed },
   },

@@ -20,7 +20,7 @@ import { messagePage } from './list.ts';
 import { contactWindowLoader, messageByWamidLoader, windowLoader } from './loaders.ts';
 import { markRead } from './mark-read.ts';
 import type { MessageError, MessageRow } from './message.ts';
-import { getMessages } from './messages.sql.ts';
+import { getMessages, getMessagesByWamid } from './messages.sql.ts';
 import { freeFormFields, sendInputOf } from './send/send-input.ts';
 import { MAX_TEXT, sendText } from './send/send-text.ts';
 import { ServiceWindow } from './service-window.ts';
@@ -209,6 +209,7 @@ const MessageFilter = builder.inputType('MessageFilter', {
     conversationId: t.field({ type: IDFilter, description: 'The databaseId of the conversation.' }),
     contactId: t.field({ type: IDFilter, description: 'Id of the contact.' }),
     channelId: t.field({ type: IDFilter, description: 'Id of the channel.' }),
+    wamid: t.field({ type: StringFilter, description: "The network's message id (wamid)." }),
     createdAt: t.field({
       type: DateTimeFilter,
       description: 'Time at which the gateway accepted or received the message.',
@@ -238,9 +239,13 @@ builder.queryFields(t => ({
     nullable: true,
     description: 'Returns one message. Errors: NOT_FOUND.',
     authScopes: { scope: 'messages:read' },
-    args: { id: t.arg.id({ required: true, description: 'Global id or databaseId of the message.' }) },
+    args: {
+      id: t.arg.id({ required: true, description: 'Global id, databaseId or network id (wamid) of the message.' }),
+    },
     resolve: async (_root, { id }, context) => {
-      const [message] = await getMessages(context.db.read, tenantOf(context), [uuidOf('Message', id)]);
+      const [message] = /^wamid\./.test(id)
+        ? await getMessagesByWamid(context.db.read, tenantOf(context), [id])
+        : await getMessages(context.db.read, tenantOf(context), [uuidOf('Message', id)]);
       if (!message) throw notFound('Message');
       return message;
     },

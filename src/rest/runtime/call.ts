@@ -9,12 +9,14 @@ export type RestRequest = FastifyRequest<{
 }>;
 
 /** Ids of ours, of the network (longer numbers), or UUIDs. */
-export type IdKind = 'row' | 'network' | 'uuid';
+export type IdKind = 'row' | 'network' | 'uuid' | 'message';
 
 const ID_PATTERNS: Readonly<Record<IdKind, RegExp>> = {
   row: /^\d{1,15}$/,
   network: /^\d{1,32}$/,
   uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
+  /** A UUID, or the network's id. */
+  message: /^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|wamid\.[\w+/=-]{1,250})$/i,
 };
 
 /** A request, as routes see it. */

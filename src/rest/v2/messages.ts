@@ -29,6 +29,8 @@ const MESSAGE_LIST: ListFields<MessageFilter, MessageOrderField> = {
     direction: ['direction', DIRECTIONS],
     interaction_id: ['conversationId', 'id'],
     contact_id: ['contactId', 'id'],
+    message_id: ['wamid', 'text'],
+    wamid: ['wamid', 'text'],
     created_at: ['createdAt', 'time'],
     updated_at: ['updatedAt', 'time'],
   },
@@ -95,8 +97,11 @@ export const messageRoutes: readonly Route[] = [
     method: 'GET',
     path: '/messages/:id',
     resource: 'Message',
-    idKind: 'uuid',
+    idKind: 'message',
     document: GetMessageDocument,
+    params: {
+      id: z.string().describe('Id of the message in this gateway (UUID), or on the network (wamid, URL-encoded).'),
+    },
     answer: selectionOf('message', CHANGES),
     variables: ({ id }) => ({ id }),
     respond: ({ message }, { call }) => ({

@@ -611,6 +611,8 @@ export type MessageFilter = {
   readonly type?: StringFilter | null | undefined;
   /** Time of the last change. */
   readonly updatedAt?: DateTimeFilter | null | undefined;
+  /** The network's message id (wamid). */
+  readonly wamid?: StringFilter | null | undefined;
 };
 
 /** A sort key for messages. */
