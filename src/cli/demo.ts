@@ -6,6 +6,9 @@ import { SCOPES } from '../core/scopes.ts';
 import type { Database, Db } from '../database/database.ts';
 import type { EmulatorNumber } from '../emulator/options.ts';
 import type { TemplateSeed } from '../emulator/template-store.ts';
+import type { BotKind } from '../features/bots/bot.ts';
+import type { BotReply } from '../features/bots/reply/reply.ts';
+import { insertBot } from '../features/bots/store.ts';
 import { connectChannel } from '../features/channels/connect.ts';
 import { parseContact } from '../features/contacts/contact.ts';
 import { insertContacts, setGroups } from '../features/contacts/contacts.sql.ts';
@@ -87,6 +90,29 @@ export const DEMO_TEMPLATES: readonly TemplateSeed[] = [
     ],
   },
 ];
+
+/** One of each kind, with words that the demo's own inbound messages do not have. */
+const BOTS = [
+  {
+    name: 'Opening hours',
+    kind: 'message',
+    keywords: ['opening hours', 'open today'],
+    reply: { text: { text: 'Hello @{contact_first_name|there}, we are open from 9 to 17, Monday to Friday.' } },
+  },
+  {
+    name: 'Where is my order?',
+    kind: 'template',
+    keywords: ['my order'],
+    reply: {
+      template: {
+        name: 'order_shipped',
+        language: 'en_US',
+        body: ['@{contact_first_name|there}', '4711'],
+        buttons: [{ index: 0, value: '4711' }],
+      },
+    },
+  },
+] as const satisfies readonly { name: string; kind: BotKind; keywords: readonly string[]; reply: BotReply }[];
 
 const SOURCES = ['Web form', 'Shop', 'Trade fair', 'Referral'];
 const STATUSES = [
@@ -180,6 +206,7 @@ export async function seedDemo(resources: SeedResources, nowMs: number): Promise
       plan: 'unlimited',
       windowPolicy: 'network',
     });
+    await insertBots(trx, tenant.tenant_id);
     return { tenantId: tenant.tenant_id, writers: await fill(trx, tenant.tenant_id) };
   });
   await connectChannel({ ...resources, clock: systemClock }, tenantId, {
@@ -239,6 +266,23 @@ async function fill(trx: Db, tenantId: number): Promise<DemoAccess['writers']> {
   return contacts
     .slice(0, 3)
     .flatMap(({ phone, firstname, lastname }) => (phone === null ? [] : [{ phone, name: `${firstname} ${lastname}` }]));
+}
+
+async function insertBots(trx: Db, tenantId: number): Promise<void> {
+  for (const { name, kind, keywords, reply } of BOTS) {
+    const fields = {
+      name,
+      keywords,
+      trigger: 'contains',
+      pattern: null,
+      is_enabled: true,
+      priority: 0,
+      others_may_answer: false,
+      cooldown_seconds: 0,
+      hand_over_minutes: 0,
+    } as const;
+    await insertBot(trx, tenantId, fields, kind, reply);
+  }
 }
 
 async function insertStaff(trx: Db, tenantId: number): Promise<number[]> {

@@ -87,6 +87,32 @@ test('parley dev starts everything in an empty directory, and the printed and wr
   expect(JSON.stringify(templates)).toContain('APPROVED');
 });
 
+test('the demo tenant has a message bot and a template bot, which answer', async () => {
+  const written = await facts();
+  for (const [from, text, answer] of [
+    ['14155550111', 'What are your opening hours?', /from 9 to 17/],
+    ['14155550112', 'Where is my order?', /order 4711 is on its way/],
+  ] as const) {
+    await fetch(`${written.emulatorUrl}/_emulator/inbound`, {
+      method: 'POST',
+      body: JSON.stringify({ from, text, phoneNumberId: written.phoneNumberId }),
+    });
+    await vi.waitFor(
+      async () => {
+        const { data } = await graphql(
+          written,
+          '{ messages(filter: { direction: { eq: OUTBOUND } }) { nodes { text status } } }',
+        );
+        expect(data.messages.nodes).toContainEqual({
+          text: expect.stringMatching(answer),
+          status: expect.stringMatching(/SENT|DELIVERED|READ/),
+        });
+      },
+      { timeout: 60_000, interval: 200 },
+    );
+  }
+});
+
 test('other commands find the database of the running gateway', async () => {
   const list = await session.run(directory, ['tenant', 'list', '--json']);
   expect(JSON.parse(list.output)).toMatchObject([{ slug: 'demo' }]);
