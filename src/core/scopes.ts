@@ -34,7 +34,7 @@ export const SCOPES = [
 export type Scope = (typeof SCOPES)[number];
 
 const KNOWN: ReadonlySet<string> = new Set(SCOPES);
-export const isScope = (text: string): text is Scope => KNOWN.has(text);
+const isScope = (text: string): text is Scope => KNOWN.has(text);
 
 /** Scope names of version 1 clients (`contacts.create`), accepted as aliases when a token is created. */
 const DOTTED_ACTIONS: Readonly<Record<string, string>> = {

@@ -32,7 +32,7 @@ export interface Advance {
 }
 
 /** The database is in an older state than this process has seen: it was restored while the process ran. */
-export class LogRolledBack extends Error {
+class LogRolledBack extends Error {
   override readonly name = 'LogRolledBack';
   constructor() {
     super(

@@ -26,7 +26,7 @@ import {
  */
 
 /** Heartbeat interval. */
-export const TOUCH_SECONDS = 30;
+const TOUCH_SECONDS = 30;
 
 /** Returns why this is not the database that wrote the log; undefined if it is. */
 export function restoredReason(facts: OriginFacts, isFromBackup: boolean): string | undefined {

@@ -124,6 +124,8 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     PARLEY_NETWORK_URL: emulator.url,
     PARLEY_DATABASE_POOL: '6',
     PARLEY_DATABASE_READERS: '2',
+    // On a machine that has other work, dozens of requests at once may wait longer than five seconds for a connection.
+    PARLEY_DATABASE_CONNECT_TIMEOUT_MS: '60000',
     // Each place of each queue asks the database now and then; few tests have more than a lane or two.
     PARLEY_LANES: '3',
     ...(options.pgbouncer && {

@@ -38,23 +38,6 @@ export interface HealthChange {
   readonly details: unknown;
 }
 
-export const UNKNOWN_HEALTH: Omit<PublicHealth, 'channel_id' | 'updated_at'> = {
-  quality: null,
-  messaging_limit: null,
-  is_messaging_limit_known: false,
-  throughput: null,
-  name_status: null,
-  name_reason: null,
-  requested_name: null,
-  account_review: null,
-  account_status: null,
-  username: null,
-  username_status: null,
-  restrictions: [],
-  last_error: null,
-  last_change: null,
-};
-
 /** Applies a change. A restriction replaces the earlier one of its type; expired ones are removed. */
 export function healthAfter(health: PublicHealth, patch: HealthPatch, change: HealthChange): PublicHealth {
   const { messagingLimit, restrictions = [], isReinstated } = patch;

@@ -8,7 +8,7 @@ const USER_ID = /^[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}$/;
 /** The end of the sentence "User <name> changed from US.1 to US.2". Only its end: the name is the user's own text. */
 const CHANGED_IDS = /\b([A-Z]{2}\.[A-Za-z0-9]{1,128}) to ([A-Z]{2}\.[A-Za-z0-9]{1,128})\W*$/;
 
-export const isUserId = (text: string): boolean => USER_ID.test(text);
+const isUserId = (text: string): boolean => USER_ID.test(text);
 
 /** Digits of a number, without plus; undefined for anything else, in particular user ids, whose digits are not a number. */
 export function readWaId(value: unknown): string | undefined {

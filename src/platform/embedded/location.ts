@@ -189,7 +189,7 @@ async function serverUser(home: string | undefined): Promise<ServerUser | undefi
  *
  * @throws UserError if root cannot become `user` (a container without CAP_SETUID)
  */
-export async function canEnter(user: ServerUser, path: string): Promise<boolean> {
+async function canEnter(user: ServerUser, path: string): Promise<boolean> {
   const { code, error } = await run('/bin/sh', ['-c', 'cd -- "$0"', path], user);
   if (error?.code === 'EPERM' || error?.code === 'EINVAL') throw cannotChangeUser(error);
   return code === 0;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findWebhookOwners, type WebhookOwner } from '../../../src/features/channels/channels.sql.ts';
 import { writeHealth } from '../../../src/features/channels/health.sql.ts';
-import { UNKNOWN_HEALTH } from '../../../src/features/channels/health.ts';
+import type { PublicHealth } from '../../../src/features/channels/health.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { type ColumnsOf, describeColumns } from '../../support/describe-statement.ts';
 
@@ -23,7 +23,25 @@ test('owners of a webhook are described as their row type says', async () => {
   } satisfies ColumnsOf<WebhookOwner>);
 });
 
+const HEALTH: PublicHealth = {
+  channel_id: 1,
+  updated_at: '2026-11-22T00:00:00.000Z',
+  quality: null,
+  messaging_limit: null,
+  is_messaging_limit_known: false,
+  throughput: null,
+  name_status: null,
+  name_reason: null,
+  requested_name: null,
+  account_review: null,
+  account_status: null,
+  username: null,
+  username_status: null,
+  restrictions: [],
+  last_error: null,
+  last_change: null,
+};
+
 test('the update of health is understood by the database', async () => {
-  const health = { ...UNKNOWN_HEALTH, channel_id: 1, updated_at: '2026-11-22T00:00:00.000Z' };
-  expect(await describeColumns(database.url, db => writeHealth(db, 1, [health]))).toBeUndefined();
+  expect(await describeColumns(database.url, db => writeHealth(db, 1, [HEALTH]))).toBeUndefined();
 });

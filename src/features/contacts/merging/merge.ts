@@ -38,7 +38,7 @@ export interface MergeRequest {
 }
 
 /** The contact that stays: the one with more fields filled, then the older one. */
-export const survivorOf = (contacts: readonly LockedContact[]): LockedContact | undefined =>
+const survivorOf = (contacts: readonly LockedContact[]): LockedContact | undefined =>
   contacts.toSorted((a, b) => b.weight - a.weight || a.id - b.id)[0];
 
 /**

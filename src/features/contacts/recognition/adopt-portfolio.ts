@@ -34,7 +34,7 @@ export async function adoptPortfolio(
 }
 
 /** Joins pairs of contacts to groups: the pairs A, B and B, C are the group A, B, C. */
-export function groupsOf(pairs: readonly { readonly one: number; readonly other: number }[]): number[][] {
+function groupsOf(pairs: readonly { readonly one: number; readonly other: number }[]): number[][] {
   const groupOf = new Map<number, Set<number>>();
   for (const { one, other } of pairs) {
     const [a, b] = [groupOf.get(one) ?? new Set([one]), groupOf.get(other) ?? new Set([other])];

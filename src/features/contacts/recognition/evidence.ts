@@ -19,7 +19,7 @@ export interface Evidence {
 }
 
 /** Stands for the portfolio of parent ids, which are unique across the portfolios of an enterprise. */
-export const ENTERPRISE = 'enterprise';
+const ENTERPRISE = 'enterprise';
 
 export interface UserId {
   readonly portfolio: string;

@@ -11,7 +11,7 @@ export interface MappingEffects {
 /**
  * Scopes for the effects of a mapping, which runs without a token: it creates contacts, adds them to groups and sends templates.
  */
-export function scopesOfMappings(mappings: readonly MappingEffects[]): Scope[] {
+function scopesOfMappings(mappings: readonly MappingEffects[]): Scope[] {
   const scopes: Scope[] = [];
   if (mappings.length > 0) scopes.push('contacts:write');
   if (mappings.some(({ groups }) => groups !== undefined && groups.length > 0)) scopes.push('groups:write');

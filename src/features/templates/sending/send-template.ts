@@ -31,7 +31,7 @@ export interface SendAs {
 const AS_TEMPLATE: SendAs = { operation: 'sendTemplateMessage', feature: 'templates' };
 
 /** Replaces a one-time code wherever it would be stored: in messages, events, webhooks and fingerprints. */
-export const HIDDEN_CODE = '••••••';
+const HIDDEN_CODE = '••••••';
 
 /**
  * Sends a template, inside or outside the service window. Validates everything that the network would refuse, with errors on the

@@ -30,7 +30,7 @@ export interface CreatedToken {
   readonly token: string;
 }
 
-export const DEFAULT_CALLS_PER_MINUTE = 60;
+const DEFAULT_CALLS_PER_MINUTE = 60;
 
 /** Creates a token within the bounds of the grant, with an audit entry. @throws VALIDATION_ERROR by field */
 export async function createToken(

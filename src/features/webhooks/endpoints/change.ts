@@ -55,7 +55,7 @@ export async function changeEndpoint(
  * Also called before an idempotency key is looked up, because a repetition needs the same scopes.
  * @throws INSUFFICIENT_SCOPE; nothing for an endpoint that does not exist
  */
-export async function requireEventScopes(context: Context, endpointId: number): Promise<void> {
+async function requireEventScopes(context: Context, endpointId: number): Promise<void> {
   const [endpoint] = await getEndpoints(context.db.write, tenantOf(context), [endpointId]);
   if (endpoint) requireScopes(callerOf(context), scopesToRead(endpoint.events));
 }

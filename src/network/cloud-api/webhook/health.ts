@@ -94,7 +94,7 @@ function limitPatch(value: JsonObject): HealthPatch | undefined {
 }
 
 /** @returns null: unlimited; undefined: not given */
-export function readLimit(value: unknown): number | null | undefined {
+function readLimit(value: unknown): number | null | undefined {
   const tier = /^TIER_(\d+)(K?)$|^TIER_(UNLIMITED)$/.exec(asText(value) ?? '');
   if (tier) return tier[3] !== undefined ? null : Number(tier[1]) * (tier[2] === 'K' ? 1_000 : 1);
   const number = asNumber(value);
