@@ -128,10 +128,10 @@ function play(script: readonly Step[], portfolios: number, recycles: boolean): T
   // Nobody comes back to a number: what the network says of the first stay may then end the second one, until the next message.
   const take = (person: number, nth: number): string => {
     const all = [...free].filter(number => !had.has(`${person} ${number}`));
-    const number = recycles ? all[nth % all.length] : undefined;
+    let number = recycles ? all[nth % all.length] : undefined;
     if (number === undefined) {
       fresh += 1;
-      return String(fresh);
+      number = String(fresh);
     }
     free.delete(number);
     had.add(`${person} ${number}`);
