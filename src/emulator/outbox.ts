@@ -90,7 +90,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     if (timer && timerDue <= due) return;
     clearTimeout(timer);
     timerDue = due;
-    timer = setTimeout(flush, due - now());
+    timer = setTimeout(flush, Math.max(0, due - now()));
   }
 
   function flush(): void {
