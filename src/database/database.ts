@@ -2,7 +2,7 @@ import { Kysely, PostgresAdapter, PostgresDialect, PostgresIntrospector, Postgre
 import pg from 'pg';
 import type { Log } from '../platform/log.ts';
 import { createReaders } from './readers.ts';
-import { NamedClient, type NamedClientConfig, type StatementObserver } from './statements.ts';
+import { NamedClient, type NamedClientConfig, StatementNames, type StatementObserver } from './statements.ts';
 import type { DB } from './tables.generated.ts';
 
 /** Row types of all tables, read from a migrated database: `npm run codegen`. */
@@ -116,6 +116,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   /** Connections to PostgreSQL itself, which have a session. */
   const direct = {
     ...shared,
+    names: new StatementNames(),
     connectionString: options.pgbouncer?.directUrl ?? options.url,
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: statementTimeoutMs,
@@ -126,7 +127,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   } satisfies NamedClientConfig;
   // PgBouncer refuses start-up parameters that it does not know, and before version 1.21 it knows no prepared statements.
   const config = options.pgbouncer
-    ? ({ ...shared, connectionString: options.url, prepare: false } satisfies NamedClientConfig)
+    ? ({ ...shared, connectionString: options.url } satisfies NamedClientConfig)
     : direct;
 
   // pg passes the pool's configuration to the client it is given; its types know only a client without arguments.

@@ -5,14 +5,6 @@ import pg from 'pg';
 
 export type StatementObserver = (text: string) => void;
 
-/**
- * Names of prepared statements, by text: the server parses and plans each text once per connection (33,000 against 16,000
- * primary-key look-ups a second here). Most texts do not vary with the data (`= any($1)`, never `in (…)`), but those of lists
- * vary with selection, filter and order, and a connection keeps prepared statements until it closes. Therefore a text is prepared
- * at its second use, and at most MAX_PREPARED texts; a client that varies its queries endlessly gets unprepared ones.
- */
-const names = new Map<string, string>();
-const seenOnce = new LRUCache<string, true>({ max: 1_000 });
 export const MAX_PREPARED = 1_000;
 
 /**
@@ -21,27 +13,37 @@ export const MAX_PREPARED = 1_000;
  */
 export const PLANNED_AT_EACH_CALL = '/* planned at each call */';
 
-/** @returns undefined if the text is not prepared */
-function preparedName(text: string): string | undefined {
-  if (text.includes(PLANNED_AT_EACH_CALL)) return undefined;
-  const known = names.get(text);
-  if (known !== undefined || names.size >= MAX_PREPARED) return known;
-  if (!seenOnce.has(text)) {
-    seenOnce.set(text, true);
-    return undefined;
+/**
+ * Names of prepared statements, by text: the server parses and plans each text once per connection (33,000 against 16,000
+ * primary-key look-ups a second here). Most texts do not vary with the data (`= any($1)`, never `in (…)`), but those of lists
+ * vary with selection, filter and order, and a connection keeps prepared statements until it closes. Therefore a text is prepared
+ * at its second use, and at most MAX_PREPARED texts; a client that varies its queries endlessly gets unprepared ones.
+ */
+export class StatementNames {
+  readonly #names = new Map<string, string>();
+  readonly #seenOnce = new LRUCache<string, true>({ max: 1_000 });
+
+  /** @returns undefined if the text is not prepared */
+  nameOf(text: string): string | undefined {
+    const known = this.#names.get(text);
+    if (known !== undefined || this.#names.size >= MAX_PREPARED || text.includes(PLANNED_AT_EACH_CALL)) return known;
+    if (!this.#seenOnce.has(text)) {
+      this.#seenOnce.set(text, true);
+      return undefined;
+    }
+    this.#seenOnce.delete(text);
+    const name = `p${createHash('sha1').update(text).digest('base64url').slice(0, 20)}`;
+    this.#names.set(text, name);
+    return name;
   }
-  seenOnce.delete(text);
-  const name = `p${createHash('sha1').update(text).digest('base64url').slice(0, 20)}`;
-  names.set(text, name);
-  return name;
 }
 
 export interface NamedClientConfig extends pg.ClientConfig {
   readonly onStatement?: StatementObserver | undefined;
   /** The connection is destroyed if a response is outstanding and no data arrives for this long; 0: never. */
   readonly silenceLimitMs: number;
-  /** Default true: statements are prepared under a name, which needs a session. */
-  readonly prepare?: boolean;
+  /** Statements are prepared under these names, which needs a session. */
+  readonly names?: StatementNames;
 }
 
 /** The socket is missing from pg's types. */
@@ -114,7 +116,7 @@ export class NamedClient extends pg.Client {
       if (typeof first !== 'string') return send(first, values, callback);
       this.#observe?.(first);
       if (!Array.isArray(values) || values.length === 0) return send(first, values, callback);
-      const name = config.prepare === false ? undefined : preparedName(first);
+      const name = config.names?.nameOf(first);
       return name === undefined ? send(first, values, callback) : send({ name, text: first, values }, callback);
     };
     this.query = query as typeof this.query;

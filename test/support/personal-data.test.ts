@@ -27,7 +27,7 @@ test.each([
   await database.query(`create table new_feature (tenant_id bigint, notes ${type})`);
   try {
     expect(await findPersonalData(database, { number: NUMBER })).toEqual([]);
-    await database.query('insert into new_feature values (1, $1)', [value]);
+    await database.query(`insert into new_feature values (1, $1::${type})`, [value]);
     expect(await findPersonalData(database, { number: NUMBER })).toEqual([
       expect.objectContaining({ table: 'new_feature', column: 'notes', marker: 'number', rows: 1 }),
     ]);

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { Database } from '../../src/database/database.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createDatabase, type Database } from '../../src/database/database.ts';
 import { raw } from '../../src/database/page.ts';
 import { MAX_PREPARED, PLANNED_AT_EACH_CALL } from '../../src/database/statements.ts';
 import { createLog } from '../../src/platform/log.ts';
@@ -9,9 +9,6 @@ let database: TestDatabase;
 let db: Database;
 beforeAll(async () => {
   database = await createTestDatabase();
-  // Statement names are counted per process: fresh modules exclude those of other tests.
-  vi.resetModules();
-  const { createDatabase } = await import('../../src/database/database.ts');
   db = createDatabase({ url: database.url, poolSize: 1, readers: 1, log: createLog('silent') });
 });
 afterAll(async () => {
