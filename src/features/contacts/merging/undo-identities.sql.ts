@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
-import { anyOf } from '../../../database/expressions.ts';
+import { anyOf, clockTime } from '../../../database/expressions.ts';
 import { phoneKey } from '../../../platform/phone.ts';
 import type { FullContact } from './merge.sql.ts';
 import type { Filled } from './store.ts';
@@ -111,6 +111,19 @@ export async function separateIdentities(
           and i.value not like '%.ENT.%'
         order by i.started_at desc, i.id desc limit 1)
     where c.tenant_id = ${tenantId} and c.id = any(${[survivorId, formerId]}::bigint[])`.execute(trx);
+}
+
+/** Ends a restored number that another contact has now: it would count as this contact's again once the other one gives it up. */
+export async function endPhone(trx: Db, tenantId: number, contactId: number, phone: string): Promise<void> {
+  await trx
+    .updateTable('contact_identities')
+    .set({ ended_at: clockTime })
+    .where('tenant_id', '=', tenantId)
+    .where('contact_id', '=', contactId)
+    .where('kind', '=', 'phone')
+    .where('value', '=', phone)
+    .where('ended_at', 'is', null)
+    .execute();
 }
 
 /** Returns the number that the survivor gets back; empty if it has one, had none, or another contact has it now. */

@@ -10,6 +10,7 @@ import { type FullContact, lockForMerge } from './merge.sql.ts';
 import { copyOptOuts, FILLED_COLUMNS, type Filled, findMerge, findTakenValues, writeMerged } from './store.ts';
 import { alignRows, deleteMergeSnapshots, restoreContact, returnRows, setUndone } from './undo.sql.ts';
 import {
+  endPhone,
   findIdentitiesBefore,
   type IdentitiesBefore,
   numberBefore,
@@ -56,6 +57,7 @@ export async function undoMerge(
   await restoreContact(trx, tenantId, former);
   await returnRows(trx, tenantId, undo);
   await alignRows(trx, tenantId, undo);
+  if (taken.phone && snapshot.phone !== null) await endPhone(trx, tenantId, formerId, snapshot.phone);
   await separateIdentities(trx, tenantId, undo, former, before);
   await copyOptOuts(trx, tenantId, undo, merge.merged_at);
   await setUndone(trx, tenantId, merge.id, new Date(nowMs).toISOString());

@@ -352,6 +352,21 @@ describe('a merge', () => {
     expect((await removed.json()).summary).toEqual({ total: 2, deleted: 1, failed: 1 });
   });
 
+  test('a number that another contact got since the merge is not the restored contact’s any more, also once it is free', async () => {
+    const tenant = await gateway.addTenant();
+    const [a, b] = [await create(tenant), await create(tenant)];
+    await merge(tenant, b.id, a.id);
+    const [other] = await rows<{ id: number }>(
+      `insert into contacts (tenant_id, phone, phone_key) values ($1, $2, ltrim($2, '+')) returning id::int`,
+      tenant.id,
+      a.phone,
+    );
+    expect((await undo(tenant, a.id)).phone).toBeNull();
+    await rows(`update contacts set phone = null, phone_key = null where id = $1`, other?.id);
+    const { sendTextMessage: sent } = dataOf(await send(tenant, a.phone));
+    expect([a.id, b.id, other?.id]).not.toContain(sent.contactId);
+  });
+
   test('cannot be undone after 30 days', async () => {
     const tenant = await gateway.addTenant();
     const [a, b] = [await create(tenant), await create(tenant)];
