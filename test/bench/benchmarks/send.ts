@@ -111,14 +111,17 @@ async function pgbenchScript(pool: pg.Pool, tenant: FilledTenant): Promise<strin
   ]);
   const statements = captured.map(({ sql, parameters }) => {
     const value = (number: string): unknown => parameters[Number(number) - 1];
-    const text = sql.replace(
-      /\$(\d+)/g,
-      (_whole, number: string) => varying.get(value(number)) ?? literal(value(number)),
+    const text = sql.replace(/\$(\d+)/g, (_whole, number: string) =>
+      // The only list is that of the number's spellings.
+      Array.isArray(value(number)) ? SPELLINGS : (varying.get(value(number)) ?? literal(value(number))),
     );
     return text.replace(/--[^\n]*/g, '').replace(/\s+/g, ' ');
   });
   return `\\set n random(0, ${CONTACTS - 1})\n\\set shard random(0, ${SHARDS - 1})\n${statements.map(text => `${text};\n`).join('')}`;
 }
+
+/** As `identitySpellings` of the number. */
+const SPELLINGS = `array[(${FIRST_PHONE} + :n)::text, '+' || (${FIRST_PHONE} + :n)::text]`;
 
 function literal(value: unknown): string {
   if (value === null || value === undefined) return 'null';
