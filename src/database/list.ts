@@ -69,9 +69,8 @@ export function listStatement(
   const where = new Parameters([tenantId]);
   const conditions = [`${definition.tenantColumn} = $1`];
   for (const term of filterTerms(definition, args.filter)) conditions.push(filterSql(where, term));
-  if (definition.search !== undefined) {
-    for (const term of searched) conditions.push(searchSql(where, definition.search, term));
-  }
+  if (definition.search !== undefined && searched.length > 0)
+    conditions.push(searchSql(where, definition.search, searched));
 
   const parameters = new Parameters(where.values);
   const rows = [...conditions];

@@ -21,6 +21,7 @@ import { contactWindowLoader, messageByWamidLoader, windowLoader } from './loade
 import { markRead } from './mark-read.ts';
 import type { MessageError, MessageRow } from './message.ts';
 import { getMessages, getMessagesByWamid } from './messages.sql.ts';
+import { MERGED_IN_SEND } from './send/merge-fields.ts';
 import { freeFormFields, sendInputOf } from './send/send-input.ts';
 import { MAX_TEXT, sendText } from './send/send-text.ts';
 import { ServiceWindow } from './service-window.ts';
@@ -258,7 +259,7 @@ const SendTextMessageInput = builder.inputType('SendTextMessageInput', {
     ...freeFormFields(t),
     text: t.string({
       required: true,
-      description: `Text of the message, at most ${MAX_TEXT} characters after merging. Merge fields such as \`@{contact_first_name|there}\` are filled from the contact; one without a value becomes what follows \`|\`, and without that the send is rejected.`,
+      description: `Text of the message, at most ${MAX_TEXT} characters after merging. ${MERGED_IN_SEND}`,
     }),
     previewUrl: t.boolean({ description: 'Whether WhatsApp shows a preview of the first link. Default: false.' }),
   }),

@@ -839,7 +839,7 @@ export type SendOtpInput = {
 
 /** A template message to one recipient, inside or outside the 24-hour service window. Missing and surplus values are errors of their fields (`body.1`, `buttons.0`). */
 export type SendTemplateMessageInput = {
-  /** Values of the numbered body variables, in order; each at most 1024 characters (a one-time code 15). Merge fields such as `@{contact_first_name|there}` are filled from the contact. One without a value becomes what follows `|`; without that the send is rejected. No line breaks, no tabs, no more than four spaces in a row. */
+  /** Values of the numbered body variables, in order; each at most 1024 characters (a one-time code 15). Merge fields such as `@{contact_first_name|there}` are filled from the contact; one without a value becomes what follows `|`, and without that the send is rejected. No line breaks, no tabs, no more than four spaces in a row. */
   readonly body?: ReadonlyArray<string> | null | undefined;
   /** Values of the named body variables, if `Template.parameterFormat` is NAMED. */
   readonly bodyByName?: ReadonlyArray<TemplateParameterInput> | null | undefined;
@@ -990,7 +990,7 @@ export type SubscriptionStatus =
 export type TemplateButtonInput = {
   /** Position of the button, starting at 0 (`TemplateButton.index`). */
   readonly index: number;
-  /** For a link, the end of its URL; for a copy-code button, the code (at most 15 characters); for a quick reply, the payload returned in the answer (at most 128 characters). Merge fields such as `@{contact_first_name|there}` are filled from the contact. One without a value becomes what follows `|`; without that the send is rejected. No line breaks, no tabs, no more than four spaces in a row. */
+  /** For a link, the end of its URL; for a copy-code button, the code (at most 15 characters); for a quick reply, the payload returned in the answer (at most 128 characters). Merge fields such as `@{contact_first_name|there}` are filled from the contact; one without a value becomes what follows `|`, and without that the send is rejected. No line breaks, no tabs, no more than four spaces in a row. */
   readonly value: string;
 };
 
@@ -1039,7 +1039,7 @@ export type TemplateHeaderInput = {
   readonly image?: TemplateImageInput | null | undefined;
   /** Location for the header format LOCATION. */
   readonly location?: TemplateLocationInput | null | undefined;
-  /** Value of the variable in a text header; at most 60 characters. Merge fields such as `@{contact_first_name|there}` are filled from the contact. One without a value becomes what follows `|`; without that the send is rejected. No line breaks, no tabs, no more than four spaces in a row. */
+  /** Value of the variable in a text header; at most 60 characters. Merge fields such as `@{contact_first_name|there}` are filled from the contact; one without a value becomes what follows `|`, and without that the send is rejected. No line breaks, no tabs, no more than four spaces in a row. */
   readonly text?: string | null | undefined;
   /** Video for the header format VIDEO. */
   readonly video?: TemplateVideoInput | null | undefined;
@@ -1088,7 +1088,7 @@ export type TemplateOrderField =
 export type TemplateParameterInput = {
   /** Name of the variable, without braces. */
   readonly name: string;
-  /** Value of the variable; at most 1024 characters. Merge fields such as `@{contact_first_name|there}` are filled from the contact. One without a value becomes what follows `|`; without that the send is rejected. No line breaks, no tabs, no more than four spaces in a row. */
+  /** Value of the variable; at most 1024 characters. Merge fields such as `@{contact_first_name|there}` are filled from the contact; one without a value becomes what follows `|`, and without that the send is rejected. No line breaks, no tabs, no more than four spaces in a row. */
   readonly value: string;
 };
 

@@ -1,6 +1,7 @@
 import { builder } from '../../../schema/builder.ts';
 import { CtaUrlInput, InteractiveListInput, ReplyButtonInput } from '../../messages/content/interactive/schema.ts';
 import { MediaKind } from '../../messages/content/media/schema.ts';
+import { MERGED_IN_REPLY } from '../../messages/send/merge-fields.ts';
 import { ButtonInput, HeaderInput, ParameterInput } from '../../templates/sending/send-schema.ts';
 import {
   type BotReply,
@@ -12,9 +13,6 @@ import {
   type TextReply,
   typeOf,
 } from './reply.ts';
-
-const MERGED =
-  'Merge fields such as `@{contact_first_name|there}` are filled from the contact; one without a value becomes what follows `|`, or nothing.';
 
 const TYPE_WORDS: Record<ReplyType, string> = {
   text: 'Plain text, optionally with a link preview.',
@@ -303,7 +301,10 @@ export const Reply = builder.objectRef<BotReply>('BotReply').implement({
 const TextInput = builder.inputType('BotTextInput', {
   description: 'A text reply.',
   fields: t => ({
-    text: t.string({ required: true, description: `Text of the reply; limits as in sendTextMessage. ${MERGED}` }),
+    text: t.string({
+      required: true,
+      description: `Text of the reply; limits as in sendTextMessage. ${MERGED_IN_REPLY}`,
+    }),
     previewUrl: t.boolean({ description: 'Whether WhatsApp shows a preview of the first link. Default: false.' }),
   }),
 });
@@ -313,7 +314,7 @@ const InteractiveInput = builder.inputType('BotInteractiveInput', {
   fields: t => ({
     body: t.string({
       required: true,
-      description: `Text of the message; limits as in sendInteractiveMessage. ${MERGED}`,
+      description: `Text of the message; limits as in sendInteractiveMessage. ${MERGED_IN_REPLY}`,
     }),
     header: t.string({ description: 'Line above the body; limits as in sendInteractiveMessage.' }),
     footer: t.string({ description: 'Line below the body; limits as in sendInteractiveMessage.' }),
@@ -337,7 +338,7 @@ const MediaInput = builder.inputType('BotMediaInput', {
       description:
         'Global id or databaseId of an upload. WhatsApp deletes it after 30 days, and only its own channel can send it; use `link` for a reply that lasts.',
     }),
-    caption: t.string({ description: `Caption of the file; limits as in sendMediaMessage. ${MERGED}` }),
+    caption: t.string({ description: `Caption of the file; limits as in sendMediaMessage. ${MERGED_IN_REPLY}` }),
     filename: t.string({ description: 'File name that the recipient sees, for documents.' }),
   }),
 });
@@ -355,7 +356,7 @@ const TemplateInput = builder.inputType('BotTemplateInput', {
       type: HeaderInput,
       description: 'Values for the header, required if it has a variable, a file or a location.',
     }),
-    body: t.stringList({ description: `Values of the numbered body variables, in order. ${MERGED}` }),
+    body: t.stringList({ description: `Values of the numbered body variables, in order. ${MERGED_IN_REPLY}` }),
     bodyByName: t.field({
       type: [ParameterInput],
       description: 'Values of the named body variables, if the template uses names.',

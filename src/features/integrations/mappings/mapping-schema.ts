@@ -4,6 +4,7 @@ import { builder, IDEMPOTENCY_KEY } from '../../../schema/builder.ts';
 import { channelLoader } from '../../channels/loaders.ts';
 import { Channel } from '../../channels/schema.ts';
 import { Group } from '../../contacts/labels/schema.ts';
+import { MERGED_IN_REPLY } from '../../messages/send/merge-fields.ts';
 import { TemplateLocationInput } from '../../templates/sending/send-schema.ts';
 import { integrationLoader } from '../find.ts';
 import { getMappings } from '../integrations.sql.ts';
@@ -22,8 +23,7 @@ import type { Paths } from './paths.ts';
 
 /** What a mapping is, as it is read and as it is written: both have the same fields. */
 
-const TEXT =
-  'Fixed text. Merge fields such as `@{contact_first_name|there}` are filled from the contact; one without a value becomes what follows `|`, or nothing.';
+const TEXT = `Fixed text. ${MERGED_IN_REPLY}`;
 const WORDS = {
   path: 'Path of the value in the payload, for example `billing.first_name` or `line_items[0].name`.',
   fallback: 'Value used if the path is empty. Without it the template is not sent in that case.',

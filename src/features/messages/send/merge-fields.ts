@@ -20,6 +20,13 @@ const FIELDS: Readonly<Record<string, (person: Person) => string | null>> = {
 
 export const MERGE_FIELDS = Object.keys(FIELDS);
 
+const FILLED =
+  'Merge fields such as `@{contact_first_name|there}` are filled from the contact; one without a value becomes what follows `|`';
+/** How merge fields are filled in a send, for descriptions. */
+export const MERGED_IN_SEND = `${FILLED}, and without that the send is rejected.`;
+/** How merge fields are filled in what the gateway sends by itself (`removesEmptyFields`), for descriptions. */
+export const MERGED_IN_REPLY = `${FILLED}, or nothing.`;
+
 /** `@{name}` or `@{name|fallback}`. */
 const FIELD = /@\{([^{}\n|]{1,64})(?:\|([^{}\n]*))?\}/g;
 

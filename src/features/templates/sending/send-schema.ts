@@ -1,13 +1,13 @@
 import { builder } from '../../../schema/builder.ts';
 import { Message } from '../../messages/schema.ts';
+import { MERGED_IN_SEND } from '../../messages/send/merge-fields.ts';
 import { sendFields, sendInputOf } from '../../messages/send/send-input.ts';
 import { Category } from '../schema.ts';
 import { MAX } from './parameters.ts';
 import type { Rendered, RenderedButton, RenderedHeader } from './render.ts';
 import { sendTemplate } from './send-template.ts';
 
-const MERGED =
-  'Merge fields such as `@{contact_first_name|there}` are filled from the contact. One without a value becomes what follows `|`; without that the send is rejected. No line breaks, no tabs, no more than four spaces in a row.';
+const MERGED = `${MERGED_IN_SEND} No line breaks, no tabs, no more than four spaces in a row.`;
 
 const file = (name: string, kind: string, withName: boolean) =>
   builder.inputRef<{ link?: string | null; mediaId?: string | null; filename?: string | null }>(name).implement({

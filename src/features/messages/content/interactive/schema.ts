@@ -1,5 +1,6 @@
 import { builder } from '../../../../schema/builder.ts';
 import { Message } from '../../schema.ts';
+import { MERGED_IN_SEND } from '../../send/merge-fields.ts';
 import { freeFormFields, sendInputOf } from '../../send/send-input.ts';
 import { LIMITS } from './interactive.ts';
 import { type Reply, replyOf } from './reply.ts';
@@ -73,7 +74,7 @@ const SendInteractiveMessageInput = builder.inputType('SendInteractiveMessageInp
     ...freeFormFields(t),
     body: t.string({
       required: true,
-      description: `Text of the message: at most ${LIMITS.body} characters after merging, or ${LIMITS.listBody} with a list. Merge fields such as \`@{contact_first_name|there}\` are filled from the contact; one without a value becomes what follows \`|\`, and without that the send is rejected.`,
+      description: `Text of the message: at most ${LIMITS.body} characters after merging, or ${LIMITS.listBody} with a list. ${MERGED_IN_SEND}`,
     }),
     header: t.string({
       description: `Line above the body; at most ${LIMITS.header} characters after merging.`,

@@ -5,6 +5,7 @@ import { builder } from '../../../../schema/builder.ts';
 import type { Context } from '../../../../schema/context.ts';
 import { uploadLoader } from '../../loaders.ts';
 import { Message } from '../../schema.ts';
+import { MERGED_IN_SEND } from '../../send/merge-fields.ts';
 import { freeFormFields, sendInputOf } from '../../send/send-input.ts';
 import { createUpload } from './create-upload.ts';
 import {
@@ -202,7 +203,7 @@ const SendMediaMessageInput = builder.inputType('SendMediaMessageInput', {
     }),
     mediaId: t.id({ description: 'Global id or databaseId of an upload (createMediaUpload).' }),
     caption: t.string({
-      description: `Caption, not allowed for audio; at most ${MAX_CAPTION} characters after merging. Merge fields such as \`@{contact_first_name|there}\` are filled from the contact; one without a value becomes what follows \`|\`, and without that the send is rejected.`,
+      description: `Caption, not allowed for audio; at most ${MAX_CAPTION} characters after merging. ${MERGED_IN_SEND}`,
     }),
     filename: t.string({
       description: `File name that the recipient sees, for documents; at most ${MAX_FILENAME} characters. Default: the name of the upload.`,
