@@ -63,6 +63,30 @@ export default {
       to: { path: '^src/features/.*(store|\\.sql)\\.ts$', pathNot: '^src/features/$1/' },
     },
     {
+      name: 'the client package stands alone',
+      severity: 'error',
+      from: { path: '^src/client/' },
+      to: { path: '^src/', pathNot: '^src/client/' },
+    },
+    {
+      name: 'only the dashboard imports the client package',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/(client|dashboard)/' },
+      to: { path: '^src/client/' },
+    },
+    {
+      name: 'the dashboard is a client as any other',
+      severity: 'error',
+      from: { path: '^src/dashboard/' },
+      to: { path: '^src/', pathNot: '^src/(dashboard|client)/' },
+    },
+    {
+      name: 'nothing of src imports the dashboard',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/dashboard/' },
+      to: { path: '^src/dashboard/' },
+    },
+    {
       name: 'the emulator is for development',
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/(emulator|cli)/' },

@@ -4,6 +4,7 @@
 FROM node:24-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
+COPY src/client/package.json src/client/
 # The install scripts bring a second Node and link the embedded PostgreSQL; an image needs neither. The optional
 # dependencies of the tools (the native TypeScript compiler) are needed until the build is done.
 RUN npm ci --ignore-scripts --no-audit --no-fund
@@ -18,6 +19,10 @@ COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY migrations ./migrations
+# Files of messages: keep them in a volume, or set PARLEY_MEDIA_S3_BUCKET.
+ENV PARLEY_MEDIA_DIR=/var/lib/parley/media
+RUN mkdir -p /var/lib/parley/media && chown node: /var/lib/parley/media
+VOLUME /var/lib/parley/media
 USER node
 EXPOSE 4000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \

@@ -1,12 +1,22 @@
 import { relative } from 'node:path';
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
+const NETWORK = ['test/{network,emulator}/**/*.test.ts'];
+const EMBEDDED = ['test/platform/embedded/**/*.test.ts'];
 /**
- * Files that start programs and servers, or wait for what others do in their own time: first, so that none of them is left
- * alone at the end. And such as collect garbage in order to measure, which takes the longer the more a worker has loaded.
+ * Tests of whole processes, which are started, stopped, suspended and killed, of their memory, of a database that is away, of clocks
+ * apart and of crowds: a twelfth of the files, a third of the time. `npm run test:faults` runs them.
  */
-const LONG = /^test\/(?:app|cli|platform\/embedded)\/|\/(?:endings|jobs|memory)\.test\.ts$/;
+const FAULTS = [
+  'test/{app,cli}/**/*.test.ts',
+  'test/launch.test.ts',
+  'test/database/pgbouncer.test.ts',
+  'test/**/{clocks,crowd,endings,flood,killed,memory,no-database,processes}.test.ts',
+];
+
+/** Files that wait for what others do in their own time: first, so that none of them is left alone at the end. */
+const LONG = /\/(?:endings|jobs|no-database)\.test\.ts$/;
 
 class LongestFirst extends BaseSequencer {
   /** By the durations of the last run where there was one, else by size; those that are known to be long before all others. */
@@ -20,11 +30,23 @@ class LongestFirst extends BaseSequencer {
 /** A sequencer of one's own is asked even where the command line wants a shuffled order: then there must be none. */
 const isShuffled = process.argv.some(argument => argument.startsWith('--sequence.shuffle'));
 
+const onDatabase = { globalSetup: ['test/support/global-setup.ts'] };
+
+function project(name: string, include: string[], options: object = {}): TestProjectInlineConfiguration {
+  return { extends: true, test: { name, include, ...options } };
+}
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    exclude: ['test/browser/**', '**/node_modules/**'],
-    globalSetup: ['test/support/global-setup.ts'],
+    projects: [
+      project('tests', ['test/**/*.test.ts'], {
+        exclude: ['test/browser/**', ...NETWORK, ...EMBEDDED, ...FAULTS],
+        ...onDatabase,
+      }),
+      project('network', NETWORK),
+      project('faults', FAULTS, onDatabase),
+      project('embedded', EMBEDDED),
+    ],
     setupFiles: ['test/support/setup.ts'],
     pool: 'forks',
     // Node loads the sources as it does outside of tests: nothing is transformed first, and no call goes through vite's module objects.

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { SECOND } from './platform/clock.ts';
+import type { S3Options } from './platform/files/s3-store.ts';
 import { type AddressRange, parseRange } from './platform/public-address.ts';
 import { UserError } from './platform/user-error.ts';
 
@@ -7,6 +8,8 @@ import { UserError } from './platform/user-error.ts';
 export interface Config {
   readonly host: string;
   readonly port: number;
+  /** Origin under which clients reach this server, without a slash at the end. Absent: signed URLs are relative. */
+  readonly publicUrl: string | undefined;
   /** Absent: `parley dev` starts an embedded PostgreSQL. */
   readonly databaseUrl: string | undefined;
   /** DATABASE_URL leads to PgBouncer in transaction mode. What needs a session uses the other address. */
@@ -40,6 +43,8 @@ export interface Config {
   readonly bodyLimit: number;
   /** Names by which this server is addressed, beside loopback names and `host`. */
   readonly allowedHosts: readonly string[];
+  /** Origins whose pages may call the API: `https://app.example`, or `*` for all. Pages of the gateway's own origin always may. */
+  readonly corsOrigins: readonly string[];
   /** Off, or on with the bearer token that it starts with (development alone). */
   readonly graphiql: false | { readonly token: string | undefined };
   readonly network: {
@@ -76,8 +81,18 @@ export interface Config {
     /** From the look-up of the name to the last byte of the answer. */
     readonly timeoutMs: number;
   };
+  /** File with prices of messages by country and category; undefined: costs are not known. */
+  readonly pricesFile: string | undefined;
+  /** Where files of messages are kept. */
+  readonly media: {
+    /** All files, or with `s3` those that are being received. */
+    readonly directory: string;
+    readonly s3: S3Options | undefined;
+  };
   /** How long things are kept that pass through, in days. Contacts, messages and templates stay until somebody deletes them. */
   readonly retention: {
+    /** Files of messages; undefined: as long as their message. */
+    readonly mediaDays: number | undefined;
     /** Events: as far back a subscriber can go on, and a webhook can be replayed. */
     readonly eventsDays: number;
     /** Webhooks as they came in, from the network and from shops. */
@@ -125,14 +140,31 @@ const postgresUrl = z.url({
   error: 'must look like postgres://user:password@host:5432/database',
 });
 
+const publicUrl = z
+  .url({ protocol: /^https?$/, error: 'must look like https://parley.example.com' })
+  .refine(text => !/[?#]/.test(text), 'must have no query and no fragment')
+  .transform(text => text.replace(/\/+$/, ''));
+
 const hostNames = z
   .string()
   .regex(/^[\w.:-]+( *, *[\w.:-]+)*$/, 'must be names without ports, such as parley.local, gateway.internal')
   .transform(text => text.split(',').map(name => name.trim()));
 
+const origins = z.string().transform((text, context) => {
+  const given = text.split(',').map(item => item.trim());
+  for (const origin of given)
+    if (origin !== '*' && URL.parse(origin)?.origin !== origin)
+      context.addIssue({
+        code: 'custom',
+        message: `"${origin}" is no origin such as https://app.example, without a path, or * for all`,
+      });
+  return given;
+});
+
 const environment = z.object({
   HOST: z.string().min(1).default('127.0.0.1'),
   PORT: integer(0, 65_535).default(4000),
+  PARLEY_PUBLIC_URL: publicUrl.optional(),
   DATABASE_URL: postgresUrl.optional(),
   PARLEY_PGBOUNCER: flag.default(false),
   PARLEY_DIRECT_DATABASE_URL: postgresUrl.optional(),
@@ -156,6 +188,7 @@ const environment = z.object({
   PARLEY_BODY_LIMIT: integer(1_024, 64 * 1024 * 1024).default(2 * 1024 * 1024),
   PARLEY_GRAPHIQL: flag.default(false),
   PARLEY_ALLOWED_HOSTS: hostNames.default([]),
+  PARLEY_CORS_ORIGINS: origins.default([]),
   PARLEY_NETWORK_URL: z.url({ protocol: /^https?$/ }).default('https://graph.facebook.com'),
   PARLEY_NETWORK_VERSION: z
     .string()
@@ -178,6 +211,19 @@ const environment = z.object({
   // The network repeats a webhook for up to seven days; what it repeats is known by what is kept.
   PARLEY_KEEP_RECEIVED_DAYS: integer(7, 3_650).default(14),
   PARLEY_KEEP_LOGS_DAYS: integer(4, 3_650).default(30),
+  PARLEY_PRICES: z.string().min(1).optional(),
+  PARLEY_MEDIA_DIR: z.string().min(1).default('.parley/media'),
+  PARLEY_MEDIA_S3_BUCKET: z.string().min(3).max(63).optional(),
+  PARLEY_MEDIA_S3_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must look like https://s3.example.com' }).optional(),
+  PARLEY_MEDIA_S3_REGION: z.string().min(1).default('us-east-1'),
+  PARLEY_MEDIA_S3_PREFIX: z
+    .string()
+    .regex(/^([\w.-]+\/)*$/, 'must end with a slash, such as parley/')
+    .default(''),
+  PARLEY_MEDIA_S3_ACCESS_KEY_ID: z.string().min(1).optional(),
+  PARLEY_MEDIA_S3_SECRET_ACCESS_KEY: z.string().min(1).optional(),
+  // The network has a file for seven days anyway.
+  PARLEY_KEEP_MEDIA_DAYS: integer(7, 36_500).optional(),
   PARLEY_EMULATOR_PORT: integer(0, 65_535).optional(),
   PARLEY_V1_SUNSET: z
     .union([z.iso.date(), z.iso.datetime({ offset: true })], 'must be a date, such as 2027-12-31')
@@ -209,6 +255,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
   return {
     host: values.HOST,
     port: values.PORT,
+    publicUrl: values.PARLEY_PUBLIC_URL,
     databaseUrl: values.DATABASE_URL,
     pgbouncer: pgbouncerOf(values.PARLEY_PGBOUNCER, values.PARLEY_DIRECT_DATABASE_URL),
     database: {
@@ -227,6 +274,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
     trustProxy: values.PARLEY_TRUST_PROXY,
     bodyLimit: values.PARLEY_BODY_LIMIT,
     allowedHosts: values.PARLEY_ALLOWED_HOSTS,
+    corsOrigins: values.PARLEY_CORS_ORIGINS,
     graphiql: values.PARLEY_GRAPHIQL && { token: undefined },
     network: {
       baseUrl: values.PARLEY_NETWORK_URL,
@@ -250,7 +298,10 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
       allowedRanges: values.PARLEY_WEBHOOK_ALLOWED_RANGES,
       timeoutMs: values.PARLEY_WEBHOOK_TIMEOUT_MS,
     },
+    pricesFile: values.PARLEY_PRICES,
+    media: { directory: values.PARLEY_MEDIA_DIR, s3: s3Of(values) },
     retention: {
+      mediaDays: values.PARLEY_KEEP_MEDIA_DAYS,
       eventsDays: values.PARLEY_KEEP_EVENTS_DAYS,
       receivedDays: values.PARLEY_KEEP_RECEIVED_DAYS,
       logsDays: values.PARLEY_KEEP_LOGS_DAYS,
@@ -259,6 +310,28 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
     emulatorPort: values.PARLEY_EMULATOR_PORT,
     startedByNpm: values.npm_lifecycle_event !== undefined,
   };
+}
+
+/** @throws UserError for settings without a bucket, and for half of the credentials */
+function s3Of(values: z.output<typeof environment>): Config['media']['s3'] {
+  const {
+    PARLEY_MEDIA_S3_BUCKET: bucket,
+    PARLEY_MEDIA_S3_ENDPOINT: endpoint,
+    PARLEY_MEDIA_S3_REGION: region,
+    PARLEY_MEDIA_S3_PREFIX: prefix,
+    PARLEY_MEDIA_S3_ACCESS_KEY_ID: accessKeyId,
+    PARLEY_MEDIA_S3_SECRET_ACCESS_KEY: secretAccessKey,
+  } = values;
+  const refuse = (fault: string): never => {
+    throw new UserError(`The configuration is not valid:\n  ${fault}`);
+  };
+  if (bucket === undefined && (endpoint ?? accessKeyId ?? secretAccessKey) !== undefined)
+    refuse('PARLEY_MEDIA_S3_BUCKET: is required with the other PARLEY_MEDIA_S3_ variables');
+  if ((accessKeyId === undefined) !== (secretAccessKey === undefined))
+    refuse('PARLEY_MEDIA_S3_ACCESS_KEY_ID, PARLEY_MEDIA_S3_SECRET_ACCESS_KEY: set both or neither');
+  if (bucket === undefined) return undefined;
+  const credentials = accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : undefined;
+  return { bucket, endpoint, region, prefix, credentials };
 }
 
 /** @throws UserError when one is set without the other */

@@ -4,6 +4,7 @@
 //
 //   node src/launch.js <arguments of main>
 //   node src/launch.js --check    exits with 0 and prints nothing if Parley can run here, else prints what to do
+//   node src/launch.js --installed    for npm: says in one line which Node Parley runs on, if not on this one
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import module from 'node:module';
@@ -27,9 +28,10 @@ const LONG_RUNNING = ['serve', 'dev'];
 const args = process.argv.slice(2);
 
 if (major(process.versions.node) >= REQUIRED_MAJOR) {
-  if (args.length !== 1 || args[0] !== '--check') start();
+  if (args.length !== 1 || !['--check', '--installed'].includes(args[0])) start();
 } else if (bundledNodeWorks()) {
-  relaunch();
+  if (args[0] === '--installed') process.stdout.write(bundledNote());
+  else relaunch();
 } else {
   process.stderr.write(installHint());
   process.exitCode = 1;
@@ -84,6 +86,11 @@ function enableCompileCache() {
 
 function start() {
   limitYoungGeneration();
+  // `parley … | head` closes the pipe: nobody reads the rest.
+  process.stdout.on('error', error => {
+    if (error.code !== 'EPIPE') throw error;
+    process.exit();
+  });
   // A checkout runs its sources; a build has only JavaScript beside this file.
   const source = new URL('./main.ts', import.meta.url);
   const isBuild = !existsSync(source);
@@ -122,6 +129,10 @@ function relaunch() {
     process.removeAllListeners(signal);
     process.kill(process.pid, signal);
   });
+}
+
+function bundledNote() {
+  return `This is Node ${process.versions.node}: Parley brings its own Node ${REQUIRED_MAJOR}, which npm start, npm test and npx parley use.\n`;
 }
 
 function installHint() {

@@ -11,12 +11,17 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   dev: async () => (await import('./cli/dev.ts')).devCommand(),
   serve: async () => (await import('./cli/serve.ts')).serveCommand(),
   migrate: async () => (await import('./cli/migrate.ts')).migrateCommand(),
+  doctor: async () => (await import('./cli/doctor.ts')).doctorCommand(),
   tenant: async () => (await import('./cli/tenant.ts')).tenantCommand(),
+  plan: async () => (await import('./cli/plan.ts')).planCommand(),
   token: async () => (await import('./cli/token.ts')).tokenCommand(),
   channel: async () => (await import('./cli/channel.ts')).channelCommand(),
   contact: async () => (await import('./cli/contact.ts')).contactCommand(),
+  costs: async () => (await import('./cli/costs.ts')).costsCommand(),
+  campaign: async () => (await import('./cli/campaign.ts')).campaignCommand(),
   audit: async () => (await import('./cli/audit.ts')).auditCommand(),
   webhooks: async () => (await import('./cli/webhooks.ts')).webhooksCommand(),
+  'adopt-media': async () => (await import('./cli/adopt-media.ts')).adoptMediaCommand(),
   'rotate-secrets': async () => (await import('./cli/rotate-secrets.ts')).rotateSecretsCommand(),
   lanes: async () => (await import('./cli/lanes.ts')).lanesCommand(),
   emulator: async () => (await import('./cli/emulator.ts')).emulatorCommand(),
@@ -37,7 +42,9 @@ const program = new Command('parley')
   .exitOverride();
 
 try {
-  for (const load of selectCommands(process.argv[2])) addCommand(program, await load());
+  const commands = selectCommands(process.argv[2]);
+  for (const load of commands) addCommand(program, await load());
+  if (commands.length > 1) await addCompletion(program);
   await program.parseAsync(process.argv);
 } catch (error) {
   if (error instanceof CommanderError) process.exitCode = error.exitCode;
@@ -52,6 +59,12 @@ function selectCommands(name: string | undefined): readonly (() => Promise<Comma
   if (name === '--version' || name === '-V') return [];
   const command = name !== undefined && Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   return command ? [command] : Object.values(COMMANDS);
+}
+
+/** Adds `completion <shell>`, and the hidden command that the script of the shell calls. */
+async function addCompletion(parent: Command): Promise<void> {
+  const { default: addTo } = await import('@bomb.sh/tab/commander');
+  addTo(parent, { completionCommandName: 'completion' });
 }
 
 /** Adds a command. It and its subcommands inherit the error handling of the program. */

@@ -10,6 +10,8 @@ import { TABLES } from './support/statements.ts';
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   'features/messages → contacts':
     'Accepting sends is one statement: contact, conversation, message, event and counters.',
+  'features/messages → conversations':
+    'As contacts: a message is folded into its conversation by the statement that stores it.',
   'features/messages → contact_groups': 'As contacts: groups given with a send.',
   'features/messages → events': 'As contacts: the events of accepted messages.',
   'features/messages → idempotency_keys': 'As contacts: the key is stored with the message that it stands for.',
@@ -18,6 +20,8 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'features/contacts → tenant_usage': 'A contact is counted by the statement that stores or removes it.',
   'features/contacts → messages': 'A merge moves the rows of one contact to another, and its undo moves them back.',
   'features/contacts → conversations': 'As messages: a merge moves or joins them.',
+  'features/contacts → conversation_tags': 'As messages: a merge joins them with their conversations.',
+  'features/contacts → notes': 'As messages: a merge moves them with their conversations.',
   'features/contacts → thread_owners': 'As messages: a merge joins them with their conversations.',
   'features/contacts → outbox': 'As messages: undoing a merge returns waiting messages to their contact.',
   'features/contacts → integration_delivery_people': 'As messages: a merge moves them.',
@@ -30,12 +34,13 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'database → log_origin':
     'The outbox is held before the event log is opened, while a restored database is recognised.',
   'cli → staff': 'The demo tenant has fixed staff members.',
-  'cli → tenants': 'An operator command; no feature changes what it sets.',
+  'cli → conversations': 'The emulated clock of `parley dev` lets service windows end.',
 };
 
 /** Files whose statements take the name of the table from a list. */
 const GENERIC: Readonly<Record<string, string>> = {
   'database/reseal.ts': 'Encrypts every sealed column anew.',
+  'database/tenant-rows.ts': 'Deletes every row of a tenant.',
   'features/contacts/labels/labels.sql.ts': 'Groups, sources and statuses.',
   'features/contacts/labels/store.ts': 'Groups, sources and statuses.',
   'features/contacts/merging/merge.sql.ts': 'Every table that refers to a contact.',

@@ -57,6 +57,21 @@ function onOldNode(...args: string[]): { status: number | null; stdout: string; 
   return spawnSync(process.execPath, ['--require', pretend, launch, ...args], { encoding: 'utf8' });
 }
 
+describe('after an installation', () => {
+  test('an old Node is told in one line which Node runs', async () => {
+    await installOwnNode('has run');
+    expect(onOldNode('--installed')).toMatchObject({
+      status: 0,
+      stdout: 'This is Node 18.20.8: Parley brings its own Node 24, which npm start, npm test and npx parley use.\n',
+      stderr: '',
+    });
+  });
+
+  test('Node 24 is told nothing', () => {
+    expect(onThisNode('--installed')).toMatchObject({ status: 0, stdout: '', stderr: '' });
+  });
+});
+
 describe('on Node 24', () => {
   test('main gets the arguments', () => {
     expect(onThisNode('serve', '--port', '1')).toMatchObject({

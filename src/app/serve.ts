@@ -11,25 +11,32 @@ import { isUnavailable } from '../database/unavailable.ts';
 import { createEventBus } from '../events/bus.ts';
 import { createHorizon, openWriterOf } from '../events/horizon.ts';
 import { adoptLog, keepOrigin } from '../events/origin.ts';
+import { getTotals } from '../features/messages/content/media/keeping/kept.sql.ts';
 import { restartStatusWait } from '../features/messages/housekeeping.ts';
+import { readPriceTable } from '../features/messages/pricing/price-table.ts';
 import { createTokenVerifier } from '../features/tenancy/tokens/verifier.ts';
 import { createLanes } from '../lanes/runtime.ts';
 import { createCloudApiNetwork } from '../network/cloud-api/client.ts';
 import type { Network } from '../network/network.ts';
 import { type Clock, SECOND, systemClock } from '../platform/clock.ts';
+import { KeyedBatches } from '../platform/keyed-batches.ts';
 import { KeyedSemaphore } from '../platform/keyed-semaphore.ts';
 import type { Log } from '../platform/log.ts';
-import { createMetrics, observeHorizon, observeRedis } from '../platform/metrics.ts';
+import { createMetrics, observeHorizon, observeMedia, observeRedis } from '../platform/metrics.ts';
 import { createPublicHttp } from '../platform/public-http.ts';
 import { createMemoryRateLimits } from '../platform/rate-limits.ts';
 import { createRedisRateLimits } from '../platform/redis/rate-limits.ts';
 import { createRedisTransport } from '../platform/redis/signal-transport.ts';
+import { createRedisTextCache } from '../platform/redis/text-cache.ts';
 import { createNameResolver, type ResolveName } from '../platform/resolve-name.ts';
 import { createSignals } from '../platform/signals.ts';
+import { createMemoryTextCache } from '../platform/text-cache.ts';
 import { UserError } from '../platform/user-error.ts';
 import { VERSION } from '../platform/version.ts';
 import type { Resources } from '../schema/context.ts';
-import { type GatewayServer, startServer } from './server.ts';
+import { claimMedia } from './media-marker.ts';
+import { openFiles } from './open-files.ts';
+import { type AddRoutes, type GatewayServer, startServer } from './server.ts';
 import { startWorker } from './worker.ts';
 
 export type Role = 'all' | 'gateway' | 'worker';
@@ -43,6 +50,7 @@ export interface ServeOptions {
   /** Resolves the hosts of webhook endpoints; default: DNS. */
   readonly resolveName?: ResolveName;
   readonly onStatement?: StatementObserver;
+  readonly addRoutes?: AddRoutes;
 }
 
 export interface Gateway {
@@ -57,6 +65,11 @@ const ANSWER_TIMEOUT_MS = 4 * SECOND;
 /** Time for lanes to store the results of those calls. Rows not stored stay leased and are taken over by another process. */
 const STOP_TIMEOUT_MS = 6 * SECOND;
 /** Two, so that the next send waits at the lock already when the one before commits. */
+/** One write per tenant and kind of recipient: what arrives meanwhile shares the next one, and its commit. */
+const SEND_BATCHES = {
+  reads: { maxSize: 100, maxRunning: 2, maxWaiting: 10_000 },
+  writes: { maxSize: 100, maxRunning: 1, maxWaiting: 10_000 },
+};
 const SEND_CONCURRENCY_PER_TENANT = { concurrency: 2, maxWaiting: 1_000 };
 
 /** Builds the resources of a process from its configuration and starts HTTP server and worker. @throws UserError */
@@ -103,10 +116,16 @@ export async function serve(options: ServeOptions): Promise<Gateway> {
       resolveName: options.resolveName ?? createNameResolver(),
     });
     teardown.push(() => publicHttp.close());
+    await claimMedia(config, db);
+    const files = await openFiles(config);
+    teardown.push(() => files.close());
     const lanes = createLanes({ db: db.leases, signals, clock, log, leaseMs: config.lanes.leaseMs });
     const horizon = createHorizon(db.read, log);
+    observeMedia(metrics.registry, () => getTotals(db.read));
     observeHorizon(metrics.registry, () => openWriterOf(horizon));
     const bus = createEventBus(db, horizon, signals, metrics, log);
+    const tokens = createTokenVerifier(db, signals, clock, log);
+    teardown.push(() => tokens.flush());
     const resources: Resources = {
       config,
       db,
@@ -118,12 +137,18 @@ export async function serve(options: ServeOptions): Promise<Gateway> {
       bus,
       network,
       publicHttp,
+      files,
+      prices: config.pricesFile === undefined ? undefined : await readPriceTable(config.pricesFile),
       limits: redis ? createRedisRateLimits(redis, config.redis.prefix) : createMemoryRateLimits(),
+      sendBatches: { reads: new KeyedBatches(SEND_BATCHES.reads), writes: new KeyedBatches(SEND_BATCHES.writes) },
       sendSemaphore: new KeyedSemaphore({
         ...SEND_CONCURRENCY_PER_TENANT,
         timeoutMs: config.database.statementTimeoutMs,
       }),
-      tokens: createTokenVerifier(db, clock, log),
+      tokens,
+      texts: redis
+        ? createRedisTextCache(redis, config.redis.prefix, createMemoryTextCache())
+        : createMemoryTextCache(),
       secrets,
       metrics,
       log,
@@ -143,7 +168,13 @@ export async function serve(options: ServeOptions): Promise<Gateway> {
     if (role === 'gateway') await restartStatusWait(resources);
     else teardown.push(await startWorker(resources, lanes));
     let ready = true;
-    const server = await startServer(resources, options.schema, role === 'worker' ? 'health' : 'all', () => ready);
+    const server = await startServer(
+      resources,
+      options.schema,
+      role === 'worker' ? 'health' : 'all',
+      () => ready,
+      options.addRoutes,
+    );
     teardown.push(() => server.close());
     teardown.push(async () => {
       ready = false;

@@ -3,22 +3,27 @@ import type { Socket } from 'node:net';
 import Fastify, { type ConnectionError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import { CodedError, ERROR_STATUS } from '../core/errors.ts';
-import { callerOf } from '../core/principal.ts';
+import { callerOf, type Principal } from '../core/principal.ts';
 import { isVerifyToken } from '../features/channels/webhook-owners.ts';
+import { openExport } from '../features/contacts/exports/open.ts';
 import { createWebhookReceiver } from '../features/inbox/receive.ts';
 import { receiveFile } from '../features/messages/content/media/receive-file.ts';
 import { rememberAnswer } from '../features/tenancy/idempotency/keys.ts';
 import { isTenant } from '../features/tenancy/tenants/find.ts';
 import { createKernel, type Kernel } from '../graphql/execution/kernel.ts';
 import { registerGraphQL } from '../graphql/execution/route.ts';
+import { registerSchemaFiles } from '../graphql/transport/schema-files.ts';
 import { attachWebSockets, isWebSocketUpgrade, type Sockets } from '../graphql/transport/websocket.ts';
 import { type Authentication, authenticate, chargeQuota } from '../http/authenticate.ts';
+import { allowOrigins, SECURITY_HEADERS, setSecurityHeaders } from '../http/browser-access.ts';
 import { registerCompression } from '../http/compression.ts';
+import { registerDashboard } from '../http/dashboard.ts';
 import { registerHealth } from '../http/health.ts';
 import { integrationRoutes } from '../http/integration-routes.ts';
 import { mediaRoutes } from '../http/media-routes.ts';
 import { limitBodyTime, parseJsonBody, UPLOAD_TIMEOUT_MS } from '../http/request-body.ts';
 import { asCoded } from '../http/request-errors.ts';
+import { signedRoutes } from '../http/signed-routes.ts';
 import { SECOND } from '../platform/clock.ts';
 import { dialectAt, registerRest } from '../rest/register.ts';
 import type { RestHost } from '../rest/runtime/host.ts';
@@ -30,6 +35,13 @@ export interface GatewayServer {
   /** Stops accepting connections, closes WebSockets, and waits for requests in progress. */
   close(): Promise<void>;
 }
+
+/** Routes of a development server, beside those of the product. `authenticate` refuses callers without a token. */
+export type AddRoutes = (
+  app: FastifyInstance,
+  resources: Resources,
+  authenticate: (request: FastifyRequest, reply: FastifyReply) => Promise<{ readonly principal: Principal }>,
+) => Promise<void>;
 
 /** The network sends up to 3 MB and 1,000 updates in one request (cloud-api §9). */
 const WEBHOOK_BODY_LIMIT = 4 * 1024 * 1024;
@@ -46,6 +58,7 @@ export async function startServer(
   schema: GraphQLSchema,
   parts: 'all' | 'health',
   isReady: () => boolean,
+  addRoutes?: AddRoutes,
 ): Promise<GatewayServer> {
   const { config, log } = resources;
   const app = Fastify({
@@ -63,7 +76,7 @@ export async function startServer(
     return503OnClosing: false,
     // Malformed URLs never reach a hook.
     frameworkErrors: (error, request, reply) =>
-      void answerError(error, request, reply.header('x-request-id', request.id), resources),
+      void answerError(error, request, reply.headers({ 'x-request-id': request.id, ...SECURITY_HEADERS }), resources),
     clientErrorHandler: (error, socket) => answerMalformed(error, socket, resources),
     forceCloseConnections: 'idle',
     // No route has a schema of Fastify's; its default compilers (ajv, fast-json-stringify) are 110 modules.
@@ -72,6 +85,8 @@ export async function startServer(
   const kernel = createKernel(resources, schema);
   parseJson(app);
   observe(app, resources);
+  // First, for the refusals of the hooks behind it too.
+  setSecurityHeaders(app);
   refuseWhenClosing(app);
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, resources));
   app.setNotFoundHandler((request, reply) =>
@@ -81,7 +96,7 @@ export async function startServer(
   limitBodyTime(app);
   await registerCompression(app);
   registerHealth(app, resources, isReady);
-  const sockets = parts === 'all' ? await registerApis(app, resources, kernel) : undefined;
+  const sockets = parts === 'all' ? await registerApis(app, resources, kernel, addRoutes) : undefined;
   const url = await app.listen({ host: config.host, port: config.port });
   log.info({ url }, 'listening');
   return {
@@ -96,29 +111,50 @@ export async function startServer(
   };
 }
 
-async function registerApis(app: FastifyInstance, resources: Resources, kernel: Kernel): Promise<Sockets> {
-  registerGraphQL(app, resources, kernel, request => authenticateRequest(resources, request));
+async function registerApis(
+  app: FastifyInstance,
+  resources: Resources,
+  kernel: Kernel,
+  addRoutes: AddRoutes | undefined,
+): Promise<Sockets> {
   await app.register(webhookRoutes(resources), { prefix: '/network/cloud-api' });
   await app.register(integrationRoutes(resources), { prefix: '/integrations' });
   const authenticateCall = async (request: FastifyRequest, reply: FastifyReply) => {
     const { principal, quotas, refused } = await authenticateRequest(resources, request);
-    const { headers, refusal } = refused ?? (await chargeQuota(resources, quotas, 1));
+    const { headers, refusal } =
+      refused ?? (await chargeQuota(resources, quotas, request.routeOptions.config.points ?? 1));
     reply.headers(headers);
     if (refusal) throw refusal;
     if (!principal) throw new CodedError('UNAUTHORIZED', 'A bearer token is required.');
     return { principal, requestId: request.id };
   };
-  await app.register(mediaRoutes(resources, authenticateCall), { prefix: '/media' });
+  await addRoutes?.(app, resources, authenticateCall);
   const host: RestHost = {
     kernel,
     clock: resources.clock,
     log: resources.log,
-    authenticate: authenticateCall,
+    async authenticate(request, reply) {
+      const caller = await authenticateCall(request, reply);
+      if (caller.principal.documentsOnly)
+        throw new CodedError('INSUFFICIENT_SCOPE', 'This token executes trusted documents of GraphQL only.');
+      return caller;
+    },
     isTenant: slug => isTenant(resources.db.read, slug),
     saveAnswer: rememberAnswer,
     receiveFile: ({ principal }, file) => receiveFile(resources, callerOf({ principal }), file),
   };
-  await registerRest(app, host, resources.config);
+  await registerDashboard(app, resources.config);
+  // A scope of its own: pages of other origins have no business with webhooks, health and metrics.
+  await app.register(async api => {
+    await allowOrigins(api, resources.config);
+    registerGraphQL(api, resources, kernel, request => authenticateRequest(resources, request));
+    registerSchemaFiles(api, kernel.schema);
+    await api.register(mediaRoutes(resources, authenticateCall));
+    await api.register(
+      signedRoutes(resources, 'export', 'Export', (tenantId, id) => openExport(resources, tenantId, id)),
+    );
+    await registerRest(api, host, resources.config);
+  });
 
   return attachWebSockets(app.server, kernel, resources);
 }
@@ -143,7 +179,11 @@ function parseJson(app: FastifyInstance): void {
 
 /** Resolves the caller. A request that may proceed has not been charged yet. */
 async function authenticateRequest(resources: Resources, request: FastifyRequest): Promise<Authentication> {
-  const authentication = await authenticate(resources, request.headers.authorization, request.ip);
+  const authentication = await authenticate(resources, request.headers.authorization, {
+    address: request.ip,
+    origin: request.headers.origin,
+    isRead: request.method === 'GET' || request.method === 'HEAD',
+  });
   if (authentication.principal) request.tenantId = authentication.principal.tenant.id;
   return authentication;
 }
@@ -241,6 +281,7 @@ function answerMalformed(error: ConnectionError, socket: Socket, { config, log, 
   const text = JSON.stringify(body);
   const headers = {
     ...dialect.headers?.({ routeOptions: {} }),
+    ...SECURITY_HEADERS,
     'content-type': contentType,
     'content-length': String(Buffer.byteLength(text)),
     'x-request-id': requestId,

@@ -5,8 +5,21 @@ import { deleteOldEvents } from '../events/retain.ts';
 import { BOTS, botReader, cleanBotReplies } from '../features/bots/housekeeping.ts';
 import { answerWaiting } from '../features/bots/reply/answer.ts';
 import { dueBotLanes } from '../features/bots/reply/replies.sql.ts';
+import { campaignReader } from '../features/campaigns/recipients/reader.ts';
+import { runCampaigns } from '../features/campaigns/run/drain.ts';
+import { CAMPAIGNS } from '../features/campaigns/run/lane.ts';
+import { dueCampaignLanes } from '../features/campaigns/run/run-store.ts';
 import { resumeErasures } from '../features/contacts/erasure/finish.ts';
+import { EXPORTS } from '../features/contacts/exports/export.ts';
+import { dueExportLanes } from '../features/contacts/exports/exports.sql.ts';
+import { cleanExports } from '../features/contacts/exports/housekeeping.ts';
+import { runExports } from '../features/contacts/exports/run.ts';
 import { cleanMerges } from '../features/contacts/merging/undo.ts';
+import { wakeSnoozed } from '../features/conversations/housekeeping.ts';
+import { CONVERSATION_JOBS } from '../features/conversations/jobs/job.ts';
+import { cleanJobs, runJobs } from '../features/conversations/jobs/run.ts';
+import { dueJobLanes } from '../features/conversations/jobs/store.ts';
+import { cleanDocuments } from '../features/documents/housekeeping.ts';
 import { cleanInbox, reprocessUnhandled } from '../features/inbox/clean.ts';
 import { processInbox } from '../features/inbox/process.ts';
 import { dueInboxLanes, INBOX } from '../features/inbox/webhooks.sql.ts';
@@ -14,6 +27,10 @@ import { cleanDeliveries } from '../features/integrations/housekeeping.ts';
 import { dueIntegrationLanes } from '../features/integrations/orders/deliveries.sql.ts';
 import { INTEGRATIONS } from '../features/integrations/orders/delivery.ts';
 import { processDeliveries } from '../features/integrations/orders/process.ts';
+import { fetchFiles } from '../features/messages/content/media/keeping/fetch.ts';
+import { MEDIA } from '../features/messages/content/media/keeping/lane.ts';
+import { dueMediaLanes } from '../features/messages/content/media/keeping/queue.sql.ts';
+import { deleteUnusedContents, expireFiles } from '../features/messages/content/media/keeping/sweep.ts';
 import { inDoubtMs } from '../features/messages/dispatch/dispatch.ts';
 import { drain } from '../features/messages/dispatch/drain.ts';
 import { OUTBOX } from '../features/messages/dispatch/lane.ts';
@@ -21,14 +38,17 @@ import { dueOutboxLanes } from '../features/messages/dispatch/outbox.sql.ts';
 import {
   applyMessageRetention,
   deleteOldMedia,
+  moveStatistics,
   repairLostTurns,
   restartStatusWait,
 } from '../features/messages/housekeeping.ts';
+import { releaseScheduled } from '../features/messages/scheduling/release.ts';
 import { cleanOtps } from '../features/otp/clean.ts';
 import { TEMPLATE_SYNCS } from '../features/templates/sync/request-sync.ts';
 import { dueSyncLanes } from '../features/templates/sync/runs.sql.ts';
 import { syncDue } from '../features/templates/sync/sync-due.ts';
 import { deleteOldKeys } from '../features/tenancy/idempotency/keys.ts';
+import { cleanSessions } from '../features/tenancy/sessions/housekeeping.ts';
 import { deliver } from '../features/webhooks/delivery/drain.ts';
 import { SHARDS, WEBHOOKS } from '../features/webhooks/delivery/lane.ts';
 import { dueShardLanes } from '../features/webhooks/delivery/queue.sql.ts';
@@ -50,24 +70,35 @@ function queuesOf(resources: Resources): Queue[] {
       // Empty while the outbox of a restored database waits for its operator.
       dueLanes: unlessHeld(dueOutboxLanes(inDoubtMs(resources.config))),
     },
-    { name: INBOX, ...perTenant, drain: lane => processInbox(resources, lane), dueLanes: dueInboxLanes },
+    { name: INBOX, ...perTenant, drain: processInbox(resources), dueLanes: dueInboxLanes },
     {
       ...{ name: INTEGRATIONS, ...perTenant, dueLanes: dueIntegrationLanes },
       drain: lane => processDeliveries(resources, lane),
     },
+    {
+      name: EXPORTS,
+      isPerTenant: true,
+      slots: 2,
+      drain: lane => runExports(resources, lane),
+      dueLanes: dueExportLanes,
+    },
+    { name: MEDIA, ...perTenant, drain: lane => fetchFiles(resources, lane), dueLanes: dueMediaLanes },
     { name: BOTS, ...perTenant, drain: answerWaiting(resources), dueLanes: dueBotLanes },
+    // Empty while the outbox of a restored database waits for its operator.
+    { name: CAMPAIGNS, ...perTenant, drain: runCampaigns(resources), dueLanes: unlessHeld(dueCampaignLanes) },
     {
       ...{ name: TEMPLATE_SYNCS, isPerTenant: true, dueLanes: dueSyncLanes },
       slots: 2,
       drain: lane => syncDue(resources, lane),
     },
+    { name: CONVERSATION_JOBS, ...perTenant, drain: lane => runJobs(resources, lane), dueLanes: dueJobLanes },
     // A shard delivers to any number of endpoints at once, so each shard has a place of its own.
     { name: WEBHOOKS, isPerTenant: false, slots: SHARDS, drain: deliver(resources), dueLanes: dueShardLanes },
   ];
 }
 
 /** Permanent readers of the event log; each runs in one process at a time. */
-const READERS: readonly LogReader[] = [botReader, webhookReader];
+const READERS: readonly LogReader[] = [botReader, campaignReader, webhookReader];
 
 /** Tables partitioned by month. */
 const PARTITIONED = [
@@ -105,13 +136,22 @@ const CHORES: readonly {
   { name: 'lanes', everyMs: 6 * HOUR, run: ({ db }) => deleteOldLanes(db.write) },
   { name: 'old messages', everyMs: HOUR, run: applyMessageRetention },
   { name: 'erasures', everyMs: MINUTE, run: resumeErasures },
+  { name: 'statistics of messages', everyMs: 5 * SECOND, run: moveStatistics },
+  { name: 'scheduled messages', everyMs: 2 * SECOND, run: releaseScheduled },
+  { name: 'snoozed conversations', everyMs: 5 * SECOND, run: wakeSnoozed },
+  { name: 'updates of conversations that are done', everyMs: HOUR, run: cleanJobs },
   { name: 'turns of the outbox', everyMs: 10 * MINUTE, run: repairLostTurns },
   { name: 'media', everyMs: HOUR, run: deleteOldMedia },
+  { name: 'expired files', everyMs: 10 * MINUTE, run: expireFiles },
+  { name: 'exports', everyMs: 10 * MINUTE, run: cleanExports },
+  { name: 'unused files', everyMs: MINUTE, run: deleteUnusedContents },
+  { name: 'unused documents', everyMs: HOUR, run: cleanDocuments },
+  { name: 'staff sessions', everyMs: HOUR, run: cleanSessions },
   { name: 'one-time passwords', everyMs: MINUTE, run: cleanOtps },
 ];
 
-/** Poll interval of the log readers, for lost signals. */
-const READER_POLL_MS = 5 * SECOND;
+/** Poll interval of the log readers. The tailer wakes them, and polls more often: this makes up for a reader that failed. */
+const READER_POLL_MS = 10 * SECOND;
 
 /** Delay of infrequent chores after start, so that they do not compete with waiting messages. */
 const CHORE_DELAY_MS = 10 * SECOND;

@@ -12,7 +12,7 @@ import { createCloudApiNetwork } from '../network/cloud-api/client.ts';
 import { systemClock } from '../platform/clock.ts';
 import { createLog } from '../platform/log.ts';
 import { UserError } from '../platform/user-error.ts';
-import { changeDatabase, DEV_DIRECTORY, print, readFacts, secretBoxOf, withDatabase } from './database.ts';
+import { changeDatabase, DEV_DIRECTORY, POLLED, print, readFacts, secretBoxOf, withDatabase } from './database.ts';
 
 const shown = (channel: ChannelRow) => ({
   id: channel.id,
@@ -42,10 +42,6 @@ function id(text: string): number {
   return Number(text);
 }
 
-/** Running processes find events and lanes by polling, within two seconds. */
-const NO_SIGNALS = { send: () => undefined };
-const NO_LANES = { wake: () => undefined };
-
 function portfolio(text: string): string {
   if (!PORTFOLIO_ID.test(text)) throw new InvalidArgumentError(PORTFOLIO_FAULT);
   return text;
@@ -55,12 +51,14 @@ interface DisconnectOptions {
   readonly tenant: string;
   readonly channel: number;
   readonly reason: string;
+  readonly json: boolean;
 }
 
 interface PortfolioOptions {
   readonly tenant: string;
   readonly channel: number;
   readonly portfolioId: string;
+  readonly json: boolean;
 }
 
 interface ConnectOptions {
@@ -73,6 +71,7 @@ interface ConnectOptions {
   readonly appSecret: string;
   readonly verifyToken: string;
   readonly messagesPerSecond?: number;
+  readonly json: boolean;
 }
 
 export function channelCommand(): Command {
@@ -97,7 +96,8 @@ export function channelCommand(): Command {
     )
     .option('--name <name>', 'display name of the channel', 'WhatsApp')
     .option('--messages-per-second <n>', "sending rate (default: 80, the network's limit)", rate)
-    .action(async (options: ConnectOptions) => {
+    .option('--json', 'print JSON', false)
+    .action(async ({ json, ...options }: ConnectOptions) => {
       const config = loadConfig();
       const facts = config.databaseUrl === undefined ? await readFacts(DEV_DIRECTORY) : undefined;
       const network = createCloudApiNetwork({
@@ -117,7 +117,7 @@ export function channelCommand(): Command {
             isSandbox: facts !== undefined,
           });
         });
-        print([shown(channel)], false);
+        print([shown(channel)], json);
       } catch (error) {
         throw error instanceof CodedError ? new UserError(error.message, { cause: error }) : error;
       } finally {
@@ -131,12 +131,14 @@ export function channelCommand(): Command {
     .requiredOption('--tenant <slug>', 'slug of the tenant that owns the number')
     .requiredOption('--channel <id>', 'channel id, as listed by `parley channel list`', id)
     .option('--reason <text>', 'reason shown with the channel', 'Disconnected by the operator.')
-    .action(async ({ tenant, channel: channelId, reason }: DisconnectOptions) => {
+    .option('--json', 'print JSON', false)
+    .action(async ({ tenant, channel: channelId, reason, json }: DisconnectOptions) => {
       try {
         const { channel, cancelled } = await changeDatabase(loadConfig(), async db => {
           const { tenant_id: tenantId } = await requireTenant(db.read, tenant);
-          return disconnectChannel({ db, signals: NO_SIGNALS, lanes: NO_LANES }, tenantId, channelId, reason);
+          return disconnectChannel({ db, ...POLLED }, tenantId, channelId, reason);
         });
+        if (json) return print([{ ...shown(channel), cancelled }], true);
         print([shown(channel)], false);
         process.stdout.write(`${cancelled} waiting message(s) cancelled.\n`);
       } catch (error) {
@@ -150,7 +152,8 @@ export function channelCommand(): Command {
     .requiredOption('--tenant <slug>', 'slug of the tenant that owns the number')
     .requiredOption('--channel <id>', 'channel id, as listed by `parley channel list`', id)
     .requiredOption('--portfolio-id <id>', "the network's id of the portfolio", portfolio)
-    .action(async (options: PortfolioOptions) => {
+    .option('--json', 'print JSON', false)
+    .action(async ({ json, ...options }: PortfolioOptions) => {
       const channels = await changeDatabase(loadConfig(), async db => {
         const { tenant_id: tenantId } = await requireTenant(db.read, options.tenant);
         const [channel] = await getChannels(db.write, tenantId, [options.channel]);
@@ -160,7 +163,7 @@ export function channelCommand(): Command {
         );
         return listChannels(db.write, tenantId);
       });
-      print(channels.map(shown), false);
+      print(channels.map(shown), json);
     });
 
   command

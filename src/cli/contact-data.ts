@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { Command, Option } from 'commander';
+import { openFiles } from '../app/open-files.ts';
 import { loadConfig } from '../config.ts';
 import type { Database } from '../database/database.ts';
 import { eraseContacts } from '../features/contacts/erasure/erase.ts';
@@ -14,7 +15,8 @@ import { systemClock } from '../platform/clock.ts';
 import { createLog } from '../platform/log.ts';
 import { parsePhone } from '../platform/phone.ts';
 import { UserError } from '../platform/user-error.ts';
-import { changeDatabase, secretBoxOf, withDatabase } from './database.ts';
+import { changeDatabase, print, secretBoxOf, withDatabase } from './database.ts';
+import { createProgress } from './progress.ts';
 
 const CONTACT_ARGUMENT = 'contact id, or phone number in international format, such as +4915123456789';
 
@@ -30,37 +32,26 @@ async function requireContactId({ write }: Database, tenantId: number, slug: str
   return id;
 }
 
-/** Shows progress in one line, if standard error is a terminal. */
-function createProgress(what: string): { add(rows: number): void; end(): void } {
-  let total = 0;
-  const isTerminal = process.stderr.isTTY === true;
-  return {
-    add(rows) {
-      total += rows;
-      if (isTerminal) process.stderr.write(`\r${what}: ${total} rows`);
-    },
-    end() {
-      if (isTerminal && total > 0) process.stderr.write('\n');
-    },
-  };
-}
-
 export function exportCommand(): Command {
   return new Command('export')
     .description('export all data held about a person to one JSON file')
     .argument('<tenant>', 'slug of the tenant')
     .argument('<contact>', CONTACT_ARGUMENT)
     .requiredOption('--out <file>', 'output file, or - for standard output')
+    .option('--json', 'print JSON: the number of rows of each kind', false)
     .addHelpText(
       'after',
       `
 The file contains the contact with its identities, consents, groups, conversations, messages, one-time passwords (without codes),
-orders, bot replies, events and webhook deliveries. The export is recorded in the audit log.`,
+orders, bot replies, events, webhook deliveries and the files of its messages (as base64), which are read from the store that
+PARLEY_MEDIA_DIR or PARLEY_MEDIA_S3_BUCKET names. The export is recorded in the audit log.`,
     )
-    .action(async (slug: string, who: string, { out }: { out: string }) => {
-      const result = await withDatabase(loadConfig(), async db => {
+    .action(async (slug: string, who: string, { out, json }: { out: string; json: boolean }) => {
+      const config = loadConfig();
+      const result = await withDatabase(config, async db => {
         const { tenant_id: tenantId } = await requireTenant(db.read, slug);
         const id = await requireContactId(db, tenantId, slug, who);
+        const files = await openFiles(config);
         const stream = out === '-' ? process.stdout : createWriteStream(out, { mode: 0o600 });
         const failed = once(stream, 'error').then(([error]) => {
           throw new UserError(`Cannot write to ${out}: ${(error as Error).message}.`);
@@ -70,12 +61,14 @@ orders, bot replies, events and webhook deliveries. The export is recorded in th
           progress.add(piece.split('\n    {').length - 1);
           if (!stream.write(piece)) await Promise.race([once(stream, 'drain'), failed]);
         };
-        const exported = await exportContact({ db, clock: systemClock }, tenantId, id, COMMAND_LINE, write);
+        const exported = await exportContact({ db, clock: systemClock, files }, tenantId, id, COMMAND_LINE, write);
+        await files.close();
         if (out !== '-') await Promise.race([new Promise<void>(resolve => stream.end(() => resolve())), failed]);
         progress.end();
         return exported;
       });
       if (out === '-') return;
+      if (json) return print([{ contact: result.contactId, file: out, ...result.counts }], true);
       const rows = Object.entries(result.counts).map(([name, count]) => `${count} ${name.replaceAll('_', ' ')}`);
       process.stdout.write(`Contact ${result.contactId} written to ${out}: ${rows.join(', ')}.\n`);
     });

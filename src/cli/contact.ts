@@ -13,6 +13,7 @@ import { COMMAND_LINE } from '../features/tenancy/audit/author.ts';
 import { requireTenant } from '../features/tenancy/tenants/find.ts';
 import { systemClock } from '../platform/clock.ts';
 import { UserError } from '../platform/user-error.ts';
+import { importConsentCommand } from './contact-consent.ts';
 import { eraseCommand, exportCommand } from './contact-data.ts';
 import { changeDatabase, print, withDatabase } from './database.ts';
 import { positive } from './option-values.ts';
@@ -51,6 +52,7 @@ export function contactCommand(): Command {
     .addCommand(unmergeCommand())
     .addCommand(mergesCommand())
     .addCommand(consentCommand())
+    .addCommand(importConsentCommand())
     .addCommand(exportCommand())
     .addCommand(eraseCommand());
 }
@@ -65,13 +67,14 @@ function mergeCommand(): Command {
       'surviving contact (default: the one with more fields filled, then the older one)',
       contactId,
     )
+    .option('--json', 'print JSON', false)
     .addHelpText(
       'after',
       `
 Messages, conversations, groups, consent, codes and queued messages move to the surviving contact. Its fields are kept; empty fields are
 filled from the others. The ids of the others resolve to it.`,
     )
-    .action(async (slug: string, ids: readonly number[], { into }: { into?: number }) => {
+    .action(async (slug: string, ids: readonly number[], { into, json }: { into?: number; json: boolean }) => {
       const all = [...new Set(into === undefined ? ids : [into, ...ids])];
       if (all.length < 2)
         throw new UserError('Give at least two contacts to merge: see `parley contact merge --help`.');
@@ -86,7 +89,7 @@ filled from the others. The ids of the others resolve to it.`,
           }),
         ),
       );
-      print([shown(contact)], false);
+      print([shown(contact)], json);
     });
 }
 
@@ -95,17 +98,18 @@ function unmergeCommand(): Command {
     .description('undo a merge of the last 30 days: restores the merged contact with its own data')
     .argument('<tenant>', 'slug of the tenant')
     .argument('<former-id>', 'id of the contact before the merge, as listed by `parley contact merges`', contactId)
+    .option('--json', 'print JSON', false)
     .addHelpText(
       'after',
       `
 Data received since the merge stays with the other contact, except opt-outs, which then apply to both. Webhooks of the network do not
 merge the two again.`,
     )
-    .action(async (slug: string, formerId: number) => {
+    .action(async (slug: string, formerId: number, { json }: { json: boolean }) => {
       const contact = await changeTenant(slug, (db, tenantId) =>
         db.transaction(trx => undoMerge(trx, tenantId, formerId, { author: COMMAND_LINE, nowMs: systemClock.now() })),
       );
-      print([shown(contact)], false);
+      print([shown(contact)], json);
     });
 }
 

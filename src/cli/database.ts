@@ -12,6 +12,8 @@ import { UserError } from '../platform/user-error.ts';
 /** Written to dev.json by `parley dev`, for users and for other commands. */
 export interface DevFacts {
   readonly baseUrl: string;
+  /** Signs a browser in, once. */
+  readonly dashboardUrl: string;
   readonly graphqlUrl: string;
   readonly restV2Url: string;
   readonly restV1Url: string;
@@ -112,6 +114,9 @@ function explain(error: unknown): unknown {
     });
   return error;
 }
+
+/** Signals and lanes of a command: running processes find events and lanes by polling, within two seconds. */
+export const POLLED = { signals: { send: () => undefined }, lanes: { wake: () => undefined } };
 
 /** Prints rows as a table, or as JSON. */
 export function print(rows: readonly object[], json: boolean): void {

@@ -14,18 +14,28 @@ import { parseContact } from '../features/contacts/contact.ts';
 import { insertContacts, setGroups } from '../features/contacts/contacts.sql.ts';
 import { newContact } from '../features/contacts/create.ts';
 import { insertLabels } from '../features/contacts/labels/labels.sql.ts';
+import { updateSettings } from '../features/tenancy/account/store.ts';
+import { COMMAND_LINE } from '../features/tenancy/audit/author.ts';
 import { createTenant } from '../features/tenancy/tenants/create.ts';
-import { findTenant, updateTenant } from '../features/tenancy/tenants/store.ts';
+import { findTenant } from '../features/tenancy/tenants/store.ts';
 import { createToken } from '../features/tenancy/tokens/create.ts';
+import { revokeToken } from '../features/tenancy/tokens/revoke.ts';
+import { listTokens } from '../features/tenancy/tokens/store.ts';
 import type { Network } from '../network/network.ts';
-import { systemClock } from '../platform/clock.ts';
+import { DAY, systemClock } from '../platform/clock.ts';
 import type { SecretBox } from '../platform/crypto.ts';
 import { countryOf } from '../schema/countries/country.ts';
+import type { DemoPerson } from './demo-threads.ts';
 
 /** The tenant for first experiments. */
 export const DEMO_TENANT = 'demo';
 const CALLS_PER_MINUTE = 6_000;
 const CONTACTS_PER_COUNTRY = 5;
+const WRITERS = 3;
+const CONVERSATIONS = 36;
+const LINK_NAME = 'Sign-in link';
+/** As long as the token that a browser makes with it may live. */
+const LINK_LIFETIME_MS = 30 * DAY;
 
 /** Fixed, so that examples can use them: these credentials are valid only for the emulator. */
 export const DEMO_NETWORK = {
@@ -186,7 +196,9 @@ const COUNTRIES = [
 export interface DemoAccess {
   readonly token: string;
   /** Contacts who will write in, so that their service windows are open. */
-  readonly writers: readonly { readonly phone: string; readonly name: string }[];
+  readonly writers: readonly DemoPerson[];
+  /** Contacts with a conversation in the past two weeks. */
+  readonly people: readonly DemoPerson[];
 }
 
 interface SeedResources {
@@ -199,7 +211,7 @@ interface SeedResources {
 export async function seedDemo(resources: SeedResources, nowMs: number): Promise<DemoAccess | undefined> {
   const { db } = resources;
   if (await findTenant(db.write, DEMO_TENANT)) return undefined;
-  const { tenantId, writers } = await db.transaction(async trx => {
+  const { tenantId, people } = await db.transaction(async trx => {
     const tenant = await createTenant(trx, {
       slug: DEMO_TENANT,
       name: 'Demo',
@@ -207,7 +219,7 @@ export async function seedDemo(resources: SeedResources, nowMs: number): Promise
       windowPolicy: 'network',
     });
     await insertBots(trx, tenant.tenant_id);
-    return { tenantId: tenant.tenant_id, writers: await fill(trx, tenant.tenant_id) };
+    return { tenantId: tenant.tenant_id, people: await fill(trx, tenant.tenant_id) };
   });
   await connectChannel({ ...resources, clock: systemClock }, tenantId, {
     ...DEMO_NETWORK.number,
@@ -216,22 +228,38 @@ export async function seedDemo(resources: SeedResources, nowMs: number): Promise
     verifyToken: DEMO_NETWORK.verifyToken,
     isSandbox: true,
   });
-  return { token: await newDemoToken(db.write, tenantId, nowMs), writers };
+  return {
+    token: await newDemoToken(db.write, tenantId, nowMs),
+    writers: people.slice(0, WRITERS),
+    people: people.slice(WRITERS),
+  };
 }
 
-export async function newDemoToken(db: Db, tenantId: number, nowMs: number): Promise<string> {
+export const newDemoToken = (db: Db, tenantId: number, nowMs: number): Promise<string> =>
+  newToken(db, tenantId, 'Demo', undefined, nowMs);
+
+/** The token of the dashboard's sign-in link. The page that uses it makes one of its own, and revokes this one. */
+export async function newLinkToken(db: Db, tenantId: number, nowMs: number): Promise<string> {
+  // Links of earlier starts that nobody used.
+  for (const token of await listTokens(db, tenantId))
+    if (token.name === LINK_NAME && token.revoked_at === null) await revokeToken(db, tenantId, token.id, COMMAND_LINE);
+  return newToken(db, tenantId, LINK_NAME, new Date(nowMs + LINK_LIFETIME_MS).toISOString(), nowMs);
+}
+
+async function newToken(
+  db: Db,
+  tenantId: number,
+  name: string,
+  expiresAt: string | undefined,
+  nowMs: number,
+): Promise<string> {
   const grant = { scopes: new Set<string>(SCOPES), callsPerMinute: CALLS_PER_MINUTE, expiresAtMs: undefined };
-  const { token } = await createToken(
-    db,
-    tenantId,
-    { name: 'Demo', scopes: ['*'], callsPerMinute: CALLS_PER_MINUTE, expiresAt: undefined },
-    grant,
-    nowMs,
-  );
-  return token;
+  const given = { name, scopes: ['*'], callsPerMinute: CALLS_PER_MINUTE, expiresAt };
+  return (await createToken(db, tenantId, given, grant, nowMs)).token;
 }
 
-async function fill(trx: Db, tenantId: number): Promise<DemoAccess['writers']> {
+/** @returns the first contacts */
+async function fill(trx: Db, tenantId: number): Promise<DemoPerson[]> {
   const sources = await insertLabels(
     trx,
     tenantId,
@@ -246,7 +274,10 @@ async function fill(trx: Db, tenantId: number): Promise<DemoAccess['writers']> {
     GROUPS.map(name => ({ name })),
   );
   const staff = await insertStaff(trx, tenantId);
-  await updateTenant(trx, tenantId, { defaultSourceId: sources[0]?.id, defaultStatusId: statuses[0]?.id });
+  await updateSettings(trx, tenantId, {
+    default_source_id: sources[0]?.id ?? null,
+    default_status_id: statuses[0]?.id ?? null,
+  });
   const pick = <T>(items: readonly T[], index: number): T | undefined => items[index % items.length];
   const people = demoPeople();
   const contacts = await insertContacts(
@@ -264,7 +295,7 @@ async function fill(trx: Db, tenantId: number): Promise<DemoAccess['writers']> {
     if (chosen.length > 0) await setGroups(trx, tenantId, contact.id, chosen);
   }
   return contacts
-    .slice(0, 3)
+    .slice(0, WRITERS + CONVERSATIONS)
     .flatMap(({ phone, firstname, lastname }) => (phone === null ? [] : [{ phone, name: `${firstname} ${lastname}` }]));
 }
 
@@ -311,7 +342,7 @@ function demoPeople() {
         .normalize('NFD')
         .replace(/[^a-z0-9.@]/g, '');
       const fields = parseContact(
-        { phone: number, firstName, lastName, email, countryId: id, type: index === 0 ? 'customer' : 'lead' },
+        { phone: number, firstName, lastName, email, country: String(id), type: index === 0 ? 'customer' : 'lead' },
         errors,
       );
       if (errors.isEmpty) people.push(fields);

@@ -17,7 +17,17 @@ import { createLog, type Log } from '../platform/log.ts';
 import { parseRange } from '../platform/public-address.ts';
 import { UserError } from '../platform/user-error.ts';
 import { DEV_DIRECTORY, type DevFacts, factsPath, readFacts, secretKeyPath } from './database.ts';
-import { DEMO_NETWORK, DEMO_TEMPLATES, DEMO_TENANT, type DemoAccess, newDemoToken, seedDemo } from './demo.ts';
+import {
+  DEMO_NETWORK,
+  DEMO_TEMPLATES,
+  DEMO_TENANT,
+  type DemoAccess,
+  newDemoToken,
+  newLinkToken,
+  seedDemo,
+} from './demo.ts';
+import { fillDemo } from './demo-activity.ts';
+import { emulatorRoutes } from './emulator-routes.ts';
 import { migrateDatabase } from './migrate.ts';
 import { untilStopped } from './until-stopped.ts';
 
@@ -45,6 +55,8 @@ export function devCommand(): Command {
     });
 }
 
+type SeededAccess = DemoAccess & { readonly linkToken: string };
+
 /** The parts of a development gateway, started in order and stopped in reverse order. */
 class Development {
   readonly #directory: string;
@@ -53,6 +65,7 @@ class Development {
   #postgres: EmbeddedPostgres | undefined;
   #emulator: Emulator | undefined;
   #gateway: Gateway | undefined;
+  #filling: Promise<void> = Promise.resolve();
 
   constructor(directory: string, config: Config) {
     this.#directory = directory;
@@ -66,7 +79,8 @@ class Development {
   async reset(): Promise<void> {
     printLine('Deleting the data of earlier starts …');
     await removeEmbeddedPostgres(this.#directory, { log: this.#log });
-    for (const file of [factsPath(this.#directory), this.#journal]) await rm(file, { force: true });
+    for (const path of [factsPath(this.#directory), this.#journal, join(this.#directory, 'media')])
+      await rm(path, { recursive: true, force: true });
   }
 
   get #journal(): string {
@@ -89,11 +103,11 @@ class Development {
       const webhooks = { ...this.#config.webhooks, allowHttp: true, allowedRanges };
       const config = { ...this.#config, databaseUrl, secretKey, network, graphiql, webhooks };
       const [{ schema }, { serve }] = await Promise.all([import('../app/schema.ts'), import('../app/serve.ts')]);
-      this.#gateway = await serve({ config, schema, role: 'all', log: this.#log });
-      const facts = this.#facts(this.#gateway.server.url, this.#emulator.url, databaseUrl, seeded.token);
+      const addRoutes = emulatorRoutes(this.#emulator.url);
+      this.#gateway = await serve({ config, schema, role: 'all', log: this.#log, addRoutes });
+      const facts = this.#facts(this.#gateway.server.url, this.#emulator.url, databaseUrl, seeded);
       this.#emulator.setWebhookUrl(`${facts.baseUrl}/network/cloud-api/webhook`);
-      for (const { phone, name } of seeded.writers)
-        this.#emulator.inbound({ from: phone, text: 'Hi! Is this still available?', profileName: name });
+      this.#filling = this.#fill(facts, seeded);
       await writeFile(factsPath(this.#directory), `${JSON.stringify(facts, null, 2)}\n`, { mode: 0o600 });
       printLine(banner(facts));
     } catch (error) {
@@ -102,8 +116,23 @@ class Development {
     }
   }
 
+  /**
+   * Fills the demo tenant in the background, at its first start. What fails is missing in the demo, and logged. Those who write in
+   * come last: the first conversations of the inbox have open windows.
+   */
+  async #fill(gateway: DevFacts, { people, writers }: DemoAccess): Promise<void> {
+    try {
+      if (people.length > 0) await fillDemo(gateway, people, systemClock.now());
+    } catch (error) {
+      this.#log.warn({ err: error }, 'the demo tenant is not filled');
+    }
+    for (const { phone, name } of writers)
+      this.#emulator?.inbound({ from: phone, text: 'Hi! Is this still available?', profileName: name });
+  }
+
   async stop(): Promise<void> {
     await this.#gateway?.stop();
+    await this.#filling;
     await this.#emulator?.stop();
     await this.#postgres?.stop();
     this.#log.flush();
@@ -144,7 +173,7 @@ class Development {
   }
 
   /** Creates the demo tenant at the first start. Later starts reuse the last token while it is valid. */
-  async #seed(databaseUrl: string, secretKey: Uint8Array, emulatorUrl: string): Promise<DemoAccess> {
+  async #seed(databaseUrl: string, secretKey: Uint8Array, emulatorUrl: string): Promise<SeededAccess> {
     const db = createDatabase({ url: databaseUrl, poolSize: 2, readers: 1, log: this.#log });
     const network = createCloudApiNetwork({
       baseUrl: emulatorUrl,
@@ -153,27 +182,30 @@ class Development {
     });
     try {
       const secrets = await openSecretBox(db, { current: secretKey, previous: this.#config.previousSecretKey });
-      const seeded = await seedDemo({ db, network, secrets }, systemClock.now());
-      if (seeded) return seeded;
-      const known = (await readFacts(this.#directory).catch(() => undefined))?.token;
-      if (known !== undefined && (await createTokenVerifier(db, systemClock, this.#log).verify(known)))
-        return { token: known, writers: [] };
+      const nowMs = systemClock.now();
+      const seeded = await seedDemo({ db, network, secrets }, nowMs);
       const tenant = await findTenant(db.write, DEMO_TENANT);
       if (!tenant)
         throw new UserError(
           `The tenant ${DEMO_TENANT} does not exist any more. Start with --reset to create it again.`,
         );
-      return { token: await newDemoToken(db.write, tenant.tenant_id, systemClock.now()), writers: [] };
+      const linkToken = await newLinkToken(db.write, tenant.tenant_id, nowMs);
+      if (seeded) return { ...seeded, linkToken };
+      const known = (await readFacts(this.#directory).catch(() => undefined))?.token;
+      if (known !== undefined && (await createTokenVerifier(db, undefined, systemClock, this.#log).verify(known)))
+        return { token: known, linkToken, writers: [], people: [] };
+      return { token: await newDemoToken(db.write, tenant.tenant_id, nowMs), linkToken, writers: [], people: [] };
     } finally {
       await network.close();
       await db.close();
     }
   }
 
-  #facts(serverUrl: string, emulatorUrl: string, databaseUrl: string, token: string): DevFacts {
+  #facts(serverUrl: string, emulatorUrl: string, databaseUrl: string, { token, linkToken }: SeededAccess): DevFacts {
     const baseUrl = serverUrl.replace('//0.0.0.0:', '//localhost:').replace('//[::]:', '//localhost:');
     return {
       baseUrl,
+      dashboardUrl: `${baseUrl}/#sign-in=${linkToken}`,
       graphqlUrl: `${baseUrl}/graphql`,
       restV2Url: `${baseUrl}/api/v2`,
       restV1Url: `${baseUrl}/api/v1/${DEMO_TENANT}`,
@@ -198,6 +230,8 @@ function printLine(text: string): void {
 const banner = (facts: DevFacts): string => `
 Parley is running. Stop it with Ctrl-C.
 
+  Dashboard   ${facts.dashboardUrl}
+              (signs in one browser)
   GraphiQL    ${facts.graphqlUrl}
   REST v2     ${facts.restV2Url}
   Emulator    ${facts.emulatorUrl}/_emulator/

@@ -2,9 +2,13 @@ import { Command } from 'commander';
 import { loadConfig } from '../config.ts';
 import { BOTS } from '../features/bots/housekeeping.ts';
 import { botBacklog } from '../features/bots/reply/replies.sql.ts';
+import { EXPORTS } from '../features/contacts/exports/export.ts';
+import { exportBacklog } from '../features/contacts/exports/exports.sql.ts';
 import { INBOX, inboxBacklog } from '../features/inbox/webhooks.sql.ts';
 import { integrationBacklog } from '../features/integrations/orders/deliveries.sql.ts';
 import { INTEGRATIONS } from '../features/integrations/orders/delivery.ts';
+import { MEDIA } from '../features/messages/content/media/keeping/lane.ts';
+import { mediaBacklog } from '../features/messages/content/media/keeping/queue.sql.ts';
 import { OUTBOX } from '../features/messages/dispatch/lane.ts';
 import { outboxBacklog } from '../features/messages/dispatch/outbox.sql.ts';
 import { TEMPLATE_SYNCS } from '../features/templates/sync/request-sync.ts';
@@ -20,6 +24,8 @@ const BACKLOGS = {
   [OUTBOX]: outboxBacklog,
   [INBOX]: inboxBacklog,
   [INTEGRATIONS]: integrationBacklog,
+  [EXPORTS]: exportBacklog,
+  [MEDIA]: mediaBacklog,
   [BOTS]: botBacklog,
   [TEMPLATE_SYNCS]: syncBacklog,
   [WEBHOOKS]: shardBacklog,
@@ -31,7 +37,7 @@ const shown = (lane: LaneOverview) => ({
 });
 
 /** @param name for example `outbox:12:3` */
-async function release(name: string): Promise<void> {
+async function release(name: string, { json }: { json: boolean }): Promise<void> {
   const [queue = '', key = ''] = name.split(/:(.*)/s);
   if (!Object.hasOwn(BACKLOGS, queue) || key === '')
     throw new UserError(
@@ -42,6 +48,7 @@ async function release(name: string): Promise<void> {
     ? await changeDatabase(loadConfig(), db => endLease(db.write, { tenantId, queue, key }))
     : undefined;
   if (!released) throw new UserError(`There is no lane ${name}. See \`parley lanes\`.`);
+  if (json) return print([released], true);
   process.stdout.write(
     released.holder === null
       ? `No process held ${name}. If it was in a back-off, that has ended.\n`
@@ -63,6 +70,7 @@ export function lanesCommand(): Command {
     .description(
       'release a lane such as outbox:12:3 and end its back-off; another process claims it when the lease expires',
     )
+    .option('--json', 'print JSON', false)
     .action(release);
 
   return command;

@@ -1,9 +1,9 @@
 import { Command } from 'commander';
 import { type Config, loadConfig } from '../config.ts';
-import { createDatabase, type Db } from '../database/database.ts';
+import { createDatabase } from '../database/database.ts';
 import { migrate, migrationStates, pendingMigrations } from '../database/migrations.ts';
 import { setRoleSettings } from '../database/session.ts';
-import { takeScopeFindings } from '../features/tenancy/tokens/tokens.sql.ts';
+import { type ScopeFinding, takeScopeFindings } from '../features/tenancy/tokens/tokens.sql.ts';
 import { createLog } from '../platform/log.ts';
 import { print, withDatabase } from './database.ts';
 
@@ -31,31 +31,33 @@ export function migrateCommand(): Command {
   return new Command('migrate')
     .description('migrate the database to this version; safe to run concurrently')
     .option('--status', 'only list applied and pending migrations', false)
-    .action(async ({ status }: { status: boolean }) => {
+    .option('--json', 'print JSON', false)
+    .action(async ({ status, json }: { status: boolean; json: boolean }) => {
       const config = loadConfig();
       await withDatabase(config, async (db, url) => {
         if (status) {
           const states = await migrationStates(db.read);
           print(
             states.map(({ name, appliedAt }) => ({ migration: name, applied: appliedAt?.toISOString() ?? 'missing' })),
-            false,
+            json,
           );
           // Throws if a newer version has migrated the database.
           await pendingMigrations(db.read);
           return;
         }
         const applied = await migrateDatabase(url, config);
+        const findings = await takeScopeFindings(db.write);
+        if (json) return print([{ applied, scope_findings: findings }], true);
         process.stdout.write(
           applied.length === 0 ? 'Nothing to do: the database is up to date.\n' : `Applied ${applied.join(', ')}.\n`,
         );
-        await printScopeFindings(db.write);
+        printScopeFindings(findings);
       });
     });
 }
 
 /** Lists objects from before the scopes of their creator were checked; shown once, by the first `migrate` after the upgrade. */
-async function printScopeFindings(db: Db): Promise<void> {
-  const findings = await takeScopeFindings(db);
+function printScopeFindings(findings: readonly ScopeFinding[]): void {
   if (findings.length === 0) return;
   process.stdout.write(
     '\nThese objects were created before the scopes of their creator were checked. They keep working; to change one, a token now needs these scopes.\n' +

@@ -1,14 +1,24 @@
 import { InvalidArgumentError } from 'commander';
 import { DAY, HOUR, MINUTE, systemClock } from '../platform/clock.ts';
 import { parseDateTime } from '../platform/date-time.ts';
-import { isPhoneCountry } from '../platform/phone.ts';
 
-/** Parses a country. @returns ISO 3166-1 alpha-2, upper case */
-export function country(text: string): string {
-  const code = text.toUpperCase();
-  if (!isPhoneCountry(code)) throw new InvalidArgumentError('Must be an ISO 3166-1 alpha-2 code, for example DE.');
-  return code;
+const UNLIMITED = 'unlimited';
+
+/** Prints a maximum of a plan. */
+export const limit = (maximum: number | null): number | string => maximum ?? UNLIMITED;
+
+/** Parses a maximum of a plan: a whole number, or `unlimited`. */
+export function maximum(text: string): number | typeof UNLIMITED {
+  if (text === UNLIMITED) return UNLIMITED;
+  const number = Number(text);
+  if (text.trim() === '' || !Number.isSafeInteger(number) || number < 0)
+    throw new InvalidArgumentError(`Must be a whole number, or ${UNLIMITED}.`);
+  return number;
 }
+
+/** The stored form of a parsed maximum. */
+export const maximumOf = (value: number | typeof UNLIMITED | undefined): number | null | undefined =>
+  value === UNLIMITED ? null : value;
 
 /** Parses a whole number above 0. */
 export function positive(text: string): number {

@@ -41,6 +41,7 @@ function releaseCommand(): Command {
   return new Command('release')
     .description('resume sending: all waiting messages, or only those queued since a time')
     .option('--cancel-before <time>', 'cancel messages queued before this time, such as 2027-01-31T09:30:00Z', instant)
+    .option('--json', 'print JSON', false)
     .addHelpText(
       'after',
       `
@@ -48,11 +49,13 @@ Examples:
   parley outbox release                                      send all; messages sent since the backup are sent again
   parley outbox release --cancel-before 2027-01-31T09:30:00Z cancel messages queued in the backup (with events), send the rest`,
     )
-    .action(async ({ cancelBefore }: { cancelBefore?: Date }) => {
+    .action(async ({ cancelBefore, json }: { cancelBefore?: Date; json: boolean }) => {
       await changeDatabase(loadConfig(), async db => {
         if ((await heldSince(db.read)) === undefined)
           throw new UserError('The outbox is not held: there is nothing to release.');
-        const cancelled = await releaseOutbox(db, cancelBefore, done => printLine(`  ${done} cancelled`));
+        const progress = json ? () => undefined : (done: number) => printLine(`  ${done} cancelled`);
+        const cancelled = await releaseOutbox(db, cancelBefore, progress);
+        if (json) return print([{ cancelled }], true);
         printLine(
           `${cancelBefore ? `Cancelled ${cancelled} messages. ` : ''}The outbox is released: workers send within seconds.`,
         );

@@ -5,12 +5,13 @@ import { checkOrigin } from '../events/origin.ts';
 import { restoreLog } from '../events/restore.ts';
 import { renumberListening } from '../features/webhooks/endpoints/targets.sql.ts';
 import { UserError } from '../platform/user-error.ts';
-import { withDatabase } from './database.ts';
+import { print, withDatabase } from './database.ts';
 
 export function restoreLogCommand(): Command {
   return new Command('restore-log')
     .description('adopt the event log of a restored or copied database, and hold its outbox')
     .option('--force', 'run even if the database does not look restored', false)
+    .option('--json', 'print JSON', false)
     .addHelpText(
       'after',
       `
@@ -18,15 +19,17 @@ Stop all processes on the database first. Events are renumbered in one transacti
 continue where they were; subscribers must start again (CURSOR_EXPIRED). Queued messages are held, because the original database may
 have sent part of them: see \`parley outbox --help\`.`,
     )
-    .action(async ({ force }: { force: boolean }) => {
+    .action(async ({ force, json }: { force: boolean; json: boolean }) => {
       const restore = async (db: Database): Promise<void> => {
         const { reason } = await checkOrigin(db);
         if (reason === undefined && !force)
           throw new UserError(
             'This database does not look restored: nothing was done. If it was (for example, its disk was rolled back while no process ran), use --force.',
           );
-        printLine(`Restoring the event log${reason === undefined ? '' : `: ${reason}`}.`);
-        const count = await restoreLog(db, { renumberOthers: renumberListening, progress });
+        if (!json) printLine(`Restoring the event log${reason === undefined ? '' : `: ${reason}`}.`);
+        const silent = () => undefined;
+        const count = await restoreLog(db, { renumberOthers: renumberListening, progress: json ? silent : progress });
+        if (json) return print([{ reason: reason ?? null, renumbered: count }], true);
         printLine(`Renumbered ${count} events. Cursors of subscribers have expired.`);
         printLine('The outbox is held: nothing is sent until you release it. Next: `parley outbox status`.');
       };

@@ -8,6 +8,7 @@ export function rotateSecretsCommand(): Command {
   return new Command('rotate-secrets')
     .description('encrypt all secrets of the database with PARLEY_SECRET_KEY, after the key was changed')
     .option('--status', 'only count secrets encrypted with another key', false)
+    .option('--json', 'print JSON', false)
     .addHelpText(
       'after',
       `
@@ -15,18 +16,19 @@ PARLEY_SECRET_KEY is the new key, PARLEY_PREVIOUS_SECRET_KEY the old one. Works 
 is interrupted, start it again. Afterwards every process needs the new key. Keep PARLEY_PREVIOUS_SECRET_KEY set
 for another 24 hours: earlier idempotency keys and one-time passwords are verified with it. See docs/operations.md.`,
     )
-    .action(async ({ status }: { status: boolean }) => {
+    .action(async ({ status, json }: { status: boolean; json: boolean }) => {
       const config = loadConfig();
       await (status ? withDatabase : changeDatabase)(config, async db => {
         const box = await secretBoxOf(config, db);
         const counts = await countSealed(db.write, box);
-        if (status) return print(counts, false);
+        if (status) return print(counts, json);
         const stale = new Map(counts.map(count => [count.column, count.stale]));
-        const resealed = await reseal(db.write, box, ({ column, done, unreadable }) =>
-          process.stdout.write(`${column}: ${done + unreadable} of ${stale.get(column) ?? 0}\n`),
-        );
+        const resealed = await reseal(db.write, box, ({ column, done, unreadable }) => {
+          if (!json) process.stdout.write(`${column}: ${done + unreadable} of ${stale.get(column) ?? 0}\n`);
+        });
         const unreadable = resealed.filter(column => column.unreadable > 0);
         if (unreadable.length > 0) throw new UserError(unreadableMessage(unreadable));
+        if (json) return print(resealed, true);
         const done = resealed.reduce((sum, column) => sum + column.done, 0);
         process.stdout.write(
           done === 0

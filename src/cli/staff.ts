@@ -1,7 +1,10 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { loadConfig } from '../config.ts';
+import { STAFF_ROLES } from '../core/staff-roles.ts';
+import { COMMAND_LINE } from '../features/tenancy/audit/author.ts';
 import { addStaff } from '../features/tenancy/staff/add.ts';
 import { removeStaff } from '../features/tenancy/staff/remove.ts';
+import type { NewStaff } from '../features/tenancy/staff/staff-member.ts';
 import { listStaff } from '../features/tenancy/staff/store.ts';
 import { requireTenant } from '../features/tenancy/tenants/find.ts';
 import { UserError } from '../platform/user-error.ts';
@@ -15,12 +18,14 @@ export function staffCommand(): Command {
     .description('add a staff member, if the plan allows another')
     .requiredOption('--name <name>', 'full name')
     .requiredOption('--email <email>', 'e-mail address, unique within the tenant')
-    .action(async (slug: string, given: { name: string; email: string }) => {
+    .addOption(new Option('--role <role>', 'widest role of their sessions').choices(STAFF_ROLES).default('agent'))
+    .option('--json', 'print JSON', false)
+    .action(async (slug: string, { json, ...given }: Required<NewStaff> & { json: boolean }) => {
       const member = await changeDatabase(loadConfig(), async db => {
         const { tenant_id: tenantId } = await requireTenant(db.read, slug);
-        return db.transaction(trx => addStaff(trx, tenantId, given));
+        return db.transaction(trx => addStaff(trx, tenantId, given, COMMAND_LINE));
       });
-      print([member], false);
+      print([member], json);
     });
 
   command
@@ -37,14 +42,15 @@ export function staffCommand(): Command {
   command
     .command('remove <slug> <person>')
     .description('remove a staff member, by e-mail address or id; their contacts become unassigned')
-    .action(async (slug: string, person: string) => {
+    .option('--json', 'print JSON', false)
+    .action(async (slug: string, person: string, { json }: { json: boolean }) => {
       const removed = await changeDatabase(loadConfig(), async db => {
         const { tenant_id: tenantId } = await requireTenant(db.read, slug);
-        return db.transaction(trx => removeStaff(trx, tenantId, person));
+        return db.transaction(trx => removeStaff(trx, tenantId, person, COMMAND_LINE));
       });
       if (!removed)
         throw new UserError(`There is no staff member ${person}. See \`parley tenant staff list ${slug}\`.`);
-      print([{ ...removed.member, contacts_unassigned: removed.unassigned }], false);
+      print([{ ...removed.member, contacts_unassigned: removed.unassigned }], json);
     });
 
   return command;

@@ -3,20 +3,23 @@ import { loadConfig } from '../config.ts';
 import type { Db } from '../database/database.ts';
 import { getAccount, listAccounts } from '../features/tenancy/account/account.sql.ts';
 import type { AccountRow } from '../features/tenancy/account/account.ts';
+import { changeSettings } from '../features/tenancy/account/change-settings.ts';
+import type { SettingsInput } from '../features/tenancy/account/settings.ts';
+import { COMMAND_LINE } from '../features/tenancy/audit/author.ts';
 import { changeTenant } from '../features/tenancy/tenants/change.ts';
 import { createTenant } from '../features/tenancy/tenants/create.ts';
 import { requireTenant } from '../features/tenancy/tenants/find.ts';
-import { listPlans, type PlanRow, type TenantRow } from '../features/tenancy/tenants/store.ts';
+import type { TenantRow } from '../features/tenancy/tenants/store.ts';
 import { monthOf } from '../features/tenancy/usage/month.ts';
 import { systemClock } from '../platform/clock.ts';
 import { UserError } from '../platform/user-error.ts';
 import { changeDatabase, print, withDatabase } from './database.ts';
-import { country, instant, positive } from './option-values.ts';
+import { instant, limit, positive } from './option-values.ts';
 import { staffCommand } from './staff.ts';
+import { resolveDefaults } from './tenant-defaults.ts';
+import { tenantDeleteCommand } from './tenant-delete.ts';
 
 const thisMonth = (): string => monthOf(systemClock.now());
-
-const limit = (maximum: number | null): number | string => maximum ?? 'unlimited';
 
 const shown = (account: AccountRow) => ({
   slug: account.slug,
@@ -35,21 +38,21 @@ const shown = (account: AccountRow) => ({
   default_country: account.default_country,
 });
 
-const shownPlan = (plan: PlanRow) => ({
-  id: plan.id,
-  name: plan.name,
-  contacts: limit(plan.max_contacts),
-  conversations_a_month: limit(plan.max_conversations),
-  messages_a_month: limit(plan.max_messages),
-  staff: limit(plan.max_staff),
-  calls_per_minute: plan.calls_per_minute,
-  features: plan.features.join(','),
+/** What `show` prints: one line for each setting. */
+const shownSettings = (account: AccountRow) => ({
+  ...shown(account),
+  time_zone: account.time_zone,
+  opt_out_words: account.opt_out_words.join(','),
+  opt_in_words: account.opt_in_words.join(','),
+  default_source: account.default_source_id,
+  default_status: account.default_status_id,
+  default_assignee: account.default_assignee_id,
 });
 
 /** Prints a tenant as `list` does. */
-async function printTenant(db: Db, tenantId: number): Promise<void> {
+async function printTenant(db: Db, tenantId: number, json: boolean): Promise<void> {
   const account = await getAccount(db, tenantId, thisMonth());
-  print(account ? [shown(account)] : [], false);
+  print(account ? [shown(account)] : [], json);
 }
 
 const windowPolicy = () =>
@@ -66,13 +69,17 @@ const FOREVER = 'forever';
 const foreverOrDays = (text: string): number | typeof FOREVER => (text === FOREVER ? FOREVER : positive(text));
 
 const NONE = 'none';
-const noneOrCountry = (text: string): string => (text === NONE ? NONE : country(text));
+const orNull = (text: string | undefined): string | null | undefined => (text === NONE ? null : text);
+
+const wordList = (text: string | undefined): string[] | undefined =>
+  text?.split(',').filter(word => word.trim() !== '');
 
 interface CreateOptions {
   readonly name?: string;
   readonly plan: string;
   readonly expiresAt?: string;
   readonly windowPolicy: TenantRow['window_policy'];
+  readonly json: boolean;
 }
 
 interface UpdateOptions {
@@ -80,47 +87,58 @@ interface UpdateOptions {
   readonly plan?: string;
   readonly expiresAt?: string;
   readonly status?: TenantRow['status'];
+  readonly keepMessagesDays?: number | typeof FOREVER;
   readonly windowPolicy?: TenantRow['window_policy'];
   readonly optOutWords?: string;
-  readonly keepMessagesDays?: number | typeof FOREVER;
+  readonly optInWords?: string;
   readonly defaultCountry?: string;
+  readonly timeZone?: string;
+  readonly defaultSource?: string;
+  readonly defaultStatus?: string;
+  readonly defaultAssignee?: string;
 }
 
-async function create(slug: string, { name = slug, plan, expiresAt, windowPolicy }: CreateOptions): Promise<void> {
+async function create(
+  slug: string,
+  { name = slug, plan, expiresAt, windowPolicy, json }: CreateOptions,
+): Promise<void> {
   const tenant = { slug, name, plan, windowPolicy, planExpiresAt: expiresAt };
   await changeDatabase(loadConfig(), async db => {
     const { tenant_id: id } = await db.transaction(trx => createTenant(trx, tenant));
-    await printTenant(db.write, id);
+    await printTenant(db.write, id, json);
   });
 }
 
-async function update(
-  slug: string,
-  { optOutWords, expiresAt, keepMessagesDays: days, defaultCountry, ...change }: UpdateOptions,
-): Promise<void> {
-  const words = optOutWords
-    ?.split(',')
-    .map(word => word.trim().toLowerCase())
-    .filter(Boolean);
+async function update(slug: string, { json, ...options }: UpdateOptions & { readonly json: boolean }): Promise<void> {
+  const { name, plan, status, expiresAt, keepMessagesDays: days } = options;
+  if (Object.keys(options).length === 0) throw new UserError('Nothing to change: see `parley tenant update --help`.');
   const keepMessagesDays = days === FOREVER ? null : days;
-  const changes = {
-    ...change,
-    keepMessagesDays,
-    defaultCountry: defaultCountry === NONE ? null : defaultCountry,
-    planExpiresAt: expiresAt === NEVER ? null : expiresAt,
-    optOutWords: words,
-  };
-  if (Object.values(changes).every(value => value === undefined))
-    throw new UserError('Nothing to change: see `parley tenant update --help`.');
+  const planExpiresAt = expiresAt === NEVER ? null : expiresAt;
   await changeDatabase(loadConfig(), async db => {
     const { tenant_id: id } = await requireTenant(db.read, slug);
-    await db.transaction(trx => changeTenant(trx, id, changes, thisMonth()));
-    await printTenant(db.write, id);
+    await db.transaction(async trx => {
+      await changeTenant(trx, id, { name, plan, status, planExpiresAt, keepMessagesDays });
+      await changeSettings(trx, id, await settingsOf(trx, id, options), COMMAND_LINE);
+    });
+    await printTenant(db.write, id, json);
   });
+}
+
+async function settingsOf(trx: Db, tenantId: number, options: UpdateOptions): Promise<SettingsInput> {
+  const { windowPolicy, timeZone, defaultSource, defaultStatus, defaultAssignee } = options;
+  const named = { source: orNull(defaultSource), status: orNull(defaultStatus), assignee: orNull(defaultAssignee) };
+  return {
+    windowPolicy,
+    timeZone,
+    defaultCountry: orNull(options.defaultCountry),
+    optOutWords: wordList(options.optOutWords),
+    optInWords: wordList(options.optInWords),
+    ...(await resolveDefaults(trx, tenantId, named)),
+  };
 }
 
 export function tenantCommand(): Command {
-  const command = new Command('tenant').description('create, list and update tenants, and manage their staff');
+  const command = new Command('tenant').description('create, list, update and delete tenants, and manage their staff');
 
   command
     .command('create <slug>')
@@ -133,6 +151,7 @@ export function tenantCommand(): Command {
       instant,
     )
     .addOption(windowPolicy().default('network'))
+    .option('--json', 'print JSON', false)
     .action(create);
 
   command
@@ -145,12 +164,20 @@ export function tenantCommand(): Command {
     });
 
   command
-    .command('plans')
-    .description('list the plans')
+    .command('show <slug>')
+    .description('show a tenant with its usage and all settings')
     .option('--json', 'print JSON', false)
-    .action(async ({ json }: { json: boolean }) => {
-      const plans = await withDatabase(loadConfig(), db => listPlans(db.read));
-      print(plans.map(shownPlan), json);
+    .action(async (slug: string, { json }: { json: boolean }) => {
+      const account = await withDatabase(loadConfig(), async db =>
+        getAccount(db.read, (await requireTenant(db.read, slug)).tenant_id, thisMonth()),
+      );
+      const settings = account ? shownSettings(account) : {};
+      if (json) print([settings], true);
+      else
+        print(
+          Object.entries(settings).map(([name, value]) => ({ name, value })),
+          false,
+        );
     });
 
   command
@@ -178,10 +205,18 @@ export function tenantCommand(): Command {
     .option(
       '--default-country <code>',
       'country whose national phone numbers searches read, for example DE; or none (the default)',
-      noneOrCountry,
     )
-    .option('--opt-out-words <words>', 'comma-separated words that opt a person out')
+    .option('--time-zone <name>', 'time zone of the people of the tenant, for example Europe/Berlin (default: UTC)')
+    .option('--opt-out-words <words>', 'comma-separated words that opt a person out, of all languages')
+    .option('--opt-in-words <words>', 'comma-separated words that opt a person in again')
+    .option('--default-source <source>', 'name or id of the source of new contacts; or none')
+    .option('--default-status <status>', 'name or id of the status of new contacts; or none')
+    .option(
+      '--default-assignee <person>',
+      'e-mail address or id of the staff member who gets new conversations; or none',
+    )
+    .option('--json', 'print JSON', false)
     .action(update);
 
-  return command.addCommand(staffCommand());
+  return command.addCommand(tenantDeleteCommand()).addCommand(staffCommand());
 }

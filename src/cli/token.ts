@@ -21,6 +21,15 @@ const shown = (token: AccessTokenRow) => ({
   revoked_at: token.revoked_at,
 });
 
+interface CreateOptions {
+  readonly tenant: string;
+  readonly name: string;
+  readonly scopes: string;
+  readonly rate?: number;
+  readonly expires?: string;
+  readonly json: boolean;
+}
+
 export function tokenCommand(): Command {
   const command = new Command('token').description('create, list and revoke access tokens');
 
@@ -32,7 +41,8 @@ export function tokenCommand(): Command {
     .option('--scopes <scopes>', 'comma-separated scopes, such as contacts:read,messages:*', '*')
     .option('--rate <calls>', "calls per minute (default: 60, or the plan's when that is less)", positive)
     .option('--expires <when>', 'expiry: 30d, 12h, or an ISO 8601 time', instant)
-    .action(async (options: { tenant: string; name: string; scopes: string; rate?: number; expires?: string }) => {
+    .option('--json', 'print JSON', false)
+    .action(async (options: CreateOptions) => {
       const { token, accessToken } = await changeDatabase(loadConfig(), async db => {
         const tenant = await requireTenant(db.read, options.tenant);
         const request = {
@@ -48,6 +58,7 @@ export function tokenCommand(): Command {
         };
         return db.transaction(trx => createToken(trx, tenant.tenant_id, request, grant, systemClock.now()));
       });
+      if (options.json) return print([{ ...shown(accessToken), token }], true);
       process.stderr.write(`Token ${accessToken.id} of ${options.tenant}. Store it now: it cannot be shown again.\n`);
       process.stdout.write(`${token}\n`);
     });
@@ -68,14 +79,15 @@ export function tokenCommand(): Command {
     .command('revoke <id>')
     .description('revoke a token; takes effect within 5 seconds')
     .requiredOption('--tenant <slug>', 'slug of the tenant that owns the token')
-    .action(async (id: string, { tenant }: { tenant: string }) => {
+    .option('--json', 'print JSON', false)
+    .action(async (id: string, { tenant, json }: { tenant: string; json: boolean }) => {
       const revoked = await changeDatabase(loadConfig(), async db => {
         const { tenant_id: tenantId } = await requireTenant(db.read, tenant);
         return db.transaction(trx => revokeToken(trx, tenantId, positive(id), COMMAND_LINE));
       });
       if (!revoked)
         throw new UserError(`Tenant ${tenant} has no token ${id}. See \`parley token list --tenant ${tenant}\`.`);
-      print([shown(revoked)], false);
+      print([shown(revoked)], json);
     });
 
   return command;

@@ -15,6 +15,7 @@ export const ERROR_STATUS = {
   METHOD_NOT_ALLOWED: 405,
   CONFLICT: 409,
   CURSOR_EXPIRED: 410,
+  PRECONDITION_FAILED: 412,
   PAYLOAD_TOO_LARGE: 413,
   UNSUPPORTED_MEDIA_TYPE: 415,
   VALIDATION_ERROR: 422,
@@ -34,28 +35,83 @@ export const ERROR_STATUS = {
 
 export type ErrorCode = keyof typeof ERROR_STATUS;
 
+/** Codes that only GraphQL has, as top-level errors: faults of the request, its document or its variables. */
+export const GRAPHQL_CODES = [
+  'BAD_USER_INPUT',
+  'DOCUMENT_NOT_FOUND',
+  'DOCUMENT_REQUIRED',
+  'GRAPHQL_PARSE_FAILED',
+  'GRAPHQL_VALIDATION_FAILED',
+  'OPERATION_RESOLUTION_FAILURE',
+  'PERSISTED_QUERY_NOT_FOUND',
+] as const;
+
+export type GraphQLCode = (typeof GRAPHQL_CODES)[number];
+
+/** A fault of a request for which REST has no code. */
+export const requestError = (code: GraphQLCode, message: string): GraphQLError =>
+  new GraphQLError(message, { extensions: { code } });
+
 /** Error messages by input field. */
 export type FieldErrors = Readonly<Record<string, readonly string[]>>;
+
+/** Codes of faults of single input fields. In REST each of them is a VALIDATION_ERROR. */
+export const FIELD_CODES = [
+  'REQUIRED',
+  'INVALID',
+  'TOO_SHORT',
+  'TOO_LONG',
+  'TOO_MANY',
+  'OUT_OF_RANGE',
+  'TAKEN',
+  'SURPLUS',
+  'REFERENCE_NOT_FOUND',
+  'UNKNOWN_MERGE_FIELD',
+  'NOT_APPROVED',
+  'NETWORK_REFUSED',
+  'ROLLED_BACK',
+] as const;
+
+export type FieldCode = (typeof FIELD_CODES)[number];
+
+/** What is wrong with one field of an input. */
+export interface Fault {
+  /** Path of the field below the input, separated by dots: `contacts.3.phone`. */
+  readonly field: string;
+  readonly message: string;
+  readonly code: FieldCode;
+}
 
 /** An error whose code, message and details are shown to the caller. Any other error is reported as INTERNAL_ERROR. */
 export class CodedError extends GraphQLError {
   readonly code: ErrorCode;
   readonly details: Readonly<Record<string, unknown>> | undefined;
+  /** Of a VALIDATION_ERROR: each fault with its code. `details` has the same messages by field. */
+  readonly faults: readonly Fault[];
 
-  constructor(code: ErrorCode, message: string, details?: Readonly<Record<string, unknown>>) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    details?: Readonly<Record<string, unknown>>,
+    faults: readonly Fault[] = [],
+  ) {
     super(message, { extensions: details ? { code, details } : { code } });
     this.code = code;
     this.details = details;
+    this.faults = faults;
   }
 }
 
 /** Uses the same message whether the row does not exist or belongs to another tenant. */
 export const notFound = (what: string): CodedError => new CodedError('NOT_FOUND', `${what} not found.`);
 
-export const invalid = (fields: FieldErrors): CodedError => {
-  const [first] = Object.values(fields).flat();
-  return new CodedError('VALIDATION_ERROR', first ?? 'The input is not valid.', fields);
-};
+/** A VALIDATION_ERROR. @param code the code of each message */
+export function invalid(fields: FieldErrors, code: FieldCode = 'INVALID'): CodedError {
+  const errors = new FieldErrorList();
+  for (const [field, messages] of Object.entries(fields))
+    for (const message of messages) errors.add(field, message, code);
+  return errors.toError();
+}
 
 export const conflict = (message: string, details?: Readonly<Record<string, unknown>>): CodedError =>
   new CodedError('CONFLICT', message, details);
@@ -75,25 +131,38 @@ export function insufficientScope(required: readonly string[], granted: Readonly
   });
 }
 
-/** Collects messages by field and throws them as one VALIDATION_ERROR. */
+/** Collects faults by field and throws them as one VALIDATION_ERROR. */
 export class FieldErrorList {
-  readonly #fields: Record<string, string[]> = {};
+  readonly #faults: Fault[] = [];
 
-  add(field: string, message: string): void {
-    const messages = this.#fields[field] ?? [];
-    messages.push(message);
-    this.#fields[field] = messages;
+  add(field: string, message: string, code: FieldCode = 'INVALID'): void {
+    this.#faults.push({ field, message, code });
   }
 
   get isEmpty(): boolean {
-    return Object.keys(this.#fields).length === 0;
+    return this.#faults.length === 0;
+  }
+
+  get faults(): readonly Fault[] {
+    return this.#faults;
   }
 
   get fields(): FieldErrors {
-    return this.#fields;
+    const fields: Record<string, string[]> = {};
+    for (const { field, message } of this.#faults) {
+      const messages = fields[field] ?? [];
+      messages.push(message);
+      fields[field] = messages;
+    }
+    return fields;
+  }
+
+  /** @param message of the error as a whole; by default that of the first fault */
+  toError(message = this.#faults[0]?.message ?? 'The input is not valid.'): CodedError {
+    return new CodedError('VALIDATION_ERROR', message, this.fields, this.#faults);
   }
 
   throwIfAny(): void {
-    if (!this.isEmpty) throw invalid(this.#fields);
+    if (!this.isEmpty) throw this.toError();
   }
 }

@@ -20,6 +20,7 @@ export const EVENT_TYPES = [
   'status.created',
   'status.updated',
   'status.deleted',
+  'message.scheduled',
   'message.queued',
   'message.sent',
   'message.delivered',
@@ -32,8 +33,15 @@ export const EVENT_TYPES = [
   'message.reaction',
   'bot.replied',
   'bot.skipped',
+  'campaign.started',
+  'campaign.paused',
+  'campaign.resumed',
+  'campaign.completed',
+  'campaign.cancelled',
+  'campaign.failed',
   'channel.updated',
   'channel.health_changed',
+  'conversation.created',
   'conversation.updated',
   'group_chat.updated',
   'template.created',
@@ -65,6 +73,7 @@ export type Changed<T> = { readonly previous: Partial<T> };
 /** The scope required to read an event, in addition to events:read, by resource. */
 export const EVENT_RESOURCES = {
   bot: 'bots:read',
+  campaign: 'campaigns:read',
   contact: 'contacts:read',
   consent: 'contacts:read',
   group: 'groups:read',
@@ -72,8 +81,8 @@ export const EVENT_RESOURCES = {
   status: 'statuses:read',
   message: 'messages:read',
   channel: 'channels:read',
-  conversation: 'messages:read',
-  group_chat: 'messages:read',
+  conversation: 'conversations:read',
+  group_chat: 'conversations:read',
   template: 'templates:read',
   otp: 'messages:read',
   webhook: 'webhooks:read',
@@ -83,6 +92,9 @@ export const EVENT_RESOURCES = {
 export type EventResource = keyof typeof EVENT_RESOURCES;
 
 export const resourceOf = (type: string): EventResource => type.slice(0, type.indexOf('.')) as EventResource;
+
+/** The name of a type in the enum EventType of GraphQL: MESSAGE_SENT, GROUP_CHAT_UPDATED. */
+export const eventWord = (type: EventType): string => type.replace('.', '_').toUpperCase();
 
 /** Accepts a type (`message.sent`), all types of a resource (`message.*`), or all (`*`). */
 export function isEventPattern(pattern: string): boolean {

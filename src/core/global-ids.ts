@@ -2,56 +2,78 @@ import { invalid, notFound } from './errors.ts';
 import { isUuid } from './ids.ts';
 
 /**
- * Relay global ids: base64url of `Type:id`. ID arguments also accept the bare `databaseId` used by REST clients, which is
- * tried first: one UUID in 1,600 is also valid base64url of `Type:…`.
+ * Relay global ids: base64url of `Type:tenant:id`, so that an id is unique across accounts. ID arguments also accept the bare
+ * `databaseId` used by REST clients, which is tried first: one UUID in 1,600 is also valid base64url of `Type:…`.
  */
-export const encodeGlobalId = (typename: string, id: string | number): string =>
+export const encodeGlobalId = (typename: string, tenantId: number, id: string | number): string =>
   // These characters never encode to `+` or `/`, so base64 without padding is base64url. btoa takes half the time of a Buffer.
-  btoa(`${typename}:${id}`).replace(/=+$/, '');
+  btoa(`${typename}:${tenantId}:${id}`).replace(/=+$/, '');
 
-/** @returns undefined if the text is not a global id */
-export function decodeGlobalId(text: string): { typename: string; id: string } | undefined {
-  if (isUuid(text)) return undefined;
-  const [, typename, id] = /^([A-Za-z]+):(.{1,64})$/.exec(Buffer.from(text, 'base64').toString('utf8')) ?? [];
-  return typename && id ? { typename, id } : undefined;
+export interface GlobalId {
+  readonly typename: string;
+  readonly tenantId: number;
+  readonly id: string;
 }
 
-function bareId(typename: string, text: string): string | undefined {
+/** @returns undefined if the text is not a global id */
+export function decodeGlobalId(text: string): GlobalId | undefined {
+  if (isUuid(text)) return undefined;
+  const decoded = Buffer.from(text, 'base64').toString('utf8');
+  const [, typename, tenantId, id] = /^([A-Za-z]+):(\d{1,15}):(.{1,64})$/.exec(decoded) ?? [];
+  return typename && id ? { typename, tenantId: Number(tenantId), id } : undefined;
+}
+
+/** @returns undefined if the text is neither a bare id nor a global id of this type and tenant */
+export function bareId(tenantId: number, typename: string, text: string): string | undefined {
   if (/^\d{1,16}$/.test(text) || isUuid(text)) return text;
   const decoded = decodeGlobalId(text);
-  return decoded?.typename === typename ? decoded.id : undefined;
+  return decoded?.typename === typename && decoded.tenantId === tenantId ? decoded.id : undefined;
 }
 
 const parseNumber = (text: string | undefined): number | undefined =>
   text !== undefined && /^\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : undefined;
 
+/** Parses the id of an object to be looked up. @returns undefined for text that is no id of this type, which finds nothing */
+export const lookupId = (tenantId: number, typename: string, text: string): number | undefined =>
+  parseNumber(bareId(tenantId, typename, text));
+
+/** Like `lookupId`, for UUIDs. */
+export function lookupUuid(tenantId: number, typename: string, text: string): string | undefined {
+  const id = bareId(tenantId, typename, text);
+  return id !== undefined && isUuid(id) ? id.toLowerCase() : undefined;
+}
+
 /**
  * Parses the id of an operation's object.
  * @throws NOT_FOUND, also for malformed ids
  */
-export function numericId(typename: string, text: string): number {
-  const id = parseNumber(bareId(typename, text));
+export function numericId(tenantId: number, typename: string, text: string): number {
+  const id = parseNumber(bareId(tenantId, typename, text));
   if (id === undefined) throw notFound(typename);
   return id;
 }
 
 /** Like `numericId`, for UUIDs. */
-export function uuidOf(typename: string, text: string): string {
-  const id = bareId(typename, text);
+export function uuidOf(tenantId: number, typename: string, text: string): string {
+  const id = bareId(tenantId, typename, text);
   if (id === undefined || !isUuid(id)) throw notFound(typename);
   return id.toLowerCase();
 }
 
 /** Parses an id within an input. @throws VALIDATION_ERROR on `field` for malformed ids */
-export function inputId(typename: string, text: string, field: string): number {
-  const id = parseNumber(bareId(typename, text));
-  if (id === undefined) throw invalid({ [field]: [`This is not the id of a ${typename}.`] });
+export function inputId(tenantId: number, typename: string, text: string, field: string): number {
+  const id = parseNumber(bareId(tenantId, typename, text));
+  if (id === undefined) throw invalid({ [field]: [`This is not the id of a ${typename}.`] }, 'REFERENCE_NOT_FOUND');
   return id;
 }
 
 /** Like `inputId`; passes null (remove) and undefined (keep) through. */
 export const optionalInputId = <T extends null | undefined>(
+  tenantId: number,
   typename: string,
   text: string | T,
   field: string,
-): number | T => (typeof text === 'string' ? inputId(typename, text, field) : text);
+): number | T => (typeof text === 'string' ? inputId(tenantId, typename, text, field) : text);
+
+/** Extension of a `databaseId` field whose key REST writes as a number. */
+export const IS_NUMERIC = 'isNumericKey';

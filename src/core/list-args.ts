@@ -1,3 +1,6 @@
+/** Conditions by field and operator, and filters under `and`, `or` and `not`. */
+export type Filter = Readonly<Record<string, unknown>>;
+
 /** The arguments of a connection, as given by GraphQL. */
 export interface ListArgs {
   readonly first?: number | null | undefined;
@@ -6,7 +9,7 @@ export interface ListArgs {
   readonly before?: string | null | undefined;
   readonly offset?: number | null | undefined;
   readonly search?: string | null | undefined;
-  readonly filter?: Readonly<Record<string, unknown>> | null | undefined;
+  readonly filter?: Filter | null | undefined;
   readonly orderBy?: readonly { readonly field: string; readonly direction: 'asc' | 'desc' }[] | null | undefined;
 }
 
@@ -16,3 +19,7 @@ export const DEFAULT_PAGE_SIZE = 20;
 
 /** A greater offset would read too many rows only to discard them; cursors have no such limit. */
 export const MAX_OFFSET = 1_000_000;
+
+/** Limits of a filter: conditions in all, and levels of `and`, `or` and `not`. */
+export const MAX_CONDITIONS = 20;
+export const MAX_FILTER_DEPTH = 3;

@@ -15,17 +15,33 @@ export interface Tenant {
   readonly defaultStatusId: number | null;
   /** Country whose national phone numbers are read; ISO 3166-1 alpha-2. */
   readonly defaultCountry: string | null;
+  /** In which days and months of reports begin: a name of the IANA time zone database. */
+  readonly timeZone: string;
+}
+
+/** A staff member in a browser. */
+export interface StaffSession {
+  readonly id: number;
+  readonly staffId: number;
+  readonly staffName: string;
+  /** Origins of pages that may use it; empty: any. */
+  readonly origins: readonly string[];
 }
 
 /** An authenticated caller: a token and its tenant. */
 export interface Principal {
   readonly tenant: Tenant;
+  /** For a session: the token that minted it. */
   readonly tokenId: number;
   readonly tokenName: string;
   readonly scopes: ReadonlySet<string>;
   readonly callsPerMinute: number;
+  /** Executes trusted documents only. */
+  readonly documentsOnly: boolean;
   /** Milliseconds since the epoch; undefined if the token does not expire. */
   readonly expiresAtMs: number | undefined;
+  /** Present if the caller is a staff member in a browser. */
+  readonly session?: StaffSession | undefined;
 }
 
 /** The caller of an operation; undefined if no token was presented. */

@@ -17,6 +17,13 @@ export interface TokenVerifier {
    * Calls `end` once when the token expires or is found revoked; checks every `WATCH_MS`. @returns a function that stops watching
    */
   watch(token: string, end: () => void): () => void;
+  /**
+   * Call after a token or session of a tenant was revoked: every process forgets what it has cached of the tenant, and ends what is
+   * under watch, within a second.
+   */
+  revoked(tenantId: number): void;
   /** Clears the cached result, so that a revocation made in this process takes effect at once. */
   forgetAll(): void;
+  /** Writes which tokens were used; otherwise that is written once a minute. Never rejects. */
+  flush(): Promise<void>;
 }

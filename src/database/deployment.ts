@@ -36,10 +36,7 @@ export async function openSecretBox({ write }: Pick<Database, 'write'>, keys: Se
     await insertDigestKey(write, box.seal(randomBytes(DIGEST_KEY_BYTES).toString('base64')));
     sealed = await readDigestKey(write);
   }
-  if (!sealed)
-    throw new UserError(
-      'The table deployment is empty. Check that DATABASE_URL leads to the database of Parley, and run `parley migrate`.',
-    );
+  if (!sealed) throw emptyDeployment();
   return createSecretBox({ ...keys, permanent: Buffer.from(open(sealed), 'base64') });
 }
 
@@ -63,6 +60,29 @@ async function readDigestKey(db: Db): Promise<Buffer | null | undefined> {
 /** Does nothing if another process has inserted a key meanwhile. */
 const insertDigestKey = (db: Db, sealed: Buffer): Promise<unknown> =>
   db.updateTable('deployment').set({ digest_key_sealed: sealed }).where('digest_key_sealed', 'is', null).execute();
+
+/** What the deployment knows of its directory of files. */
+export interface MediaMark {
+  readonly deploymentId: string;
+  /** Whether a directory has been marked with the id. */
+  readonly isMarked: boolean;
+}
+
+/** @throws UserError if the database is not one of Parley */
+export async function readMediaMark(db: Db): Promise<MediaMark> {
+  const row = await db.selectFrom('deployment').select(['deployment_id', 'media_marked_at']).executeTakeFirst();
+  if (!row) throw emptyDeployment();
+  return { deploymentId: row.deployment_id, isMarked: row.media_marked_at !== null };
+}
+
+/** Remembers that a directory has the marker. The time of the first is kept. */
+export const markMedia = (db: Db): Promise<unknown> =>
+  db.updateTable('deployment').set({ media_marked_at: sql`now()` }).where('media_marked_at', 'is', null).execute();
+
+const emptyDeployment = (): UserError =>
+  new UserError(
+    'The table deployment is empty. Check that DATABASE_URL leads to the database of Parley, and run `parley migrate`.',
+  );
 
 async function readSamples(db: Db, table: string, column: string): Promise<Buffer[]> {
   const { rows } = await sql<{ sealed: Buffer }>`

@@ -7,7 +7,7 @@ import { isStorable } from '../platform/text.ts';
  * parameters. The text depends only on the shape of the request, so that it can be prepared.
  */
 
-export type ColumnType = 'text' | 'bigint' | 'smallint' | 'timestamptz' | 'uuid' | 'boolean';
+export type ColumnType = 'text' | 'bigint' | 'integer' | 'smallint' | 'timestamptz' | 'uuid' | 'boolean';
 export type Operator = 'eq' | 'ne' | 'gt' | 'gte' | 'lt' | 'lte' | 'like' | 'in' | 'notIn' | 'between' | 'isNull';
 
 export interface ListColumn {
@@ -18,6 +18,8 @@ export interface ListColumn {
   readonly exists?: (predicate: string) => string;
   /** Set for ids that a merge may have replaced: maps an id expression to the current id. `$1` is the tenant. */
   readonly currentId?: (id: string) => string;
+  /** Of the time of creation of rows whose ids are UUIDv7: the id, by whose index a range of times is found. */
+  readonly timeOrderedId?: string;
 }
 
 export interface FilterTerm {
@@ -61,7 +63,7 @@ function compare(parameters: Parameters, column: ListColumn, operator: Operator,
     case 'gte':
     case 'lt':
     case 'lte':
-      return `${sql} ${COMPARISON[operator]} ${one(parameters.add(value, type))}`;
+      return inTimeRange(column, operator, one(parameters.add(value, type)));
     case 'like':
       return `${sql} ilike ${parameters.add(likePattern(String(value)), 'text')}`;
     case 'in':
@@ -70,11 +72,21 @@ function compare(parameters: Parameters, column: ListColumn, operator: Operator,
       return `${sql} <> all(${list(parameters.add(value, `${type}[]`))})`;
     case 'between': {
       const [low, high] = value as readonly unknown[];
-      return `${sql} between ${parameters.add(low, type)} and ${parameters.add(high, type)}`;
+      return `${inTimeRange(column, 'gte', parameters.add(low, type))} and ${inTimeRange(column, 'lte', parameters.add(high, type))}`;
     }
     case 'isNull':
       return value ? `${sql} is null` : `${sql} is not null`;
   }
+}
+
+/** Compares, and bounds a time-ordered id: ids are made within a second of the time of creation. */
+function inTimeRange({ sql, timeOrderedId: id }: ListColumn, operator: keyof typeof COMPARISON, value: string): string {
+  const comparison = `${sql} ${COMPARISON[operator]} ${value}`;
+  if (id === undefined || operator === 'ne') return comparison;
+  const from = `${id} >= uuid_at(${value} - interval '1 second')`;
+  const to = `${id} < uuid_at(${value} + interval '1 second')`;
+  const bounds = { eq: [from, to], gt: [from], gte: [from], lt: [to], lte: [to] }[operator];
+  return `(${[comparison, ...bounds].join(' and ')})`;
 }
 
 /** Converts a caller's pattern (`%` any text, `_` any character, nothing else is special); plain text matches anywhere. */
@@ -150,13 +162,18 @@ export function decodeCursor(cursor: string, order: string, types: readonly Colu
   }
 }
 
+const isIntegerOfBits = (value: unknown, bits: number): boolean =>
+  Number.isSafeInteger(value) && (value as number) >= -(2 ** (bits - 1)) && (value as number) < 2 ** (bits - 1);
+
 /** Whether a row can have this value: cursors are untrusted input and must not cause database errors. */
 function isValueOf(type: ColumnType, value: unknown): boolean {
   switch (type) {
     case 'bigint':
       return Number.isSafeInteger(value);
+    case 'integer':
+      return isIntegerOfBits(value, 32);
     case 'smallint':
-      return Number.isSafeInteger(value) && Math.abs(value as number) < 2 ** 15;
+      return isIntegerOfBits(value, 16);
     case 'text':
       return typeof value === 'string' && isStorable(value);
     case 'uuid':

@@ -1,24 +1,16 @@
 import { invalid } from '../core/errors.ts';
-import { inputId } from '../core/global-ids.ts';
-import { DEFAULT_PAGE_SIZE, type ListArgs, MAX_OFFSET, MAX_PAGE_SIZE } from '../core/list-args.ts';
+import { DEFAULT_PAGE_SIZE, type Filter, type ListArgs, MAX_OFFSET, MAX_PAGE_SIZE } from '../core/list-args.ts';
+import { type FilterColumn, filterConditions } from './list-filter.ts';
 import {
   decodeCursor,
   encodeCursor,
-  type FilterTerm,
-  filterSql,
   keysetSql,
   type ListColumn,
-  type Operator,
   type OrderTerm,
   orderSql,
   Parameters,
 } from './list-query.ts';
 import { type SearchTerm, searchSql, searchWords } from './search.ts';
-
-/** A filterable column; `node` names the type of the ids in it, so that global ids are accepted. */
-export interface FilterColumn extends ListColumn {
-  readonly node?: string;
-}
 
 /** Filters and orders of a list of one entity. Keys are the names in the GraphQL inputs. */
 export interface ListDefinition {
@@ -26,6 +18,8 @@ export interface ListDefinition {
   readonly from: string;
   /** The column that every statement restricts to the tenant. */
   readonly tenantColumn: string;
+  /** A condition on every row, for rows that no list shows. */
+  readonly where?: string;
   readonly filters: Readonly<Record<string, FilterColumn>>;
   readonly sorts: Readonly<Record<string, ListColumn>>;
   /** The unique id: tie-breaker of every order. */
@@ -55,6 +49,7 @@ export interface ListStatement {
 /**
  * Turns a connection's arguments into one statement.
  * @param searched the terms of the search, if they are not its words
+ * @param within conditions beside the caller's filter: those of the object whose rows are listed
  * @throws VALIDATION_ERROR naming the argument: a page size out of bounds, a foreign cursor, both directions at once
  */
 export function listStatement(
@@ -62,13 +57,15 @@ export function listStatement(
   tenantId: number,
   args: ListArgs,
   searched: readonly SearchTerm[] = searchWords(args.search),
+  within: Filter = {},
 ): ListStatement {
   const { pageSize, isReversed, cursor, cursorName } = page(args);
   const order = orderTerms(definition, args);
   const orderName = order.map(({ column, descending }) => `${descending ? '-' : ''}${column.sql}`).join(',');
   const where = new Parameters([tenantId]);
-  const conditions = [`${definition.tenantColumn} = $1`];
-  for (const term of filterTerms(definition, args.filter)) conditions.push(filterSql(where, term));
+  const conditions = [`${definition.tenantColumn} = $1`, ...(definition.where ? [definition.where] : [])];
+  conditions.push(...filterConditions(definition.filters, tenantId, within, where));
+  conditions.push(...filterConditions(definition.filters, tenantId, args.filter, where));
   if (definition.search !== undefined && searched.length > 0)
     conditions.push(searchSql(where, definition.search, searched));
 
@@ -103,6 +100,21 @@ export function listStatement(
         .map(({ descending }, index) => `${alias}.k${index} ${descending === isReversed ? 'asc' : 'desc'}`)
         .join(', '),
   };
+}
+
+/**
+ * The rows that meet a filter, as a condition for other statements.
+ * @returns the condition with its parameters, of which `$1` is the tenant
+ * @throws VALIDATION_ERROR as the list
+ */
+export function whereOf(
+  definition: ListDefinition,
+  tenantId: number,
+  filter: Filter,
+): { readonly text: string; readonly values: readonly unknown[] } {
+  const { count } = listStatement(definition, tenantId, { filter });
+  const start = `from ${definition.from} where `;
+  return { text: count.text.slice(count.text.indexOf(start) + start.length), values: count.values };
 }
 
 function page(args: ListArgs): {
@@ -143,29 +155,6 @@ function orderTerms(definition: ListDefinition, { orderBy }: ListArgs): OrderTer
   return byId >= 0
     ? terms.slice(0, byId + 1)
     : [...terms, { column: definition.id, descending: terms.at(-1)?.descending ?? false }];
-}
-
-function* filterTerms(definition: ListDefinition, filter: ListArgs['filter']): Generator<FilterTerm> {
-  for (const [field, operators] of Object.entries(filter ?? {})) {
-    const column = definition.filters[field];
-    if (!column || operators == null) continue;
-    for (const [operator, value] of Object.entries(operators)) {
-      if (value == null) continue;
-      if (operator === 'between' && (value as unknown[]).length !== 2) {
-        throw invalid({ [`filter.${field}.between`]: ['Must be two values: the lowest and the highest.'] });
-      }
-      yield {
-        column,
-        operator: operator as Operator,
-        value: column.node ? ids(column.node, value, `filter.${field}`) : value,
-      };
-    }
-  }
-}
-
-function ids(node: string, value: unknown, field: string): unknown {
-  if (Array.isArray(value)) return value.map(item => inputId(node, String(item), field));
-  return typeof value === 'string' ? inputId(node, value, field) : value;
 }
 
 type Keyed = Readonly<Record<string, unknown>>;

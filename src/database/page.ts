@@ -7,7 +7,7 @@ import type { DB } from './tables.generated.ts';
 
 /** PostgreSQL types of a list column whose values the driver delivers as `Value`. */
 type TypeOf<Value> = [NonNullable<Value>] extends [number]
-  ? Extract<ColumnType, 'bigint' | 'smallint'>
+  ? Extract<ColumnType, 'bigint' | 'integer' | 'smallint'>
   : [NonNullable<Value>] extends [boolean]
     ? 'boolean'
     : Extract<ColumnType, 'text' | 'timestamptz' | 'uuid'>;

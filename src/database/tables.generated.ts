@@ -16,10 +16,12 @@ export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
 export interface AccessTokens {
   calls_per_minute: number;
   created_at: Generated<string>;
+  documents_only: Generated<boolean>;
   expires_at: string | null;
   hash: Buffer;
   hint: string;
   id: Generated<number>;
+  last_used_at: string | null;
   name: string;
   revoked_at: string | null;
   scopes: string[];
@@ -82,10 +84,129 @@ export interface Bots {
   updated_at: Generated<string>;
 }
 
+export interface CampaignCosts {
+  campaign_id: number;
+  category: string;
+  country: string;
+  hour: string;
+  messages: number;
+  tenant_id: number;
+}
+
+export interface CampaignFailures {
+  campaign_id: number;
+  code: number;
+  count: number;
+  tenant_id: number;
+}
+
+export interface CampaignListErrors {
+  list_id: number;
+  message: string;
+  row_number: number;
+  tenant_id: number;
+}
+
+export interface CampaignListRows {
+  contact_id: number;
+  id: Generated<number>;
+  list_id: number;
+  row_number: number;
+  tenant_id: number;
+  values: Generated<unknown>;
+}
+
+export interface CampaignLists {
+  columns: Generated<string[]>;
+  created_at: Generated<string>;
+  error_count: Generated<number>;
+  id: Generated<number>;
+  is_listed: Generated<boolean>;
+  mapping: Generated<unknown>;
+  name: string;
+  row_count: Generated<number>;
+  tenant_id: number;
+  updated_at: Generated<string>;
+}
+
+export interface CampaignProgress {
+  campaign_id: number;
+  cancelled: Generated<number>;
+  delivered: Generated<number>;
+  failed: Generated<number>;
+  opted_out: Generated<number>;
+  read: Generated<number>;
+  replied: Generated<number>;
+  sent: Generated<number>;
+  stop_code: number | null;
+  tenant_id: number;
+}
+
+export interface CampaignRecipients {
+  campaign_id: number;
+  contact_id: number;
+  due_at: string | null;
+  error_code: number | null;
+  message_id: string | null;
+  opted_out: boolean | null;
+  reason: number | null;
+  replied_at: string | null;
+  state: Generated<number>;
+  tenant_id: number;
+}
+
+export interface Campaigns {
+  audience: unknown;
+  author: unknown;
+  channel_id: number | null;
+  created_at: Generated<string>;
+  ended_at: string | null;
+  failed_before: Generated<number>;
+  first_wave: number | null;
+  first_wave_seconds: Generated<number>;
+  frequency_cap: unknown | null;
+  id: Generated<number>;
+  is_prepared: Generated<boolean>;
+  is_wave_passed: Generated<boolean>;
+  last_message_at: string | null;
+  max_failure_percent: Generated<number>;
+  messages_per_second: number | null;
+  name: string;
+  pending: Generated<number>;
+  position: Generated<number>;
+  prepared_to: Generated<number>;
+  scheduled_at: string | null;
+  sending_hours: unknown | null;
+  settled_before: Generated<number>;
+  skipped: Generated<number>;
+  started_at: string | null;
+  status: Generated<string>;
+  status_code: string | null;
+  status_reason: string | null;
+  template: unknown;
+  tenant_id: number;
+  total: Generated<number>;
+  updated_at: Generated<string>;
+  wave_ended_at: string | null;
+  wave_size: number | null;
+}
+
+export interface CannedReplies {
+  content: unknown;
+  created_at: Generated<string>;
+  id: Generated<number>;
+  shortcut: string;
+  tenant_id: number;
+  title: string;
+  updated_at: Generated<string>;
+}
+
 export interface ChannelHealth {
   account_review: string | null;
   account_status: string | null;
+  can_send: string | null;
   channel_id: number;
+  checked_at: string | null;
   history: unknown | null;
   is_messaging_limit_known: Generated<boolean>;
   last_change: unknown | null;
@@ -212,6 +333,24 @@ export interface Contacts {
   zip: string | null;
 }
 
+export interface ConversationJobs {
+  attempts: Generated<number>;
+  change: unknown;
+  created_at: Generated<string>;
+  error: string | null;
+  failed_count: Generated<number>;
+  filter: unknown;
+  finished_at: string | null;
+  id: Generated<number>;
+  last_id: Generated<number>;
+  matched_count: number;
+  max_id: number;
+  next_attempt_at: Generated<string>;
+  tenant_id: number;
+  updated_at: Generated<string>;
+  updated_count: Generated<number>;
+}
+
 export interface ConversationMerges {
   former_id: number;
   kept_id: number;
@@ -220,18 +359,54 @@ export interface ConversationMerges {
 }
 
 export interface Conversations {
+  activity_slot: Generated<string>;
+  assignee_id: number | null;
   channel_id: number;
   contact_id: number;
   counted_month: string | null;
   created_at: Generated<string>;
   id: Generated<number>;
+  is_unread: Generated<boolean>;
+  last_activity_at: Generated<string>;
+  last_message_id: string | null;
+  snoozed_until: string | null;
+  status: Generated<string>;
   tenant_id: number;
+  unread_count: Generated<number>;
+  updated_at: Generated<string>;
+  waiting_since: string | null;
   window_expires_at: string | null;
+  window_slot: Generated<string | null>;
+}
+
+export interface ConversationTags {
+  conversation_id: number;
+  created_at: Generated<string>;
+  tag_id: number;
+  tenant_id: number;
+}
+
+export interface DeliveryStatistics {
+  author: string;
+  campaign_id: number;
+  category: string;
+  channel_id: number;
+  country: string;
+  delivery_bucket: number;
+  hour: string;
+  is_billable: boolean;
+  messages: number;
+  pricing_type: string;
+  status: string;
+  template_id: number;
+  tenant_id: number;
 }
 
 export interface Deployment {
+  deployment_id: Generated<string>;
   digest_key_sealed: Buffer | null;
   id: Generated<number>;
+  media_marked_at: string | null;
   probed_at: Generated<string>;
 }
 
@@ -276,6 +451,34 @@ export interface Events {
   tenant_id: number;
   type: string;
   xid: Generated<string>;
+}
+
+export interface ExportPeople {
+  contact_ids: ArrayType<number>;
+  export_id: string;
+  part: number;
+  tenant_id: number;
+}
+
+export interface Exports {
+  attempts: Generated<number>;
+  author: unknown;
+  completed_at: string | null;
+  contact_id: number | null;
+  created_at: Generated<string>;
+  due_at: string | null;
+  error: string | null;
+  expires_at: string | null;
+  file_type: string;
+  filter: unknown | null;
+  id: string;
+  resource: string;
+  row_count: number | null;
+  sha256: Buffer | null;
+  size: number | null;
+  state: Generated<string>;
+  storage_key: string | null;
+  tenant_id: number;
 }
 
 export interface GroupChatParticipants {
@@ -475,9 +678,52 @@ export interface Media {
   kind: string | null;
   mime_type: string | null;
   network_media_id: string | null;
+  recheck_at: string | null;
   sha256: string | null;
   size: number | null;
   state: string;
+  tenant_id: number;
+}
+
+export interface MediaContents {
+  created_at: Generated<string>;
+  sha256: Buffer;
+  size: number;
+  storage_key: string;
+  tenant_id: number;
+}
+
+export interface MediaFiles {
+  attempts: Generated<number>;
+  channel_id: number;
+  claim: string | null;
+  due_at: string | null;
+  expected_sha256: Buffer | null;
+  expires_at: string;
+  id: string;
+  kept_at: string | null;
+  mime_type: string | null;
+  network_media_id: string;
+  reason: string | null;
+  sha256: Buffer | null;
+  state: Generated<string>;
+  tenant_id: number;
+}
+
+export interface MediaReleased {
+  sha256: Buffer;
+  tenant_id: number;
+}
+
+export interface MediaUnused {
+  due_at: string;
+  storage_key: string;
+  tenant_id: number;
+}
+
+export interface MediaUsage {
+  bytes: Generated<number>;
+  files: Generated<number>;
   tenant_id: number;
 }
 
@@ -523,10 +769,15 @@ export interface MessageFailures {
 }
 
 export interface MessagePricing {
+  campaign_id: number | null;
   category: string | null;
-  is_billable: boolean | null;
+  channel_id: number;
+  country: string | null;
+  is_billable: boolean;
   message_id: string;
   model: string | null;
+  occurred_at: string;
+  status_rank: Generated<number>;
   tenant_id: number;
   type: string | null;
   updated_at: string;
@@ -544,7 +795,14 @@ export interface MessageReactions {
   wamid: string;
 }
 
+export interface MessageRetries {
+  message_id: string;
+  retry_id: string;
+  tenant_id: number;
+}
+
 export interface Messages {
+  author: unknown | null;
   body: string | null;
   channel_id: number;
   contact_id: number;
@@ -552,15 +810,19 @@ export interface Messages {
   conversation_id: number | null;
   created_at: Generated<string>;
   direction: string;
+  echo_id: string | null;
   group_chat_id: number | null;
   id: string;
   reply_to_wamid: string | null;
+  retry_of: string | null;
+  scheduled_at: string | null;
   template_id: number | null;
   tenant_id: number;
   type: string;
 }
 
 export interface MessageStates {
+  country: string | null;
   delivered_at: string | null;
   error: unknown | null;
   failed_at: string | null;
@@ -574,15 +836,37 @@ export interface MessageStates {
 }
 
 export interface MessageStatistics {
+  author: string;
+  campaign_id: number;
+  category: string;
   channel_id: number;
-  direction: string;
+  country: string;
+  error_code: number;
   hour: string;
+  is_billable: boolean;
   messages: number;
+  pricing_type: string;
   status: string;
   template_id: number;
   tenant_id: number;
-  type: string;
-  writer: number;
+}
+
+export interface MessageStatisticsPending {
+  author: Generated<string>;
+  campaign_id: Generated<number>;
+  category: Generated<string>;
+  channel_id: number;
+  country: Generated<string>;
+  delivery_bucket: Generated<number>;
+  error_code: Generated<number>;
+  hour: string;
+  id: Generated<number>;
+  is_billable: Generated<boolean>;
+  messages: number;
+  pricing_type: Generated<string>;
+  status: string;
+  template_id: Generated<number>;
+  tenant_id: number;
 }
 
 export interface MessageUpdates {
@@ -605,7 +889,6 @@ export interface MonthlyUsage {
   messages: Generated<number>;
   messages_granted: number | null;
   month: string;
-  shard: number;
   tenant_id: number;
 }
 
@@ -621,6 +904,17 @@ export interface NetworkChanges {
   tenant_id: number;
   version: string;
   webhook_id: string;
+}
+
+export interface Notes {
+  author: unknown;
+  body: string;
+  contact_id: number;
+  conversation_id: number | null;
+  created_at: Generated<string>;
+  id: Generated<number>;
+  tenant_id: number;
+  updated_at: Generated<string>;
 }
 
 export interface OtpHours {
@@ -666,6 +960,9 @@ export interface Outbox {
   channel_id: number;
   contact_id: number;
   dispatched_at: string | null;
+  due_at: string | null;
+  hold_reason: string | null;
+  is_window_required: Generated<boolean>;
   message_id: string;
   next_attempt_at: string | null;
   position: Generated<number>;
@@ -708,11 +1005,36 @@ export interface Staff {
   email: string;
   id: Generated<number>;
   name: string;
+  role: Generated<string>;
   tenant_id: number;
+}
+
+export interface StaffSessions {
+  calls_per_minute: number;
+  created_at: Generated<string>;
+  documents_only: boolean;
+  expires_at: string;
+  hash: Buffer;
+  id: Generated<number>;
+  origins: string[];
+  revoked_at: string | null;
+  scopes: string[];
+  staff_id: number;
+  tenant_id: number;
+  token_id: number;
 }
 
 export interface Statuses {
   color: Generated<string>;
+  created_at: Generated<string>;
+  id: Generated<number>;
+  name: string;
+  tenant_id: number;
+  updated_at: Generated<string>;
+}
+
+export interface Tags {
+  color: string;
   created_at: Generated<string>;
   id: Generated<number>;
   name: string;
@@ -752,6 +1074,7 @@ export interface TemplateSyncs {
 
 export interface Tenants {
   created_at: Generated<string>;
+  default_assignee_id: number | null;
   default_country: string | null;
   default_source_id: number | null;
   default_status_id: number | null;
@@ -764,6 +1087,7 @@ export interface Tenants {
   slug: string;
   status: Generated<string>;
   tenant_id: Generated<number>;
+  time_zone: Generated<string>;
   updated_at: Generated<string>;
   window_policy: Generated<string>;
 }
@@ -782,6 +1106,17 @@ export interface ThreadOwners {
   owner_role: string | null;
   previous_role: string | null;
   summary: string | null;
+  tenant_id: number;
+}
+
+export interface TrustedDocuments {
+  body: string;
+  created_at: Generated<string>;
+  hash: Buffer;
+  id: Generated<number>;
+  last_used_at: string | null;
+  name: string;
+  published_at: Generated<string>;
   tenant_id: number;
 }
 
@@ -819,6 +1154,7 @@ export interface WebhookDeliveries {
   id: string;
   is_test: Generated<boolean>;
   next_attempt_at: string | null;
+  response_status: number | null;
   settled_at: string | null;
   shard: number;
   status: string;
@@ -855,6 +1191,15 @@ export interface DB {
   bot_inbox: BotInbox;
   bot_replies: BotReplies;
   bots: Bots;
+  campaign_costs: CampaignCosts;
+  campaign_failures: CampaignFailures;
+  campaign_list_errors: CampaignListErrors;
+  campaign_list_rows: CampaignListRows;
+  campaign_lists: CampaignLists;
+  campaign_progress: CampaignProgress;
+  campaign_recipients: CampaignRecipients;
+  campaigns: Campaigns;
+  canned_replies: CannedReplies;
   channel_health: ChannelHealth;
   channel_numbers: ChannelNumbers;
   channels: Channels;
@@ -864,13 +1209,18 @@ export interface DB {
   contact_merge_rows: ContactMergeRows;
   contact_merges: ContactMerges;
   contacts: Contacts;
+  conversation_jobs: ConversationJobs;
   conversation_merges: ConversationMerges;
+  conversation_tags: ConversationTags;
   conversations: Conversations;
+  delivery_statistics: DeliveryStatistics;
   deployment: Deployment;
   erased_identities: ErasedIdentities;
   erasure_receipts: ErasureReceipts;
   event_retention: EventRetention;
   events: Events;
+  export_people: ExportPeople;
+  exports: Exports;
   group_chat_participants: GroupChatParticipants;
   group_chats: GroupChats;
   groups: Groups;
@@ -889,18 +1239,26 @@ export interface DB {
   log_origin: LogOrigin;
   log_readers: LogReaders;
   media: Media;
+  media_contents: MediaContents;
+  media_files: MediaFiles;
+  media_released: MediaReleased;
+  media_unused: MediaUnused;
+  media_usage: MediaUsage;
   message_details: MessageDetails;
   message_edits: MessageEdits;
   message_failures: MessageFailures;
   message_pricing: MessagePricing;
   message_reactions: MessageReactions;
+  message_retries: MessageRetries;
   message_states: MessageStates;
   message_statistics: MessageStatistics;
+  message_statistics_pending: MessageStatisticsPending;
   message_updates: MessageUpdates;
   message_wamids: MessageWamids;
   messages: Messages;
   monthly_usage: MonthlyUsage;
   network_changes: NetworkChanges;
+  notes: Notes;
   otp_hours: OtpHours;
   otp_phones: OtpPhones;
   otps: Otps;
@@ -909,12 +1267,15 @@ export interface DB {
   scope_findings: ScopeFindings;
   sources: Sources;
   staff: Staff;
+  staff_sessions: StaffSessions;
   statuses: Statuses;
+  tags: Tags;
   template_syncs: TemplateSyncs;
   templates: Templates;
   tenant_usage: TenantUsage;
   tenants: Tenants;
   thread_owners: ThreadOwners;
+  trusted_documents: TrustedDocuments;
   unrouted_changes: UnroutedChanges;
   webhook_attempts: WebhookAttempts;
   webhook_deliveries: WebhookDeliveries;

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { HOUR } from '../platform/clock.ts';
 import { parseJson } from '../platform/json.ts';
+import { chatOf } from './chat.ts';
 import { faultsPatch } from './faults.ts';
 import { personOf, receive } from './inbound.ts';
 import { inboundInput } from './inbound-input.ts';
@@ -48,6 +50,8 @@ const changeInput = z.strictObject({
   /** Id of the entry: a business account or portfolio. Default: the account of the number. */
   entryId: z.string().optional(),
 });
+const timeInput = z.strictObject({ passedHours: z.number().positive().max(1_000) });
+
 const numberInput = z.strictObject({
   phoneNumberId: z.string().regex(/^\d+$/, 'must be digits'),
   wabaId: z.string().regex(/^\d+$/, 'must be digits'),
@@ -56,6 +60,13 @@ const numberInput = z.strictObject({
   accessToken: z.string().min(1),
   messagesPerSecond: z.number().positive().optional(),
   portfolioId: z.string().regex(/^\d+$/, 'must be digits').optional(),
+  health: z
+    .strictObject({
+      canSend: z.enum(['AVAILABLE', 'LIMITED', 'BLOCKED']).optional(),
+      quality: z.enum(['GREEN', 'YELLOW', 'RED', 'UNKNOWN']).optional(),
+      messagingLimit: z.string().optional(),
+    })
+    .optional(),
 });
 
 /** The control API for persons and tests. It has no authentication; never expose it. */
@@ -82,8 +93,21 @@ const ROUTES: Readonly<Record<string, Route>> = {
     description: 'inbound messages, and whether they were marked as read',
     handle: world =>
       json(200, {
-        messages: [...world.received].map(([wamid, m]) => ({ wamid, ...m, at: new Date(m.at).toISOString() })),
+        messages: [...world.received].map(([wamid, { message: _body, ...m }]) => ({
+          wamid,
+          ...m,
+          at: new Date(m.at).toISOString(),
+        })),
       }),
+  },
+  'GET chat': {
+    description: '?person=&phoneNumberId=: what a person and a number wrote to each other, as the phone shows it',
+    handle: getChat,
+  },
+  'GET media': { description: '?id=: the content of a file', handle: getMedia },
+  'POST time': {
+    description: '{ passedHours }: as if so many hours had passed: windows end so much earlier',
+    handle: postTime,
   },
   'GET faults': { description: 'current faults and traits', handle: world => json(200, { ...world.faults.current }) },
   'POST faults': { description: 'merges into faults and traits; `next` is appended', handle: postFaults },
@@ -133,7 +157,11 @@ const ROUTES: Readonly<Record<string, Route>> = {
     description: 'all templates',
     handle: world => json(200, { templates: [...world.templates.all()] }),
   },
-  'POST numbers': { description: 'adds a business number', handle: postNumber },
+  'POST numbers': {
+    description:
+      'adds a business number, or replaces it; { health: { canSend, quality, messagingLimit } } is what it answers',
+    handle: postNumber,
+  },
   'GET numbers': {
     description: 'business numbers',
     handle: world =>
@@ -159,6 +187,35 @@ export async function control(world: World, request: Request, path: readonly str
 function postInbound(world: World, request: Request): Reply {
   const input = read(inboundInput, request);
   return json(200, { wamid: receive(world, numberFor(world, input.phoneNumberId), input) });
+}
+
+function getChat(world: World, { query }: Request): Reply {
+  const person = query.get('person');
+  if (!person) throw new ControlError('person: is required.');
+  const number = numberFor(world, query.get('phoneNumberId') ?? undefined);
+  const messages = chatOf(world, number, personKey(world, person));
+  return json(200, {
+    number: { phoneNumberId: number.phoneNumberId, name: number.verifiedName, phone: number.displayPhoneNumber },
+    messages: messages.map(({ at, ...message }) => ({ ...message, at: new Date(at).toISOString() })),
+  });
+}
+
+function getMedia(world: World, { query }: Request): Reply {
+  const media = world.media.get(query.get('id') ?? '');
+  if (!media) return json(404, { error: 'There is no such file.' });
+  const headers = { 'content-type': media.mimeType, 'content-length': String(media.size) };
+  return { kind: 'stream', status: 200, headers, body: media.open(0, media.size - 1) };
+}
+
+/** Not by moving the clock: the gateway's database has one that nobody can move. */
+function postTime(world: World, request: Request): Reply {
+  const { passedHours } = read(timeInput, request);
+  const windows = [...world.windows.entries()].map(([key, until]) => ({ key, until: until - passedHours * HOUR }));
+  for (const { key, until } of windows) {
+    world.windows.set(key, until);
+    world.record({ e: 'window', key, until });
+  }
+  return json(200, { windows: windows.length });
 }
 
 function postChange(world: World, request: Request): Reply {
@@ -222,8 +279,7 @@ function postWindow(world: World, request: Request): Reply {
   const { phone, open, expiresAt, phoneNumberId } = read(windowInput, request);
   if (open === undefined && expiresAt === undefined)
     throw new ControlError('open: is required unless expiresAt is given.');
-  // A user id has letters, a number does not.
-  const person = /[A-Za-z]/.test(phone) ? phone : personOf(world, phone);
+  const person = personKey(world, phone);
   const key = windowKey(numberFor(world, phoneNumberId).phoneNumberId, person);
   const now = world.clock.now();
   const until = open === false ? 0 : expiresAt !== undefined ? Date.parse(expiresAt) : world.windows.open(key, now);
@@ -247,11 +303,12 @@ function postTemplate(world: World, request: Request): Reply {
 }
 
 function postNumber(world: World, request: Request): Reply {
-  const { messagesPerSecond, portfolioId, ...rest } = read(numberInput, request);
+  const { messagesPerSecond, portfolioId, health, ...rest } = read(numberInput, request);
   const number: EmulatorNumber = {
     ...rest,
     ...(messagesPerSecond !== undefined && { messagesPerSecond }),
     ...(portfolioId !== undefined && { portfolioId }),
+    ...(health && { health }),
   };
   world.record({ e: 'number', n: number });
   world.numbers.set(number.phoneNumberId, number);
@@ -263,6 +320,9 @@ function numberFor(world: World, phoneNumberId: string | undefined): EmulatorNum
   if (!number) throw new ControlError(`phoneNumberId: there is no number ${phoneNumberId ?? ''}`.trim());
   return number;
 }
+
+/** A user id has letters, a number does not. */
+const personKey = (world: World, text: string): string => (/[A-Za-z]/.test(text) ? text : personOf(world, text));
 
 /** Parses and validates the body of a control request. */
 function read<T>(schema: z.ZodType<T>, request: Request): T {

@@ -65,7 +65,8 @@ export function receive(world: World, number: EmulatorNumber, input: Inbound): s
     const key = windowKey(number.phoneNumberId, person);
     world.record({ e: 'window', key, until: world.windows.open(key, at) });
   }
-  world.received.set(wamid, { from: person, type: input.type, at, read: false });
+  const { phoneNumberId } = number;
+  world.received.set(wamid, { from: person, phoneNumberId, type: String(message['type']), at, message, read: false });
   world.outbox.add(update, 0);
   return wamid;
 }

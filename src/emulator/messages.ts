@@ -52,12 +52,22 @@ export async function postMessage(world: World, number: EmulatorNumber, body: Js
     body: content.text,
     content: contentOf(body, content.type),
     callbackData: asText(body['biz_opaque_callback_data']),
+    ...contextOf(body),
     category: content.category,
     at: world.clock.now(),
   };
   await take(world, message, failureOf(world, message, recipient, content, fault));
   if (faults.current.latencyMs > 0) await sleep(faults.current.latencyMs);
   return (fault?.when === 'after' ? await faultReply(fault) : undefined) ?? json(200, answer(message, recipient));
+}
+
+/** The message that is quoted. A reaction names its message in its content. */
+function contextOf(body: JsonObject): Pick<AcceptedMessage, 'replyTo'> {
+  if (body['context'] === undefined) return {};
+  const replyTo = asText(asObject(body['context'])?.['message_id']);
+  if (replyTo === undefined) throw badParameter("The parameter context['message_id'] is required.");
+  if (body['type'] === 'reaction') throw badParameter('Unexpected key "context" on param "reaction".');
+  return { replyTo };
 }
 
 interface CheckedContent {

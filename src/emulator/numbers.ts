@@ -79,13 +79,39 @@ function numberObject(number: EmulatorNumber): JsonObject {
     id: number.phoneNumberId,
     display_phone_number: number.displayPhoneNumber,
     verified_name: number.verifiedName,
-    quality_rating: 'GREEN',
+    quality_rating: number.health?.quality ?? 'GREEN',
     name_status: 'APPROVED',
     code_verification_status: 'VERIFIED',
     platform_type: 'CLOUD_API',
     status: 'CONNECTED',
     throughput: { level: 'STANDARD' },
-    messaging_limit_tier: 'TIER_1K',
+    messaging_limit_tier: number.health?.messagingLimit ?? 'TIER_1K',
+    whatsapp_business_manager_messaging_limit: number.health?.messagingLimit ?? 'TIER_1K',
+    health_status: healthStatus(number),
     account_mode: 'SANDBOX',
+  };
+}
+
+/** The worst of the number, its account, the business and the app is that of the whole. */
+function healthStatus({ phoneNumberId, wabaId, health }: EmulatorNumber): JsonObject {
+  const canSend = health?.canSend ?? 'AVAILABLE';
+  const error = {
+    error_code: 141_000,
+    error_description: 'The phone number is not registered.',
+    possible_solution: 'Register the phone number.',
+  };
+  return {
+    can_send_message: canSend,
+    entities: [
+      {
+        entity_type: 'PHONE_NUMBER',
+        id: phoneNumberId,
+        can_send_message: canSend,
+        ...(canSend === 'BLOCKED' && { errors: [error] }),
+        ...(canSend === 'LIMITED' && { additional_info: ['Your display name has not been approved yet.'] }),
+      },
+      { entity_type: 'WABA', id: wabaId, can_send_message: 'AVAILABLE' },
+      { entity_type: 'APP', id: APP.id, can_send_message: 'AVAILABLE' },
+    ],
   };
 }

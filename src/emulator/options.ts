@@ -15,6 +15,15 @@ export interface EmulatorNumber {
   readonly messagesPerSecond?: number;
   /** Business portfolio that owns the account; default `DEFAULT_PORTFOLIO`. User ids are unique within one. */
   readonly portfolioId?: string;
+  readonly health?: EmulatedHealth;
+}
+
+/** What the number's health is when asked; the default is good. */
+export interface EmulatedHealth {
+  readonly canSend?: 'AVAILABLE' | 'LIMITED' | 'BLOCKED' | undefined;
+  readonly quality?: 'GREEN' | 'YELLOW' | 'RED' | 'UNKNOWN' | undefined;
+  /** `TIER_2K`, … */
+  readonly messagingLimit?: string | undefined;
 }
 
 export const DEFAULT_PORTFOLIO = '4000000000000001';

@@ -107,5 +107,6 @@ function remember(
   if (number && typeof from === 'string' && typeof userId === 'string')
     world.people.introduce(from, userId, portfolioOf(number));
   const person = typeof from === 'string' ? from : String(userId);
-  world.received.set(String(id), { from: person, type: String(type), at, read: false });
+  const { phoneNumberId, message } = update;
+  world.received.set(String(id), { from: person, phoneNumberId, type: String(type), at, message, read: false });
 }

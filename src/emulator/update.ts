@@ -17,6 +17,8 @@ export interface AcceptedMessage {
   /** The content object, as sent. */
   readonly content: JsonObject;
   readonly callbackData: string | undefined;
+  /** The message that it quotes (`context`). */
+  readonly replyTo?: string | undefined;
   /** `service` for free-form messages, the template's category otherwise. */
   readonly category: string;
   /** Milliseconds since the epoch. */

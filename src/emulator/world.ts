@@ -1,4 +1,5 @@
 import type { Clock } from '../platform/clock.ts';
+import type { JsonObject } from '../platform/json.ts';
 import type { Log } from '../platform/log.ts';
 import type { FaultControl } from './faults.ts';
 import type { JournalEvent } from './journal.ts';
@@ -45,10 +46,17 @@ export interface World {
   record(event: JournalEvent): void;
 }
 
-/** Inbound messages by wamid, which can be marked as read. */
+/** Inbound messages by wamid, which can be marked as read. `message` is what the webhook reports. */
 export type ReceivedLog = Map<
   string,
-  { readonly from: string; readonly type: string; readonly at: number; read: boolean }
+  {
+    readonly from: string;
+    readonly phoneNumberId: string;
+    readonly type: string;
+    readonly at: number;
+    readonly message: JsonObject;
+    read: boolean;
+  }
 >;
 
 /** The numbers of a business account. */

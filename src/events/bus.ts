@@ -4,6 +4,7 @@ import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Signals } from '../platform/signals.ts';
 import { before, type Cursor, isAfter } from './cursor.ts';
+import { type Facet, hasFacets } from './facets.sql.ts';
 import type { Horizon } from './horizon.ts';
 import { Interests } from './interests.ts';
 import { type EventRow, type ReadRow, readAll } from './log.sql.ts';
@@ -17,14 +18,8 @@ type BufferedEvent = ReadRow & { readonly cursor: Cursor };
 /** Selects the events of a subscription. */
 export interface EventFilter {
   readonly types: ReadonlySet<EventType>;
-  readonly about?: SubjectFilter;
-}
-
-/** Restricts a subscription to one object: `payload[key][field]` must equal `id`. */
-export interface SubjectFilter {
-  readonly key: string;
-  readonly field: string;
-  readonly id: string | number;
+  /** The objects of which an event must be about one. */
+  readonly facets?: readonly Facet[];
 }
 
 export interface Subscriber extends AsyncIterable<LoggedEvent> {
@@ -45,6 +40,8 @@ export interface PendingOutcome {
  * Yoga's own pub/sub is not used: a slow subscriber could end the process.
  */
 export interface EventBus {
+  /** Position up to which this process has fanned out the log: what is later will reach its subscribers. */
+  readonly position: Cursor;
   /** Subscribes to events read from now on. The queue is bounded; on overflow it ends with `SubscriberOverflow`. */
   subscribe(tenantId: number, filter: EventFilter): Subscriber;
   /**
@@ -209,11 +206,15 @@ export function createEventBus(db: Database, horizon: Horizon, signals: Signals,
   });
 
   return {
+    get position() {
+      return cursor;
+    },
+
     subscribe(tenantId, filter) {
       const queue = new EventQueue();
       queues.add(queue);
       const unsubscribe = listen(tenantId, filter.types, event => {
-        if (isAbout(filter, event)) queue.push(event);
+        if (hasFacets(event, filter.facets ?? [])) queue.push(event);
       });
       return {
         close() {
@@ -230,7 +231,7 @@ export function createEventBus(db: Database, horizon: Horizon, signals: Signals,
       const missed = buffer.filter(
         event => event.tenant_id === tenantId && isAfter(event.cursor, position) && filter.types.has(event.type),
       );
-      return missed.every(hasPayload) ? missed.filter(event => isAbout(filter, event)) : undefined;
+      return missed.every(hasPayload) ? missed.filter(event => hasFacets(event, filter.facets ?? [])) : undefined;
     },
 
     awaitOutcome(tenantId, messageId, timeoutMs) {
@@ -272,10 +273,6 @@ export function createEventBus(db: Database, horizon: Horizon, signals: Signals,
 }
 
 const hasPayload = (event: BufferedEvent): event is LoggedEvent => event.payload !== null;
-
-function isAbout({ about }: EventFilter, { payload }: LoggedEvent): boolean {
-  return about === undefined || (payload[about.key] as Record<string, unknown> | undefined)?.[about.field] === about.id;
-}
 
 /** A bounded queue read through an async iterator. Events already queued are delivered after `end`. */
 class EventQueue implements AsyncIterableIterator<LoggedEvent> {

@@ -1,5 +1,5 @@
 import { CodedError, invalid } from '../core/errors.ts';
-import { EVENT_RESOURCES, type EventType, resourceOf, typesMatching } from '../core/events.ts';
+import { decodeGlobalId } from '../core/global-ids.ts';
 import { isUuid, timeOfId } from '../core/ids.ts';
 import { type Caller, callerOf } from '../core/principal.ts';
 import type { Database, Db } from '../database/database.ts';
@@ -7,17 +7,19 @@ import { closable } from '../platform/closable.ts';
 import { type EventBus, type EventFilter, type LoggedEvent, type Subscriber, SubscriberOverflow } from './bus.ts';
 import { type Cursor, decodeCursor, encodeCursor, isAfter } from './cursor.ts';
 import type { Horizon } from './horizon.ts';
-import { findPosition, readTenant } from './log.sql.ts';
+import { type EventRow, findPosition, readTenant } from './log.sql.ts';
 import { readRetention } from './retention.sql.ts';
 
 const PAGE = 500;
 
-/** The parts of a context needed to follow the log. */
-interface FollowContext extends Caller {
+/** The parts of a context needed to read and follow the log. */
+export interface FollowContext extends Caller {
   readonly db: Database;
   readonly bus: EventBus;
   readonly horizon: Horizon;
   readonly logGeneration: number;
+  /** Where the connection resumes; a stream starts at the later of it and its own `after`. */
+  readonly resumeAfter?: string | undefined;
 }
 
 /** Where a subscriber resumes: a cursor, or the id of an event. */
@@ -35,18 +37,10 @@ export async function follow(
   after: After,
 ): Promise<AsyncGenerator<LoggedEvent>> {
   const { tenant } = callerOf(context);
-  const position = after ? await positionOf(context, tenant.id, after) : undefined;
+  const position = await startOf(context, tenant.id, [context.resumeAfter, after]);
   const live = context.bus.subscribe(tenant.id, filter);
   return closable(events(context, live, tenant.id, filter, position), () => live.close());
 }
-
-/** Like `follow`, by type patterns. @throws INSUFFICIENT_SCOPE for types that the token may not read */
-export const followPatterns = (
-  context: FollowContext,
-  patterns: readonly string[],
-  after: After,
-): Promise<AsyncGenerator<LoggedEvent>> =>
-  follow(context, { types: readableTypes(callerOf(context).scopes, patterns) }, after);
 
 async function* events(
   context: FollowContext,
@@ -89,42 +83,68 @@ async function* events(
 async function readPage(
   { db, horizon }: FollowContext,
   tenantId: number,
-  { types, about }: EventFilter,
+  { types, facets = [] }: EventFilter,
   position: Cursor,
 ): Promise<LoggedEvent[]> {
-  const rows = await readTenant(db.read, tenantId, position, horizon.position, [...types], PAGE, about);
+  const selection = { types: [...types], facets, after: position, before: horizon.position };
+  const rows = await readTenant(db.read, tenantId, selection, PAGE);
   // Checked after the read, so that a removal before the page was read is noticed.
   await requireRetained(db.read, position);
-  return rows.map(row => ({ ...row, cursor: { xid: BigInt(row.xid), seq: row.seq } }));
+  return rows.map(logged);
 }
 
-/** Restricts patterns to what the token may read. Explicitly named types that it may not read are an error, not silence. */
-function readableTypes(scopes: ReadonlySet<string>, patterns: readonly string[]): ReadonlySet<EventType> {
-  const wanted = typesMatching(patterns);
-  const readable = new Set([...wanted].filter(type => scopes.has(EVENT_RESOURCES[resourceOf(type)])));
-  const named = patterns.filter(pattern => pattern !== '*');
-  const forbidden = named.length > 0 ? [...wanted].filter(type => !readable.has(type)) : [];
-  if (readable.size === 0 || forbidden.length > 0) {
-    const required = [
-      ...new Set((forbidden.length > 0 ? forbidden : [...wanted]).map(type => EVENT_RESOURCES[resourceOf(type)])),
-    ];
-    throw new CodedError('INSUFFICIENT_SCOPE', `These events need the scope ${required.join(', ')}.`, {
-      required,
-      granted: [...scopes],
-    });
-  }
-  return readable;
+/** A row of the log with its place. */
+export const logged = (row: EventRow): LoggedEvent => ({ ...row, cursor: { xid: BigInt(row.xid), seq: row.seq } });
+
+/** Returns the latest of the given places. @throws CURSOR_EXPIRED if the events after it have been removed */
+async function startOf(
+  context: FollowContext,
+  tenantId: number,
+  places: readonly After[],
+): Promise<Cursor | undefined> {
+  const given = places.filter(place => typeof place === 'string' && place !== '') as string[];
+  const positions = await Promise.all(given.map(place => positionOf(context, tenantId, place)));
+  const known = positions.filter(position => position !== 'expired');
+  const [first, ...others] = known;
+  if (!first && positions.length > 0) throw cursorExpired();
+  const latest = others.reduce((one, other) => (one && isAfter(one, other) ? one : other), first);
+  if (latest) await requireRetained(context.db.read, latest);
+  return latest;
 }
 
-async function positionOf({ db, logGeneration }: FollowContext, tenantId: number, after: string): Promise<Cursor> {
-  const decoded = decodeCursor(after);
-  if (decoded && decoded.generation !== logGeneration) throw cursorExpired();
-  const position = isUuid(after) ? await findPosition(db.read, tenantId, after) : decoded?.cursor;
-  // A UUIDv7 contains its creation time: the id of a removed event is expired rather than invalid.
-  if (!position && isUuid(after) && (await isPastRetention(db.read, after))) throw cursorExpired();
+/**
+ * The position of a cursor or event.
+ * @throws VALIDATION_ERROR for text that is neither, CURSOR_EXPIRED if events after it have been removed
+ */
+export async function requirePosition(context: FollowContext, tenantId: number, place: string): Promise<Cursor> {
+  const position = await startOf(context, tenantId, [place]);
   if (!position) throw invalid({ after: ['Must be the cursor or the id of an event.'] });
-  await requireRetained(db.read, position);
   return position;
+}
+
+/** @returns `expired` for a place of another generation of the log, or of an event that was removed */
+async function positionOf(
+  { db, logGeneration }: FollowContext,
+  tenantId: number,
+  after: string,
+): Promise<Cursor | 'expired'> {
+  const decoded = decodeCursor(after);
+  if (decoded && decoded.generation !== logGeneration) return 'expired';
+  const id = eventIdOf(tenantId, after);
+  const position = id !== undefined ? await findPosition(db.read, tenantId, id) : decoded?.cursor;
+  // A UUIDv7 contains its creation time: the id of a removed event is expired rather than invalid.
+  if (!position && id !== undefined && (await isPastRetention(db.read, id))) return 'expired';
+  if (!position) throw invalid({ after: ['Must be the cursor or the id of an event.'] });
+  return position;
+}
+
+/** The UUID of an event, given as that or as a global id. */
+function eventIdOf(tenantId: number, text: string): string | undefined {
+  if (isUuid(text)) return text;
+  const decoded = decodeGlobalId(text);
+  return decoded?.typename.endsWith('Event') && decoded.tenantId === tenantId && isUuid(decoded.id)
+    ? decoded.id
+    : undefined;
 }
 
 const cursorExpired = (): CodedError =>

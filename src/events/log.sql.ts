@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { EventType } from '../core/events.ts';
 import type { Db } from '../database/database.ts';
 import type { Cursor } from './cursor.ts';
+import { type Facet, facetConditions } from './facets.sql.ts';
 
 /** A range of the log: after `after`, up to and including `until`. */
 export interface LogRange {
@@ -27,6 +28,8 @@ export interface EventRow {
   readonly xid: string;
   readonly seq: number;
   readonly type: EventType;
+  readonly contact_id: number | null;
+  readonly conversation_id: number | null;
   readonly payload: Readonly<Record<string, unknown>>;
   readonly occurred_at: string;
 }
@@ -35,7 +38,9 @@ export interface EventRow {
 export type ReadRow = Omit<EventRow, 'payload'> & { readonly payload: EventRow['payload'] | null };
 
 /** Columns are qualified: a bare `order by xid` would sort by the text in the select list. */
-const HEAD = sql.raw('e.tenant_id, e.id, e.xid::text as xid, e.seq, e.type, e.occurred_at');
+const HEAD = sql.raw(
+  'e.tenant_id, e.id, e.xid::text as xid, e.seq, e.type, e.contact_id, e.conversation_id, e.occurred_at',
+);
 
 /**
  * Reads the next events of all tenants, in order, below the horizon.
@@ -57,23 +62,78 @@ export async function readAll(
   return rows;
 }
 
-/** Reads the next events of one tenant, of these types, below the horizon. @param about restricts them to one object */
+/** Which events of a tenant are read. Bounds are excluded. */
+export interface LogSelection {
+  readonly types: readonly EventType[];
+  readonly facets?: readonly Facet[];
+  /** Undefined: from the beginning of the log. */
+  readonly after: Cursor | undefined;
+  /** At most the horizon. */
+  readonly before: Cursor;
+}
+
+const selected = (tenantId: number, { types, facets = [], after, before }: LogSelection): RawBuilder<unknown> => {
+  const conditions: RawBuilder<unknown>[] = [
+    sql`e.tenant_id = ${tenantId} and ${isBeforePosition(before)} and e.type = any(${types}::text[])`,
+    ...(after ? [isAfterPosition(after)] : []),
+    ...facetConditions(facets),
+  ];
+  return sql.join(conditions, sql` and `);
+};
+
+/** Reads events of one tenant in order, or from the end. */
 export async function readTenant(
   db: Db,
   tenantId: number,
+  selection: LogSelection,
+  limit: number,
+  direction: 'asc' | 'desc' = 'asc',
+): Promise<EventRow[]> {
+  const to = sql.raw(direction);
+  const { rows } = await sql<EventRow>`
+    select ${HEAD}, e.payload from events e where ${selected(tenantId, selection)}
+    order by e.xid ${to}, e.seq ${to} limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** Counts events of one tenant. */
+export async function countTenant(db: Db, tenantId: number, selection: LogSelection): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from events e where ${selected(tenantId, selection)}`.execute(db);
+  return rows[0]?.count ?? 0;
+}
+
+/** Reads events of one tenant by their ids. */
+export async function readEvents(db: Db, tenantId: number, ids: readonly string[]): Promise<EventRow[]> {
+  const { rows } = await sql<EventRow>`
+    select ${HEAD}, e.payload from events e where e.tenant_id = ${tenantId} and e.id = any(${ids}::uuid[])`.execute(db);
+  return rows;
+}
+
+/** The object that an event is about: its key, at a path of the payload. */
+export interface SubjectRow {
+  readonly xid: string;
+  readonly seq: number;
+  readonly type: EventType;
+  readonly subject: string | null;
+  /** Of `contact.merged`: the contact that is no longer there. */
+  readonly former_id: string | null;
+}
+
+/** Reads in order which objects events are about. @param paths the path of the key by type, for example `{contact,id}` */
+export async function readSubjects(
+  db: Db,
+  tenantId: number,
+  paths: ReadonlyMap<EventType, string>,
   after: Cursor,
   horizon: Cursor,
-  types: readonly EventType[],
   limit: number,
-  about?: { readonly key: string; readonly field: string; readonly id: string | number },
-): Promise<EventRow[]> {
-  const aboutIt = about
-    ? sql`e.payload -> ${about.key}::text ->> ${about.field}::text = ${String(about.id)}`
-    : sql`true`;
-  const { rows } = await sql<EventRow>`
-    select ${HEAD}, e.payload from events e
-    where e.tenant_id = ${tenantId} and ${isAfterPosition(after)} and ${isBeforePosition(horizon)}
-      and e.type = any(${types}::text[]) and ${aboutIt}
+): Promise<SubjectRow[]> {
+  const [types, places] = [[...paths.keys()], [...paths.values()]];
+  const { rows } = await sql<SubjectRow>`
+    select e.xid::text as xid, e.seq, e.type, e.payload #>> ((${places}::text[])[array_position(${types}::text[], e.type)])::text[] as subject,
+      e.payload ->> 'former_id' as former_id
+    from events e where ${selected(tenantId, { types, after, before: horizon })}
     order by e.xid, e.seq limit ${limit}`.execute(db);
   return rows;
 }

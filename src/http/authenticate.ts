@@ -20,9 +20,12 @@ export function bearerToken(header: string | undefined): string | undefined {
 /** Requests without a valid token are limited per IP address. */
 const ANONYMOUS_CALLS_PER_MINUTE = 60;
 
+/** Each staff session has a quota of its own. */
+const keyOf = ({ session, tokenId }: Principal): string => (session ? `session:${session.id}` : String(tokenId));
+
 /** The quotas of a token and of its tenant. The verifier caps the token's limit at that of the plan. */
 const quotasOf = (principal: Principal): readonly Quota[] => [
-  { name: 'token', key: `${principal.tenant.id}:${principal.tokenId}`, limit: principal.callsPerMinute },
+  { name: 'token', key: `${principal.tenant.id}:${keyOf(principal)}`, limit: principal.callsPerMinute },
   { name: 'tenant', key: String(principal.tenant.id), limit: principal.tenant.callsPerMinute },
 ];
 
@@ -54,24 +57,52 @@ export interface Authentication {
   readonly refused: Charge | undefined;
 }
 
+/** Where a request comes from. */
+export interface Sender {
+  /** IP address of the client, charged for requests without a valid token. */
+  readonly address: string;
+  /** The page that sends it, as browsers say. */
+  readonly origin: string | undefined;
+  /** Browsers name the origin of every request that is not a GET or HEAD. */
+  readonly isRead: boolean;
+}
+
+/** Whether a page may use a session. A request without an origin comes from no page, or from one of this server. */
+function mayUse({ session }: Principal, { origin, isRead }: Sender): boolean {
+  if (!session || session.origins.length === 0) return true;
+  return origin === undefined ? isRead : session.origins.includes(origin);
+}
+
 type Needs = Pick<Resources, 'tokens' | 'limits' | 'clock'>;
 
 /**
  * Resolves an Authorization header to its principal and checks that its quotas are not spent. Called before the body is
  * read, so that a refused request costs no parsing.
- * @param address IP address of the client, charged for requests without a valid token
  */
 export async function authenticate(
   resources: Needs,
   header: string | undefined,
-  address: string,
+  sender: Sender,
 ): Promise<Authentication> {
-  const addressQuota = [{ name: 'address', key: address, limit: ANONYMOUS_CALLS_PER_MINUTE }];
+  const addressQuota = [{ name: 'address', key: sender.address, limit: ANONYMOUS_CALLS_PER_MINUTE }];
   if (header === undefined) return checkQuotas(resources, undefined, addressQuota);
   const { principal, charge } = await verifyToken(resources, bearerToken(header), addressQuota);
-  if (principal) return checkQuota(resources, principal);
-  return { principal, quotas: addressQuota, refused: { ...charge, refusal: charge.refusal ?? unauthorized() } };
+  if (principal && mayUse(principal, sender)) return checkQuota(resources, principal);
+  const { refusal, ...charged } = charge ?? (await chargeQuota(resources, addressQuota, 1));
+  return {
+    principal: undefined,
+    quotas: addressQuota,
+    refused: { ...charged, refusal: refusal ?? (principal ? foreignOrigin(sender) : unauthorized()) },
+  };
 }
+
+const foreignOrigin = ({ origin }: Sender): CodedError =>
+  new CodedError(
+    'UNAUTHORIZED',
+    origin === undefined
+      ? 'This session is for pages of its origins: the header Origin is missing.'
+      : `This session is not for pages of ${origin.slice(0, 200)}.`,
+  );
 
 /** Checks the quotas of an authenticated caller. Each operation on a WebSocket counts as a call. */
 export const checkQuota = (resources: Needs, principal: Principal): Promise<Authentication> =>
@@ -115,7 +146,7 @@ async function verifyToken(
 
 /**
  * Charges a call before it is executed.
- * @param points one for a REST call; for a GraphQL operation see `pointsOf`
+ * @param points of a REST call or GraphQL operation: `pointsOf`
  */
 export async function chargeQuota(
   { limits, clock }: Pick<Resources, 'limits' | 'clock'>,

@@ -1,17 +1,18 @@
 import type { IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
-import { create as contentDisposition } from 'content-disposition';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { notFound } from '../core/errors.ts';
 import { isUuid } from '../core/ids.ts';
 import type { Principal } from '../core/principal.ts';
 import { requireScope } from '../core/principal.ts';
 import { pathOf, type StoredMedia } from '../features/messages/content/media/file.ts';
-import { createMediaReader, type RemoteFile } from '../features/messages/content/media/open.ts';
+import { createMediaReader, type MediaReader } from '../features/messages/content/media/open.ts';
 import { upload } from '../features/messages/content/media/upload.ts';
+import { HOUR, SECOND } from '../platform/clock.ts';
 import { toOffsetTime } from '../platform/date-time.ts';
 import type { Resources } from '../schema/context.ts';
-import { namesEtag } from './etag.ts';
+import { serveFile } from './serve-file.ts';
+import { signedRoutes } from './signed-routes.ts';
 
 type Authenticate = (request: FastifyRequest, reply: FastifyReply) => Promise<{ principal: Principal | undefined }>;
 type MediaRequest = FastifyRequest<{ Params: { id: string }; Querystring: Record<string, unknown> }>;
@@ -22,10 +23,20 @@ declare module 'fastify' {
   }
 }
 
-/** Registers `PUT /media/{id}`, which stores the file of an upload, and `GET` and `HEAD`, which serve files. Bytes are streamed to and from the network. */
+/**
+ * Registers `PUT /media/{id}`, which stores the file of an upload, and `GET` and `HEAD`, which serve files: with a token at
+ * `/media/{id}`, without one at the signed URLs below `/media/signed`. Bytes are streamed.
+ */
 export function mediaRoutes(resources: Resources, authenticate: Authenticate) {
   return async (app: FastifyInstance): Promise<void> => {
     const reader = createMediaReader(resources);
+    await app.register(signedRoutes(resources, 'media', 'Media', reader.find));
+    await app.register(tokenRoutes(resources, reader, authenticate), { prefix: '/media' });
+  };
+}
+
+function tokenRoutes(resources: Resources, reader: MediaReader, authenticate: Authenticate) {
+  return async (app: FastifyInstance): Promise<void> => {
     app.decorateRequest('principal', null);
     // Runs before the body is read.
     app.addHook('onRequest', async (request, reply) => {
@@ -71,25 +82,10 @@ export function mediaRoutes(resources: Resources, authenticate: Authenticate) {
       exposeHeadRoute: false,
       async handler(request: MediaRequest, reply) {
         const { principal, id } = authorize(request, 'messages:read');
-        const isHead = request.method === 'HEAD';
-        const file = await reader.find(principal, id, isHead);
-        const etag = file.sha256 && `"${file.sha256}"`;
-        reply.headers(headersOf(file, etag, Object.hasOwn(request.query, 'inline')));
-        if (etag && namesEtag(request.headers['if-none-match'], etag)) return reply.code(304).send();
-        if (isHead) {
-          if (file.size !== undefined) reply.header('content-length', file.size);
-          return reply.send();
-        }
-        const { status, contentLength, contentRange, stream } = await file.open(rangeOf(request.headers, etag));
-        reply.code(status);
-        if (contentRange !== undefined) reply.header('content-range', contentRange);
-        if (status === 416) {
-          stream.destroy();
-          return reply.removeHeader('content-type').removeHeader('content-disposition').send();
-        }
-        if (contentLength !== undefined) reply.header('content-length', contentLength);
-        // Fastify pipes: backpressure reaches the network, and a disconnect ends its response.
-        return reply.send(stream);
+        const file = await reader.find(principal.tenant.id, id, request.method === 'HEAD');
+        return serveFile(request, reply, file, Object.hasOwn(request.query, 'inline'), {
+          'cache-control': `private, max-age=${HOUR / SECOND}`,
+        });
       },
     });
   };
@@ -114,28 +110,3 @@ const wireMedia = (media: StoredMedia) => ({
   sha256: media.sha256,
   expires_at: toOffsetTime(media.expires_at),
 });
-
-/** Prevents scripts in received files from running on this origin: their content type is set by the sender and cannot be trusted. */
-function headersOf({ mimeType, filename }: RemoteFile, etag: string | undefined, inline: boolean) {
-  const type = /^[\w.+-]+\/[\w.+-]+(; ?[\w.+-]+=[\w.+-]+)*$/.test(mimeType) ? mimeType : 'application/octet-stream';
-  const isInline = inline && /^(image\/(jpeg|png|webp|gif)|(audio|video)\/[\w.+-]+)(;|$)/.test(type);
-  return {
-    'content-type': type,
-    'content-disposition': contentDisposition(filename?.toWellFormed() || undefined, {
-      type: isInline ? 'inline' : 'attachment',
-    }),
-    'accept-ranges': 'bytes',
-    'cache-control': 'private, max-age=3600',
-    'x-content-type-options': 'nosniff',
-    'content-security-policy': "default-src 'none'; sandbox",
-    ...(etag && { etag }),
-  };
-}
-
-/** Returns the Range header to forward. Malformed ranges are ignored (RFC 9110 §14.2), as are those whose `If-Range` names another version. */
-function rangeOf(headers: FastifyRequest['headers'], etag: string | undefined): string | undefined {
-  const { range } = headers;
-  const ifRange = headers['if-range'];
-  if (range === undefined || !/^bytes=(\d{1,15}-\d{0,15}|-\d{1,15})$/.test(range)) return undefined;
-  return ifRange === undefined || ifRange === etag ? range : undefined;
-}

@@ -7,6 +7,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The body may be large: it is limited by its pauses and by `UPLOAD_TIMEOUT_MS` instead of a minute. */
     upload?: boolean;
+    /** Cost of a call against the rate limits; default 1. */
+    points?: number;
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import type { Readable } from 'node:stream';
 import type { JsonObject } from '../platform/json.ts';
+import type { NumberHealth } from './health.ts';
 
 /** The credentials of a channel. `accessToken` is a secret: decrypted just before the call and never logged. */
 export interface ChannelCredentials {
@@ -26,8 +27,8 @@ export interface OutgoingMessage {
 }
 
 /** Types of messages that can be sent. */
-export type OutgoingType = 'text' | MediaType | 'template' | 'interactive';
-export type MediaType = 'image' | 'video' | 'audio' | 'document';
+export type OutgoingType = 'text' | MediaType | 'template' | 'interactive' | 'location' | 'contacts' | 'reaction';
+export type MediaType = 'image' | 'video' | 'audio' | 'document' | 'sticker';
 
 /**
  * A text, or the network's object of another type, for example `{ link, caption }` of an image (cloud-api §4). Not mapped to names of
@@ -35,7 +36,8 @@ export type MediaType = 'image' | 'video' | 'audio' | 'document';
  */
 export type OutgoingContent =
   | { readonly type: 'text'; readonly text: string; readonly previewUrl: boolean }
-  | { readonly type: Exclude<OutgoingType, 'text'>; readonly object: JsonObject };
+  | { readonly type: 'contacts'; readonly cards: readonly unknown[] }
+  | { readonly type: Exclude<OutgoingType, 'text' | 'contacts'>; readonly object: JsonObject };
 
 /**
  * How to handle an error of the network. Derived from the error code, never from the HTTP status.
@@ -110,10 +112,15 @@ export interface Network {
    * @param mayCall called immediately before the request is written, which may be long after this call
    */
   send(channel: ChannelCredentials, message: OutgoingMessage, mayCall?: () => boolean): Promise<SendOutcome>;
-  /** Marks an inbound message (and those before it) as read. Rejects with a `NetworkCallError`. */
-  markRead(channel: ChannelCredentials, wamid: string): Promise<void>;
+  /**
+   * Marks an inbound message (and those before it) as read. Rejects with a `NetworkCallError`.
+   * @param showTyping shows the person that somebody is typing, for 25 seconds or until a message is sent
+   */
+  markRead(channel: ChannelCredentials, wamid: string, options?: { readonly showTyping: boolean }): Promise<void>;
   /** Reads the business number behind a channel. Rejects with a `NetworkCallError`: used to check credentials when a channel is connected. */
   phoneNumber(channel: ChannelCredentials): Promise<PhoneNumberInfo>;
+  /** Asks for the health of the channel's number. Rejects with a `NetworkCallError`. */
+  numberHealth(channel: ChannelCredentials): Promise<NumberHealth>;
   /**
    * The business portfolio that owns the channel's business account, within which user ids are unique. Rejects with a
    * `NetworkCallError` for a transient error.

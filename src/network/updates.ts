@@ -1,3 +1,4 @@
+import type { HealthPatch } from './health.ts';
 import type { MessageStatus, NetworkError, NetworkPerson } from './network.ts';
 
 /** Common fields of messages in both directions. Optional fields are not always sent by the network. */
@@ -54,32 +55,6 @@ export interface Pricing {
   readonly type: string | null;
   readonly category: string | null;
   readonly isBillable: boolean | null;
-}
-
-/** Changed fields of a channel's health. */
-export interface HealthPatch {
-  readonly quality?: string;
-  /** Unique recipients per day outside service windows; null: unlimited. */
-  readonly messagingLimit?: number | null;
-  readonly throughput?: string;
-  readonly nameStatus?: string;
-  readonly nameReason?: string | null;
-  readonly requestedName?: string;
-  readonly accountReview?: string;
-  readonly accountStatus?: string;
-  readonly username?: string | null;
-  readonly usernameStatus?: string;
-  readonly lastError?: { readonly code: number; readonly title: string; readonly details: string };
-  /** Each replaces an earlier one of its type. */
-  readonly restrictions?: readonly Restriction[];
-  /** All restrictions are lifted. */
-  readonly isReinstated?: true;
-}
-
-export interface Restriction {
-  readonly type: string;
-  readonly expiresAt: string | null;
-  readonly remediation: string | null;
 }
 
 /** Why a change, or part of it, is stored instead of applied. */

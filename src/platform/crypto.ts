@@ -3,7 +3,9 @@ import {
   createDecipheriv,
   createHash,
   createHmac,
+  createSecretKey,
   hkdfSync,
+  type KeyObject,
   randomBytes,
   timingSafeEqual,
 } from 'node:crypto';
@@ -80,12 +82,13 @@ export function createSecretBox({ current, previous, permanent }: SecretKeys): S
     if (key.length !== KEY_BYTES) throw new RangeError(`A secret key must have ${KEY_BYTES} bytes.`);
   const byFingerprint = new Map(keys.map(key => [fingerprintOf(key), key]));
   const sealHeader = Buffer.concat([Buffer.of(VERSION), derive(current, 'key id', KEY_ID_BYTES)]);
-  const macKeys = new Map<Uint8Array, Map<string, Buffer>>();
+  const macKeys = new Map<Uint8Array, Map<string, KeyObject>>();
 
   function mac(key: Uint8Array, label: string, text: string): Buffer {
-    const labels = macKeys.get(key) ?? new Map<string, Buffer>();
+    const labels = macKeys.get(key) ?? new Map<string, KeyObject>();
     macKeys.set(key, labels);
-    const macKey = labels.get(label) ?? derive(key, `mac ${label}`, KEY_BYTES);
+    // A key object: from bytes, createHmac makes one at each call (14.5 µs instead of 3.3 for a phone number).
+    const macKey = labels.get(label) ?? createSecretKey(derive(key, `mac ${label}`, KEY_BYTES));
     labels.set(label, macKey);
     return createHmac('sha256', macKey).update(text).digest();
   }

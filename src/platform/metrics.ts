@@ -13,6 +13,9 @@ export interface Metrics {
   readonly integrationOutcomes: Counter<'outcome'>;
   readonly eventsRead: Counter;
   readonly subscribers: Gauge;
+  readonly deprecatedFields: Counter<'field'>;
+  readonly mediaFetches: Counter<'outcome'>;
+  readonly mediaFetchedBytes: Counter;
 }
 
 export function createMetrics(): Metrics {
@@ -70,9 +73,26 @@ export function createMetrics(): Metrics {
       labelNames: ['outcome'],
       registers,
     }),
+    deprecatedFields: new Counter({
+      name: 'parley_graphql_deprecated_fields_total',
+      help: 'Operations that use a deprecated field or argument of the schema, by field.',
+      labelNames: ['field'],
+      registers,
+    }),
     eventsRead: new Counter({
       name: 'parley_events_read_total',
       help: 'Events read from the log by the tailer.',
+      registers,
+    }),
+    mediaFetches: new Counter({
+      name: 'parley_media_fetches_total',
+      help: 'Attempts to fetch a file from the network and keep it, by outcome.',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    mediaFetchedBytes: new Counter({
+      name: 'parley_media_fetched_bytes_total',
+      help: 'Bytes of files fetched from the network.',
       registers,
     }),
     subscribers: new Gauge({ name: 'parley_subscribers', help: 'Open subscriptions of this process.', registers }),
@@ -89,6 +109,37 @@ export function observeRedis(registry: Registry, isReady: () => boolean): void {
       this.set(isReady() ? 1 : 0);
     },
   });
+}
+
+/** What is kept of files. @param totals the database's counters, read at each scrape */
+export function observeMedia(
+  registry: Registry,
+  totals: () => Promise<{ readonly files: number; readonly bytes: number; readonly waiting: number }>,
+): void {
+  const help = {
+    files: 'Kept files of messages, of all tenants.',
+    bytes: 'Size of the kept files of messages in bytes.',
+    waiting: 'Files that wait to be fetched from the network.',
+  };
+  let reading: ReturnType<typeof totals> | undefined;
+  // One read for the gauges of a scrape, which are collected concurrently.
+  const read = () => {
+    reading ??= totals().finally(() => {
+      reading = undefined;
+    });
+    return reading;
+  };
+  for (const name of ['files', 'bytes', 'waiting'] as const)
+    new Gauge({
+      name: `parley_media_${name}`,
+      help: help[name],
+      registers: [registry],
+      // A scrape must not fail with the database: the last value stays.
+      async collect() {
+        const current = await read().catch(() => undefined);
+        if (current) this.set(current[name]);
+      },
+    });
 }
 
 /** @param openWriter the transaction that holds back the event log, with the seconds since it was first seen */

@@ -1,20 +1,25 @@
 import type { Config } from '../config.ts';
+import type { PriceTable } from '../core/price-table.ts';
 import type { Principal } from '../core/principal.ts';
 import type { TokenVerifier } from '../core/token-verifier.ts';
 import type { Database } from '../database/database.ts';
 import type { SessionLocks } from '../database/session-locks.ts';
 import type { EventBus } from '../events/bus.ts';
+import type { Cursor } from '../events/cursor.ts';
 import type { Horizon } from '../events/horizon.ts';
 import type { Lanes } from '../lanes/runtime.ts';
 import type { Network } from '../network/network.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { SecretBox } from '../platform/crypto.ts';
+import type { FileStore } from '../platform/files/file-store.ts';
+import type { KeyedBatches } from '../platform/keyed-batches.ts';
 import type { KeyedSemaphore } from '../platform/keyed-semaphore.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { PublicHttp } from '../platform/public-http.ts';
 import type { RateLimits } from '../platform/rate-limits.ts';
 import type { Signals } from '../platform/signals.ts';
+import type { TextCache } from '../platform/text-cache.ts';
 import type { Loaders } from './loaders.ts';
 
 /** What a process owns: created once in serve.ts and passed on as the first argument. */
@@ -32,10 +37,18 @@ export interface Resources {
   readonly network: Network;
   /** HTTP client for URLs configured by tenants. */
   readonly publicHttp: PublicHttp;
+  /** The files that this deployment keeps. */
+  readonly files: FileStore;
+  /** Prices of messages; undefined if the deployment states none. */
+  readonly prices: PriceTable | undefined;
   readonly limits: RateLimits;
+  /** Of sends of a tenant that arrive together. */
+  readonly sendBatches: { readonly reads: KeyedBatches; readonly writes: KeyedBatches };
   /** Of sends that would wait for the same lock. */
   readonly sendSemaphore: KeyedSemaphore;
   readonly tokens: TokenVerifier;
+  /** Documents of automatic persisted queries. */
+  readonly texts: TextCache;
   readonly secrets: SecretBox;
   readonly metrics: Metrics;
   readonly log: Log;
@@ -46,6 +59,10 @@ export interface Resources {
 export interface Context extends Resources {
   readonly principal: Principal | undefined;
   readonly requestId: string;
+  /** Position of the event log when the request arrived: what is later reaches a subscription that starts there. */
+  readonly eventPosition: Cursor;
+  /** Cursor from the `connection_init` of a WebSocket; see `follow`. */
+  readonly resumeAfter?: string | undefined;
   readonly loaders: Loaders;
   /** Set when the idempotency key of the operation was used before: its stored result is returned. */
   readonly replay: Replay;

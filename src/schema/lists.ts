@@ -1,6 +1,12 @@
-import type { EnumRef, InputRef, ObjectRef } from '@pothos/core';
-import { DEFAULT_PAGE_SIZE, type ListArgs, MAX_PAGE_SIZE } from '../core/list-args.ts';
-import type { Page } from '../database/list.ts';
+import type { EnumRef, InputFieldRef, InputRef, InterfaceRef, ObjectRef } from '@pothos/core';
+import {
+  DEFAULT_PAGE_SIZE,
+  type Filter,
+  type ListArgs,
+  MAX_CONDITIONS,
+  MAX_FILTER_DEPTH,
+  MAX_PAGE_SIZE,
+} from '../core/list-args.ts';
 import { builder } from './builder.ts';
 
 /** Inputs and objects that every list shares. */
@@ -66,6 +72,22 @@ export const DateTimeFilter = builder.inputType('DateTimeFilter', {
   }),
 });
 
+export const IntFilter = builder.inputType('IntFilter', {
+  description: 'Conditions for a whole number; all of them must hold.',
+  fields: t => ({
+    eq: t.int({ description: 'Equal to this value.' }),
+    ne: t.int({ description: 'Not equal to this value, or null.' }),
+    gt: t.int({ description: 'Greater than this value.' }),
+    gte: t.int({ description: 'Greater than or equal to this value.' }),
+    lt: t.int({ description: 'Less than this value.' }),
+    lte: t.int({ description: 'Less than or equal to this value.' }),
+    in: t.intList({ description: 'Equal to one of these values.' }),
+    notIn: t.intList({ description: 'Equal to none of these values, or null.' }),
+    between: t.intList({ description: 'Between the two values, both included.' }),
+    isNull: t.boolean({ description: 'True for rows without a value, false for rows with one.' }),
+  }),
+});
+
 export const BooleanFilter = builder.inputType('BooleanFilter', {
   description: 'Conditions for a Boolean; all of them must hold.',
   fields: t => ({
@@ -89,6 +111,30 @@ export const enumFilter = <Word extends string>(of: EnumRef<Types, Word>) =>
       isNull: t.boolean({ description: 'True for rows without a value, false for rows with one.' }),
     }),
   });
+
+/** How deep `and`, `or` and `not` may nest, and how many conditions a filter may have. */
+const GRAMMAR = `Nested at most ${MAX_FILTER_DEPTH} deep, with at most ${MAX_CONDITIONS} conditions in all.`;
+
+type FilterFields = (
+  t: PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>,
+) => Record<string, InputFieldRef<Types, unknown>>;
+
+/**
+ * Defines `<Name>Filter`: conditions on fields, all of which must hold, and `and`, `or` and `not` over such filters. Field names
+ * are those of the list's definition.
+ */
+export function filterOf(name: string, plural: string, fields: FilterFields): InputRef<Filter> {
+  const ref = builder.inputRef<Filter>(`${name}Filter`);
+  return ref.implement({
+    description: `Conditions for ${plural}; all of them must hold.`,
+    fields: t => ({
+      ...fields(t),
+      and: t.field({ type: [ref], description: `All of these filters hold. ${GRAMMAR}` }),
+      or: t.field({ type: [ref], description: `At least one of these filters holds. ${GRAMMAR}` }),
+      not: t.field({ type: ref, description: `This filter does not hold. ${GRAMMAR}` }),
+    }),
+  });
+}
 
 /** Defines `<Name>Order` and `<Name>OrderField`. @param keys names in GraphQL with those of the list's definition */
 export function orderOf(
@@ -128,24 +174,42 @@ export const listArgs = <Filter extends object>(
   })),
 });
 
-/** The paging arguments of a connection. `offset` is for page-numbered clients; cursors go on where a page ended, however far. */
-const pageArgs = () =>
+/** Arguments of a connection whose rows are only reached by cursors. */
+export const cursorArgs = () =>
   builder.args(t => ({
     first: t.int({ description: `Return this many rows from the start (${PAGE}; default ${DEFAULT_PAGE_SIZE}).` }),
     after: t.string({ description: 'Return the rows after this cursor.' }),
     last: t.int({ description: `Return this many rows from the end (${PAGE}).` }),
     before: t.string({ description: 'Return the rows before this cursor.' }),
+  }));
+
+/** The paging arguments of a connection. `offset` is for page-numbered clients; cursors go on where a page ended, however far. */
+export const pageArgs = ({ search = true } = {}) => ({
+  ...cursorArgs(),
+  ...builder.args(t => ({
     offset: t.int({
       description: 'Skip this many rows, for numbered pages. Cursors are faster on later pages.',
     }),
-    search: t.string({
-      description: 'Returns only rows that contain this text.',
-    }),
-  }));
+    ...(search && { search: t.string({ description: 'Returns only rows that contain this text.' }) }),
+  })),
+});
+
+/** One page of rows, as a connection shows it. */
+export interface ConnectionPage<Row extends object> {
+  readonly rows: readonly Row[];
+  readonly hasNextPage: boolean;
+  readonly hasPreviousPage: boolean;
+  /** Counts the whole list; called only if the count is selected. */
+  readonly total: () => Promise<number>;
+  cursor(row: Row): string;
+}
 
 /** Defines `<Name>Connection` and `<Name>Edge` over pages of rows. Cursors are only made where they are asked for. */
-export function connectionOf<Row extends object>(name: string, node: ObjectRef<Types, Row, Row>) {
-  const edge = builder.objectRef<{ readonly row: Row; readonly page: Page<Row> }>(`${name}Edge`).implement({
+export function connectionOf<Row extends object>(
+  name: string,
+  node: ObjectRef<Types, Row, Row> | InterfaceRef<Types, Row, Row>,
+) {
+  const edge = builder.objectRef<{ readonly row: Row; readonly page: ConnectionPage<Row> }>(`${name}Edge`).implement({
     description: `${name} with its cursor.`,
     fields: t => ({
       cursor: t.string({
@@ -155,7 +219,7 @@ export function connectionOf<Row extends object>(name: string, node: ObjectRef<T
       node: t.field({ type: node, description: `The ${name} at this position.`, resolve: ({ row }) => row as never }),
     }),
   });
-  return builder.objectRef<Page<Row>>(`${name}Connection`).implement({
+  return builder.objectRef<ConnectionPage<Row>>(`${name}Connection`).implement({
     description: `One page of ${name} objects.`,
     fields: t => ({
       edges: t.field({

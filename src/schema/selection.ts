@@ -44,6 +44,20 @@ function booleansOf({ operation, variableValues }: GraphQLResolveInfo): string {
   return text;
 }
 
+const KEYS: ReadonlySet<string> = new Set(['id', 'databaseId', '__typename']);
+
+/**
+ * Whether the field being resolved is only asked for its ids, so that a reference need not be read:
+ * `status: t.field({ resolve: (row, _args, context, info) => selectsOnlyKey(info) ? { id: row.status_id } : statusLoader…`.
+ */
+export const selectsOnlyKey = (info: GraphQLResolveInfo): boolean => selectsOnlyKeys(selectionOf(info));
+
+/** As `selectsOnlyKey`, for a selection that is known. */
+export const selectsOnlyKeys = (selection: Selection): boolean => {
+  for (const name of selection.keys()) if (!KEYS.has(name)) return false;
+  return true;
+};
+
 /** Returns the selection at a path below another one; empty if nothing is selected there. */
 export function selectionAt(selection: Selection, ...path: readonly string[]): Selection {
   let at: Selection | undefined = selection;

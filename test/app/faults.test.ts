@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startEmulator } from '../../src/emulator/emulator.ts';
 import type { FaultsPatch } from '../../src/emulator/faults.ts';
 import { createLog } from '../../src/platform/log.ts';
+import { codeOf } from '../support/answers.ts';
 import { eventually, startGateway, type TestGateway, type TestTenant } from '../support/gateway.ts';
 import { newPhone } from '../support/seed.ts';
 
@@ -15,7 +16,7 @@ const PATIENCE_MS = 120_000;
 const CALM = { window: 'open', pairLimit: false, throughputLimit: false } as const;
 type NextFaultInput = NonNullable<FaultsPatch['next']>[number];
 const SEND =
-  'mutation ($to: String!, $text: String!) { sendTextMessage(input: { to: $to, text: $text }) { databaseId } }';
+  'mutation ($to: String!, $text: String!) { sendMessage(input: { to: { phone: $to }, content: { text: { body: $text } } }) { message { databaseId } userErrors { code message path } } }';
 const MESSAGE =
   'query ($id: ID!) { message(id: $id) { status error { code title details } wamid sentAt deliveredAt failedAt } }';
 
@@ -33,7 +34,7 @@ afterAll(async () => {
 async function send(tenant: TestTenant, to: string, text = 'Hi', where = gateway): Promise<string> {
   const answer = await where.graphql(SEND, { to, text }, tenant.token);
   expect(answer.errors).toBeUndefined();
-  return answer.data.sendTextMessage.databaseId;
+  return answer.data.sendMessage.message.databaseId;
 }
 
 let tenants: Promise<unknown> = Promise.resolve();
@@ -118,21 +119,21 @@ describe.concurrent('the network’s error code decides', () => {
     async code => {
       const { tenant, id } = await sendInto({ errorCode: code });
       const channel = await eventually(async () => {
-        const { data } = await gateway.graphql('{ channels { id status statusReason } }', {}, tenant.token);
-        expect(data.channels).toMatchObject([
+        const { data } = await gateway.graphql('{ channels { nodes { id status statusReason } } }', {}, tenant.token);
+        expect(data.channels.nodes).toMatchObject([
           { status: 'PAUSED', statusReason: expect.stringContaining(String(code)) },
         ]);
-        return data.channels[0];
+        return data.channels.nodes[0];
       });
       const refused = await gateway.graphql(SEND, { to: newPhone(), text: 'Hi' }, tenant.token);
-      expect(refused.errors?.[0]?.extensions.code).toBe('MESSAGING_NOT_CONFIGURED');
+      expect(codeOf(refused)).toBe('MESSAGING_NOT_CONFIGURED');
       expect(await message(tenant, id)).toMatchObject({ status: 'QUEUED', error: null });
       const resumed = await gateway.graphql(
-        'mutation ($id: ID!) { resumeChannel(id: $id) { status statusReason } }',
+        'mutation ($id: ID!) { resumeChannel(input: { id: $id }) { channel { status statusReason } } }',
         { id: channel.id },
         tenant.token,
       );
-      expect(resumed.data.resumeChannel).toEqual({ status: 'ACTIVE', statusReason: null });
+      expect(resumed.data.resumeChannel.channel).toEqual({ status: 'ACTIVE', statusReason: null });
       await becomes(tenant, id, 'READ');
       expect(timesTaken(id)).toBe(1);
       const events = await gateway.database.query<{ status: string }>(
@@ -267,7 +268,7 @@ describe.concurrent('between acceptance and dispatch', () => {
       tenant.token,
     );
     await impatient.graphql(
-      'mutation ($id: ID!) { updateContact(id: $id, input: { isOptedOut: true }) { id } }',
+      'mutation ($id: ID!) { updateContact(input: { id: $id, isOptedOut: true }) { contact { id } } }',
       { id: data.contacts.nodes[0].id },
       tenant.token,
     );

@@ -5,7 +5,7 @@ import { eventually, startGateway, type TestGateway } from '../support/gateway.t
 import { createSlowClock } from '../support/slow-clock.ts';
 
 const SEND =
-  'mutation ($to: String!, $text: String!) { sendTextMessage(input: { to: $to, text: $text }) { databaseId } }';
+  'mutation ($to: String!, $text: String!) { sendMessage(input: { to: { phone: $to }, content: { text: { body: $text } } }) { message { databaseId } userErrors { code message path } } }';
 
 async function start(
   { onTestFinished }: TestContext,
@@ -28,7 +28,7 @@ async function start(
 async function send(gateway: TestGateway, to: string, text: string, token?: string): Promise<string> {
   const answer = await gateway.graphql(SEND, { to, text }, token);
   expect(answer.errors).toBeUndefined();
-  return answer.data.sendTextMessage.databaseId;
+  return answer.data.sendMessage.message.databaseId;
 }
 
 const taken = (gateway: TestGateway, to?: string) => gateway.emulator.sent({ limit: 10_000, to }).messages;

@@ -1,6 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FaultsPatch } from '../../src/emulator/faults.ts';
 import type { SentReport } from '../../src/emulator/sent-log.ts';
@@ -56,9 +59,11 @@ export async function startPlant(faults: FaultsPatch, times: Readonly<Record<str
   const children = new Set<ChildProcess>();
   const emulatorUrl = await startEmulatorProcess(children, [NUMBER], faults);
   const token = await seedTenant(database.url, secretKey, emulatorUrl, 'plant', NUMBER);
+  const mediaDirectory = await mkdtemp(join(tmpdir(), 'parley-plant-'));
   const env = {
     ...process.env,
     ...times,
+    PARLEY_MEDIA_DIR: mediaDirectory,
     DATABASE_URL: database.url,
     PARLEY_SECRET_KEY: secretKey.toString('base64'),
     PARLEY_NETWORK_URL: emulatorUrl,
@@ -88,6 +93,7 @@ export async function startPlant(faults: FaultsPatch, times: Readonly<Record<str
     async stop() {
       await killAll(children);
       await database.drop();
+      await rm(mediaDirectory, { recursive: true, force: true });
     },
   };
 }

@@ -6,7 +6,7 @@ import { eventually, startGateway, type TestGateway } from '../support/gateway.t
 /** The guarantee: stopping takes at most ten seconds, whatever hangs. */
 const LIMIT_MS = 10_000;
 const SEND =
-  'mutation ($to: String!, $wait: Boolean) { sendTextMessage(input: { to: $to, text: "Hi", waitForAcceptance: $wait }) { databaseId status } }';
+  'mutation ($to: String!, $wait: Boolean) { sendMessage(input: { to: { phone: $to }, content: { text: { body: "Hi" } }, waitForAcceptance: $wait }) { message { databaseId status } userErrors { code message path } } }';
 
 /** Stops only the gateway, not its database and network. @returns the duration */
 const stopGateway = ({ gateway: { stop } }: TestGateway): Promise<number> => durationOf(stop);
@@ -17,7 +17,7 @@ describe.concurrent('a graceful stop', () => {
     const people = Array.from({ length: 200 }, (_, index) => `+1415555${3_000 + index}`);
     const answers = people.map(
       async to =>
-        (await first.graphql(SEND, { to }).catch(() => undefined))?.data?.sendTextMessage?.databaseId as
+        (await first.graphql(SEND, { to }).catch(() => undefined))?.data?.sendMessage?.message?.databaseId as
           | string
           | undefined,
     );
@@ -50,7 +50,7 @@ describe.concurrent('a graceful stop', () => {
     );
     expect(await stopGateway(first)).toBeLessThan(LIMIT_MS);
     await waiting;
-    const id = sent.data.sendTextMessage.databaseId;
+    const id = sent.data.sendMessage.message.databaseId;
     expect(await first.database.query('select status from message_states where message_id = $1', [id])).toEqual([
       { status: 'queued' },
     ]);

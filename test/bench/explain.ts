@@ -8,9 +8,8 @@ import { contactPage } from '../../src/features/contacts/list.ts';
 import { claimDue, dueOutboxLanes, nextDueMs } from '../../src/features/messages/dispatch/outbox.sql.ts';
 import { QueueFront } from '../../src/features/messages/dispatch/queue-front.ts';
 import { messagePage } from '../../src/features/messages/list.ts';
-import { readSendContext } from '../../src/features/messages/send/accept.sql.ts';
+import { readSendContexts } from '../../src/features/messages/send/context.sql.ts';
 import { findIdsByWamid, lockOutbound } from '../../src/features/messages/statuses/states.sql.ts';
-import { monthOf } from '../../src/features/tenancy/usage/month.ts';
 import type { Context } from '../../src/schema/context.ts';
 import type { Selection } from '../../src/schema/selection.ts';
 import { addMessages, addOutbox, addTenant, FIRST_PHONE, type FilledTenant, settle } from './fill.ts';
@@ -132,16 +131,15 @@ function* cases(db: Db, tenant: FilledTenant): Generator<[name: string, run: () 
   yield [
     'send: what the decision needs',
     () =>
-      readSendContext(
-        db,
-        tenant.id,
-        null,
-        { phoneKey: String(FIRST_PHONE + 4_321) },
-        'a key',
-        { month: monthOf(Date.now()), shard: 3 },
-        'marketing',
-        Buffer.alloc(32),
-      ),
+      readSendContexts(db, tenant.id, [
+        {
+          channelId: null,
+          recipient: { phoneKey: String(FIRST_PHONE + 4_321) },
+          key: 'a key',
+          category: 'marketing',
+          digest: Buffer.alloc(32),
+        },
+      ]),
   ];
   const inDoubtMs = 30_000;
   const { id: tenantId, channelId } = tenant;
@@ -170,7 +168,13 @@ function* cases(db: Db, tenant: FilledTenant): Generator<[name: string, run: () 
   ];
   yield [
     'events of a tenant, from the beginning',
-    () => readTenant(db, tenant.id, { xid: 0n, seq: 0 }, END, ['message.sent', 'message.read'], 500),
+    () =>
+      readTenant(
+        db,
+        tenant.id,
+        { types: ['message.sent', 'message.read'], after: { xid: 0n, seq: 0 }, before: END },
+        500,
+      ),
   ];
 }
 

@@ -15,6 +15,8 @@ export interface FilledTenant {
   /** The conversation of the contact `firstContactId + n` is `firstConversationId + n`. */
   readonly firstConversationId: number;
   readonly contacts: number;
+  /** As many of the contacts, from the first on, have one. */
+  readonly conversations: number;
 }
 
 /** No benchmark may be stopped by a quota: 2,000,000,000 calls a minute. */
@@ -23,7 +25,12 @@ const CALLS_PER_MINUTE = 2_000_000_000;
 /** Phone key of the n-th contact of a tenant, counted from 0; the number itself has a `+` before it. */
 export const FIRST_PHONE = 4_915_110_000_000;
 
-export async function addTenant(pool: pg.Pool, slug: string, contacts: number): Promise<FilledTenant> {
+export async function addTenant(
+  pool: pg.Pool,
+  slug: string,
+  contacts: number,
+  conversations = contacts,
+): Promise<FilledTenant> {
   const id = await one(
     pool,
     `with plan as (
@@ -65,11 +72,11 @@ export async function addTenant(pool: pg.Pool, slug: string, contacts: number): 
     pool,
     `with c as (
        insert into conversations (tenant_id, contact_id, channel_id, window_expires_at)
-       select tenant_id, id, $2::bigint, now() + interval '20 hours' * (id % 3 - 1) from contacts where tenant_id = $1::bigint order by id returning id
+       select tenant_id, id, $2::bigint, now() + interval '20 hours' * (id % 3 - 1) from contacts where tenant_id = $1::bigint order by id limit $3 returning id
      ) select min(id) as id from c`,
-    [id, channelId],
+    [id, channelId, conversations],
   );
-  return { id, slug, channelId, firstContactId, firstConversationId, contacts };
+  return { id, slug, channelId, firstContactId, firstConversationId, contacts, conversations };
 }
 
 async function addContacts(pool: pg.Pool, tenantId: number, contacts: number): Promise<number> {
@@ -112,12 +119,12 @@ async function addContacts(pool: pg.Pool, tenantId: number, contacts: number): P
   return first;
 }
 
-/** Messages three seconds apart, most of them read, and their events; the newest last. */
+/** Messages three seconds apart, most of them read, and their events; the newest last. @param before newer messages that are added later */
 export async function addMessages(
   pool: pg.Pool,
   tenant: FilledTenant,
   messages: number,
-  { events = true } = {},
+  { events = true, before = 0 } = {},
 ): Promise<void> {
   await pool.query(
     `with made as materialized (
@@ -125,9 +132,9 @@ export async function addMessages(
               case when n % 3 = 0 then 'inbound' else 'outbound' end as direction,
               (array['Your order ', 'Is there any news of ', 'We have shipped ', 'Thank you for ', 'A question about '])[1 + n % 5] || n || ', please see below.' as body,
               case when n % 3 = 0 then 'received' when n % 40 = 1 then 'failed' when n % 7 = 1 then 'delivered' else 'read' end as status,
-              'wamid.' || md5($1::bigint || ':' || n) as wamid
+              'wamid.' || md5($1::bigint || ':' || $8::int || ':' || n) as wamid
        from generate_series(1, $2::int) n,
-       lateral (select now() - ($2::int - n) * interval '3 seconds' as at, (hashint4(n)::bigint + 2147483648) % $6::int as c) x
+       lateral (select now() - ($2::int - n + $8::int) * interval '3 seconds' as at, (hashint4(n + $8::int)::bigint + 2147483648) % $6::int as c) x
      ), m as (
        insert into messages (tenant_id, id, conversation_id, contact_id, channel_id, direction, type, body, created_at)
        select $1::bigint, id, $4::bigint + c, $3::bigint + c, $5::bigint, direction, 'text', body, at from made
@@ -145,7 +152,47 @@ export async function addMessages(
               || jsonb_build_object('status', made.status, 'wamid', made.wamid, 'sent_at', at, 'delivered_at', at, 'read_at', at, 'updated_at', at)),
             m.created_at
      from m join made using (id) where $7`,
-    [tenant.id, messages, tenant.firstContactId, tenant.firstConversationId, tenant.channelId, tenant.contacts, events],
+    [
+      tenant.id,
+      messages,
+      tenant.firstContactId,
+      tenant.firstConversationId,
+      tenant.channelId,
+      tenant.conversations,
+      events,
+      before,
+    ],
+  );
+}
+
+/** What messages make of their conversations: the last one, unread ones, who waits; assignees and statuses by row number. */
+export async function addState(pool: pg.Pool, tenant: FilledTenant): Promise<void> {
+  await pool.query(
+    `update conversations v set
+       last_message_id = l.id, last_activity_at = l.created_at, updated_at = l.created_at,
+       status = (array['open', 'open', 'closed', 'closed', 'pending'])[1 + v.id % 5],
+       assignee_id = case when v.id % 3 = 0 then s.ids[1 + v.id % 10] end,
+       unread_count = case when l.direction = 'inbound' then 1 + v.id % 3 else 0 end,
+       waiting_since = case when l.direction = 'inbound' then l.created_at end
+     from conversations w
+     cross join lateral (select m.id, m.created_at, m.direction from messages m
+       where m.tenant_id = w.tenant_id and m.conversation_id = w.id order by m.id desc limit 1) l
+     cross join (select array_agg(id order by id) as ids from staff where tenant_id = $1) s
+     where w.tenant_id = $1 and v.tenant_id = $1 and v.id = w.id`,
+    [tenant.id],
+  );
+}
+
+/** The hourly statistics of the messages. */
+export async function addStatistics(pool: pg.Pool, tenant: FilledTenant): Promise<void> {
+  await pool.query(
+    `insert into message_statistics (tenant_id, hour, channel_id, template_id, campaign_id, author, status, country, category, pricing_type,
+       is_billable, error_code, messages)
+     select m.tenant_id, date_trunc('hour', m.created_at, 'UTC'), m.channel_id, coalesce(m.template_id, 0), campaign_of(m.author),
+       coalesce(m.author->>'kind', ''), s.status, coalesce(s.country, ''), '', '', false, failure_code(s.status, s.error), count(*)
+     from messages m join message_states s on s.tenant_id = m.tenant_id and s.message_id = m.id
+     where m.tenant_id = $1 and s.status <> 'queued' group by 1, 2, 3, 4, 5, 6, 7, 8, 12`,
+    [tenant.id],
   );
 }
 

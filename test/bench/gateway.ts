@@ -8,6 +8,7 @@ export const SECRET_KEY = randomBytes(32).toString('base64');
 export const gatewayEnvironment = (ground: Ground): Record<string, string> => ({
   DATABASE_URL: ground.url,
   PARLEY_SECRET_KEY: SECRET_KEY,
+  PARLEY_MEDIA_DIR: `${ground.directory}/media`,
 });
 
 /** The limit of the young generation that src/launch.js sets; a forked process has to be given it. */

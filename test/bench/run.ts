@@ -18,10 +18,26 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
     needsPeers: true,
     load: async () => (await import('./benchmarks/list.ts')).list,
   },
+  inbox: {
+    about:
+      'the inbox: counts and 50 conversations, against PostGraphile 5 and Apollo Server with dataloaders, same answer',
+    needsPeers: true,
+    load: async () => (await import('./benchmarks/inbox.ts')).inbox,
+  },
   send: {
-    about: 'a durable text over REST, against pgbench running the same statements',
+    about: 'a durable text over REST, against pgbench running the statements of commit 46c4cd9',
     needsPeers: false,
     load: async () => (await import('./benchmarks/send.ts')).send,
+  },
+  accept: {
+    about: 'CPU and commits of a durable text with 1, 16 and 64 clients',
+    needsPeers: false,
+    load: async () => (await import('./benchmarks/accept.ts')).accept,
+  },
+  'new-contacts': {
+    about: 'texts to numbers not seen before, beside texts to known contacts',
+    needsPeers: false,
+    load: async () => (await import('./benchmarks/accept.ts')).newContacts,
   },
   template: {
     about: 'a template over REST beside a text',
@@ -64,6 +80,11 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
     needsPeers: false,
     load: async () => (await import('./benchmarks/erasure.ts')).erasure,
   },
+  campaign: {
+    about: "a campaign to a million contacts, started: PostgreSQL's CPU for each recipient, memory; and previewed",
+    needsPeers: false,
+    load: async () => (await import('./benchmarks/campaign.ts')).campaign,
+  },
   rest: {
     about: 'REST against the same operation over GraphQL',
     needsPeers: false,
@@ -78,7 +99,7 @@ CPU is counted per process and request, because requests per second also depend 
 
 Benchmarks (all of them when none is named):
 ${Object.entries(BENCHMARKS)
-  .map(([name, { about }]) => `  ${name.padEnd(8)} ${about}`)
+  .map(([name, { about }]) => `  ${name.padEnd(12)} ${about}`)
   .join('\n')}
 
 Options:

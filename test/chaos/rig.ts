@@ -95,6 +95,7 @@ export async function startRig(times: Times): Promise<Rig> {
       PARLEY_RECONCILE_MS: String(times.reconcileMs),
       PARLEY_LANE_LEASE_MS: String(times.leaseMs),
       PARLEY_LOG_LEVEL: 'info',
+      PARLEY_MEDIA_DIR: join(directory, 'media'),
       npm_lifecycle_event: '',
       PORT: '0',
     };

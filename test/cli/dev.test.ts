@@ -29,7 +29,7 @@ async function graphql({ graphqlUrl, token }: DevFacts, query: string) {
   return (await answer.json()) as { data: any };
 }
 
-const KEPT = '{ groups(search: "kept") { nodes { name } } }';
+const KEPT = '{ groups: contactGroups(search: "kept") { nodes { name } } }';
 
 /** All processes whose working directory is this one. */
 async function processesIn(path: string): Promise<string[]> {
@@ -64,6 +64,7 @@ test('parley dev starts everything in an empty directory, and the printed and wr
   expect(Object.keys(written).sort()).toEqual([
     'appSecret',
     'baseUrl',
+    'dashboardUrl',
     'databaseUrl',
     'emulatorUrl',
     'graphqlUrl',
@@ -77,12 +78,13 @@ test('parley dev starts everything in an empty directory, and the printed and wr
   ]);
   const { data } = await graphql(
     written,
-    '{ viewer { tenant { slug } callsPerMinute } contacts { totalCount } channels { phoneNumberId isSandbox } sources { totalCount } statuses { totalCount } groups { totalCount } }',
+    '{ viewer { account { subdomain } callsPerMinute } contacts { totalCount } channels { nodes { phoneNumberId isSandbox } } contactSources { totalCount } contactStatuses { totalCount } contactGroups { totalCount } }',
   );
-  expect(data.viewer).toEqual({ tenant: { slug: 'demo' }, callsPerMinute: 6_000 });
+  expect(data.viewer).toEqual({ account: { subdomain: 'demo' }, callsPerMinute: 6_000 });
   expect(data.contacts.totalCount).toBeGreaterThanOrEqual(200);
-  expect(data.channels).toEqual([{ phoneNumberId: written.phoneNumberId, isSandbox: true }]);
-  for (const list of ['sources', 'statuses', 'groups']) expect(data[list].totalCount).toBeGreaterThan(0);
+  expect(data.channels.nodes).toEqual([{ phoneNumberId: written.phoneNumberId, isSandbox: true }]);
+  for (const list of ['contactSources', 'contactStatuses', 'contactGroups'])
+    expect(data[list].totalCount).toBeGreaterThan(0);
   const templates = (await (await fetch(`${written.emulatorUrl}/_emulator/templates`)).json()) as { data?: unknown[] };
   expect(JSON.stringify(templates)).toContain('APPROVED');
 });
@@ -113,6 +115,25 @@ test('the demo tenant has a message bot and a template bot, which answer', async
   }
 });
 
+test('the demo tenant has conversations of a fortnight, a shop with an order, canned replies and a campaign', async () => {
+  const written = await facts();
+  await vi.waitFor(
+    async () => {
+      const { data } = await graphql(
+        written,
+        '{ conversationCounts { open snoozed closed } conversations(last: 1) { totalCount nodes { lastActivityAt } } cannedReplies { totalCount } integrations { nodes { deliveries { nodes { outcome } } } } campaigns { nodes { status } } }',
+      );
+      expect(data.conversations.totalCount).toBeGreaterThan(35);
+      expect(Date.parse(data.conversations.nodes[0].lastActivityAt)).toBeLessThan(Date.now() - 7 * 86_400_000);
+      for (const count of Object.values(data.conversationCounts)) expect(count).toBeGreaterThan(3);
+      expect(data.cannedReplies.totalCount).toBe(3);
+      expect(data.integrations.nodes).toEqual([{ deliveries: { nodes: [{ outcome: 'ACTED' }] } }]);
+      expect(data.campaigns.nodes).toEqual([{ status: 'DRAFT' }]);
+    },
+    { timeout: 60_000, interval: 200 },
+  );
+});
+
 test('other commands find the database of the running gateway', async () => {
   const list = await session.run(directory, ['tenant', 'list', '--json']);
   expect(JSON.parse(list.output)).toMatchObject([{ slug: 'demo' }]);
@@ -129,12 +150,17 @@ test('a second parley dev in the same directory is rejected with a message, and 
   const second = await session.run(directory, ['dev'], ANY_PORTS);
   expect(second).toMatchObject({ code: 1, output: expect.stringMatching(/already running in .* \(process \d+\)/) });
   expect(second.output).not.toMatch(/\n\s+at /);
-  expect((await graphql(await facts(), '{ viewer { tenant { slug } } }')).data.viewer.tenant.slug).toBe('demo');
+  expect((await graphql(await facts(), '{ viewer { account { subdomain } } }')).data.viewer.account.subdomain).toBe(
+    'demo',
+  );
 });
 
 test('after kill -9 no database keeps running, and the next start has all acknowledged data', async () => {
-  const { data } = await graphql(await facts(), 'mutation { createGroup(input: { name: "Kept" }) { name } }');
-  expect(data.createGroup.name).toBe('Kept');
+  const { data } = await graphql(
+    await facts(),
+    'mutation { createContactGroup(input: { name: "Kept" }) { contactGroup { name } } }',
+  );
+  expect(data.createContactGroup.contactGroup.name).toBe('Kept');
   await program.kill('SIGKILL');
   await nothingRuns();
   const dev = await start();

@@ -101,7 +101,7 @@ test('on a restored database, commands that write refer to restore-log and write
     ['contact', 'consent', 'acme', first],
     ['contact', 'export', 'acme', first, '--out', '-'],
     ['tenant', 'list'],
-    ['tenant', 'plans'],
+    ['plan', 'list'],
     ['tenant', 'staff', 'list', 'acme'],
     ['token', 'list', '--tenant', 'acme'],
     ['channel', 'list', '--tenant', 'acme'],

@@ -114,9 +114,9 @@ test('key rotation: both keys decrypt, earlier codes and idempotency keys stay v
   const { token } = gateway.tenant;
   const endpoint = dataOf(
     await gateway.graphql(
-      'mutation { createWebhookEndpoint(input: { url: "https://example.com/hook", events: ["contact.*"], headers: [{ name: "X-Key", value: "v" }] }) { endpoint { databaseId } } }',
+      'mutation { createWebhookEndpoint(input: { url: "https://example.com/hook", events: ["contact.*"], headers: [{ name: "X-Key", value: "v" }] }) { webhookEndpoint { databaseId } } }',
     ),
-  ).createWebhookEndpoint.endpoint.databaseId;
+  ).createWebhookEndpoint.webhookEndpoint.databaseId;
   await gateway.database.query(
     `insert into webhook_endpoints
      select (jsonb_populate_record(w, jsonb_build_object('id', w.id + 1000000 + n, 'subscription', '\\x' || encode(sha256(n::text::bytea), 'hex')))).* from webhook_endpoints w, generate_series(1, $1) n where w.id = $2`,
@@ -125,8 +125,8 @@ test('key rotation: both keys decrypt, earlier codes and idempotency keys stay v
   const lasting = resources.secrets.permanentMac('test', 'somebody');
   const place = 'phone: "+14155550177"';
   const key = 'one-and-the-same';
-  const create = `mutation { createGroup(input: { name: "Once", idempotencyKey: "${key}" }) { id } }`;
-  const group = dataOf(await gateway.graphql(create)).createGroup.id;
+  const create = `mutation { createContactGroup(input: { name: "Once", idempotencyKey: "${key}" }) { contactGroup { id } } }`;
+  const group = dataOf(await gateway.graphql(create)).createContactGroup.contactGroup.id;
 
   // New processes next to an old one, as in a rolling restart.
   const next = await serveBeside(gateway, gateway.database.url, {}, { secretKey: NEW, previousSecretKey: OLD });
@@ -134,7 +134,7 @@ test('key rotation: both keys decrypt, earlier codes and idempotency keys stay v
     expect(next.resources.secrets.permanentMac('test', 'somebody')).toEqual(lasting);
     const mac = resources.secrets.shortLivedMac('otp', place);
     expect(next.resources.secrets.isShortLivedMac('otp', place, mac)).toBe(true);
-    expect(dataOf(await next.graphql(create, {}, token)).createGroup.id).toBe(group);
+    expect(dataOf(await next.graphql(create, {}, token)).createContactGroup.contactGroup.id).toBe(group);
 
     // Interrupted, and started again.
     const killed = new Program(directory, ['rotate-secrets'], env(NEW, OLD));
@@ -153,7 +153,7 @@ test('key rotation: both keys decrypt, earlier codes and idempotency keys stay v
     // Webhooks of the rotated channel are signed with the previously sealed secret.
     dataOf(
       await next.graphql(
-        'mutation { createGroup(input: { name: "After", idempotencyKey: "after" }) { id } }',
+        'mutation { createContactGroup(input: { name: "After", idempotencyKey: "after" }) { contactGroup { id } } }',
         {},
         token,
       ),

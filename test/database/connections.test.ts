@@ -17,13 +17,13 @@ test('a process with all roles closes connections after a burst, and has at most
   await holder.connect();
   await holder.query('begin; lock table groups in share mode');
   const burst = Array.from({ length: 60 }, (_, at) =>
-    gateway.graphql(`mutation { createGroup(input: { name: "Group ${at}" }) { id } }`),
+    gateway.graphql(`mutation { createContactGroup(input: { name: "Group ${at}" }) { contactGroup { id } } }`),
   );
   await eventually(async () => expect(await connections()).toBeGreaterThan(8));
   await holder.query('rollback');
   await holder.end();
   for (const answer of await Promise.all(burst)) dataOf(answer);
   await eventually(async () => expect(await connections()).toBeLessThanOrEqual(8));
-  dataOf(await gateway.graphql('{ groups { totalCount } }'));
+  dataOf(await gateway.graphql('{ contactGroups { totalCount } }'));
   await gateway.stop();
 });

@@ -47,7 +47,7 @@ describe.skipIf(pgbouncerPath === undefined)('PgBouncer in transaction mode', ()
   });
 
   test('messages of concurrent callers are sent in order, with statuses, events and webhooks', async () => {
-    const send = `mutation ($text: String!) { sendTextMessage(input: { to: "${PERSON}", text: $text }) { databaseId } }`;
+    const send = `mutation ($text: String!) { sendMessage(input: { to: { phone: "${PERSON}" }, content: { text: { body: $text } } }) { message { databaseId } userErrors { code message path } } }`;
     const texts = Array.from({ length: MESSAGES }, (_, at) => `Message ${at}`);
     for (const answer of await Promise.all(texts.map(text => gateway.graphql(send, { text })))) dataOf(answer);
     await eventually(() => expect(types().filter(type => type === 'message.read')).toHaveLength(MESSAGES));
@@ -61,11 +61,16 @@ describe.skipIf(pgbouncerPath === undefined)('PgBouncer in transaction mode', ()
     const calls = Array.from({ length: 100 }, async (_, at) => {
       const name = `Group ${at}`;
       const created = dataOf(
-        await gateway.graphql('mutation ($name: String!) { createGroup(input: { name: $name }) { databaseId } }', {
-          name,
-        }),
-      ).createGroup.databaseId;
-      const { group } = dataOf(await gateway.graphql('query ($id: ID!) { group(id: $id) { name } }', { id: created }));
+        await gateway.graphql(
+          'mutation ($name: String!) { createContactGroup(input: { name: $name }) { contactGroup { databaseId } } }',
+          {
+            name,
+          },
+        ),
+      ).createContactGroup.contactGroup.databaseId;
+      const { group } = dataOf(
+        await gateway.graphql('query ($id: ID!) { group: contactGroup(id: $id) { name } }', { id: created }),
+      );
       return [name, group.name];
     });
     for (const [name, seen] of await Promise.all(calls)) expect(seen).toBe(name);

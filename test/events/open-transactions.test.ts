@@ -62,16 +62,18 @@ test('open transactions in this and another database delay neither subscriptions
   await subscriber.stop();
 
   const sent = await owner.ask(
-    'mutation ($to: String!) { sendTextMessage(input: { to: $to, text: "Yes", waitForAcceptance: true }) { status } }',
+    'mutation ($to: String!) { sendMessage(input: { to: { phone: $to }, content: { text: { body: "Yes" } }, waitForAcceptance: true }) { message { status } userErrors { code message path } } }',
     { to: person },
   );
-  expect(sent.data).toEqual({ sendTextMessage: { status: 'SENT' } });
+  expect(sent.data).toEqual({ sendMessage: { message: { status: 'SENT' }, userErrors: [] } });
 });
 
 test('a webhook endpoint created while transactions are open gets no earlier events', async () => {
   const { gateway } = ground;
   const group = (name: string) =>
-    owner.ask('mutation ($name: String!) { createGroup(input: { name: $name }) { id } }', { name });
+    owner.ask('mutation ($name: String!) { createContactGroup(input: { name: $name }) { contactGroup { id } } }', {
+      name,
+    });
   await group('before');
   await createEndpoint(gateway, { url: `${receiver.url}/new`, events: ['group.created'] }, owner);
   await group('after');

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { appendAll } from '../../src/events/append.ts';
 import { writeBlanked } from '../../src/events/erase.sql.ts';
+import { FACET_NAMES } from '../../src/events/facets.sql.ts';
 import {
   findOldestWriter,
   findOwner,
@@ -8,7 +9,16 @@ import {
   readMark,
   type TransactionOwner,
 } from '../../src/events/horizon.sql.ts';
-import { type EventRow, type ReadRow, readAll, readTenant } from '../../src/events/log.sql.ts';
+import {
+  countTenant,
+  type EventRow,
+  type ReadRow,
+  readAll,
+  readEvents,
+  readSubjects,
+  readTenant,
+  type SubjectRow,
+} from '../../src/events/log.sql.ts';
 import {
   type OriginFacts,
   readCluster,
@@ -39,6 +49,8 @@ const EVENT = {
   xid: 'text',
   seq: 'bigint',
   type: 'text',
+  contact_id: 'bigint',
+  conversation_id: 'bigint',
   payload: 'jsonb',
   occurred_at: 'timestamp with time zone',
 } satisfies ColumnsOf<EventRow> & ColumnsOf<ReadRow>;
@@ -46,9 +58,20 @@ const EVENT = {
 test('event rows match their declared type, for one and for all tenants', async () => {
   const wanted = { tenants: [], types: [] };
   expect(await describeColumns(database.url, db => readAll(db, START, START, 10, wanted))).toEqual(EVENT);
-  const about = { key: 'message', field: 'id', id: '1' };
-  for (const subject of [undefined, about])
-    expect(await describeColumns(database.url, db => readTenant(db, 1, START, START, [], 10, subject))).toEqual(EVENT);
+  const facets = FACET_NAMES.map(name => ({ name, ids: new Set(['1', null]) }));
+  for (const selected of [[], facets]) {
+    const selection = { types: [], facets: selected, after: START, before: START };
+    expect(await describeColumns(database.url, db => readTenant(db, 1, selection, 10))).toEqual(EVENT);
+    expect(await describeColumns(database.url, db => countTenant(db, 1, selection))).toEqual({ count: 'integer' });
+  }
+  expect(await describeColumns(database.url, db => readEvents(db, 1, []))).toEqual(EVENT);
+  expect(await describeColumns(database.url, db => readSubjects(db, 1, new Map(), START, START, 10))).toEqual({
+    xid: 'text',
+    seq: 'bigint',
+    type: 'text',
+    subject: 'text',
+    former_id: 'text',
+  } satisfies ColumnsOf<SubjectRow>);
 });
 
 test('horizon rows match their declared types', async () => {

@@ -3,6 +3,7 @@ import { listStatement } from '../../src/database/list.ts';
 import type { LabelRow } from '../../src/features/contacts/labels/label.ts';
 import { listLabels } from '../../src/features/contacts/labels/store.ts';
 import { listContacts } from '../../src/features/contacts/page.sql.ts';
+import { type DocumentRow, listDocuments } from '../../src/features/documents/store.ts';
 import type { IntegrationRow } from '../../src/features/integrations/integration.ts';
 import { listIntegrations } from '../../src/features/integrations/integrations.sql.ts';
 import { MESSAGE_COLUMNS, type PublicMessage } from '../../src/features/messages/message.ts';
@@ -62,6 +63,10 @@ test('a page of messages is described as its row type says, with the value of it
     read_at: 'timestamp with time zone',
     failed_at: 'timestamp with time zone',
     ...TIMES,
+    author: 'jsonb',
+    template_id: 'bigint',
+    echo_id: 'text',
+    retry_of: 'uuid',
     window_expires_at: 'timestamp with time zone',
     k0: 'uuid',
   } satisfies ColumnsOf<PublicMessage & { readonly window_expires_at: string; readonly k0: string }>);
@@ -136,4 +141,16 @@ test('a page of integrations is described as its row type says', async () => {
     mappings: 'jsonb',
     k0: 'bigint',
   } satisfies ColumnsOf<IntegrationRow & { readonly k0: number }>);
+});
+
+test('a page of trusted documents is described as its row type says', async () => {
+  expect(await describeColumns(database.url, db => listDocuments(db, pageOf('trusted_documents', 'd')))).toEqual({
+    id: 'bigint',
+    hash: 'bytea',
+    name: 'text',
+    body: 'text',
+    last_used_at: 'timestamp with time zone',
+    created_at: 'timestamp with time zone',
+    k0: 'bigint',
+  } satisfies ColumnsOf<DocumentRow & { readonly k0: number }>);
 });

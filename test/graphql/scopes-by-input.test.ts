@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EVENT_RESOURCES, scopesToRead } from '../../src/core/events.ts';
 import { legacyOf, restOf } from '../rest/client.ts';
-import { codeOf, dataOf } from '../support/answers.ts';
+import { codeOf, dataOf, payloadOf } from '../support/answers.ts';
 import { type GraphQLAnswer, startGateway, type TestGateway } from '../support/gateway.ts';
 import { newPhone, seedOf } from '../support/seed.ts';
 
@@ -22,14 +22,14 @@ const unique = (): string => {
 };
 
 describe('a webhook endpoint', () => {
-  const CREATE = `mutation ($events: [String!]!, $url: String!, $key: String) {
-    createWebhookEndpoint(input: { url: $url, events: $events, idempotencyKey: $key }) { endpoint { id databaseId } }
-  }`;
-  const UPDATE = `mutation ($id: ID!, $input: UpdateWebhookEndpointInput!) { updateWebhookEndpoint(id: $id, input: $input) { url events } }`;
-  const create = (token: string, events: string[], more = {}) =>
-    gateway.graphql(CREATE, { events, url: `https://example.com/${unique()}`, ...more }, token);
-  const endpoint = async (events: string[]): Promise<string> =>
-    dataOf(await create(gateway.tenant.token, events)).createWebhookEndpoint.endpoint.databaseId;
+  const create = (token: string, events: string[]) => {
+    const input = { url: `https://example.com/${unique()}`, events };
+    return gateway.mutate('createWebhookEndpoint', input, 'webhookEndpoint { databaseId }', token);
+  };
+  const idOf = (answer: GraphQLAnswer): string => payloadOf(answer).webhookEndpoint.databaseId;
+  const endpoint = async (events: string[]): Promise<string> => idOf(await create(gateway.tenant.token, events));
+  const update = (token: string, id: string, input: object) =>
+    gateway.mutate('updateWebhookEndpoint', { id, ...input }, 'webhookEndpoint { url events }', token);
 
   test.each([
     [['message.received'], ['messages:read']],
@@ -51,37 +51,40 @@ describe('a webhook endpoint', () => {
   test('is changed, and its secret rotated, only with the scopes of its old and its new events', async () => {
     const id = await endpoint(['message.*']);
     const token = await tokenWith('webhooks:write', 'contacts:read');
-    const update = (input: object) => gateway.graphql(UPDATE, { id, input }, token);
     for (const input of [{ url: 'https://example.com/mine' }, { isEnabled: false }, { events: ['contact.*'] }])
-      expect(required(await update(input))).toContain('messages:read');
-    const rotate = 'mutation ($id: ID!) { rotateWebhookSecret(id: $id) { secret } }';
-    expect(codeOf(await gateway.graphql(rotate, { id }, token))).toBe('INSUFFICIENT_SCOPE');
-    const own = dataOf(await create(token, ['contact.created'])).createWebhookEndpoint.endpoint.databaseId;
-    expect(codeOf(await gateway.graphql(UPDATE, { id: own, input: { events: ['*'] } }, token))).toBe(
-      'INSUFFICIENT_SCOPE',
-    );
-    dataOf(await gateway.graphql(UPDATE, { id: own, input: { events: ['contact.*'] } }, token));
+      expect(required(await update(token, id, input))).toContain('messages:read');
+    expect(codeOf(await gateway.mutate('rotateWebhookSecret', { id }, 'secret', token))).toBe('INSUFFICIENT_SCOPE');
+    const own = idOf(await create(token, ['contact.created']));
+    expect(codeOf(await update(token, own, { events: ['*'] }))).toBe('INSUFFICIENT_SCOPE');
+    dataOf(await update(token, own, { events: ['contact.*'] }));
   });
 
   test('replays events only with the scopes to read them', async () => {
     const id = await endpoint(['group.created']);
-    dataOf(await gateway.graphql(`mutation { createGroup(input: { name: "Again ${unique()}" }) { id } }`));
-    const DELIVERIES = 'query ($id: ID!) { webhookDeliveries(endpointId: $id) { nodes { databaseId } } }';
-    const deliveries = async () => dataOf(await gateway.graphql(DELIVERIES, { id })).webhookDeliveries.nodes;
-    await expect.poll(deliveries).toHaveLength(1);
+    dataOf(
+      await gateway.graphql(
+        `mutation { createContactGroup(input: { name: "Again ${unique()}" }) { contactGroup { id } } }`,
+      ),
+    );
+    const DELIVERIES = `query ($id: ID!) { webhookDeliveries(filter: { endpointId: { eq: $id } }) { nodes {
+      databaseId requestBody event { type } } } }`;
+    const deliveries = async (by?: string) =>
+      dataOf(await gateway.graphql(DELIVERIES, { id }, by)).webhookDeliveries.nodes;
+    await expect.poll(() => deliveries()).toHaveLength(1);
     const token = await tokenWith('webhooks:write', 'webhooks:read');
     const [{ databaseId }] = await deliveries();
-    const one = await gateway.graphql(
-      'mutation ($id: ID!) { replayWebhookDelivery(id: $id) { status } }',
-      { id: databaseId },
-      token,
-    );
-    const all = await gateway.graphql(
-      'mutation ($id: ID!) { replayWebhookDeliveries(input: { endpointId: $id, since: "2026-01-01" }) { count } }',
-      { id },
-      token,
-    );
-    expect([required(one), required(all)]).toEqual([['groups:read'], ['groups:read']]);
+    const replay = (input: object) => gateway.mutate('replayWebhookDeliveries', input, 'count', token);
+    const refused = [
+      await gateway.mutate('replayWebhookDelivery', { id: databaseId }, 'webhookDelivery { status }', token),
+      await replay({ ids: [databaseId] }),
+      await replay({ endpointId: id, since: '2026-01-01' }),
+    ];
+    expect(refused.map(required)).toEqual([['groups:read'], ['groups:read'], ['groups:read']]);
+    const mine = await tokenWith('webhooks:read', 'groups:read');
+    expect([await deliveries(token), await deliveries(mine)]).toEqual([
+      [{ databaseId, requestBody: null, event: null }],
+      [{ databaseId, requestBody: expect.stringContaining('Again'), event: { type: 'GROUP_CREATED' } }],
+    ]);
   });
 
   test('is not returned from an idempotency key without the scopes to read its events', async () => {
@@ -104,7 +107,7 @@ describe('a missing group named in an input', () => {
   test('is created only with groups:write, in GraphQL and REST v1', async () => {
     const [narrow, wide] = await Promise.all([tokenWith('contacts:*'), tokenWith('contacts:*', 'groups:write')]);
     const name = `Named ${unique()}`;
-    const CREATE = `mutation ($phone: String!, $names: [String!]) { createContact(input: { phone: $phone, groupNames: $names }) { databaseId } }`;
+    const CREATE = `mutation ($phone: String!, $names: [String!]) { createContact(input: { phone: $phone, groupNames: $names }) { contact { databaseId } } }`;
     const create = (token: string) => gateway.graphql(CREATE, { phone: newPhone(), names: [name] }, token);
     const legacy = (token: string, method: string, path: string) =>
       legacyOf(gateway, { slug: gateway.tenant.slug, token })(method, path, {
@@ -130,16 +133,22 @@ describe('a missing group named in an input', () => {
 });
 
 describe('an integration', () => {
-  const CREATE = `mutation ($input: CreateIntegrationInput!) { createIntegration(input: $input) { integration { databaseId mappings { databaseId } } } }`;
   const mapping = { name: 'Paid', template: { name: 'order', language: 'en' } };
   const create = (token: string, mappings: object[]) =>
-    gateway.graphql(CREATE, { input: { kind: 'GENERIC', name: `Shop ${unique()}`, mappings } }, token);
+    gateway.mutate(
+      'createIntegration',
+      { kind: 'GENERIC', name: `Shop ${unique()}`, mappings },
+      'integration { databaseId mappings { databaseId } }',
+      token,
+    );
   const DOES = ['contacts:write', 'groups:write', 'messages:send'];
 
   test('accepts mappings, a given secret and replays only with the scopes that its mappings need', async () => {
     const group = dataOf(
-      await gateway.graphql(`mutation { createGroup(input: { name: "Buyers ${unique()}" }) { databaseId } }`),
-    ).createGroup.databaseId;
+      await gateway.graphql(
+        `mutation { createContactGroup(input: { name: "Buyers ${unique()}" }) { contactGroup { databaseId } } }`,
+      ),
+    ).createContactGroup.contactGroup.databaseId;
     const full = { ...mapping, groupIds: [String(group)] };
     const narrow = await tokenWith('integrations:*');
     for (const missing of DOES) {
@@ -149,42 +158,27 @@ describe('an integration', () => {
       expect([codeOf(refused), required(refused)]).toEqual(['INSUFFICIENT_SCOPE', DOES]);
     }
     dataOf(await create(narrow, []));
-    const { databaseId: id, mappings } = dataOf(await create(await tokenWith('integrations:*', ...DOES), [full]))
-      .createIntegration.integration;
-    const mutations: [string, object][] = [
-      ['updateIntegration(id: $id, input: $input) { id }', { isEnabled: true }],
-      ['rotateIntegrationSecret(id: $id, input: $input) { secret }', {}],
-    ];
-    const types = ['UpdateIntegrationInput', 'RotateIntegrationSecretInput'];
-    for (const [index, [field, input]] of mutations.entries())
-      expect(
-        required(
-          await gateway.graphql(`mutation ($id: ID!, $input: ${types[index]}!) { ${field} }`, { id, input }, narrow),
-        ),
-      ).toEqual(DOES);
-    const change =
-      'mutation ($id: ID!, $input: UpdateIntegrationMappingInput!) { updateIntegrationMapping(id: $id, input: $input) { id } }';
-    const changed = await gateway.graphql(
-      change,
-      { id: mappings[0].databaseId, input: { template: null, groupIds: [] } },
-      narrow,
-    );
-    expect(required(changed)).toEqual(DOES);
-    const add = 'mutation ($input: CreateIntegrationMappingInput!) { createIntegrationMapping(input: $input) { id } }';
-    const added = await gateway.graphql(add, { input: { integrationId: id, ...mapping } }, narrow);
-    expect(required(added)).toEqual(['contacts:write', 'messages:send']);
-    const replay =
-      'mutation ($input: ReplayIntegrationDeliveriesInput!) { replayIntegrationDeliveries(input: $input) { count } }';
-    const replayed = await gateway.graphql(
-      replay,
-      { input: { integrationId: id, since: '2026-01-01T00:00:00Z' } },
-      narrow,
-    );
-    expect(required(replayed)).toEqual(DOES);
+    const { databaseId: id, mappings } = payloadOf(
+      await create(await tokenWith('integrations:*', ...DOES), [full]),
+    ).integration;
+    const refused = async (name: string, input: object, selection: string) =>
+      required(await gateway.mutate(name, input, selection, narrow));
+    const change = { id: mappings[0].databaseId, template: null, groupIds: [] };
+    const since = { integrationId: id, since: '2026-01-01T00:00:00Z' };
+    for (const [name, input, selection] of [
+      ['updateIntegration', { id, isEnabled: true }, 'integration { id }'],
+      ['rotateIntegrationSecret', { id }, 'secret'],
+      ['updateIntegrationMapping', change, 'integrationMapping { id }'],
+      ['replayIntegrationDeliveries', since, 'count'],
+    ] as const)
+      expect(await refused(name, input, selection), name).toEqual(DOES);
+    expect(
+      await refused('createIntegrationMapping', { integrationId: id, ...mapping }, 'integrationMapping { id }'),
+    ).toEqual(['contacts:write', 'messages:send']);
   });
 
   test('shows contact data in a dry run only with contacts:read', async () => {
-    const { databaseId: id } = dataOf(await create(gateway.tenant.token, [mapping])).createIntegration.integration;
+    const { databaseId: id } = payloadOf(await create(gateway.tenant.token, [mapping])).integration;
     const run =
       'query ($id: ID!) { dryRunIntegration(integrationId: $id, payload: { order_id: "1", phone: "+14155550199" }) { mappings { text rendered { body } } } }';
     const { errors } = await gateway.graphql(run, { id }, await tokenWith('integrations:read'));

@@ -24,7 +24,7 @@ export function callsOf(url: string, { slug, phoneNumberId, wabaId }: TestTenant
       fetch(url + path, { method: 'POST', headers: { ...json, ...headers }, body: JSON.stringify(body) });
   const [query, mutation] = [
     '{ contacts { nodes { id } } }',
-    'mutation { createGroup(input: { name: "Lost" }) { id } }',
+    'mutation { createContactGroup(input: { name: "Lost" }) { contactGroup { id } } }',
   ];
   const webhook = {
     object: 'whatsapp_business_account',

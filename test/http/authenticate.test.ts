@@ -254,7 +254,7 @@ describe('the headers of any state of quotas', () => {
           exceeded !== undefined,
         ]);
         if (!exceeded) return;
-        // Whoever waits as long as told does not come too early.
+        // A client that waits for Retry-After is not too early.
         expect(Number(headers['Retry-After']) * 1_000).toBeGreaterThanOrEqual(exceeded.resetMs);
         expect(Number(headers['X-RateLimit-Reset']) * 1_000).toBeGreaterThanOrEqual(now + exceeded.resetMs);
       }),

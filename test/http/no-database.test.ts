@@ -155,7 +155,7 @@ describe('a partially available database', () => {
     };
     const groups = () => query<{ name: string }>("select name from groups where name in ('Lost', 'Half')");
     const before = await groups();
-    const half = { query: 'mutation { createGroup(input: { name: "Half" }) { id } }' };
+    const half = { query: 'mutation { createContactGroup(input: { name: "Half" }) { contactGroup { id } } }' };
     try {
       // The group is stored, its event is not.
       await fill(['events']);

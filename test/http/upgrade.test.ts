@@ -23,7 +23,7 @@ test.each([
   ['REST v2, a list', 'GET', '/api/v2/contacts', '', 200, '"success":true'],
   ['REST v2, a creation', 'POST', '/api/v2/groups', '{"name":"One"}', 201, '"name":"One"'],
   ['REST v1', 'GET', '/api/v1/tenant-1/contacts', '', 200, '"status":"success"'],
-  ['GraphQL', 'POST', '/graphql', '{"query":"{ viewer { tenant { slug } } }"}', 200, '"tenant-1"'],
+  ['GraphQL', 'POST', '/graphql', '{"query":"{ viewer { account { subdomain } } }"}', 200, '"tenant-1"'],
   ['health', 'GET', '/healthz', '', 200, '"ok"'],
   ['an unknown path', 'GET', '/nowhere', '', 404, 'NOT_FOUND'],
 ])(

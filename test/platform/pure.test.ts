@@ -13,8 +13,8 @@ describe('global ids', () => {
 
   test('survive encoding and decoding', () => {
     fc.assert(
-      fc.property(type, fc.oneof(fc.maxSafeNat().map(String), fc.uuid()), (typename, id) => {
-        expect(decodeGlobalId(encodeGlobalId(typename, id))).toEqual({ typename, id });
+      fc.property(type, fc.nat(), fc.oneof(fc.maxSafeNat().map(String), fc.uuid()), (typename, tenantId, id) => {
+        expect(decodeGlobalId(encodeGlobalId(typename, tenantId, id))).toEqual({ typename, tenantId, id });
       }),
     );
   });
@@ -23,20 +23,24 @@ describe('global ids', () => {
     fc.assert(
       fc.property(fc.maxSafeNat(), id => {
         expect([
-          numericId('Contact', encodeGlobalId('Contact', id)),
-          numericId('Contact', String(id)),
-          inputId('Contact', String(id), 'x'),
+          numericId(7, 'Contact', encodeGlobalId('Contact', 7, id)),
+          numericId(7, 'Contact', String(id)),
+          inputId(7, 'Contact', String(id), 'x'),
         ]).toEqual([id, id, id]);
-        expect(() => numericId('Contact', encodeGlobalId('Group', id))).toThrow('Contact not found.');
-        expect(() => inputId('Contact', encodeGlobalId('Group', id), 'x')).toThrow('This is not the id of a Contact.');
+        expect(() => numericId(7, 'Contact', encodeGlobalId('Group', 7, id))).toThrow('Contact not found.');
+        // Of another account.
+        expect(() => numericId(8, 'Contact', encodeGlobalId('Contact', 7, id))).toThrow('Contact not found.');
+        expect(() => inputId(7, 'Contact', encodeGlobalId('Group', 7, id), 'x')).toThrow(
+          'This is not the id of a Contact.',
+        );
       }),
     );
     fc.assert(
       fc.property(fc.uuid(), id => {
-        expect([uuidOf('Message', encodeGlobalId('Message', id)), uuidOf('Message', id.toUpperCase())]).toEqual([
-          id,
-          id,
-        ]);
+        expect([
+          uuidOf(7, 'Message', encodeGlobalId('Message', 7, id)),
+          uuidOf(7, 'Message', id.toUpperCase()),
+        ]).toEqual([id, id]);
       }),
     );
   });
@@ -54,11 +58,11 @@ describe('global ids', () => {
       fc.property(
         fc.oneof(
           fc.string({ unit: 'binary' }),
-          fc.string().map(text => encodeGlobalId('Contact', text)),
+          fc.string().map(text => encodeGlobalId('Contact', 7, text)),
           fc.base64String(),
         ),
         text => {
-          for (const read of [() => numericId('Contact', text), () => uuidOf('Contact', text)]) {
+          for (const read of [() => numericId(7, 'Contact', text), () => uuidOf(7, 'Contact', text)]) {
             try {
               const id = read();
               expect(typeof id === 'number' ? Number.isSafeInteger(id) && id >= 0 : isUuid(id)).toBe(true);
@@ -75,7 +79,8 @@ describe('global ids', () => {
 describe('cursors', () => {
   const values: Record<ColumnType, fc.Arbitrary<unknown>> = {
     bigint: fc.maxSafeInteger(),
-    smallint: fc.integer({ min: -32_767, max: 32_767 }),
+    integer: fc.integer(),
+    smallint: fc.integer({ min: -32_768, max: 32_767 }),
     text: fc.string({ unit: 'grapheme' }).filter(isStorable),
     uuid: fc.uuid(),
     boolean: fc.boolean(),
@@ -106,7 +111,7 @@ describe('cursors', () => {
         const [decoded] = decodeCursor(encodeCursor('o', [value]), 'o', [type]) ?? [];
         if (decoded === undefined) return;
         expect(typeof decoded).toBe(
-          { bigint: 'number', smallint: 'number', boolean: 'boolean' }[type as string] ?? 'string',
+          { bigint: 'number', integer: 'number', smallint: 'number', boolean: 'boolean' }[type as string] ?? 'string',
         );
       }),
     );

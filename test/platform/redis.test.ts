@@ -48,7 +48,8 @@ test('a gateway starts, serves and stops while its Redis is unreachable, and cou
   for (let n = 0; n < 12; n += 1) seen.push(await call(gateway, token));
   expect(seen.map(({ status }) => status)).toEqual([...Array.from({ length: 10 }, () => 200), 429, 429]);
   expect(
-    dataOf(await gateway.graphql('mutation { createGroup(input: { name: "Alone" }) { name } }')).createGroup.name,
+    dataOf(await gateway.graphql('mutation { createContactGroup(input: { name: "Alone" }) { contactGroup { name } } }'))
+      .createContactGroup.contactGroup.name,
   ).toBe('Alone');
   expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200);
   expect(await (await fetch(`${gateway.url}/metrics`)).text()).toMatch(/^parley_redis_ready 0$/m);
@@ -136,14 +137,16 @@ describe.skipIf(redisUrl === undefined)('when the connection to Redis is lost', 
         accept: 'text/event-stream',
         authorization: `Bearer ${gateway.tenant.token}`,
       },
-      body: '{"query":"subscription { events(types: [\\"group.created\\"]) { data } }"}',
+      body: '{"query":"subscription { events(filter: { types: [GROUP_CREATED] }) { payload } }"}',
     });
     void (async () => {
       const decoder = new TextDecoder();
       for await (const chunk of stream.body as AsyncIterable<Uint8Array>) heard.push(decoder.decode(chunk));
     })().catch(() => undefined);
     const create = (name: string) =>
-      gateway.graphql('mutation ($n: String!) { createGroup(input: { name: $n }) { id } }', { n: name });
+      gateway.graphql('mutation ($n: String!) { createContactGroup(input: { name: $n }) { contactGroup { id } } }', {
+        n: name,
+      });
     const hears = (name: string) => eventually(() => expect(heard.join('')).toContain(name));
     dataOf(await create('While it is there'));
     await hears('While it is there');

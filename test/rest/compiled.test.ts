@@ -1,7 +1,7 @@
 import { Kind, type OperationDefinitionNode } from 'graphql';
-import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import { describe, expect, it } from 'vitest';
 import { schema } from '../../src/app/schema.ts';
+import { compile } from '../../src/graphql/execution/documents.ts';
 import { ROUTES_V1 } from '../../src/rest/v1/api.ts';
 import { ROUTES_V2 } from '../../src/rest/v2/api.ts';
 
@@ -19,8 +19,8 @@ describe('the compiled program of a route', () => {
     [...new Map(documents.map(([name, document]) => [document, name]))].map(([one, name]) => [name, one] as const),
   )('%s runs with its required variables only', async (_name, document) => {
     const operation = document.definitions.find(node => node.kind === Kind.OPERATION_DEFINITION);
-    const program = compileQuery(schema, document);
-    if (!operation || !isCompiledQuery(program)) throw new Error('not compiled');
+    const program = operation && compile(schema, { document, name: undefined, node: operation });
+    if (!program) throw new Error('not compiled');
     const { errors = [] } = await program.query(undefined, undefined, {});
     const missing = errors.flatMap(({ message }) => /^Variable "\$(\w+)" of required type/.exec(message)?.[1] ?? []);
     expect(missing).toEqual(required(operation));

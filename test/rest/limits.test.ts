@@ -82,6 +82,7 @@ beforeAll(async () => {
     statuses: await created('/statuses', { name: 'One', color: '#000000' }),
     bots: await created('/bots', { name: 'One', trigger: 'any', reply: { text: { text: 'Hello' } } }),
     webhooks: await created('/webhooks', { url: 'https://example.com/hook', events: ['*'] }),
+    campaigns: await created('/campaigns', { name: 'One', audience: { phones: [newPhone()] }, template: TEN_VALUES }),
   };
 });
 afterAll(() => gateway.stop());
@@ -144,6 +145,7 @@ const LIST = { button: 'Choose', sections: [{ title: 'One', rows: [ROW] }] };
 const CTA_URL = { display_text: 'Open', url: LINK };
 const TEN = Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`field_${index + 1}`, 'x']));
 const PLACE = { latitude: 1, longitude: 1 };
+const TEN_VALUES = { name: 'ten', language: 'en_US', body: Object.values(TEN) };
 
 /** Replies in which a field below the first path is looked at. */
 const REPLIES: readonly [path: string, reply: object][] = [
@@ -192,6 +194,12 @@ function contextOf(path: string, field: string, type: unknown): object {
       return field.startsWith('button_')
         ? { message_type: 'cta_url', buttons: undefined, button_text: 'Open', button_url: LINK }
         : {};
+    case '/campaigns':
+    case '/campaigns/{id}': {
+      const reply = REPLIES.find(([start]) => `reply.${field}`.startsWith(start))?.[1];
+      const audience = { phones: [newPhone()] };
+      return { audience, template: reply && 'template' in reply ? reply.template : TEN_VALUES };
+    }
     case '/bots':
     case '/bots/{id}':
       if (field === 'pattern') return { trigger: 'regex', keywords: undefined };
@@ -205,7 +213,9 @@ function contextOf(path: string, field: string, type: unknown): object {
 const faultsOf = ({ body }: RestAnswer): string[] => [
   ...Object.keys(body?.error?.details ?? {}),
   ...(Array.isArray(body?.errors)
-    ? body.errors.flatMap((row: { errors: object }) => Object.keys(row.errors).map(name => `contacts.${name}`))
+    ? body.errors.flatMap((row: { errors: object }) =>
+        Object.keys(row.errors).flatMap(name => [`contacts.${name}`, `messages.${name}`]),
+      )
     : Object.keys(body?.errors ?? {})),
 ];
 

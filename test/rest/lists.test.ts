@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FilterKind, operatorsOf } from '../../src/rest/runtime/filter.ts';
 import { ROUTES_V2 } from '../../src/rest/v2/api.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { eventually, startGateway, type TestGateway } from '../support/gateway.ts';
 import { type Rest, restOf } from './client.ts';
 
 let gateway: TestGateway;
@@ -10,7 +10,13 @@ let group: number;
 let source: number;
 
 beforeAll(async () => {
-  gateway = await startGateway();
+  const sale = {
+    name: 'sale',
+    language: 'en',
+    category: 'MARKETING',
+    components: [{ type: 'BODY', text: 'Sale!' }],
+  } as const;
+  gateway = await startGateway({ templates: [sale] });
   const tenant = await gateway.addTenant({ plan: 'unlimited' });
   rest = restOf(gateway, tenant);
   group = (await rest('POST', '/groups', { name: 'VIP' })).body.data.id;
@@ -118,7 +124,8 @@ describe('a list', () => {
       id: expect.any(Number),
       phone: '+4915112345600',
     });
-    const reads = gateway.statements.filter(text => /from contacts c/.test(text));
+    // The housekeeping of exports looks contacts up, too.
+    const reads = gateway.statements.filter(text => /from contacts c/.test(text) && !/exports/.test(text));
     expect(reads).toHaveLength(1);
     expect(reads[0]).not.toMatch(/sources|statuses|staff|groups|conversations/);
   });
@@ -203,7 +210,18 @@ describe('a list', () => {
       events: ['group.*'],
       enabled: false,
     });
-    const lists = ROUTES_V2.map(({ path, list }) => ({ path: path.replace(':id', String(hook.body.data.id)), list }));
+    // The templates are those of the first tenant's business account.
+    const first = restOf(gateway, gateway.tenant);
+    await eventually(async () => expect((await first('GET', '/templates')).body.data).toHaveLength(1));
+    const campaign = await first('POST', '/campaigns', {
+      name: 'Sale',
+      template: { name: 'sale', language: 'en' },
+      audience: { phones: ['+4915112345600'] },
+    });
+    const lists = ROUTES_V2.map(({ path, list }) => {
+      const { id } = (path.startsWith('/campaigns') ? campaign : hook).body.data;
+      return { path: path.replace(':id', String(id)), list };
+    });
     const queries = lists.flatMap(({ path, list }) => [
       ...Object.entries(list?.filters ?? {}).flatMap(([field, [, kind]]) =>
         operators.map(operator => {
@@ -223,7 +241,12 @@ describe('a list', () => {
       ]),
     ]);
     expect(queries.length).toBeGreaterThan(300);
-    const answers = await Promise.all(queries.map(async ([path]) => [path, (await rest('GET', path)).status]));
+    const answers = await Promise.all(
+      queries.map(async ([path]) => {
+        const ask = path.startsWith('/campaigns') ? first : rest;
+        return [path, (await ask('GET', path)).status];
+      }),
+    );
     expect(answers).toEqual(queries.map(query => [...query]));
   });
 

@@ -330,10 +330,10 @@ describe('problem details (RFC 9457)', () => {
       type: 'urn:parley:error:validation_error',
       title: 'Validation error',
       status: 422,
-      detail: 'phone: Is required.',
+      detail: 'phone: Is required. (and 1 more)',
       instance: '/api/v2/contacts',
       code: 'VALIDATION_ERROR',
-      errors: { phone: ['Is required.'] },
+      errors: { phone: ['Is required.'], email: ['Must be an e-mail address.'] },
       request_id: headers.get('x-request-id'),
     });
   });

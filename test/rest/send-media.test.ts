@@ -172,7 +172,7 @@ describe('is refused by field', () => {
     ['an unknown type', { media_type: 'sticker' }, 'media_type'],
     ['no file', { media_url: undefined }, 'media_url'],
     ['two files', { media_id: '01890000-0000-7000-8000-000000000000' }, 'media_url'],
-    ['a link that is none', { media_url: 'a.jpg' }, 'media_url'],
+    ['a malformed link', { media_url: 'a.jpg' }, 'media_url'],
     ['an unknown upload', { media_url: undefined, media_id: '01890000-0000-7000-8000-000000000000' }, 'media_id'],
     ['no recipient', { phone: undefined }, 'phone'],
     ['a caption on audio', { media_type: 'audio', caption: 'x' }, 'caption'],

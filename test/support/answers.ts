@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { FIELD_CODES } from '../../src/core/errors.ts';
 import type { GraphQLAnswer } from './gateway.ts';
 
 /**
@@ -12,21 +13,54 @@ export function withoutCost<T>(answer: T): T {
   return (Object.keys(others).length > 0 ? { ...rest, extensions: others } : rest) as T;
 }
 
-/** The field errors of an answer that was refused as a whole. */
+/** A user error, as `mutate` selects it. */
+interface UserError {
+  readonly code: string;
+  readonly message: string;
+  readonly path: readonly string[];
+}
+
+const FIELD_CODE: ReadonlySet<string> = new Set(FIELD_CODES);
+
+/** The user errors of all mutations of an answer. */
+export function userErrorsOf({ data }: GraphQLAnswer): readonly UserError[] {
+  return Object.values((data ?? {}) as Record<string, { userErrors?: UserError[] } | null>).flatMap(
+    payload => payload?.userErrors ?? [],
+  );
+}
+
+/** The field errors of an answer that was refused as a whole, by their paths: of a query, or of a mutation below its input. */
 export function faultsOf(answer: GraphQLAnswer): Record<string, string[]> {
+  const userErrors = userErrorsOf(answer);
+  if (userErrors.length > 0) {
+    expect(userErrors.filter(({ code }) => !FIELD_CODE.has(code))).toEqual([]);
+    const faults: Record<string, string[]> = {};
+    for (const { path, message } of userErrors) faults[path.join('.')] = [...(faults[path.join('.')] ?? []), message];
+    return faults;
+  }
   expect(answer.errors, 'a refusal').toHaveLength(1);
   expect(answer.errors?.[0]?.extensions.code).toBe('VALIDATION_ERROR');
   return answer.errors?.[0]?.extensions.details as Record<string, string[]>;
 }
 
-/** The code of an answer's only error; undefined when there is none. */
+/** The code of an answer's only error, undefined when there is none. The faults of fields are one VALIDATION_ERROR, as in REST. */
 export function codeOf(answer: GraphQLAnswer): string | undefined {
+  const [first] = userErrorsOf(answer);
+  if (first) return FIELD_CODE.has(first.code) ? 'VALIDATION_ERROR' : first.code;
   expect(answer.errors?.length ?? 0, JSON.stringify(answer.errors)).toBeLessThanOrEqual(1);
   return answer.errors?.[0]?.extensions.code;
 }
 
-/** The data of an answer without any error. */
+/** The data of an answer without any error, of users or of the request. */
 export function dataOf(answer: GraphQLAnswer): NonNullable<GraphQLAnswer['data']> {
   expect(answer.errors).toBeUndefined();
+  expect(userErrorsOf(answer)).toEqual([]);
   return answer.data;
+}
+
+/** The payload of an answer's only mutation, which succeeded. */
+// biome-ignore lint/suspicious/noExplicitAny: what a test expects of a payload it says by assertions
+export function payloadOf(answer: GraphQLAnswer): any {
+  const [payload] = Object.values(dataOf(answer));
+  return payload;
 }

@@ -25,7 +25,7 @@ export async function durationOf(work: () => Promise<unknown>): Promise<number> 
   return counted;
 }
 
-/** What something costs whoever has the processor meanwhile. @returns milliseconds of processor time of this thread */
+/** @returns milliseconds of processor time that the work takes on this thread */
 export async function costOf(work: () => unknown): Promise<number> {
   const before = process.threadCpuUsage();
   await work();

@@ -1,4 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { assertEnumType } from 'graphql';
 import { pino } from 'pino';
 import { request } from 'undici';
 import { schema } from '../../src/app/schema.ts';
@@ -57,12 +61,16 @@ export interface TestGateway {
   readonly secretKey: string;
   /** Texts of all statements since the start; empty it to count. */
   readonly statements: string[];
+  /** PARLEY_MEDIA_DIR. */
+  readonly mediaDirectory: string;
   addTenant(options?: { plan?: string; windowPolicy?: 'network' | 'refuse'; channel?: boolean }): Promise<TestTenant>;
   addToken(
     tenant: TestTenant,
     options: { scopes?: string[]; callsPerMinute?: number; expiresAt?: string },
   ): Promise<string>;
   graphql(query: string, variables?: object, token?: string): Promise<GraphQLAnswer>;
+  /** Runs one mutation: `mutate('createContact', { phone }, 'contact { id }')`. User errors are selected with it. */
+  mutate(name: string, input: object, selection?: string, token?: string): Promise<GraphQLAnswer>;
   /** `path` below /api/v2, or below /api/v1/{tenant} of the first tenant. Rejects when the answer is not what the OpenAPI document says. */
   rest(
     method: string,
@@ -102,6 +110,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     return numbers;
   };
   const database = await createTestDatabase();
+  const mediaDirectory = await mkdtemp(join(tmpdir(), 'parley-media-'));
   const statements: string[] = [];
   const logs: Record<string, unknown>[] = [];
   const first = nextNumber();
@@ -122,6 +131,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     DATABASE_URL: database.url,
     PARLEY_SECRET_KEY: randomBytes(32).toString('base64'),
     PARLEY_NETWORK_URL: emulator.url,
+    PARLEY_MEDIA_DIR: mediaDirectory,
     PARLEY_DATABASE_POOL: '6',
     PARLEY_DATABASE_READERS: '2',
     // On a machine that has other work, dozens of requests at once may wait longer than five seconds for a connection.
@@ -211,9 +221,12 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     tenant,
     logs,
     statements,
+    mediaDirectory,
     addTenant: options => addTenant(options),
     addToken,
     graphql: (query, variables = {}, token = tenant.token) => post(url, query, variables, token),
+    mutate: (name, input, selection = '', token = tenant.token) =>
+      post(url, mutationOf(name, selection), { input }, token),
     async rest(method, path, body, headers = {}, base = { version: 'v2' }) {
       const below = base.version === 'v2' ? '/api/v2' : `/api/v1/${base.tenant}`;
       const response = await fetch(`${url}${below}${path}`, {
@@ -234,9 +247,14 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
       await gateway.stop();
       await emulator.stop();
       await database.drop();
+      await rm(mediaDirectory, { recursive: true, force: true });
     },
   };
 }
+
+/** The document of one mutation, with its user errors. */
+export const mutationOf = (name: string, selection = ''): string =>
+  `mutation ($input: ${name.charAt(0).toUpperCase()}${name.slice(1)}Input!) { ${name}(input: $input) { ${selection} userErrors { __typename code message path } } }`;
 
 /** Asks over HTTP. Not by fetch, whose streams and headers cost twice as much, tens of thousands of times. */
 export async function post(url: string, query: string, variables: object, token: string): Promise<GraphQLAnswer> {
@@ -245,7 +263,21 @@ export async function post(url: string, query: string, variables: object, token:
     headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
     body: JSON.stringify({ query, variables }),
   });
-  return withoutCost((await body.json()) as GraphQLAnswer);
+  return checkCodes(withoutCost((await body.json()) as GraphQLAnswer));
+}
+
+const REQUEST_CODES: ReadonlySet<string> = new Set(
+  assertEnumType(schema.getType('RequestErrorCode'))
+    .getValues()
+    .map(({ name }) => name),
+);
+
+/** Every answer of the suite keeps to the enum of the codes of top-level errors. */
+function checkCodes(answer: GraphQLAnswer): GraphQLAnswer {
+  for (const { extensions } of answer.errors ?? [])
+    if (!REQUEST_CODES.has(extensions.code))
+      throw new Error(`RequestErrorCode lacks ${extensions.code}: ${JSON.stringify(answer.errors)}`);
+  return answer;
 }
 
 async function graphiqlToken(url: string): Promise<string> {

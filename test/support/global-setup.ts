@@ -35,7 +35,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
       ? undefined
       : await startEmbeddedPostgres({ directory, durable: false, log: createLog('silent'), maxConnections: 300 });
   const serverUrl = given ?? embedded?.url ?? '';
-  const templateName = `parley_template_${process.pid}`;
+  // Two projects of one run share the process and, where it is given, the server.
+  const templateName = `parley_template_${process.pid}_${project.name}`;
   await admin(serverUrl, `create database ${templateName}`);
   await migrateDatabase(withDatabase(serverUrl, templateName));
   project.provide('serverUrl', serverUrl);

@@ -27,8 +27,9 @@ export function startProgram(
   children: Set<ChildProcess>,
   args: readonly string[],
   env: NodeJS.ProcessEnv,
+  cwd?: string,
 ): ChildProcess {
-  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, args, { env, cwd, stdio: ['ignore', 'pipe', 'inherit'] });
   children.add(child);
   return child;
 }
@@ -105,7 +106,7 @@ export async function sentReport(emulatorUrl: string): Promise<SentReport> {
   return (await answer.json()) as SentReport;
 }
 
-const SEND_TEXT = `mutation ($input: SendTextMessageInput!) { sendTextMessage(input: $input) { databaseId } }`;
+const SEND_TEXT = 'mutation ($input: SendMessageInput!) { sendMessage(input: $input) { message { databaseId } } }';
 
 export interface TextToSend {
   readonly to: string;
@@ -114,7 +115,12 @@ export interface TextToSend {
 }
 
 /** Accepts a text over HTTP. @returns the id of the message; undefined when the gateway did not accept it */
-export async function sendText(url: string, token: string, input: TextToSend): Promise<string | undefined> {
+export async function sendText(
+  url: string,
+  token: string,
+  { to, text, ...options }: TextToSend,
+): Promise<string | undefined> {
+  const input = { to: { phone: to }, content: { text: { body: text } }, ...options };
   try {
     const answer = await fetch(`${url}/graphql`, {
       method: 'POST',
@@ -122,8 +128,10 @@ export async function sendText(url: string, token: string, input: TextToSend): P
       body: JSON.stringify({ query: SEND_TEXT, variables: { input } }),
       signal: AbortSignal.timeout(30_000),
     });
-    const body = (await answer.json()) as { data?: { sendTextMessage?: { databaseId: string } | null } | null };
-    return body.data?.sendTextMessage?.databaseId;
+    const body = (await answer.json()) as {
+      data?: { sendMessage?: { message?: { databaseId: string } | null } | null } | null;
+    };
+    return body.data?.sendMessage?.message?.databaseId;
   } catch {
     return undefined;
   }

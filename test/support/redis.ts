@@ -6,7 +6,7 @@ import { eventually } from './gateway.ts';
 /** Where a Redis is for tests; without one they are skipped. */
 export const redisUrl = process.env['PARLEY_TEST_REDIS_URL'];
 
-/** Whoever shares the server shares no key. */
+/** Tests share the server, and no key. */
 export const newPrefix = (): string => `parley-test-${randomUUID()}`;
 
 /** A connection that is ready. */

@@ -1,4 +1,4 @@
-import { dataOf } from './answers.ts';
+import { payloadOf } from './answers.ts';
 import type { TestGateway, TestTenant } from './gateway.ts';
 
 let phones = 0;
@@ -31,17 +31,21 @@ export interface Seed {
 
 /** Creates objects through the API, as the tenant. Throws if the API refuses. */
 export function seedOf(gateway: TestGateway, { token }: Pick<TestTenant, 'token'> = gateway.tenant): Seed {
-  const ask = async (document: string, variables: object) => dataOf(await gateway.graphql(document, variables, token));
   return {
     async contact({ optedOut, ...fields } = {}) {
       const input = { phone: newPhone(), ...fields, ...(optedOut !== undefined && { isOptedOut: optedOut }) };
-      const document =
-        'mutation ($input: CreateContactInput!) { contact: createContact(input: $input) { globalId: id id: databaseId phone } }';
-      return (await ask(document, { input })).contact;
+      const answer = await gateway.mutate('createContact', input, 'contact { id databaseId phone }', token);
+      const { id: globalId, databaseId, phone } = payloadOf(answer).contact;
+      return { id: Number(databaseId), globalId, phone };
     },
     async label(type, name = `${type} ${newPhone()}`) {
-      const document = `mutation ($name: String!) { label: create${type}(input: { name: $name }) { id: databaseId } }`;
-      return (await ask(document, { name })).label.id;
+      const answer = await gateway.mutate(
+        `createContact${type}`,
+        { name },
+        `label: contact${type} { databaseId }`,
+        token,
+      );
+      return Number(payloadOf(answer).label.databaseId);
     },
   };
 }

@@ -106,8 +106,15 @@ export async function changeBot(context: Context, id: number, input: Keyed<BotIn
 const asStored = (reply: BotReply): BotReply => JSON.parse(JSON.stringify(reply)) as BotReply;
 
 /** Deletes a bot. Its messages stay. @throws NOT_FOUND */
-export async function removeBot(context: Context, id: number): Promise<BotRow> {
-  const bot = await deleteBot(context.db.write, tenantOf(context), id);
-  if (!bot) throw notFound('Bot');
-  return bot;
-}
+export const removeBot = (context: Context, id: number, idempotencyKey: string | null | undefined): Promise<void> =>
+  once<void>(
+    context,
+    { operation: 'deleteBot', key: idempotencyKey, input: { id } },
+    {
+      run: async trx => {
+        if (!(await deleteBot(trx, tenantOf(context), id))) throw notFound('Bot');
+      },
+      store: () => ({ id }),
+      again: async () => undefined,
+    },
+  );

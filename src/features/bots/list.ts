@@ -16,6 +16,7 @@ const BOTS: ListDefinition = {
   from: 'bots b',
   tenantColumn: 'b.tenant_id',
   filters: {
+    id: { ...id, node: 'Bot' },
     name,
     kind: column('kind', 'text'),
     trigger: column('trigger', 'text'),

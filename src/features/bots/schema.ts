@@ -1,22 +1,29 @@
-import { notFound } from '../../core/errors.ts';
-import { numericId } from '../../core/global-ids.ts';
+import { encodeGlobalId, numericId } from '../../core/global-ids.ts';
 import { tenantOf } from '../../core/principal.ts';
-import { builder, IDEMPOTENCY_KEY } from '../../schema/builder.ts';
+import { Actor } from '../../schema/actor.ts';
+import { builder, IDEMPOTENCY_KEY, type InputFields } from '../../schema/builder.ts';
+import { databaseId } from '../../schema/database-id.ts';
 import {
   BooleanFilter,
   connectionOf,
   DateTimeFilter,
   enumFilter,
+  filterOf,
+  IDFilter,
   listArgs,
   orderOf,
   StringFilter,
 } from '../../schema/lists.ts';
+import { findByNumber, nodesByNumber } from '../../schema/nodes.ts';
+import { DeletePayload, entityPayload, mutation } from '../../schema/payload.ts';
+import { MessageContent } from '../messages/content/union-schema.ts';
 import { type BotKind, type BotRefusal, type BotRow, KINDS, MAX, TRIGGERS, type Trigger } from './bot.ts';
 import { changeBot, createBot, removeBot } from './change.ts';
 import { MAX_MATCHED_TEXT, MAX_PATTERN } from './engine/pattern.ts';
 import { botPage } from './list.ts';
 import { toWire } from './reply/reply.ts';
-import { Reply, ReplyInput } from './reply/reply-schema.ts';
+import { replyDraft } from './reply/reply-draft.ts';
+import { ReplyInput } from './reply/reply-schema.ts';
 import { getBots } from './store.ts';
 
 type Values<T extends string> = Record<string, { value: T; description: string }>;
@@ -65,19 +72,13 @@ export const Bot = builder.objectRef<BotRow>('Bot');
 builder.node(Bot, {
   name: 'Bot',
   description: 'An automatic reply to inbound messages that match a trigger.',
+  interfaces: [Actor],
   id: { resolve: bot => bot.id },
   brandLoadedObjects: true,
-  loadMany: async (ids, context) => {
-    if (!context.principal?.scopes.has('bots:read')) return ids.map(() => undefined);
-    const rows = await getBots(context.db.read, tenantOf(context), ids.map(Number).filter(Number.isSafeInteger));
-    return ids.map(id => rows.find(row => row.id === Number(id)));
-  },
+  loadMany: nodesByNumber('bots:read', getBots),
   fields: t => ({
-    databaseId: t.field({
-      type: 'BigInt',
-      description: 'Numeric id, as used by the REST API.',
-      resolve: bot => bot.id,
-    }),
+    databaseId: databaseId(t),
+    displayName: t.exposeString('name', { description: 'Name of the bot, as of other actors.' }),
     name: t.exposeString('name', { description: 'Internal name of the bot. Contacts do not see it.' }),
     kind: t.field({
       type: Kind,
@@ -110,8 +111,12 @@ builder.node(Bot, {
     handOverMinutes: t.exposeInt('hand_over_minutes', {
       description: 'Minutes during which the bot is silent after a person has written to the contact; 0 for never.',
     }),
-    reply: t.field({ type: Reply, description: 'The reply that the bot sends.', resolve: bot => bot.reply }),
-    replyData: t.field({
+    reply: t.field({
+      type: MessageContent,
+      description: 'What the bot replies, with merge fields that are not filled yet.',
+      resolve: (bot, _args, context) => replyDraft(tenantOf(context), bot.reply),
+    }),
+    raw: t.field({
       type: 'JSON',
       description:
         'The reply as REST and webhooks show it: an object with one key (`text`, `interactive`, `media` or `template`).',
@@ -138,17 +143,15 @@ builder.node(Bot, {
   }),
 });
 
-const Filter = builder.inputType('BotFilter', {
-  description: 'Conditions for bots; all of them must hold.',
-  fields: t => ({
-    name: t.field({ type: StringFilter, description: 'Name of the bot.' }),
-    kind: t.field({ type: enumFilter(Kind), description: 'Kind of the bot.' }),
-    trigger: t.field({ type: enumFilter(TriggerType), description: 'How the bot matches messages.' }),
-    isEnabled: t.field({ type: BooleanFilter, description: 'Whether the bot replies to messages.' }),
-    createdAt: t.field({ type: DateTimeFilter, description: 'Time of creation.' }),
-    updatedAt: t.field({ type: DateTimeFilter, description: 'Time of the last change of its settings.' }),
-  }),
-});
+const Filter = filterOf('Bot', 'bots', t => ({
+  id: t.field({ type: IDFilter, description: 'Id of the bot.' }),
+  name: t.field({ type: StringFilter, description: 'Name of the bot.' }),
+  kind: t.field({ type: enumFilter(Kind), description: 'Kind of the bot.' }),
+  trigger: t.field({ type: enumFilter(TriggerType), description: 'How the bot matches messages.' }),
+  isEnabled: t.field({ type: BooleanFilter, description: 'Whether the bot replies to messages.' }),
+  createdAt: t.field({ type: DateTimeFilter, description: 'Time of creation.' }),
+  updatedAt: t.field({ type: DateTimeFilter, description: 'Time of the last change of its settings.' }),
+}));
 const Order = orderOf('Bot', 'bots', {
   ID: { value: 'id', description: 'Order of creation.' },
   NAME: { value: 'name', description: 'Name of the bot.' },
@@ -170,18 +173,12 @@ builder.queryFields(t => ({
   bot: t.field({
     type: Bot,
     nullable: true,
-    description: 'Returns one bot. Errors: NOT_FOUND.',
+    description: 'Returns one bot; null if there is none.',
     authScopes: { scope: 'bots:read' },
     args: { id: t.arg.id({ required: true, description: 'Global id or databaseId of the bot.' }) },
-    resolve: async (_root, { id }, context) => {
-      const [bot] = await getBots(context.db.read, tenantOf(context), [numericId('Bot', id)]);
-      if (!bot) throw notFound('Bot');
-      return bot;
-    },
+    resolve: (_root, { id }, context) => findByNumber(context, 'Bot', id, getBots),
   }),
 }));
-
-type InputFields = Parameters<Parameters<typeof builder.inputType>[1]['fields']>[0];
 
 const optionalFields = (t: InputFields) => ({
   keywords: t.stringList({
@@ -221,6 +218,7 @@ const CreateBotInput = builder.inputType('CreateBotInput', {
 const UpdateBotInput = builder.inputType('UpdateBotInput', {
   description: 'Changes to a bot. Omitted fields keep their values.',
   fields: t => ({
+    id: t.id({ required: true, description: 'Global id or databaseId of the bot.' }),
     name: t.string({ description: `Internal name of the bot, at most ${MAX.name} characters.` }),
     trigger: t.field({
       type: TriggerType,
@@ -232,34 +230,40 @@ const UpdateBotInput = builder.inputType('UpdateBotInput', {
   }),
 });
 
-builder.mutationFields(t => ({
-  createBot: t.field({
-    type: Bot,
-    description:
-      'Creates a bot. It replies to messages that arrive from now on. Errors: VALIDATION_ERROR, FEATURE_NOT_AVAILABLE.',
-    authScopes: { scope: ['bots:write', 'messages:send'] },
-    args: { input: t.arg({ type: CreateBotInput, required: true, description: 'Settings of the bot.' }) },
-    resolve: (_root, { input }, context) => createBot(context, input),
+const DeleteBotInput = builder.inputType('DeleteBotInput', {
+  description: 'The bot to delete.',
+  fields: t => ({
+    id: t.id({ required: true, description: 'Global id or databaseId of the bot.' }),
+    idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }),
   }),
-  updateBot: t.field({
-    type: Bot,
-    description: 'Changes a bot. Errors: NOT_FOUND, VALIDATION_ERROR.',
-    authScopes: { scope: ['bots:write', 'messages:send'] },
-    args: {
-      id: t.arg.id({ required: true, description: 'Global id or databaseId of the bot.' }),
-      input: t.arg({
-        type: UpdateBotInput,
-        required: true,
-        description: 'Fields to change; omitted fields keep their values.',
-      }),
-    },
-    resolve: (_root, { id, input }, context) => changeBot(context, numericId('Bot', id), input),
+});
+
+const BotPayload = entityPayload('bot', Bot, 'The bot after the mutation.');
+
+mutation('createBot', {
+  description: 'Creates a bot. It replies to messages that arrive from now on.',
+  scope: ['bots:write', 'messages:send'],
+  input: CreateBotInput,
+  payload: BotPayload,
+  resolve: async (input, context) => ({ bot: await createBot(context, input) }),
+});
+mutation('updateBot', {
+  description: 'Changes a bot.',
+  scope: ['bots:write', 'messages:send'],
+  input: UpdateBotInput,
+  payload: BotPayload,
+  resolve: async ({ id, ...input }, context) => ({
+    bot: await changeBot(context, numericId(tenantOf(context), 'Bot', id), input),
   }),
-  deleteBot: t.field({
-    type: Bot,
-    description: 'Deletes a bot and returns its last state. Errors: NOT_FOUND.',
-    authScopes: { scope: 'bots:write' },
-    args: { id: t.arg.id({ required: true, description: 'Global id or databaseId of the bot.' }) },
-    resolve: (_root, { id }, context) => removeBot(context, numericId('Bot', id)),
-  }),
-}));
+});
+mutation('deleteBot', {
+  description: 'Deletes a bot. Its messages remain.',
+  scope: 'bots:write',
+  input: DeleteBotInput,
+  payload: DeletePayload,
+  resolve: async (input, context) => {
+    const id = numericId(tenantOf(context), 'Bot', input.id);
+    await removeBot(context, id, input.idempotencyKey);
+    return { deletedId: encodeGlobalId('Bot', tenantOf(context), id) };
+  },
+});

@@ -5,7 +5,7 @@ import { append } from '../../events/append.ts';
 import type { NetworkUpdate } from '../../network/updates.ts';
 import type { PublicChannel } from './channel.ts';
 import { lockHealth, writeHealth } from './health.sql.ts';
-import { type HealthChange, healthAfter, type PublicHealth } from './health.ts';
+import { type HealthChange, healthAfter, type PublicHealth, previousHealth } from './health.ts';
 
 /** A health update with the channels that it concerns. */
 export interface ChannelHealthUpdate {
@@ -41,7 +41,7 @@ export async function applyHealth(
       changed.set(channel.id, health);
       events.push({
         type: 'channel.health_changed',
-        payload: { channel, health, previous: previousOf(before, health) },
+        payload: { channel, health, previous: previousHealth(before, health) },
       });
     }
   }
@@ -55,11 +55,3 @@ const isRepeated = (last: HealthChange | null, change: HealthChange): boolean =>
   last.field === change.field &&
   last.event === change.event &&
   isDeepStrictEqual(last.details, change.details);
-
-const previousOf = (before: PublicHealth, after: PublicHealth): Partial<PublicHealth> =>
-  Object.fromEntries(
-    Object.entries(before).filter(
-      ([key, value]) =>
-        key !== 'last_change' && key !== 'updated_at' && !isDeepStrictEqual(value, after[key as keyof PublicHealth]),
-    ),
-  );

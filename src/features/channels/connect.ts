@@ -1,9 +1,11 @@
-import { CodedError, conflict, FieldErrorList } from '../../core/errors.ts';
+import { conflict, FieldErrorList } from '../../core/errors.ts';
+import type { Db } from '../../database/database.ts';
 import { violationOf } from '../../database/violations.ts';
 import { append } from '../../events/append.ts';
-import { NetworkCallError } from '../../network/network.ts';
+import { NetworkCallError, type PhoneNumberInfo } from '../../network/network.ts';
 import { sha256 } from '../../platform/crypto.ts';
 import type { Resources } from '../../schema/context.ts';
+import { networkRefusal } from '../templates/sync/network-refusal.ts';
 import { requestSync } from '../templates/sync/request-sync.ts';
 import type { ChannelRow } from './channel.ts';
 import { knownPortfolio } from './portfolio-store.ts';
@@ -20,6 +22,7 @@ export interface ConnectChannelInput {
   readonly appSecret: string;
   readonly verifyToken: string;
   readonly messagesPerSecond?: number | undefined;
+  /** Undefined keeps that of a channel with the same number. */
   readonly isSandbox?: boolean | undefined;
 }
 
@@ -27,63 +30,108 @@ type Needs = Pick<Resources, 'db' | 'network' | 'secrets' | 'clock'>;
 
 /** Throughput of a business number that the network has not upgraded (cloud-api §8). */
 const DEFAULT_MESSAGES_PER_SECOND = 80;
+export const MAX_MESSAGES_PER_SECOND = 1_000;
+export const MAX_CHANNEL_NAME = 150;
+const REQUIRED = ['name', 'phoneNumberId', 'wabaId', 'accessToken', 'appSecret', 'verifyToken'] as const;
+/** Ids of objects on the network. */
+const NETWORK_ID = /^\d{1,32}$/;
+
+/** What the network says about a number that is to be connected. */
+export interface VerifiedNumber {
+  readonly number: PhoneNumberInfo;
+  readonly portfolioId: string | undefined;
+}
 
 /**
  * Connects a business number. Credentials are verified on the network, then stored encrypted. Connecting a number again
  * replaces its credentials and resumes it.
- * @throws VALIDATION_ERROR by field; CONFLICT if another tenant has the number
+ * @throws VALIDATION_ERROR by field; CONFLICT if another tenant has the number; SERVICE_UNAVAILABLE if the network does not respond
  */
-export async function connectChannel(
-  { db, network, secrets, clock }: Needs,
-  tenantId: number,
+export async function connectChannel(needs: Needs, tenantId: number, input: ConnectChannelInput): Promise<ChannelRow> {
+  const verified = await verifyNumber(needs, input);
+  return storedTwice(() => needs.db.transaction(trx => storeChannel(needs, trx, tenantId, input, verified)));
+}
+
+/** Checks an input, and its credentials on the network. @throws as `connectChannel` */
+export async function verifyNumber(
+  { network }: Pick<Needs, 'network'>,
   input: ConnectChannelInput,
-): Promise<ChannelRow> {
+): Promise<VerifiedNumber> {
   const errors = new FieldErrorList();
-  for (const field of ['name', 'phoneNumberId', 'wabaId', 'accessToken', 'appSecret', 'verifyToken'] as const) {
-    if (input[field].trim() === '') errors.add(field, 'Is required.');
-  }
-  const messagesPerSecond = input.messagesPerSecond ?? DEFAULT_MESSAGES_PER_SECOND;
-  if (messagesPerSecond < 1 || messagesPerSecond > 1_000) errors.add('messagesPerSecond', 'Must be from 1 to 1000.');
-  if (input.portfolioId !== undefined && !PORTFOLIO_ID.test(input.portfolioId))
-    errors.add('portfolioId', PORTFOLIO_FAULT);
+  for (const field of REQUIRED) if (input[field].trim() === '') errors.add(field, 'Is required.', 'REQUIRED');
+  if (input.name.trim().length > MAX_CHANNEL_NAME)
+    errors.add('name', `May have at most ${MAX_CHANNEL_NAME} characters.`, 'TOO_LONG');
+  for (const field of ['phoneNumberId', 'wabaId'] as const)
+    if (input[field].trim() !== '' && !NETWORK_ID.test(input[field]))
+      errors.add(field, 'Must be digits: the id on the network, not the phone number.');
+  checkSettings(input, errors);
   errors.throwIfAny();
-  const rejectInput = (error: unknown) => {
-    if (!(error instanceof NetworkCallError)) throw error;
-    const field = error.error?.code === 190 ? 'accessToken' : 'phoneNumberId';
-    throw new CodedError('VALIDATION_ERROR', `The network refused this channel: ${error.message}`, {
-      [field]: [error.message],
-    });
-  };
   const number = await network.phoneNumber(input).catch(rejectInput);
   const portfolioId = input.portfolioId ?? (await network.portfolio(input).catch(rejectInput));
-  const store = () =>
-    db.transaction(async trx => {
-      const row = await upsertChannel(trx, tenantId, {
-        name: input.name.trim(),
-        phoneNumberId: input.phoneNumberId,
-        wabaId: input.wabaId,
-        displayPhoneNumber: number.displayPhoneNumber,
-        verifiedName: number.verifiedName,
-        accessTokenSealed: secrets.seal(input.accessToken),
-        appSecretSealed: secrets.seal(input.appSecret),
-        verifyTokenHash: sha256(input.verifyToken),
-        messagesPerSecond,
-        isSandbox: input.isSandbox ?? false,
-      });
-      if (!row) return undefined;
-      // Another channel of the same account may have the portfolio.
-      const owner = portfolioId ?? (await knownPortfolio(trx, tenantId, row.waba_id));
-      const changed = owner === undefined ? [] : await setPortfolio(trx, tenantId, row.waba_id, owner, clock.now());
-      const channel = changed.find(({ id }) => id === row.id);
-      if (!channel) await append(trx, tenantId, [{ type: 'channel.updated', payload: { channel: row } }]);
-      await requestSync(trx, tenantId, row.waba_id);
-      return channel ?? row;
-    });
-  // Concurrent connections both find no owner and no default; the one that violates the unique key retries.
-  const channel = await store().catch(error => {
+  return { number, portfolioId };
+}
+
+/** Collects the faults of what an update may change as well. */
+export function checkSettings(
+  { messagesPerSecond, portfolioId }: Pick<ConnectChannelInput, 'messagesPerSecond' | 'portfolioId'>,
+  errors: FieldErrorList,
+): void {
+  if (messagesPerSecond !== undefined && (messagesPerSecond < 1 || messagesPerSecond > MAX_MESSAGES_PER_SECOND))
+    errors.add('messagesPerSecond', `Must be from 1 to ${MAX_MESSAGES_PER_SECOND}.`, 'OUT_OF_RANGE');
+  if (portfolioId !== undefined && !PORTFOLIO_ID.test(portfolioId)) errors.add('portfolioId', PORTFOLIO_FAULT);
+}
+
+/** Throws the fault of the field that the network refuses: the token, if it lacks permissions. */
+function rejectInput(error: unknown): never {
+  const provider = error instanceof NetworkCallError ? error.error : undefined;
+  const isTransient = !provider || ['retry_backoff', 'retry_after_wait'].includes(provider.retryClass);
+  if (!(error instanceof Error) || isTransient) throw networkRefusal(error);
+  const errors = new FieldErrorList();
+  // 100: an object that does not exist, or that the token may not see.
+  errors.add(
+    provider.code !== 100 && provider.retryClass === 'auth' ? 'accessToken' : 'phoneNumberId',
+    error.message,
+    'NETWORK_REFUSED',
+  );
+  throw errors.toError(`The network refused this channel: ${error.message}`);
+}
+
+/**
+ * Stores a verified number with its events, and schedules a sync of its templates.
+ * @throws CONFLICT if another tenant has the number
+ */
+export async function storeChannel(
+  { secrets, clock }: Pick<Needs, 'secrets' | 'clock'>,
+  trx: Db,
+  tenantId: number,
+  input: ConnectChannelInput,
+  { number, portfolioId }: VerifiedNumber,
+): Promise<ChannelRow> {
+  const row = await upsertChannel(trx, tenantId, {
+    name: input.name.trim(),
+    phoneNumberId: input.phoneNumberId,
+    wabaId: input.wabaId,
+    displayPhoneNumber: number.displayPhoneNumber,
+    verifiedName: number.verifiedName,
+    accessTokenSealed: secrets.seal(input.accessToken),
+    appSecretSealed: secrets.seal(input.appSecret),
+    verifyTokenHash: sha256(input.verifyToken),
+    messagesPerSecond: input.messagesPerSecond ?? DEFAULT_MESSAGES_PER_SECOND,
+    isSandbox: input.isSandbox,
+  });
+  if (!row) throw conflict('This number is connected to another tenant.');
+  // Another channel of the same account may have the portfolio.
+  const owner = portfolioId ?? (await knownPortfolio(trx, tenantId, row.waba_id));
+  const changed = owner === undefined ? [] : await setPortfolio(trx, tenantId, row.waba_id, owner, clock.now());
+  const channel = changed.find(({ id }) => id === row.id);
+  if (!channel) await append(trx, tenantId, [{ type: 'channel.updated', payload: { channel: row } }]);
+  await requestSync(trx, tenantId, row.waba_id);
+  return channel ?? row;
+}
+
+/** Runs a transaction again that lost a race: concurrent connections both find no owner and no default, and one violates the unique key. */
+export const storedTwice = <Result>(store: () => Promise<Result>): Promise<Result> =>
+  store().catch((error: unknown) => {
     if (violationOf(error)?.kind === 'unique') return store();
     throw error;
   });
-  if (!channel) throw conflict('This number is connected to another tenant.');
-  return channel;
-}

@@ -1,4 +1,5 @@
 import { notFound } from '../../core/errors.ts';
+import type { Db } from '../../database/database.ts';
 import { append } from '../../events/append.ts';
 import type { Resources } from '../../schema/context.ts';
 import { cancelWaiting } from '../messages/dispatch/cancel.ts';
@@ -31,20 +32,32 @@ export async function disconnectChannel(
   id: number,
   reason: string,
 ): Promise<DisconnectedChannel> {
-  const outcome = await db.transaction(async trx => {
-    const changed = await disconnect(trx, tenantId, id, reason);
-    const [channel] = changed.length > 0 ? changed : await getChannels(trx, tenantId, [id]);
-    if (!channel) throw notFound('Channel');
-    await append(
-      trx,
-      tenantId,
-      changed.map(row => ({ type: 'channel.updated', payload: { channel: row } })),
-    );
-    const { messageIds } = await cancelWaiting(trx, tenantId, { channelId: id }, CHANNEL_DISCONNECTED);
-    return { channel, cancelled: messageIds.length };
-  });
-  signals.send('events');
-  // A concurrent send may still be accepted, because it read the channel as active; the lane cancels it.
-  lanes.wake(OUTBOX, laneOf(tenantId, id));
+  const outcome = await db.transaction(trx => writeDisconnected(trx, tenantId, id, reason));
+  wakeDisconnected({ signals, lanes }, tenantId, id);
   return outcome;
+}
+
+/** The part of `disconnectChannel` within a transaction of the caller; `wakeDisconnected` follows its commit. */
+export async function writeDisconnected(
+  trx: Db,
+  tenantId: number,
+  id: number,
+  reason: string,
+): Promise<DisconnectedChannel> {
+  const changed = await disconnect(trx, tenantId, id, reason);
+  const [channel] = changed.length > 0 ? changed : await getChannels(trx, tenantId, [id]);
+  if (!channel) throw notFound('Channel');
+  await append(
+    trx,
+    tenantId,
+    changed.map(row => ({ type: 'channel.updated', payload: { channel: row } })),
+  );
+  const { messageIds } = await cancelWaiting(trx, tenantId, { channelId: id }, CHANNEL_DISCONNECTED);
+  return { channel, cancelled: messageIds.length };
+}
+
+/** A concurrent send may still be accepted, because it read the channel as active; the lane cancels it. */
+export function wakeDisconnected({ signals, lanes }: Omit<Needs, 'db'>, tenantId: number, id: number): void {
+  signals.send('events');
+  lanes.wake(OUTBOX, laneOf(tenantId, id));
 }

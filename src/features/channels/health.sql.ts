@@ -19,6 +19,8 @@ const REPORTED = {
   restrictions: 'jsonb',
   last_error: 'jsonb',
   last_change: 'jsonb',
+  can_send: 'text',
+  checked_at: 'timestamptz',
   updated_at: 'timestamptz',
 } as const satisfies Record<Exclude<keyof PublicHealth, 'channel_id'>, string>;
 
@@ -56,4 +58,45 @@ export async function writeHealth(trx: Db, tenantId: number, health: readonly Pu
     update channel_health h set ${assignments}
     from jsonb_to_recordset(${JSON.stringify(health)}::jsonb) as r (channel_id bigint, ${definitions})
     where h.tenant_id = ${tenantId} and h.channel_id = r.channel_id`.execute(trx);
+}
+
+/** Health with the time of the last webhook about the channel. */
+export type StoredHealth = PublicHealth & { readonly last_webhook_at: string | null };
+
+export const findHealth = (db: Db, tenantId: number, channelIds: readonly number[]): Promise<StoredHealth[]> =>
+  db
+    .selectFrom('channel_health')
+    .select(['channel_id', 'last_webhook_at', ...columns])
+    .$narrowType<Pick<PublicHealth, 'restrictions' | 'last_error' | 'last_change'>>()
+    .where('tenant_id', '=', tenantId)
+    .where('channel_id', '=', anyOf(channelIds))
+    .execute();
+
+/** Stores when the last webhook about channels arrived. */
+export async function writeLastWebhook(
+  db: Db,
+  tenantId: number,
+  channelIds: readonly number[],
+  receivedAt: string,
+): Promise<void> {
+  await db
+    .insertInto('channel_health')
+    .columns(['tenant_id', 'channel_id', 'last_webhook_at'])
+    .expression(from =>
+      from
+        .selectFrom(unnest('c', { id: bigints(channelIds) }))
+        .select(eb => [
+          eb.cast<number>(eb.val(tenantId), 'bigint').as('tenant_id'),
+          'c.id',
+          eb.cast<string>(eb.val(receivedAt), 'timestamptz').as('last_webhook_at'),
+        ])
+        .orderBy('c.id'),
+    )
+    .onConflict(conflict =>
+      conflict
+        .columns(['tenant_id', 'channel_id'])
+        .doUpdateSet(({ ref }) => ({ last_webhook_at: ref('excluded.last_webhook_at') }))
+        .where('channel_health.tenant_id', '=', tenantId),
+    )
+    .execute();
 }

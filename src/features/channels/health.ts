@@ -1,4 +1,5 @@
-import type { HealthPatch, Restriction } from '../../network/updates.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { HealthPatch, Restriction } from '../../network/health.ts';
 
 /** The health of a channel on the network, as events carry it. Null if never reported. */
 export interface PublicHealth {
@@ -16,6 +17,10 @@ export interface PublicHealth {
   readonly account_status: string | null;
   readonly username: string | null;
   readonly username_status: string | null;
+  /** AVAILABLE, LIMITED or BLOCKED, by the last check. */
+  readonly can_send: string | null;
+  /** The last time that the network was asked for the health. */
+  readonly checked_at: string | null;
   readonly restrictions: readonly PublicRestriction[];
   readonly last_error: { readonly code: number; readonly title: string; readonly details: string } | null;
   readonly last_change: HealthChange | null;
@@ -55,6 +60,7 @@ export function healthAfter(health: PublicHealth, patch: HealthPatch, change: He
       username: patch.username,
       username_status: patch.usernameStatus,
       last_error: patch.lastError,
+      can_send: patch.canSend,
     }),
     ...(messagingLimit !== undefined && { messaging_limit: messagingLimit, is_messaging_limit_known: true }),
     restrictions: [
@@ -77,3 +83,14 @@ const publicRestriction = ({ type, expiresAt, remediation }: Restriction): Publi
 
 const defined = <T extends object>(fields: T): Partial<T> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<T>;
+
+/** The old values of the fields that changed. */
+export const previousHealth = (before: PublicHealth, after: PublicHealth): Partial<PublicHealth> =>
+  Object.fromEntries(
+    Object.entries(before).filter(
+      ([key, value]) => !UNTOLD.has(key) && !isDeepStrictEqual(value, after[key as keyof PublicHealth]),
+    ),
+  );
+
+/** Fields that each report sets. */
+const UNTOLD: ReadonlySet<string> = new Set(['last_change', 'updated_at', 'checked_at']);

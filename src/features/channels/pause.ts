@@ -1,4 +1,5 @@
 import { conflict, notFound } from '../../core/errors.ts';
+import type { Db } from '../../database/database.ts';
 import { append } from '../../events/append.ts';
 import type { Resources } from '../../schema/context.ts';
 import type { ChannelRow } from './channel.ts';
@@ -17,15 +18,18 @@ export async function setPaused(
   id: number,
   reason: string | null,
 ): Promise<ChannelRow> {
-  const channel = await db.transaction(async trx => {
-    const row = await setChannelStatus(trx, tenantId, id, reason === null ? 'active' : 'paused', reason);
-    if (row) await append(trx, tenantId, [{ type: 'channel.updated', payload: { channel: row } }]);
-    const [present] = row ? [row] : await getChannels(trx, tenantId, [id]);
-    return present;
-  });
+  const channel = await db.transaction(trx => writePaused(trx, tenantId, id, reason));
+  signals.send('events');
+  return channel;
+}
+
+/** Like `setPaused`, in a transaction of the caller. */
+export async function writePaused(trx: Db, tenantId: number, id: number, reason: string | null): Promise<ChannelRow> {
+  const row = await setChannelStatus(trx, tenantId, id, reason === null ? 'active' : 'paused', reason);
+  if (row) await append(trx, tenantId, [{ type: 'channel.updated', payload: { channel: row } }]);
+  const [channel] = row ? [row] : await getChannels(trx, tenantId, [id]);
   if (!channel) throw notFound('Channel');
   if (channel.status === 'disconnected' && reason === null)
     throw conflict('The channel is disconnected: connect its number again.');
-  signals.send('events');
   return channel;
 }

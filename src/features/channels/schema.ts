@@ -1,11 +1,24 @@
-import { notFound } from '../../core/errors.ts';
-import { numericId } from '../../core/global-ids.ts';
+import { lookupId } from '../../core/global-ids.ts';
 import { tenantOf } from '../../core/principal.ts';
 import { builder } from '../../schema/builder.ts';
-import { laneOf, OUTBOX } from '../messages/dispatch/lane.ts';
+import { databaseId } from '../../schema/database-id.ts';
+import {
+  BooleanFilter,
+  connectionOf,
+  DateTimeFilter,
+  enumFilter,
+  filterOf,
+  IDFilter,
+  listArgs,
+  orderOf,
+  StringFilter,
+} from '../../schema/lists.ts';
+import { nodesByNumber } from '../../schema/nodes.ts';
 import type { ChannelRow } from './channel.ts';
-import { setPaused } from './pause.ts';
-import { getChannels, listChannels } from './store.ts';
+import { channelPage } from './list.ts';
+import { getChannels } from './store.ts';
+
+const ID = 'Global id or databaseId of the channel.';
 
 const ChannelStatus = builder.enumType('ChannelStatus', {
   description: 'Whether a channel sends messages.',
@@ -14,7 +27,7 @@ const ChannelStatus = builder.enumType('ChannelStatus', {
     PAUSED: {
       value: 'paused',
       description:
-        'Sending is paused because the network rejected its credentials or restricted it; see `statusReason`. Use resumeChannel once that is resolved.',
+        'Messages wait: somebody paused the channel, or the network rejected its credentials or restricted it; see `statusReason`. `resumeChannel` sends them.',
     },
     DISCONNECTED: { value: 'disconnected', description: 'The channel was disconnected from this gateway.' },
   } as const,
@@ -27,17 +40,9 @@ builder.node(Channel, {
   description: 'A WhatsApp business phone number that sends and receives messages.',
   id: { resolve: channel => channel.id },
   brandLoadedObjects: true,
-  loadMany: async (ids, context) => {
-    if (!context.principal?.scopes.has('channels:read')) return ids.map(() => undefined);
-    const rows = await getChannels(context.db.read, tenantOf(context), ids.map(Number).filter(Number.isSafeInteger));
-    return ids.map(id => rows.find(row => row.id === Number(id)));
-  },
+  loadMany: nodesByNumber('channels:read', getChannels),
   fields: t => ({
-    databaseId: t.field({
-      type: 'BigInt',
-      description: 'Numeric id, as used by the REST API.',
-      resolve: channel => channel.id,
-    }),
+    databaseId: databaseId(t),
     name: t.exposeString('name', { description: 'Display name of the channel.' }),
     phoneNumberId: t.exposeString('phone_number_id', { description: 'Id of the phone number on the network.' }),
     wabaId: t.exposeString('waba_id', { description: 'Id of the WhatsApp Business Account (WABA) on the network.' }),
@@ -75,37 +80,40 @@ builder.node(Channel, {
   }),
 });
 
+const ChannelFilter = filterOf('Channel', 'channels', t => ({
+  id: t.field({ type: IDFilter, description: 'Id of the channel.' }),
+  name: t.field({ type: StringFilter, description: 'Display name of the channel.' }),
+  phoneNumberId: t.field({ type: StringFilter, description: 'Id of the phone number on the network.' }),
+  wabaId: t.field({ type: StringFilter, description: 'Id of the WhatsApp Business Account (WABA) on the network.' }),
+  status: t.field({ type: enumFilter(ChannelStatus), description: 'Whether the channel sends messages.' }),
+  isDefault: t.field({ type: BooleanFilter, description: 'Whether it is the default channel.' }),
+  createdAt: t.field({ type: DateTimeFilter, description: 'Time at which the channel was connected.' }),
+  updatedAt: t.field({ type: DateTimeFilter, description: 'Time of the last change.' }),
+}));
+const ChannelOrder = orderOf('Channel', 'channels', {
+  ID: { value: 'id', description: 'Order of connection.' },
+  NAME: { value: 'name', description: 'Display name of the channel.' },
+  CREATED_AT: { value: 'createdAt', description: 'Time at which the channel was connected.' },
+  UPDATED_AT: { value: 'updatedAt', description: 'Time of the last change.' },
+});
+
 builder.queryFields(t => ({
   channels: t.field({
-    type: [Channel],
-    description: "Lists the tenant's channels.",
+    type: connectionOf('Channel', Channel),
+    description: "Lists the account's channels. `search` matches names and numbers.",
     authScopes: { scope: 'channels:read' },
-    resolve: (_root, _args, context) => listChannels(context.db.read, tenantOf(context)),
+    args: { ...listArgs(ChannelFilter, ChannelOrder) },
+    resolve: (_root, args, context) => channelPage(context, args),
   }),
   channel: t.field({
     type: Channel,
     nullable: true,
-    description: 'Returns one channel. Errors: NOT_FOUND.',
+    description: 'Returns one channel; null if there is none.',
     authScopes: { scope: 'channels:read' },
-    args: { id: t.arg.id({ required: true, description: 'Global id or databaseId of the channel.' }) },
+    args: { id: t.arg.id({ required: true, description: ID }) },
     resolve: async (_root, { id }, context) => {
-      const [channel] = await getChannels(context.db.read, tenantOf(context), [numericId('Channel', id)]);
-      if (!channel) throw notFound('Channel');
-      return channel;
+      const key = lookupId(tenantOf(context), 'Channel', id);
+      return (key !== undefined && (await getChannels(context.db.read, tenantOf(context), [key]))[0]) || null;
     },
   }),
 }));
-
-builder.mutationField('resumeChannel', t =>
-  t.field({
-    type: Channel,
-    description: 'Resumes a paused channel and sends its waiting messages. Errors: NOT_FOUND.',
-    authScopes: { scope: 'channels:write' },
-    args: { id: t.arg.id({ required: true, description: 'Global id or databaseId of the channel.' }) },
-    resolve: async (_root, { id }, context) => {
-      const channel = await setPaused(context, tenantOf(context), numericId('Channel', id), null);
-      context.lanes.wake(OUTBOX, laneOf(tenantOf(context), channel.id));
-      return channel;
-    },
-  }),
-);

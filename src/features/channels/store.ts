@@ -4,7 +4,7 @@ import type { Db, Schema } from '../../database/database.ts';
 import { anyOf, bigints, crossTenant, transactionTime, unnest } from '../../database/expressions.ts';
 import type { ChannelRef, ChannelRow } from './channel.ts';
 
-const COLUMNS = [
+export const CHANNEL_COLUMNS = [
   'id',
   'name',
   'phone_number_id',
@@ -24,13 +24,18 @@ const COLUMNS = [
 type Status = Pick<ChannelRow, 'status'>;
 
 export const listChannels = compileOnce((db, tenantId: number) =>
-  db.selectFrom('channels').select(COLUMNS).$narrowType<Status>().where('tenant_id', '=', tenantId).orderBy('id'),
+  db
+    .selectFrom('channels')
+    .select(CHANNEL_COLUMNS)
+    .$narrowType<Status>()
+    .where('tenant_id', '=', tenantId)
+    .orderBy('id'),
 );
 
 export const getChannels = compileOnce((db, tenantId: number, ids: readonly number[]) =>
   db
     .selectFrom('channels')
-    .select(COLUMNS)
+    .select(CHANNEL_COLUMNS)
     .$narrowType<Status>()
     .where('tenant_id', '=', tenantId)
     .where('id', '=', anyOf(ids)),
@@ -46,7 +51,8 @@ export interface NewChannel {
   readonly appSecretSealed: Buffer;
   readonly verifyTokenHash: Buffer;
   readonly messagesPerSecond: number;
-  readonly isSandbox: boolean;
+  /** Undefined keeps the value; false for a new channel. */
+  readonly isSandbox: boolean | undefined;
 }
 
 /**
@@ -115,7 +121,7 @@ const credentialsOf = (channel: NewChannel) => ({
   app_secret_sealed: channel.appSecretSealed,
   verify_token_hash: channel.verifyTokenHash,
   messages_per_second: channel.messagesPerSecond,
-  is_sandbox: channel.isSandbox,
+  ...(channel.isSandbox !== undefined && { is_sandbox: channel.isSandbox }),
 });
 
 const insertChannel = (trx: Db, tenantId: number, channel: NewChannel): Promise<ChannelRow> =>
@@ -127,7 +133,7 @@ const insertChannel = (trx: Db, tenantId: number, channel: NewChannel): Promise<
       ...credentialsOf(channel),
       is_default: eb.not(hasDefault(eb, tenantId)).$castTo<boolean>(),
     }))
-    .returning(COLUMNS)
+    .returning(CHANNEL_COLUMNS)
     .$narrowType<Status>()
     .executeTakeFirstOrThrow();
 
@@ -144,7 +150,7 @@ const updateCredentials = (trx: Db, tenantId: number, id: number, channel: NewCh
     }))
     .where('tenant_id', '=', tenantId)
     .where('id', '=', id)
-    .returning(COLUMNS)
+    .returning(CHANNEL_COLUMNS)
     .$narrowType<Status>()
     .executeTakeFirstOrThrow();
 
@@ -169,7 +175,7 @@ const updateConnected = (
     .where('tenant_id', '=', tenantId)
     .where('id', '=', id)
     .where('status', '<>', 'disconnected')
-    .returning(COLUMNS)
+    .returning(CHANNEL_COLUMNS)
     .$narrowType<Status>()
     .executeTakeFirst();
 
@@ -204,11 +210,35 @@ export async function disconnect(trx: Db, tenantId: number, id: number, reason: 
         .where('c.status', '<>', 'disconnected'),
     )
     .where(eb => eb.not(hasDefault(eb, tenantId)))
-    .returning(COLUMNS)
+    .returning(CHANNEL_COLUMNS)
     .$narrowType<Status>()
     .execute();
   return [channel, ...next];
 }
+
+/** Locks all channels of a tenant, which are few, in one order, and returns them. */
+export const lockChannels = (trx: Db, tenantId: number): Promise<ChannelRow[]> =>
+  trx
+    .selectFrom('channels')
+    .select(CHANNEL_COLUMNS)
+    .$narrowType<Status>()
+    .where('tenant_id', '=', tenantId)
+    .orderBy('id')
+    .forNoKeyUpdate()
+    .execute();
+
+/** Columns that people set. */
+export type ChannelSettings = Partial<Pick<ChannelRow, 'name' | 'messages_per_second' | 'is_default'>>;
+
+export const writeSettings = (trx: Db, tenantId: number, id: number, settings: ChannelSettings): Promise<ChannelRow> =>
+  trx
+    .updateTable('channels')
+    .set({ ...settings, updated_at: transactionTime })
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', id)
+    .returning(CHANNEL_COLUMNS)
+    .$narrowType<Status>()
+    .executeTakeFirstOrThrow();
 
 export interface SealedCredentials {
   readonly phone_number_id: string;

@@ -4,7 +4,7 @@ import type { FieldErrorList } from '../../core/errors.ts';
 import type { Contacts } from '../../database/tables.generated.ts';
 import { type Phone, parsePhone } from '../../platform/phone.ts';
 import { isLonger, isStorable, UNSTORABLE } from '../../platform/text.ts';
-import { countryOf } from '../../schema/countries/country.ts';
+import { countryByCode } from '../../schema/countries/country.ts';
 import type { StaffRow } from '../tenancy/staff/staff-member.ts';
 import type { LabelRow } from './labels/label.ts';
 
@@ -25,6 +25,14 @@ export interface ContactRow extends PublicContact {
   readonly assignee?: StaffRow | null;
   readonly groups?: readonly LabelRow[];
   readonly window_expires_at?: string | null;
+}
+
+/** An identifier of a person, and when it was theirs. */
+export interface IdentityRow {
+  readonly kind: 'phone' | 'wa_id' | 'user_id' | 'username';
+  readonly value: string;
+  readonly started_at: string;
+  readonly ended_at: string | null;
 }
 
 interface Field {
@@ -51,7 +59,7 @@ export const FIELDS = {
   city: { type: 'text', name: 'city', maxLength: 255 },
   state: { type: 'text', name: 'state', maxLength: 255 },
   zip: { type: 'text', name: 'zip', maxLength: 20 },
-  country_id: { type: 'smallint', name: 'countryId' },
+  country_id: { type: 'smallint', name: 'country' },
   source_id: { type: 'bigint', name: 'sourceId' },
   status_id: { type: 'bigint', name: 'statusId' },
   assigned_id: { type: 'bigint', name: 'assigneeId' },
@@ -75,10 +83,8 @@ export const CONTACT_COLUMNS: readonly (keyof PublicContact)[] = [
   'updated_at',
 ];
 
-/** How GraphQL inputs write the values of a column. */
-type InputValue<Column extends FieldColumn> = Column extends 'type'
-  ? ContactType
-  : { text: string; smallint: number; bigint: string }[(typeof FIELDS)[Column]['type']];
+/** How GraphQL inputs write the values of a column: ids and country codes as text. */
+type InputValue<Column extends FieldColumn> = Column extends 'type' ? ContactType : string;
 
 type FieldInputs = {
   readonly [Column in FieldColumn as (typeof FIELDS)[Column]['name']]?: InputValue<Column> | null | undefined;
@@ -89,6 +95,7 @@ export interface ContactInput extends FieldInputs {
   readonly groupIds?: readonly string[] | null | undefined;
   /** Groups by name; missing ones are created. */
   readonly groupNames?: readonly string[] | null | undefined;
+  readonly isOptedOut?: boolean | null | undefined;
 }
 
 /** References to other rows, which are looked up before they are stored. */
@@ -113,7 +120,7 @@ export function parseContact(input: ContactInput, errors: FieldErrorList, prefix
     const value = maxLength === undefined ? undefined : input[name];
     if (maxLength === undefined || value === undefined) continue;
     const text = typeof value === 'string' ? value.trim() : '';
-    if (isLonger(text, maxLength)) errors.add(prefix + name, `May have at most ${maxLength} characters.`);
+    if (isLonger(text, maxLength)) errors.add(prefix + name, `May have at most ${maxLength} characters.`, 'TOO_LONG');
     else if (!isStorable(text)) errors.add(prefix + name, UNSTORABLE);
     else if (column === 'email' && text !== '' && !EMAIL.safeParse(text).success)
       errors.add(`${prefix}email`, 'Must be an e-mail address.');
@@ -125,12 +132,13 @@ export function parseContact(input: ContactInput, errors: FieldErrorList, prefix
     const phone = phoneOf(input.phone);
     if (phone) Object.assign(fields, { phone: phone.e164, phone_key: phone.key });
     else errors.add(`${prefix}phone`, PHONE_ERROR);
-  } else if (input.phone === null) errors.add(`${prefix}phone`, 'Is required.');
+  } else if (input.phone === null) errors.add(`${prefix}phone`, 'Is required.', 'REQUIRED');
   if (input.type != null) fields['type'] = input.type;
-  if (input.countryId !== undefined) {
-    if (input.countryId !== null && !countryOf(input.countryId))
-      errors.add(`${prefix}countryId`, 'Must be a country by ISO 3166-1 numeric code, for example 276.');
-    fields['country_id'] = input.countryId;
+  if (input.country !== undefined) {
+    const country = input.country?.trim() ? countryByCode(input.country) : null;
+    if (country === undefined)
+      errors.add(`${prefix}country`, 'Must be a country by ISO 3166-1 code, for example DE or 276.');
+    fields['country_id'] = country?.id ?? null;
   }
   return fields;
 }
@@ -138,6 +146,10 @@ export function parseContact(input: ContactInput, errors: FieldErrorList, prefix
 export const PHONE_ERROR = 'Must be a phone number in international format, for example +49 151 23456789.';
 
 export const phoneOf = (input: string): Phone | undefined => parsePhone(input);
+
+/** The name, else the phone number, else the id. */
+export const displayName = (contact: Pick<PublicContact, 'id' | 'firstname' | 'lastname' | 'phone'>): string =>
+  fullName(contact) || (contact.phone ?? `Contact ${contact.id}`);
 
 /** First and last name; empty if the contact has neither. */
 export const fullName = (contact: Pick<PublicContact, 'firstname' | 'lastname'>): string =>

@@ -89,6 +89,20 @@ export async function setGroups(
   return rows.length > 0;
 }
 
+/** Adds contacts to groups that they are not in yet. */
+export async function addToGroups(
+  trx: Db,
+  tenantId: number,
+  members: readonly { readonly contactId: number; readonly groupId: number }[],
+): Promise<void> {
+  await sql`
+    insert into contact_groups (tenant_id, contact_id, group_id)
+    select ${tenantId}::bigint, m.contact_id, m.group_id
+    from unnest(${members.map(({ contactId }) => contactId)}::bigint[], ${members.map(({ groupId }) => groupId)}::bigint[])
+      as m (contact_id, group_id)
+    on conflict do nothing`.execute(trx);
+}
+
 /** Ids by table. */
 export interface References {
   readonly sources: readonly number[];

@@ -1,8 +1,7 @@
-import { CodedError, FieldErrorList, notFound } from '../../core/errors.ts';
+import { CodedError, conflict, FieldErrorList, notFound } from '../../core/errors.ts';
 import type { Tenant } from '../../core/principal.ts';
 import { callerOf } from '../../core/principal.ts';
 import type { Db } from '../../database/database.ts';
-import { violationOf } from '../../database/violations.ts';
 import { append } from '../../events/append.ts';
 import type { Context } from '../../schema/context.ts';
 import { authorOf } from '../tenancy/audit/author.ts';
@@ -17,7 +16,6 @@ import { type ContactReferences, checkReferences, collectReferences, parseRefere
 import { findContacts, findNumberHolders, findTaken, lockContactQuota } from './store.ts';
 
 export type CreateContactInput = ContactInput & {
-  readonly isOptedOut?: boolean | null | undefined;
   readonly idempotencyKey?: string | null | undefined;
 };
 
@@ -35,9 +33,9 @@ export async function createContact(context: Context, input: CreateContactInput)
   const errors = new FieldErrorList();
   const fields = parseContact(input, errors);
   const names = parseGroupNames(input.groupNames ?? [], errors, 'groupNames');
-  const references = parseReferences(input);
+  const references = parseReferences(tenant.id, input);
   const optedOutAt = input.isOptedOut ? new Date(context.clock.now()).toISOString() : null;
-  if (input.phone === undefined) errors.add('phone', 'Is required.');
+  if (input.phone === undefined) errors.add('phone', 'Is required.', 'REQUIRED');
   errors.throwIfAny();
   const contact = await once(
     context,
@@ -100,13 +98,11 @@ const limitExceeded = (used: number | null, maximum: number | null): CodedError 
     maximum,
   });
 
-/** The error for exceeding the plan's contact limit, with current counts. Used by features that create contacts. */
-export async function contactLimitError(db: Db, tenantId: number): Promise<CodedError> {
-  const { used, maximum } = await lockContactQuota(db, tenantId);
-  return limitExceeded(used, maximum);
+/** The error for exceeding the plan's contact limit, with current counts; undefined if there is room. For features that create contacts. */
+export async function contactRefusal(db: Db, tenantId: number): Promise<CodedError | undefined> {
+  const { remaining, used, maximum } = await lockContactQuota(db, tenantId);
+  return remaining !== null && remaining < 1 ? limitExceeded(used, maximum) : undefined;
 }
-
-export const isLimitViolation = (error: unknown): boolean => violationOf(error)?.constraint === 'contacts_within_plan';
 
 /** Whether a contact has the number as a current identity. Call it under the counter's lock, which serialises identity changes. */
 const isNumberInUse = async (trx: Db, tenantId: number, phoneKey: string | undefined): Promise<boolean> =>
@@ -120,7 +116,8 @@ async function duplicate(
 ): Promise<Error> {
   const errors = new FieldErrorList();
   const taken = await findTaken(trx, tenantId, phoneKey ? [phoneKey] : [], email ? [email.toLowerCase()] : []);
-  if (phoneKey && taken.phoneKeys.has(phoneKey)) errors.add('phone', PHONE_TAKEN);
-  if (email && taken.emails.has(email.toLowerCase())) errors.add('email', EMAIL_TAKEN);
-  return new CodedError('VALIDATION_ERROR', 'This contact exists already.', errors.fields);
+  if (phoneKey && taken.phoneKeys.has(phoneKey)) errors.add('phone', PHONE_TAKEN, 'TAKEN');
+  if (email && taken.emails.has(email.toLowerCase())) errors.add('email', EMAIL_TAKEN, 'TAKEN');
+  if (errors.isEmpty) return conflict('Another request changed this contact at the same time. Try again.');
+  return errors.toError('This contact exists already.');
 }

@@ -1,9 +1,17 @@
-import { builder, IDEMPOTENCY_KEY } from '../../schema/builder.ts';
-import { DateTimeFilter, enumFilter, IDFilter, orderOf, StringFilter } from '../../schema/lists.ts';
+import { builder, IDEMPOTENCY_KEY, type InputFields } from '../../schema/builder.ts';
+import { CountryFilter } from '../../schema/countries/schema.ts';
+import {
+  BooleanFilter,
+  DateTimeFilter,
+  enumFilter,
+  filterOf,
+  IDFilter,
+  orderOf,
+  StringFilter,
+} from '../../schema/lists.ts';
+import { ConsentFilter } from './consent/enums.ts';
 import type { FieldName } from './contact.ts';
 import { MAX_NAMES } from './labels/group-names.ts';
-
-type InputFields = PothosSchemaTypes.InputFieldBuilder<typeof builder.$inferSchemaTypes, 'InputObject'>;
 
 export const ContactTypeEnum = builder.enumType('ContactType', {
   description: 'Relationship of a contact to the business.',
@@ -32,7 +40,7 @@ const details = (t: InputFields) =>
     city: t.string({ description: 'City, at most 255 characters.' }),
     state: t.string({ description: 'State or province, at most 255 characters.' }),
     zip: t.string({ description: 'Postal code, at most 20 characters.' }),
-    countryId: t.int({ description: 'ISO 3166-1 numeric country code, for example 276.' }),
+    country: t.string({ description: 'ISO 3166-1 code of the country: `DE`, `DEU` or `276`.' }),
     sourceId: t.id({
       description: "Global id or databaseId of the source. Default for a new contact: the tenant's default source.",
     }),
@@ -51,89 +59,104 @@ const groupNames = (t: InputFields) => ({
   }),
 });
 const key = (t: InputFields) => ({ idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }) });
+const contactId = (t: InputFields) => t.id({ required: true, description: 'Global id or databaseId of the contact.' });
+const unchangedSince = (t: InputFields) => ({
+  unchangedSince: t.field({
+    type: 'DateTime',
+    description: 'The `updatedAt` that the caller has read. A contact that changed since is a CONFLICT.',
+  }),
+});
 
 export const ContactDetailsInput = builder.inputType('ContactDetailsInput', {
   description: 'Details of a contact, apart from the phone number.',
   fields: t => ({ ...details(t), ...groups(t) }),
 });
 
+/** Fields of a contact that can be set at once: in a batch, and as the values that win in a merge. */
+const writable = (t: InputFields) => ({
+  ...details(t),
+  ...groups(t),
+  ...groupNames(t),
+  isOptedOut: t.boolean({ description: 'Whether the contact has opted out of messages.' }),
+});
+
+export const ContactInput = builder.inputType('ContactInput', {
+  description: 'Values of a contact.',
+  fields: t => ({ phone: t.string({ description: `${PHONE} Required for a new contact.` }), ...writable(t) }),
+});
+
 export const CreateContactInput = builder.inputType('CreateContactInput', {
   description: 'Values of a new contact.',
-  fields: t => ({
-    phone: t.string({ required: true, description: PHONE }),
-    ...details(t),
-    ...groups(t),
-    ...groupNames(t),
-    isOptedOut: t.boolean({ description: 'Whether the contact has opted out of messages.' }),
-    ...key(t),
-  }),
+  fields: t => ({ phone: t.string({ required: true, description: PHONE }), ...writable(t), ...key(t) }),
 });
 
 export const ReplaceContactInput = builder.inputType('ReplaceContactInput', {
   description: 'Complete values of a contact. Omitted fields become empty.',
   fields: t => ({
+    id: contactId(t),
     phone: t.string({ required: true, description: PHONE }),
-    ...details(t),
+    ...writable(t),
     firstName: t.string({ required: true, description: 'First name, at most 255 characters. Required.' }),
     type: t.field({ type: ContactTypeEnum, required: true, description: 'Relationship to the business.' }),
-    ...groups(t),
-    ...groupNames(t),
     isOptedOut: t.boolean({
       description: 'Whether the contact has opted out of messages. Unlike other fields it keeps its value if omitted.',
     }),
+    ...unchangedSince(t),
     ...key(t),
   }),
 });
 
 export const UpdateContactInput = builder.inputType('UpdateContactInput', {
-  description: 'Changes to a contact. Omitted fields keep their values.',
+  description: 'Changes to a contact. Omitted fields keep their values, null empties a field.',
   fields: t => ({
+    id: contactId(t),
     phone: t.string({ description: PHONE }),
-    ...details(t),
-    ...groups(t),
-    ...groupNames(t),
-    isOptedOut: t.boolean({ description: 'Whether the contact has opted out of messages.' }),
+    ...writable(t),
+    ...unchangedSince(t),
     ...key(t),
   }),
 });
 
-export const CreateContactsItem = builder.inputType('CreateContactsItem', {
-  description: 'Values of a new contact in a batch.',
-  fields: t => ({ phone: t.string({ description: `${PHONE} Required.` }), ...details(t) }),
+export const DeleteContactInput = builder.inputType('DeleteContactInput', {
+  description: 'The contact to delete.',
+  fields: t => ({ id: contactId(t), ...unchangedSince(t), ...key(t) }),
 });
 
-export const CreateContactsInput = builder.inputType('CreateContactsInput', {
-  description: 'New contacts, created in one transaction.',
+export const ContactIdentifierInput = builder.inputType('ContactIdentifierInput', {
+  description: 'One identifier of a contact.',
+  isOneOf: true,
   fields: t => ({
-    contacts: t.field({ type: [CreateContactsItem], required: true, description: '1 to 1,000 contacts.' }),
-    continueOnError: t.boolean({
-      defaultValue: true,
-      description:
-        'If true, valid rows are created although others have errors. If false, the first error rolls the whole batch back.',
-    }),
-    skipDuplicates: t.boolean({
-      defaultValue: false,
-      description: 'If true, a phone number that already exists is listed in `skipped` instead of `errors`.',
-    }),
-    ...key(t),
+    id: t.id({ description: 'Global id or databaseId.' }),
+    phone: t.string({ description: 'Phone number in international format.' }),
+    email: t.string({ description: 'E-mail address, ignoring case.' }),
+    userId: t.string({ description: 'Business-scoped user id of the network, such as `BR.1234`.' }),
   }),
 });
 
-export const ContactFilter = builder.inputType('ContactFilter', {
-  description: 'Conditions for contacts; all of them must hold.',
-  fields: t => ({
-    type: t.field({ type: enumFilter(ContactTypeEnum), description: 'Relationship to the business.' }),
-    statusId: t.field({ type: IDFilter, description: "Id of the contact's status." }),
-    sourceId: t.field({ type: IDFilter, description: "Id of the contact's source." }),
-    assigneeId: t.field({ type: IDFilter, description: 'Id of the staff member to whom the contact is assigned.' }),
-    groupId: t.field({ type: IDFilter, description: 'Id of a group that the contact is in.' }),
-    phone: t.field({ type: StringFilter, description: 'Phone number in E.164 format.' }),
-    email: t.field({ type: StringFilter, description: 'E-mail address of the contact.' }),
-    optedOutAt: t.field({ type: DateTimeFilter, description: 'Time of the opt-out.' }),
-    createdAt: t.field({ type: DateTimeFilter, description: 'Time of creation.' }),
-    updatedAt: t.field({ type: DateTimeFilter, description: 'Time of the last change.' }),
+export const ContactFilter = filterOf('Contact', 'contacts', t => ({
+  id: t.field({ type: IDFilter, description: 'Id of the contact. The id of a merged contact finds nothing.' }),
+  type: t.field({ type: enumFilter(ContactTypeEnum), description: 'Relationship to the business.' }),
+  phone: t.field({ type: StringFilter, description: 'Phone number in E.164 format.' }),
+  email: t.field({ type: StringFilter, description: 'E-mail address of the contact.' }),
+  company: t.field({ type: StringFilter, description: 'Company name.' }),
+  country: t.field({ type: CountryFilter, description: 'Country of the contact.' }),
+  sourceId: t.field({ type: IDFilter, description: "Id of the contact's source." }),
+  statusId: t.field({ type: IDFilter, description: "Id of the contact's status." }),
+  assigneeId: t.field({ type: IDFilter, description: 'Id of the staff member to whom the contact is assigned.' }),
+  groupId: t.field({ type: IDFilter, description: 'Id of a group that the contact is in.' }),
+  isOptedOut: t.field({ type: BooleanFilter, description: 'Whether the contact has opted out of messages.' }),
+  optedOutAt: t.field({ type: DateTimeFilter, description: 'Time of the opt-out.' }),
+  consent: t.field({
+    type: ConsentFilter,
+    description: 'Consent of the contact to messages of a category; null if none was recorded.',
   }),
-});
+  lastMessageAt: t.field({
+    type: DateTimeFilter,
+    description: 'Time of the last message to or from the contact; null if there is none.',
+  }),
+  createdAt: t.field({ type: DateTimeFilter, description: 'Time of creation.' }),
+  updatedAt: t.field({ type: DateTimeFilter, description: 'Time of the last change.' }),
+}));
 
 export const ContactOrder = orderOf('Contact', 'contacts', {
   ID: { value: 'id', description: 'Order of creation.' },

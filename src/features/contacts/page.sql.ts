@@ -2,7 +2,7 @@ import type { Db } from '../../database/database.ts';
 import type { ListStatement } from '../../database/list.ts';
 import { raw } from '../../database/page.ts';
 import { type Row, shapeOf, type Values } from '../../database/row-shape.ts';
-import type { Selection } from '../../schema/selection.ts';
+import { type Selection, selectsOnlyKeys } from '../../schema/selection.ts';
 import { type ContactRow, FIELD_COLUMNS, FIELDS, type PublicContact } from './contact.ts';
 
 /** The columns that each GraphQL field of a contact needs; other fields need none, because their loaders read. */
@@ -10,6 +10,7 @@ const COLUMNS_OF: Readonly<Record<string, readonly (keyof PublicContact)[]>> = {
   ...Object.fromEntries(FIELD_COLUMNS.map(column => [FIELDS[column].name, [column]])),
   id: ['id'],
   databaseId: ['id'],
+  displayName: ['id', 'firstname', 'lastname', 'phone'],
   fullName: ['firstname', 'lastname'],
   country: ['country_id'],
   isOptedOut: ['opted_out_at'],
@@ -20,6 +21,10 @@ const COLUMNS_OF: Readonly<Record<string, readonly (keyof PublicContact)[]>> = {
   status: ['status_id'],
   assignee: ['assigned_id'],
   groups: ['id'],
+  identities: ['id'],
+  formerIds: ['id'],
+  consents: ['id'],
+  consentEntries: ['id'],
   serviceWindow: ['id'],
 };
 
@@ -27,6 +32,7 @@ const LABEL_COLUMNS_OF: Readonly<Record<string, string>> = {
   id: 'id',
   databaseId: 'id',
   name: 'name',
+  displayName: 'name',
   email: 'email',
   color: 'color',
   createdAt: 'created_at',
@@ -100,8 +106,10 @@ class ContactPage {
     let window = false;
     for (const [field, below] of selection) {
       for (const column of COLUMNS_OF[field] ?? []) columns.add(column);
-      if (isReference(field)) related.push(referenceQuery(field, below));
-      else if (field === 'groups') related.push(groupsQuery(below));
+      if (isReference(field)) {
+        // The resolver makes the object from the key that the contact has.
+        if (!selectsOnlyKeys(below)) related.push(referenceQuery(field, below));
+      } else if (field === 'groups') related.push(groupsQuery(below));
       else if (field === 'serviceWindow') window = true;
     }
     this.#columns = [...columns, ...(window ? ['window_expires_at'] : [])];

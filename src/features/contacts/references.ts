@@ -1,5 +1,5 @@
 import type { FieldErrorList } from '../../core/errors.ts';
-import { decodeGlobalId } from '../../core/global-ids.ts';
+import { bareId } from '../../core/global-ids.ts';
 import type { Db } from '../../database/database.ts';
 import type { ContactInput } from './contact.ts';
 import { findReferences, type References } from './contacts.sql.ts';
@@ -13,26 +13,25 @@ export interface ContactReferences {
 }
 
 const FIELDS = [
-  ['sourceId', 'source_id', 'sources', 'Source'],
-  ['statusId', 'status_id', 'statuses', 'Status'],
+  ['sourceId', 'source_id', 'sources', 'ContactSource'],
+  ['statusId', 'status_id', 'statuses', 'ContactStatus'],
   ['assigneeId', 'assigned_id', 'staff', 'StaffMember'],
 ] as const;
 
 /** Decodes a global id of the given type, or a bare number. @returns -1, which no row has, for anything else */
-function idOf(typename: string, text: string): number {
-  if (/^\d{1,15}$/.test(text)) return Number(text);
-  const decoded = decodeGlobalId(text);
-  return decoded?.typename === typename && /^\d{1,15}$/.test(decoded.id) ? Number(decoded.id) : -1;
+function idOf(tenantId: number, typename: string, text: string): number {
+  const id = bareId(tenantId, typename, text) ?? '';
+  return /^\d{1,15}$/.test(id) ? Number(id) : -1;
 }
 
-export function parseReferences(input: ContactInput): ContactReferences {
+export function parseReferences(tenantId: number, input: ContactInput): ContactReferences {
   const references: Record<string, unknown> = {};
   for (const [field, column, , typename] of FIELDS) {
     const value = input[field];
-    if (value !== undefined) references[column] = value === null ? null : idOf(typename, String(value));
+    if (value !== undefined) references[column] = value === null ? null : idOf(tenantId, typename, String(value));
   }
   if (input.groupIds !== undefined)
-    references['groups'] = [...new Set((input.groupIds ?? []).map(id => idOf('Group', String(id))))];
+    references['groups'] = [...new Set((input.groupIds ?? []).map(id => idOf(tenantId, 'ContactGroup', String(id))))];
   return references;
 }
 
@@ -62,9 +61,13 @@ export function checkReferences(
 ): void {
   for (const [field, column, table] of FIELDS) {
     const id = references[column];
-    if (id != null && !found[table].includes(id)) errors.add(prefix + field, 'Does not exist.');
+    if (id != null && !found[table].includes(id)) errors.add(prefix + field, 'Does not exist.', 'REFERENCE_NOT_FOUND');
   }
   const unknown = (references.groups ?? []).filter(id => !found.groups.includes(id));
   if (unknown.length > 0)
-    errors.add(`${prefix}groupIds`, `Does not exist: ${unknown.map(id => (id < 0 ? 'not an id' : id)).join(', ')}.`);
+    errors.add(
+      `${prefix}groupIds`,
+      `Does not exist: ${unknown.map(id => (id < 0 ? 'not an id' : id)).join(', ')}.`,
+      'REFERENCE_NOT_FOUND',
+    );
 }

@@ -10,6 +10,7 @@ import {
   type ContactRow,
   type ContactType,
   FIELD_COLUMNS,
+  type IdentityRow,
   type PublicContact,
 } from './contact.ts';
 import type { LabelRow } from './labels/label.ts';
@@ -88,6 +89,52 @@ export async function findNumberHolders(
   );
   return new Map(rows.map(row => [phoneKey(row.number), row.contact_id]));
 }
+
+/** The contact with an e-mail address, ignoring case. */
+export async function findEmailHolder(db: Db, tenantId: number, email: string): Promise<number | undefined> {
+  const row = await db
+    .selectFrom('contacts')
+    .select('id')
+    .where('tenant_id', '=', tenantId)
+    .where(eb => eb(eb.fn<string>('lower', ['email']), '=', email.toLowerCase()))
+    .executeTakeFirst();
+  return row?.id;
+}
+
+/** The contact with a user id of the network; the latest one where portfolios have the same. */
+export async function findUserIdHolder(db: Db, tenantId: number, userId: string): Promise<number | undefined> {
+  const row = await db
+    .selectFrom('contact_identities')
+    .select('contact_id')
+    .where('tenant_id', '=', tenantId)
+    .where('value', '=', userId)
+    .where('kind', '=', 'user_id')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.contact_id;
+}
+
+/** The identifiers of several contacts, present ones first, then the latest. */
+export async function getIdentitiesOf(
+  db: Db,
+  tenantId: number,
+  contactIds: readonly number[],
+): Promise<Map<number, IdentityRow[]>> {
+  const rows = await selectIdentities(db, tenantId, contactIds);
+  return Map.groupBy(rows, row => row.contact_id);
+}
+
+const selectIdentities = compileOnce((db, tenantId: number, contactIds: readonly number[]) =>
+  db
+    .selectFrom('contact_identities')
+    .select(['contact_id', 'kind', 'value', 'started_at', 'ended_at'])
+    .$narrowType<Pick<IdentityRow, 'kind'>>()
+    .where('tenant_id', '=', tenantId)
+    .where('contact_id', '=', anyOf(contactIds))
+    .orderBy('ended_at', order => order.desc().nullsFirst())
+    .orderBy('id', 'desc'),
+);
 
 /**
  * The phone keys and lower-case e-mail addresses that contacts of the tenant already use: numbers as phone or as another current

@@ -1,4 +1,5 @@
-import { FieldErrorList, invalid, notFound } from '../../core/errors.ts';
+import type { Author } from '../../core/author.ts';
+import { conflict, FieldErrorList, invalid, notFound } from '../../core/errors.ts';
 import type { Principal } from '../../core/principal.ts';
 import { callerOf, tenantOf } from '../../core/principal.ts';
 import type { Db } from '../../database/database.ts';
@@ -7,7 +8,6 @@ import { append } from '../../events/append.ts';
 import { differs } from '../../platform/differs.ts';
 import { phoneKey } from '../../platform/phone.ts';
 import type { Context } from '../../schema/context.ts';
-import type { Author } from '../tenancy/audit/author.ts';
 import { authorOf } from '../tenancy/audit/author.ts';
 import { once } from '../tenancy/idempotency/once.ts';
 import { recordApiConsent } from './consent/record.ts';
@@ -29,7 +29,8 @@ import {
 } from './store.ts';
 
 export type UpdateContactInput = ContactInput & {
-  readonly isOptedOut?: boolean | null | undefined;
+  /** The `updated_at` that the caller has read; a contact that changed since is not changed. */
+  readonly unchangedSince?: string | null | undefined;
   readonly idempotencyKey?: string | null | undefined;
 };
 
@@ -40,7 +41,8 @@ export type Defaults = Pick<ContactReferences, 'source_id' | 'status_id'>;
  * Updates the given fields of a contact. An update without effect changes neither `updated_at` nor the log.
  * @param operation the mutation that idempotency keys belong to
  * @param defaults values for source and status if not given; otherwise they stay
- * @throws NOT_FOUND, VALIDATION_ERROR by field; INSUFFICIENT_SCOPE without groups:write if a group must be created
+ * @throws NOT_FOUND, VALIDATION_ERROR by field, CONFLICT with the contact as `current` if it changed since the caller read it;
+ *   INSUFFICIENT_SCOPE without groups:write if a group must be created
  */
 export async function changeContact(
   context: Context,
@@ -60,7 +62,7 @@ export async function changeContact(
     context,
     { operation, key: input.idempotencyKey, input: { ...input, id } },
     {
-      run: trx => apply(trx, callerOf(context), change),
+      run: trx => applyChange(trx, callerOf(context), change),
       store: () => ({ id }),
       contactId: () => id,
       again: async () => {
@@ -101,7 +103,8 @@ export function replaceContact(context: Context, id: number, input: UpdateContac
   });
 }
 
-interface Change {
+/** A change of one contact, parsed. */
+export interface Change {
   readonly id: number;
   readonly input: UpdateContactInput;
   readonly fields: ContactUpdate;
@@ -113,7 +116,15 @@ interface Change {
   readonly secrets: Context['secrets'];
 }
 
-async function apply(
+/** @throws CONFLICT with the contact as `current` if it changed since */
+export function requireUnchanged(contact: ContactRow, since: string | null | undefined): void {
+  if (since != null && Date.parse(contact.updated_at) !== Date.parse(since))
+    throw conflict('The contact was changed by another request. Read it again.', {
+      current: { ...contact, __typename: 'Contact' },
+    });
+}
+
+export async function applyChange(
   trx: Db,
   principal: Principal,
   { id, input, fields, names, defaults, author, nowMs, secrets }: Change,
@@ -123,8 +134,9 @@ async function apply(
   if (fields.phone !== undefined) await lockContactQuota(trx, tenantId);
   const before = await lockContact(trx, tenantId, id);
   if (!before) throw notFound('Contact');
+  requireUnchanged(before, input.unchangedSince);
   const currentId = before.id;
-  const { groups, ...references } = parseReferences(input);
+  const { groups, ...references } = parseReferences(tenantId, input);
   const errors = new FieldErrorList();
   const wanted = { ...references, ...(groups && { groups }) };
   const found = await lockReferences(trx, tenantId, collectReferences([wanted, defaults]));
@@ -157,7 +169,7 @@ async function apply(
 async function checkNumber(trx: Db, tenantId: number, before: ContactRow, key: string | undefined): Promise<void> {
   if (key === undefined || (before.phone !== null && phoneKey(before.phone) === key)) return;
   const holder = (await findNumberHolders(trx, tenantId, [key])).get(key);
-  if (holder !== undefined && holder !== before.id) throw invalid({ phone: [PHONE_TAKEN] });
+  if (holder !== undefined && holder !== before.id) throw invalid({ phone: [PHONE_TAKEN] }, 'TAKEN');
 }
 
 /** Defaults come from a cache; deleted references are ignored. */
@@ -183,8 +195,8 @@ async function writeUpdate(trx: Db, tenantId: number, id: number, fields: Contac
     return row;
   } catch (error) {
     const constraint = violationOf(error)?.constraint;
-    if (constraint === 'contacts_phone_key') throw invalid({ phone: [PHONE_TAKEN] });
-    if (constraint === 'contacts_email_key') throw invalid({ email: [EMAIL_TAKEN] });
+    if (constraint === 'contacts_phone_key') throw invalid({ phone: [PHONE_TAKEN] }, 'TAKEN');
+    if (constraint === 'contacts_email_key') throw invalid({ email: [EMAIL_TAKEN] }, 'TAKEN');
     throw error;
   }
 }

@@ -1,10 +1,19 @@
+import type { ConversationState, PublicConversation } from './conversation.ts';
 import type { PublicGroupChat } from './group-chats.sql.ts';
 import type { PublicOwnership } from './owners.sql.ts';
 
 declare module '../../core/events.ts' {
   interface EventPayloads {
-    /** Another app took over the conversation, or handed it back. */
-    'conversation.updated': { readonly conversation: PublicOwnership };
+    /** By the first message in either direction. */
+    'conversation.created': { readonly conversation: PublicConversation };
+    /**
+     * Status, assignee, tags or unread count were changed (`previous` has the former values), or another app took over the
+     * conversation or handed it back (`conversation` has the owner). What messages change is in the events of the messages.
+     */
+    'conversation.updated': {
+      readonly conversation: PublicConversation & Partial<PublicOwnership>;
+      readonly previous?: Partial<ConversationState>;
+    };
     /** The network reported settings or participants of a group chat. */
     'group_chat.updated': {
       readonly group_chat: PublicGroupChat;

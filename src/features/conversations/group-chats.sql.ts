@@ -89,26 +89,39 @@ export interface PublicGroupChat {
   readonly updated_at: string;
 }
 
-export async function getGroupChats(
-  db: Db,
-  tenantId: number,
-  ids: readonly number[],
-): Promise<readonly PublicGroupChat[]> {
-  return await db
+export const GROUP_CHAT_COLUMNS = [
+  'id',
+  'channel_id',
+  'network_id',
+  'subject',
+  'description',
+  'status',
+  'join_approval_mode',
+  'created_at',
+  'updated_at',
+] as const satisfies readonly (keyof PublicGroupChat)[];
+
+export const getGroupChats = (db: Db, tenantId: number, ids: readonly number[]): Promise<readonly PublicGroupChat[]> =>
+  db
     .selectFrom('group_chats')
-    .select([
-      'id',
-      'channel_id',
-      'network_id',
-      'subject',
-      'description',
-      'status',
-      'join_approval_mode',
-      'created_at',
-      'updated_at',
-    ])
+    .select(GROUP_CHAT_COLUMNS)
     .where('tenant_id', '=', tenantId)
     .where('id', '=', anyOf(ids))
     .orderBy('id')
     .execute();
+
+/** Who is in group chats: the people whose latest report says so, in the order in which they became known. */
+export async function getParticipants(
+  db: Db,
+  tenantId: number,
+  groupChatIds: readonly number[],
+): Promise<{ readonly group_chat_id: number; readonly contact_id: number }[]> {
+  const { rows } = await sql<{ group_chat_id: number; contact_id: number }>`
+    select group_chat_id, contact_id from (
+      select distinct on (p.group_chat_id, p.contact_id) p.group_chat_id, p.contact_id, p.is_member
+      from group_chat_participants p
+      where p.tenant_id = ${tenantId} and p.group_chat_id = any(${groupChatIds}::bigint[])
+      order by p.group_chat_id, p.contact_id, p.told_at desc, p.id desc
+    ) latest where is_member order by group_chat_id, contact_id`.execute(db);
+  return rows;
 }

@@ -1,8 +1,10 @@
+import type { NewEvent } from '../../core/events.ts';
 import type { Db } from '../../database/database.ts';
 import { append } from '../../events/append.ts';
 import type { NetworkUpdate } from '../../network/updates.ts';
 import { DAY } from '../../platform/clock.ts';
 import { listForeignThreads, type Ownership, type PublicOwnership, reclaimThreads, writeOwners } from './owners.sql.ts';
+import { getConversations } from './state.sql.ts';
 
 /** The network returns a thread after its owner has been idle this long. */
 const IDLE_MS = DAY;
@@ -41,17 +43,19 @@ export async function applyHandovers(
   await appendOwners(trx, tenantId, changed);
 }
 
-const appendOwners = (trx: Db, tenantId: number, changed: readonly PublicOwnership[]) =>
-  append(
+async function appendOwners(trx: Db, tenantId: number, changed: readonly PublicOwnership[]): Promise<void> {
+  if (changed.length === 0) return;
+  const ids = changed.map(({ id }) => id);
+  const states = new Map((await getConversations(trx, tenantId, ids)).map(row => [row.id, row]));
+  await append(
     trx,
     tenantId,
-    changed.map(conversation => ({
-      type: 'conversation.updated',
-      payload: { conversation },
-      contactId: conversation.contact_id,
-      conversationId: conversation.id,
-    })),
+    changed.flatMap((owner): NewEvent[] => {
+      const state = states.get(owner.id);
+      return state ? [{ type: 'conversation.updated', payload: { conversation: { ...state, ...owner } } }] : [];
+    }),
   );
+}
 
 /** Makes us the owner of threads in which a contact wrote to us. */
 export async function returnThreads(

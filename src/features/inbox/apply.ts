@@ -7,11 +7,12 @@ import { type ErasedPerson, restoreOptOuts } from '../contacts/erasure/erased-pe
 import type { Recipient } from '../contacts/recognise.ts';
 import { applyGroups } from '../conversations/group-chats.ts';
 import { applyHandovers, returnThreads } from '../conversations/owners.ts';
+import { channelsWithFiles, queueReceived } from '../messages/content/media/keeping/queue-received.ts';
 import { applyCalls } from '../messages/inbound/calls.ts';
 import { applyCorrections, type CorrectionUpdate, judgeCorrections } from '../messages/inbound/corrections.ts';
 import { storeExternalMessages } from '../messages/inbound/external-messages.ts';
-import { storePrices } from '../messages/inbound/pricing.ts';
 import { receiveMessages } from '../messages/inbound/receive.ts';
+import { storePrices } from '../messages/pricing/store-prices.ts';
 import { applyStatuses } from '../messages/statuses/apply-statuses.ts';
 import { isMarketingStopped, recordRefusals } from '../messages/statuses/refusals.ts';
 import { applyTemplateUpdates } from '../templates/sync/apply-updates.ts';
@@ -28,12 +29,20 @@ export interface Applied {
   readonly seen: readonly Recipient[];
   /** Business accounts whose templates must be synced. */
   readonly accountsToRead: readonly string[];
+  /** Channels with files to be fetched from the network. */
+  readonly channelsWithFiles: readonly number[];
   readonly unhandled: readonly Unhandled[];
 }
 
 const NOT_THE_AUTHOR = 'Only the author of a message can edit or revoke it.';
 
-export const NOTHING_APPLIED: Applied = { released: [], seen: [], accountsToRead: [], unhandled: [] };
+export const NOTHING_APPLIED: Applied = {
+  released: [],
+  seen: [],
+  accountsToRead: [],
+  channelsWithFiles: [],
+  unhandled: [],
+};
 
 /** The portfolio of a business account, if it differs from the stored one. */
 const portfolioUpdateOf = ({ update, channels }: RoutedUpdate): PortfolioUpdate[] =>
@@ -68,6 +77,8 @@ export async function applyUpdates(
   await recordRefusals(trx, tenantId, sorted.statuses);
   const stored = await storeExternalMessages(trx, tenantId, sorted.elsewhere, nowMs);
   const received = await receiveMessages(trx, tenantId, sorted.received, nowMs);
+  const arrived = [...stored, ...received];
+  await queueReceived(trx, tenantId, arrived);
   await applyCalls(trx, tenantId, sorted.calls, nowMs);
   await applyHandovers(trx, tenantId, sorted.handovers, nowMs);
   const standby = new Set(
@@ -80,7 +91,7 @@ export async function applyUpdates(
     received.filter(({ wamid }) => wamid === null || !standby.has(wamid)),
   );
   await applyGroups(trx, tenantId, sorted.groups, nowMs);
-  const originals = [...stored, ...received].flatMap(({ channel_id, wamid }) =>
+  const originals = arrived.flatMap(({ channel_id, wamid }) =>
     wamid === null ? [] : [{ channelId: channel_id, wamid }],
   );
   const { accepted, rejected } = await judgeCorrections(trx, tenantId, sorted.corrections);
@@ -92,7 +103,7 @@ export async function applyUpdates(
   const unhandled = [...sorted.unhandled, ...rejectedCorrections(routed, rejected)];
   await storeUnhandled(trx, tenantId, unhandled);
   await restoreOptOuts(trx, tenantId, erased);
-  return { released, seen, accountsToRead, unhandled };
+  return { released, seen, accountsToRead, channelsWithFiles: channelsWithFiles(arrived), unhandled };
 }
 
 /** One for each change: it may hold several corrections. */
@@ -141,6 +152,7 @@ export async function applyEach(
     released: [...new Set(parts.flatMap(({ released }) => released))],
     seen: parts.flatMap(({ seen }) => seen),
     accountsToRead: [...new Set(parts.flatMap(({ accountsToRead }) => accountsToRead))],
+    channelsWithFiles: [...new Set(parts.flatMap(part => part.channelsWithFiles))],
     unhandled: [...parts.flatMap(({ unhandled }) => unhandled), ...failed],
   };
 }

@@ -1,8 +1,10 @@
-import { type Lane, LaneLost, type TurnEnd } from '../../lanes/lane.ts';
+import { type Drain, type Lane, LaneLost, type TurnEnd } from '../../lanes/lane.ts';
 import { isKnownField } from '../../network/cloud-api/webhook.ts';
 import { SECOND } from '../../platform/clock.ts';
 import type { Resources } from '../../schema/context.ts';
+import { createWebhookNotes } from '../channels/note-webhooks.ts';
 import { learnIdentities } from '../contacts/recognise.ts';
+import { MEDIA, mediaLane } from '../messages/content/media/keeping/lane.ts';
 import { laneOf, OUTBOX } from '../messages/dispatch/lane.ts';
 import { syncSoon } from '../templates/sync/request-sync.ts';
 import { applyEach, applyUpdates, NOTHING_APPLIED } from './apply.ts';
@@ -19,22 +21,33 @@ const BATCH_BYTES = 1_000_000;
 const MAX_ATTEMPTS = 10;
 const LINGER_MS = 2 * SECOND;
 
+/** What a process keeps for its inbox lanes. */
+interface Inbox {
+  readonly resources: Resources;
+  readonly noteWebhooks: ReturnType<typeof createWebhookNotes>;
+}
+
 /** Processes a tenant's webhooks in order of arrival. A failing webhook does not block the others. */
-export async function processInbox(resources: Resources, lane: Lane): Promise<TurnEnd> {
+export function processInbox(resources: Resources): Drain {
+  const inbox: Inbox = { resources, noteWebhooks: createWebhookNotes(resources) };
+  return lane => processLane(inbox, lane);
+}
+
+async function processLane(inbox: Inbox, lane: Lane): Promise<TurnEnd> {
   while (await lane.ready()) {
     if (lane.isTurnOver()) return 'more';
-    const outcome = await processBatch(resources, lane, 'fresh', BATCH);
+    const outcome = await processBatch(inbox, lane, 'fresh', BATCH);
     // Isolates the failing webhook by processing the batch one by one.
-    if (outcome === 'failed') await processEach(resources, lane);
+    if (outcome === 'failed') await processEach(inbox, lane);
     if (outcome !== 'empty') continue;
-    const retried = await processBatch(resources, lane, 'failed', 1);
+    const retried = await processBatch(inbox, lane, 'failed', 1);
     if (retried === 'empty' && !(await lane.linger(LINGER_MS))) return undefined;
   }
   return undefined;
 }
 
 async function processBatch(
-  resources: Resources,
+  { resources, noteWebhooks }: Inbox,
   lane: Lane,
   kind: ClaimKind,
   limit: number,
@@ -43,6 +56,7 @@ async function processBatch(
   const { tenantId } = lane;
   const claimed: WaitingWebhook[] = [];
   let applied = NOTHING_APPLIED;
+  let channelIds: readonly number[] = [];
   try {
     await db.transaction(async trx => {
       claimed.push(...(await claimWebhooks(trx, tenantId, kind, limit, BATCH_BYTES)));
@@ -55,6 +69,7 @@ async function processBatch(
       }));
       const { webhooks, erased } = await removeErased(trx, secrets, tenantId, read);
       const updates = await routeUpdates(trx, tenantId, webhooks);
+      channelIds = updates.flatMap(({ channels }) => channels.map(({ id }) => id));
       // A retry applies each update in a savepoint, so that only the failing ones are left unhandled.
       const apply = kind === 'failed' ? applyEach : applyUpdates;
       applied = await apply(trx, tenantId, updates, erased, first.now_ms);
@@ -84,14 +99,16 @@ async function processBatch(
   for (const { field, reason } of applied.unhandled)
     metrics.changesUnhandled.inc({ field: isKnownField(field) ? field : 'other', reason });
   for (const channelId of applied.released) lanes.wake(OUTBOX, laneOf(tenantId, channelId));
+  for (const channelId of applied.channelsWithFiles) lanes.wake(MEDIA, mediaLane(tenantId, channelId));
   // Not transactional: if the process ends here, the hourly sync covers it.
   await syncSoon(resources, tenantId, applied.accountsToRead);
+  await noteWebhooks(tenantId, channelIds, new Date(claimed.at(-1)?.received_at ?? 0));
   return 'done';
 }
 
 /** Processes as many webhooks as a batch holds. A failed one is no longer fresh, so the loop does not claim it again. */
-async function processEach(resources: Resources, lane: Lane): Promise<void> {
+async function processEach(inbox: Inbox, lane: Lane): Promise<void> {
   for (let index = 0; index < BATCH && !lane.signal.aborted; index += 1) {
-    if ((await processBatch(resources, lane, 'fresh', 1)) === 'empty') return;
+    if ((await processBatch(inbox, lane, 'fresh', 1)) === 'empty') return;
   }
 }

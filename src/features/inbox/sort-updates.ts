@@ -6,8 +6,8 @@ import type { Handover } from '../conversations/owners.ts';
 import { type CallUpdate, callAsMessage } from '../messages/inbound/calls.ts';
 import type { CorrectionUpdate } from '../messages/inbound/corrections.ts';
 import type { ExternalUpdate } from '../messages/inbound/external-messages.ts';
-import type { PricedMessage } from '../messages/inbound/pricing.ts';
 import type { InboundMessage } from '../messages/inbound/receive.ts';
+import type { PricedMessage } from '../messages/pricing/store-prices.ts';
 import type { AddressedStatus } from '../messages/statuses/apply-statuses.ts';
 import type { ContactOf } from './apply-people.ts';
 import { type RoutedUpdate, unhandledOf } from './route-updates.ts';
@@ -154,7 +154,7 @@ function addStatus(sorted: SortedUpdates, channelId: number, update: Status): bo
     error: error && { code: error.code, title: error.title, details: error.details },
     person: personIn(update),
   });
-  if (pricing) sorted.priced.push({ messageId, wamid, channelId, pricing });
+  if (pricing) sorted.priced.push({ messageId, wamid, channelId, status, pricing });
   return true;
 }
 

@@ -30,7 +30,8 @@ export function changeIntegration(
     {
       async run(trx) {
         const isThere = await updateIntegration(trx, tenantId, id, fields).catch((error: unknown) => {
-          if (violationOf(error)?.constraint === 'integrations_name_key') throw invalid({ name: [NAME_TAKEN] });
+          if (violationOf(error)?.constraint === 'integrations_name_key')
+            throw invalid({ name: [NAME_TAKEN] }, 'TAKEN');
           throw error;
         });
         if (!isThere) throw notFound('Integration');
@@ -45,14 +46,23 @@ export function changeIntegration(
 }
 
 /** Deletes an integration with its mappings and received payloads. Further requests of the shop get 404. @throws NOT_FOUND */
-export async function removeIntegration(context: Context, id: number): Promise<IntegrationRow> {
-  const tenantId = tenantOf(context);
-  return context.db.transaction(async trx => {
-    const integration = await integrationOf(trx, tenantId, id);
-    await deleteIntegration(trx, tenantId, id);
-    return integration;
-  });
-}
+export const removeIntegration = (
+  context: Context,
+  id: number,
+  idempotencyKey: string | null | undefined,
+): Promise<void> =>
+  once<void>(
+    context,
+    { operation: 'deleteIntegration', key: idempotencyKey, input: { id } },
+    {
+      async run(trx) {
+        await integrationOf(trx, tenantOf(context), id);
+        await deleteIntegration(trx, tenantOf(context), id);
+      },
+      store: () => ({ id }),
+      again: async () => undefined,
+    },
+  );
 
 export const DEFAULT_OVERLAP_HOURS = 24;
 export const MAX_OVERLAP_HOURS = 168;
@@ -74,7 +84,8 @@ export async function rotateSecret(context: Context, id: number, input: RotateIn
   const errors = new FieldErrorList();
   checkSecret(input.secret, errors);
   const hours = input.overlapHours ?? DEFAULT_OVERLAP_HOURS;
-  if (hours < 0 || hours > MAX_OVERLAP_HOURS) errors.add('overlapHours', `Must be from 0 to ${MAX_OVERLAP_HOURS}.`);
+  if (hours < 0 || hours > MAX_OVERLAP_HOURS)
+    errors.add('overlapHours', `Must be from 0 to ${MAX_OVERLAP_HOURS}.`, 'OUT_OF_RANGE');
   errors.throwIfAny();
   const generated = input.secret == null ? newSecret() : null;
   return once<CreatedIntegration>(
@@ -85,7 +96,10 @@ export async function rotateSecret(context: Context, id: number, input: RotateIn
         const { kind, mappings } = await integrationOf(trx, tenantId, id);
         requireMappingScopes(callerOf(context), mappings);
         if (kind === 'shopify' && generated !== null)
-          throw invalid({ secret: ['Is required: Shopify generates it and shows it in its list of webhooks.'] });
+          throw invalid(
+            { secret: ['Is required: Shopify generates it and shows it in its list of webhooks.'] },
+            'REQUIRED',
+          );
         await replaceSecret(trx, tenantId, id, context.secrets.seal(input.secret ?? generated ?? ''), hours * HOUR);
         return { integration: await integrationOf(trx, tenantId, id), secret: generated };
       },

@@ -9,7 +9,7 @@ import { parsePath } from './intake/path.ts';
 import { standardWebhook } from './intake/signature.ts';
 import { DEFAULT_TOPIC_PATH, type IntegrationRow, MAX_INTEGRATIONS, newKey, newSecret } from './integration.ts';
 import { addMapping, type CheckedMapping, checkMapping } from './mappings/check-mapping.ts';
-import { MAX_MAPPINGS, type MappingInput } from './mappings/mapping-input.ts';
+import { lengthCode, MAX_MAPPINGS, type MappingInput } from './mappings/mapping-input.ts';
 import type { Kind } from './mappings/paths.ts';
 import { requireMappingScopes } from './mappings/require-mapping-scopes.ts';
 import { countryNamed } from './orders/order.ts';
@@ -53,9 +53,10 @@ export async function createIntegration(context: Context, input: CreateIntegrati
   );
   const errors = new FieldErrorList();
   const fields = parseIntegration(input, errors);
-  if (input.name == null) errors.add('name', 'Is required.');
+  if (input.name == null) errors.add('name', 'Is required.', 'REQUIRED');
   checkSecret(input.secret, errors);
-  if ((input.mappings?.length ?? 0) > MAX_MAPPINGS) errors.add('mappings', `Takes at most ${MAX_MAPPINGS}.`);
+  if ((input.mappings?.length ?? 0) > MAX_MAPPINGS)
+    errors.add('mappings', `Takes at most ${MAX_MAPPINGS}.`, 'TOO_MANY');
   const generated = input.secret == null && input.kind !== 'shopify' ? newSecret() : null;
   const secret = input.secret ?? generated;
   return once<CreatedIntegration>(
@@ -84,7 +85,7 @@ export async function createIntegration(context: Context, input: CreateIntegrati
           key: newKey(),
           secretSealed: secret === null ? null : context.secrets.seal(secret),
         });
-        if (id === undefined) throw invalid({ name: [NAME_TAKEN] });
+        if (id === undefined) throw invalid({ name: [NAME_TAKEN] }, 'TAKEN');
         for (const mapping of mappings) await addMapping(trx, tenantId, { id, kind: input.kind }, mapping);
         return { integration: await integrationOf(trx, tenantId, id), secret: generated };
       },
@@ -101,7 +102,7 @@ export async function createIntegration(context: Context, input: CreateIntegrati
 export function parseIntegration(input: IntegrationInput, errors: FieldErrorList): Partial<IntegrationFields> {
   const name = input.name?.trim();
   if (name !== undefined && (name === '' || isLonger(name, MAX_NAME) || !isStorable(name)))
-    errors.add('name', `Must have 1 to ${MAX_NAME} characters.`);
+    errors.add('name', `Must have 1 to ${MAX_NAME} characters.`, lengthCode(name, MAX_NAME));
   const country = input.defaultCountry == null ? null : countryNamed(input.defaultCountry);
   if (country === undefined)
     errors.add('defaultCountry', 'Must be a country by ISO 3166-1 alpha-2 code, for example DE.');
@@ -120,7 +121,11 @@ export function parseIntegration(input: IntegrationInput, errors: FieldErrorList
 export function checkSecret(secret: string | null | undefined, errors: FieldErrorList): void {
   if (secret == null) return;
   if (!/^[\x21-\x7e]{8,255}$/.test(secret)) {
-    errors.add('secret', 'Must have 8 to 255 printable ASCII characters, no spaces.');
+    errors.add(
+      'secret',
+      'Must have 8 to 255 printable ASCII characters, no spaces.',
+      secret.length < 8 ? 'TOO_SHORT' : 'INVALID',
+    );
     return;
   }
   try {

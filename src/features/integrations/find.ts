@@ -33,3 +33,4 @@ export async function deliveryOf(
 }
 
 export const integrationLoader = rowLoader(getIntegrations);
+export const mappingLoader = rowLoader(getMappings);

@@ -1,4 +1,4 @@
-import type { ListArgs } from '../../core/list-args.ts';
+import type { Filter, ListArgs } from '../../core/list-args.ts';
 import { tenantOf } from '../../core/principal.ts';
 import { type ListDefinition, listStatement, Page } from '../../database/list.ts';
 import { countList, listColumns, readPage } from '../../database/page.ts';
@@ -12,12 +12,20 @@ const column = listColumns('integrations', 'i');
 const id = column('id', 'bigint');
 const name = column('name', 'text');
 const createdAt = column('created_at', 'timestamptz');
+const updatedAt = column('updated_at', 'timestamptz');
 
 const INTEGRATIONS: ListDefinition = {
   from: 'integrations i',
   tenantColumn: 'i.tenant_id',
-  filters: { name, kind: column('kind', 'text'), createdAt },
-  sorts: { id, name, createdAt },
+  filters: {
+    id: { ...id, node: 'Integration' },
+    name,
+    kind: column('kind', 'text'),
+    isEnabled: column('is_enabled', 'boolean'),
+    createdAt,
+    updatedAt,
+  },
+  sorts: { id, name, createdAt, updatedAt },
   id,
   defaultOrder: [{ column: name, descending: false }],
   search: 'search_fold(i.name)',
@@ -32,19 +40,21 @@ export async function integrationPage(context: Context, args: ListArgs): Promise
 
 const deliveryColumn = listColumns('integration_deliveries', 'd');
 const deliveryId = deliveryColumn('id', 'uuid');
-const receivedAt = deliveryColumn('received_at', 'timestamptz');
 
 const DELIVERIES: ListDefinition = {
   from: 'integration_deliveries d',
   tenantColumn: 'd.tenant_id',
   filters: {
+    id: { ...deliveryId, node: 'IntegrationDelivery' },
     integrationId: { ...deliveryColumn('integration_id', 'bigint'), node: 'Integration' },
     outcome: deliveryColumn('outcome', 'text'),
     topic: deliveryColumn('topic', 'text'),
     orderId: deliveryColumn('order_id', 'text'),
-    receivedAt,
+    receivedAt: { ...deliveryColumn('received_at', 'timestamptz'), timeOrderedId: 'd.id' },
+    processedAt: deliveryColumn('processed_at', 'timestamptz'),
   },
-  sorts: { id: deliveryId, receivedAt },
+  // Ids are made in order of receipt.
+  sorts: { id: deliveryId, receivedAt: deliveryId },
   id: deliveryId,
   // Ids are ordered in time.
   defaultOrder: [{ column: deliveryId, descending: true }],
@@ -52,9 +62,22 @@ const DELIVERIES: ListDefinition = {
 
 const SELECT = DELIVERY_COLUMNS.map(name => `d.${name}` as const);
 
-/** One page of received payloads, newest first by default; their bytes are read only if selected. */
-export function deliveryPage(context: Context, args: ListArgs, selection: Selection): Promise<Page<DeliveryRow>> {
+/**
+ * One page of received payloads, newest first by default; their bytes are read only if selected.
+ * @param integrationId restricts them to one integration
+ */
+export function deliveryPage(
+  context: Context,
+  args: ListArgs,
+  selection: Selection,
+  integrationId?: number,
+): Promise<Page<DeliveryRow>> {
+  const { and = [] } = (args.filter ?? {}) as { readonly and?: readonly Filter[] | null };
+  const filter =
+    integrationId === undefined
+      ? args.filter
+      : { ...args.filter, and: [...(and ?? []), { integrationId: { eq: String(integrationId) } }] };
   const nodes = merged(selectionAt(selection, 'edges', 'node'), selectionAt(selection, 'nodes'));
   const columns = nodes.has('payload') || nodes.has('rawBody') ? [...SELECT, 'd.body' as const] : SELECT;
-  return readPage<DeliveryRow>(context.db.read, DELIVERIES, tenantOf(context), args, columns);
+  return readPage<DeliveryRow>(context.db.read, DELIVERIES, tenantOf(context), { ...args, filter }, columns);
 }

@@ -1,7 +1,21 @@
-import { numericId } from '../../core/global-ids.ts';
+import { encodeGlobalId, numericId } from '../../core/global-ids.ts';
 import { tenantOf } from '../../core/principal.ts';
-import { builder, IDEMPOTENCY_KEY } from '../../schema/builder.ts';
-import { connectionOf, DateTimeFilter, enumFilter, listArgs, orderOf, StringFilter } from '../../schema/lists.ts';
+import { Actor } from '../../schema/actor.ts';
+import { builder, IDEMPOTENCY_KEY, type InputFields } from '../../schema/builder.ts';
+import { databaseId } from '../../schema/database-id.ts';
+import {
+  BooleanFilter,
+  connectionOf,
+  DateTimeFilter,
+  enumFilter,
+  filterOf,
+  IDFilter,
+  listArgs,
+  orderOf,
+  StringFilter,
+} from '../../schema/lists.ts';
+import { findByNumber, nodesByNumber } from '../../schema/nodes.ts';
+import { DeletePayload, mutation, payloadOf } from '../../schema/payload.ts';
 import {
   changeIntegration,
   DEFAULT_OVERLAP_HOURS,
@@ -10,7 +24,6 @@ import {
   rotateSecret,
 } from './change.ts';
 import { type CreatedIntegration, createIntegration } from './create.ts';
-import { integrationOf } from './find.ts';
 import { DEFAULT_TOPIC_PATH, type IntegrationRow, pathOf } from './integration.ts';
 import { getIntegrations } from './integrations.sql.ts';
 import { integrationPage } from './lists.ts';
@@ -42,19 +55,13 @@ export const Integration = builder.objectRef<IntegrationRow>('Integration');
 builder.node(Integration, {
   name: 'Integration',
   description: 'A shop or another system that reports orders through webhooks.',
+  interfaces: [Actor],
   id: { resolve: integration => integration.id },
   brandLoadedObjects: true,
-  loadMany: async (ids, context) => {
-    if (!context.principal?.scopes.has('integrations:read')) return ids.map(() => undefined);
-    const rows = await getIntegrations(
-      context.db.read,
-      tenantOf(context),
-      ids.map(Number).filter(Number.isSafeInteger),
-    );
-    return ids.map(id => rows.find(row => row.id === Number(id)));
-  },
+  loadMany: nodesByNumber('integrations:read', getIntegrations),
   fields: t => ({
-    databaseId: t.field({ type: 'BigInt', description: 'Numeric id of the integration.', resolve: ({ id }) => id }),
+    databaseId: databaseId(t),
+    displayName: t.exposeString('name', { description: 'Name of the integration, as of other actors.' }),
     kind: t.field({ type: KindType, description: 'WOOCOMMERCE, SHOPIFY or GENERIC.', resolve: ({ kind }) => kind }),
     name: t.exposeString('name', { description: WORDS.name }),
     path: t.string({
@@ -83,18 +90,19 @@ builder.node(Integration, {
   }),
 });
 
-const Filter = builder.inputType('IntegrationFilter', {
-  description: 'Conditions for integrations; all of them must hold.',
-  fields: t => ({
-    name: t.field({ type: StringFilter, description: 'Name of the integration.' }),
-    kind: t.field({ type: enumFilter(KindType), description: 'Kind of the integration.' }),
-    createdAt: t.field({ type: DateTimeFilter, description: 'Time of creation.' }),
-  }),
-});
+const Filter = filterOf('Integration', 'integrations', t => ({
+  id: t.field({ type: IDFilter, description: 'Id of the integration.' }),
+  name: t.field({ type: StringFilter, description: 'Name of the integration.' }),
+  kind: t.field({ type: enumFilter(KindType), description: 'Kind of the integration.' }),
+  isEnabled: t.field({ type: BooleanFilter, description: 'Whether payloads are accepted.' }),
+  createdAt: t.field({ type: DateTimeFilter, description: 'Time of creation.' }),
+  updatedAt: t.field({ type: DateTimeFilter, description: 'Time of the last change.' }),
+}));
 const Order = orderOf('Integration', 'integrations', {
   ID: { value: 'id', description: 'Order of creation.' },
   NAME: { value: 'name', description: 'Name of the integration.' },
   CREATED_AT: { value: 'createdAt', description: 'Time of creation.' },
+  UPDATED_AT: { value: 'updatedAt', description: 'Time of the last change.' },
 });
 
 builder.queryFields(t => ({
@@ -102,19 +110,16 @@ builder.queryFields(t => ({
     type: connectionOf('Integration', Integration),
     description: "Lists the tenant's integrations, sorted by name by default.",
     authScopes: { scope: 'integrations:read' },
-    args: {
-      ...listArgs(Filter, Order),
-    },
+    args: { ...listArgs(Filter, Order) },
     resolve: (_root, args, context) => integrationPage(context, args),
   }),
   integration: t.field({
     type: Integration,
     nullable: true,
-    description: 'Returns one integration. Errors: NOT_FOUND.',
+    description: 'Returns one integration; null if there is none.',
     authScopes: { scope: 'integrations:read' },
     args: { id: t.arg.id({ required: true, description: 'Global id or databaseId of the integration.' }) },
-    resolve: (_root, { id }, context) =>
-      integrationOf(context.db.read, tenantOf(context), numericId('Integration', id)),
+    resolve: (_root, { id }, context) => findByNumber(context, 'Integration', id, getIntegrations),
   }),
 }));
 
@@ -135,9 +140,13 @@ const CreateInput = builder.inputType('CreateIntegrationInput', {
     idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }),
   }),
 });
+const integrationId = (t: InputFields) =>
+  t.id({ required: true, description: 'Global id or databaseId of the integration.' });
+
 const UpdateInput = builder.inputType('UpdateIntegrationInput', {
   description: 'Changes to an integration. Omitted fields keep their values.',
   fields: t => ({
+    id: integrationId(t),
     name: t.string({ description: WORDS.name }),
     isEnabled: t.boolean({ description: WORDS.isEnabled }),
     defaultCountry: t.string({ description: `${WORDS.defaultCountry} Null removes it.` }),
@@ -148,6 +157,7 @@ const UpdateInput = builder.inputType('UpdateIntegrationInput', {
 const RotateInput = builder.inputType('RotateIntegrationSecretInput', {
   description: 'New secret of an integration.',
   fields: t => ({
+    id: integrationId(t),
     secret: t.string({ description: `${SECRET} Generated if omitted; required for Shopify.` }),
     overlapHours: t.int({
       description: `Hours during which the previous secret is also accepted: 0 to ${MAX_OVERLAP_HOURS}. Default: ${DEFAULT_OVERLAP_HOURS}.`,
@@ -156,70 +166,67 @@ const RotateInput = builder.inputType('RotateIntegrationSecretInput', {
   }),
 });
 
-const Secret = builder.objectRef<CreatedIntegration>('IntegrationSecret').implement({
-  description: 'An integration with its new secret.',
-  fields: t => ({
-    integration: t.field({
-      type: Integration,
-      description: 'The integration with its new secret.',
-      resolve: ({ integration }) => integration,
-    }),
-    secret: t.exposeString('secret', {
-      nullable: true,
-      description:
-        'The generated secret. Shown only once. Null if it was given in the input, or if the request repeats an earlier one.',
-    }),
-  }),
+const DeleteInput = builder.inputType('DeleteIntegrationInput', {
+  description: 'The integration to delete.',
+  fields: t => ({ id: integrationId(t), idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }) }),
 });
 
-builder.mutationFields(t => ({
-  createIntegration: t.field({
-    type: Secret,
-    description:
-      'Creates an integration and returns its generated secret. Errors: VALIDATION_ERROR, FEATURE_NOT_AVAILABLE.',
-    authScopes: { scope: 'integrations:write' },
-    args: { input: t.arg({ type: CreateInput, required: true, description: 'Settings of the integration.' }) },
-    resolve: (_root, { input }, context) =>
-      createIntegration(context, {
-        ...input,
-        mappings: input.mappings?.map((mapping, index) => mappingInputOf(mapping, `mappings.${index}.`)),
-      }),
+const IntegrationPayload = payloadOf<CreatedIntegration>(
+  'IntegrationPayload',
+  'Result of a mutation of an Integration.',
+  t => ({
+    integration: t.field({
+      type: Integration,
+      nullable: true,
+      description: 'The integration after the mutation.',
+      resolve: ({ integration }) => integration ?? null,
+    }),
+    secret: t.string({
+      nullable: true,
+      description:
+        'The generated secret, of `createIntegration` and `rotateIntegrationSecret`. Shown only once: null if it was given in the input, or if the request repeats an earlier one.',
+      resolve: ({ secret }) => secret ?? null,
+    }),
   }),
-  updateIntegration: t.field({
-    type: Integration,
-    description: 'Changes an integration. Errors: NOT_FOUND, VALIDATION_ERROR.',
-    authScopes: { scope: 'integrations:write' },
-    args: {
-      id: t.arg.id({ required: true, description: 'Global id or databaseId of the integration.' }),
-      input: t.arg({
-        type: UpdateInput,
-        required: true,
-        description: 'Fields to change; omitted fields keep their values.',
-      }),
-    },
-    resolve: (_root, { id, input }, context) => changeIntegration(context, numericId('Integration', id), input),
+);
+
+mutation('createIntegration', {
+  description: 'Creates an integration and returns its generated secret.',
+  scope: 'integrations:write',
+  input: CreateInput,
+  payload: IntegrationPayload,
+  resolve: (input, context) =>
+    createIntegration(context, {
+      ...input,
+      mappings: input.mappings?.map((mapping, index) =>
+        mappingInputOf(tenantOf(context), mapping, `mappings.${index}.`),
+      ),
+    }),
+});
+mutation('updateIntegration', {
+  description: 'Changes an integration.',
+  scope: 'integrations:write',
+  input: UpdateInput,
+  payload: IntegrationPayload,
+  resolve: async ({ id, ...input }, context) => ({
+    integration: await changeIntegration(context, numericId(tenantOf(context), 'Integration', id), input),
   }),
-  deleteIntegration: t.field({
-    type: Integration,
-    description:
-      'Deletes an integration with its mappings and received payloads, and returns its last state. Errors: NOT_FOUND.',
-    authScopes: { scope: 'integrations:write' },
-    args: { id: t.arg.id({ required: true, description: 'Global id or databaseId of the integration.' }) },
-    resolve: (_root, { id }, context) => removeIntegration(context, numericId('Integration', id)),
-  }),
-  rotateIntegrationSecret: t.field({
-    type: Secret,
-    description:
-      'Replaces the secret of an integration. The previous secret is accepted for a limited time. Errors: NOT_FOUND, VALIDATION_ERROR.',
-    authScopes: { scope: 'integrations:write' },
-    args: {
-      id: t.arg.id({ required: true, description: 'Global id or databaseId of the integration.' }),
-      input: t.arg({
-        type: RotateInput,
-        required: true,
-        description: 'The new secret and the overlap with the previous one.',
-      }),
-    },
-    resolve: (_root, { id, input }, context) => rotateSecret(context, numericId('Integration', id), input),
-  }),
-}));
+});
+mutation('deleteIntegration', {
+  description: 'Deletes an integration with its mappings and received payloads.',
+  scope: 'integrations:write',
+  input: DeleteInput,
+  payload: DeletePayload,
+  resolve: async (input, context) => {
+    const id = numericId(tenantOf(context), 'Integration', input.id);
+    await removeIntegration(context, id, input.idempotencyKey);
+    return { deletedId: encodeGlobalId('Integration', tenantOf(context), id) };
+  },
+});
+mutation('rotateIntegrationSecret', {
+  description: 'Replaces the secret of an integration. The previous secret is accepted for a limited time.',
+  scope: 'integrations:write',
+  input: RotateInput,
+  payload: IntegrationPayload,
+  resolve: ({ id, ...input }, context) => rotateSecret(context, numericId(tenantOf(context), 'Integration', id), input),
+});

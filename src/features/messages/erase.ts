@@ -1,5 +1,6 @@
 import type { Db } from '../../database/database.ts';
-import { blankFilenames } from './content/media/files.sql.ts';
+import { blankFilenames, forgetUnshownUploads } from './content/media/files.sql.ts';
+import { countKeptOf } from './content/media/keeping/kept.sql.ts';
 import { deleteConversationsOf, deleteQueuedOf, deleteSomeMessagesOf } from './erase.sql.ts';
 
 /** Messages deleted by one statement, within some tenths of a second. */
@@ -8,6 +9,8 @@ const BATCH = 1_000;
 /** The contact of each deleted row. */
 export interface ErasedMessages {
   readonly messages: readonly number[];
+  /** Kept files, by contact. Their bytes are deleted within a minute, unless another person's message has the same. */
+  readonly files: ReadonlyMap<number, number>;
   readonly conversations: readonly number[];
   /** Removed from the queue before they were submitted. */
   readonly cancelled: readonly number[];
@@ -21,6 +24,7 @@ export interface ErasedMessages {
 export async function eraseMessages(trx: Db, tenantId: number, contactIds: readonly number[]): Promise<ErasedMessages> {
   // First: the deletion of messages cascades to their queue rows, which are counted here.
   const queued = await deleteQueuedOf(trx, tenantId, contactIds);
+  const files = await countKeptOf(trx, tenantId, contactIds);
   const messages: number[] = [];
   const media = new Set<string>();
   for (;;) {
@@ -31,10 +35,12 @@ export async function eraseMessages(trx: Db, tenantId: number, contactIds: reado
     }
     if (deleted.length < BATCH) break;
   }
+  if (media.size > 0) await forgetUnshownUploads(trx, tenantId, [...media]);
   const conversations = await deleteConversationsOf(trx, tenantId, contactIds);
   const contactOf = ({ contact_id }: { readonly contact_id: number }): number => contact_id;
   return {
     messages,
+    files: new Map(files.map(row => [row.contact_id, row.count])),
     media: [...media],
     conversations,
     cancelled: queued.filter(row => !row.in_flight).map(contactOf),

@@ -1,10 +1,11 @@
+import type { PublicConversation } from '../conversations/conversation.ts';
 import type { MessageDetails } from './inbound/details.ts';
-import type { PublicMessage } from './message.ts';
-
-type MessagePayload = { readonly message: PublicMessage };
+import type { MessagePayload, PublicMessage } from './message.ts';
 
 declare module '../../core/events.ts' {
   interface EventPayloads {
+    /** It was accepted to be sent later, or its time was changed. */
+    'message.scheduled': MessagePayload & { readonly scheduled_at: string };
     'message.queued': MessagePayload;
     'message.sent': MessagePayload & { readonly details?: MessageDetails };
     'message.delivered': MessagePayload;
@@ -13,7 +14,12 @@ declare module '../../core/events.ts' {
     /** Cancelled before it was sent, because its channel was disconnected, its contact erased, or by a caller. */
     'message.cancelled': MessagePayload;
     /** `is_answerable` is false for what no bot may answer: group chats, calls, threads that another app has. */
-    'message.received': MessagePayload & { readonly details?: MessageDetails; readonly is_answerable?: false };
+    'message.received': MessagePayload & {
+      /** As it is with the message; missing in a group chat. */
+      readonly conversation?: PublicConversation;
+      readonly details?: MessageDetails;
+      readonly is_answerable?: false;
+    };
     /** Its author changed it; also a call that went on. The message is as it is now, `previous` as it was. */
     'message.edited': MessagePayload & {
       readonly previous: Pick<PublicMessage, 'body' | 'content'>;

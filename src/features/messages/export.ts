@@ -1,7 +1,11 @@
+import type { Filter } from '../../core/list-args.ts';
 import type { Db } from '../../database/database.ts';
 import { listIdsOfContact } from './erase.sql.ts';
-import { type PublicMessage, publicMessage } from './message.ts';
+import { examineMessages } from './export-page.sql.ts';
+import { messagesWhere } from './list.ts';
+import { MESSAGE_COLUMNS, type PublicMessage, publicMessage } from './message.ts';
 import { getMessages } from './messages.sql.ts';
+import { payloadsOf } from './people.sql.ts';
 
 /** Messages of a contact in the order of their ids, in the format of events. @param after the last id of the previous page */
 export async function messagesOf(
@@ -17,4 +21,37 @@ export async function messagesOf(
     const row = rows.get(id);
     return row ? [{ ...publicMessage(row) }] : [];
   });
+}
+
+/** Checks the filter of an export. @throws VALIDATION_ERROR as the list */
+export const checkMessageFilter = (tenantId: number, filter: Filter): void => void messagesWhere(tenantId, filter);
+
+const PEOPLE_COLUMNS = ['contact_firstname', 'contact_lastname', 'contact_phone'] as const;
+
+/**
+ * The messages that meet a filter, among the next `limit` after an id, in the format of events, with the people's names and numbers.
+ * @returns `last`: the last id that was examined; null at the end
+ */
+export async function messagesPage(db: Db, tenantId: number, filter: Filter, after: string | null, limit: number) {
+  const { ids, last } = await examineMessages(db, tenantId, filter, after, limit);
+  const found = ids.length === 0 ? [] : await getMessages(db, tenantId, ids);
+  const payloadOf = await payloadsOf(db, tenantId, found);
+  const payloads = new Map(found.map(row => [row.id, payloadOf(row)]));
+  const rows = ids.flatMap(id => {
+    const payload = payloads.get(id);
+    if (!payload) return [];
+    const { message, contact } = payload;
+    return {
+      ...message,
+      contact_firstname: contact?.firstname ?? null,
+      contact_lastname: contact?.lastname ?? null,
+      contact_phone: contact?.phone ?? null,
+    };
+  });
+  return {
+    columns: [...MESSAGE_COLUMNS, ...PEOPLE_COLUMNS],
+    rows,
+    contactIds: rows.map(({ contact_id: contactId }) => contactId),
+    last,
+  };
 }

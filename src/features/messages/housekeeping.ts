@@ -1,8 +1,9 @@
 import { DAY } from '../../platform/clock.ts';
 import type { Resources } from '../../schema/context.ts';
-import { deleteExpired } from './content/media/store.ts';
+import { deleteExpired } from './content/media/files.sql.ts';
 import { extendDoubt, repairTurns } from './dispatch/outbox.sql.ts';
 import { deleteOldMessages, listRetentions } from './messages.sql.ts';
+import { movePending } from './statistics/statistics.sql.ts';
 
 /** Rows deleted by one statement, within some tenths of a second. */
 const BATCH = 1_000;
@@ -15,7 +16,7 @@ export async function applyMessageRetention({ db, clock }: Pick<Resources, 'db' 
   }
 }
 
-/** Deletes expired uploads: those that the network has deleted, and those whose file never came. */
+/** Deletes expired uploads that no message shows: those that the network has deleted, and those whose file never came. */
 export async function deleteOldMedia({ db }: Resources): Promise<void> {
   while ((await deleteExpired(db.write, BATCH)) === BATCH);
 }
@@ -30,4 +31,12 @@ export const restartStatusWait = ({ db }: Pick<Resources, 'db'>): Promise<void> 
 export async function repairLostTurns({ db, log }: Resources): Promise<void> {
   const repaired = await repairTurns(db.write);
   if (repaired > 0) log.error({ repaired }, 'blocked messages without a predecessor were unblocked');
+}
+
+/** Changes of statistics moved by one transaction, within some tenths of a second. */
+const MOVED = 5_000;
+
+/** Moves changes into the statistics of messages. */
+export async function moveStatistics({ db }: Pick<Resources, 'db'>): Promise<void> {
+  while ((await movePending(db.write, MOVED)) === MOVED);
 }

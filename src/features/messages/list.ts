@@ -1,11 +1,14 @@
-import type { ListArgs } from '../../core/list-args.ts';
+import type { Filter, ListArgs } from '../../core/list-args.ts';
 import { tenantOf } from '../../core/principal.ts';
-import { type ListDefinition, listStatement, Page } from '../../database/list.ts';
+import { type ListDefinition, listStatement, Page, whereOf } from '../../database/list.ts';
+import type { FilterColumns } from '../../database/list-filter.ts';
 import { countList } from '../../database/page.ts';
 import type { Context } from '../../schema/context.ts';
 import { merged, type Selection, selectionAt } from '../../schema/selection.ts';
+import { MESSAGE_TYPE_SQL } from './content/message-type.ts';
 import { MESSAGE_COLUMNS, type MessageRow } from './message.ts';
 import { listMessages } from './messages.sql.ts';
+import { errorClassSql } from './statuses/error-class.ts';
 
 /** Status and last change are indexed in `message_updates`, which has a row for every message. */
 const changed = (predicate: string): string =>
@@ -17,6 +20,14 @@ const changed = (predicate: string): string =>
 const withWamid = (predicate: string): string =>
   `m.id in (select w.message_id from channels ch join message_wamids w on w.tenant_id = ch.tenant_id and w.channel_id = ch.id
      where ch.tenant_id = $1 and ${predicate})`;
+
+/** By the recipients of the campaign. */
+const ofCampaign = (predicate: string): string =>
+  `m.id in (select r.message_id from campaign_recipients r where r.tenant_id = $1 and r.message_id is not null and ${predicate})`;
+
+/** By the indexes of `message_failures`, which has a row for every failure. */
+const failed = (predicate: string): string =>
+  `m.id in (select f.message_id from message_failures f where f.tenant_id = $1 and ${predicate})`;
 
 const id = { sql: 'm.id', type: 'uuid' } as const;
 const createdAt = { sql: 'm.created_at', type: 'timestamptz' } as const;
@@ -37,20 +48,35 @@ const currentConversation = (id: string): string =>
        select c.kept_id from conversation_merges c where c.tenant_id = $1 and c.former_id = f.id offset 0) n
    ) select f.id from f order by f.depth desc limit 1), ${id})`;
 
+/** Filters of messages; the table is `m`, the tenant `$1`. */
+export const MESSAGE_FILTERS: FilterColumns = {
+  id: { sql: 'm.id', type: 'uuid', node: 'Message' },
+  type: { sql: MESSAGE_TYPE_SQL, type: 'text' },
+  networkType: { sql: 'm.type', type: 'text' },
+  templateId: { sql: 'm.template_id', type: 'bigint', node: 'Template' },
+  campaignId: {
+    sql: 'r.campaign_id',
+    type: 'bigint',
+    node: 'Campaign',
+    exists: ofCampaign,
+  },
+  errorCode: { sql: 'f.code', type: 'bigint', exists: failed },
+  errorClass: { sql: errorClassSql('f.code'), type: 'text', exists: failed },
+  failedAt: { sql: 'f.failed_at', type: 'timestamptz', exists: failed },
+  status: { sql: 'u.status', type: 'text', exists: changed },
+  direction: { sql: 'm.direction', type: 'text' },
+  conversationId: { sql: 'm.conversation_id', type: 'bigint', node: 'Conversation', currentId: currentConversation },
+  contactId: { sql: 'm.contact_id', type: 'bigint', node: 'Contact', currentId: currentContact },
+  channelId: { sql: 'm.channel_id', type: 'bigint', node: 'Channel' },
+  wamid: { sql: 'w.wamid', type: 'text', exists: withWamid },
+  createdAt,
+  updatedAt: { sql: 'u.updated_at', type: 'timestamptz', exists: changed },
+};
+
 const MESSAGES: ListDefinition = {
   from: 'messages m',
   tenantColumn: 'm.tenant_id',
-  filters: {
-    type: { sql: 'm.type', type: 'text' },
-    status: { sql: 'u.status', type: 'text', exists: changed },
-    direction: { sql: 'm.direction', type: 'text' },
-    conversationId: { sql: 'm.conversation_id', type: 'bigint', node: 'Conversation', currentId: currentConversation },
-    contactId: { sql: 'm.contact_id', type: 'bigint', node: 'Contact', currentId: currentContact },
-    channelId: { sql: 'm.channel_id', type: 'bigint', node: 'Channel' },
-    wamid: { sql: 'w.wamid', type: 'text', exists: withWamid },
-    createdAt,
-    updatedAt: { sql: 'u.updated_at', type: 'timestamptz', exists: changed },
-  },
+  filters: MESSAGE_FILTERS,
   sorts: { id, createdAt },
   id,
   // Ids are time-ordered: newest first reads the newest partition and stops.
@@ -69,6 +95,21 @@ const MESSAGES_BY_UPDATE: ListDefinition = {
   id: updateId,
 };
 
+const failureId = { sql: 'o.message_id', type: 'uuid' } as const;
+
+/** Failed messages, by the primary key of their failures. */
+const MESSAGES_BY_FAILURE: ListDefinition = {
+  ...MESSAGES,
+  from: 'message_failures o join messages m on m.tenant_id = o.tenant_id and m.id = o.message_id',
+  tenantColumn: 'o.tenant_id',
+  filters: { ...MESSAGE_FILTERS, failedAt: { sql: 'o.failed_at', type: 'timestamptz' } },
+  sorts: { id: failureId, createdAt, failedAt: { sql: 'o.failed_at', type: 'timestamptz' } },
+  id: failureId,
+};
+
+/** The messages (`m`) that meet a filter, as a condition with parameters. @throws VALIDATION_ERROR as the list */
+export const messagesWhere = (tenantId: number, filter: Filter) => whereOf(MESSAGES, tenantId, filter);
+
 type Column = (typeof MESSAGE_COLUMNS)[number];
 
 /** The columns that each GraphQL field of a message needs. */
@@ -76,14 +117,13 @@ const COLUMNS_OF: Readonly<Record<string, readonly Column[]>> = {
   id: ['id'],
   databaseId: ['id'],
   direction: ['direction'],
-  type: ['type'],
+  type: ['direction', 'type', 'content'],
+  networkType: ['type'],
+  raw: ['content'],
   text: ['body'],
-  content: ['content'],
-  rendered: ['type', 'content'],
+  content: ['direction', 'type', 'body', 'content', 'error'],
+  previewText: ['direction', 'type', 'body', 'content', 'error'],
   media: ['type', 'content'],
-  location: ['type', 'content'],
-  sharedContacts: ['type', 'content'],
-  reply: ['direction', 'type', 'content'],
   status: ['status'],
   error: ['error'],
   wamid: ['wamid'],
@@ -91,12 +131,23 @@ const COLUMNS_OF: Readonly<Record<string, readonly Column[]>> = {
   replyTo: ['reply_to_wamid'],
   isRead: ['read_at'],
   phone: ['contact_id'],
-  contactCreated: [],
+  sentBy: ['author'],
+  template: ['template_id'],
+  pricing: ['direction'],
+  echoId: ['echo_id'],
+  retryOf: ['retry_of'],
+  reactions: ['channel_id', 'wamid'],
+  edits: ['channel_id', 'wamid'],
+  editedAt: ['id'],
+  revokedAt: ['id'],
+  forwarding: ['id'],
+  referral: ['id'],
   contactId: ['contact_id'],
   contact: ['contact_id'],
   conversationId: ['conversation_id'],
   channel: ['channel_id'],
   serviceWindow: ['conversation_id'],
+  scheduledAt: ['direction'],
   sentAt: ['sent_at'],
   deliveredAt: ['delivered_at'],
   readAt: ['read_at'],
@@ -118,8 +169,9 @@ function columnsOf(selection: Selection): readonly Column[] {
 
 /** One page of messages, by default the newest first. */
 export async function messagePage(context: Context, args: ListArgs, selection: Selection): Promise<Page<MessageRow>> {
-  const byUpdate = args.orderBy?.some(({ field }) => field === 'updatedAt');
-  const statement = listStatement(byUpdate ? MESSAGES_BY_UPDATE : MESSAGES, tenantOf(context), args);
+  const sortsBy = (name: string) => args.orderBy?.some(({ field }) => field === name) === true;
+  const definition = sortsBy('failedAt') ? MESSAGES_BY_FAILURE : sortsBy('updatedAt') ? MESSAGES_BY_UPDATE : MESSAGES;
+  const statement = listStatement(definition, tenantOf(context), args);
   const nodes = merged(selectionAt(selection, 'edges', 'node'), selectionAt(selection, 'nodes'));
   const total = selection.has('totalCount') ? countList(context.db.read, statement) : undefined;
   total?.catch(() => undefined);

@@ -1,9 +1,26 @@
+import { isUuid } from '../../core/ids.ts';
 import type { Db } from '../../database/database.ts';
 import { loader, valueLoader } from '../../schema/loaders.ts';
-import type { StoredMedia } from './content/media/file.ts';
-import { getMediaByNetworkId } from './content/media/store.ts';
+import {
+  type Additions,
+  type Edit,
+  getAdditions,
+  getEdits,
+  getReactions,
+  type NetworkKey,
+  type Reaction,
+} from './additions.sql.ts';
+import type { FileState } from './content/media/file.ts';
+import { getFileStates } from './content/media/files.sql.ts';
+import { getMedia } from './content/media/store.ts';
 import type { MessageRow } from './message.ts';
 import { getContactWindows, getMessages, getMessagesByWamid, getWindows } from './messages.sql.ts';
+
+/** Messages by id. */
+export const messageLoader = loader<string, MessageRow | undefined>(async (db, tenantId, ids) => {
+  const byId = new Map((await getMessages(db, tenantId, ids)).map(row => [row.id, row]));
+  return ids.map(id => byId.get(id));
+});
 
 /** Messages by the network's id. */
 export const messageByWamidLoader = loader<string, MessageRow | undefined>(async (db, tenantId, wamids) => {
@@ -17,11 +34,62 @@ export const windowLoader = valueLoader<string | null>(getWindows, null);
 /** The end of each contact's service window on the default channel. */
 export const contactWindowLoader = valueLoader<string | null>(getContactWindows, null);
 
-/** Uploads by the network's id of their file. */
-export const uploadLoader = loader<string, StoredMedia | undefined>(async (db, tenantId, ids) => {
-  const byId = new Map((await getMediaByNetworkId(db, tenantId, ids)).map(row => [row.network_media_id, row]));
+/** What is known of the file of a message; keys are the message's id and the network's id of its file, with a space between. */
+export const fileStateLoader = loader<string, FileState | undefined>(async (db, tenantId, keys) => {
+  const messages = keys.map(key => ({ id: key.slice(0, UUID_LENGTH), networkId: key.slice(UUID_LENGTH + 1) }));
+  const byId = new Map((await getFileStates(db, tenantId, messages)).map(row => [row.message_id, row]));
+  return messages.map(({ id }) => byId.get(id));
+});
+const UUID_LENGTH = 36;
+
+/** What is known of an upload that no message shows yet, by its id. */
+export const uploadLoader = loader<string, FileState | undefined>(async (db, tenantId, ids) => {
+  const byId = new Map((await getMedia(db, tenantId, ids.filter(isUuid))).map(row => [row.id, row]));
+  return ids.map(id => {
+    const row = byId.get(id);
+    if (row?.state !== 'stored') return undefined;
+    const { mime_type, size, sha256, filename, lives_for_ms } = row;
+    return {
+      message_id: id,
+      state: null,
+      mime_type,
+      size,
+      sha256,
+      upload_id: id,
+      upload_filename: filename,
+      lives_for_ms,
+    };
+  });
+});
+
+/** What came with messages, and became of them; undefined where there is nothing. */
+export const additionsLoader = loader<string, Additions | undefined>(async (db, tenantId, ids) => {
+  const byId = new Map((await getAdditions(db, tenantId, ids)).map(row => [row.message_id, row]));
   return ids.map(id => byId.get(id));
 });
+
+/** The key of what names a message by its id on the network; null while the network has none. */
+export const networkKeyOf = ({ channel_id, wamid }: Pick<MessageRow, 'channel_id' | 'wamid'>): string | null =>
+  wamid === null ? null : `${channel_id} ${wamid}`;
+
+type OfMessage = { readonly channel_id: number; readonly original_wamid: string };
+
+/** Rows that name messages by their ids on the network, by `networkKeyOf`. */
+const rowsByNetworkKey = <Row extends OfMessage>(
+  read: (db: Db, tenantId: number, keys: readonly NetworkKey[]) => Promise<Row[]>,
+) =>
+  loader<string, readonly Row[]>(async (db, tenantId, keys) => {
+    const rows = await read(
+      db,
+      tenantId,
+      keys.map(key => ({ channelId: Number.parseInt(key, 10), wamid: key.slice(key.indexOf(' ') + 1) })),
+    );
+    const byKey = Map.groupBy(rows, row => networkKeyOf({ channel_id: row.channel_id, wamid: row.original_wamid }));
+    return keys.map(key => byKey.get(key) ?? []);
+  });
+
+export const reactionsLoader = rowsByNetworkKey<Reaction>(getReactions);
+export const editsLoader = rowsByNetworkKey<Edit>(getEdits);
 
 /** One message, unbatched: for transactions and other features. */
 export const findMessage = async (db: Db, tenantId: number, id: string): Promise<MessageRow | undefined> =>

@@ -1,7 +1,8 @@
+import type { Author } from '../../core/author.ts';
 import type { MessageStatus } from '../../network/network.ts';
 
 export type Direction = 'inbound' | 'outbound';
-export type Status = 'queued' | MessageStatus | 'cancelled' | 'received';
+export type Status = 'scheduled' | 'queued' | MessageStatus | 'cancelled' | 'received';
 
 /** The network's reason for not delivering a message. */
 export interface MessageError {
@@ -34,12 +35,35 @@ export interface PublicMessage {
   readonly failed_at: string | null;
   readonly created_at: string;
   readonly updated_at: string;
+  /** Null for an inbound message, and for one that another system sent. */
+  readonly author: Author | null;
+  readonly template_id: number | null;
+  /** The key that the client gave it. */
+  readonly echo_id: string | null;
+  /** The failed message that it sends again. */
+  readonly retry_of: string | null;
+}
+
+/** The person of a message, in events: so that their receivers need not look it up. */
+export interface MessageContact {
+  readonly id: number;
+  readonly firstname: string;
+  readonly lastname: string;
+  readonly phone: string | null;
+}
+
+/** What every event about a message has. */
+export interface MessagePayload {
+  readonly message: PublicMessage;
+  /** Null if the contact was deleted. */
+  readonly contact: MessageContact | null;
 }
 
 export interface MessageRow extends PublicMessage {
   /** Set by queries that read them. */
   readonly window_expires_at?: string | null;
   readonly phone?: string | null;
+  readonly contact?: MessageContact | null;
   /** In the result of a send: whether it created the contact. */
   readonly contact_created?: boolean;
 }
@@ -63,6 +87,10 @@ export const MESSAGE_COLUMNS = [
   'failed_at',
   'created_at',
   'updated_at',
+  'author',
+  'template_id',
+  'echo_id',
+  'retry_of',
 ] as const satisfies readonly (keyof PublicMessage)[];
 
 /** Columns of message_states; the others are of messages. */
@@ -81,7 +109,7 @@ export const isStateColumn = (column: string): boolean => STATE_COLUMNS.has(colu
 
 /** The event payload of a row: its public columns. */
 export function publicMessage(row: MessageRow): PublicMessage {
-  const { window_expires_at: _window, phone: _phone, contact_created: _created, ...message } = row;
+  const { window_expires_at: _window, phone: _phone, contact: _contact, contact_created: _created, ...message } = row;
   return message;
 }
 

@@ -1,15 +1,17 @@
 import type { Db } from '../../database/database.ts';
+import { foldWord } from '../../platform/fold.ts';
 import { getOptKeywords } from './messages.sql.ts';
 
-/** Matches the whole message, ignoring case, spaces and punctuation: "Stop." matches, "don't stop" does not. */
-export function isWord(text: string, words: readonly string[]): boolean {
-  const plain = text
-    .normalize('NFKC')
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, ' ')
-    .trim();
-  return plain !== '' && words.includes(plain);
+/**
+ * Matches the whole message, ignoring case, diacritics, spaces and punctuation: "Stop." matches, "don't stop" does not.
+ * @param words folded by `foldWord`
+ */
+export function isWord(text: string, words: ReadonlySet<string>): boolean {
+  return words.has(foldWord(text));
 }
+
+/** The words of a list, as `isWord` compares them. */
+export const wordSet = (words: readonly string[]): ReadonlySet<string> => new Set(words.map(foldWord).filter(Boolean));
 
 /** Classifies a message as an opt-out (`out`) or opt-in (`in`) keyword. */
 export type OptKeywordOf = (message: {
@@ -17,12 +19,16 @@ export type OptKeywordOf = (message: {
   readonly body: string | null;
 }) => 'out' | 'in' | undefined;
 
+/** Longer texts are no keyword: folding them would cost more than it finds. */
+const MAX_TEXT = 200;
+
 export async function readOptKeywords(db: Db, tenantId: number): Promise<OptKeywordOf> {
   const words = await getOptKeywords(db, tenantId);
+  const [optOut, optIn] = [wordSet(words.optOut), wordSet(words.optIn)];
   return ({ type, body }) => {
-    if (body === null || !isOptType(type)) return undefined;
-    if (isWord(body, words.optOut)) return 'out';
-    return isWord(body, words.optIn) ? 'in' : undefined;
+    if (body === null || body.length > MAX_TEXT || !isOptType(type)) return undefined;
+    if (isWord(body, optOut)) return 'out';
+    return isWord(body, optIn) ? 'in' : undefined;
   };
 }
 

@@ -1,5 +1,4 @@
-import { notFound } from '../../core/errors.ts';
-import { uuidOf } from '../../core/global-ids.ts';
+import { IS_NUMERIC } from '../../core/global-ids.ts';
 import { tenantOf } from '../../core/principal.ts';
 import { builder } from '../../schema/builder.ts';
 import {
@@ -7,27 +6,29 @@ import {
   DateTimeFilter,
   enumFilter,
   IDFilter,
+  IntFilter,
   listArgs,
   orderOf,
   StringFilter,
 } from '../../schema/lists.ts';
+import { findByUuid, nodesByUuid } from '../../schema/nodes.ts';
+import { oneOf } from '../../schema/one-of.ts';
 import { selectionOf } from '../../schema/selection.ts';
 import { channelLoader } from '../channels/loaders.ts';
 import { Channel } from '../channels/schema.ts';
 import { contactLoader } from '../contacts/loaders.ts';
 import { Contact } from '../contacts/schema.ts';
+import { MESSAGE_TYPES, type MessageType, messageTypeOf } from './content/message-type.ts';
+import { heldReasonLoader } from './dispatch/loaders.ts';
 import { messagePage } from './list.ts';
-import { contactWindowLoader, messageByWamidLoader, windowLoader } from './loaders.ts';
-import { markRead } from './mark-read.ts';
+import { contactWindowLoader, windowLoader } from './loaders.ts';
 import type { MessageError, MessageRow } from './message.ts';
 import { getMessages, getMessagesByWamid } from './messages.sql.ts';
-import { MERGED_IN_SEND } from './send/merge-fields.ts';
-import { freeFormFields, sendInputOf } from './send/send-input.ts';
-import { MAX_TEXT, sendText } from './send/send-text.ts';
 import { ServiceWindow } from './service-window.ts';
+import { errorClassOf } from './statuses/error-class.ts';
 import { windowOf } from './window.ts';
 
-const Direction = builder.enumType('MessageDirection', {
+export const Direction = builder.enumType('MessageDirection', {
   description: 'Direction of a message.',
   values: {
     INBOUND: { value: 'inbound', description: 'From a person to the business.' },
@@ -35,9 +36,10 @@ const Direction = builder.enumType('MessageDirection', {
   } as const,
 });
 
-const MessageStatus = builder.enumType('MessageStatus', {
+export const MessageStatus = builder.enumType('MessageStatus', {
   description: 'Progress of a message. It only moves forward.',
   values: {
+    SCHEDULED: { value: 'scheduled', description: 'Accepted by this gateway, to be sent later; see `scheduledAt`.' },
     QUEUED: { value: 'queued', description: 'Accepted by this gateway, not yet by the network.' },
     SENT: { value: 'sent', description: 'Accepted by the network.' },
     DELIVERED: { value: 'delivered', description: "Delivered to the recipient's device." },
@@ -48,12 +50,36 @@ const MessageStatus = builder.enumType('MessageStatus', {
   } as const,
 });
 
-const MessageErrorType = builder.objectRef<MessageError>('MessageError').implement({
+const ErrorClassEnum = builder.enumType('ErrorClass', {
+  description: 'What an error of the network means for the sender.',
+  values: {
+    TRANSIENT: { value: 'TRANSIENT', description: 'The same message can succeed a moment later.' },
+    WAIT: { value: 'WAIT', description: 'A quota or a lock: the same message can succeed minutes to hours later.' },
+    SENDER: { value: 'SENDER', description: 'The network stopped the business number or account.' },
+    CREDENTIALS: { value: 'CREDENTIALS', description: 'The access token or its permissions.' },
+    RECIPIENT: { value: 'RECIPIENT', description: 'The person cannot or must not get the message.' },
+    REQUEST: { value: 'REQUEST', description: 'The message or its template has to be changed.' },
+  } as const,
+});
+
+export const MessageTypeEnum = builder.enumType('MessageType', {
+  description: 'Type of a message.',
+  values: Object.fromEntries(
+    Object.entries(MESSAGE_TYPES).map(([word, description]) => [word, { value: word, description }]),
+  ) as Record<MessageType, { value: MessageType; description: string }>,
+});
+
+export const MessageErrorType = builder.objectRef<MessageError>('MessageError').implement({
   description: 'Error that the network reported for a message.',
   fields: t => ({
     code: t.exposeInt('code', { description: 'Error code of the network, for example 131047.' }),
     title: t.exposeString('title', { description: 'Short meaning of the code.' }),
     details: t.exposeString('details', { description: 'Details for this message; null if there are none.' }),
+    class: t.field({
+      type: ErrorClassEnum,
+      description: 'What the error means for the sender.',
+      resolve: ({ code }) => errorClassOf(code),
+    }),
   }),
 });
 
@@ -64,26 +90,23 @@ builder.node(Message, {
   description: 'A message between the business and a person.',
   id: { resolve: message => message.id },
   brandLoadedObjects: true,
-  loadMany: async (ids, context) => {
-    if (!context.principal?.scopes.has('messages:read')) return ids.map(() => undefined);
-    const rows = await getMessages(
-      context.db.read,
-      tenantOf(context),
-      ids.map(id => uuidOf('Message', String(id))),
-    );
-    return ids.map(id => rows.find(row => row.id === String(id).toLowerCase()));
-  },
+  loadMany: nodesByUuid('messages:read', getMessages),
   fields: t => ({
     databaseId: t.exposeString('id', { description: 'UUID of the message, as used by the REST API.' }),
     direction: t.field({ type: Direction, description: 'INBOUND or OUTBOUND.', resolve: message => message.direction }),
-    type: t.exposeString('type', {
-      description: "Message type in the network's terms, for example text, image, button, reaction or unsupported.",
+    type: t.field({
+      type: MessageTypeEnum,
+      description: 'Type of the message, by its content.',
+      resolve: message => messageTypeOf(message),
+    }),
+    networkType: t.exposeString('type', {
+      description: "Type in the network's terms, for example text, image, button, reaction or unsupported.",
     }),
     text: t.exposeString('body', {
       nullable: true,
       description: 'Text, caption, button title or emoji; null if the type has none.',
     }),
-    content: t.field({
+    raw: t.field({
       type: 'JSON',
       description: "Type-specific content besides the text, in the network's format.",
       resolve: message => message.content,
@@ -92,6 +115,12 @@ builder.node(Message, {
       type: MessageStatus,
       description: 'Progress of the message.',
       resolve: message => message.status,
+    }),
+    statusReason: t.string({
+      nullable: true,
+      description:
+        'Why a queued message waits: a limit, a paused channel, an error after which it is tried again; null if nothing but the messages before it keeps it.',
+      resolve: ({ id, status }, _args, context) => (status === 'queued' ? heldReasonLoader(context).load(id) : null),
     }),
     error: t.field({
       type: MessageErrorType,
@@ -120,21 +149,16 @@ builder.node(Message, {
           ? ((await contactLoader(context).load(message.contact_id))?.phone ?? null)
           : message.phone,
     }),
-    contactCreated: t.boolean({
-      nullable: true,
-      description: 'Whether this send created the contact. Set only in the response of the mutation, null elsewhere.',
-      resolve: ({ contact_created }) => contact_created ?? null,
-    }),
-    contactId: t.field({
-      type: 'BigInt',
+    contactId: t.id({
       description: 'The databaseId of the contact.',
-      resolve: message => message.contact_id,
+      extensions: { [IS_NUMERIC]: true },
+      resolve: message => String(message.contact_id),
     }),
-    conversationId: t.field({
-      type: 'BigInt',
+    conversationId: t.id({
       nullable: true,
       description: 'The databaseId of the conversation; null for a message in a group chat.',
-      resolve: message => message.conversation_id,
+      extensions: { [IS_NUMERIC]: true },
+      resolve: ({ conversation_id }) => conversation_id?.toString(),
     }),
     contact: t.field({
       type: Contact,
@@ -190,21 +214,19 @@ builder.node(Message, {
   }),
 });
 
-builder.objectField(Message, 'replyTo', t =>
-  t.field({
-    type: Message,
-    nullable: true,
-    description: 'The message that this one answers or reacts to; null if there is none or it is not stored.',
-    authScopes: { scope: 'messages:read' },
-    resolve: ({ reply_to_wamid }, _args, context) =>
-      reply_to_wamid === null ? null : messageByWamidLoader(context).load(reply_to_wamid),
-  }),
-);
+export const MessageConnection = connectionOf('Message', Message);
 
-const MessageFilter = builder.inputType('MessageFilter', {
+export const MessageFilter = builder.inputType('MessageFilter', {
   description: 'Conditions for messages; all of them must hold.',
   fields: t => ({
-    type: t.field({ type: StringFilter, description: "Message type in the network's terms." }),
+    id: t.field({ type: IDFilter, description: 'Id of the message.' }),
+    type: t.field({ type: enumFilter(MessageTypeEnum), description: 'Type of the message.' }),
+    networkType: t.field({ type: StringFilter, description: "Type in the network's terms." }),
+    templateId: t.field({ type: IDFilter, description: 'Id of the template.' }),
+    campaignId: t.field({ type: IDFilter, description: 'Id of the campaign that sent the message.' }),
+    errorCode: t.field({ type: IntFilter, description: 'Error code of the network, of failed messages.' }),
+    errorClass: t.field({ type: enumFilter(ErrorClassEnum), description: 'Class of the error, of failed messages.' }),
+    failedAt: t.field({ type: DateTimeFilter, description: 'Time of the failure.' }),
     status: t.field({ type: enumFilter(MessageStatus), description: 'Progress of the message.' }),
     direction: t.field({ type: enumFilter(Direction), description: 'INBOUND or OUTBOUND.' }),
     conversationId: t.field({ type: IDFilter, description: 'The databaseId of the conversation.' }),
@@ -223,11 +245,21 @@ const MessageOrder = orderOf('Message', 'messages', {
   ID: { value: 'id', description: 'Chronological order.' },
   CREATED_AT: { value: 'createdAt', description: 'Time at which the gateway accepted or received the message.' },
   UPDATED_AT: { value: 'updatedAt', description: 'Time of the last change.' },
+  FAILED_AT: { value: 'failedAt', description: 'Time of the failure; lists failed messages only.' },
+});
+
+const IdentifierInput = builder.inputType('MessageIdentifierInput', {
+  description: 'One key of a message.',
+  isOneOf: true,
+  fields: t => ({
+    id: t.id({ description: 'Global id or databaseId.' }),
+    wamid: t.string({ description: 'Id of the message on the network.' }),
+  }),
 });
 
 builder.queryFields(t => ({
   messages: t.field({
-    type: connectionOf('Message', Message),
+    type: MessageConnection,
     description: "Lists the tenant's messages, newest first by default.",
     authScopes: { scope: 'messages:read' },
     args: {
@@ -238,45 +270,24 @@ builder.queryFields(t => ({
   message: t.field({
     type: Message,
     nullable: true,
-    description: 'Returns one message. Errors: NOT_FOUND.',
+    description: 'Returns one message; null if there is none.',
     authScopes: { scope: 'messages:read' },
-    args: {
-      id: t.arg.id({ required: true, description: 'Global id, databaseId or network id (wamid) of the message.' }),
-    },
-    resolve: async (_root, { id }, context) => {
-      const [message] = /^wamid\./.test(id)
-        ? await getMessagesByWamid(context.db.read, tenantOf(context), [id])
-        : await getMessages(context.db.read, tenantOf(context), [uuidOf('Message', id)]);
-      if (!message) throw notFound('Message');
-      return message;
+    args: { id: t.arg.id({ required: true, description: 'Global id or databaseId of the message.' }) },
+    resolve: (_root, { id }, context) => findByUuid(context, 'Message', id, getMessages),
+  }),
+  messageByIdentifier: t.field({
+    type: Message,
+    nullable: true,
+    description: 'Returns the message with a key; null if there is none.',
+    authScopes: { scope: 'messages:read' },
+    args: { identifier: t.arg({ type: IdentifierInput, required: true, description: 'A key of the message.' }) },
+    resolve: async (_root, { identifier }, context) => {
+      const { field, value } = oneOf(identifier, 'identifier');
+      if (field === 'id') return findByUuid(context, 'Message', value, getMessages);
+      return (await getMessagesByWamid(context.db.read, tenantOf(context), [value]))[0] ?? null;
     },
   }),
 }));
-
-const SendTextMessageInput = builder.inputType('SendTextMessageInput', {
-  description: 'A text message to one recipient.',
-  fields: t => ({
-    ...freeFormFields(t),
-    text: t.string({
-      required: true,
-      description: `Text of the message, at most ${MAX_TEXT} characters after merging. ${MERGED_IN_SEND}`,
-    }),
-    previewUrl: t.boolean({ description: 'Whether WhatsApp shows a preview of the first link. Default: false.' }),
-  }),
-});
-
-builder.mutationField('sendTextMessage', t =>
-  t.field({
-    type: Message,
-    description:
-      'Sends a text. The returned message is stored durably and will be sent. Errors: VALIDATION_ERROR, CONTACT_OPTED_OUT, OUTSIDE_SERVICE_WINDOW, MESSAGING_NOT_CONFIGURED, FEATURE_LIMIT_EXCEEDED.',
-    authScopes: { scope: 'messages:send' },
-    args: {
-      input: t.arg({ type: SendTextMessageInput, required: true, description: 'The message and its recipient.' }),
-    },
-    resolve: (_root, { input }, context) => sendText(context, sendInputOf(input)),
-  }),
-);
 
 builder.objectField(Contact, 'serviceWindow', t =>
   t.field({
@@ -289,16 +300,5 @@ builder.objectField(Contact, 'serviceWindow', t =>
           : contact.window_expires_at;
       return windowOf(expiresAt, context.clock.now());
     },
-  }),
-);
-
-builder.mutationField('markMessageRead', t =>
-  t.field({
-    type: Message,
-    description:
-      "Marks an inbound message, and those before it, as read on the sender's device. Errors: NOT_FOUND, VALIDATION_ERROR.",
-    authScopes: { scope: ['messages:read', 'messages:send'] },
-    args: { id: t.arg.id({ required: true, description: 'Global id or databaseId of the message.' }) },
-    resolve: (_root, { id }, context) => markRead(context, uuidOf('Message', id)),
   }),
 );

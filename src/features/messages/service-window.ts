@@ -5,7 +5,7 @@ import type { ServiceWindow as Shape } from './window.ts';
 export const ServiceWindow = builder.objectRef<Shape>('ServiceWindow').implement({
   description: "The 24 hours after a contact's last message in which free-form messages can be sent.",
   fields: t => ({
-    open: t.exposeBoolean('open', { description: 'Whether free-form messages can be sent now.' }),
+    isOpen: t.exposeBoolean('open', { description: 'Whether free-form messages can be sent now.' }),
     expiresAt: t.expose('expiresAt', {
       type: 'DateTime',
       nullable: true,

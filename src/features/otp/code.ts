@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import type { FieldCode } from '../../core/errors.ts';
 import type { SecretBox } from '../../platform/crypto.ts';
 import type { OtpPlace } from './otp.ts';
 
@@ -15,11 +16,12 @@ export const newCode = (): string => String(randomInt(10 ** DIGITS)).padStart(DI
 export const codeOf = (text: string): string => text.replace(/\s/g, '');
 
 /** The violated rule of a code. ASCII only, because other characters may look alike; `@{` starts a merge field. */
-export function codeFault(code: string): string | undefined {
-  if (code === '') return 'Is required.';
-  return /^[!-~]+$/.test(code) && code.length >= MIN_CODE && code.length <= MAX_CODE && !code.includes('@{')
-    ? undefined
-    : `Must have ${MIN_CODE} to ${MAX_CODE} characters: letters (A to Z), digits and signs.`;
+export function codeFault(code: string): { readonly message: string; readonly code: FieldCode } | undefined {
+  if (code === '') return { message: 'Is required.', code: 'REQUIRED' };
+  const message = `Must have ${MIN_CODE} to ${MAX_CODE} characters: letters (A to Z), digits and signs.`;
+  if (!/^[!-~]+$/.test(code) || code.includes('@{')) return { message, code: 'INVALID' };
+  if (code.length < MIN_CODE) return { message, code: 'TOO_SHORT' };
+  return code.length > MAX_CODE ? { message, code: 'TOO_LONG' } : undefined;
 }
 
 /**

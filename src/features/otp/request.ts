@@ -43,12 +43,12 @@ export function readSend(input: SendOtpInput): OtpRequest {
   const place = readPlace(input, errors);
   const code = input.code == null ? newCode() : codeOf(input.code);
   const fault = codeFault(code);
-  if (fault !== undefined) errors.add('code', fault);
+  if (fault !== undefined) errors.add('code', fault.message, fault.code);
   const expiryMinutes = input.expiryMinutes ?? DEFAULTS.expiryMinutes;
   if (expiryMinutes < 1 || expiryMinutes > MAX_EXPIRY_MINUTES)
-    errors.add('expiryMinutes', `Must be 1 to ${MAX_EXPIRY_MINUTES} minutes.`);
+    errors.add('expiryMinutes', `Must be 1 to ${MAX_EXPIRY_MINUTES} minutes.`, 'OUT_OF_RANGE');
   const templateName = input.templateName.trim();
-  if (templateName === '') errors.add('templateName', 'Is required.');
+  if (templateName === '') errors.add('templateName', 'Is required.', 'REQUIRED');
   errors.throwIfAny();
   return { ...place, templateName, language: languageOf(input.language ?? DEFAULTS.language), code, expiryMinutes };
 }

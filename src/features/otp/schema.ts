@@ -1,14 +1,33 @@
-import { tenantOf } from '../../core/principal.ts';
-import { builder } from '../../schema/builder.ts';
-import { findMessage } from '../messages/loaders.ts';
+import { IS_NUMERIC } from '../../core/global-ids.ts';
+import { builder, type InputFields } from '../../schema/builder.ts';
+import { databaseUuid } from '../../schema/database-id.ts';
+import {
+  connectionOf,
+  DateTimeFilter,
+  enumFilter,
+  filterOf,
+  IDFilter,
+  listArgs,
+  orderOf,
+  StringFilter,
+} from '../../schema/lists.ts';
+import { nodesByUuid } from '../../schema/nodes.ts';
+import { mutation, payloadOf } from '../../schema/payload.ts';
+import { selectsOnlyKey } from '../../schema/selection.ts';
+import type { ContactRow } from '../contacts/contact.ts';
+import { contactLoader } from '../contacts/loaders.ts';
+import { Contact } from '../contacts/schema.ts';
+import { messageLoader } from '../messages/loaders.ts';
 import { Message } from '../messages/schema.ts';
 import { deliveryFields, sendInputOf } from '../messages/send/send-input.ts';
 import { TemplateConnection, templateArgs } from '../templates/schema.ts';
 import { MAX_CODE, MIN_CODE } from './code.ts';
+import { otpById, otpPage } from './list.ts';
 import { MAX_ATTEMPTS, type PublicOtp, type SentOtp, STATES } from './otp.ts';
 import { DEFAULTS, MAX_EXPIRY_MINUTES, MAX_PURPOSE } from './request.ts';
 import { sendOtp } from './send.ts';
 import { type OtpStatus, otpStatus } from './status.ts';
+import { getSentOtps } from './store.ts';
 import { authenticationTemplates } from './templates.ts';
 import { REASONS, type Reason, type Verification, verifyOtp } from './verify.ts';
 
@@ -41,16 +60,32 @@ const ReasonType = builder.enumType('OtpRefusal', {
   >,
 });
 
-export const Otp = builder.objectRef<SentOtp | PublicOtp>('Otp').implement({
-  description: 'A one-time password that was sent. Its code is returned only once, and only on request.',
+export const Otp = builder.objectRef<SentOtp | PublicOtp>('Otp');
+
+builder.node(Otp, {
+  name: 'Otp',
+  description: 'A one-time password that was sent, without its code. It is deleted a day after it has expired.',
+  id: { resolve: otp => otp.id },
+  brandLoadedObjects: true,
+  loadMany: nodesByUuid('messages:read', getSentOtps),
   fields: t => ({
-    id: t.exposeID('id', { description: 'Id of the one-time password (UUIDv7).' }),
+    databaseId: databaseUuid(t),
     phone: t.exposeString('phone', { description: 'Phone number in E.164 format.' }),
-    contactId: t.field({
-      type: 'BigInt',
+    contact: t.field({
+      type: Contact,
+      nullable: true,
+      description: 'The contact with this phone number; null if it was deleted.',
+      authScopes: { scope: 'contacts:read' },
+      resolve: ({ contact_id: id }, _args, context, info) => {
+        if (id === null) return null;
+        return selectsOnlyKey(info) ? ({ id } as ContactRow) : contactLoader(context).load(id);
+      },
+    }),
+    contactId: t.id({
       nullable: true,
       description: 'The databaseId of the contact; null if it was deleted.',
-      resolve: otp => otp.contact_id,
+      extensions: { [IS_NUMERIC]: true },
+      resolve: ({ contact_id: id }) => (id === null ? null : String(id)),
     }),
     purpose: t.exposeString('purpose', {
       description: 'Purpose of the code. There is one live code for each phone number and purpose.',
@@ -63,7 +98,8 @@ export const Otp = builder.objectRef<SentOtp | PublicOtp>('Otp').implement({
       // One that is only about to be sent is shown by nothing.
       resolve: ({ state }) => (state === 'sending' ? 'live' : state),
     }),
-    attempts: t.exposeInt('attempts', { description: `Number of verification attempts, at most ${MAX_ATTEMPTS}.` }),
+    attempts: t.exposeInt('attempts', { description: 'Number of verification attempts.' }),
+    maxAttempts: t.int({ description: 'Maximum number of verification attempts.', resolve: () => MAX_ATTEMPTS }),
     expiryMinutes: t.exposeInt('expiry_minutes', { description: 'Lifetime of the code in minutes.' }),
     expiresAt: t.expose('expires_at', { type: 'DateTime', description: 'Time of expiry.' }),
     createdAt: t.expose('created_at', { type: 'DateTime', description: 'Time at which the code was requested.' }),
@@ -79,48 +115,76 @@ export const Otp = builder.objectRef<SentOtp | PublicOtp>('Otp').implement({
       resolve: async (otp, _args, context) => {
         if ('message' in otp && otp.message) return otp.message;
         if (otp.message_id === null) return null;
-        return (await findMessage(context.db.read, tenantOf(context), otp.message_id)) ?? null;
+        return (await messageLoader(context).load(otp.message_id)) ?? null;
       },
-    }),
-    code: t.string({
-      nullable: true,
-      description:
-        'The code, if `tellCode` was set. Returned only by the mutation that created it, and not when that is repeated.',
-      resolve: otp => ('code' in otp ? (otp.code ?? null) : null),
-    }),
-    sandboxCode: t.string({
-      nullable: true,
-      description:
-        'The code, if it was sent on a sandbox channel (emulator). Returned only by the mutation that created it.',
-      resolve: otp => ('sandbox_code' in otp ? (otp.sandbox_code ?? null) : null),
     }),
   }),
 });
 
-const VerificationType = builder.objectRef<Verification>('OtpVerification').implement({
-  description: 'Result of a verification.',
-  fields: t => ({
-    verified: t.exposeBoolean('verified', {
-      description: 'Whether the code was right. A verified code cannot be used again.',
-    }),
-    reason: t.field({
-      type: ReasonType,
-      nullable: true,
-      description: 'Why the code was not verified; null if it was.',
-      resolve: verification => verification.reason,
-    }),
-    attemptsRemaining: t.exposeInt('attempts_remaining', {
-      description: 'Remaining attempts for the live code; 0 if there is none.',
-    }),
-    phone: t.exposeString('phone', { description: 'Phone number in E.164 format.' }),
-    purpose: t.exposeString('purpose', { description: 'Purpose of the code.' }),
-    verifiedAt: t.expose('verified_at', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'Time of verification; null if it was not verified.',
-    }),
+interface Sent {
+  readonly otp: SentOtp;
+  readonly code: string | null;
+  readonly sandboxCode: string | null;
+}
+
+const OtpPayload = payloadOf<Sent>('OtpPayload', 'Result of sending a one-time password.', t => ({
+  otp: t.field({
+    type: Otp,
+    nullable: true,
+    description: 'The one-time password.',
+    resolve: ({ otp }) => otp ?? null,
   }),
-});
+  code: t.string({
+    nullable: true,
+    description: 'The code, if `tellCode` was set. It is not returned again when the mutation is repeated.',
+    resolve: ({ code }) => code ?? null,
+  }),
+  contactCreated: t.boolean({
+    nullable: true,
+    description: 'Whether the send created the contact; null if nothing was sent.',
+    resolve: ({ otp }) => otp?.message?.contact_created ?? null,
+  }),
+  sandboxCode: t.string({
+    nullable: true,
+    description:
+      'The code, if it was sent on a sandbox channel (emulator). It is not returned again when the mutation is repeated.',
+    resolve: ({ sandboxCode }) => sandboxCode ?? null,
+  }),
+}));
+
+const VerifyOtpPayload = payloadOf<Verification>('VerifyOtpPayload', 'Result of a verification.', t => ({
+  verified: t.boolean({
+    description: 'Whether the code was right. A verified code cannot be used again.',
+    resolve: ({ verified }) => verified === true,
+  }),
+  reason: t.field({
+    type: ReasonType,
+    nullable: true,
+    description: 'Why the code was not verified; null if it was, or if the input was refused.',
+    resolve: ({ reason }) => reason ?? null,
+  }),
+  attemptsRemaining: t.int({
+    nullable: true,
+    description: 'Remaining attempts for the live code; 0 if there is none, null if the input was refused.',
+    resolve: ({ attempts_remaining: attempts }) => attempts ?? null,
+  }),
+  phone: t.string({
+    nullable: true,
+    description: 'Phone number in E.164 format; null if the input was refused.',
+    resolve: ({ phone }) => phone ?? null,
+  }),
+  purpose: t.string({
+    nullable: true,
+    description: 'Purpose of the code; null if the input was refused.',
+    resolve: ({ purpose }) => purpose ?? null,
+  }),
+  verifiedAt: t.field({
+    type: 'DateTime',
+    nullable: true,
+    description: 'Time of verification; null if the code was not verified.',
+    resolve: ({ verified_at: at }) => at ?? null,
+  }),
+}));
 
 const Standing = builder.objectRef<OtpStatus>('OtpStatus').implement({
   description: 'State of the last one-time password of a phone number and purpose.',
@@ -151,8 +215,6 @@ const Standing = builder.objectRef<OtpStatus>('OtpStatus').implement({
     }),
   }),
 });
-
-type InputFields = Parameters<Parameters<typeof builder.inputType>[1]['fields']>[0];
 
 const PHONE = 'Phone number in international format.';
 const PURPOSE = `Purpose of the code: at most ${MAX_PURPOSE} characters (a to z, 0 to 9, _ . and -). There is one live code for each phone number and purpose.`;
@@ -188,7 +250,7 @@ const SendOtpInput = builder.inputType('SendOtpInput', {
       description: `The code: ${MIN_CODE} to ${MAX_CODE} characters (letters A to Z, digits, punctuation). Default: six random digits.`,
     }),
     tellCode: t.boolean({
-      description: 'If true, returns the code in `Otp.code`, for callers that compare it themselves.',
+      description: 'If true, returns the code in `OtpPayload.code`, for callers that compare it themselves.',
     }),
   }),
 });
@@ -212,47 +274,64 @@ const VerifyOtpInput = builder.inputType('VerifyOtpInput', {
   }),
 });
 
-builder.mutationFields(t => ({
-  sendOtp: t.field({
-    type: Otp,
-    description:
-      'Sends a one-time password. Unless the send is refused, it replaces the live one of the same phone number and purpose. Errors: VALIDATION_ERROR, CONTACT_OPTED_OUT, MESSAGING_NOT_CONFIGURED, RATE_LIMIT_EXCEEDED, FEATURE_NOT_AVAILABLE.',
-    authScopes: { scope: 'messages:send' },
-    args: {
-      input: t.arg({ type: SendOtpInput, required: true, description: 'The recipient, the purpose and the template.' }),
-    },
-    resolve: (_root, { input }, context) => sendOtp(context, sendInputOf(input)),
-  }),
-  resendOtp: t.field({
-    type: Otp,
-    description:
-      'Sends a new code of six digits, at most 3 times in 5 minutes for one phone number. If the send is refused, the live code remains valid. Errors: as sendOtp.',
-    authScopes: { scope: 'messages:send' },
-    args: {
-      input: t.arg({
-        type: ResendOtpInput,
-        required: true,
-        description: 'The recipient, the purpose and the template.',
-      }),
-    },
-    resolve: (_root, { input }, context) => sendOtp(context, sendInputOf(input), 'resend'),
-  }),
-  verifyOtp: t.field({
-    type: VerificationType,
-    description: `Verifies a code and, if it is right, uses it up. Limits: ${MAX_ATTEMPTS} attempts for a code, 10 a minute for a phone number. Errors: VALIDATION_ERROR, RATE_LIMIT_EXCEEDED. A wrong code is not an error; see \`verified\` and \`reason\`.`,
-    authScopes: { scope: 'messages:send' },
-    args: {
-      input: t.arg({
-        type: VerifyOtpInput,
-        required: true,
-        description: 'The entered code, the phone number and the purpose.',
-      }),
-    },
-    resolve: (_root, { input }, context) => verifyOtp(context, input),
-  }),
+const sent = async (otp: Promise<SentOtp>): Promise<Sent> => {
+  const row = await otp;
+  return { otp: row, code: row.code ?? null, sandboxCode: row.sandbox_code ?? null };
+};
+
+mutation('sendOtp', {
+  description:
+    'Sends a one-time password. Unless the send is refused, it replaces the live one of the same phone number and purpose. Too many codes for a phone number or an account are refused with RATE_LIMIT_EXCEEDED.',
+  scope: 'messages:send',
+  input: SendOtpInput,
+  payload: OtpPayload,
+  resolve: (input, context) => sent(sendOtp(context, sendInputOf(context, input))),
+});
+
+mutation('resendOtp', {
+  description:
+    'Sends a new code of six digits, at most 3 times in 5 minutes for one phone number. If the send is refused, the live code remains valid.',
+  scope: 'messages:send',
+  input: ResendOtpInput,
+  payload: OtpPayload,
+  resolve: (input, context) => sent(sendOtp(context, sendInputOf(context, input), 'resend')),
+});
+
+mutation('verifyOtp', {
+  description: `Verifies a code and, if it is right, uses it up. Limits: ${MAX_ATTEMPTS} attempts for a code, 10 a minute for a phone number (RATE_LIMIT_EXCEEDED). A wrong code is not an error; see \`verified\` and \`reason\`.`,
+  scope: 'messages:send',
+  input: VerifyOtpInput,
+  payload: VerifyOtpPayload,
+  resolve: (input, context) => verifyOtp(context, input),
+});
+
+const Filter = filterOf('Otp', 'one-time passwords', t => ({
+  id: t.field({ type: IDFilter, description: 'Id of the one-time password.' }),
+  phone: t.field({ type: StringFilter, description: 'Phone number in E.164 format.' }),
+  purpose: t.field({ type: StringFilter, description: 'Purpose of the code.' }),
+  status: t.field({ type: enumFilter(State), description: 'State of the one-time password.' }),
+  createdAt: t.field({ type: DateTimeFilter, description: 'Time at which the code was requested.' }),
+  expiresAt: t.field({ type: DateTimeFilter, description: 'Time of expiry.' }),
+  verifiedAt: t.field({ type: DateTimeFilter, description: 'Time of verification.' }),
 }));
+const Order = orderOf('Otp', 'one-time passwords', { ID: { value: 'id', description: 'Order of the requests.' } });
 
 builder.queryFields(t => ({
+  otps: t.field({
+    type: connectionOf('Otp', Otp),
+    description: 'Lists the one-time passwords that were sent and are not deleted yet, by default the latest first.',
+    authScopes: { scope: 'messages:read' },
+    args: listArgs(Filter, Order),
+    resolve: (_root, args, context) => otpPage(context, args),
+  }),
+  otp: t.field({
+    type: Otp,
+    nullable: true,
+    description: 'Returns one one-time password; null if there is none.',
+    authScopes: { scope: 'messages:read' },
+    args: { id: t.arg.id({ required: true, description: 'Global id or databaseId of the one-time password.' }) },
+    resolve: (_root, { id }, context) => otpById(context, id),
+  }),
   otpStatus: t.field({
     type: Standing,
     description:

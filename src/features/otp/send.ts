@@ -1,4 +1,5 @@
-import { CodedError, conflict, invalid, notFound } from '../../core/errors.ts';
+import type { Author } from '../../core/author.ts';
+import { CodedError, conflict, FieldErrorList, notFound } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import { requireFeature } from '../../core/plan-features.ts';
 import { callerOf, tenantOf } from '../../core/principal.ts';
@@ -24,6 +25,9 @@ import { takeBack } from './take-back.ts';
 
 /** Maximum number of consecutive dead requests under one key that a repeated request replaces. */
 const MAX_TRIES = 3;
+
+/** Who sends a code. A one-time password is no actor: it has no row to show. */
+const OTP_AUTHOR: Author = { kind: 'otp', id: null, name: 'One-time password' };
 
 interface ReservedOtp {
   readonly id: string;
@@ -171,6 +175,7 @@ async function accept(
     body: [code],
     channelId,
     idempotencyKey: messageKeyOf(otp.id),
+    author: OTP_AUTHOR,
   };
   try {
     return await sendTemplate(inner, sending, AS_OTP);
@@ -195,9 +200,10 @@ const FIELDS: Readonly<Record<string, string>> = {
 };
 
 function withOwnFields(error: CodedError): CodedError {
-  if (error.code !== 'VALIDATION_ERROR') return error;
-  const fields = Object.entries((error.details ?? {}) as Record<string, readonly string[]>);
-  return invalid(Object.fromEntries(fields.map(([name, messages]) => [FIELDS[name] ?? name, messages])));
+  if (error.faults.length === 0) return error;
+  const errors = new FieldErrorList();
+  for (const { field, message, code } of error.faults) errors.add(FIELDS[field] ?? field, message, code);
+  return errors.toError();
 }
 
 /**

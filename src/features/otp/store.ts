@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../database/database.ts';
-import { clockTime } from '../../database/expressions.ts';
-import { MAX_ATTEMPTS, type OtpPlace, type OtpRow, ROW_COLUMNS } from './otp.ts';
+import { anyOf, clockTime } from '../../database/expressions.ts';
+import { MAX_ATTEMPTS, OTP_COLUMNS, type OtpPlace, type OtpRow, type PublicOtp, ROW_COLUMNS } from './otp.ts';
 
 // States stand as literals, which lets prepared statements use the partial indexes on otps.
 
@@ -155,6 +155,17 @@ export const lastCode = (db: Db, tenantId: number, { phoneKey, purpose }: OtpPla
     .$narrowType<State>()
     .executeTakeFirst();
 
+/** Codes that were sent: not those whose message is not accepted yet. */
+export const getSentOtps = (db: Db, tenantId: number, ids: readonly string[]): Promise<PublicOtp[]> =>
+  db
+    .selectFrom('otps')
+    .select(OTP_COLUMNS)
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', anyOf(ids))
+    .where('state', '<>', sql.lit('sending'))
+    .$narrowType<State>()
+    .execute();
+
 export const getOtp = (db: Db, tenantId: number, id: string): Promise<AgedOtp | undefined> =>
   db
     .selectFrom('otps')
@@ -164,6 +175,16 @@ export const getOtp = (db: Db, tenantId: number, id: string): Promise<AgedOtp | 
     .where('id', '=', id)
     .$narrowType<State>()
     .executeTakeFirst();
+
+/** Codes by their ids, as events and webhooks carry them. */
+export const getOtps = (db: Db, tenantId: number, ids: readonly string[]): Promise<PublicOtp[]> =>
+  db
+    .selectFrom('otps')
+    .select(OTP_COLUMNS)
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', anyOf(ids))
+    .$narrowType<State>()
+    .execute();
 
 /** The message that was accepted under an idempotency key; undefined also if it was deleted with its contact. */
 export const findAcceptedMessage = (

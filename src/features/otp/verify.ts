@@ -56,7 +56,7 @@ export async function verifyOtp(context: Context, input: VerifyOtpInput): Promis
   const place = readPlace(input, errors);
   const given = codeOf(input.code);
   const fault = codeFault(given);
-  if (fault !== undefined) errors.add('code', fault);
+  if (fault !== undefined) errors.add('code', fault.message, fault.code);
   errors.throwIfAny();
 
   const caps = verifyCaps(config.otp);

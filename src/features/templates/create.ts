@@ -1,19 +1,23 @@
 import { requireFeature } from '../../core/plan-features.ts';
 import { callerOf } from '../../core/principal.ts';
+import type { Db } from '../../database/database.ts';
 import { append } from '../../events/append.ts';
+import type { SubmittedTemplate, TemplateDefinition } from '../../network/network.ts';
 import type { Context } from '../../schema/context.ts';
 import { credentialsOf } from '../channels/credentials.ts';
+import { onceAfter } from '../tenancy/idempotency/once.ts';
 import { requireAccount } from './accounts.ts';
 import { checkDefinition, type DefinitionInput } from './definition.ts';
 import { changeEvents } from './events.ts';
-import { templateOf } from './find.ts';
-import { insertTemplate } from './store.ts';
+import { requireTemplate } from './find.ts';
+import { findByNetworkId, insertTemplate } from './store.ts';
 import { networkRefusal } from './sync/network-refusal.ts';
 import type { TemplateRow } from './template.ts';
 
 export interface CreateTemplateInput extends DefinitionInput {
   /** The channel whose business account gets the template; undefined: the default channel. */
   readonly channelId: number | undefined;
+  readonly idempotencyKey?: string | null | undefined;
 }
 
 /**
@@ -23,7 +27,7 @@ export interface CreateTemplateInput extends DefinitionInput {
  */
 export async function createTemplate(
   context: Context,
-  { channelId, ...input }: CreateTemplateInput,
+  { channelId, idempotencyKey, ...input }: CreateTemplateInput,
 ): Promise<TemplateRow> {
   const { tenant } = callerOf(context);
   requireFeature(tenant, 'templates');
@@ -31,25 +35,44 @@ export async function createTemplate(
   const account = await requireAccount(context.db.write, tenant.id, channelId);
   const credentials = await credentialsOf(context, tenant.id, account.channel_id);
   if (!credentials) throw new Error(`Channel ${account.channel_id} has no credentials.`);
-  const submitted = await context.network.createTemplate(credentials, definition).catch((error: unknown) => {
-    throw networkRefusal(error, 'components');
-  });
-  const row = await context.db.transaction(async trx => {
-    const created = await insertTemplate(trx, tenant.id, account.waba_id, {
-      network_id: submitted.id,
-      name: definition.name,
-      language: definition.language,
-      category: submitted.category,
-      status: submitted.status,
-      status_reason: null,
-      parameter_format: definition.parameterFormat,
-      quality: null,
-      components: definition.components,
+  const submit = () =>
+    context.network.createTemplate(credentials, definition).catch((error: unknown) => {
+      throw networkRefusal(error, 'components');
     });
-    if (created) await append(trx, tenant.id, changeEvents([{ row: created, previous: null }]));
-    return created;
+  const keyed = { operation: 'createTemplate', key: idempotencyKey, input: { channelId, ...input } };
+  const row = await onceAfter<SubmittedTemplate, TemplateRow>(context, keyed, submit, {
+    run: (trx, submitted) => insert(trx, tenant.id, account.waba_id, definition, submitted),
+    store: ({ id }) => ({ id }),
+    again: stored => requireTemplate(context, String((stored as { readonly id: number }).id)),
   });
   context.signals.send('events');
-  // A sync may have inserted it first, possibly already reviewed.
-  return row ?? templateOf(context, submitted.id);
+  return row;
+}
+
+async function insert(
+  trx: Db,
+  tenantId: number,
+  wabaId: string,
+  { name, language, parameterFormat, components }: TemplateDefinition,
+  { id: networkId, category, status }: SubmittedTemplate,
+): Promise<TemplateRow> {
+  const row = await insertTemplate(trx, tenantId, wabaId, {
+    network_id: networkId,
+    name,
+    language,
+    category,
+    status,
+    status_reason: null,
+    parameter_format: parameterFormat,
+    quality: null,
+    components,
+  });
+  if (row) {
+    await append(trx, tenantId, changeEvents([{ row, previous: null }]));
+    return row;
+  }
+  // A sync has inserted it first, possibly already reviewed.
+  const known = await findByNetworkId(trx, tenantId, networkId);
+  if (!known) throw new Error(`Template ${networkId} is neither new nor known.`);
+  return known;
 }

@@ -23,17 +23,19 @@ const WITHOUT_TEXT = new Set(['COPY_CODE', 'OTP', 'CATALOG', 'MPM', 'SPM', 'FLOW
 export function checkButtons(component: JsonObject, path: string, errors: FieldErrorList): void {
   const list: readonly unknown[] = Array.isArray(component['buttons']) ? component['buttons'] : [];
   const at = `${path}.buttons`;
-  if (list.length === 0) errors.add(at, 'Is required.');
-  if (list.length > MAX_BUTTONS) errors.add(at, `There can be at most ${MAX_BUTTONS} buttons.`);
+  if (list.length === 0) errors.add(at, 'Is required.', 'REQUIRED');
+  if (list.length > MAX_BUTTONS) errors.add(at, `There can be at most ${MAX_BUTTONS} buttons.`, 'TOO_MANY');
   const types = list.map((value, index) => {
     const button = typeof value === 'object' && value !== null ? (value as JsonObject) : {};
     const type = textOf(button['type']).toUpperCase();
-    if (type === '') errors.add(`${at}.${index}.type`, 'Is required, such as QUICK_REPLY, URL or PHONE_NUMBER.');
+    if (type === '')
+      errors.add(`${at}.${index}.type`, 'Is required, such as QUICK_REPLY, URL or PHONE_NUMBER.', 'REQUIRED');
     else checkButton(type, button, `${at}.${index}`, errors);
     return type;
   });
   for (const [type, max] of Object.entries(MAX_OF))
-    if (types.filter(one => one === type).length > max) errors.add(at, `There can be at most ${max} ${type}.`);
+    if (types.filter(one => one === type).length > max)
+      errors.add(at, `There can be at most ${max} ${type}.`, 'TOO_MANY');
   const isReply = types.map(type => type === 'QUICK_REPLY');
   if (isReply.slice(isReply.indexOf(true), isReply.lastIndexOf(true)).includes(false))
     errors.add(at, 'Quick replies must stand together, before or behind the others.');
@@ -42,8 +44,8 @@ export function checkButtons(component: JsonObject, path: string, errors: FieldE
 function checkButton(type: string, button: JsonObject, path: string, errors: FieldErrorList): void {
   const limit = (field: string, max: number, required: boolean): string => {
     const text = textOf(button[field]);
-    if (required && text.trim() === '') errors.add(`${path}.${field}`, 'Is required.');
-    if (isLonger(text, max)) errors.add(`${path}.${field}`, `May have at most ${max} characters.`);
+    if (required && text.trim() === '') errors.add(`${path}.${field}`, 'Is required.', 'REQUIRED');
+    if (isLonger(text, max)) errors.add(`${path}.${field}`, `May have at most ${max} characters.`, 'TOO_LONG');
     return text;
   };
   limit('text', MAX.text, !WITHOUT_TEXT.has(type));
@@ -57,7 +59,8 @@ function checkButton(type: string, button: JsonObject, path: string, errors: Fie
   if (type === 'OTP') {
     limit('autofill_text', MAX.autofillText, false);
     const apps: readonly unknown[] = Array.isArray(button['supported_apps']) ? button['supported_apps'] : [];
-    if (apps.length > MAX.apps) errors.add(`${path}.supported_apps`, `There can be at most ${MAX.apps} apps.`);
+    if (apps.length > MAX.apps)
+      errors.add(`${path}.supported_apps`, `There can be at most ${MAX.apps} apps.`, 'TOO_MANY');
     checkApp(button, path, errors);
     apps.forEach((app, index) => {
       if (typeof app === 'object' && app !== null)
@@ -68,7 +71,7 @@ function checkButton(type: string, button: JsonObject, path: string, errors: Fie
 
 function checkApp(app: JsonObject, path: string, errors: FieldErrorList): void {
   if (textOf(app['package_name']).length > MAX.packageName)
-    errors.add(`${path}.package_name`, `May have at most ${MAX.packageName} characters.`);
+    errors.add(`${path}.package_name`, `May have at most ${MAX.packageName} characters.`, 'TOO_LONG');
   const hash = app['signature_hash'];
   if (hash !== undefined && textOf(hash).length !== SIGNATURE_HASH_LENGTH)
     errors.add(`${path}.signature_hash`, `Must have exactly ${SIGNATURE_HASH_LENGTH} characters.`);

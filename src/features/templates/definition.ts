@@ -3,7 +3,7 @@ import type { TemplateDefinition } from '../../network/network.ts';
 import { asObject, type JsonObject } from '../../platform/json.ts';
 import { isLonger, isStorable, UNSTORABLE } from '../../platform/text.ts';
 import { checkButtons } from './definition-buttons.ts';
-import { languageOf, variablesOf } from './template.ts';
+import { CATEGORIES, languageOf, variablesOf } from './template.ts';
 
 export type DefinitionInput = Omit<TemplateDefinition, 'components'> & { readonly components: readonly unknown[] };
 
@@ -28,20 +28,24 @@ export function checkDefinition(input: DefinitionInput): TemplateDefinition {
   const language = languageOf(input.language);
   if (!/^[a-z]{2,3}(_[A-Za-z0-9]{2,4})?$/.test(language))
     errors.add('language', 'Must be a language such as en or en_US.');
+  if (!CATEGORIES.some(category => category === input.category))
+    errors.add('category', `Must be one of ${CATEGORIES.join(', ')}.`);
 
   const components = input.components.flatMap((value, index) => {
     const component = asObject(value) ?? {};
     const type = typeof component['type'] === 'string' ? component['type'].toUpperCase() : '';
-    if (type === '') errors.add(`components.${index}.type`, 'Is required: HEADER, BODY, FOOTER or BUTTONS.');
+    if (type === '')
+      errors.add(`components.${index}.type`, 'Is required: HEADER, BODY, FOOTER or BUTTONS.', 'REQUIRED');
     return type === '' ? [] : { path: `components.${index}`, component: { ...component, type } };
   });
   if (!isStorable(JSON.stringify(input.components).replace(/\\u(0000|d[89a-f])/gi, '\0')))
     errors.add('components', UNSTORABLE);
   for (const type of ONCE) {
     const many = components.filter(({ component }) => component.type === type);
-    if (many.length > 1) errors.add(many[1]?.path ?? 'components', `There can be only one ${type}.`);
+    if (many.length > 1) errors.add(many[1]?.path ?? 'components', `There can be only one ${type}.`, 'SURPLUS');
   }
-  if (!components.some(({ component }) => component.type === 'BODY')) errors.add('components', 'Must hold a BODY.');
+  if (!components.some(({ component }) => component.type === 'BODY'))
+    errors.add('components', 'Must hold a BODY.', 'REQUIRED');
   const definition = { ...input, name, language, components: components.map(({ component }) => component) };
   for (const { path, component } of components) checkComponent(component, path, definition, errors);
   errors.throwIfAny();
@@ -57,18 +61,18 @@ function checkComponent(
   const isCode = category === 'AUTHENTICATION';
   switch (component['type']) {
     case 'HEADER': {
-      if (isCode) errors.add(path, 'A template of one-time codes has no header.');
+      if (isCode) errors.add(path, 'A template of one-time codes has no header.', 'SURPLUS');
       if (String(component['format'] ?? 'TEXT').toUpperCase() !== 'TEXT') return;
       const text = checkText(component, path, MAX.headerText, errors);
       if (variablesOf(text).length > MAX.headerVariables)
-        errors.add(`${path}.text`, 'A header has at most one variable.');
+        errors.add(`${path}.text`, 'A header has at most one variable.', 'TOO_MANY');
       checkVariables(text, `${path}.text`, parameterFormat, errors);
       return;
     }
     case 'BODY': {
       if (isCode) {
         if (component['text'] !== undefined)
-          errors.add(`${path}.text`, 'The network writes the text of one-time codes itself: leave it out.');
+          errors.add(`${path}.text`, 'The network writes the text of one-time codes itself: leave it out.', 'SURPLUS');
         return;
       }
       const text = checkText(component, path, MAX.body, errors);
@@ -86,11 +90,12 @@ function checkComponent(
           errors.add(
             `${path}.code_expiration_minutes`,
             `Must be a whole number from ${CODE_MINUTES.min} to ${CODE_MINUTES.max}.`,
+            'OUT_OF_RANGE',
           );
         return;
       }
       const text = checkText(component, path, MAX.footer, errors);
-      if (variablesOf(text).length > 0) errors.add(`${path}.text`, 'A footer has no variables.');
+      if (variablesOf(text).length > 0) errors.add(`${path}.text`, 'A footer has no variables.', 'SURPLUS');
       return;
     }
     case 'BUTTONS':
@@ -100,8 +105,8 @@ function checkComponent(
 
 function checkText(component: JsonObject, path: string, max: number, errors: FieldErrorList): string {
   const text = typeof component['text'] === 'string' ? component['text'] : '';
-  if (text.trim() === '') errors.add(`${path}.text`, 'Is required.');
-  if (isLonger(text, max)) errors.add(`${path}.text`, `May have at most ${max} characters.`);
+  if (text.trim() === '') errors.add(`${path}.text`, 'Is required.', 'REQUIRED');
+  if (isLonger(text, max)) errors.add(`${path}.text`, `May have at most ${max} characters.`, 'TOO_LONG');
   return text;
 }
 

@@ -1,23 +1,45 @@
-import { CodedError } from '../../core/errors.ts';
+import { CodedError, notFound } from '../../core/errors.ts';
+import { lookupId } from '../../core/global-ids.ts';
 import { tenantOf } from '../../core/principal.ts';
 import { append } from '../../events/append.ts';
 import type { Context } from '../../schema/context.ts';
 import { credentialsOf } from '../channels/credentials.ts';
+import { onceAfter } from '../tenancy/idempotency/once.ts';
 import { deleteTemplates } from './changes.sql.ts';
 import { removalEvents } from './events.ts';
-import { templateOf } from './find.ts';
+import { requireTemplate } from './find.ts';
 import { findActiveAccount } from './store.ts';
 import { networkRefusal } from './sync/network-refusal.ts';
 import type { TemplateRow } from './template.ts';
 
 /**
  * Deletes one language of a template, on the network first. Other languages of the same name stay.
- * @returns the deleted template
+ * @param text a global id or databaseId
+ * @returns the id of the deleted template
  * @throws NOT_FOUND, MESSAGING_NOT_CONFIGURED, VALIDATION_ERROR (the network refuses), SERVICE_UNAVAILABLE
  */
-export async function removeTemplate(context: Context, id: string): Promise<TemplateRow> {
+export async function removeTemplate(
+  context: Context,
+  text: string,
+  idempotencyKey: string | null | undefined,
+): Promise<number> {
   const tenantId = tenantOf(context);
-  const template = await templateOf(context, id);
+  const id = lookupId(tenantId, 'Template', text);
+  if (id === undefined) throw notFound('Template');
+  const keyed = { operation: 'deleteTemplate', key: idempotencyKey, input: { id } };
+  await onceAfter<TemplateRow, void>(context, keyed, () => removeFromNetwork(context, tenantId, id), {
+    run: async (trx, template) => {
+      await append(trx, tenantId, removalEvents(await deleteTemplates(trx, tenantId, [template])));
+    },
+    store: () => ({ id }),
+    again: async () => {},
+  });
+  context.signals.send('events');
+  return id;
+}
+
+async function removeFromNetwork(context: Context, tenantId: number, id: number): Promise<TemplateRow> {
+  const template = await requireTemplate(context, String(id));
   const account = await findActiveAccount(context.db.write, tenantId, template.waba_id);
   const credentials = account && (await credentialsOf(context, tenantId, account.channel_id));
   if (!credentials)
@@ -27,9 +49,5 @@ export async function removeTemplate(context: Context, id: string): Promise<Temp
     .catch((error: unknown) => {
       throw networkRefusal(error, 'id');
     });
-  await context.db.transaction(async trx =>
-    append(trx, tenantId, removalEvents(await deleteTemplates(trx, tenantId, [template]))),
-  );
-  context.signals.send('events');
   return template;
 }

@@ -1,124 +1,102 @@
-import { inputId, optionalInputId } from '../../core/global-ids.ts';
-import { tenantOf } from '../../core/principal.ts';
 import { builder } from '../../schema/builder.ts';
-import { connectionOf, DateTimeFilter, listArgs, orderOf, StringFilter } from '../../schema/lists.ts';
-import { createTemplate } from './create.ts';
-import { templateOf } from './find.ts';
-import { templatePage } from './list.ts';
-import { removeTemplate } from './remove.ts';
-import { getTemplates } from './store.ts';
-import type { SyncCounts } from './sync/sync.ts';
-import { syncNow } from './sync/sync-now.ts';
+import { databaseId } from '../../schema/database-id.ts';
 import {
-  codeExpirationOf,
-  partsOf,
-  type TemplateButton,
-  type TemplateFooter,
-  type TemplateHeader,
-  type TemplateRow,
-  type TemplateText,
-} from './template.ts';
+  connectionOf,
+  DateTimeFilter,
+  enumFilter,
+  filterOf,
+  IDFilter,
+  listArgs,
+  orderOf,
+  StringFilter,
+} from '../../schema/lists.ts';
+import { nodesByNumber } from '../../schema/nodes.ts';
+import { oneOf } from '../../schema/one-of.ts';
+import { Quality } from '../../schema/quality.ts';
+import { templateById, templateByNetworkId } from './find.ts';
+import { templatePage } from './list.ts';
+import { Body, Button, Footer, Header } from './parts-schema.ts';
+import { getTemplates } from './store.ts';
+import { CATEGORIES, codeExpirationOf, partsOf, QUALITIES, STATUSES, type TemplateRow, wordOf } from './template.ts';
 
-const PARAMETERS =
-  'Names of the values that a send must give: `1`, `2`, … or, if `parameterFormat` is NAMED, names such as `first_name`.';
-
-const Header = builder.objectRef<TemplateHeader>('TemplateHeader').implement({
-  description: 'Header of a template.',
-  fields: t => ({
-    format: t.exposeString('format', {
-      description: 'TEXT, IMAGE, VIDEO, DOCUMENT or LOCATION; the network may add formats.',
-    }),
-    text: t.exposeString('text', {
-      nullable: true,
-      description: 'Text of a header of format TEXT, with its variable; null for other formats.',
-    }),
-    parameters: t.stringList({ description: PARAMETERS, resolve: header => [...header.parameters] }),
-  }),
+export const Category = builder.enumType('TemplateCategory', {
+  description: 'Purpose of a template. The network may assign another one than was submitted.',
+  values: {
+    MARKETING: { description: 'Offers and announcements.' },
+    UTILITY: { description: 'Information about something that the recipient requested or agreed to.' },
+    AUTHENTICATION: { description: 'One-time passwords.' },
+    OTHER: { description: 'Another category of the network; see `networkCategory`. It cannot be submitted.' },
+  } as const,
 });
-
-const Body = builder.objectRef<TemplateText>('TemplateBody').implement({
-  description: 'Body text of a template.',
-  fields: t => ({
-    text: t.exposeString('text', { nullable: true, description: 'Text with its variables, for example `{{1}}`.' }),
-    parameters: t.stringList({ description: PARAMETERS, resolve: body => [...body.parameters] }),
-  }),
+const Status = builder.enumType('TemplateStatus', {
+  description: 'State of a template on the network. Only APPROVED templates can be sent.',
+  values: {
+    APPROVED: { description: 'Can be sent.' },
+    PENDING: { description: 'Under review.' },
+    REJECTED: { description: 'Refused by the review; `statusReason` says why.' },
+    PAUSED: { description: 'Not sent for some hours, because people block it or report it.' },
+    DISABLED: { description: 'Not sent any more, after several pauses.' },
+    IN_APPEAL: { description: 'Rejected, and reviewed again.' },
+    REINSTATED: { description: 'Sent again after it was disabled.' },
+    FLAGGED: { description: 'Rated low; it will be disabled unless its rating rises.' },
+    PENDING_DELETION: { description: 'Deleted as soon as its messages are delivered.' },
+    DELETED: { description: 'Deleted; only in events.' },
+    LIMIT_EXCEEDED: { description: 'The account has too many templates.' },
+    LOCKED: { description: 'Cannot be edited.' },
+    ARCHIVED: { description: 'Archived by the network because it was not used for a year.' },
+    UNARCHIVED: { description: 'Restored from the archive.' },
+    OTHER: { description: 'Another status of the network; see `networkStatus`.' },
+  } as const,
 });
-
-const Footer = builder.objectRef<TemplateFooter>('TemplateFooter').implement({
-  description: 'Footer of a template.',
-  fields: t => ({
-    text: t.exposeString('text', { nullable: true, description: 'Text of the footer; null if the network writes it.' }),
-    codeExpirationMinutes: t.exposeInt('codeExpirationMinutes', {
-      nullable: true,
-      description: 'Lifetime in minutes that the footer states for a one-time code; null if it states none.',
-    }),
-  }),
-});
-
-const Button = builder.objectRef<TemplateButton>('TemplateButton').implement({
-  description: 'A button of a template.',
-  fields: t => ({
-    index: t.exposeInt('index', {
-      description: 'Position of the button, starting at 0. A send refers to it by this number.',
-    }),
-    type: t.exposeString('type', {
-      description: 'QUICK_REPLY, URL, PHONE_NUMBER, COPY_CODE, OTP or FLOW; the network may add types.',
-    }),
-    text: t.exposeString('text', { nullable: true, description: 'Label of the button.' }),
-    url: t.exposeString('url', {
-      nullable: true,
-      description: 'URL that the button opens, with a variable only at its end; null for other types.',
-    }),
-    phoneNumber: t.exposeString('phoneNumber', {
-      nullable: true,
-      description: 'Phone number that the button calls; null for other types.',
-    }),
-    needsParameter: t.exposeBoolean('needsParameter', {
-      description: 'Whether a send must give a value for this button.',
-    }),
-  }),
+export const ParameterFormat = builder.enumType('TemplateParameterFormat', {
+  description: 'How variables of a template are identified.',
+  values: {
+    POSITIONAL: { description: 'By number: `{{1}}`, `{{2}}`.' },
+    NAMED: { description: 'By name in lower case: `{{first_name}}`.' },
+  } as const,
 });
 
 export const Template = builder.objectRef<TemplateRow>('Template');
 
 builder.node(Template, {
   name: 'Template',
-  description:
-    'A message template of a business account in one language. Category, status and quality are values of the network, which may add new ones.',
+  description: 'A message template of a business account in one language.',
   id: { resolve: template => template.id },
   brandLoadedObjects: true,
-  loadMany: async (ids, context) => {
-    if (!context.principal?.scopes.has('templates:read')) return ids.map(() => undefined);
-    const rows = await getTemplates(context.db.read, tenantOf(context), ids.map(Number).filter(Number.isSafeInteger));
-    return ids.map(id => rows.find(row => row.id === Number(id)));
-  },
+  loadMany: nodesByNumber('templates:read', getTemplates),
   fields: t => ({
-    databaseId: t.field({
-      type: 'BigInt',
-      description: 'Numeric id of the template in this gateway.',
-      resolve: template => template.id,
-    }),
+    databaseId: databaseId(t),
     networkId: t.exposeString('network_id', { description: 'Id of the template on the network.' }),
     wabaId: t.exposeString('waba_id', { description: 'Id of the WhatsApp Business Account (WABA) on the network.' }),
     name: t.exposeString('name', { description: 'Name of the template; it may exist in several languages.' }),
     language: t.exposeString('language', { description: 'Language code, for example `en` or `en_US`.' }),
-    category: t.exposeString('category', { description: 'MARKETING, UTILITY or AUTHENTICATION.' }),
-    status: t.exposeString('status', {
-      description:
-        'APPROVED, PENDING, REJECTED, PAUSED, DISABLED or another value of the network. Only APPROVED templates can be sent.',
+    category: t.field({
+      type: Category,
+      description: 'Purpose of the template.',
+      resolve: ({ category }) => wordOf(CATEGORIES, 'OTHER', category),
     }),
+    networkCategory: t.exposeString('category', { description: "The category in the network's word." }),
+    status: t.field({
+      type: Status,
+      description: 'State of the template. Only APPROVED templates can be sent.',
+      resolve: ({ status }) => wordOf(STATUSES, 'OTHER', status),
+    }),
+    networkStatus: t.exposeString('status', { description: "The status in the network's word." }),
     statusReason: t.exposeString('status_reason', {
       nullable: true,
       description: "Why the template was rejected or paused, in the network's terms; null if there is no reason.",
     }),
-    parameterFormat: t.exposeString('parameter_format', {
-      description: 'POSITIONAL: variables are numbered. NAMED: variables have names.',
+    parameterFormat: t.field({
+      type: ParameterFormat,
+      description: 'Whether variables are numbered or named.',
+      resolve: ({ parameter_format: format }) => (format.toUpperCase() === 'NAMED' ? 'NAMED' : 'POSITIONAL'),
     }),
-    quality: t.exposeString('quality', {
-      nullable: true,
-      description: 'Quality rating GREEN, YELLOW, RED or UNKNOWN; null if the network gave none.',
+    quality: t.field({
+      type: Quality,
+      description: 'Rating of the template by the network.',
+      resolve: ({ quality }) => wordOf(QUALITIES, 'UNKNOWN', quality),
     }),
-    components: t.field({
+    raw: t.field({
       type: ['JSON'],
       description: "All components in the network's format.",
       resolve: template => [...template.components],
@@ -156,18 +134,19 @@ builder.node(Template, {
   }),
 });
 
-const Filter = builder.inputType('TemplateFilter', {
-  description: 'Conditions for templates; all of them must hold.',
-  fields: t => ({
-    name: t.field({ type: StringFilter, description: 'Name of the template.' }),
-    language: t.field({ type: StringFilter, description: 'Language code, for example `en_US`.' }),
-    category: t.field({ type: StringFilter, description: 'Category in upper case, for example `MARKETING`.' }),
-    status: t.field({ type: StringFilter, description: 'Status in upper case, for example `APPROVED`.' }),
-    wabaId: t.field({ type: StringFilter, description: 'Id of the WhatsApp Business Account (WABA) on the network.' }),
-    createdAt: t.field({ type: DateTimeFilter, description: 'Time of the first sync.' }),
-    updatedAt: t.field({ type: DateTimeFilter, description: 'Time of the last change that a sync found.' }),
-  }),
-});
+const Filter = filterOf('Template', 'templates', t => ({
+  id: t.field({ type: IDFilter, description: 'Id of the template.' }),
+  name: t.field({ type: StringFilter, description: 'Name of the template.' }),
+  language: t.field({ type: StringFilter, description: 'Language code, for example `en_US`.' }),
+  category: t.field({ type: enumFilter(Category), description: 'Purpose of the template.' }),
+  networkCategory: t.field({ type: StringFilter, description: "Category in the network's word, in upper case." }),
+  status: t.field({ type: enumFilter(Status), description: 'State of the template.' }),
+  networkStatus: t.field({ type: StringFilter, description: "Status in the network's word, in upper case." }),
+  quality: t.field({ type: enumFilter(Quality), description: 'Rating of the template by the network.' }),
+  wabaId: t.field({ type: StringFilter, description: 'Id of the WhatsApp Business Account (WABA) on the network.' }),
+  createdAt: t.field({ type: DateTimeFilter, description: 'Time of the first sync.' }),
+  updatedAt: t.field({ type: DateTimeFilter, description: 'Time of the last change that a sync found.' }),
+}));
 const Order = orderOf('Template', 'templates', {
   ID: { value: 'id', description: 'Order of first appearance.' },
   NAME: { value: 'name', description: 'Name of the template.' },
@@ -178,6 +157,15 @@ const Order = orderOf('Template', 'templates', {
 export const TemplateConnection = connectionOf('Template', Template);
 
 export const templateArgs = () => listArgs(Filter, Order);
+
+const IdentifierInput = builder.inputType('TemplateIdentifierInput', {
+  description: 'One key of a template.',
+  isOneOf: true,
+  fields: t => ({
+    id: t.id({ description: 'Global id or databaseId.' }),
+    networkId: t.string({ description: 'Id of the template on the network.' }),
+  }),
+});
 
 builder.queryFields(t => ({
   templates: t.field({
@@ -190,98 +178,20 @@ builder.queryFields(t => ({
   template: t.field({
     type: Template,
     nullable: true,
-    description: 'Returns one template. Errors: NOT_FOUND.',
+    description: 'Returns one template; null if there is none.',
     authScopes: { scope: 'templates:read' },
-    args: { id: t.arg.id({ required: true, description: 'Global id, databaseId or network id of the template.' }) },
-    resolve: (_root, { id }, context) => templateOf(context, id),
-  }),
-}));
-
-const SyncResult = builder.objectRef<SyncCounts>('SyncTemplatesResult').implement({
-  description: 'Result of a template sync.',
-  fields: t => ({
-    created: t.exposeInt('created', { description: 'Number of new templates.' }),
-    updated: t.exposeInt('updated', { description: 'Number of changed templates.' }),
-    removed: t.exposeInt('removed', { description: 'Number of templates that no longer exist on the network.' }),
-    unchanged: t.exposeInt('unchanged', { description: 'Number of unchanged templates.' }),
-    total: t.exposeInt('total', { description: 'Number of templates on the network.' }),
-  }),
-});
-
-export const Category = builder.enumType('TemplateCategory', {
-  description: 'Purpose of a template. The network may assign another one.',
-  values: {
-    MARKETING: { description: 'Offers and announcements.' },
-    UTILITY: { description: 'Information about something that the recipient requested or agreed to.' },
-    AUTHENTICATION: { description: 'One-time passwords.' },
-  } as const,
-});
-const ParameterFormat = builder.enumType('TemplateParameterFormat', {
-  description: 'How variables of a template are identified.',
-  values: {
-    POSITIONAL: { description: 'By number: `{{1}}`, `{{2}}`.' },
-    NAMED: { description: 'By name in lower case: `{{first_name}}`.' },
-  } as const,
-});
-
-const CreateTemplateInput = builder.inputType('CreateTemplateInput', {
-  description: 'A template to submit to the network for review.',
-  fields: t => ({
-    name: t.string({ required: true, description: 'Name: 1 to 512 characters (a to z, 0 to 9, underscore).' }),
-    language: t.string({ required: true, description: 'Language code, for example `en` or `en_US`.' }),
-    category: t.field({
-      type: Category,
-      required: true,
-      description: 'Purpose of the template, reviewed by the network.',
-    }),
-    parameterFormat: t.field({
-      type: ParameterFormat,
-      required: true,
-      defaultValue: 'POSITIONAL',
-      description: 'Whether variables are numbered or named.',
-    }),
-    components: t.field({
-      type: ['JSON'],
-      required: true,
-      description:
-        "Components in the network's format, as in `Template.components`: HEADER (text of at most 60 characters with one variable, or a format), BODY (required, at most 1024 characters), FOOTER (at most 60 characters), BUTTONS (at most 10).",
-    }),
-    channelId: t.id({ description: "Channel of the business account. Default: the tenant's default channel." }),
-  }),
-});
-
-builder.mutationFields(t => ({
-  syncTemplates: t.field({
-    type: SyncResult,
-    description:
-      'Reads all templates from the network now. This also happens every hour, when a channel is connected, and when the network reports an unknown template.',
-    authScopes: { scope: 'templates:sync' },
-    args: {
-      channelId: t.arg.id({
-        description: 'Reads only the business account of this channel. Default: all accounts of the tenant.',
-      }),
-    },
-    resolve: (_root, { channelId }, context) =>
-      syncNow(context, channelId == null ? undefined : inputId('Channel', channelId, 'channelId')),
-  }),
-  createTemplate: t.field({
-    type: Template,
-    description:
-      'Submits a template to the network for review. It is PENDING until an event `template.status_changed` reports the result. Errors: VALIDATION_ERROR, MESSAGING_NOT_CONFIGURED, FEATURE_NOT_AVAILABLE.',
-    authScopes: { scope: 'templates:write' },
-    args: { input: t.arg({ type: CreateTemplateInput, required: true, description: 'The template to submit.' }) },
-    resolve: (_root, { input }, context) =>
-      createTemplate(context, {
-        ...input,
-        channelId: optionalInputId('Channel', input.channelId ?? undefined, 'channelId'),
-      }),
-  }),
-  deleteTemplate: t.field({
-    type: Template,
-    description:
-      'Deletes a template in one language from the network and returns its last state. The name cannot be reused for 30 days. Errors: NOT_FOUND.',
-    authScopes: { scope: 'templates:write' },
     args: { id: t.arg.id({ required: true, description: 'Global id or databaseId of the template.' }) },
-    resolve: (_root, { id }, context) => removeTemplate(context, id),
+    resolve: (_root, { id }, context) => templateById(context, id),
+  }),
+  templateByIdentifier: t.field({
+    type: Template,
+    nullable: true,
+    description: 'Returns the template with a key; null if there is none.',
+    authScopes: { scope: 'templates:read' },
+    args: { identifier: t.arg({ type: IdentifierInput, required: true, description: 'A key of the template.' }) },
+    resolve: (_root, { identifier }, context) => {
+      const { field, value } = oneOf(identifier, 'identifier');
+      return field === 'id' ? templateById(context, value) : templateByNetworkId(context, value);
+    },
   }),
 }));

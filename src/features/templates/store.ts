@@ -24,16 +24,12 @@ export const getTemplates = (db: Db, tenantId: number, ids: readonly number[]): 
     .$narrowType<Json>()
     .execute();
 
-/** Finds a template by the network's id or, failing that, by ours. */
-export const findTemplate = (db: Db, tenantId: number, id: string): Promise<TemplateRow | undefined> =>
+export const findByNetworkId = (db: Db, tenantId: number, networkId: string): Promise<TemplateRow | undefined> =>
   db
     .selectFrom('templates')
     .select(TEMPLATE_COLUMNS)
     .where('tenant_id', '=', tenantId)
-    .where(eb =>
-      eb.or([eb('network_id', '=', id), ...(Number.isSafeInteger(Number(id)) ? [eb('id', '=', Number(id))] : [])]),
-    )
-    .orderBy(eb => eb('network_id', '=', id), 'desc')
+    .where('network_id', '=', networkId)
     .limit(1)
     .$narrowType<Json>()
     .executeTakeFirst();

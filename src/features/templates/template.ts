@@ -39,6 +39,47 @@ export const TEMPLATE_COLUMNS = [
 /** Only a template in this state can be sent. */
 export const APPROVED = 'APPROVED';
 
+/** Words of the network that the API has in enums. It may add others, which are `OTHER` there, and `UNKNOWN` for a quality. */
+export const CATEGORIES = ['MARKETING', 'UTILITY', 'AUTHENTICATION'] as const;
+export const STATUSES = [
+  'APPROVED',
+  'PENDING',
+  'REJECTED',
+  'PAUSED',
+  'DISABLED',
+  'IN_APPEAL',
+  'REINSTATED',
+  'FLAGGED',
+  'PENDING_DELETION',
+  'DELETED',
+  'LIMIT_EXCEEDED',
+  'LOCKED',
+  'ARCHIVED',
+  'UNARCHIVED',
+] as const;
+export const QUALITIES = ['GREEN', 'YELLOW', 'RED'] as const;
+export const HEADER_FORMATS = ['TEXT', 'IMAGE', 'VIDEO', 'DOCUMENT', 'LOCATION'] as const;
+export const BUTTON_TYPES = [
+  'QUICK_REPLY',
+  'URL',
+  'PHONE_NUMBER',
+  'COPY_CODE',
+  'OTP',
+  'FLOW',
+  'CATALOG',
+  'MPM',
+  'SPM',
+  'VOICE_CALL',
+  'CALL_REQUEST',
+] as const;
+
+/** The word if it is in the list, else `other`. */
+export const wordOf = <Word extends string, Other extends string>(
+  words: readonly Word[],
+  other: Other,
+  word: string | null,
+): Word | Other => words.find(known => known === word) ?? other;
+
 /** The parsed components of a template. */
 export interface TemplateParts {
   readonly header: TemplateHeader | null;
@@ -51,6 +92,8 @@ export interface TemplateText {
   readonly text: string | null;
   /** Names of the variables: `1`, `2` or `first_name`. */
   readonly parameters: readonly string[];
+  /** The sample values that were submitted, by the names of their variables. */
+  readonly examples: ReadonlyMap<string, string>;
 }
 
 export interface TemplateHeader extends TemplateText {
@@ -73,6 +116,8 @@ export interface TemplateButton {
   readonly phoneNumber: string | null;
   /** Whether a send needs a value for it: the end of the URL, the coupon code, the one-time code. */
   readonly needsParameter: boolean;
+  /** The sample value that was submitted. */
+  readonly example: string | null;
 }
 
 /** The network generates the text of one-time-code templates, and may not return it. */
@@ -92,8 +137,29 @@ export function partsOf({ category, components }: Pick<PublicTemplate, 'category
 
 const textOf = (component: JsonObject): TemplateText => {
   const text = string(component['text']);
-  return { text, parameters: text === null ? [] : variablesOf(text) };
+  const parameters = text === null ? [] : variablesOf(text);
+  return { text, parameters, examples: examplesOf(component, parameters) };
 };
+
+/**
+ * The sample values of a header or body: by name in `…_named_params`, or in the order of the variables in `header_text` and, as the
+ * first of several lists, `body_text`.
+ */
+function examplesOf(component: JsonObject, parameters: readonly string[]): Map<string, string> {
+  const example = asObject(component['example']) ?? {};
+  const named = [...asList(example['header_text_named_params']), ...asList(example['body_text_named_params'])].map(
+    value => {
+      const { param_name: name, example: text } = asObject(value) ?? {};
+      return [string(name), string(text)] as const;
+    },
+  );
+  const [first] = asList(example['body_text']);
+  const ordered = [...asList(example['header_text']), ...asList(first)].map(
+    (value, index) => [parameters[index], string(value)] as const,
+  );
+  const known = [...ordered, ...named].filter(([name, text]) => name != null && text !== null);
+  return new Map(known as (readonly [string, string])[]);
+}
 
 function readButton(value: unknown, index: number): TemplateButton {
   const button = asObject(value) ?? {};
@@ -106,6 +172,8 @@ function readButton(value: unknown, index: number): TemplateButton {
     phoneNumber: string(button['phone_number']),
     needsParameter:
       type === 'COPY_CODE' || type === 'OTP' || (type === 'URL' && url !== null && variablesOf(url).length > 0),
+    // The network has it as text or, for a URL, as a list with one text.
+    example: string([button['example']].flat()[0]),
   };
 }
 

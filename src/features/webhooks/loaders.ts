@@ -1,5 +1,6 @@
 import { loader, rowLoader } from '../../schema/loaders.ts';
 import { getEndpoints } from './endpoints/store.ts';
+import { type BodyRow, getBodies } from './log/bodies.sql.ts';
 import type { AttemptRow } from './log/delivery.ts';
 import { getAttempts } from './log/store.ts';
 
@@ -9,4 +10,10 @@ export const endpointLoader = rowLoader(getEndpoints);
 export const attemptsLoader = loader<string, readonly AttemptRow[]>(async (db, tenantId, ids) => {
   const byDelivery = Map.groupBy(await getAttempts(db, tenantId, ids), row => row.delivery_id);
   return ids.map(id => byDelivery.get(id) ?? []);
+});
+
+/** Events with what their bodies contain, by event id. */
+export const bodyLoader = loader<string, BodyRow | undefined>(async (db, tenantId, ids) => {
+  const byId = new Map((await getBodies(db, tenantId, ids)).map(row => [row.id, row]));
+  return ids.map(id => byId.get(id));
 });

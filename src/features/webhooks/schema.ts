@@ -1,19 +1,24 @@
-import { numericId } from '../../core/global-ids.ts';
+import { encodeGlobalId, numericId } from '../../core/global-ids.ts';
 import { tenantOf } from '../../core/principal.ts';
-import { builder, IDEMPOTENCY_KEY } from '../../schema/builder.ts';
+import { builder, IDEMPOTENCY_KEY, type InputFields } from '../../schema/builder.ts';
+import { databaseId } from '../../schema/database-id.ts';
 import {
   BooleanFilter,
   connectionOf,
   DateTimeFilter,
   enumFilter,
+  filterOf,
+  IDFilter,
   listArgs,
   orderOf,
   StringFilter,
 } from '../../schema/lists.ts';
-import { changeEndpoint, OVERLAP_HOURS, type RotatedSecret, removeEndpoint, rotateSecret } from './endpoints/change.ts';
+import { nodesByNumber } from '../../schema/nodes.ts';
+import { DeletePayload, mutation, payloadOf } from '../../schema/payload.ts';
+import { changeEndpoint, OVERLAP_HOURS, removeEndpoint, rotateSecret } from './endpoints/change.ts';
 import { type CreatedEndpoint, createEndpoint } from './endpoints/create.ts';
 import { DISABLED_REASONS, type EndpointRow, MAX_ENDPOINTS } from './endpoints/endpoint.ts';
-import { findEndpoint } from './endpoints/find.ts';
+import { endpointById } from './endpoints/find.ts';
 import { endpointPage } from './endpoints/list.ts';
 import { getEndpoints } from './endpoints/store.ts';
 
@@ -52,21 +57,13 @@ builder.node(WebhookEndpoint, {
     'A URL to which events are delivered. Its signing secret is returned only when it is created or rotated.',
   id: { resolve: endpoint => endpoint.id },
   brandLoadedObjects: true,
-  loadMany: async (ids, context) => {
-    if (!context.principal?.scopes.has('webhooks:read')) return ids.map(() => undefined);
-    const rows = await getEndpoints(context.db.read, tenantOf(context), ids.map(Number).filter(Number.isSafeInteger));
-    return ids.map(id => rows.find(row => row.id === Number(id)));
-  },
+  loadMany: nodesByNumber('webhooks:read', getEndpoints),
   fields: t => ({
-    databaseId: t.field({
-      type: 'BigInt',
-      description: 'Numeric id of the endpoint.',
-      resolve: endpoint => endpoint.id,
-    }),
+    databaseId: databaseId(t),
     url: t.exposeString('url', { description: 'URL to which events are posted.' }),
     events: t.field({
-      type: ['EventType'],
-      description: 'Event types and patterns (`message.*`, `*`) that are delivered.',
+      type: ['EventPattern'],
+      description: 'Events that are delivered, sorted.',
       resolve: endpoint => [...endpoint.events],
     }),
     format: t.field({ type: Format, description: 'Format of the body.', resolve: endpoint => endpoint.format }),
@@ -105,17 +102,15 @@ builder.node(WebhookEndpoint, {
   }),
 });
 
-const Filter = builder.inputType('WebhookEndpointFilter', {
-  description: 'Conditions for endpoints; all of them must hold.',
-  fields: t => ({
-    url: t.field({ type: StringFilter, description: 'URL of the endpoint.' }),
-    format: t.field({ type: enumFilter(Format), description: 'Format of the body.' }),
-    isEnabled: t.field({ type: BooleanFilter, description: 'Whether events are delivered.' }),
-    disabledReason: t.field({ type: enumFilter(DisabledReason), description: 'Why the endpoint is disabled.' }),
-    createdAt: t.field({ type: DateTimeFilter, description: 'Time of creation.' }),
-    updatedAt: t.field({ type: DateTimeFilter, description: 'Time of the last change of its settings.' }),
-  }),
-});
+const Filter = filterOf('WebhookEndpoint', 'endpoints', t => ({
+  id: t.field({ type: IDFilter, description: 'Id of the endpoint.' }),
+  url: t.field({ type: StringFilter, description: 'URL of the endpoint.' }),
+  format: t.field({ type: enumFilter(Format), description: 'Format of the body.' }),
+  isEnabled: t.field({ type: BooleanFilter, description: 'Whether events are delivered.' }),
+  disabledReason: t.field({ type: enumFilter(DisabledReason), description: 'Why the endpoint is disabled.' }),
+  createdAt: t.field({ type: DateTimeFilter, description: 'Time of creation.' }),
+  updatedAt: t.field({ type: DateTimeFilter, description: 'Time of the last change of its settings.' }),
+}));
 const Order = orderOf('WebhookEndpoint', 'endpoints', {
   ID: { value: 'id', description: 'Order of creation.' },
   CREATED_AT: { value: 'createdAt', description: 'Time of creation.' },
@@ -128,18 +123,16 @@ builder.queryFields(t => ({
     description:
       "Lists the tenant's webhook endpoints, in order of creation by default. `search` matches URLs and descriptions.",
     authScopes: { scope: 'webhooks:read' },
-    args: {
-      ...listArgs(Filter, Order),
-    },
+    args: { ...listArgs(Filter, Order) },
     resolve: (_root, args, context) => endpointPage(context, args),
   }),
   webhookEndpoint: t.field({
     type: WebhookEndpoint,
     nullable: true,
-    description: 'Returns one endpoint. Errors: NOT_FOUND.',
+    description: 'Returns one endpoint; null if there is none.',
     authScopes: { scope: 'webhooks:read' },
     args: { id: t.arg.id({ required: true, description: 'Global id or databaseId of the endpoint.' }) },
-    resolve: (_root, { id }, context) => findEndpoint(context, id),
+    resolve: (_root, { id }, context) => endpointById(context, id),
   }),
 }));
 
@@ -164,24 +157,29 @@ const EVENT_WORDS =
   'Event types (`message.delivered`), all types of a resource (`message.*`), or all (`*`). Patterns include types of later versions.';
 const HEADER_WORDS = 'At most 20 additional headers.';
 
+const endpointId = (t: InputFields) =>
+  t.id({ required: true, description: 'Global id or databaseId of the endpoint.' });
+const idempotencyKey = (t: InputFields) => t.string({ description: IDEMPOTENCY_KEY });
+
 const CreateInput = builder.inputType('CreateWebhookEndpointInput', {
   description: 'Settings of a new endpoint.',
   fields: t => ({
     url: t.string({ required: true, description: `URL to which events are posted: ${URL_WORDS}` }),
-    events: t.stringList({ required: true, description: EVENT_WORDS }),
+    events: t.field({ type: ['EventPattern'], required: true, description: EVENT_WORDS }),
     format: t.field({ type: Format, defaultValue: 'standard', description: 'Format of the body.' }),
     headers: t.field({ type: [HeaderInput], description: HEADER_WORDS }),
     description: t.string({ description: 'Purpose of the endpoint; at most 500 characters.' }),
     isEnabled: t.boolean({ description: 'Whether events are delivered. Default: true.' }),
-    idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }),
+    idempotencyKey: idempotencyKey(t),
   }),
 });
 
 const UpdateInput = builder.inputType('UpdateWebhookEndpointInput', {
   description: 'Changes to an endpoint. Omitted fields keep their values.',
   fields: t => ({
+    id: endpointId(t),
     url: t.string({ description: `URL to which events are posted: ${URL_WORDS}` }),
-    events: t.stringList({ description: EVENT_WORDS }),
+    events: t.field({ type: ['EventPattern'], description: EVENT_WORDS }),
     format: t.field({ type: Format, description: 'Format of the body.' }),
     headers: t.field({ type: [HeaderInput], description: `${HEADER_WORDS} They replace all present ones.` }),
     description: t.string({ description: 'Purpose of the endpoint; at most 500 characters.' }),
@@ -189,84 +187,86 @@ const UpdateInput = builder.inputType('UpdateWebhookEndpointInput', {
       description:
         'Whether events are delivered. Disabling ends waiting deliveries; enabling clears `disabledReason` and `failingSince`.',
     }),
-    idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }),
+    idempotencyKey: idempotencyKey(t),
   }),
 });
 
-const Created = builder.objectRef<CreatedEndpoint>('CreateWebhookEndpointResult').implement({
-  description: 'Result of creating an endpoint.',
+const DeleteInput = builder.inputType('DeleteWebhookEndpointInput', {
+  description: 'The endpoint to delete.',
+  fields: t => ({ id: endpointId(t), idempotencyKey: idempotencyKey(t) }),
+});
+
+const RotateInput = builder.inputType('RotateWebhookSecretInput', {
+  description: 'The endpoint whose secret is replaced.',
   fields: t => ({
-    endpoint: t.field({
+    id: endpointId(t),
+    overlapHours: t.int({
+      required: true,
+      defaultValue: OVERLAP_HOURS,
+      description: 'Hours (0 to 168) during which deliveries are also signed with the previous secret.',
+    }),
+    idempotencyKey: idempotencyKey(t),
+  }),
+});
+
+const EndpointPayload = payloadOf<CreatedEndpoint>(
+  'WebhookEndpointPayload',
+  'Result of a mutation of a WebhookEndpoint.',
+  t => ({
+    webhookEndpoint: t.field({
       type: WebhookEndpoint,
-      description: 'The new or existing endpoint.',
-      resolve: result => result.endpoint,
+      nullable: true,
+      description: 'The endpoint after the mutation.',
+      resolve: payload => payload.webhookEndpoint ?? null,
     }),
-    created: t.exposeBoolean('created', {
-      description: 'False if an endpoint with this URL and these events already existed.',
-    }),
-    secret: t.exposeString('secret', {
+    secret: t.string({
       nullable: true,
       description:
-        'Signing secret (`whsec_…`). Shown only once; null if the endpoint already existed or the request repeats an earlier one.',
+        'The new signing secret (`whsec_…`), of `createWebhookEndpoint` and `rotateWebhookSecret`. Shown only once: null if the endpoint existed already or the request repeats an earlier one.',
+      resolve: payload => payload.secret ?? null,
+    }),
+    isNew: t.boolean({
+      nullable: true,
+      description:
+        'Of `createWebhookEndpoint`: false if an endpoint with this URL and these events existed already. Null for other mutations.',
+      resolve: payload => payload.isNew ?? null,
     }),
   }),
-});
+);
 
-const Rotated = builder.objectRef<RotatedSecret>('RotateWebhookSecretResult').implement({
-  description: 'An endpoint with its new secret.',
-  fields: t => ({
-    endpoint: t.field({
-      type: WebhookEndpoint,
-      description: 'The endpoint with its new secret.',
-      resolve: result => result.endpoint,
-    }),
-    secret: t.exposeString('secret', { description: 'The new signing secret. Shown only once.' }),
+mutation('createWebhookEndpoint', {
+  description: `Creates an endpoint, or returns the existing one with this URL and these events. A tenant has at most ${MAX_ENDPOINTS}.`,
+  scope: 'webhooks:write',
+  input: CreateInput,
+  payload: EndpointPayload,
+  resolve: (input, context) => createEndpoint(context, input),
+});
+mutation('updateWebhookEndpoint', {
+  description: 'Changes, enables or disables an endpoint.',
+  scope: 'webhooks:write',
+  input: UpdateInput,
+  payload: EndpointPayload,
+  resolve: async ({ id, ...input }, context) => ({
+    webhookEndpoint: await changeEndpoint(context, numericId(tenantOf(context), 'WebhookEndpoint', id), input),
   }),
 });
-
-builder.mutationFields(t => ({
-  createWebhookEndpoint: t.field({
-    type: Created,
-    description: `Creates an endpoint, or returns the existing one with this URL and these events. A tenant has at most ${MAX_ENDPOINTS}. Errors: VALIDATION_ERROR, FEATURE_NOT_AVAILABLE.`,
-    authScopes: { scope: 'webhooks:write' },
-    args: { input: t.arg({ type: CreateInput, required: true, description: 'Settings of the endpoint.' }) },
-    resolve: (_root, { input }, context) => createEndpoint(context, input),
-  }),
-  updateWebhookEndpoint: t.field({
-    type: WebhookEndpoint,
-    description: 'Changes, enables or disables an endpoint. Errors: NOT_FOUND, VALIDATION_ERROR.',
-    authScopes: { scope: 'webhooks:write' },
-    args: {
-      id: t.arg.id({ required: true, description: 'Global id or databaseId of the endpoint.' }),
-      input: t.arg({
-        type: UpdateInput,
-        required: true,
-        description: 'Fields to change; omitted fields keep their values.',
-      }),
-    },
-    resolve: (_root, { id, input }, context) => changeEndpoint(context, numericId('WebhookEndpoint', id), input),
-  }),
-  deleteWebhookEndpoint: t.field({
-    type: WebhookEndpoint,
-    description: 'Deletes an endpoint and returns its last state. Waiting deliveries are not made. Errors: NOT_FOUND.',
-    authScopes: { scope: 'webhooks:write' },
-    args: { id: t.arg.id({ required: true, description: 'Global id or databaseId of the endpoint.' }) },
-    resolve: (_root, { id }, context) => removeEndpoint(context, numericId('WebhookEndpoint', id)),
-  }),
-  rotateWebhookSecret: t.field({
-    type: Rotated,
-    description:
-      'Replaces the signing secret of an endpoint. For a limited time, deliveries are signed with both secrets. Errors: NOT_FOUND.',
-    authScopes: { scope: 'webhooks:write' },
-    args: {
-      id: t.arg.id({ required: true, description: 'Global id or databaseId of the endpoint.' }),
-      overlapHours: t.arg.int({
-        required: true,
-        defaultValue: OVERLAP_HOURS,
-        description: 'Hours (0 to 168) during which deliveries are also signed with the previous secret.',
-      }),
-    },
-    resolve: (_root, { id, overlapHours }, context) =>
-      rotateSecret(context, numericId('WebhookEndpoint', id), overlapHours),
-  }),
-}));
+mutation('deleteWebhookEndpoint', {
+  description: 'Deletes an endpoint. Waiting deliveries are not made; past ones stay in the log.',
+  scope: 'webhooks:write',
+  input: DeleteInput,
+  payload: DeletePayload,
+  resolve: async (input, context) => {
+    const id = numericId(tenantOf(context), 'WebhookEndpoint', input.id);
+    await removeEndpoint(context, id, input.idempotencyKey);
+    return { deletedId: encodeGlobalId('WebhookEndpoint', tenantOf(context), id) };
+  },
+});
+mutation('rotateWebhookSecret', {
+  description:
+    'Replaces the signing secret of an endpoint. For a limited time, deliveries are signed with both secrets.',
+  scope: 'webhooks:write',
+  input: RotateInput,
+  payload: EndpointPayload,
+  resolve: ({ id, overlapHours, idempotencyKey }, context) =>
+    rotateSecret(context, numericId(tenantOf(context), 'WebhookEndpoint', id), overlapHours, idempotencyKey),
+});

@@ -1,16 +1,24 @@
 import { createRequire } from 'node:module';
 import {
+  BREAK,
   type DocumentNode,
   GraphQLError,
   type GraphQLSchema,
   getOperationAST,
+  getVariableValues,
+  Kind,
+  type NamedTypeNode,
   type OperationDefinitionNode,
   parse,
   specifiedRules,
+  type TypeNode,
+  type VariableDefinitionNode,
   validate,
+  visit,
 } from 'graphql';
 import type { CompiledQuery } from 'graphql-jit';
 import { LRUCache } from 'lru-cache';
+import { type GraphQLCode, requestError } from '../../core/errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { MINUTE } from '../../platform/clock.ts';
 import { LIMITS, type Measured, measure } from './limits.ts';
@@ -27,6 +35,8 @@ export interface Operation {
   readonly isTrusted: boolean;
   /** Present once the operation is compiled. Compiled operations run up to ten times as fast. */
   compiled: CompiledQuery | undefined;
+  /** Published by a tenant: compiled at its first use, within a quota of its own. */
+  isPublished: boolean;
   uses: number;
 }
 
@@ -37,6 +47,7 @@ const MAX_DOCUMENTS = 1_000;
 /** A document is compiled after this many uses, and few are compiled per minute, so that clients cannot keep the process compiling. */
 const HOT_USES = 32;
 const COMPILATIONS_PER_MINUTE = 10;
+const PUBLISHED_COMPILATIONS_PER_MINUTE = 120;
 
 interface Document {
   readonly parsed: DocumentNode | undefined;
@@ -47,7 +58,7 @@ interface Document {
 
 export interface Documents {
   /** Parses and validates a document and selects its operation; cached by text and operation name. */
-  prepare(text: string, operationName: string | undefined): Prepared;
+  prepare(text: string, operationName: string | undefined, isPublished?: boolean): Prepared;
   /** Validates a built-in document; its first use compiles it. @throws if it is invalid, so that the process does not start */
   prepareTrusted(document: DocumentNode): Operation;
   /** Counts a use; compiles the operation when it is due. */
@@ -69,6 +80,7 @@ export function createDocuments(schema: GraphQLSchema, clock: Clock): Documents 
   const trusted = TRUSTED.get(schema) ?? new Map<DocumentNode, Operation>();
   TRUSTED.set(schema, trusted);
   let compilations = 0;
+  let publishedCompilations = 0;
   let minuteEndsAt = 0;
 
   function load(text: string): Document {
@@ -80,26 +92,32 @@ export function createDocuments(schema: GraphQLSchema, clock: Clock): Documents 
     return document;
   }
 
-  function mayCompile(): boolean {
+  function mayCompile({ isTrusted, isPublished }: Operation): boolean {
+    if (isTrusted) return true;
     const now = clock.now();
     if (now >= minuteEndsAt) {
       minuteEndsAt = now + MINUTE;
       compilations = 0;
+      publishedCompilations = 0;
+    }
+    if (isPublished) {
+      publishedCompilations += 1;
+      return publishedCompilations <= PUBLISHED_COMPILATIONS_PER_MINUTE;
     }
     compilations += 1;
     return compilations <= COMPILATIONS_PER_MINUTE;
   }
 
   return {
-    prepare(text, operationName) {
+    prepare(text, operationName, isPublished = false) {
       const document = load(text);
       if (!document.parsed) return { errors: document.errors };
       const known = document.operations.get(operationName ?? '');
-      if (known) return known;
+      if (known) return isPublished ? asPublished(known) : known;
       const prepared = find(schema, document.parsed, operationName);
       // Unknown operation names are not cached: clients could invent any number of them.
       if ('operation' in prepared) document.operations.set(operationName ?? '', prepared);
-      return prepared;
+      return isPublished ? asPublished(prepared) : prepared;
     },
 
     prepareTrusted(document) {
@@ -115,13 +133,49 @@ export function createDocuments(schema: GraphQLSchema, clock: Clock): Documents 
 
     use(operation) {
       operation.uses += 1;
-      if (operation.compiled || operation.uses !== (operation.isTrusted ? 1 : HOT_USES)) return;
+      if (operation.compiled || operation.uses !== (operation.isTrusted || operation.isPublished ? 1 : HOT_USES))
+        return;
       if (operation.node.operation === 'subscription' || operation.measured.introspects) return;
-      if (operation.isTrusted || mayCompile()) operation.compiled = compile(schema, operation);
+      if (hasOptionalInputFields(operation.document)) return;
+      if (mayCompile(operation)) operation.compiled = compile(schema, operation);
       else operation.uses = 0;
     },
   };
 }
+
+/** Marks an operation as published; one that was sent as text before counts its uses anew. */
+function asPublished(prepared: Prepared): Prepared {
+  if ('operation' in prepared && !prepared.operation.isPublished) {
+    prepared.operation.isPublished = true;
+    prepared.operation.uses = 0;
+  }
+  return prepared;
+}
+
+/**
+ * Whether a literal of an input object contains a variable that may be omitted. graphql-jit 0.8.9 passes it on as null, which clears
+ * a value and breaks `@oneOf`; graphql-js leaves the field out.
+ */
+export function hasOptionalInputFields(document: DocumentNode): boolean {
+  const optional = new Set<string>();
+  let isFound = false;
+  visit(document, {
+    VariableDefinition({ variable, type }) {
+      if (type.kind !== Kind.NON_NULL_TYPE) optional.add(variable.name.value);
+    },
+  });
+  visit(document, {
+    ObjectField({ value }) {
+      if (value.kind !== Kind.VARIABLE || !optional.has(value.name.value)) return undefined;
+      isFound = true;
+      return BREAK;
+    },
+  });
+  return isFound;
+}
+
+/** As many as the executor of graphql-js reports. */
+const MAX_VARIABLE_ERRORS = 50;
 
 const require = createRequire(import.meta.url);
 
@@ -130,11 +184,49 @@ const require = createRequire(import.meta.url);
  *
  * graphql-jit is loaded by the first compilation: with the JSON schema compiler it brings along it is 120 modules, 6 MB of an idle process.
  */
-function compile(schema: GraphQLSchema, { document, name }: Operation): CompiledQuery | undefined {
+export function compile(
+  schema: GraphQLSchema,
+  { document, name, node }: Pick<Operation, 'document' | 'name' | 'node'>,
+): CompiledQuery | undefined {
   const { compileQuery, isCompiledQuery }: typeof import('graphql-jit') = require('graphql-jit');
-  const compiled = compileQuery(schema, document, name);
-  return isCompiledQuery(compiled) ? compiled : undefined;
+  const compiled = compileQuery(schema, withPlainVariables(document), name);
+  if (!isCompiledQuery(compiled)) return undefined;
+  const { query } = compiled;
+  const definitions = node.variableDefinitions ?? [];
+  return {
+    ...compiled,
+    query: (root, context, variables) => {
+      const { coerced, errors } = getVariableValues(schema, definitions, variables ?? {}, {
+        maxErrors: MAX_VARIABLE_ERRORS,
+      });
+      return errors ? { errors } : query(root, context, coerced);
+    },
+  };
 }
+
+/** Types whose values are the same before and after coercion. The variables of `@skip` and `@include` must keep theirs. */
+const BUILT_IN: ReadonlySet<string> = new Set(['Boolean', 'Float', 'ID', 'Int', 'String']);
+
+/**
+ * Declares variables as JSON, which graphql-jit passes on as they are: graphql-js has coerced them. graphql-jit 0.8.9 writes the
+ * coercion of an input type once for each place where it occurs. With a filter that contains filters (`and`, `or`, `not`) it did so
+ * for 4 s, until the stack was full, and the document was not compiled. It also accepts `@oneOf` inputs that graphql-js refuses.
+ */
+function withPlainVariables(document: DocumentNode): DocumentNode {
+  const plain = (definition: VariableDefinitionNode): VariableDefinitionNode => {
+    if (BUILT_IN.has(namedType(definition.type).name.value)) return definition;
+    const { defaultValue: _coerced, ...rest } = definition;
+    return { ...rest, type: { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: 'JSON' } } };
+  };
+  const definitions = document.definitions.map(definition =>
+    definition.kind === Kind.OPERATION_DEFINITION && definition.variableDefinitions
+      ? { ...definition, variableDefinitions: definition.variableDefinitions.map(plain) }
+      : definition,
+  );
+  return { ...document, definitions };
+}
+
+const namedType = (type: TypeNode): NamedTypeNode => (type.kind === Kind.NAMED_TYPE ? type : namedType(type.type));
 
 function read(schema: GraphQLSchema, text: string): Document {
   const operations = new Map<string, Prepared>();
@@ -162,7 +254,7 @@ function find(
     const message = operationName
       ? `Unknown operation named "${operationName}".`
       : 'The document has several operations: set operationName.';
-    return { errors: [new GraphQLError(message, { extensions: { code: 'OPERATION_RESOLUTION_FAILURE' } })] };
+    return { errors: [requestError('OPERATION_RESOLUTION_FAILURE', message)] };
   }
   try {
     return {
@@ -173,6 +265,7 @@ function find(
         measured: measure(schema, document, node),
         isTrusted,
         compiled: undefined,
+        isPublished: false,
         uses: 0,
       },
     };
@@ -182,7 +275,7 @@ function find(
   }
 }
 
-const coded = (error: GraphQLError, code: string): GraphQLError =>
+const coded = (error: GraphQLError, code: GraphQLCode): GraphQLError =>
   new GraphQLError(error.message, {
     nodes: error.nodes ?? null,
     source: error.source ?? null,

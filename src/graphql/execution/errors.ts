@@ -1,5 +1,5 @@
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
-import { CodedError } from '../../core/errors.ts';
+import { CodedError, type GraphQLCode } from '../../core/errors.ts';
 import { isUnavailable } from '../../database/unavailable.ts';
 import { serviceUnavailable } from '../../http/request-errors.ts';
 import type { Log } from '../../platform/log.ts';
@@ -49,7 +49,7 @@ function located(error: CodedError, path: GraphQLError['path'], at?: GraphQLErro
   return moved;
 }
 
-const withCode = (error: GraphQLError, code: string): GraphQLError =>
+const withCode = (error: GraphQLError, code: GraphQLCode): GraphQLError =>
   new GraphQLError(error.message, {
     nodes: error.nodes ?? null,
     source: error.source ?? null,

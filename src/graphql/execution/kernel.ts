@@ -9,7 +9,8 @@ import {
 } from 'graphql';
 import { unauthorized } from '../../core/errors.ts';
 import { encodeGlobalId } from '../../core/global-ids.ts';
-import type { Principal } from '../../core/principal.ts';
+import { type Principal, tenantOf } from '../../core/principal.ts';
+import { createPublishedDocuments } from '../../features/documents/find.ts';
 import { closable } from '../../platform/closable.ts';
 import { mapConcurrently } from '../../platform/map-concurrently.ts';
 import type { Context, Replay, Resources } from '../../schema/context.ts';
@@ -17,6 +18,9 @@ import { Loaders } from '../../schema/loaders.ts';
 import { createDocuments, type Operation, type Prepared, type Variables } from './documents.ts';
 import { maskError } from './errors.ts';
 import { checkLimits } from './limits.ts';
+import { rehearsalOf } from './rehearsal.ts';
+import type { GraphQLRequest } from './request.ts';
+import { type DocumentSources, type RequestedText, textOf } from './request-text.ts';
 import { createSharedResults } from './shared-results.ts';
 import { checkVariables, unstorable } from './storable-text.ts';
 
@@ -26,13 +30,21 @@ export interface Caller {
   readonly requestId: string;
   /** Set by REST, which repeats stored responses verbatim. */
   readonly wantsAnswer?: boolean;
+  /** Set by REST to find the faults of an input: the operation can read, and do nothing else. */
+  readonly isRehearsal?: boolean;
+  /** Cursor after which subscriptions start at the earliest. */
+  readonly after?: string | undefined;
 }
 
 /** Executes every operation, whatever its transport: GraphQL over HTTP, SSE or WebSocket, or a REST route. */
 export interface Kernel {
   readonly schema: GraphQLSchema;
-  /** Parses, validates and measures a document; the result is cached by its text. */
-  prepare(text: string, operationName: string | undefined): Prepared;
+  /** Returns the document of a request. @throws GraphQLError if it is named by a digest and not known */
+  textOf(request: GraphQLRequest, principal: Principal | undefined): Promise<RequestedText>;
+  /** Remembers the document of a valid request that has its digest. */
+  saveText(request: GraphQLRequest): void;
+  /** Parses, validates and measures a document; the result is cached by its text. @param isPublished compiles it at its first use */
+  prepare(text: string, operationName: string | undefined, isPublished?: boolean): Prepared;
   /** Validates a built-in document; its first use compiles it. @throws if it is invalid */
   prepareTrusted(document: DocumentNode): Operation;
   createContext(caller: Caller): Context;
@@ -55,12 +67,17 @@ export function createKernel(resources: Resources, schema: GraphQLSchema): Kerne
   resolveGlobalIdsSynchronously(schema);
   const documents = createDocuments(schema, resources.clock);
   const shared = createSharedResults();
+  const sources: DocumentSources = { texts: resources.texts, published: createPublishedDocuments(resources) };
 
-  function createContext({ principal, requestId, wantsAnswer = false }: Caller): Context {
+  const rehearsal = rehearsalOf(resources);
+
+  function createContext({ principal, requestId, wantsAnswer = false, isRehearsal = false, after }: Caller): Context {
+    const given = isRehearsal ? rehearsal : resources;
     const replay: Replay = { wantsAnswer, replayed: false };
     // Loaders are bound to the tenant; without a principal no field that loads is reachable.
-    const loaders = new Loaders(resources.db, principal?.tenant.id ?? -1);
-    return { ...resources, principal, requestId, replay, loaders };
+    const loaders = new Loaders(given.db, principal?.tenant.id ?? -1);
+    const eventPosition = resources.bus.position;
+    return { ...given, principal, requestId, replay, loaders, eventPosition, resumeAfter: after };
   }
 
   /** The fields of a mutation run in sequence, and each result must show the state after its own field: no caching. */
@@ -87,13 +104,18 @@ export function createKernel(resources: Resources, schema: GraphQLSchema): Kerne
       operationName: operation.name,
     });
 
+  /** The fields were found when the document was prepared. */
+  function countDeprecated({ measured }: Operation): void {
+    for (const field of measured.deprecated) resources.metrics.deprecatedFields.inc({ field });
+  }
+
   async function run(operation: Operation, variables: Variables, given: Context): Promise<ExecutionResult> {
     const context = operation.node.operation === 'mutation' ? withUncachedLoaders(given) : given;
+    countDeprecated(operation);
     try {
       documents.use(operation);
-      const compiled = await operation.compiled?.query(undefined, context, variables);
-      // Compiled operations report invalid variables in graphql-jit's words: the executor then reports them in the standard ones.
-      const result = compiled && 'data' in compiled ? compiled : await interpret(operation, variables, context);
+      const result = await (operation.compiled?.query(undefined, context, variables) ??
+        interpret(operation, variables, context));
       const safe = masked(result as ExecutionResult, context);
       return context.replay.replayed
         ? { ...safe, extensions: { ...safe.extensions, idempotencyReplayed: true } }
@@ -143,6 +165,10 @@ export function createKernel(resources: Resources, schema: GraphQLSchema): Kerne
 
   return {
     schema,
+    textOf: (request, principal) => textOf(sources, request, principal),
+    saveText({ query, persistedHash }) {
+      if (query !== undefined && persistedHash !== undefined) resources.texts.save(persistedHash, query);
+    },
     prepare: documents.prepare,
     prepareTrusted: documents.prepareTrusted,
     createContext,
@@ -163,6 +189,7 @@ export function createKernel(resources: Resources, schema: GraphQLSchema): Kerne
     run,
 
     async subscribe(operation, variables, context) {
+      countDeprecated(operation);
       try {
         const stream = await createSourceEventStream({
           schema,
@@ -202,7 +229,7 @@ function resolveGlobalIdsSynchronously(schema: GraphQLSchema): void {
     field.resolve = (row, args, context, info) => {
       const id = ownId(row);
       return typeof id === 'number' || typeof id === 'string'
-        ? encodeGlobalId(type.name, id)
+        ? encodeGlobalId(type.name, tenantOf(context as Context), id)
         : asyncResolve(row, args, context, info);
     };
   }

@@ -2,6 +2,7 @@ import {
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
+  type GraphQLField,
   type GraphQLNamedType,
   type GraphQLObjectType,
   type GraphQLSchema,
@@ -27,6 +28,7 @@ export const LIMITS = {
   aliases: 30,
   rootFields: 20,
   directives: 20,
+  connections: 12,
   cost: 10_000,
   introspection: 500_000,
 } as const;
@@ -47,8 +49,12 @@ export interface Measured {
    */
   readonly calls: number;
   readonly directives: number;
+  /** Fields that are connections, at any depth: each takes statements of its own. */
+  readonly connections: number;
   /** The argument with a string literal that cannot be stored. */
   readonly unstorableLiteral: string | undefined;
+  /** The deprecated fields and arguments in the operation: `Contact.name`, `Query.contacts(sort:)`. */
+  readonly deprecated: ReadonlySet<string>;
   /** Whether the operation selects `__schema` or `__type`. */
   readonly introspects: boolean;
   /** One point for each schema value that can be returned; the query of GraphiQL has about 200,000. */
@@ -75,7 +81,9 @@ export function measure(schema: GraphQLSchema, document: DocumentNode, operation
     rootFields: walk.rootFields,
     calls: isMutation ? walk.rootFields : walk.rootReads,
     directives: walk.directives,
+    connections: walk.connections,
     unstorableLiteral: findUnstorableLiteral(document),
+    deprecated: walk.deprecated,
     introspects: walk.introspects,
     introspection: walk.introspection,
     cost: variables => mutations + cost(variables),
@@ -104,6 +112,8 @@ class Walk {
   rootFields = 0;
   rootReads = 0;
   directives = 0;
+  connections = 0;
+  readonly deprecated = new Set<string>();
   introspects = false;
   introspection = 0;
   #steps = 0;
@@ -164,6 +174,17 @@ class Walk {
     return sum;
   }
 
+  #noteDeprecated(
+    node: FieldNode,
+    type: string,
+    { name, args, deprecationReason }: GraphQLField<unknown, unknown>,
+  ): void {
+    if (deprecationReason != null) this.deprecated.add(`${type}.${name}`);
+    for (const argument of args)
+      if (argument.deprecationReason != null && node.arguments?.some(given => given.name.value === argument.name))
+        this.deprecated.add(`${type}.${name}(${argument.name}:)`);
+  }
+
   #field(field: FieldNode, type: GraphQLNamedType | undefined, depth: number): Cost {
     const name = field.name.value;
     if (depth === 1) this.rootFields += 1;
@@ -177,6 +198,7 @@ class Walk {
     this.depth = Math.max(this.depth, depth);
     const definition =
       isObjectType(type) || isInterfaceType(type) ? (type as GraphQLObjectType).getFields()[name] : undefined;
+    if (definition && type) this.#noteDeprecated(field, type.name, definition);
     const result = definition && getNamedType(definition.type);
     if (!definition || !field.selectionSet || !isCompositeType(result)) return () => 0;
     const below = this.selectionSet(field.selectionSet, result, depth + 1);
@@ -185,6 +207,7 @@ class Walk {
     const points = definition.extensions['points'];
     if (depth === 1) this.rootReads += typeof points === 'number' ? points : 1;
     if (isPage) {
+      this.connections += 1;
       const size = pageSize(field, this.#defaults);
       return variables => 2 + size(variables) * below(variables);
     }
@@ -244,7 +267,7 @@ export const pointsOf = (measured: Measured, variables: Readonly<Record<string, 
 
 /** @throws QUERY_TOO_COMPLEX naming the limit */
 export function checkLimits(measured: Measured, variables: Readonly<Record<string, unknown>>): void {
-  for (const limit of ['depth', 'aliases', 'rootFields', 'directives', 'introspection'] as const) {
+  for (const limit of ['depth', 'aliases', 'rootFields', 'directives', 'connections', 'introspection'] as const) {
     if (measured[limit] > LIMITS[limit]) throw tooComplex(limit, LIMITS[limit], measured[limit]);
   }
   const cost = measured.cost(variables);

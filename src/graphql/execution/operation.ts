@@ -4,17 +4,14 @@ import type { Context } from '../../schema/context.ts';
 import type { Operation, Variables } from './documents.ts';
 import type { Caller, Kernel } from './kernel.ts';
 import { pointsOf } from './limits.ts';
-
-/** The parameters of a GraphQL request (GraphQL over HTTP §5.1). */
-export interface GraphQLRequest {
-  readonly query: string;
-  readonly operationName: string | undefined;
-  readonly variables: Readonly<Record<string, unknown>>;
-}
+import { BadRequest, type GraphQLRequest } from './request.ts';
+import type { RequestedText } from './request-text.ts';
 
 /** A validated operation, to be executed once it is charged. */
 export interface ReadyOperation {
   readonly operation: Operation;
+  /** The document. */
+  readonly text: string;
   readonly variables: Variables;
   readonly context: Context;
   /** Its cost against the rate limits. */
@@ -27,19 +24,32 @@ export interface InvalidOperation {
   readonly points: 1;
 }
 
-/** Parses, validates and measures an operation. Executes and charges nothing. */
-export function readOperation(
+/**
+ * Finds, parses, validates and measures an operation. Executes and charges nothing.
+ * @throws BadRequest
+ */
+export async function readOperation(
   kernel: Kernel,
-  { query, operationName, variables }: GraphQLRequest,
+  request: GraphQLRequest,
   caller: Caller,
-): ReadyOperation | InvalidOperation {
-  const prepared = kernel.prepare(query, operationName);
+): Promise<ReadyOperation | InvalidOperation> {
+  const { operationName, variables } = request;
+  let requested: RequestedText;
+  try {
+    requested = await kernel.textOf(request, caller.principal);
+  } catch (error) {
+    if (!(error instanceof GraphQLError) || error instanceof BadRequest) throw error;
+    return { errors: [error], points: 1 };
+  }
+  const { text, isPublished } = requested;
+  const prepared = kernel.prepare(text, operationName, isPublished);
   if ('errors' in prepared) return { errors: prepared.errors, points: 1 };
   const { operation } = prepared;
   const context = kernel.createContext(caller);
   const refusal = kernel.refusal(operation, variables, context);
   if (refusal) return { errors: [refusal], points: 1 };
-  return { operation, variables, context, points: pointsOf(operation.measured, variables) };
+  if (caller.principal) kernel.saveText(request);
+  return { operation, text, variables, context, points: pointsOf(operation.measured, variables) };
 }
 
 /** Adds the cost to a result's extensions. */

@@ -6,17 +6,12 @@ import { type Authentication, bearerToken, type Charge, chargeQuota } from '../.
 import { asCoded } from '../../http/request-errors.ts';
 import type { Resources } from '../../schema/context.ts';
 import { sendGraphiQL, wantsPage } from '../transport/graphiql.ts';
-import {
-  answerGraphQL,
-  findParameterFault,
-  parseGetRequest,
-  parseRequest,
-  sendRefusal,
-  sendResult,
-  wantsStream,
-} from '../transport/http.ts';
+import { answerGraphQL, sendRefusal, sendResult, statusNotExecuted, wantsStream } from '../transport/http.ts';
+import { findForgery } from '../transport/preflight.ts';
 import type { Caller, Kernel } from './kernel.ts';
 import { readOperation } from './operation.ts';
+import { BadRequest, findParameterFault, type GraphQLRequest, parseGetRequest, parseRequest } from './request.ts';
+import { type RequestHandling, registerEventStreams } from './stream-routes.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -50,29 +45,12 @@ export function registerGraphQL(
 
   app.decorateRequest('authentication', undefined);
   app.decorateRequest('charge', undefined);
-  app.route({
-    method: ['GET', 'POST', 'OPTIONS'],
-    url: '/graphql',
+  const hooks: RequestHandling['hooks'] = {
     async onRequest(request, reply) {
       const authentication = await authenticate(request);
       const { refused } = authentication;
       if (refused?.refusal) return sendRefusal(request, reply, refused.refusal, refused);
       request.authentication = authentication;
-    },
-    async handler(request, reply) {
-      const isPlainPost =
-        request.method === 'POST' &&
-        /^application\/json\b/i.test(request.headers['content-type'] ?? '') &&
-        !wantsStream(request.headers.accept);
-      if (isPlainPost)
-        return answerGraphQL(kernel, request, reply, callerOf(request), points => chargeOnce(request, points));
-      const charge = await chargeOnce(request, pointsOfRequest(kernel, request, callerOf(request)));
-      if (charge.refusal) return sendRefusal(request, reply, charge.refusal, charge);
-      if (resources.config.graphiql && wantsPage(request))
-        return sendGraphiQL(request, reply.headers(charge.headers), resources.config);
-      const fault = findParameterFault(request.query);
-      if (fault) return sendResult(request, reply, 400, { errors: [fault] }, charge);
-      return forward(request, reply.headers(charge.headers), charge);
     },
     /** Handles errors raised before the handler, such as unreadable bodies. They cost one point, as every client error does. */
     async errorHandler(error, request, reply) {
@@ -83,16 +61,73 @@ export function registerGraphQL(
       if (charge?.refusal) return sendRefusal(request, reply, charge.refusal, charge);
       return sendResult(request, reply, status, { errors: [refusal] }, charge);
     },
-  });
+  };
+
+  async function answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const isPlainPost =
+      request.method === 'POST' &&
+      /^application\/json\b/i.test(request.headers['content-type'] ?? '') &&
+      !wantsStream(request.headers.accept);
+    if (isPlainPost)
+      return answerGraphQL(kernel, request, reply, callerOf(request), points => chargeOnce(request, points));
+    const read = await readForYoga(kernel, request, callerOf(request));
+    const charge = await chargeOnce(request, read.points);
+    if (charge.refusal) return sendRefusal(request, reply, charge.refusal, charge);
+    if (resources.config.graphiql && wantsPage(request))
+      return sendGraphiQL(request, reply.headers(charge.headers), resources.config);
+    const fault = findForgery(request.headers) ?? findParameterFault(request.query);
+    if (fault) return sendResult(request, reply, 400, { errors: [fault] }, charge);
+    if (read.errors) {
+      const isMalformed = read.errors.some(error => error instanceof BadRequest);
+      return sendResult(
+        request,
+        reply,
+        isMalformed ? 400 : statusNotExecuted(request),
+        { errors: read.errors },
+        charge,
+      );
+    }
+    return forward(request, reply.headers(charge.headers), charge, read.text);
+  }
+
+  app.route({ method: ['GET', 'POST', 'OPTIONS'], url: '/graphql', ...hooks, handler: answer });
+  registerEventStreams(app, resources, kernel, { hooks, callerOf, chargeOnce, answer });
+}
+
+interface YogaRequest {
+  readonly points: number;
+  /** The document, if the request names it by a digest. */
+  readonly text?: string;
+  /** Present if that document is not known or not valid. */
+  readonly errors?: readonly GraphQLError[];
 }
 
 /** Returns the cost of a request that Yoga executes. Requests that it rejects, and the GraphiQL page, cost one point. */
-function pointsOfRequest(kernel: Kernel, request: FastifyRequest, caller: Caller): number {
+async function readForYoga(kernel: Kernel, request: FastifyRequest, caller: Caller): Promise<YogaRequest> {
   try {
     const parsed = request.method === 'POST' ? parseRequest(request.body) : parseGetRequest(request.query);
-    return readOperation(kernel, parsed, caller).points;
+    const refusal = await refusalOf(kernel, parsed, caller);
+    if (refusal) return { points: 1, errors: [refusal] };
+    const read = await readOperation(kernel, parsed, caller);
+    if (parsed.query !== undefined) return { points: read.points };
+    return 'errors' in read ? read : { points: read.points, text: read.text };
   } catch (error) {
-    if (error instanceof GraphQLError) return 1;
+    if (error instanceof GraphQLError) return { points: 1 };
+    throw error;
+  }
+}
+
+/** Why the document of a request may not be executed, which Yoga would not know. */
+async function refusalOf(
+  kernel: Kernel,
+  request: GraphQLRequest,
+  { principal }: Caller,
+): Promise<GraphQLError | undefined> {
+  try {
+    await kernel.textOf(request, principal);
+    return undefined;
+  } catch (error) {
+    if (error instanceof GraphQLError) return error;
     throw error;
   }
 }
@@ -113,18 +148,18 @@ function forwardToYoga(app: FastifyInstance, resources: Resources, kernel: Kerne
   });
 
   /** Rebuilds the request for Yoga: its body is consumed already. */
-  return async (request: FastifyRequest, reply: FastifyReply, { cost }: Charge): Promise<FastifyReply> => {
+  return async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { cost }: Charge,
+    text: string | undefined,
+  ): Promise<FastifyReply> => {
     const headers = new Headers();
     for (const [name, value] of Object.entries(request.headers)) {
       if (value !== undefined && !['content-length', 'transfer-encoding', 'connection'].includes(name))
         headers.set(name, String(value));
     }
-    const body =
-      request.body === undefined
-        ? undefined
-        : typeof request.body === 'string'
-          ? request.body
-          : stringify(request.body);
+    const body = request.body === undefined ? undefined : bodyOf(request.body, text);
     const disconnect = new AbortController();
     reply.raw.once('close', () => disconnect.abort());
     const context = {
@@ -133,8 +168,13 @@ function forwardToYoga(app: FastifyInstance, resources: Resources, kernel: Kerne
       token: bearerToken(request.headers.authorization),
       cost,
     };
-    // Yoga uses only path and query; the Host header is untrusted input.
-    const url = `http://localhost${request.url}`;
+    // Yoga uses only the query, and knows one path; the Host header is untrusted input.
+    const parameters = new URLSearchParams(request.url.slice(request.url.split('?', 1)[0]?.length));
+    if (text !== undefined && body === undefined) {
+      parameters.set('query', text);
+      parameters.delete('documentId');
+    }
+    const url = `http://localhost/graphql?${parameters}`;
     const init = { method: request.method, headers, signal: disconnect.signal, ...(body !== undefined && { body }) };
     const response = await (await loadYoga()).fetch(url, init, context);
     if (wantsStream(request.headers.accept)) {
@@ -145,6 +185,12 @@ function forwardToYoga(app: FastifyInstance, resources: Resources, kernel: Kerne
     response.headers.forEach((value, name) => void reply.header(name, value));
     return reply.send(response.body);
   };
+}
+
+/** @param text the document, if the body does not contain it */
+function bodyOf(body: unknown, text: string | undefined): string {
+  if (typeof body === 'string') return body;
+  return stringify(text === undefined ? body : { ...(body as object), query: text, documentId: undefined });
 }
 
 /** @throws BAD_REQUEST for a body nested too deeply to serialize; JSON.parse has no such limit */

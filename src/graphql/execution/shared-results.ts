@@ -12,7 +12,7 @@ export interface SharedResults {
   result(event: object, group: string, execute: () => Promise<ExecutionResult>): Promise<ExecutionResult>;
   /**
    * Subscribers of a group get the same result for the same event: same operation, same values of the variables used below
-   * the root field, same tenant and scopes. Resolvers see nothing else of a caller.
+   * the root field, same tenant, staff member and scopes. Resolvers see nothing else of a caller.
    */
   groupOf(operation: Operation, variables: Variables, context: Context): string;
 }
@@ -51,7 +51,8 @@ export function createSharedResults(): SharedResults {
     groupOf(operation, variables, { principal }) {
       const { number, variables: names } = numbered(operation);
       const values = names.map(name => variables[name]);
-      return JSON.stringify([number, principal?.tenant.id, [...(principal?.scopes ?? [])].sort(), values]);
+      const { tenant, scopes = [], session } = principal ?? {};
+      return JSON.stringify([number, tenant?.id, session?.staffId, [...scopes].sort(), values]);
     },
   };
 }

@@ -21,13 +21,10 @@ export async function sendGraphiQL(
   const nonce = randomBytes(16).toString('base64');
   const page = renderGraphiQL({
     title: 'Parley',
-    subscriptionsProtocol: 'WS',
-    defaultQuery: '{\n  viewer {\n    tenant {\n      name\n    }\n    scopes\n  }\n}\n',
-    // Subscriptions go over a WebSocket, whose headers a page cannot set: the token is in its first message as well.
-    ...(token !== undefined && {
-      headers: JSON.stringify({ authorization: `Bearer ${token}` }, null, 2),
-      connectionParams: { authorization: `Bearer ${token}` },
-    }),
+    // Over Server-Sent Events the headers of the editor's tab apply; over a WebSocket GraphiQL sends `{}`.
+    subscriptionsProtocol: 'GRAPHQL_SSE',
+    defaultQuery: '{\n  viewer {\n    account {\n      name\n    }\n    scopes\n  }\n}\n',
+    ...(token !== undefined && { headers: JSON.stringify({ authorization: `Bearer ${token}` }, null, 2) }),
   });
   return (
     reply

@@ -1,9 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type ExecutionResult, GraphQLError } from 'graphql';
+import type { ExecutionResult } from 'graphql';
 import { type CodedError, ERROR_STATUS } from '../../core/errors.ts';
 import type { Charge } from '../../http/authenticate.ts';
 import type { Caller, Kernel } from '../execution/kernel.ts';
-import { type GraphQLRequest, type InvalidOperation, readOperation, withCost } from '../execution/operation.ts';
+import { type InvalidOperation, readOperation, withCost } from '../execution/operation.ts';
+import { BadRequest, parseRequest } from '../execution/request.ts';
 
 const RESPONSE_TYPE = 'application/graphql-response+json';
 
@@ -19,7 +20,7 @@ export const wantsStream = (accept: string | undefined): boolean =>
  * Status of an operation that was not executed (GraphQL over HTTP §6.4): 400 with the specification's media type, 200 with
  * application/json, for legacy clients whose proxies may replace the body of an error.
  */
-const statusNotExecuted = (request: FastifyRequest): number =>
+export const statusNotExecuted = (request: FastifyRequest): number =>
   mediaTypeOf(request.headers.accept) === RESPONSE_TYPE ? 400 : 200;
 
 /** @param charge absent if the call failed before it could be authenticated */
@@ -59,7 +60,7 @@ export async function answerGraphQL(
   caller: Caller,
   chargePoints: (points: number) => Promise<Charge>,
 ): Promise<FastifyReply> {
-  const operation = readBody(kernel, request, caller);
+  const operation = await readBody(kernel, request, caller);
   const charge = await chargePoints(operation.points);
   const send = (status: number, result: ExecutionResult): FastifyReply =>
     sendResult(request, reply, status, result, charge);
@@ -91,78 +92,13 @@ export function retryAfterOf({ data, errors = [] }: ExecutionResult): number | u
   return typeof seconds === 'number' ? seconds : 1;
 }
 
-type BodyOperation = ReturnType<typeof readOperation> & { readonly status?: number };
+type BodyOperation = Awaited<ReturnType<typeof readOperation>> & { readonly status?: number };
 
-function readBody(kernel: Kernel, request: FastifyRequest, caller: Caller): BodyOperation {
+async function readBody(kernel: Kernel, request: FastifyRequest, caller: Caller): Promise<BodyOperation> {
   try {
-    return readOperation(kernel, parseRequest(request.body), caller);
+    return await readOperation(kernel, parseRequest(request.body), caller);
   } catch (error) {
-    if (!(error instanceof GraphQLError)) throw error;
+    if (!(error instanceof BadRequest)) throw error;
     return { errors: [error], points: 1, status: 400 } satisfies InvalidOperation & { status: number };
-  }
-}
-
-/** A malformed request: HTTP status 400 whatever the client accepts. */
-export class BadRequest extends GraphQLError {
-  constructor(message: string) {
-    super(message, { extensions: { code: 'BAD_REQUEST' } });
-  }
-}
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  value !== null && typeof value === 'object' && !Array.isArray(value);
-
-/** @throws BadRequest naming the parameter */
-export function parseRequest(body: unknown): GraphQLRequest {
-  if (!isObject(body)) throw new BadRequest('The body must be a JSON object with the parameter query.');
-  const { query, operationName, variables, extensions } = body;
-  if (typeof query !== 'string' || query === '') throw new BadRequest('The parameter query must be a string.');
-  if (operationName != null && typeof operationName !== 'string')
-    throw new BadRequest('The parameter operationName must be a string.');
-  if (variables != null && !isObject(variables)) throw new BadRequest('The parameter variables must be an object.');
-  if (extensions != null && !isObject(extensions)) throw new BadRequest('The parameter extensions must be an object.');
-  return { query, operationName: operationName || undefined, variables: variables ?? {} };
-}
-
-/** Reads the URL parameters of a GET request. @throws BadRequest naming the parameter */
-export function parseGetRequest(query: unknown): GraphQLRequest {
-  const { variables, ...others } = isObject(query) ? query : {};
-  return parseRequest({
-    ...others,
-    extensions: undefined,
-    variables: typeof variables === 'string' && variables !== '' ? fromJson(variables) : undefined,
-  });
-}
-
-function fromJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new BadRequest('The parameter variables must be JSON.');
-  }
-}
-
-/**
- * Returns what is wrong with the URL parameters of a request. Yoga would report malformed JSON as an internal error, and use
- * the first of a repeated parameter, which may not be the one that was charged.
- */
-export function findParameterFault(query: unknown): BadRequest | undefined {
-  if (!isObject(query)) return undefined;
-  for (const name of ['query', 'operationName', 'variables', 'extensions'])
-    if (Array.isArray(query[name])) return new BadRequest(`The parameter ${name} may be given only once.`);
-  for (const name of ['variables', 'extensions']) {
-    for (const text of [query[name]].flat())
-      if (typeof text === 'string' && text !== '' && !isJson(text))
-        return new BadRequest(`The parameter ${name} must be JSON.`);
-  }
-  return undefined;
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
   }
 }

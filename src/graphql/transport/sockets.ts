@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { CloseCode, makeServer, type ServerOptions } from 'graphql-ws';
+import { CloseCode, MessageType, makeServer, type ServerOptions } from 'graphql-ws';
 import type { WebSocket, WebSocketServer } from 'ws';
 import { isUnavailable } from '../../database/unavailable.ts';
 import type { Log } from '../../platform/log.ts';
@@ -14,7 +14,17 @@ export interface Extra {
 }
 
 /** IANA close code "Try Again Later". Clients of graphql-ws reconnect on it, but not on 4500. */
-const TRY_AGAIN_LATER = 1013;
+export const TRY_AGAIN_LATER = 1013;
+
+interface SocketOptions<E> {
+  readonly keepAliveMs: number;
+  /** Returns the payload of the pong that answers a client's `ping`. */
+  readonly answerPing: (
+    extra: Extra & Partial<E>,
+    payload: Record<string, unknown> | undefined,
+  ) => Promise<object | undefined>;
+  readonly log: Log;
+}
 
 /**
  * Connects graphql-ws to ws. Unlike its own adapter, internal errors are logged instead of being printed and sent to the client,
@@ -24,8 +34,7 @@ const TRY_AGAIN_LATER = 1013;
 export function serveSockets<E>(
   options: ServerOptions<Record<string, unknown>, Extra & Partial<E>>,
   sockets: WebSocketServer,
-  keepAliveMs: number,
-  log: Log,
+  { keepAliveMs, answerPing, log }: SocketOptions<E>,
 ): () => Promise<void> {
   const protocol = makeServer(options);
   const payloads = createSharedPayloads();
@@ -36,11 +45,17 @@ export function serveSockets<E>(
     const stopPinging = keepAlive(socket, keepAliveMs);
     const placeholders = payloads.forSocket();
     const send = createSender(socket, request);
+    const extra = { socket, request, placeholders } as Extra & Partial<E>;
     const closed = protocol.opened(
       {
         protocol: socket.protocol,
         send: message => send(placeholders.fill(message)),
         close: (code, reason) => socket.close(code, reason),
+        // graphql-ws itself would repeat the payload, and with it a token.
+        async onPing(given) {
+          const payload = await answerPing(extra, given);
+          await send(JSON.stringify({ type: MessageType.Pong, ...(payload && { payload }) }));
+        },
         onMessage(handle) {
           socket.on('message', data => {
             handle(String(data)).catch((error: unknown) => {
@@ -51,7 +66,7 @@ export function serveSockets<E>(
           });
         },
       },
-      { socket, request, placeholders } as Extra & Partial<E>,
+      extra,
     );
     socket.once('close', (code, reason) => {
       stopPinging();

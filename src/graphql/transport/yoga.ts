@@ -4,10 +4,10 @@ import { unauthorized } from '../../core/errors.ts';
 import type { Principal } from '../../core/principal.ts';
 import type { TokenVerifier } from '../../core/token-verifier.ts';
 import type { Cost } from '../../http/authenticate.ts';
-import { closable } from '../../platform/closable.ts';
 import type { Operation } from '../execution/documents.ts';
 import type { Kernel } from '../execution/kernel.ts';
 import { withCost } from '../execution/operation.ts';
+import { endOnSignal } from './end-on-signal.ts';
 import { retryAfterOf } from './http.ts';
 
 /** What is known of a request before Yoga receives it. */
@@ -102,28 +102,4 @@ export function createYogaServer(
     // Fastify has limited the body; Yoga's own check doubles the cost of a request.
     maxRequestBodySize: false,
   });
-}
-
-/**
- * Ends a stream when its token is revoked or expires, also while it is idle.
- * @param stream a generator that can be ended while it waits (`closable`)
- * @param watch starts watching for the signal; returns a function that stops watching
- * @param last emitted before a stream is ended by the signal
- */
-function endOnSignal<T>(stream: AsyncGenerator<T>, watch: (end: () => void) => () => void, last: T): AsyncGenerator<T> {
-  async function* values(): AsyncGenerator<T> {
-    let ended = false;
-    // Not Promise.race per event: each race would leave a reaction on a promise that lives for days.
-    const stop = watch(() => {
-      ended = true;
-      void stream.return(undefined);
-    });
-    try {
-      for await (const value of stream) yield value;
-      if (ended) yield last;
-    } finally {
-      stop();
-    }
-  }
-  return closable(values(), () => void stream.return(undefined));
 }

@@ -15,6 +15,7 @@ import {
 import { foreignResponse, toNetworkError } from './errors.ts';
 import { type ExchangeRequest, exchange, type HttpResponse } from './exchange.ts';
 import { createMediaCalls } from './media.ts';
+import { HEALTH_QUERY, readNumberHealth } from './number-health.ts';
 import { createTemplateCalls } from './templates.ts';
 
 export interface CloudApiOptions {
@@ -106,8 +107,9 @@ export function createCloudApiNetwork(options: CloudApiOptions): Network {
       return outcome;
     },
 
-    async markRead(channel, wamid) {
-      const body = { messaging_product: 'whatsapp', status: 'read', message_id: wamid };
+    async markRead(channel, wamid, { showTyping } = { showTyping: false }) {
+      const typing = showTyping ? { typing_indicator: { type: 'text' } } : {};
+      const body = { messaging_product: 'whatsapp', status: 'read', message_id: wamid, ...typing };
       await call('mark read', request(channel, 'POST', messagesPath(channel), body));
     },
 
@@ -121,6 +123,11 @@ export function createCloudApiNetwork(options: CloudApiOptions): Network {
         qualityRating: asText(fields['quality_rating']) ?? null,
       };
       return info;
+    },
+
+    async numberHealth(channel) {
+      const path = `${encodeURIComponent(channel.phoneNumberId)}?fields=${HEALTH_QUERY}`;
+      return readNumberHealth(await call('health of the number', request(channel, 'GET', path)));
     },
 
     async portfolio(channel) {
@@ -160,6 +167,7 @@ export function messageBody(message: OutgoingMessage): JsonObject {
 }
 
 function contentBody(content: OutgoingContent): JsonObject {
+  if (content.type === 'contacts') return { type: 'contacts', contacts: content.cards };
   return content.type === 'text'
     ? { type: 'text', text: { preview_url: content.previewUrl, body: content.text } }
     : { type: content.type, [content.type]: content.object };

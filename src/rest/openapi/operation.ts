@@ -1,5 +1,6 @@
 import {
   type GraphQLField,
+  type GraphQLOutputType,
   type GraphQLSchema,
   getNamedType,
   isInputObjectType,
@@ -7,6 +8,8 @@ import {
   typeFromAST,
 } from 'graphql';
 import { z } from 'zod';
+import { IS_NUMERIC } from '../../core/global-ids.ts';
+import { costOf } from '../runtime/cost.ts';
 import type { Route } from '../runtime/route.ts';
 import { operationOf, switchesOf } from '../runtime/sparse.ts';
 import { annotate, fieldsOf } from './annotations.ts';
@@ -38,7 +41,7 @@ export function describeOperation(
   const [document] = route.documents;
   const selections = new Selections(schema, document, api.wire, components, complete);
   const operation = operationOf(document);
-  const { key, field } = selections.main;
+  const { field } = selections.main;
   const rows = complete || route.withoutEnvelope ? { fields: [], includes: [] } : switchesOf(document);
   const scopes = scopesOf(field);
   const keyed = takesKey(field);
@@ -52,23 +55,28 @@ export function describeOperation(
     const changed = withChanges(whole, part.changes, resolve);
     return component ? components.add('schemas', component, changed) : changed;
   };
-  const selected = selectionOf(route.list ? `${key}.nodes` : key);
+  const selected = selectionOf(route.list ? `${selections.main.key}.nodes` : selections.object.path);
   const answer = route.answer ?? (route.method === 'DELETE' ? DELETED : selected);
   const operationId = route.operationId ?? operation?.name?.value ?? '';
   const input = operation?.variableDefinitions?.find(({ variable }) => variable.name.value === 'input');
-  const inputFields = input ? fieldsOf(typeFromAST(schema, input.type as never)) : field.args;
+  const inputFields = [
+    ...(input ? fieldsOf(typeFromAST(schema, input.type as never)) : field.args),
+    ...(route.inputTypes ?? []).flatMap(name => fieldsOf(schema.getType(name))),
+  ];
   return {
     operationId,
     ...(api.deprecated && { deprecated: true }),
     tags: [tagOf(route.path)],
     ...textOf(route, field),
     security: [{ bearer: scopes }],
+    'x-rate-limit-cost': costOf(route, schema),
     parameters: [
-      ...pathParameters(route, field),
+      ...pathParameters(route, selections.object.type),
       ...(route.list ? listParameters(route.list, schema, components) : []),
       ...rowParameters(rows),
       ...(keyed ? [components.add('parameters', 'Idempotency-Key', IDEMPOTENCY_KEY)] : []),
       ...(route.async ? [components.add('parameters', 'Prefer', PREFER)] : []),
+      ...(route.readAt ? [components.add('parameters', 'If-Match', IF_MATCH)] : []),
       ...(route.method === 'GET' && !route.list ? [components.add('parameters', 'If-None-Match', IF_NONE_MATCH)] : []),
     ],
     ...(route.body && { requestBody: requestBody(annotate(jsonSchemaOf(route.body), inputFields), route.example) }),
@@ -145,20 +153,20 @@ const takesKey = ({ args }: GraphQLField<unknown, unknown>): boolean =>
     );
   });
 
-function pathParameters(route: Route, field: GraphQLField<unknown, unknown>): JsonSchema[] {
+function pathParameters(route: Route, object: GraphQLOutputType): JsonSchema[] {
   const names = [...route.path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
   return names.map(name => {
     const own = route.params?.[name];
-    const { description, ...schema } = own ? jsonSchemaOf(own) : idOf(field);
+    const { description, ...schema } = own ? jsonSchemaOf(own) : idOf(object);
     return { name, in: 'path', required: true, ...(description !== undefined && { description }), schema };
   });
 }
 
 /** Ids are numbers, or UUIDs. */
-function idOf(field: GraphQLField<unknown, unknown>): JsonSchema {
-  const type = getNamedType(field.type);
+function idOf(object: GraphQLOutputType): JsonSchema {
+  const type = getNamedType(object);
   const id = isObjectType(type) ? type.getFields()['databaseId'] : undefined;
-  return id && getNamedType(id.type).name === 'String'
+  return id && getNamedType(id.type).name === 'String' && id.extensions[IS_NUMERIC] !== true
     ? { type: 'string', format: 'uuid' }
     : { type: 'integer', format: 'int64', minimum: 0 };
 }
@@ -194,5 +202,10 @@ const PREFER = header(
   {
     type: 'string',
   },
+);
+const IF_MATCH = header(
+  'If-Match',
+  'The `ETag` of GET with the same `fields` and `include`, or `*`: an object that changed since is not changed, with 412.',
+  { type: 'string' },
 );
 const IF_NONE_MATCH = header('If-None-Match', "Entity tags of the client's copies, or `*`.", { type: 'string' });

@@ -15,6 +15,7 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
+import { IS_NUMERIC } from '../../core/global-ids.ts';
 import { operationOf, switchesOf, switchOf } from '../runtime/sparse.ts';
 import { exampleOf, inRestWords } from './annotations.ts';
 import type { Components } from './components.ts';
@@ -68,11 +69,21 @@ export class Selections {
     this.#root = this.#fieldsOf(type, operation.selectionSet);
   }
 
-  /** The first field. */
+  /** The first field, which has the operation's arguments, description and scopes. */
   get main(): { readonly key: string; readonly field: GraphQLField<unknown, unknown> } {
     const [main] = this.#root;
     if (!main) throw new Error('The document selects nothing.');
     return main;
+  }
+
+  /** The path of the object that the operation returns: of a mutation, the first field of its payload. */
+  get object(): { readonly path: string; readonly type: GraphQLOutputType } {
+    const [main] = this.#root;
+    if (!main) throw new Error('The document selects nothing.');
+    const type = named(main.field.type);
+    const isPayload = isObjectType(type) && type.getInterfaces().some(({ name }) => name === 'Payload');
+    const [entity] = isPayload ? this.#below(main) : [];
+    return entity ? { path: `${main.key}.${entity.key}`, type: named(entity.field.type) } : { path: main.key, type };
   }
 
   /**
@@ -100,7 +111,10 @@ export class Selections {
 
   #objectOrLeaf(selected: Selected): JsonSchema {
     const fields = this.#below(selected);
-    if (fields.length === 0) return this.#leaf(named(selected.field.type), selected.key);
+    if (fields.length === 0)
+      return selected.field.extensions[IS_NUMERIC] === true
+        ? { type: 'integer', format: 'int64', ...exampleOf(selected.key, 'integer') }
+        : this.#leaf(named(selected.field.type), selected.key);
     return closedObject(
       Object.fromEntries(fields.map(field => [field.key, this.#described(field)])),
       fields.filter(field => !field.optional).map(field => field.key),

@@ -16,6 +16,7 @@ const MEANING = {
   CONFLICT: 'The object is in use, or the first request with this `Idempotency-Key` is still running.',
   PAYLOAD_TOO_LARGE: 'The body is too large.',
   UNSUPPORTED_MEDIA_TYPE: 'The content type of the body is not supported.',
+  PRECONDITION_FAILED: 'The object is not as `If-Match` says: it was changed since. Read it again.',
   CURSOR_EXPIRED: 'The event log no longer contains the events after this cursor.',
   VALIDATION_ERROR: 'A field is missing or invalid.',
   OUTSIDE_SERVICE_WINDOW: 'The contact has not written within 24 hours, so free-form messages are refused.',
@@ -106,6 +107,7 @@ export function codesOf(
   const changes = route.method !== 'GET';
   const hasId = route.path.includes(':');
   const codes: (ErrorCode | false)[] = [
+    route.readAt !== undefined && 'PRECONDITION_FAILED',
     (changes || hasId) && 'BAD_REQUEST',
     'UNAUTHORIZED',
     facts.scoped && 'INSUFFICIENT_SCOPE',

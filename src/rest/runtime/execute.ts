@@ -6,7 +6,8 @@ import type { Caller, Kernel } from '../../graphql/execution/kernel.ts';
 import { cacheHeaders, namesEtag } from '../../http/etag.ts';
 import { Call, type RestRequest } from './call.ts';
 import type { RestHost } from './host.ts';
-import { type Refusal, refusalOfErrors } from './refusal.ts';
+import { withOtherFaults } from './other-faults.ts';
+import { type Refusal, refusalOfErrors, refusalOfUserErrors, userErrorsOf } from './refusal.ts';
 import type { Answer, Plan, Route, RowStyle } from './route.ts';
 
 /** What an envelope says about its request. */
@@ -82,9 +83,17 @@ export async function execute(
   operations: ReadonlyMap<DocumentNode, Operation>,
   request: RestRequest,
   caller: Caller,
+  read?: Executable,
 ): Promise<WireAnswer> {
   const call = new Call(request, caller);
-  const plan = route.plan(call, dialect.rows);
+  let planned: Plan;
+  try {
+    planned = route.plan(call, dialect.rows);
+  } catch (error) {
+    throw await withOtherFaults(host, route, operations, call, caller, dialect.rows, error);
+  }
+  const isConditional = request.headers['if-match'] !== undefined && route.readAt !== undefined && read !== undefined;
+  const plan = isConditional ? await withPrecondition(host, dialect, route, read, planned, request, caller) : planned;
   const operation = operations.get(plan.document);
   if (!operation) throw new Error('The route planned a document that it does not list.');
   const context = host.kernel.createContext({ ...caller, wantsAnswer: true });
@@ -94,6 +103,43 @@ export async function execute(
     context.replay.end?.();
   }
 }
+
+/** A route with its prepared documents. */
+export interface Executable {
+  readonly route: Route;
+  readonly operations: ReadonlyMap<DocumentNode, Operation>;
+}
+
+/**
+ * `If-Match` (RFC 9110 §13.1.1), with the tags that GET has sent, which are weak. The object is read as GET would, and the mutation
+ * gets the time of its last change, so that no other change comes between the two.
+ * @throws PRECONDITION_FAILED
+ */
+async function withPrecondition(
+  host: RestHost,
+  dialect: Dialect,
+  { readAt }: Route,
+  { route, operations }: Executable,
+  plan: Plan,
+  request: RestRequest,
+  caller: Caller,
+): Promise<Plan> {
+  const current = route.plan(new Call(request, caller), dialect.rows);
+  const operation = operations.get(current.document);
+  if (!operation) throw new Error('The route planned a document that it does not list.');
+  const { data, errors } = await host.kernel.run(
+    operation,
+    { ...current.variables },
+    host.kernel.createContext(caller),
+  );
+  const { etag } = errors ? {} : cacheHeaders(current.respond(data));
+  if (etag === undefined || !namesEtag(request.headers['if-match'], etag)) throw preconditionFailed();
+  const variables = plan.variables as { readonly input?: object };
+  return { ...plan, variables: { ...variables, input: { ...variables.input, unchangedSince: readAt?.(data) } } };
+}
+
+const preconditionFailed = (): CodedError =>
+  new CodedError('PRECONDITION_FAILED', 'The object was changed since it was read. Read it again.');
 
 async function answer(
   host: RestHost,
@@ -110,14 +156,21 @@ async function answer(
   if (kept) return replayed(kept);
 
   const meta = { requestId, nowMs: host.clock.now() };
-  const outcome = errors ? refusalOfErrors(errors, plan.names) : answerOf(plan, data);
+  const [userError, ...userErrors] = userErrorsOf(data);
+  if (userError?.code === 'CONFLICT' && route.readAt) throw preconditionFailed();
+  const outcome = errors
+    ? refusalOfErrors(errors, plan.names)
+    : userError
+      ? refusalOfUserErrors([userError, ...userErrors], plan.names)
+      : answerOf(plan, data);
   const isRefusal = 'code' in outcome;
   const sent = isRefusal
     ? wireFailure(dialect, outcome, call.request, meta)
     : wireSuccess(dialect, route, outcome, call, meta);
   // A message that failed exists and stays failed, and a wrong code stays wrong, so these answers are final too.
   // Any other error after the work was done is a fault of ours, and the repeated request may succeed.
-  if (replay.key !== undefined && (!errors || (isRefusal && FINAL_REFUSALS.has(outcome.code)))) {
+  const isFault = errors !== undefined || userError !== undefined;
+  if (replay.key !== undefined && (!isFault || (isRefusal && FINAL_REFUSALS.has(outcome.code)))) {
     const withoutSecret =
       !isRefusal && outcome.storedData !== undefined ? { ...outcome, data: outcome.storedData } : undefined;
     const stored = withoutSecret ? wireSuccess(dialect, route, withoutSecret, call, meta) : sent;

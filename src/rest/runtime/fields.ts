@@ -286,7 +286,8 @@ type Rule<Value> = (value: Value, add: (field: string, message: string) => void)
  */
 const checkOf = <Value>(rule: Rule<Value>) =>
   z.superRefine<Value>(
-    (value, { addIssue }) => rule(value, (field, message) => addIssue({ code: 'custom', path: [field], message })),
+    (value, { addIssue }) =>
+      rule(value, (field, message) => addIssue({ code: 'custom', path: [field], message, params: { isRule: true } })),
     { when: ({ value }) => isObject(value) },
   );
 

@@ -3,6 +3,7 @@ import { CodedError } from '../../core/errors.ts';
 import type { Caller } from '../../graphql/execution/kernel.ts';
 import { parseJsonBody } from '../../http/request-body.ts';
 import type { RestRequest } from './call.ts';
+import { costOf } from './cost.ts';
 import { type Dialect, execute, type WireAnswer, wireFailure } from './execute.ts';
 import { acceptForms, filesOf, readForm } from './form.ts';
 import type { RestHost } from './host.ts';
@@ -33,15 +34,19 @@ export function mount(app: FastifyInstance, host: RestHost, routes: readonly Rou
     });
 
   const prefix = dialect.pathPrefix ?? '';
+  const operationsOf = (route: Route) =>
+    new Map(route.documents.map(document => [document, host.kernel.prepareTrusted(document)]));
   for (const route of routes) {
-    const operations = new Map(route.documents.map(document => [document, host.kernel.prepareTrusted(document)]));
+    const operations = operationsOf(route);
+    const get = route.readAt && routes.find(({ method, path }) => method === 'GET' && path === route.path);
+    const read = get && { route: get, operations: operationsOf(get) };
     const files = filesOf(route.body);
     const add = (scope: FastifyInstance): void => {
       scope.route<{ Querystring: RestRequest['query']; Params: RestRequest['params'] }>({
         method: route.method,
         url: prefix + route.path,
         exposeHeadRoute: route.method === 'GET',
-        config: { upload: files.length > 0 },
+        config: { upload: files.length > 0, points: costOf(route, host.kernel.schema) },
         // Before the body is read, so that nobody without a token can make us parse it.
         async onRequest(request, reply) {
           request.setDecorator<Caller>('caller', await dialect.authenticate(host, request, reply));
@@ -49,7 +54,7 @@ export function mount(app: FastifyInstance, host: RestHost, routes: readonly Rou
         async handler(request, reply) {
           const caller = callerOf(request) ?? { principal: undefined, requestId: request.id };
           if (files.length > 0 && request.isMultipart()) request.body = await readForm(request, host, caller, files);
-          return send(reply, await execute(host, dialect, route, operations, request, caller), caller.requestId);
+          return send(reply, await execute(host, dialect, route, operations, request, caller, read), caller.requestId);
         },
       });
     };

@@ -1,6 +1,8 @@
 import type { GraphQLError } from 'graphql';
-import { ERROR_STATUS, type ErrorCode } from '../../core/errors.ts';
+import { ERROR_STATUS, type ErrorCode, FIELD_CODES, FieldErrorList } from '../../core/errors.ts';
+import { decodeGlobalId } from '../../core/global-ids.ts';
 import { asCoded } from '../../http/request-errors.ts';
+import type { PayloadFragment } from '../wire/documents.generated.ts';
 import { wireDetails } from '../wire/names.ts';
 import type { RestLog } from './host.ts';
 import type { Names } from './route.ts';
@@ -52,6 +54,51 @@ export function refusalOfErrors(errors: readonly GraphQLError[], names: Names | 
   if (code === 'BAD_USER_INPUT') return refusal('VALIDATION_ERROR', 'The input is not valid.', { input: [message] });
   return refusal('INTERNAL_ERROR', 'Something went wrong on our side.');
 }
+
+/** What a mutation says beside its objects; selected by the fragment `Payload`. */
+type UserError = PayloadFragment['userErrors'][number];
+
+/** The user errors of a mutation's result. */
+export function userErrorsOf(data: unknown): readonly UserError[] {
+  if (!isDetails(data)) return [];
+  return Object.values(data).flatMap(result =>
+    isDetails(result) && Array.isArray(result['userErrors']) ? (result['userErrors'] as readonly UserError[]) : [],
+  );
+}
+
+const FIELD_CODE: ReadonlySet<string> = new Set(FIELD_CODES);
+
+/** Maps user errors to one REST error: faults of fields to VALIDATION_ERROR, any other to itself. */
+export function refusalOfUserErrors(
+  [first, ...others]: readonly [UserError, ...UserError[]],
+  names: Names | undefined,
+): Refusal {
+  if (FIELD_CODE.has(first.code)) {
+    const errors = new FieldErrorList();
+    for (const { path, message } of [first, ...others]) errors.add(path.join('.'), message);
+    return refusal('VALIDATION_ERROR', first.message, wireDetails('VALIDATION_ERROR', errors.fields, names));
+  }
+  const code = first.code as ErrorCode;
+  const details = detailsOf(first);
+  return refusal(code, first.message, details && wireDetails(code, details, names));
+}
+
+function detailsOf(error: UserError): Readonly<Record<string, unknown>> | undefined {
+  if ('retryAfterSeconds' in error)
+    return { retry_after: error.retryAfterSeconds, ...(error.limit !== null && { limit: error.limit }) };
+  if ('windowExpiredAt' in error) return { windowExpiredAt: error.windowExpiredAt };
+  if ('optedOutAt' in error)
+    return {
+      ...(error.optedOutAt !== null && { opted_out_at: error.optedOutAt }),
+      ...(error.category !== null && { category: error.category.toLowerCase() }),
+      ...messageOf(error.messageId),
+    };
+  if ('provider' in error) return { provider: error.provider, ...messageOf(error.messageId) };
+  if ('feature' in error) return { feature: error.feature, current: error.used, maximum: error.maximum };
+  return undefined;
+}
+
+const messageOf = (globalId: string | null) => (globalId === null ? {} : { message_id: decodeGlobalId(globalId)?.id });
 
 const FRAMEWORK_MESSAGES: Readonly<Record<number, string>> = {
   413: 'The body is too large.',

@@ -60,12 +60,19 @@ export interface Described {
   readonly answer?: AnswerSchema;
   /** The answer is `data` alone, without the envelope. */
   readonly withoutEnvelope?: true;
+  /** GraphQL input types within the document's input whose fields describe those of the body. */
+  readonly inputTypes?: readonly string[];
   /** Supports `Prefer: respond-async`, with status 202. */
   readonly async?: true;
   /** Included objects that the answer always shows. */
   readonly always?: readonly string[];
   /** The path in the next version, where it differs. */
   readonly successor?: string;
+  /**
+   * Set if the route supports `If-Match`: reads from the data of the GET of the same path when the object was last changed, which
+   * the mutation gets as `unchangedSince`.
+   */
+  readonly readAt?: (data: unknown) => string | undefined;
   /** Errors beside those that every route of its kind has. */
   readonly errors?: readonly ErrorCode[];
 }

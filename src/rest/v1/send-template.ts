@@ -16,7 +16,7 @@ import {
   templateInput,
   templateNames,
 } from '../wire/template-values.ts';
-import { RECIPIENT, SENDING_NAMES, SENT_TEMPLATE, sendingInput, sentRow } from './sending.ts';
+import { RECIPIENT, SENDING_NAMES, SENT_TEMPLATE, sendingInput, sentAnswer, wireRow } from './sending.ts';
 
 const TEMPLATE = {
   ...RECIPIENT,
@@ -40,7 +40,7 @@ function checkValues(template: Template, add: (field: string, message: string) =
       add(name, 'With auto_generate_otp the code is all that the template takes, and is made by us.');
 }
 
-const NAMES = { ...SENDING_NAMES, language: 'template_language' };
+const NAMES = { ...SENDING_NAMES, language: 'template_language', 'content.template.language': 'template_language' };
 
 const BODY = openBody(TEMPLATE, checkValues);
 
@@ -50,15 +50,19 @@ const withValues = (category: TemplateCategory | undefined) =>
     document: SendTemplateDocument,
     names: ({ body }) => ({ ...templateNames(body), ...NAMES }),
     variables: ({ call, body }: Input<Template>) => ({
-      input: dropUndefined({
+      input: {
         ...sendingInput(call, body),
-        name: body.template_name,
-        language: body.template_language,
-        category,
-        ...templateInput(body),
-      }),
+        content: {
+          template: dropUndefined({
+            name: body.template_name,
+            language: body.template_language,
+            category,
+            ...templateInput(body),
+          }),
+        },
+      },
     }),
-    respond: ({ message }) => ({ message: sentText(message), data: sentRow(message) }),
+    respond: sentAnswer,
   });
 
 /** The template with a generated code, a one-time password like any other: it can be verified and has the same limits. */
@@ -66,10 +70,11 @@ const withCode = operation({
   document: SendCodeDocument,
   names: { ...NAMES, templateName: 'template_name', code: 'auto_generate_otp' },
   variables: ({ call, body }: Input<Template>) => {
-    const { to: phone, ...sending } = sendingInput(call, body);
+    const { to, expectedContactId, ...sending } = sendingInput(call, body);
     const input = {
       ...sending,
-      phone,
+      ...to,
+      ...(expectedContactId !== undefined && { contactId: expectedContactId }),
       templateName: body.template_name,
       language: body.template_language,
       tellCode: true,
@@ -77,9 +82,10 @@ const withCode = operation({
     // The generated type does not know that purpose and expiry have defaults in GraphQL.
     return { input: input as SendOtpInput };
   },
-  respond: ({ otp: { message, code } }) => {
+  respond: ({ result: { otp, code, contact_created } }) => {
+    const message = otp?.message;
     if (!message) throw new Error('A code was sent without a message.');
-    const data = sentRow(message);
+    const data = wireRow(message, contact_created ?? false);
     // The code is returned once: it is stored only as an HMAC, and not in the answer for repeated requests.
     return {
       message: sentText(message),

@@ -2,8 +2,16 @@ import { z } from 'zod';
 import { alias, body, choice, dropUndefined, itemsOf, list, REQUIRED, requiredText, text } from '../runtime/fields.ts';
 import { type Input, operation, type Route, route, routeByBody } from '../runtime/route.ts';
 import { SendInteractiveDocument, SendMediaDocument, SendTextDocument } from '../wire/documents.generated.ts';
-import { checkMedia, MEDIA, MEDIA_NOTES, mediaInput, mediaNames, SENDING_ERRORS, sentText } from '../wire/sending.ts';
-import { RECIPIENT, SENDING_NAMES, SENT_MESSAGE, sendingInput, sentRow } from './sending.ts';
+import {
+  checkMedia,
+  contentNames,
+  MEDIA,
+  MEDIA_NOTES,
+  mediaInput,
+  mediaNames,
+  SENDING_ERRORS,
+} from '../wire/sending.ts';
+import { RECIPIENT, SENDING_NAMES, SENT_MESSAGE, sendingInput, sentAnswer } from './sending.ts';
 
 const TYPES = { text: 'text', interactive: 'interactive', cta_url: 'cta_url' } as const;
 
@@ -65,31 +73,35 @@ function checkType(message: Message, add: (field: string, message: string) => vo
 
 const asText = operation({
   document: SendTextDocument,
-  names: { ...SENDING_NAMES, text: 'message_body' },
-  variables: ({ call, body }: Input<Message>) => ({ input: { ...sendingInput(call, body), text: body.message_body } }),
-  respond: ({ message }) => ({ message: sentText(message), data: sentRow(message) }),
+  names: { ...SENDING_NAMES, ...contentNames('text', { body: 'message_body' }) },
+  variables: ({ call, body }: Input<Message>) => ({
+    input: { ...sendingInput(call, body), content: { text: { body: body.message_body } } },
+  }),
+  respond: sentAnswer,
 });
 
 const asInteractive = operation({
   document: SendInteractiveDocument,
   names: {
     ...SENDING_NAMES,
-    body: 'message_body',
-    'ctaUrl.displayText': 'button_text',
-    'ctaUrl.url': 'button_url',
+    ...contentNames('interactive', {
+      body: 'message_body',
+      'ctaUrl.displayText': 'button_text',
+      'ctaUrl.url': 'button_url',
+    }),
   },
-  variables: ({ call, body }: Input<Message>) => ({
-    input: dropUndefined({
-      ...sendingInput(call, body),
+  variables: ({ call, body }: Input<Message>) => {
+    const interactive = dropUndefined({
       body: body.message_body,
       header: body.header || undefined,
       footer: body.footer || undefined,
       ...(body.message_type === 'interactive'
-        ? { buttons: body.buttons?.map(({ id, title }) => ({ id: id || title, title })) }
+        ? { buttons: body.buttons?.map(({ id, title }) => ({ replyId: id || title, title })) }
         : { ctaUrl: { displayText: body.button_text ?? '', url: body.button_url ?? '' } }),
-    }),
-  }),
-  respond: ({ message }) => ({ message: sentText(message), data: sentRow(message) }),
+    });
+    return { input: { ...sendingInput(call, body), content: { interactive } } };
+  },
+  respond: sentAnswer,
 });
 
 export const sendRoutes: readonly Route[] = [
@@ -121,6 +133,8 @@ export const sendRoutes: readonly Route[] = [
     method: 'POST',
     path: '/messages/media',
     document: SendMediaDocument,
+    inputTypes: ['MediaInput', 'FileInput'],
+    summary: 'Sends a file.',
     notes: MEDIA_NOTES,
     body: body({ ...RECIPIENT, ...MEDIA }, checkMedia),
     example: {
@@ -133,7 +147,7 @@ export const sendRoutes: readonly Route[] = [
     answer: SENT_MESSAGE,
     errors: [...SENDING_ERRORS, 'OUTSIDE_SERVICE_WINDOW', 'FEATURE_NOT_AVAILABLE'],
     names: ({ body }) => ({ ...SENDING_NAMES, ...mediaNames(body) }),
-    variables: ({ call, body }) => ({ input: { ...sendingInput(call, body), ...mediaInput(body) } }),
-    respond: ({ message }) => ({ message: sentText(message), data: sentRow(message) }),
+    variables: ({ call, body }) => ({ input: { ...sendingInput(call, body), content: { media: mediaInput(body) } } }),
+    respond: sentAnswer,
   }),
 ];

@@ -2,9 +2,10 @@ import { z } from 'zod';
 import { type AnswerSchema, bitSchema, LEGACY_TIME, named, rowId, timestamp } from '../openapi/schema.ts';
 import type { Call } from '../runtime/call.ts';
 import { alias, dropUndefined, id, requiredText } from '../runtime/fields.ts';
+import type { Answer } from '../runtime/route.ts';
 import type { SentMessageFragment } from '../wire/documents.generated.ts';
-import { sentStatus } from '../wire/sending.ts';
-import { bitOf, legacyTime, phoneOnly } from '../wire/values.ts';
+import { type Sent, sentRow, sentStatus, sentText } from '../wire/sending.ts';
+import { bitOf, legacyTime, phoneOnly, rowKey } from '../wire/values.ts';
 
 /** The recipient of a send. */
 export const RECIPIENT = {
@@ -24,9 +25,9 @@ export const sendingInput = (
   call: Call,
   { phone_number, contact_id, channel_id }: z.output<z.ZodObject<typeof RECIPIENT>>,
 ) => ({
-  to: phoneOnly(phone_number),
+  to: { phone: phoneOnly(phone_number) },
   ...dropUndefined({
-    contactId: contact_id ?? undefined,
+    expectedContactId: contact_id ?? undefined,
     channelId: channel_id,
     idempotencyKey: call.idempotencyKey,
   }),
@@ -34,17 +35,23 @@ export const sendingInput = (
 });
 
 /** Names of the recipient's fields in errors. */
-export const SENDING_NAMES = { to: 'phone_number', phone: 'phone_number' };
+export const SENDING_NAMES = { 'to.phone': 'phone_number', phone: 'phone_number', expectedContactId: 'contact_id' };
+
+/** The answer to a send. */
+export const sentAnswer = ({ result }: Sent<SentMessageFragment>): Answer => {
+  const message = sentRow(result);
+  return { message: sentText(message), data: wireRow(message, result?.contact_created ?? false) };
+};
 
 /** A sent message on the wire. */
-export const sentRow = (message: SentMessageFragment) => ({
+export const wireRow = (message: SentMessageFragment, isContactCreated: boolean) => ({
   message_id: message.message_id,
-  contact_id: message.contact_id,
+  contact_id: rowKey(message.contact_id),
   phone: message.phone,
   status: sentStatus(message),
   sent_at: legacyTime(message.sent_at),
-  chat_id: message.chat_id,
-  contact_created: bitOf(message.contact_created === true),
+  chat_id: rowKey(message.chat_id),
+  contact_created: bitOf(isContactCreated),
   whatsapp_response: { messages: message.message_id === null ? [] : [{ id: message.message_id }] },
 });
 

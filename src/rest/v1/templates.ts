@@ -1,4 +1,3 @@
-import { encodeGlobalId } from '../../core/global-ids.ts';
 import { rowId, selectionOf } from '../openapi/schema.ts';
 import { type Route, requireRow, route } from '../runtime/route.ts';
 import { GetTemplateDocument } from '../wire/documents.generated.ts';
@@ -16,8 +15,7 @@ export const templateRoutes: readonly Route[] = [
     document: GetTemplateDocument,
     params: { id: rowId('Id of the template in this gateway, not on the network.') },
     answer: selectionOf('template', TEMPLATE_CHANGES),
-    // A global id, because GraphQL looks up a bare number among the network's ids first.
-    variables: ({ id }) => ({ id: encodeGlobalId('Template', id) }),
+    variables: ({ id }) => ({ id }),
     respond: ({ template }) => ({ message: 'Template', data: templateRow(requireRow(template, 'Template')) }),
   }),
 ];

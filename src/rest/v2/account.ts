@@ -8,7 +8,7 @@ import {
   type LimitFragment,
   type UsageCountFragment,
 } from '../wire/documents.generated.ts';
-import { time } from '../wire/values.ts';
+import { rowKey, time } from '../wire/values.ts';
 
 /** Null in GraphQL. */
 const UNLIMITED = -1;
@@ -29,7 +29,7 @@ const planLimit = (limit: LimitFragment) => ({
 
 const LIMIT = z.int().min(UNLIMITED).describe('Limit of the plan; -1 for unlimited.');
 const usageSchema = (feature: string) =>
-  selectionOf(`usage.${feature}`, {
+  selectionOf(`account.usage.${feature}`, {
     with: {
       limit: LIMIT,
       remaining: z.int().min(UNLIMITED).describe('Number that is still available, at least 0; -1 for unlimited.'),
@@ -39,7 +39,7 @@ const usageSchema = (feature: string) =>
         .describe('Percentage of the limit in use, with at most two decimals; 0 if unlimited.'),
     },
   });
-const limitSchema = (feature: string) => selectionOf(`limits.${feature}`, { with: { limit: LIMIT } });
+const limitSchema = (feature: string) => selectionOf(`account.limits.${feature}`, { with: { limit: LIMIT } });
 
 export const accountRoutes: readonly Route[] = [
   route({
@@ -50,7 +50,7 @@ export const accountRoutes: readonly Route[] = [
     respond: ({ account: { id, name, subdomain, status, created_at, subscription } }) => ({
       message: 'Account',
       data: {
-        id,
+        id: rowKey(id),
         name,
         subdomain,
         status: status.toLowerCase(),
@@ -76,7 +76,7 @@ export const accountRoutes: readonly Route[] = [
       staff: usageSchema('staff'),
     }),
     variables: () => ({}),
-    respond: ({ usage }) => ({
+    respond: ({ account: { usage } }) => ({
       message: 'Account usage',
       data: {
         contacts: usageCount(usage.contacts),
@@ -99,10 +99,14 @@ export const accountRoutes: readonly Route[] = [
         staff: limitSchema('staff'),
         api_calls_per_minute: limitSchema('api_calls_per_minute'),
       }),
-      features: selectionOf('limits.features'),
+      features: selectionOf('account.limits.features'),
     }),
     variables: () => ({}),
-    respond: ({ limits: { features, ...limits } }) => ({
+    respond: ({
+      account: {
+        limits: { features, ...limits },
+      },
+    }) => ({
       message: 'Account limits',
       data: {
         limits: {

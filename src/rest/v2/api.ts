@@ -5,6 +5,7 @@ import { labelRoutes } from '../wire/labels.ts';
 import { time } from '../wire/values.ts';
 import { accountRoutes } from './account.ts';
 import { botRoutes } from './bots.ts';
+import { campaignRoutes } from './campaigns.ts';
 import { contactRoutes } from './contacts.ts';
 import { contactBatchRoutes } from './contacts-batch.ts';
 import { failureSchema, successSchema } from './envelope.ts';
@@ -12,18 +13,21 @@ import { groupMemberRoutes } from './group-members.ts';
 import { messageRoutes } from './messages.ts';
 import { otpRoutes } from './otp.ts';
 import { sendRoutes } from './send.ts';
+import { sendBatchRoutes } from './send-batch.ts';
 import { templateRoutes } from './templates.ts';
 import { webhookRoutes } from './webhooks.ts';
 
 export const ROUTES_V2: readonly Route[] = [
   ...accountRoutes,
   ...botRoutes,
+  ...campaignRoutes,
   ...contactBatchRoutes,
   ...contactRoutes,
   ...labelRoutes('PATCH', time),
   ...groupMemberRoutes,
   ...templateRoutes,
   ...sendRoutes,
+  ...sendBatchRoutes,
   ...messageRoutes,
   ...otpRoutes,
   ...webhookRoutes,
@@ -58,6 +62,7 @@ export const API_V2: ApiDescription = {
     account: 'The tenant, its plan, usage and limits.',
     auth: 'Sending and verifying one-time passwords.',
     bots: 'Bots that reply to messages.',
+    campaigns: 'One template to many contacts.',
     contacts: 'People with whom the tenant exchanges messages.',
     groups: 'Groups of contacts.',
     messages: 'Sending messages, and their history.',

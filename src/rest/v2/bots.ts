@@ -1,7 +1,7 @@
 import { selectionOf } from '../openapi/schema.ts';
 import { alias, body, choice, flag, requiredChoice, requiredText, text, texts, whole } from '../runtime/fields.ts';
 import { listAnswer, type Names, type Route, requireRow, route } from '../runtime/route.ts';
-import { BOT_CHANGES, BOT_LIST, botRowBy, REPLY, TRIGGERS } from '../wire/bots.ts';
+import { BOT_CHANGES, BOT_LIST, botRowBy, REPLY, replyInput, TRIGGERS } from '../wire/bots.ts';
 import {
   CreateBotDocument,
   DeleteBotDocument,
@@ -61,7 +61,7 @@ export const botRoutes: readonly Route[] = [
       ...SETTINGS,
       reply: REPLY,
     }),
-    answer: selectionOf('row', BOT_CHANGES),
+    answer: selectionOf('result.row', BOT_CHANGES),
     example: {
       name: 'Prices',
       trigger: 'contains',
@@ -70,8 +70,10 @@ export const botRoutes: readonly Route[] = [
     },
     errors: ['FEATURE_NOT_AVAILABLE', 'FEATURE_LIMIT_EXCEEDED', 'MESSAGING_NOT_CONFIGURED'],
     names: NAMES,
-    variables: ({ call, body }) => ({ input: camelKeys({ ...body, idempotencyKey: call.idempotencyKey }) }),
-    respond: ({ row }) => ({ message: 'Bot created', data: botRow(row) }),
+    variables: ({ call, body: { reply, ...body } }) => ({
+      input: camelKeys({ ...body, reply: replyInput(reply), idempotencyKey: call.idempotencyKey }),
+    }),
+    respond: ({ result: { row } }) => ({ message: 'Bot created', data: botRow(requireRow(row, 'Bot')) }),
   }),
   route({
     method: 'PATCH',
@@ -84,19 +86,21 @@ export const botRoutes: readonly Route[] = [
       ...SETTINGS,
       reply: REPLY.nullish().transform(reply => reply ?? undefined),
     }),
-    answer: selectionOf('row', BOT_CHANGES),
+    answer: selectionOf('result.row', BOT_CHANGES),
     example: { is_enabled: false },
     errors: ['FEATURE_NOT_AVAILABLE', 'FEATURE_LIMIT_EXCEEDED', 'MESSAGING_NOT_CONFIGURED'],
     names: NAMES,
-    variables: ({ call, id, body }) => ({ id, input: camelKeys({ ...body, idempotencyKey: call.idempotencyKey }) }),
-    respond: ({ row }) => ({ message: 'Bot updated', data: botRow(row) }),
+    variables: ({ call, id, body: { reply, ...body } }) => ({
+      input: camelKeys({ ...body, reply: reply && replyInput(reply), id, idempotencyKey: call.idempotencyKey }),
+    }),
+    respond: ({ result: { row } }) => ({ message: 'Bot updated', data: botRow(requireRow(row, 'Bot')) }),
   }),
   route({
     method: 'DELETE',
     path: '/bots/:id',
     resource: 'Bot',
     document: DeleteBotDocument,
-    variables: ({ id }) => ({ id }),
-    respond: ({ row }) => ({ message: 'Bot deleted', data: row }),
+    variables: ({ id }) => ({ input: { id } }),
+    respond: (_data, { id }) => ({ message: 'Bot deleted', data: { id: Number(id) } }),
   }),
 ];

@@ -13,27 +13,45 @@ import {
   requiredList,
   text,
 } from '../runtime/fields.ts';
+import { repairedBodies } from '../runtime/repair.ts';
 import { type Route, route } from '../runtime/route.ts';
-import { CONTACT_CHANGES, CONTACT_DETAILS, COUNTRY_ID, contactInput } from '../wire/contact.ts';
-import { CreateContactsDocument, DeleteContactsDocument } from '../wire/documents.generated.ts';
+import { CONTACT_CHANGES, CONTACT_DETAILS, COUNTRY_ID, contactInput, GROUP_IDS } from '../wire/contact.ts';
+import {
+  type ContactInput,
+  CreateContactsDocument,
+  type CreateContactsMutation,
+  DeleteContactsDocument,
+} from '../wire/documents.generated.ts';
 import { wirePath } from '../wire/names.ts';
 import { contactRow } from './contacts.ts';
 
-/** New contacts have neither groups nor a conversation, so neither is looked up a thousand times. */
-const UNREAD = { with_group_id: false, with_service_window: false };
-const EMPTY = { group_id: [], service_window: { open: false, expires_at: null } };
+/** New contacts have no conversation, so none is looked up; and no group unless a row names one. */
+const NO_WINDOW = { service_window: { open: false, expires_at: null } };
 
-const ROW = body({ phone: alias(text(), 'phone_number'), ...CONTACT_DETAILS, ...COUNTRY_ID });
+const ROW = body({ phone: alias(text(), 'phone_number'), ...CONTACT_DETAILS, ...COUNTRY_ID, ...GROUP_IDS });
+
+interface ReadRow {
+  readonly sent: unknown;
+  readonly item: ContactInput;
+  readonly faults: FieldErrors | undefined;
+  readonly hasPhone: boolean;
+}
 
 /** A row is read by itself, because a faulty row does not fail the others. */
-function readRow(sent: unknown) {
+function readRow(sent: unknown): ReadRow {
   const errors = new FieldErrorList();
   const read = readBody(ROW, sent, errors);
-  // An unreadable row is sent as an empty one: it is refused for its missing phone number, counted and rolled back like any
-  // other, and the answer then has our reasons. GraphQL would refuse the whole batch for one wrong type.
-  if (!read) return { sent, item: {}, faults: errors.fields };
-  const { phone, country_id, ...details } = read;
-  return { sent, item: dropUndefined({ ...contactInput(details, country_id), phone }), faults: undefined };
+  if (read) return { sent, item: itemOf(read), faults: undefined, hasPhone: read.phone != null };
+  // GraphQL would refuse the whole batch for one wrong type. A faulty row is sent without what cannot be read, and without its phone
+  // number: it is refused, counted and rolled back like any other, and the answer has the faults of its other fields too.
+  const [repaired] = repairedBodies(ROW, sent);
+  const rest = repaired === undefined ? undefined : readBody(ROW, repaired, new FieldErrorList());
+  const { phone, ...item }: ContactInput = rest ? itemOf(rest) : {};
+  return { sent, item, faults: errors.fields, hasPhone: rest === undefined || phone != null };
+}
+
+function itemOf({ phone, country_id, groups, ...details }: z.output<typeof ROW>): ContactInput {
+  return dropUndefined({ ...contactInput(details, country_id), phone, groupIds: groups });
 }
 
 const ITEM = z
@@ -44,10 +62,22 @@ const ITEM = z
 const INDEX = z.int().describe('Position of the row in the batch, starting at 0.');
 const SENT_ROW = z.any().describe('The row as it was sent.');
 
-const wireErrors = (errors: unknown): FieldErrors =>
-  Object.fromEntries(
-    Object.entries(errors ?? {}).map(([path, messages]: [string, readonly string[]]) => [wirePath(path), messages]),
-  );
+type Results = CreateContactsMutation['result']['results'];
+
+/** The errors of a row in REST's names: below the row, which is the third step of their paths. */
+function wireErrors({ userErrors }: Results[number]): FieldErrors {
+  const errors = new FieldErrorList();
+  for (const { code, path, message } of userErrors)
+    errors.add(code === 'ROLLED_BACK' ? 'batch' : wirePath(path.slice(2).join('.')) || 'contacts', message);
+  return errors.fields;
+}
+
+/** A row that could not be read has been sent without its phone number: that it is missing is no fault of the request. */
+function errorsOf(row: ReadRow | undefined, result: Results[number]): FieldErrors {
+  if (!row?.faults) return wireErrors(result);
+  const { phone, ...others } = wireErrors(result);
+  return { ...others, ...(phone && !row.hasPhone && { phone }), ...row.faults };
+}
 
 export const contactBatchRoutes: readonly Route[] = [
   route({
@@ -61,16 +91,16 @@ export const contactBatchRoutes: readonly Route[] = [
     }),
     example: { contacts: [{ phone: '+14155550123', firstname: 'Ana' }], options: { skip_duplicates: true } },
     answer: z.object({
-      success: selectionOf('batch.success'),
+      success: z.boolean().describe('False if an error rolled the whole batch back.'),
       summary: z.object({
-        total: selectionOf('batch.total'),
+        total: selectionOf('result.summary.total'),
         created: z.int().describe('Number of contacts created.'),
         skipped: z.int().describe('Number of duplicates skipped.'),
         failed: z.int().describe('Number of contacts not created.'),
       }),
-      created: z.array(selectionOf('batch.created', CONTACT_CHANGES)).describe('The created contacts.'),
+      created: z.array(selectionOf('result.results.contact', CONTACT_CHANGES)).describe('The created contacts.'),
       skipped: z
-        .array(z.object({ index: INDEX, reason: selectionOf('batch.skipped.reason'), data: SENT_ROW }))
+        .array(z.object({ index: INDEX, reason: z.string().describe('Why the row was skipped.'), data: SENT_ROW }))
         .describe('Duplicates that were skipped.'),
       errors: z
         .array(
@@ -85,26 +115,45 @@ export const contactBatchRoutes: readonly Route[] = [
     variables: ({ call, body: { contacts, options } }) => ({
       input: dropUndefined({
         contacts: contacts.map(row => row.item),
-        continueOnError: options?.continue_on_error ?? true,
+        onError: options?.continue_on_error === false ? ('ROLL_BACK' as const) : ('CONTINUE' as const),
         skipDuplicates: options?.skip_duplicates ?? false,
         idempotencyKey: call.idempotencyKey,
       }),
-      ...UNREAD,
+      with_service_window: false,
+      with_group_id: contacts.some(({ item }) => item.groupIds),
     }),
-    respond: ({ batch: { success, total, created, skipped, errors } }, { body: { contacts } }) => ({
-      message: '',
-      data: {
-        success,
-        summary: { total, created: created.length, skipped: skipped.length, failed: errors.length },
-        created: created.map(contact => ({ ...contactRow(contact), ...EMPTY })),
-        skipped: skipped.map(({ index, reason }) => ({ index, reason, data: contacts[index]?.sent })),
-        errors: errors.map(row => ({
-          index: row.index,
-          data: contacts[row.index]?.sent,
-          errors: contacts[row.index]?.faults ?? wireErrors(row.errors),
-        })),
-      },
-    }),
+    respond: ({ result: { summary, results } }, { body: { contacts } }) => {
+      const created = results.flatMap(({ contact }) => contact ?? []);
+      const failed = results.filter(({ outcome }) => outcome === 'FAILED' || outcome === 'ROLLED_BACK');
+      return {
+        message: '',
+        data: {
+          success: !summary?.isRolledBack,
+          summary: {
+            total: results.length,
+            created: created.length,
+            skipped: summary?.skipped,
+            failed: failed.length,
+          },
+          created: created.map(contact => {
+            const row = contactRow(contact);
+            return { ...row, group_id: row.group_id ?? [], ...NO_WINDOW };
+          }),
+          skipped: results
+            .filter(({ outcome }) => outcome === 'SKIPPED')
+            .map(({ index, userErrors }) => ({
+              index,
+              reason: userErrors[0]?.message,
+              data: contacts[index]?.sent,
+            })),
+          errors: failed.map(row => ({
+            index: row.index,
+            data: contacts[row.index]?.sent,
+            errors: errorsOf(contacts[row.index], row),
+          })),
+        },
+      };
+    },
   }),
   route({
     method: 'DELETE',
@@ -125,15 +174,15 @@ export const contactBatchRoutes: readonly Route[] = [
         failed: z.int().describe('Number of ids that do not exist.'),
       }),
     }),
-    variables: ({ body: { ids } }) => ({ ids: [...new Set(ids)] }),
-    respond: ({ batch: { deletedIds, notFoundIds } }) => ({
+    variables: ({ body: { ids } }) => ({ input: { ids: [...new Set(ids)] } }),
+    respond: ({ result: { deletedIds, summary } }) => ({
       message: '',
       data: {
         success: true,
         summary: {
-          total: deletedIds.length + notFoundIds.length,
+          total: deletedIds.length + (summary?.failed ?? 0),
           deleted: deletedIds.length,
-          failed: notFoundIds.length,
+          failed: summary?.failed,
         },
       },
     }),

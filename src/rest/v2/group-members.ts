@@ -5,12 +5,14 @@ import { alias, body, dropUndefined, requiredIds } from '../runtime/fields.ts';
 import { type Route, route } from '../runtime/route.ts';
 import {
   AddContactsToGroupDocument,
-  type AddContactsToGroupMutation,
   type AddContactsToGroupMutationVariables,
   RemoveContactsFromGroupDocument,
 } from '../wire/documents.generated.ts';
 
-type Members = TypedDocumentNode<AddContactsToGroupMutation, AddContactsToGroupMutationVariables>;
+type Members = TypedDocumentNode<
+  { readonly result: { readonly changedCount: number } },
+  AddContactsToGroupMutationVariables
+>;
 
 const members = (
   method: 'POST' | 'DELETE',
@@ -37,7 +39,7 @@ const members = (
         idempotencyKey: method === 'POST' ? call.idempotencyKey : undefined,
       }),
     }),
-    respond: ({ members: { count } }, { id }) => ({ message, data: { group_id: Number(id), [answer]: count } }),
+    respond: ({ result }, { id }) => ({ message, data: { group_id: Number(id), [answer]: result.changedCount } }),
   });
 
 export const groupMemberRoutes: readonly Route[] = [

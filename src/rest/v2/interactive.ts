@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type AnswerSchema, echoOf } from '../openapi/schema.ts';
 import { alias, body, byFirstNames, dropUndefined, isObject, REQUIRED, requiredText, text } from '../runtime/fields.ts';
-import { BUTTONS, CTA_URL, SECTIONS } from '../wire/interactive.ts';
+import { BUTTONS, buttonsInput, CTA_URL, SECTIONS, sectionsInput } from '../wire/interactive.ts';
 import { camelKeys } from '../wire/names.ts';
 import { checkRecipient, RECIPIENT } from './sending.ts';
 
@@ -64,9 +64,11 @@ export const interactiveInput = (message: Interactive) =>
     body: message.body_text,
     header: message.header_text,
     footer: message.footer_text,
-    buttons: message.type === 'button' ? message.buttons : undefined,
+    buttons: message.type === 'button' ? buttonsInput(message.buttons) : undefined,
     list:
-      message.type === 'list' ? camelKeys({ button: message.list_button_text, sections: message.sections }) : undefined,
+      message.type === 'list'
+        ? { button: message.list_button_text, sections: sectionsInput(message.sections) }
+        : undefined,
     ctaUrl: message.type === 'cta_url' ? camelKeys(message.cta_url) : undefined,
   });
 

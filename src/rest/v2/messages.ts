@@ -4,13 +4,14 @@ import type { Call } from '../runtime/call.ts';
 import type { ListFields } from '../runtime/query.ts';
 import { listAnswer, type Route, requireRow, route } from '../runtime/route.ts';
 import {
-  GetMessageDocument,
+  GetMessageByIdentifierDocument,
   ListMessagesDocument,
   type MessageFilter,
   type MessageOrderField,
   type MessageRowFragment,
 } from '../wire/documents.generated.ts';
-import { time } from '../wire/values.ts';
+import { wireStatus } from '../wire/sending.ts';
+import { rowKey, time } from '../wire/values.ts';
 
 const STATUSES = {
   queued: 'QUEUED',
@@ -24,7 +25,7 @@ const DIRECTIONS = { inbound: 'INBOUND', outbound: 'OUTBOUND' } as const;
 
 const MESSAGE_LIST: ListFields<MessageFilter, MessageOrderField> = {
   filters: {
-    type: ['type', 'word'],
+    type: ['networkType', 'word'],
     status: ['status', STATUSES],
     direction: ['direction', DIRECTIONS],
     interaction_id: ['conversationId', 'id'],
@@ -38,20 +39,28 @@ const MESSAGE_LIST: ListFields<MessageFilter, MessageOrderField> = {
   sorts: { created_at: 'CREATED_AT', updated_at: 'UPDATED_AT' },
 };
 
-/** The contract has no status for a cancelled message: it is shown as failed, with the reason. */
-function withCancelled(filter: MessageFilter | null): MessageFilter | null {
+type Status = MessageRowFragment['status'];
+
+/** The contract has no status of its own for a cancelled message, which is shown as failed, nor for a scheduled one. */
+const SHOWN: Readonly<Partial<Record<string, readonly NonNullable<Status>[]>>> = {
+  FAILED: ['FAILED', 'CANCELLED'],
+  QUEUED: ['QUEUED', 'SCHEDULED'],
+};
+
+function withUnnamed(filter: MessageFilter | null): MessageFilter | null {
   const status = filter?.status;
   if (!status) return filter;
   const { eq, ne, in: within, notIn, ...others } = status;
-  const widened = (values: typeof within) => (values?.includes('FAILED') ? [...values, 'CANCELLED' as const] : values);
+  const widened = (values: typeof within) => values?.flatMap(value => SHOWN[value] ?? [value]);
+  const [eqs, nes] = [eq && SHOWN[eq], ne && SHOWN[ne]];
   return {
     ...filter,
     status: {
       ...others,
-      ...(eq === 'FAILED' ? {} : { eq }),
-      ...(ne === 'FAILED' ? {} : { ne }),
-      in: widened(eq === 'FAILED' ? (within?.filter(value => value === 'FAILED') ?? ['FAILED']) : within),
-      notIn: widened(ne === 'FAILED' ? [...(notIn ?? []), 'FAILED'] : notIn),
+      ...(eqs ? {} : { eq }),
+      ...(nes ? {} : { ne }),
+      in: eqs ? (within && !within.some(value => value === eq) ? [] : eqs) : widened(within),
+      notIn: nes ? [...(widened(notIn) ?? []), ...nes] : widened(notIn),
     },
   };
 }
@@ -66,16 +75,16 @@ const CHANGES: Changes = {
 /** A message on the wire, in the order of the contract. Fields that were not read are undefined, and so not written. */
 const messageRow = (row: MessageRowFragment, call: Call) => ({
   id: row.id,
-  interaction_id: row.interaction_id,
-  contact_id: row.contact_id,
+  interaction_id: rowKey(row.interaction_id),
+  contact_id: rowKey(row.contact_id),
   direction: row.direction?.toLowerCase(),
   type: row.type,
   message: row.message,
-  status: row.status === 'CANCELLED' ? 'failed' : row.status?.toLowerCase(),
+  status: row.status && wireStatus(row.status),
   status_message: row.status_message,
   message_id: row.message_id,
   ref_message_id: row.ref_message_id,
-  url: row.url && call.address(row.url.url),
+  url: row.url && call.address(row.url.path),
   sent_at: time(row.sent_at),
   delivered_at: time(row.delivered_at),
   read_at: time(row.read_at),
@@ -90,7 +99,7 @@ export const messageRoutes: readonly Route[] = [
     document: ListMessagesDocument,
     list: MESSAGE_LIST,
     answer: selectionOf('messages.nodes', CHANGES),
-    variables: ({ list }) => ({ ...list, filter: withCancelled(list.filter) }),
+    variables: ({ list }) => ({ ...list, filter: withUnnamed(list.filter) }),
     respond: ({ messages }, { call, list }) => listAnswer('Messages', messages, list, row => messageRow(row, call)),
   }),
   route({
@@ -98,12 +107,12 @@ export const messageRoutes: readonly Route[] = [
     path: '/messages/:id',
     resource: 'Message',
     idKind: 'message',
-    document: GetMessageDocument,
+    document: GetMessageByIdentifierDocument,
     params: {
       id: z.string().describe('Id of the message in this gateway (UUID), or on the network (wamid, URL-encoded).'),
     },
     answer: selectionOf('message', CHANGES),
-    variables: ({ id }) => ({ id }),
+    variables: ({ id }) => ({ identifier: id.startsWith('wamid.') ? { wamid: id } : { id } }),
     respond: ({ message }, { call }) => ({
       message: 'Message',
       data: messageRow(requireRow(message, 'Message'), call),

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { CodedError, type ErrorCode } from '../../core/errors.ts';
-import { type Changes, selectionOf, timestamp } from '../openapi/schema.ts';
+import { type Changes, named, selectionOf, timestamp } from '../openapi/schema.ts';
 import type { Call } from '../runtime/call.ts';
 import { alias, body, dropUndefined, id, requiredText, text, whole } from '../runtime/fields.ts';
-import { type Answer, listAnswer, type Route, route } from '../runtime/route.ts';
+import { type Answer, listAnswer, type Route, requireRow, route } from '../runtime/route.ts';
 import {
   GetOtpStatusDocument,
   ListAuthenticationTemplatesDocument,
@@ -16,7 +16,7 @@ import {
   VerifyOtpDocument,
 } from '../wire/documents.generated.ts';
 import { TEMPLATE_CHANGES, TEMPLATE_LIST, templateArguments } from '../wire/templates.ts';
-import { time } from '../wire/values.ts';
+import { rowKey, time } from '../wire/values.ts';
 import { templateRow } from './templates.ts';
 
 const PHONE = alias(requiredText(), 'phone_number');
@@ -49,10 +49,11 @@ const sendInput = (call: Call, body: z.output<z.ZodObject<typeof SEND>>) =>
 /** Digits without the plus, as in the answers of all sends. */
 const digits = (phone: string): string => phone.replace(/^\+/, '');
 
-function sentAnswer(call: Call, { message, sandbox_code: code, ...otp }: SentOtpFragment): Answer {
+function sentAnswer(call: Call, { row, sandbox_code: code }: SentOtpFragment): Answer {
+  const { message, ...otp } = requireRow(row, 'One-time password');
   const data = {
     message_id: message?.message_id ?? null,
-    contact_id: otp.contact_id,
+    contact_id: rowKey(otp.contact_id),
     phone: digits(otp.phone),
     template_name: otp.template_name,
     language: otp.language,
@@ -113,13 +114,13 @@ export const otpRoutes: readonly Route[] = [
     document: SendOtpDocument,
     body: body({ ...SEND, code: text({ minLength: 4, maxLength: 15 }) }),
     example: EXAMPLE,
-    answer: selectionOf('otp', SENT),
+    answer: named('SentOtp', selectionOf('result.row', SENT)),
     async: true,
     errors: SEND_ERRORS,
     variables: ({ call, body }) => ({
       input: dropUndefined({ ...sendInput(call, body), code: body.code || undefined }) as SendOtpInput,
     }),
-    respond: ({ otp }, { call }) => sentAnswer(call, otp),
+    respond: ({ result }, { call }) => sentAnswer(call, result),
   }),
   route({
     method: 'POST',
@@ -127,11 +128,11 @@ export const otpRoutes: readonly Route[] = [
     document: ResendOtpDocument,
     body: body(SEND),
     example: EXAMPLE,
-    answer: selectionOf('otp', SENT),
+    answer: named('SentOtp', selectionOf('result.row', SENT)),
     async: true,
     errors: SEND_ERRORS,
     variables: ({ call, body }) => ({ input: sendInput(call, body) }),
-    respond: ({ otp }, { call }) => sentAnswer(call, otp),
+    respond: ({ result }, { call }) => sentAnswer(call, result),
   }),
   route({
     method: 'POST',
@@ -141,7 +142,7 @@ export const otpRoutes: readonly Route[] = [
     example: { phone: '+14155550123', code: '123456', purpose: 'authentication' },
     answer: z.object({
       phone: DIGITS,
-      purpose: selectionOf('verification.purpose'),
+      purpose: selectionOf('result.purpose'),
       verified_at: timestamp('Time of verification.'),
     }),
     errors: ['OTP_NOT_FOUND', 'OTP_EXPIRED', 'INVALID_CODE', 'MAX_ATTEMPTS_EXCEEDED', 'FEATURE_NOT_AVAILABLE'],
@@ -153,12 +154,12 @@ export const otpRoutes: readonly Route[] = [
         idempotencyKey: call.idempotencyKey,
       }),
     }),
-    respond: ({ verification: { reason, attempts_remaining, ...verified } }) => {
+    respond: ({ result: { reason, attempts_remaining, ...verified } }) => {
       if (reason !== null) throw new CodedError(reason, REFUSALS[reason], { attempts_remaining });
       return {
         message: 'Code verified',
         data: {
-          phone: digits(verified.phone),
+          phone: verified.phone === null ? null : digits(verified.phone),
           purpose: verified.purpose,
           verified_at: time(verified.verified_at),
         },

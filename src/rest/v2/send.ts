@@ -10,6 +10,7 @@ import {
 } from '../wire/documents.generated.ts';
 import {
   checkMedia,
+  contentNames,
   MEDIA,
   MEDIA_KINDS,
   MEDIA_NOTES,
@@ -27,7 +28,7 @@ import {
   templateNames,
 } from '../wire/template-values.ts';
 import { INTERACTIVE, INTERACTIVE_ECHO, INTERACTIVE_NAMES, interactiveEcho, interactiveInput } from './interactive.ts';
-import { checkRecipient, RECIPIENT, sendingInput, sendingNames, sentAnswer, sentSchema } from './sending.ts';
+import { checkRecipient, RECIPIENT, SENDING_NAMES, sendingInput, sentAnswer, sentSchema } from './sending.ts';
 
 const LANGUAGE = languageNamed('template_language');
 
@@ -46,22 +47,30 @@ export const sendRoutes: readonly Route[] = [
     method: 'POST',
     path: '/messages/text',
     document: SendTextDocument,
+    inputTypes: ['TextInput'],
+    summary: 'Sends a text.',
     async: true,
     body: body({ ...RECIPIENT, preview_url: flag(), message: alias(requiredText(), 'text', 'body') }, checkRecipient),
     example: { phone: '+14155550123', message: 'Hello @{contact_first_name}', contact: { firstname: 'Ana' } },
     answer: sentSchema({ preview_url: z.boolean().describe('Whether WhatsApp shows a preview of the first link.') }),
     errors: [...SENDING_ERRORS, 'OUTSIDE_SERVICE_WINDOW'],
-    names: ({ body }) => sendingNames(body),
+    names: { ...SENDING_NAMES, ...contentNames('text', { body: 'message' }) },
     variables: ({ call, body }) => ({
-      input: { ...sendingInput(call, body), text: body.message, previewUrl: body.preview_url ?? false },
+      input: {
+        ...sendingInput(call, body),
+        content: { text: { body: body.message, previewUrl: body.preview_url ?? false } },
+      },
     }),
-    respond: ({ message }, { call, body }) =>
-      sentAnswer(call, message, { message: message.message, preview_url: body.preview_url ?? false }),
+    respond: (data, { call, body }) =>
+      sentAnswer(call, data, ({ message }) => ({ message, preview_url: body.preview_url ?? false })),
   }),
   route({
     method: 'POST',
     path: '/messages/interactive',
     document: SendInteractiveDocument,
+    inputTypes: ['InteractiveInput'],
+    summary: 'Sends a text with buttons, a list or a link button.',
+    notes: "The recipient's choice arrives as an inbound message.",
     async: true,
     body: INTERACTIVE,
     example: {
@@ -75,15 +84,19 @@ export const sendRoutes: readonly Route[] = [
     },
     answer: sentSchema(INTERACTIVE_ECHO),
     errors: [...SENDING_ERRORS, 'FEATURE_NOT_AVAILABLE', 'OUTSIDE_SERVICE_WINDOW'],
-    names: ({ body }) => ({ ...sendingNames(body), ...INTERACTIVE_NAMES }),
-    variables: ({ call, body }) => ({ input: { ...sendingInput(call, body), ...interactiveInput(body) } }),
-    respond: ({ message }, { call, body }) =>
-      sentAnswer(call, message, { ...interactiveEcho(body), body_text: message.body_text }),
+    names: { ...SENDING_NAMES, ...contentNames('interactive', INTERACTIVE_NAMES) },
+    variables: ({ call, body }) => ({
+      input: { ...sendingInput(call, body), content: { interactive: interactiveInput(body) } },
+    }),
+    respond: (data, { call, body }) =>
+      sentAnswer(call, data, ({ body_text }) => ({ ...interactiveEcho(body), body_text })),
   }),
   route({
     method: 'POST',
     path: '/messages/media',
     document: SendMediaDocument,
+    inputTypes: ['MediaInput', 'FileInput'],
+    summary: 'Sends a file.',
     async: true,
     notes: MEDIA_NOTES,
     body: body({ ...RECIPIENT, ...MEDIA }, checkRecipient, checkMedia),
@@ -101,20 +114,22 @@ export const sendRoutes: readonly Route[] = [
       caption: z.string().nullable().describe('The caption with merge fields filled.'),
     }),
     errors: [...SENDING_ERRORS, 'OUTSIDE_SERVICE_WINDOW', 'FEATURE_NOT_AVAILABLE'],
-    names: ({ body }) => ({ ...sendingNames(body), ...mediaNames(body) }),
-    variables: ({ call, body }) => ({ input: { ...sendingInput(call, body), ...mediaInput(body) } }),
-    respond: ({ message }, { call, body }) =>
-      sentAnswer(call, message, {
+    names: ({ body }) => ({ ...SENDING_NAMES, ...mediaNames(body) }),
+    variables: ({ call, body }) => ({ input: { ...sendingInput(call, body), content: { media: mediaInput(body) } } }),
+    respond: (data, { call, body }) =>
+      sentAnswer(call, data, ({ filename, caption }) => ({
         media_type: body.media_type.toLowerCase(),
         media_url: body.media_url || null,
-        filename: message.filename?.filename ?? null,
-        caption: message.caption,
-      }),
+        filename: filename?.filename ?? null,
+        caption,
+      })),
   }),
   route({
     method: 'POST',
     path: '/messages/template',
     document: SendTemplateDocument,
+    summary: 'Sends a template.',
+    notes: 'A one-time code is stored encrypted until it is sent, and shown as `••••••`.',
     async: true,
     body: openBody(
       {
@@ -135,21 +150,17 @@ export const sendRoutes: readonly Route[] = [
     },
     answer: sentSchema(TEMPLATE_ECHO, ['sent']),
     errors: [...SENDING_ERRORS, 'FEATURE_NOT_AVAILABLE'],
-    names: ({ body }) => ({ ...sendingNames(body), ...templateNames(body) }),
-    variables: ({ call, body }) => ({
-      input: dropUndefined({
-        ...sendingInput(call, body),
-        name: body.template_name,
-        language: body.language,
-        ...templateInput(body),
-      }),
-    }),
-    respond: ({ message }, { call, body }) =>
-      sentAnswer(call, message, {
+    names: ({ body }) => ({ ...SENDING_NAMES, ...templateNames(body) }),
+    variables: ({ call, body }) => {
+      const template = dropUndefined({ name: body.template_name, language: body.language, ...templateInput(body) });
+      return { input: { ...sendingInput(call, body), content: { template } } };
+    },
+    respond: (data, { call, body }) =>
+      sentAnswer(call, data, ({ message, sent }) => ({
         template_name: body.template_name,
         language: body.language,
-        message: message.message,
-        ...sentValues(message.sent),
-      }),
+        message,
+        ...sentValues(sent),
+      })),
   }),
 ];

@@ -1,13 +1,12 @@
 import { z } from 'zod';
-import { encodeGlobalId } from '../../core/global-ids.ts';
 import { type AnswerSchema, selectionOf } from '../openapi/schema.ts';
 import type { Call } from '../runtime/call.ts';
 import { alias, country, dropUndefined, id, object, REQUIRED, text } from '../runtime/fields.ts';
 import type { Answer } from '../runtime/route.ts';
 import { CONTACT_DETAILS, contactInput, GROUP_IDS } from '../wire/contact.ts';
 import type { SentMessageFragment } from '../wire/documents.generated.ts';
-import { sentStatus, sentText } from '../wire/sending.ts';
-import { phoneOnly, time } from '../wire/values.ts';
+import { type Sent, sentRow, sentStatus, sentText } from '../wire/sending.ts';
+import { phoneOnly, rowKey, time } from '../wire/values.ts';
 
 /** The recipient of a send: a phone number, a contact's id, or both, which then have to agree. */
 export const RECIPIENT = {
@@ -34,6 +33,14 @@ export const RECIPIENT = {
     ...GROUP_IDS,
   }),
   channel_id: id(),
+  scheduled_at: text({
+    format: 'date-time',
+    description: 'When to send the message, at most a year ahead; default: now. It is `queued` until then.',
+    examples: ['2026-12-24T09:00:00+01:00'],
+  }).refine(
+    value => value == null || value === '' || (value.length > 15 && Number.isFinite(Date.parse(value))),
+    'Must be a time such as 2026-12-24T09:00:00+01:00.',
+  ),
 };
 
 type Recipient = z.output<z.ZodObject<typeof RECIPIENT>>;
@@ -43,49 +50,66 @@ export function checkRecipient({ phone, contact_id }: Recipient, add: (field: st
 }
 
 /** The part of the input that all sends have in common. */
-export function sendingInput(call: Call, { phone, contact_id, contact, channel_id }: Recipient) {
-  const { country: countryId, groups, ...details } = contact ?? {};
-  return dropUndefined({
-    ...(phone
-      ? { to: phoneOnly(phone), contactId: contact_id ?? undefined }
-      : { to: contact_id == null ? '' : encodeGlobalId('Contact', contact_id) }),
-    channelId: channel_id,
-    contact: contact ? dropUndefined({ ...contactInput(details, countryId), groupIds: groups }) : undefined,
+export const sendingInput = (call: Call, recipient: Recipient) =>
+  dropUndefined({
+    ...messageInput(recipient),
     waitForAcceptance: !call.prefersAsync,
     idempotencyKey: call.idempotencyKey,
+  });
+
+/** The part of a message that does not depend on the request. */
+export function messageInput({ phone, contact_id, contact, channel_id, scheduled_at }: Recipient) {
+  const { country: countryId, groups, ...details } = contact ?? {};
+  return dropUndefined({
+    to: phone ? { phone: phoneOnly(phone) } : { contactId: contact_id ?? '' },
+    expectedContactId: phone ? (contact_id ?? undefined) : undefined,
+    channelId: channel_id,
+    scheduledAt: scheduled_at ? { instant: new Date(scheduled_at).toISOString() } : undefined,
+    contact: contact ? dropUndefined({ ...contactInput(details, countryId), groupIds: groups }) : undefined,
   });
 }
 
 /** Names of the recipient's fields in errors. */
-export const sendingNames = ({ phone }: Recipient) => ({
-  to: phone ? 'phone' : 'contact_id',
-  'contact.countryId': 'contact.country',
-});
+export const SENDING_NAMES = {
+  'to.phone': 'phone',
+  'to.contactId': 'contact_id',
+  expectedContactId: 'contact_id',
+  'scheduledAt.instant': 'scheduled_at',
+  'contact.country': 'contact.country',
+};
 
 /** @param echo the sent values, as the request wrote them */
-export const sentAnswer = (call: Call, message: SentMessageFragment, echo: object): Answer => ({
-  ...(call.prefersAsync && { status: 202, headers: { 'preference-applied': 'respond-async' } }),
-  message: sentText(message),
-  data: {
+export function sentAnswer<Row extends SentMessageFragment>(
+  call: Call,
+  { result }: Sent<Row>,
+  echo: (message: Row) => object,
+): Answer {
+  const message = sentRow(result);
+  const data = {
     message_id: message.message_id,
-    contact_id: message.contact_id,
+    contact_id: rowKey(message.contact_id),
     phone: message.phone?.replace(/^\+/, '') ?? null,
     status: sentStatus(message),
     sent_at: time(message.sent_at),
-    chat_id: message.chat_id,
+    chat_id: rowKey(message.chat_id),
     chat_message_id: message.chat_message_id,
-    ...echo,
+    ...echo(message),
     service_window: { open: message.service_window.open, expires_at: time(message.service_window.expires_at) },
-  },
-});
+  };
+  return {
+    ...(call.prefersAsync && { status: 202, headers: { 'preference-applied': 'respond-async' } }),
+    message: sentText(message),
+    data,
+  };
+}
 
 /** The schema of an answer to a send. @param without selected fields that are not answered */
 export const sentSchema = (
   echo: Readonly<Record<string, AnswerSchema>>,
   without: readonly string[] = [],
 ): AnswerSchema =>
-  selectionOf('message', {
-    without: ['contact_created', ...without],
+  selectionOf('result.row', {
+    without,
     with: {
       phone: z
         .string()

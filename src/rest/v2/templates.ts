@@ -2,9 +2,11 @@ import { z } from 'zod';
 import { selectionOf } from '../openapi/schema.ts';
 import { body, dropUndefined, id } from '../runtime/fields.ts';
 import { type Route, requireRow, route } from '../runtime/route.ts';
-import { GetTemplateDocument, SyncTemplatesDocument } from '../wire/documents.generated.ts';
+import { GetTemplateByIdentifierDocument, SyncTemplatesDocument } from '../wire/documents.generated.ts';
 import { TEMPLATE_CHANGES, templateList, templateRowBy } from '../wire/templates.ts';
 import { time } from '../wire/values.ts';
+
+const NETWORK_ID_LENGTH = 15;
 
 export const templateRow = templateRowBy(time);
 
@@ -15,7 +17,7 @@ export const templateRoutes: readonly Route[] = [
     path: '/templates/:id',
     resource: 'Template',
     idKind: 'network',
-    document: GetTemplateDocument,
+    document: GetTemplateByIdentifierDocument,
     params: {
       id: z
         .string()
@@ -23,7 +25,8 @@ export const templateRoutes: readonly Route[] = [
         .describe('Id of the template on the network or in this gateway.'),
     },
     answer: selectionOf('template', TEMPLATE_CHANGES),
-    variables: ({ id }) => ({ id }),
+    // The network's ids have at least fifteen digits; ours never get there.
+    variables: ({ id }) => ({ identifier: id.length < NETWORK_ID_LENGTH ? { id } : { networkId: id } }),
     respond: ({ template }) => ({ message: 'Template', data: templateRow(requireRow(template, 'Template')) }),
   }),
   route({
@@ -36,8 +39,12 @@ export const templateRoutes: readonly Route[] = [
       channel_id: id({ description: 'Channel of the business account. Default: all accounts of the tenant.' }),
     }),
     example: { channel_id: 1 },
+    answer: selectionOf('result', { without: ['userErrors'] }),
     errors: ['NOT_FOUND', 'MESSAGING_NOT_CONFIGURED', 'CONFLICT', 'SERVICE_UNAVAILABLE'],
-    variables: ({ body: { channel_id } }) => dropUndefined({ channelId: channel_id }),
-    respond: ({ sync }) => ({ message: 'Templates synchronised', data: sync }),
+    variables: ({ body: { channel_id } }) => ({ input: dropUndefined({ channelId: channel_id }) }),
+    respond: ({ result: { created, updated, removed, unchanged, total } }) => ({
+      message: 'Templates synchronised',
+      data: { created, updated, removed, unchanged, total },
+    }),
   }),
 ];

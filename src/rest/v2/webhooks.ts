@@ -32,7 +32,7 @@ import {
   type WebhookFormat,
   type WebhookRowFragment,
 } from '../wire/documents.generated.ts';
-import { time } from '../wire/values.ts';
+import { rowKey, time } from '../wire/values.ts';
 
 const FORMATS = { standard: 'STANDARD', n8n: 'N8N', legacy: 'LEGACY' } as const satisfies Record<string, WebhookFormat>;
 const REASONS = { by_hand: 'BY_HAND', gone: 'GONE', failing: 'FAILING' } as const;
@@ -57,7 +57,7 @@ const DELIVERY_LIST: ListFields<WebhookDeliveryFilter, WebhookDeliveryOrderField
 };
 
 const webhookRow = (row: WebhookRowFragment) => ({
-  id: row.id,
+  id: rowKey(row.id),
   url: row.url,
   events: row.events,
   format: row.format?.toLowerCase(),
@@ -145,9 +145,9 @@ export const webhookRoutes: readonly Route[] = [
       }),
     }),
     respond: ({ result: { created, secret, endpoint } }) => {
-      const data = webhookRow(endpoint);
+      const data = webhookRow(requireRow(endpoint, 'WebhookEndpoint'));
       return {
-        ...(!created && { status: 200 }),
+        ...(created !== true && { status: 200 }),
         message: created ? 'Webhook created' : 'Webhook exists already',
         data: { ...data, secret },
         storedData: { ...data, secret: null },
@@ -170,20 +170,22 @@ export const webhookRoutes: readonly Route[] = [
     document: UpdateWebhookDocument,
     body: body({ url: alias(text(URL), 'target_url'), events: alias(names(), 'event'), ...SETTINGS }),
     example: { events: ['message.*'], enabled: true },
-    answer: selectionOf('webhook'),
+    answer: selectionOf('result.row'),
     variables: ({ call, id, body: { enabled, ...settings } }) => ({
-      id,
-      input: dropUndefined({ ...settings, isEnabled: enabled, idempotencyKey: call.idempotencyKey }),
+      input: dropUndefined({ ...settings, id, isEnabled: enabled, idempotencyKey: call.idempotencyKey }),
     }),
-    respond: ({ webhook }) => ({ message: 'Webhook updated', data: webhookRow(webhook) }),
+    respond: ({ result: { row } }) => ({
+      message: 'Webhook updated',
+      data: webhookRow(requireRow(row, 'WebhookEndpoint')),
+    }),
   }),
   route({
     method: 'DELETE',
     path: '/webhooks/:id',
     resource: 'WebhookEndpoint',
     document: DeleteWebhookDocument,
-    variables: ({ id }) => ({ id }),
-    respond: ({ webhook }) => ({ message: 'Webhook deleted', data: webhook }),
+    variables: ({ id }) => ({ input: { id } }),
+    respond: (_data, { id }) => ({ message: 'Webhook deleted', data: { id: Number(id) } }),
   }),
   route({
     method: 'POST',
@@ -193,10 +195,12 @@ export const webhookRoutes: readonly Route[] = [
     answer: z.object({
       delivered: z.boolean().describe('Whether the endpoint responded with 2xx.'),
       delivery_id: z.string().meta({ format: 'uuid', description: 'Id of the delivery, sent as `webhook-id`.' }),
-      attempt: selectionOf('result.attempt'),
+      attempt: selectionOf('result.delivery.attempts'),
     }),
-    variables: ({ call, id }) => dropUndefined({ id, idempotencyKey: call.idempotencyKey }),
-    respond: ({ result: { delivery, attempt } }) => {
+    variables: ({ call, id }) => ({ input: dropUndefined({ id, idempotencyKey: call.idempotencyKey }) }),
+    respond: ({ result }) => {
+      const delivery = requireRow(result.delivery, 'WebhookDelivery');
+      const attempt = requireRow(delivery.attempts[0], 'WebhookDelivery');
       const delivered = delivery.status === 'DELIVERED';
       return {
         message: delivered ? 'The sample was delivered' : 'The sample was not delivered',
@@ -210,9 +214,12 @@ export const webhookRoutes: readonly Route[] = [
     resource: 'WebhookEndpoint',
     document: ListWebhookDeliveriesDocument,
     list: DELIVERY_LIST,
-    answer: selectionOf('deliveries.nodes'),
+    answer: selectionOf('webhook.deliveries.nodes'),
     variables: ({ id, list: { search: _search, ...list } }) => ({ id, ...list }),
-    respond: ({ deliveries }, { list }) => listAnswer('Deliveries', deliveries, list, deliveryRow),
+    respond: ({ webhook }, { list }) => {
+      const { deliveries } = requireRow(webhook, 'WebhookEndpoint');
+      return listAnswer('Deliveries', requireRow(deliveries, 'WebhookEndpoint'), list, deliveryRow);
+    },
   }),
   route({
     method: 'POST',
@@ -223,14 +230,18 @@ export const webhookRoutes: readonly Route[] = [
       id: rowId('Id of the endpoint.'),
       delivery: z.string().meta({ format: 'uuid', description: 'Id of the delivery (`webhook-id`).' }),
     },
-    answer: selectionOf('delivery'),
+    answer: selectionOf('result.row'),
     errors: ['CONFLICT'],
-    variables: ({ call, id }) =>
-      dropUndefined({
+    variables: ({ call, id }) => ({
+      input: dropUndefined({
         endpointId: id,
         id: call.id('WebhookDelivery', 'uuid', 'delivery'),
         idempotencyKey: call.idempotencyKey,
       }),
-    respond: ({ delivery }) => ({ message: 'Delivery queued again', data: deliveryRow(delivery) }),
+    }),
+    respond: ({ result: { row } }) => ({
+      message: 'Delivery queued again',
+      data: deliveryRow(requireRow(row, 'WebhookDelivery')),
+    }),
   }),
 ];

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { type Changes, echoOf } from '../openapi/schema.ts';
 import {
   alias,
@@ -14,9 +15,9 @@ import {
 } from '../runtime/fields.ts';
 import type { ListFields } from '../runtime/query.ts';
 import type { BotFilter, BotOrderField, BotRowFragment } from './documents.generated.ts';
-import { BUTTONS, CTA_URL, SECTIONS } from './interactive.ts';
+import { BUTTONS, buttonsInput, CTA_URL, SECTIONS, sectionsInput } from './interactive.ts';
 import { MEDIA_KINDS } from './sending.ts';
-import type { WriteTime } from './values.ts';
+import { rowKey, type WriteTime } from './values.ts';
 
 const KINDS = { message: 'MESSAGE', template: 'TEMPLATE' } as const;
 
@@ -46,6 +47,27 @@ const LINK = text({ maxLength: 2_000 });
 const MEDIA_ID = text({ description: 'The id of an upload; the network deletes it after 30 days.' });
 const file = () => object({ link: LINK, media_id: MEDIA_ID });
 const named = () => requiredObject({ name: requiredText(), value: requiredText({ maxLength: 1_024 }) });
+
+/** A template with its values, by the fields of bots and campaigns. */
+export const TEMPLATE_VALUES = {
+  name: requiredText(),
+  language: requiredText(),
+  header: object({
+    text: text({ maxLength: 60, description: 'Value of the variable in a text header.' }),
+    image: file(),
+    video: file(),
+    document: object({ link: LINK, media_id: MEDIA_ID, filename: text({ maxLength: 255 }) }),
+    location: object({
+      latitude: requiredNumber(),
+      longitude: requiredNumber(),
+      name: text(),
+      address: text(),
+    }),
+  }),
+  body: texts(),
+  body_by_name: list(named()),
+  buttons: list(requiredObject({ index: requiredWhole(), value: requiredText({ maxLength: 128 }) })),
+};
 
 /** The reply of a bot. The operation decides which parts may be combined. */
 export const REPLY = requiredObject({
@@ -77,26 +99,22 @@ export const REPLY = requiredObject({
     caption: text(),
     filename: text(),
   }),
-  template: object({
-    name: requiredText(),
-    language: requiredText(),
-    header: object({
-      text: text({ maxLength: 60, description: 'Value of the variable in a text header.' }),
-      image: file(),
-      video: file(),
-      document: object({ link: LINK, media_id: MEDIA_ID, filename: text({ maxLength: 255 }) }),
-      location: object({
-        latitude: requiredNumber(),
-        longitude: requiredNumber(),
-        name: text(),
-        address: text(),
-      }),
-    }),
-    body: texts(),
-    body_by_name: list(named()),
-    buttons: list(requiredObject({ index: requiredWhole(), value: requiredText({ maxLength: 128 }) })),
-  }),
+  template: object(TEMPLATE_VALUES),
 });
+
+/** A reply in GraphQL's names. */
+export function replyInput({ interactive, ...others }: z.output<typeof REPLY>) {
+  if (!interactive) return { ...others, interactive };
+  const { buttons, list: menu, ...texts } = interactive;
+  return {
+    ...others,
+    interactive: {
+      ...texts,
+      buttons: buttons && buttonsInput(buttons),
+      list: menu && { ...menu, sections: sectionsInput(menu.sections) },
+    },
+  };
+}
 
 /** Fields of a bot that differ from the document's selection: the reply is shown as it was sent. */
 export const BOT_CHANGES: Changes = { with: { reply: echoOf(REPLY, 'BotReplyInput').optional() } };
@@ -104,6 +122,7 @@ export const BOT_CHANGES: Changes = { with: { reply: echoOf(REPLY, 'BotReplyInpu
 /** A bot on the wire. Fields that were not read are undefined, and so not written. */
 export const botRowBy = (time: WriteTime) => (bot: BotRowFragment) => ({
   ...bot,
+  id: rowKey(bot.id),
   kind: bot.kind?.toLowerCase(),
   trigger: bot.trigger?.toLowerCase(),
   last_replied_at: time(bot.last_replied_at),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { decodeGlobalId } from '../../core/global-ids.ts';
 import { type Changes, rowId } from '../openapi/schema.ts';
 import { alias, choice, country, dropUndefined, id, ids, text } from '../runtime/fields.ts';
 import type { ListFields } from '../runtime/query.ts';
@@ -8,10 +9,11 @@ import type {
   ContactOrderField,
   ContactRowFragment,
   ContactType,
+  GetContactQuery,
 } from './documents.generated.ts';
 import { labelRow } from './labels.ts';
 import { camelKeys, type WireName } from './names.ts';
-import type { WriteTime } from './values.ts';
+import { rowKey, type WriteTime } from './values.ts';
 
 /** The fields that can be written, by their names in a body. */
 type Written = WireName<keyof ContactDetailsInput>;
@@ -22,9 +24,13 @@ type Written = WireName<keyof ContactDetailsInput>;
  */
 export const contactRowBy = (time: WriteTime) => (contact: ContactRowFragment & Pick<ContactRowFragment, Written>) => ({
   ...contact,
+  id: rowKey(contact.id),
   type: contact.type?.toLowerCase(),
+  status_id: keyOf(contact.status_id),
+  source_id: keyOf(contact.source_id),
   country_id: contact.country_id === null ? null : contact.country_id?.id,
-  group_id: contact.group_id?.map(group => group.id),
+  assigned_id: keyOf(contact.assigned_id),
+  group_id: contact.group_id?.map(group => Number(group.id)),
   created_at: time(contact.created_at),
   updated_at: time(contact.updated_at),
   service_window: contact.service_window && {
@@ -36,9 +42,24 @@ export const contactRowBy = (time: WriteTime) => (contact: ContactRowFragment & 
   status: contact.status && labelRow(contact.status, time),
 });
 
+/** The key of a related row; null without one, undefined if it was not read. */
+const keyOf = (related: { readonly id: string | number } | null | undefined): number | null | undefined =>
+  related && Number(related.id);
+
+/** When the contact that GET has read was last changed. */
+export const contactReadAt = (data: unknown): string | undefined =>
+  (data as GetContactQuery).contact?.updated_at ?? undefined;
+
+/** The id in REST of the contact that a deletion returned. */
+export const deletedKey = (globalId: string | null | undefined): number | undefined =>
+  globalId == null ? undefined : Number(decodeGlobalId(globalId)?.id);
+
 /** Fields of a contact that differ from the document's selection. */
 export const CONTACT_CHANGES: Changes = {
   with: {
+    status_id: rowId('Id of the status.').nullable(),
+    source_id: rowId('Id of the source.').nullable(),
+    assigned_id: rowId('Id of the staff member to whom the contact is assigned.').nullable(),
     country_id: z
       .int()
       .nullable()
@@ -46,6 +67,8 @@ export const CONTACT_CHANGES: Changes = {
     group_id: z.array(rowId('Id of a group.')).describe('The ids of the groups the contact is in.'),
   },
 };
+
+export const DELETED_CONTACT = z.object({ id: rowId('Id of the deleted contact.') });
 
 export const CONTACT_TYPES = { lead: 'LEAD', customer: 'CUSTOMER', guest: 'GUEST' } as const;
 
@@ -101,6 +124,6 @@ export const contactInput = (
     firstName: firstname,
     lastName: lastname,
     assigneeId: assigned_id,
-    countryId,
+    country: countryId == null ? countryId : String(countryId),
     ...camelKeys(details),
   });

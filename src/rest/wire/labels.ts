@@ -5,29 +5,29 @@ import type { ListArguments, ListFields } from '../runtime/query.ts';
 import { listAnswer, type Route, requireRow, route } from '../runtime/route.ts';
 import type { Switches } from '../runtime/sparse.ts';
 import {
+  type ContactGroupFilter,
+  type ContactGroupOrderField,
+  type CreateContactStatusInput,
   CreateGroupDocument,
   CreateSourceDocument,
   CreateStatusDocument,
-  type CreateStatusInput,
   DeleteGroupDocument,
   DeleteSourceDocument,
   DeleteStatusDocument,
   GetGroupDocument,
   GetSourceDocument,
   GetStatusDocument,
-  type GroupFilter,
-  type GroupOrderField,
   ListGroupsDocument,
   ListSourcesDocument,
   ListStatusesDocument,
+  type UpdateContactStatusInput,
   UpdateGroupDocument,
   UpdateSourceDocument,
   UpdateStatusDocument,
-  type UpdateStatusInput,
 } from './documents.generated.ts';
-import type { WriteTime } from './values.ts';
+import { rowKey, type WriteTime } from './values.ts';
 
-const LABEL_LIST: ListFields<GroupFilter, GroupOrderField> = {
+const LABEL_LIST: ListFields<ContactGroupFilter, ContactGroupOrderField> = {
   filters: {
     id: ['id', 'id'],
     name: ['name', 'text'],
@@ -38,7 +38,7 @@ const LABEL_LIST: ListFields<GroupFilter, GroupOrderField> = {
 };
 
 interface LabelRow {
-  readonly id?: number;
+  readonly id?: string;
   readonly name?: string;
   readonly color?: string;
   readonly contacts_count?: number;
@@ -48,7 +48,7 @@ interface LabelRow {
 
 /** A label on the wire, in the order of the contract. Fields that were not read, or that its kind lacks, are undefined, and so not written. */
 export const labelRow = (row: LabelRow, time: WriteTime) => ({
-  id: row.id,
+  id: rowKey(row.id),
   name: row.name,
   color: row.color,
   contacts_count: row.contacts_count,
@@ -60,7 +60,7 @@ interface Page {
   readonly list: { readonly totalCount: number; readonly nodes: readonly LabelRow[] };
 }
 interface One {
-  readonly row: LabelRow;
+  readonly result: { readonly row: LabelRow | null };
 }
 /** One kind of label: groups, sources and statuses differ only in this, and in the color that only statuses have. */
 interface LabelKind {
@@ -68,11 +68,11 @@ interface LabelKind {
   readonly type: 'Group' | 'Source' | 'Status';
   readonly plural: string;
   readonly documents: {
-    readonly list: TypedDocumentNode<Page, ListArguments<GroupFilter, GroupOrderField> & Switches>;
+    readonly list: TypedDocumentNode<Page, ListArguments<ContactGroupFilter, ContactGroupOrderField> & Switches>;
     readonly get: TypedDocumentNode<{ readonly row: LabelRow | null }, { readonly id: string } & Switches>;
-    readonly create: TypedDocumentNode<One, { readonly input: CreateStatusInput } & Switches>;
-    readonly update: TypedDocumentNode<One, { readonly id: string; readonly input: UpdateStatusInput } & Switches>;
-    readonly remove: TypedDocumentNode<{ readonly row: { readonly id: number } }, { readonly id: string }>;
+    readonly create: TypedDocumentNode<One, { readonly input: CreateContactStatusInput } & Switches>;
+    readonly update: TypedDocumentNode<One, { readonly input: UpdateContactStatusInput } & Switches>;
+    readonly remove: TypedDocumentNode<unknown, { readonly input: { readonly id: string } }>;
   };
   readonly example: { readonly name: string; readonly color?: string };
 }
@@ -133,8 +133,8 @@ function routesOf(
   const one = `${path}/:id`;
   const rowOf = (row: LabelRow) => labelRow(row, time);
   const color = type === 'Status' ? { color: text() } : {};
-  const complete = body({ name: requiredText(NAME), ...color }) as z.ZodType<CreateStatusInput>;
-  const partial = body({ name: text(NAME), ...color }) as z.ZodType<UpdateStatusInput>;
+  const complete = body({ name: requiredText(NAME), ...color }) as z.ZodType<CreateContactStatusInput>;
+  const partial = body({ name: text(NAME), ...color }) as z.ZodType<Omit<UpdateContactStatusInput, 'id'>>;
   return [
     route({
       method: 'GET',
@@ -160,7 +160,7 @@ function routesOf(
       body: complete,
       example,
       variables: ({ call, body }) => ({ input: dropUndefined({ ...body, idempotencyKey: call.idempotencyKey }) }),
-      respond: ({ row }) => ({ message: `${type} created`, data: rowOf(row) }),
+      respond: ({ result: { row } }) => ({ message: `${type} created`, data: rowOf(requireRow(row, type)) }),
     }),
     route({
       method: update,
@@ -170,10 +170,9 @@ function routesOf(
       body: update === 'PUT' ? complete : partial,
       example,
       variables: ({ call, id, body }) => ({
-        id,
-        input: dropUndefined({ ...body, idempotencyKey: call.idempotencyKey }),
+        input: dropUndefined({ ...body, id, idempotencyKey: call.idempotencyKey }),
       }),
-      respond: ({ row }) => ({ message: `${type} updated`, data: rowOf(row) }),
+      respond: ({ result: { row } }) => ({ message: `${type} updated`, data: rowOf(requireRow(row, type)) }),
     }),
     route({
       method: 'DELETE',
@@ -181,8 +180,8 @@ function routesOf(
       resource: type,
       document: documents.remove,
       ...(type !== 'Group' && { errors: ['CONFLICT'] }),
-      variables: ({ id }) => ({ id }),
-      respond: ({ row }) => ({ message: `${type} deleted`, data: row }),
+      variables: ({ id }) => ({ input: { id } }),
+      respond: (_data, { id }) => ({ message: `${type} deleted`, data: { id: Number(id) } }),
     }),
   ];
 }

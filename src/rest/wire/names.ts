@@ -6,8 +6,10 @@ const NAMES = {
   firstName: 'firstname',
   lastName: 'lastname',
   assigneeId: 'assigned_id',
+  country: 'country_id',
   groupIds: 'groups',
   conversationId: 'interaction_id',
+  replyId: 'id',
   text: 'message',
   to: 'phone',
 } as const satisfies Record<string, string>;
@@ -32,11 +34,11 @@ export const wirePath = (path: string): string =>
     .map((name, index) => (index === 0 && Object.hasOwn(LIST_NAMES, name) ? LIST_NAMES[name] : wireName(name)))
     .join('.');
 
-/** The path with the route's own name for a field, or for the nearest field that contains it. */
-function namedPath(path: string, names: Readonly<Record<string, string>>): string {
+/** The path with the route's own name for a field, or for the nearest field that contains it; `''`: the body itself. */
+export function namedPath(path: string, names: Readonly<Record<string, string>>): string {
   for (let end = path.length; end > 0; end = path.lastIndexOf('.', end - 1)) {
     const name = names[path.slice(0, end)];
-    if (name !== undefined) return name + wirePath(path.slice(end));
+    if (name !== undefined) return name === '' ? wirePath(path.slice(end + 1)) : name + wirePath(path.slice(end));
   }
   return wirePath(path);
 }

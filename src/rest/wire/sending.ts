@@ -30,30 +30,56 @@ export function checkMedia({ media_url, media_file, media_id }: Media, add: (fie
 export const mediaInput = ({ media_type, media_url, media_file, media_id, caption, filename }: Media) =>
   dropUndefined({
     kind: media_type,
-    link: media_url || undefined,
-    mediaId: (media_file ?? media_id) || undefined,
+    file: media_url ? { link: media_url } : { mediaId: (media_file ?? media_id) || '' },
     caption: caption || undefined,
     // Clients also send the name of other files, but only documents have one.
     filename: media_type === 'DOCUMENT' ? filename || undefined : undefined,
   });
 
 /** Names of the file's fields in errors. */
-export const mediaNames = ({ media_file }: Media) => ({
-  kind: 'media_type',
-  link: 'media_url',
-  mediaId: media_file ? 'media_file' : 'media_id',
+export const mediaNames = ({ media_file }: Media) =>
+  contentNames('media', {
+    kind: 'media_type',
+    file: 'media_url',
+    'file.link': 'media_url',
+    'file.mediaId': media_file ? 'media_file' : 'media_id',
+  });
+
+/** Names of the fields of a content in errors. Those without a name of their own have GraphQL's. */
+export const contentNames = (
+  content: 'text' | 'media' | 'interactive' | 'template',
+  names: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> => ({
+  [`content.${content}`]: '',
+  ...Object.fromEntries(Object.entries(names).map(([field, name]) => [`content.${content}.${field}`, name])),
 });
 
 export const MEDIA_NOTES =
   'Give `media_url`, which the network fetches, or send a form with `media_file`, or the `media_id` of an upload. A file is streamed to the network. Its type is detected from its content; a file name of another type is refused.';
 
-type Sent = Pick<SentMessageFragment, 'status'>;
+/** The data of a send. */
+export interface Sent<Row> {
+  readonly result: { readonly row: Row | null; readonly contact_created: boolean | null } | null;
+}
+
+/** The message of a send; user errors have become errors before. */
+export function sentRow<Row>(result: Sent<Row>['result']): Row {
+  if (!result?.row) throw new Error('A send returned neither a message nor an error.');
+  return result.row;
+}
+
+type WithStatus = Pick<SentMessageFragment, 'status'>;
 
 /** The contract has no status for a cancelled message: it is shown as failed. */
-export const sentStatus = ({ status }: Sent): string => (status === 'CANCELLED' ? 'failed' : status.toLowerCase());
+export const sentStatus = ({ status }: WithStatus): string => wireStatus(status);
+
+/** The contract has no status of its own for a cancelled message, nor for one that is sent later. */
+export const wireStatus = (status: SentMessageFragment['status']): string =>
+  status === 'CANCELLED' ? 'failed' : status === 'SCHEDULED' ? 'queued' : status.toLowerCase();
 
 /** The message of the answer to a send. */
-export const sentText = ({ status }: Sent): string => (status === 'QUEUED' ? 'Message queued' : 'Message sent');
+export const sentText = ({ status }: WithStatus): string =>
+  status === 'QUEUED' || status === 'SCHEDULED' ? 'Message queued' : 'Message sent';
 
 /** Errors of every send. */
 export const SENDING_ERRORS: readonly ErrorCode[] = [

@@ -1,5 +1,6 @@
 import { alias, dropUndefined, fileOrId, requiredText, text } from '../runtime/fields.ts';
-import type { SendTemplateMessageInput } from './documents.generated.ts';
+import type { TemplateInput } from './documents.generated.ts';
+import { contentNames } from './sending.ts';
 
 /** Numbers of variables and buttons that the contract names. */
 const VARIABLES = 10;
@@ -94,7 +95,7 @@ export function checkNumbers(body: TemplateValues, add: (field: string, message:
 }
 
 /** The values in GraphQL's names. */
-export function templateInput(body: TemplateValues): Pick<SendTemplateMessageInput, 'header' | 'body' | 'buttons'> {
+export function templateInput(body: TemplateValues): Pick<TemplateInput, 'header' | 'body' | 'buttons'> {
   const texts = numbers(VARIABLES, 1).map(number => textOf(body, `field_${number}`));
   // A missing value before another one is empty, which the operation reports under the value's name.
   const last = texts.findLastIndex(value => value !== undefined);
@@ -122,12 +123,13 @@ function fileInput(body: TemplateValues, kind: Kind) {
 }
 
 /** Names of the template's fields in errors. A header that the template lacks is reported under the field that was sent. */
-export const templateNames = (body: TemplateValues): Readonly<Record<string, string>> => ({
-  ...NAMES,
-  ...Object.fromEntries(
-    KINDS.filter(kind => textOf(body, `header_${kind}_file`)).map(kind => [`header.${kind}`, `header_${kind}_file`]),
-  ),
-});
+export const templateNames = (body: TemplateValues): Readonly<Record<string, string>> =>
+  contentNames('template', {
+    ...NAMES,
+    ...Object.fromEntries(
+      KINDS.filter(kind => textOf(body, `header_${kind}_file`)).map(kind => [`header.${kind}`, `header_${kind}_file`]),
+    ),
+  });
 
 interface SentFile {
   readonly link?: string;

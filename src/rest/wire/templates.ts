@@ -10,7 +10,7 @@ import {
   type TemplateOrderField,
   type TemplateRowFragment,
 } from './documents.generated.ts';
-import type { WriteTime } from './values.ts';
+import { rowKey, type WriteTime } from './values.ts';
 
 /** What templates are filtered and sorted by. */
 export const TEMPLATE_LIST: ListFields<TemplateFilter, TemplateOrderField> = {
@@ -18,8 +18,8 @@ export const TEMPLATE_LIST: ListFields<TemplateFilter, TemplateOrderField> = {
     name: ['name', 'text'],
     template_name: ['name', 'text'],
     language: ['language', 'text'],
-    category: ['category', 'text'],
-    status: ['status', 'text'],
+    category: ['networkCategory', 'text'],
+    status: ['networkStatus', 'text'],
     created_at: ['createdAt', 'time'],
     updated_at: ['updatedAt', 'time'],
   },
@@ -31,11 +31,11 @@ type TemplateArguments = ListArguments<TemplateFilter, TemplateOrderField>;
 /** The network writes categories and statuses in capitals, and languages with an underscore; clients write them in any form. */
 export function templateArguments(list: TemplateArguments): TemplateArguments {
   if (!list.filter) return list;
-  const { category, status, language, ...others } = list.filter;
+  const { networkCategory: category, networkStatus: status, language, ...others } = list.filter;
   const filter = dropUndefined({
     ...others,
-    category: category && mapValues(category, word => word.toUpperCase()),
-    status: status && mapValues(status, word => word.toUpperCase()),
+    networkCategory: category && mapValues(category, word => word.toUpperCase()),
+    networkStatus: status && mapValues(status, word => word.toUpperCase()),
     language: language && mapValues(language, word => word.replaceAll('-', '_')),
   }) as TemplateFilter;
   return { ...list, filter };
@@ -59,14 +59,14 @@ export const TEMPLATE_CHANGES: Changes = {
 
 /** A template on the wire, in the order of the contract. Fields that were not read are undefined, and so not written. */
 export const templateRowBy = (time: WriteTime) => (row: TemplateRowFragment) => ({
-  id: row.id,
+  id: rowKey(row.id),
   template_id: row.template_id,
   template_name: row.template_name,
   name: row.name,
   language: row.language,
   category: row.category,
   status: row.status,
-  header_data_format: partOf(row.header_data_format, part => part.format),
+  header_data_format: row.header_data_format && headerFormatOf(row.header_data_format),
   header_data_text: partOf(row.header_data_text, part => part.text),
   header_params_count: countOf(row.header_params_count),
   body_data: partOf(row.body_data, part => part.text),
@@ -96,12 +96,23 @@ const partOf = <Part extends object, Value>(part: Part | null | undefined, read:
   part ? read(part) : (part as null | undefined);
 
 /** 0 for a missing part, undefined for one that was not read. */
-const countOf = (part: { readonly parameters: readonly string[] } | null | undefined): number | undefined =>
+const countOf = (part: { readonly parameters: readonly unknown[] } | null | undefined): number | undefined =>
   part === undefined ? undefined : (part?.parameters.length ?? 0);
 
-function buttonsOf(components: readonly unknown[]): unknown {
-  const buttons = (components as readonly { readonly type?: unknown; readonly buttons?: unknown }[]).find(
-    ({ type }) => String(type).toUpperCase() === 'BUTTONS',
-  );
-  return buttons?.buttons ?? [];
+interface Component {
+  readonly type?: unknown;
+  readonly format?: unknown;
+  readonly buttons?: unknown;
+}
+
+const componentOf = (components: readonly unknown[], type: string): Component | undefined =>
+  (components as readonly Component[]).find(component => String(component.type).toUpperCase() === type);
+
+const buttonsOf = (components: readonly unknown[]): unknown => componentOf(components, 'BUTTONS')?.buttons ?? [];
+
+/** In the network's word, which may be new. Null without a header. */
+function headerFormatOf(components: readonly unknown[]): string | null {
+  const header = componentOf(components, 'HEADER');
+  if (!header) return null;
+  return (typeof header.format === 'string' && header.format.toUpperCase()) || 'TEXT';
 }

@@ -6,6 +6,10 @@ const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)$/;
 /** A timestamp of ours as REST writes it: `2026-01-01T07:58:39+00:00`, whole seconds. @returns undefined for any other text */
 export const wireTime = (text: string): string | undefined => (INSTANT.test(text) ? toOffsetTime(text) : undefined);
 
+/** A numeric `databaseId` as REST writes it. A key that was not read stays undefined. */
+export const rowKey = <T extends null | undefined>(key: string | T): number | T =>
+  typeof key === 'string' ? Number(key) : key;
+
 /** How a version writes GraphQL's DateTime. Null and undefined stay as they are. */
 export type WriteTime = <T extends null | undefined>(instant: string | T) => string | T;
 

@@ -26,3 +26,16 @@ const byId: ReadonlyMap<number, Country> = new Map(COUNTRIES.map(country => [cou
 
 /** @returns undefined when no country has this number */
 export const countryOf = (id: number): Country | undefined => byId.get(id);
+
+const byCode: ReadonlyMap<string, Country> = new Map(
+  COUNTRIES.flatMap(country => [
+    [country.alpha2, country],
+    [country.alpha3, country],
+  ]),
+);
+
+/** Reads a code of ISO 3166-1: `DE`, `DEU` or `276`, in any case. @returns undefined for anything else */
+export const countryByCode = (text: string): Country | undefined => {
+  const code = text.trim().toUpperCase();
+  return /^\d{1,3}$/.test(code) ? byId.get(Number(code)) : byCode.get(code);
+};

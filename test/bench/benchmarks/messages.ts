@@ -12,7 +12,7 @@ const LAST_PAGE = MESSAGES / PER_PAGE;
 
 const PAGE = `query Messages($first: Int!, $after: String, $offset: Int) {
   messages(first: $first, after: $after, offset: $offset) {
-    nodes { id direction type text status sentAt deliveredAt readAt createdAt contactId }
+    nodes { id direction type: networkType text status sentAt deliveredAt readAt createdAt contactId }
     pageInfo { hasNextPage endCursor }
   }
 }`;

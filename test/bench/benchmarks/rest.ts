@@ -14,17 +14,20 @@ const LIST = `query ($first: Int!, $offset: Int!) {
   contacts(first: $first, offset: $offset) {
     totalCount
     nodes {
-      id: databaseId firstname: firstName lastname: lastName company type email phone status_id: statusId source_id: sourceId description
-      city state zip address country { id } assigned_id: assigneeId is_opted_out: isOptedOut created_at: createdAt updated_at: updatedAt
+      id: databaseId firstname: firstName lastname: lastName company type email phone status_id: status { databaseId } source_id: source { databaseId } description
+      city state zip address country { numericCode } assigned_id: assignee { databaseId } is_opted_out: isOptedOut created_at: createdAt updated_at: updatedAt
       groups { id: databaseId name created_at: createdAt updated_at: updatedAt }
-      service_window: serviceWindow { open expires_at: expiresAt }
+      service_window: serviceWindow { open: isOpen expires_at: expiresAt }
     }
   }
 }`;
-const SEND = `mutation ($input: SendTextMessageInput!) {
-  message: sendTextMessage(input: $input) {
-    message_id: wamid contact_id: contactId phone status sent_at: sentAt chat_id: conversationId chat_message_id: databaseId message: text
-    service_window: serviceWindow { open expires_at: expiresAt }
+const SEND = `mutation ($input: SendMessageInput!) {
+  result: sendMessage(input: $input) {
+    message {
+      message_id: wamid contact_id: contactId phone status sent_at: sentAt chat_id: conversationId chat_message_id: databaseId message: text
+      service_window: serviceWindow { open: isOpen expires_at: expiresAt }
+    }
+    userErrors { code message path }
   }
 }`;
 
@@ -55,7 +58,9 @@ export async function rest(ground: Ground, options: Options): Promise<Result> {
         JSON.stringify({ phone: phone(n), message: 'Your order is on its way.' }),
       );
     const sendOverGraphql = (n: number): RawRequest =>
-      graphql(SEND, { input: { to: phone(n), text: 'Your order is on its way.' } });
+      graphql(SEND, {
+        input: { to: { phone: phone(n) }, content: { text: { body: 'Your order is on its way.' } } },
+      });
     const contestant = (name: string, request: (n: number) => RawRequest): Contestant =>
       overHttp(name, server, ground, { connections: options.connections, request });
     const samples = await compete(

@@ -110,7 +110,7 @@ function contestant(name: string, server: Server, { pool }: Ground, burst: () =>
 }
 
 async function createEndpoint(url: string, token: string, target: string): Promise<void> {
-  const query = `mutation ($url: String!) { createWebhookEndpoint(input: { url: $url, events: ["message.received"] }) { created } }`;
+  const query = `mutation ($url: String!) { createWebhookEndpoint(input: { url: $url, events: ["message.received"] }) { isNew userErrors { message } } }`;
   const answer = await fetch(`${url}/graphql`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },

@@ -11,6 +11,8 @@ const token = environment('BENCH_TOKEN');
 const server = createServer();
 const instance = postgraphile({
   extends: [PostGraphileAmberPreset],
+  // By default only the first columns of indexes can be sorted by.
+  ...(process.env['BENCH_ALL_COLUMNS'] === '1' && { disablePlugins: ['PgIndexBehaviorsPlugin'] }),
   pgServices: [makePgService({ connectionString: environment('DATABASE_URL'), schemas: ['public'], max: 10 })],
   grafserv: { watch: false, graphiql: false },
   grafast: {

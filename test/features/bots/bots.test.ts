@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { encodeGlobalId } from '../../../src/core/global-ids.ts';
 import { MINUTE } from '../../../src/platform/clock.ts';
-import { codeOf, dataOf, faultsOf } from '../../support/answers.ts';
+import { codeOf, dataOf, faultsOf, payloadOf, userErrorsOf } from '../../support/answers.ts';
 import { eventually } from '../../support/gateway.ts';
 import { newPhone, seedOf } from '../../support/seed.ts';
 import { EVENTS, follow } from '../events/subscriber.ts';
-import { CREATE, type Ground, type Owner, startGround } from './ground.ts';
+import { type Ground, type Owner, startGround } from './ground.ts';
 
 let ground: Ground;
 let owner: Owner;
@@ -17,13 +17,15 @@ afterAll(() => ground.gateway.stop());
 
 const text = (words: string) => ({ text: { text: words } });
 const base = { name: 'Bot', trigger: 'ANY', reply: text('Hello!') };
-const create = (input: object, of = owner) => of.ask(CREATE, { input: { ...base, ...input } });
-const UPDATE = 'mutation ($id: ID!, $input: UpdateBotInput!) { updateBot(id: $id, input: $input) { databaseId } }';
-const REPLY = `type text { text previewUrl }
-  interactive { body header footer buttons { id title } list { button sections { title rows { id title description } } } ctaUrl { displayText url } }
-  media { kind link mediaId caption filename }
-  template { name language header { text image { link mediaId } location { latitude } } body bodyByName { name value } buttons { index value } }`;
-const BOT = `databaseId name kind trigger keywords pattern isEnabled priority othersMayAnswer cooldownSeconds handOverMinutes
+const create = (input: object, of = owner) =>
+  ground.gateway.mutate('createBot', { ...base, ...input }, 'bot { databaseId }', of.token);
+const update = (id: number | string, input: object, of = owner) =>
+  ground.gateway.mutate('updateBot', { id: String(id), ...input }, 'bot { databaseId }', of.token);
+const REPLY = `__typename ... on TextContent { body previewUrl }
+  ... on InteractiveContent { body header footer buttons { replyId title } list { button sections { title rows { replyId title description } } } ctaUrl { displayText url } }
+  ... on MediaContent { caption media { kind path url link mediaId mimeType filename size isAvailable } }
+  ... on TemplateContent { templateName language values { header { text link mediaId latitude } body bodyByName { name value } buttons { index value } } rendered { body } }`;
+const BOT = `databaseId displayName name kind trigger keywords pattern isEnabled priority othersMayAnswer cooldownSeconds handOverMinutes
   repliesCount lastRepliedAt reply { ${REPLY} }`;
 const read = async (id: number, of = owner) =>
   dataOf(await of.ask(`query ($id: ID!) { bot(id: $id) { ${BOT} } }`, { id })).bot;
@@ -42,7 +44,8 @@ describe('a bot', () => {
       },
     });
     const described = {
-      databaseId: id,
+      databaseId: String(id),
+      displayName: 'Prices',
       name: 'Prices',
       kind: 'MESSAGE',
       trigger: 'STARTS_WITH',
@@ -56,22 +59,17 @@ describe('a bot', () => {
       repliesCount: 0,
       lastRepliedAt: null,
       reply: {
-        type: 'INTERACTIVE',
-        text: null,
-        interactive: {
-          body: 'Which?',
-          header: null,
-          footer: null,
-          buttons: null,
-          list: null,
-          ctaUrl: { displayText: 'Shop', url: 'https://example.com' },
-        },
-        media: null,
-        template: null,
+        __typename: 'InteractiveContent',
+        body: 'Which?',
+        header: null,
+        footer: null,
+        buttons: [],
+        list: null,
+        ctaUrl: { displayText: 'Shop', url: 'https://example.com' },
       },
     };
     expect(await read(id)).toEqual(described);
-    const change = (input: object) => owner.ask(UPDATE, { id, input });
+    const change = (input: object) => update(id, input);
     dataOf(await change({ isEnabled: false, cooldownSeconds: 0 }));
     const changed = { ...described, isEnabled: false, cooldownSeconds: 0 };
     expect(await read(id)).toEqual(changed);
@@ -83,15 +81,21 @@ describe('a bot', () => {
       keywords: [],
       pattern: 'pric(e|ing)',
       reply: {
-        type: 'TEMPLATE',
-        interactive: null,
-        template: { ...template, bodyByName: [], buttons: [], header: null },
+        __typename: 'TemplateContent',
+        templateName: 'order',
+        language: 'en',
+        values: { body: template.body, bodyByName: [], buttons: [], header: null },
+        rendered: null,
       },
     });
     dataOf(await change({ trigger: 'FIRST_MESSAGE' }));
     expect(await read(id)).toMatchObject({ trigger: 'FIRST_MESSAGE', keywords: [], pattern: null });
-    dataOf(await owner.ask('mutation ($id: ID!) { deleteBot(id: $id) { databaseId name } }', { id }));
+    const remove = () =>
+      ground.gateway.mutate('deleteBot', { id: String(id), idempotencyKey: 'gone' }, 'deletedId', owner.token);
+    const deletedId = encodeGlobalId('Bot', owner.id, id);
+    expect([payloadOf(await remove()), payloadOf(await remove())]).toMatchObject([{ deletedId }, { deletedId }]);
     expect(codeOf(await change({ name: 'Again' }))).toBe('NOT_FOUND');
+    expect(await read(id)).toBeNull();
   });
 
   test('is created once per idempotency key', async () => {
@@ -111,7 +115,7 @@ describe('a bot', () => {
     ];
     const list = async (args: string) =>
       dataOf(await of.ask(`{ bots${args} { totalCount nodes { databaseId } } }`)).bots.nodes.map(
-        (bot: { databaseId: number }) => bot.databaseId,
+        (bot: { databaseId: string }) => Number(bot.databaseId),
       );
     expect(await list('')).toEqual([a, b, c]);
     expect(await list('(filter: { kind: { eq: TEMPLATE } })')).toEqual([c]);
@@ -135,8 +139,8 @@ describe('a bot', () => {
       (await Promise.all(Array.from({ length: 4 }, () => create(input, of)))).map(codeOf).sort();
     const refused = 'FEATURE_LIMIT_EXCEEDED';
     expect(await codes({ trigger: 'REGEX', pattern: 'y' })).toEqual([refused, refused, undefined, undefined]);
-    const plain = dataOf(await create({}, of)).createBot.databaseId;
-    expect(codeOf(await of.ask(UPDATE, { id: plain, input: { trigger: 'REGEX', pattern: 'y' } }))).toBe(refused);
+    const plain = payloadOf(await create({}, of)).bot.databaseId;
+    expect(codeOf(await update(plain, { trigger: 'REGEX', pattern: 'y' }, of))).toBe(refused);
     await fill(177, 'any', null);
     expect(await codes({})).toEqual([refused, refused, undefined, undefined]);
   });
@@ -146,11 +150,11 @@ describe('a bot', () => {
     const [large, half] = [String.raw`\pL{400}!`, String.raw`\pL{190}!`];
     const make = (pattern: string) => create({ trigger: 'REGEX', pattern }, of);
     const [first = 0] = await Promise.all([make(large), make(large)]).then(made =>
-      made.map(answer => dataOf(answer).createBot.databaseId),
+      made.map(answer => payloadOf(answer).bot.databaseId),
     );
     const made = await Promise.all(Array.from({ length: 3 }, () => make(half)));
     expect(made.map(codeOf).sort()).toEqual(['VALIDATION_ERROR', 'VALIDATION_ERROR', undefined]);
-    const change = (pattern: string) => of.ask(UPDATE, { id: first, input: { pattern } });
+    const change = (pattern: string) => update(first, { pattern }, of);
     expect(faultsOf(await change(String.raw`\pL{450}!`))).toEqual({
       pattern: [
         expect.stringMatching(
@@ -167,13 +171,27 @@ describe('a bot', () => {
   test('needs a plan with bots', async () => {
     const of = await ground.tenant({ plan: 'starter' });
     expect(codeOf(await create({}, of))).toBe('FEATURE_NOT_AVAILABLE');
-    expect(codeOf(await of.ask('{ testBot(text: "x") { silence } }'))).toBe('FEATURE_NOT_AVAILABLE');
+    expect(codeOf(await of.ask('{ previewBot(text: "x") { silence } }'))).toBe('FEATURE_NOT_AVAILABLE');
   });
+});
+
+test('user errors have the code of their fault, in parts of the reply too', async () => {
+  const codes = async (input: object) =>
+    userErrorsOf(await create(input)).map(({ code, path }) => `${code} ${path.join('.')}`);
+  expect(await codes({ name: '', trigger: 'EXACT', pattern: 'x', cooldownSeconds: -1 })).toEqual([
+    'REQUIRED name',
+    'REQUIRED keywords',
+    'SURPLUS pattern',
+    'OUT_OF_RANGE cooldownSeconds',
+  ]);
+  expect(await codes({ reply: {} })).toEqual(['REQUIRED reply']);
+  expect(await codes({ reply: { ...text('a'), interactive: { body: 'x' } } })).toEqual(['SURPLUS reply']);
+  expect(await codes({ reply: text(`${'x'.repeat(4_097)}@{contact_email}`) })).toEqual(['TOO_LONG reply.text.text']);
 });
 
 describe('invalid input is rejected by field, and nothing is stored', () => {
   const word = { trigger: 'EXACT', keywords: ['a'] };
-  const buttons = [{ id: 'a', title: 'A' }];
+  const buttons = [{ replyId: 'a', title: 'A' }];
   test.each<[object, string]>([
     [{ name: ' ' }, 'name'],
     [{ name: 'x'.repeat(256) }, 'name'],
@@ -200,7 +218,7 @@ describe('invalid input is rejected by field, and nothing is stored', () => {
     [{ reply: { interactive: { body: 'x' } } }, 'reply.interactive.buttons'],
     [{ reply: { interactive: { body: '@{nobody}', buttons } } }, 'reply.interactive.body'],
     [
-      { reply: { interactive: { body: 'x', buttons: [{ id: 'a', title: 'x'.repeat(21) }] } } },
+      { reply: { interactive: { body: 'x', buttons: [{ replyId: 'a', title: 'x'.repeat(21) }] } } },
       'reply.interactive.buttons.0.title',
     ],
     [{ reply: { media: { kind: 'IMAGE' } } }, 'reply.media.link'],
@@ -221,7 +239,7 @@ describe('invalid input is rejected by field, and nothing is stored', () => {
 
   test('also in an update, validated as the resulting bot', async () => {
     const id = await owner.bot({ trigger: 'EXACT', keywords: ['a'] });
-    const faults = async (input: object) => Object.keys(faultsOf(await owner.ask(UPDATE, { id, input })));
+    const faults = async (input: object) => Object.keys(faultsOf(await update(id, input)));
     expect(await faults({ keywords: [] })).toEqual(['keywords']);
     expect(await faults({ trigger: 'REGEX' })).toEqual(['pattern']);
     expect(await faults({ trigger: 'ANY', keywords: ['b'] })).toEqual(['keywords']);
@@ -238,10 +256,10 @@ describe('invalid input is rejected by field, and nothing is stored', () => {
   });
 });
 
-describe('testBot', () => {
+describe('previewBot', () => {
   const TEST = `query ($text: String!, $contactId: ID, $isFirstMessage: Boolean = false) {
-    testBot(text: $text, contactId: $contactId, isFirstMessage: $isFirstMessage) {
-      silence answers { bot { name } answers rule { trigger keyword } reply { type text { text } } } bots { bot { name } answers reason }
+    previewBot(text: $text, contactId: $contactId, isFirstMessage: $isFirstMessage) {
+      silence answers { bot { name } isAnswering rule { trigger keyword } reply { ... on TextContent { body } } } bots { bot { name } isAnswering reason }
     }
   }`;
 
@@ -257,23 +275,23 @@ describe('testBot', () => {
       reply: text('For @{contact_first_name}: 5'),
     });
     await of.bot({ name: 'any' });
-    const ask = async (variables: object) => dataOf(await of.ask(TEST, variables)).testBot;
+    const ask = async (variables: object) => dataOf(await of.ask(TEST, variables)).previewBot;
     expect(await ask({ text: 'Price?' })).toEqual({
       silence: null,
       answers: [
         {
           bot: { name: 'price' },
-          answers: true,
+          isAnswering: true,
           rule: { trigger: 'CONTAINS', keyword: 'PRICE' },
-          reply: { type: 'TEXT', text: { text: 'For @{contact_first_name}: 5' } },
+          reply: { body: 'For @{contact_first_name}: 5' },
         },
       ],
       bots: [
-        { bot: { name: 'welcome' }, answers: false, reason: 'NO_MATCH' },
-        { bot: { name: 'off' }, answers: false, reason: 'DISABLED' },
-        { bot: { name: 'other' }, answers: false, reason: 'NO_MATCH' },
-        { bot: { name: 'price' }, answers: true, reason: null },
-        { bot: { name: 'any' }, answers: false, reason: 'ANOTHER_ANSWERS' },
+        { bot: { name: 'welcome' }, isAnswering: false, reason: 'NO_MATCH' },
+        { bot: { name: 'off' }, isAnswering: false, reason: 'DISABLED' },
+        { bot: { name: 'other' }, isAnswering: false, reason: 'NO_MATCH' },
+        { bot: { name: 'price' }, isAnswering: true, reason: null },
+        { bot: { name: 'any' }, isAnswering: false, reason: 'ANOTHER_ANSWERS' },
       ],
     });
     expect((await ask({ text: 'Price?', isFirstMessage: true })).answers[0].bot.name).toBe('welcome');
@@ -291,7 +309,7 @@ describe('testBot', () => {
     const { globalId: contact, phone: person } = await seedOf(ground.gateway, of).contact({
       firstName: '@{contact_email}',
     });
-    const ask = async (text: string) => dataOf(await of.ask(TEST, { text, contactId: contact })).testBot;
+    const ask = async (text: string) => dataOf(await of.ask(TEST, { text, contactId: contact })).previewBot;
     const names = async (text: string) =>
       (await ask(text)).answers.map((one: { bot: { name: string } }) => one.bot.name);
     expect(await names('hi')).toEqual(['welcome']);
@@ -299,14 +317,17 @@ describe('testBot', () => {
     await of.answers(person, 1);
     expect(await names('hi')).toEqual(['cool']);
     // Values are merged once: they are not texts of ours.
-    expect((await ask('hi')).answers[0].reply.text.text).toBe('Hello @{contact_email} @{contact_email}');
+    expect((await ask('hi')).answers[0].reply.body).toBe('Hello @{contact_email} @{contact_email}');
     await of.hears(person, 'hi');
     await of.answers(person, 2);
     expect(await names('hi')).toEqual(['shy']);
     dataOf(
-      await of.ask('mutation ($to: String!) { sendTextMessage(input: { to: $to, text: "A person" }) { id } }', {
-        to: person,
-      }),
+      await of.ask(
+        'mutation ($to: String!) { sendMessage(input: { to: { phone: $to }, content: { text: { body: "A person" } } }) { message { id } userErrors { code message path } } }',
+        {
+          to: person,
+        },
+      ),
     );
     expect((await ask('hi')).bots).toMatchObject([
       { reason: 'NO_MATCH' },
@@ -317,21 +338,21 @@ describe('testBot', () => {
     expect(await names('hi')).toEqual(['shy']);
     expect(await ask('start')).toMatchObject({ silence: null });
     dataOf(
-      await of.ask('mutation ($id: ID!) { updateContact(id: $id, input: { isOptedOut: true }) { id } }', {
+      await of.ask('mutation ($id: ID!) { updateContact(input: { id: $id, isOptedOut: true }) { contact { id } } }', {
         id: contact,
       }),
     );
     expect(await ask('hi')).toMatchObject({
       silence: 'OPTED_OUT',
       answers: [],
-      bots: [{}, {}, { reason: null, answers: false }],
+      bots: [{}, {}, { reason: null, isAnswering: false }],
     });
     expect(await ask('start')).toMatchObject({ silence: 'OPT_WORD' });
   });
 
   test('requires the scope contacts:read for a contact', async () => {
     const token = await ground.gateway.addToken(owner, { scopes: ['bots:read'] });
-    const id = encodeGlobalId('Contact', 1);
+    const id = encodeGlobalId('Contact', owner.id, 1);
     expect(codeOf(await ground.gateway.graphql(TEST, { text: 'x', contactId: id }, token))).toBe('INSUFFICIENT_SCOPE');
     expect(codeOf(await ground.gateway.graphql(TEST, { text: 'x' }, token))).toBeUndefined();
   });
@@ -341,8 +362,8 @@ test('bot.replied contains the bot as it was, and requires the scope bots:read',
   const of = await ground.tenant();
   const reply = { interactive: { body: 'x', ctaUrl: { displayText: 'Open', url: 'https://example.com' } } };
   const id = await of.bot({ reply });
-  const query = `subscription ($types: [EventType!]) {
-    events(types: $types) { id type ... on BotEvent { bot { databaseId reply { ${REPLY} } } rule { trigger keyword } contactId messageId replyMessageId } }
+  const query = `subscription ($filter: EventFilter) {
+    events(filter: $filter) { id type ... on BotEvent { bot { databaseId reply { ${REPLY} } } rule { trigger keyword } contact { databaseId } message { databaseId } replyMessage { databaseId } } }
   }`;
   const others = await ground.gateway.addToken(of, { scopes: ['events:read', 'messages:read'] });
   const [mine, theirs] = [
@@ -359,11 +380,11 @@ test('bot.replied contains the bot as it was, and requires the scope bots:read',
     {
       id: expect.any(String),
       type: 'bot.replied',
-      bot: { databaseId: id, reply: (await read(id, of)).reply },
+      bot: { databaseId: String(id), reply: (await read(id, of)).reply },
       rule: { trigger: 'ANY', keyword: null },
-      contactId: expect.any(Number),
-      messageId: noted?.message_id,
-      replyMessageId: noted?.reply_message_id,
+      contact: { databaseId: expect.anything() },
+      message: { databaseId: noted?.message_id },
+      replyMessage: { databaseId: noted?.reply_message_id },
     },
   ]);
   expect(theirs.events.map(event => event.type)).not.toContain('bot.replied');

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { InboundInput } from '../../../src/emulator/inbound-input.ts';
 import type { PublicBotSkip } from '../../../src/features/bots/events.ts';
-import { dataOf } from '../../support/answers.ts';
+import { dataOf, payloadOf } from '../../support/answers.ts';
 import {
   eventually,
   type GraphQLAnswer,
@@ -83,8 +83,6 @@ export interface ReplyRow {
   readonly rule: { readonly trigger: string; readonly keyword: string | null };
 }
 
-export const CREATE = 'mutation ($input: CreateBotInput!) { createBot(input: $input) { databaseId } }';
-
 export async function startGround(options: TestGatewayOptions = {}): Promise<Ground> {
   let offset = 0;
   const clock = { now: () => Date.now() + offset };
@@ -111,16 +109,15 @@ export async function startGround(options: TestGatewayOptions = {}): Promise<Gro
     async tenant({ templates = false, ...of } = {}) {
       const tenant = await gateway.addTenant(of);
       const ask: Owner['ask'] = (document, variables = {}) => gateway.graphql(document, variables, tenant.token);
-      if (templates) dataOf(await ask('mutation { syncTemplates { total } }'));
+      if (templates) dataOf(await ask('mutation { syncTemplates(input: {}) { totalCount } }'));
       const heard: string[] = [];
       const owner: Owner = {
         ...tenant,
         ask,
         async bot(input = {}) {
-          const answer = await ask(CREATE, {
-            input: { name: 'Bot', trigger: 'ANY', reply: { text: { text: 'Hello!' } }, ...input },
-          });
-          return dataOf(answer).createBot.databaseId;
+          const given = { name: 'Bot', trigger: 'ANY', reply: { text: { text: 'Hello!' } }, ...input };
+          const answer = await gateway.mutate('createBot', given, 'bot { databaseId }', tenant.token);
+          return Number(payloadOf(answer).bot.databaseId);
         },
         async hears(from, what) {
           const input = typeof what === 'string' ? { text: what } : what;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ConnectChannelInput, connectChannel } from '../../../src/features/channels/connect.ts';
+import { dataOf } from '../../support/answers.ts';
 import { eventually, startGateway, type TestGateway, type TestTenant } from '../../support/gateway.ts';
 
 let gateway: TestGateway;
@@ -18,7 +19,8 @@ const inputOf = (tenant: TestTenant): ConnectChannelInput => ({
 });
 const connect = (tenant: TestTenant, change: Partial<ConnectChannelInput> = {}) =>
   connectChannel(gateway.gateway.resources, tenant.id, { ...inputOf(tenant), ...change });
-const SEND = 'mutation { sendTextMessage(input: { to: "+14155550188", text: "Hi" }) { databaseId } }';
+const SEND =
+  'mutation { sendMessage(input: { to: { phone: "+14155550188" }, content: { text: { body: "Hi" } } }) { message { databaseId } userErrors { code message path } } }';
 
 test('credentials are tried on the network before anything is stored, and a wrong one is named by its field', async () => {
   const { tenant } = gateway;
@@ -73,7 +75,9 @@ test('secrets are sealed at rest, and none stands in an event, an answer or the 
     `select string_agg(payload::text, ' ') as text from events where tenant_id = $1`,
     [tenant.id],
   );
-  const { data } = await gateway.graphql('{ channels { id name phoneNumberId status isDefault messagesPerSecond } }');
+  const { data } = await gateway.graphql(
+    '{ channels { nodes { id name phoneNumberId status isDefault messagesPerSecond } } }',
+  );
   const everything = [row?.text, events?.text, JSON.stringify(data), JSON.stringify(gateway.logs)].join(' ');
   for (const secret of ['access-1', 'test-app-secret', 'test-verify-token', tenant.token]) {
     expect(everything).not.toContain(secret);
@@ -86,29 +90,29 @@ test('connecting a number again gives it new credentials and resumes it, and wha
   gateway.emulator.setFaults({ next: [{ errorCode: 190, to: '+14155550188' }] });
   const { data } = await gateway.graphql(SEND, {}, tenant.token);
   const status = async () =>
-    (await gateway.graphql('{ channels { status statusReason } }', {}, tenant.token)).data.channels[0];
+    (await gateway.graphql('{ channels { nodes { status statusReason } } }', {}, tenant.token)).data.channels.nodes[0];
   await eventually(async () =>
     expect(await status()).toEqual({ status: 'PAUSED', statusReason: expect.stringContaining('190') }),
   );
   await connect(tenant);
   expect(await status()).toEqual({ status: 'ACTIVE', statusReason: null });
   await eventually(
-    () => expect(gateway.emulator.sent().byCallbackData[data.sendTextMessage.databaseId]).toBe(1),
+    () => expect(gateway.emulator.sent().byCallbackData[data.sendMessage.message.databaseId]).toBe(1),
     6_000,
   );
 });
 
 test('a channel of another tenant is not found, neither to be read nor to be resumed', async () => {
   const other = await gateway.addTenant();
-  const { data } = await gateway.graphql('{ channels { id databaseId } }', {}, other.token);
-  for (const id of [data.channels[0].id, String(data.channels[0].databaseId), '987654']) {
-    const [read, resumed] = [
-      await gateway.graphql('query ($id: ID!) { channel(id: $id) { id } }', { id }),
-      await gateway.graphql('mutation ($id: ID!) { resumeChannel(id: $id) { id } }', { id }),
-    ];
-    expect([read.errors?.[0]?.message, resumed.errors?.[0]?.message]).toEqual([
-      'Channel not found.',
-      'Channel not found.',
-    ]);
+  const { data } = await gateway.graphql('{ channels { nodes { id databaseId } } }', {}, other.token);
+  const [theirs] = data.channels.nodes;
+  for (const id of [theirs.id, theirs.databaseId, '987654']) {
+    expect(dataOf(await gateway.graphql('query ($id: ID!) { channel(id: $id) { id } }', { id }))).toEqual({
+      channel: null,
+    });
+    for (const name of ['resumeChannel', 'pauseChannel', 'updateChannel', 'disconnectChannel'])
+      expect((await gateway.mutate(name, { id })).data[name].userErrors).toMatchObject([
+        { code: 'NOT_FOUND', message: 'Channel not found.', path: ['id'] },
+      ]);
   }
 });

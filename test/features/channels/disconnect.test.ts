@@ -14,7 +14,8 @@ afterAll(() => gateway.stop());
 
 const ask = (tenant: TestTenant, query: string, variables = {}) => gateway.graphql(query, variables, tenant.token);
 const channelsOf = async (tenant: TestTenant) =>
-  dataOf(await ask(tenant, '{ channels { databaseId status statusReason isDefault phoneNumberId } }')).channels;
+  dataOf(await ask(tenant, '{ channels { nodes { databaseId status statusReason isDefault phoneNumberId } } }'))
+    .channels.nodes;
 const connect = (tenant: TestTenant, number: TestTenant, messagesPerSecond = 1_000) =>
   connectChannel(gateway.gateway.resources, tenant.id, {
     name: 'Main',
@@ -27,10 +28,14 @@ const connect = (tenant: TestTenant, number: TestTenant, messagesPerSecond = 1_0
   });
 const disconnect = async (tenant: TestTenant) => {
   const [channel] = await channelsOf(tenant);
-  return disconnectChannel(gateway.gateway.resources, tenant.id, channel.databaseId, 'Moved');
+  return disconnectChannel(gateway.gateway.resources, tenant.id, Number(channel.databaseId), 'Moved');
 };
 const send = (tenant: TestTenant, to = newPhone()) =>
-  ask(tenant, 'mutation ($to: String!) { sendTextMessage(input: { to: $to, text: "Hello" }) { databaseId } }', { to });
+  ask(
+    tenant,
+    'mutation ($to: String!) { sendMessage(input: { to: { phone: $to }, content: { text: { body: "Hello" } } }) { message { databaseId } userErrors { code message path } } }',
+    { to },
+  );
 
 /** The status of every message that was accepted, by its id. */
 async function statuses(tenant: TestTenant): Promise<Map<string, string>> {
@@ -77,7 +82,7 @@ describe('a channel that is disconnected while its messages are being sent', () 
       if (answer.errors) {
         expect(codeOf(answer)).toBe('MESSAGING_NOT_CONFIGURED');
         refused += 1;
-      } else accepted.push(answer.data.sendTextMessage.databaseId);
+      } else accepted.push(answer.data.sendMessage.message.databaseId);
     };
     await Promise.all(Array.from({ length: 120 }, accept));
     await eventually(() => expect(gateway.emulator.sent().matched).toBeGreaterThan(5));
@@ -89,7 +94,14 @@ describe('a channel that is disconnected while its messages are being sent', () 
     const gone = [...ended].filter(([, status]) => status === 'CANCELLED').map(([id]) => id);
     expect((await cancelledEvents(tenant)).sort()).toEqual(gone.sort());
     expect(gone.length).toBeGreaterThanOrEqual(cancelled);
-    expect(codeOf(await ask(tenant, `mutation { resumeChannel(id: "${channel.id}") { status } }`))).toBe('CONFLICT');
+    expect(
+      codeOf(
+        await ask(
+          tenant,
+          `mutation { resumeChannel(input: { id: "${channel.id}" }) { channel { status } userErrors { code message path } } }`,
+        ),
+      ),
+    ).toBe('CONFLICT');
   });
 
   test('keeps its history when it is connected again, and sends', async () => {

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ConnectChannelInput, connectChannel } from '../../../src/features/channels/connect.ts';
 import { setPortfolio } from '../../../src/features/channels/set-portfolio.ts';
-import { dataOf, faultsOf } from '../../support/answers.ts';
+import { dataOf, faultsOf, payloadOf } from '../../support/answers.ts';
 import { eventually, startGateway, type TestGateway, type TestTenant } from '../../support/gateway.ts';
+import { sendAs } from '../../support/sending.ts';
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -52,12 +53,16 @@ const read = async (): Promise<void> => {
 };
 const contactsOf = async (tenant: TestTenant): Promise<{ id: string; databaseId: number }[]> =>
   dataOf(await gateway.graphql('{ contacts { nodes { id databaseId } } }', {}, tenant.token))['contacts'].nodes;
-const SEND =
-  'mutation ($to: String!, $from: ID) { sendTextMessage(input: { to: $to, text: "Hi", channelId: $from, waitForAcceptance: true }) { databaseId status } }';
 const send = (tenant: TestTenant, to: string, from?: number) =>
-  gateway.graphql(SEND, { to, from: from === undefined ? null : String(from) }, tenant.token);
+  sendAs(
+    gateway,
+    'text',
+    { to, text: 'Hi', channelId: from === undefined ? null : String(from), waitForAcceptance: true },
+    'databaseId status',
+    tenant.token,
+  );
 const portfolios = async (tenant: TestTenant) =>
-  dataOf(await gateway.graphql('{ channels { portfolioId } }', {}, tenant.token))['channels'].map(
+  dataOf(await gateway.graphql('{ channels { nodes { portfolioId } } }', {}, tenant.token))['channels'].nodes.map(
     (channel: { portfolioId: string | null }) => channel.portfolioId,
   );
 
@@ -145,10 +150,8 @@ test("a person without a number is addressed by the user id of the channel's por
     [a, 'DE.inA'],
     [b, 'DE.inB'],
   ] as const) {
-    const { sendTextMessage } = dataOf(await send(tenant, contact?.id ?? '', number.channel.id));
-    expect(gateway.emulator.sent({ callbackData: sendTextMessage.databaseId }).messages).toMatchObject([
-      { to: userId },
-    ]);
+    const { message } = payloadOf(await send(tenant, contact?.id ?? '', number.channel.id));
+    expect(gateway.emulator.sent({ callbackData: message.databaseId }).messages).toMatchObject([{ to: userId }]);
   }
 });
 
@@ -159,9 +162,9 @@ test('a person whom another portfolio alone knows is refused with a clear error,
   await read();
   const [contact] = await contactsOf(tenant);
   expect(faultsOf(await send(tenant, contact?.id ?? '', b.channel.id))).toEqual({
-    to: ['This contact has no phone number, and no user id in the business portfolio of the channel.'],
+    'to.contactId': ['This contact has no phone number, and no user id in the business portfolio of the channel.'],
   });
-  expect(dataOf(await send(tenant, contact?.id ?? '', a.channel.id))['sendTextMessage']).toBeTruthy();
+  expect(payloadOf(await send(tenant, contact?.id ?? '', a.channel.id)).message).toBeTruthy();
 });
 
 test('an alert about a portfolio reaches its channels in every account and tenant, and no others', async () => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findWebhookOwners, type WebhookOwner } from '../../../src/features/channels/channels.sql.ts';
 import { writeHealth } from '../../../src/features/channels/health.sql.ts';
 import type { PublicHealth } from '../../../src/features/channels/health.ts';
+import { type ChannelBacklog, readBacklogs } from '../../../src/features/messages/dispatch/backlog.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { type ColumnsOf, describeColumns } from '../../support/describe-statement.ts';
 
@@ -40,8 +41,18 @@ const HEALTH: PublicHealth = {
   restrictions: [],
   last_error: null,
   last_change: null,
+  can_send: null,
+  checked_at: null,
 };
 
 test('the update of health is understood by the database', async () => {
   expect(await describeColumns(database.url, db => writeHealth(db, 1, [HEALTH]))).toBeUndefined();
+});
+
+test('the queues of channels are described as their row type says', async () => {
+  expect(await describeColumns(database.url, db => readBacklogs(db, 1, [1]))).toEqual({
+    channel_id: 'bigint',
+    count: 'bigint',
+    oldest_at: 'timestamp with time zone',
+  } satisfies ColumnsOf<ChannelBacklog>);
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { dataOf, faultsOf } from '../../support/answers.ts';
+import { dataOf, faultsOf, payloadOf } from '../../support/answers.ts';
 import { startGateway, type TestGateway, type TestTenant } from '../../support/gateway.ts';
-import { newPhone } from '../../support/seed.ts';
+import { newPhone, seedOf } from '../../support/seed.ts';
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -9,20 +9,53 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
+interface Summary {
+  readonly total: number;
+  readonly isRolledBack: boolean;
+}
+
 interface Outcome {
   readonly success: boolean;
   readonly total: number;
-  readonly created: { readonly phone: string; readonly databaseId: number }[];
+  readonly created: { readonly phone: string; readonly databaseId: string }[];
   readonly skipped: { readonly index: number; readonly reason: string }[];
   readonly errors: { readonly index: number; readonly errors: Record<string, string[]> }[];
 }
 
-const BATCH =
-  'mutation ($input: CreateContactsInput!) { createContacts(input: $input) { success total created { phone databaseId } skipped { index reason } errors { index errors } } }';
+const BATCH = `summary { total succeeded skipped failed isRolledBack } results {
+  index outcome contact { phone databaseId } userErrors { code message path } } deletedIds`;
+interface Result {
+  readonly index: number;
+  readonly outcome: string;
+  readonly contact: { readonly phone: string; readonly databaseId: string } | null;
+  readonly userErrors: readonly { readonly code: string; readonly message: string; readonly path: readonly string[] }[];
+}
 const send = (contacts: object[], options: object = {}, token?: string) =>
-  gateway.graphql(BATCH, { input: { contacts, ...options } }, token);
+  gateway.mutate('createContacts', { contacts, ...options }, BATCH, token);
 const batch = async (contacts: object[], options: object = {}, token?: string): Promise<Outcome> =>
-  dataOf(await send(contacts, options, token)).createContacts;
+  outcomeOf(payloadOf(await send(contacts, options, token)));
+
+/** The results by outcome; errors by the fields of their row. */
+function outcomeOf({ summary, results }: { summary: Summary; results: readonly Result[] }): Outcome {
+  const of = (...outcomes: string[]) => results.filter(({ outcome }) => outcomes.includes(outcome));
+  const fieldsOf = ({ userErrors, index }: Result) =>
+    userErrors.map(({ path: [list, row, field = list], message }) => {
+      expect([list, row]).toEqual(['contacts', String(index)]);
+      return [field, [message]];
+    });
+  expect(summary).toMatchObject({
+    succeeded: of('CREATED').length,
+    skipped: of('SKIPPED').length,
+    failed: of('FAILED', 'ROLLED_BACK').length,
+  });
+  return {
+    success: !summary.isRolledBack,
+    total: summary.total,
+    created: of('CREATED').flatMap(({ contact }) => contact ?? []),
+    skipped: of('SKIPPED').map(({ index, userErrors }) => ({ index, reason: userErrors[0]?.message ?? '' })),
+    errors: of('FAILED', 'ROLLED_BACK').map(row => ({ index: row.index, errors: Object.fromEntries(fieldsOf(row)) })),
+  };
+}
 
 const phones = (count: number): string[] => Array.from({ length: count }, newPhone);
 
@@ -102,7 +135,7 @@ describe('a duplicate is a number that exists in the tenant or earlier in the ba
     await batch([{ phone: there }]);
     const outcome = await batch([{ phone: there, email: 'not one' }, { phone: phones(1)[0] }], {
       skipDuplicates: true,
-      continueOnError: false,
+      onError: 'ROLL_BACK',
     });
     expect(outcome).toMatchObject({ success: true, skipped: [{ index: 0 }], errors: [], created: [expect.anything()] });
     accounts(outcome);
@@ -137,12 +170,12 @@ test('an e-mail address that occurs twice in a batch, ignoring case, is an error
   expect(outcome.errors).toEqual([{ index: 1, errors: { email: [expect.any(String)] } }]);
 });
 
-test('without continueOnError the first error rolls the batch back, and every row is reported', async () => {
+test('with ROLL_BACK the first error rolls the batch back, and every row is reported', async () => {
   const before = await state();
   const [a = '', b, c] = phones(3);
   await batch([{ phone: a }]);
   const outcome = await batch([{ phone: a }, { phone: b }, { phone: 'bad' }, { phone: c }], {
-    continueOnError: false,
+    onError: 'ROLL_BACK',
     skipDuplicates: true,
     idempotencyKey: 'undone',
   });
@@ -166,7 +199,7 @@ test('a batch of 1,000 rows with duplicates is created at once, and a repetition
   accounts(outcome);
   const again = await send(rows, { skipDuplicates: true, idempotencyKey: 'thousand' });
   expect(again.extensions).toEqual({ idempotencyReplayed: true });
-  expect(dataOf(again).createContacts).toEqual(outcome);
+  expect(outcomeOf(payloadOf(again))).toEqual(outcome);
   const { counted, there } = await state();
   expect(counted).toBe(there);
 });
@@ -189,7 +222,7 @@ test('the limit of the plan is applied row by row', async () => {
     ).created,
   ).toHaveLength(998);
   const rows = [{ phone: 'bad' }, ...phones(4).map(phone => ({ phone }))];
-  const undone = await batch(rows, { continueOnError: false }, token);
+  const undone = await batch(rows, { onError: 'ROLL_BACK' }, token);
   expect(undone).toMatchObject({ success: false, created: [] });
   accounts(undone);
   const outcome = await batch(rows, {}, token);
@@ -205,18 +238,61 @@ test('the limit of the plan is applied row by row', async () => {
 
 test('the result of a batch loads related rows with one statement per kind, not per row', async () => {
   const { databaseId } = dataOf(
-    await gateway.graphql('mutation { createSource(input: { name: "Batch" }) { databaseId } }'),
-  ).createSource;
+    await gateway.graphql(
+      'mutation { createContactSource(input: { name: "Batch" }) { contactSource { databaseId } } }',
+    ),
+  ).createContactSource.contactSource;
   const input = { contacts: phones(50).map(phone => ({ phone, sourceId: databaseId })) };
   gateway.statements.length = 0;
-  const answer = await gateway.graphql(
-    'mutation ($input: CreateContactsInput!) { createContacts(input: $input) { created { source { name } groups { name } } } }',
-    { input },
+  const answer = await gateway.mutate(
+    'createContacts',
+    input,
+    'results { contact { source { name } groups { name } } }',
   );
-  expect(dataOf(answer).createContacts.created).toHaveLength(50);
+  expect(payloadOf(answer).results).toHaveLength(50);
   expect(
     gateway.statements.filter(
       text => /^\s*select/i.test(text) && /from "?(sources|contact_groups)/.test(text) && !text.includes('key share'),
     ),
   ).toHaveLength(2);
+});
+
+test('groups, group names and opt-outs of rows are applied, with an event each', async () => {
+  const seed = seedOf(gateway);
+  const [group, name] = [await seed.label('Group', 'In batches'), 'Made by a batch'];
+  const [a, b, c] = phones(3);
+  const rows = [
+    { phone: a, groupIds: [group], groupNames: [name, 'IN BATCHES'] },
+    { phone: b, groupNames: [name.toUpperCase()], isOptedOut: true },
+    { phone: c, groupIds: ['999999'] },
+  ];
+  const selection = 'results { outcome contact { isOptedOut groups { name } } userErrors { path } }';
+  const { results } = payloadOf(await gateway.mutate('createContacts', { contacts: rows }, selection));
+  expect(results).toMatchObject([
+    { outcome: 'CREATED', contact: { isOptedOut: false, groups: [{ name: 'In batches' }, { name }] } },
+    { outcome: 'CREATED', contact: { isOptedOut: true, groups: [{ name }] } },
+    { outcome: 'FAILED', userErrors: [{ path: ['contacts', '2', 'groupIds'] }] },
+  ]);
+});
+
+test('a dry run returns the outcomes that the batch would have, and writes nothing', async () => {
+  const before = await state();
+  const [a] = phones(1);
+  const { summary, results } = payloadOf(await send([{ phone: a }, { phone: 'bad' }], { isDryRun: true }));
+  expect([summary.isRolledBack, results.map((row: Result) => [row.outcome, row.contact])]).toEqual([
+    false,
+    [
+      ['CREATED', null],
+      ['FAILED', null],
+    ],
+  ]);
+  expect(await state()).toEqual(before);
+});
+
+test('results can be restricted to some outcomes', async () => {
+  const selection = 'results(outcomes: [FAILED]) { index outcome }';
+  const contacts = [{ phone: phones(1)[0] }, { phone: 'bad' }];
+  expect(payloadOf(await gateway.mutate('createContacts', { contacts }, selection)).results).toEqual([
+    { index: 1, outcome: 'FAILED' },
+  ]);
 });

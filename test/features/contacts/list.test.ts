@@ -154,10 +154,10 @@ describe('id filters accept global and database ids, and groupId filters by memb
   const id = (name: string): string => String(ids[name]);
   const cases: [string, () => object][] = [
     ['AΓ', () => ({ sourceId: { eq: id('Web') } })],
-    ['AΓ', () => ({ sourceId: { eq: encodeGlobalId('Source', id('Web')) } })],
+    ['AΓ', () => ({ sourceId: { eq: encodeGlobalId('ContactSource', gateway.tenant.id, id('Web')) } })],
     ['BÇE', () => ({ sourceId: { ne: id('Web') } })],
     ['ÇE', () => ({ sourceId: { isNull: true } })],
-    ['ABΓ', () => ({ sourceId: { in: [id('Web'), encodeGlobalId('Source', id('Fair'))] } })],
+    ['ABΓ', () => ({ sourceId: { in: [id('Web'), encodeGlobalId('ContactSource', gateway.tenant.id, id('Fair'))] } })],
     ['ÇE', () => ({ sourceId: { notIn: [id('Web'), id('Fair')] } })],
     ['AB', () => ({ groupId: { eq: id('Friends') } })],
     ['ÇΓE', () => ({ groupId: { ne: id('Friends') } })],

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { updateTenant } from '../../../src/features/tenancy/tenants/store.ts';
-import { codeOf, dataOf } from '../../support/answers.ts';
-import { startGateway, type TestGateway, type TestTenant } from '../../support/gateway.ts';
+import { codeOf, dataOf, payloadOf, userErrorsOf } from '../../support/answers.ts';
+import { type GraphQLAnswer, startGateway, type TestGateway, type TestTenant } from '../../support/gateway.ts';
 import { newPhone } from '../../support/seed.ts';
 
 let gateway: TestGateway;
@@ -15,27 +15,36 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 
 const create = (tenant: TestTenant) =>
-  gateway.graphql(
-    'mutation ($input: CreateContactInput!) { createContact(input: $input) { databaseId } }',
-    { input: { phone: newPhone() } },
+  gateway.mutate(
+    'createContact',
+    { phone: newPhone() },
+    'contact { databaseId } limits: userErrors { ... on LimitError { feature used maximum } }',
     tenant.token,
   );
+/** How a creation was refused, as REST says it; nothing when it was not. */
+const refusalsOf = (answer: GraphQLAnswer) =>
+  userErrorsOf(answer).map(({ code }, nth) => {
+    const { feature, used, maximum } = answer.data.createContact.limits[nth];
+    return { code, details: { feature, current: Number(used), maximum: Number(maximum) } };
+  });
+const isMade = (answer: GraphQLAnswer): boolean => codeOf(answer) === undefined;
 const send = (tenant: TestTenant) =>
   gateway.graphql(
-    'mutation ($to: String!) { sendTextMessage(input: { to: $to, text: "hi" }) { contactId } }',
+    'mutation ($to: String!) { sendMessage(input: { to: { phone: $to }, content: { text: { body: "hi" } } }) { message { databaseId } userErrors { code message path } } }',
     { to: newPhone() },
     tenant.token,
   );
 const batch = (tenant: TestTenant, count: number) => {
   const contacts = Array.from({ length: count }, () => ({ phone: newPhone() }));
-  return gateway.graphql(
-    'mutation ($input: CreateContactsInput!) { createContacts(input: $input) { created { databaseId } errors { index } } }',
-    { input: { contacts } },
-    tenant.token,
-  );
+  return gateway.mutate('createContacts', { contacts }, 'results { outcome contact { databaseId } }', tenant.token);
 };
-const remove = (tenant: TestTenant, ids: number[]) =>
-  gateway.graphql('mutation ($ids: [ID!]!) { deleteContacts(ids: $ids) { deletedIds } }', { ids }, tenant.token);
+/** The ids of the contacts that a batch created. */
+const createdBy = (answer: GraphQLAnswer): string[] =>
+  payloadOf(answer).results.flatMap(
+    ({ contact }: { contact: { databaseId: string } | null }) => contact?.databaseId ?? [],
+  );
+const remove = (tenant: TestTenant, ids: string[]) =>
+  gateway.mutate('deleteContacts', { ids }, 'deletedIds', tenant.token);
 const changePlan = (tenant: TestTenant, plan: string) =>
   gateway.gateway.resources.db.transaction(trx => updateTenant(trx, tenant.id, { plan }));
 
@@ -55,13 +64,13 @@ async function usage(tenant: TestTenant): Promise<number> {
 test('of 50 concurrent creations with 10 contacts left in the plan exactly 10 succeed, and the others report the limit', async () => {
   const tenant = await gateway.addTenant({ plan: 'ten' });
   const answers = await Promise.all(Array.from({ length: 50 }, () => create(tenant)));
-  expect(answers.filter(({ errors }) => !errors)).toHaveLength(10);
-  const refusals = answers.flatMap(({ errors }) => errors ?? []);
-  for (const { extensions } of refusals)
-    expect(extensions).toEqual({
+  expect(answers.filter(isMade)).toHaveLength(10);
+  expect(answers.flatMap(refusalsOf)).toEqual(
+    Array.from({ length: 40 }, () => ({
       code: 'FEATURE_LIMIT_EXCEEDED',
       details: { feature: 'contacts', current: 10, maximum: 10 },
-    });
+    })),
+  );
   expect(await usage(tenant)).toBe(10);
 });
 
@@ -77,11 +86,10 @@ test('50 concurrent creations over GraphQL and REST together use exactly the las
     Promise.all(Array.from({ length: 25 }, () => create(tenant))),
     Promise.all(Array.from({ length: 25 }, post)),
   ]);
-  const made =
-    overGraphQL.filter(({ errors }) => !errors).length + overRest.filter(({ status }) => status === 201).length;
+  const made = overGraphQL.filter(isMade).length + overRest.filter(({ status }) => status === 201).length;
   expect(made).toBe(10);
   const refusals = [
-    ...overGraphQL.flatMap(({ errors }) => errors?.map(({ extensions }) => extensions) ?? []),
+    ...overGraphQL.flatMap(refusalsOf),
     ...overRest.filter(({ status }) => status === 403).flatMap(({ refusal }) => refusal ?? []),
   ];
   expect(refusals).toEqual(
@@ -96,9 +104,11 @@ test('50 concurrent creations over GraphQL and REST together use exactly the las
 test('concurrent batches fill the plan exactly to its limit', async () => {
   const tenant = await gateway.addTenant({ plan: 'ten' });
   const answers = await Promise.all(Array.from({ length: 8 }, () => batch(tenant, 4)));
-  const made = answers.map(answer => dataOf(answer).createContacts);
-  expect(made.reduce((sum, { created }) => sum + created.length, 0)).toBe(10);
-  expect(made.reduce((sum, { errors }) => sum + errors.length, 0)).toBe(22);
+  const outcomes = answers.flatMap(answer =>
+    payloadOf(answer).results.map(({ outcome }: { outcome: string }) => outcome),
+  );
+  expect(outcomes.filter(outcome => outcome === 'CREATED')).toHaveLength(10);
+  expect(outcomes.filter(outcome => outcome === 'FAILED')).toHaveLength(22);
   expect(await usage(tenant)).toBe(10);
 });
 
@@ -115,14 +125,12 @@ test('concurrent creations, batches and sends to new numbers never exceed the li
     'select count(*)::int as n from messages where tenant_id = $1',
     [tenant.id],
   );
-  expect(messages?.n).toBe(answers.filter(({ data }) => data?.sendTextMessage).length);
+  expect(messages?.n).toBe(answers.filter(({ data }) => data?.sendMessage?.message).length);
 });
 
 test('concurrent creations and deletions leave the counter exact', async () => {
   const tenant = await gateway.addTenant({ plan: 'ten' });
-  const ids: number[] = dataOf(await batch(tenant, 8)).createContacts.created.map(
-    (contact: { databaseId: number }) => contact.databaseId,
-  );
+  const ids = createdBy(await batch(tenant, 8));
   const calls = [
     ...ids.map(id => remove(tenant, [id])),
     ...ids.map(() => create(tenant)),
@@ -137,13 +145,11 @@ test('concurrent creations and deletions leave the counter exact', async () => {
 
 test('a downgrade deletes nothing, and allows no new contact until usage is below the limit', async () => {
   const tenant = await gateway.addTenant({ plan: 'ten' });
-  const ids: number[] = dataOf(await batch(tenant, 5)).createContacts.created.map(
-    (contact: { databaseId: number }) => contact.databaseId,
-  );
+  const ids = createdBy(await batch(tenant, 5));
   await changePlan(tenant, 'three');
   expect(await usage(tenant)).toBe(5);
   for (const attempt of [create(tenant), send(tenant)]) expect(codeOf(await attempt)).toBe('FEATURE_LIMIT_EXCEEDED');
-  expect(dataOf(await batch(tenant, 1)).createContacts.created).toEqual([]);
+  expect(createdBy(await batch(tenant, 1))).toEqual([]);
   dataOf(await remove(tenant, ids.slice(0, 2)));
   expect(codeOf(await create(tenant)), 'three of three').toBe('FEATURE_LIMIT_EXCEEDED');
   dataOf(await remove(tenant, ids.slice(2, 3)));
@@ -151,7 +157,7 @@ test('a downgrade deletes nothing, and allows no new contact until usage is belo
   expect(codeOf(await create(tenant)), 'three of three again').toBe('FEATURE_LIMIT_EXCEEDED');
   expect(codeOf(await send(tenant))).toBe('FEATURE_LIMIT_EXCEEDED');
   await changePlan(tenant, 'unlimited');
-  expect(dataOf(await batch(tenant, 20)).createContacts.created).toHaveLength(20);
+  expect(createdBy(await batch(tenant, 20))).toHaveLength(20);
   expect(await usage(tenant)).toBe(23);
 });
 
@@ -175,7 +181,7 @@ test('an inbound message creates a contact beyond the plan’s limit; the next c
 test('an unlimited plan has no limit', async () => {
   const tenant = await gateway.addTenant({ plan: 'unlimited' });
   dataOf(await create(tenant));
-  expect(dataOf(await batch(tenant, 30)).createContacts.created).toHaveLength(30);
+  expect(createdBy(await batch(tenant, 30))).toHaveLength(30);
   dataOf(await send(tenant));
   expect(await usage(tenant)).toBe(32);
 });

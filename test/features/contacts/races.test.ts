@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { codeOf, dataOf, faultsOf } from '../../support/answers.ts';
+import { codeOf, dataOf, faultsOf, payloadOf } from '../../support/answers.ts';
 import { eventually, type GraphQLAnswer, startGateway, type TestGateway } from '../../support/gateway.ts';
 import { newPhone, seedOf } from '../../support/seed.ts';
 
@@ -19,8 +19,12 @@ beforeEach(async () => {
 });
 afterEach(() => bystander.end());
 
-const CREATE = 'mutation ($input: CreateContactInput!) { createContact(input: $input) { databaseId } }';
-const create = (input: object) => gateway.graphql(CREATE, { input: { phone: newPhone(), ...input } });
+const create = (input: object) =>
+  gateway.mutate('createContact', { phone: newPhone(), ...input }, 'contact { databaseId }');
+const update = (input: object) => gateway.mutate('updateContact', input, 'contact { id }');
+const addToGroup = (groupId: number, contactIds: string[]) =>
+  gateway.mutate('addContactsToGroup', { groupId, contactIds }, 'changedCount');
+const remove = (ids: string[]) => gateway.mutate('deleteContacts', { ids }, 'deletedIds');
 const label = (type: string): Promise<number> => seedOf(gateway).label(type as 'Group');
 
 /** Runs a statement in an open transaction, sends a request that has to wait for it, and commits. */
@@ -53,70 +57,46 @@ test('adding a contact to a concurrently deleted group fails with “does not ex
   expect(
     faultsOf(await during(`delete from groups where id = ${one}`, () => create({ groupIds: [one] }))),
   ).toHaveProperty('groupIds');
-  const { databaseId } = dataOf(await create({})).createContact;
-  const update = () =>
-    gateway.graphql('mutation ($id: ID!, $g: [ID!]) { updateContact(id: $id, input: { groupIds: $g }) { id } }', {
-      id: databaseId,
-      g: [two],
-    });
-  expect(faultsOf(await during(`delete from groups where id = ${two}`, update))).toHaveProperty('groupIds');
-  const add = () =>
-    gateway.graphql(
-      'mutation ($g: ID!, $c: [ID!]!) { addContactsToGroup(input: { groupId: $g, contactIds: $c }) { count } }',
-      { g: three, c: [databaseId] },
-    );
+  const { databaseId } = payloadOf(await create({})).contact;
+  const change = () => update({ id: databaseId, groupIds: [two] });
+  expect(faultsOf(await during(`delete from groups where id = ${two}`, change))).toHaveProperty('groupIds');
+  const add = () => addToGroup(three, [databaseId]);
   expect(codeOf(await during(`delete from groups where id = ${three}`, add))).toBe('NOT_FOUND');
 });
 
 test('adding a concurrently deleted contact to a group is rejected', async () => {
   const group = await label('Group');
-  const { databaseId } = dataOf(await create({})).createContact;
-  const add = () =>
-    gateway.graphql(
-      'mutation ($g: ID!, $c: [ID!]!) { addContactsToGroup(input: { groupId: $g, contactIds: $c }) { count } }',
-      { g: group, c: [databaseId] },
-    );
+  const { databaseId } = payloadOf(await create({})).contact;
+  const add = () => addToGroup(group, [databaseId]);
   expect(faultsOf(await during(`delete from contacts where id = ${databaseId}`, add))).toHaveProperty('contactIds');
 });
 
 test.each([
   ['Source', 'sources', 'source_id'],
   ['Status', 'statuses', 'status_id'],
-])('a %s that a contact begins to use while it is deleted is in use', async (type, _table, column) => {
+])('a %s that a contact begins to use while it is deleted is in use', async (type, table, column) => {
   const id = await label(type);
-  const [phone, other] = [newPhone(), newPhone()];
+  const phone = newPhone();
   const insert = `insert into contacts (tenant_id, phone, phone_key, ${column}) values (${gateway.tenant.id}, '${phone}', '${phone.slice(1)}', ${id})`;
-  const one = await during(insert, () =>
-    gateway.graphql(`mutation ($id: ID!) { delete${type}(id: $id) { id } }`, { id }),
-  );
-  expect(codeOf(one)).toBe('CONFLICT');
-  const again = await label(type);
-  const second = `insert into contacts (tenant_id, phone, phone_key, ${column}) values (${gateway.tenant.id}, '${other}', '${other.slice(1)}', ${again})`;
-  const plural = type === 'Source' ? 'Sources' : 'Statuses';
-  const many = await during(second, () =>
-    gateway.graphql(`mutation ($ids: [ID!]!) { delete${plural}(ids: $ids) { deletedIds inUseIds } }`, { ids: [again] }),
-  );
-  expect(dataOf(many)[`delete${plural}`]).toEqual({ deletedIds: [], inUseIds: [again] });
+  const answer = await during(insert, () => gateway.mutate(`deleteContact${type}`, { id }, 'deletedId'));
+  expect(codeOf(answer)).toBe('CONFLICT');
+  expect(answer.data[`deleteContact${type}`].deletedId).toBeNull();
+  expect(await gateway.database.query(`select id from ${table} where id = ${id}`)).toHaveLength(1);
 });
 
 test('a number concurrently taken by another request is a duplicate, on creation and on update', async () => {
-  const { databaseId } = dataOf(await create({})).createContact;
+  const { databaseId } = payloadOf(await create({})).contact;
   const taken = (phone: string): string =>
     `insert into contacts (tenant_id, phone, phone_key) values (${gateway.tenant.id}, '${phone}', '${phone.slice(1)}')`;
   const [first, second] = [newPhone(), newPhone()];
   expect(faultsOf(await during(taken(first), () => create({ phone: first })))).toHaveProperty('phone');
-  const change = () =>
-    gateway.graphql('mutation ($id: ID!, $phone: String) { updateContact(id: $id, input: { phone: $phone }) { id } }', {
-      id: databaseId,
-      phone: second,
-    });
+  const change = () => update({ id: databaseId, phone: second });
   expect(faultsOf(await during(taken(second), change))).toHaveProperty('phone');
 });
 
 test('updating a concurrently deleted contact is NOT_FOUND', async () => {
-  const { databaseId } = dataOf(await create({})).createContact;
-  const change = () =>
-    gateway.graphql('mutation ($id: ID!) { updateContact(id: $id, input: { city: "X" }) { id } }', { id: databaseId });
+  const { databaseId } = payloadOf(await create({})).contact;
+  const change = () => update({ id: databaseId, city: 'X' });
   expect(codeOf(await during(`delete from contacts where id = ${databaseId}`, change))).toBe('NOT_FOUND');
 });
 
@@ -130,16 +110,12 @@ test('concurrent deletions and creations of the same contacts do not deadlock', 
         { in: phones },
       ),
     );
-    const ids: number[] = contacts.nodes.map((contact: { databaseId: number }) => contact.databaseId);
+    const ids: string[] = contacts.nodes.map((contact: { databaseId: string }) => contact.databaseId);
     const answers = await Promise.all([
       ...phones.map(phone => create({ phone })),
-      gateway.graphql('mutation ($ids: [ID!]!) { deleteContacts(ids: $ids) { deletedIds } }', { ids }),
-      gateway.graphql('mutation ($ids: [ID!]!) { deleteContacts(ids: $ids) { deletedIds } }', {
-        ids: [...ids].reverse(),
-      }),
-      ...ids.map(id =>
-        gateway.graphql('mutation ($id: ID!) { updateContact(id: $id, input: { city: "X" }) { id } }', { id }),
-      ),
+      remove(ids),
+      remove([...ids].reverse()),
+      ...ids.map(id => update({ id, city: 'X' })),
       ...phones.map(phone => create({ phone })),
     ]);
     for (const answer of [...made, ...answers])

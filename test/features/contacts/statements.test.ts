@@ -3,6 +3,7 @@ import { insertEntries, latestEntries } from '../../../src/features/contacts/con
 import type { PublicConsentEntry } from '../../../src/features/contacts/consent/consent.ts';
 import { FIELD_COLUMNS, FIELDS, type FieldColumn, type PublicContact } from '../../../src/features/contacts/contact.ts';
 import {
+  addToGroups,
   deleteContacts,
   findReferences,
   insertContacts,
@@ -51,6 +52,7 @@ test('holders of numbers are described by number and contact', async () => {
 
 test('rows of changed memberships match their declared type', async () => {
   expect(await describeColumns(database.url, db => setGroups(db, 1, 1, [1]))).toEqual({ group_id: 'bigint' });
+  await describeColumns(database.url, db => addToGroups(db, 1, [{ contactId: 1, groupId: 1 }]));
 });
 
 test.each([

@@ -49,11 +49,11 @@ test('a message in a group chat belongs to it: no private conversation, no windo
 test('the APIs show it without a private conversation or window', async () => {
   const harness = await harnessFor(gateway);
   await harness.write({ from: ANA, text: 'Hello all', groupId: 'G1' });
-  const query = '{ messages(first: 5) { nodes { text conversationId serviceWindow { open } phone } } }';
+  const query = '{ messages(first: 5) { nodes { text conversationId serviceWindow { isOpen } phone } } }';
   const answer = await gateway.graphql(query, {}, harness.tenant.token);
   expect(answer.errors).toBeUndefined();
   expect(answer.data.messages.nodes).toEqual([
-    { text: 'Hello all', conversationId: null, serviceWindow: { open: false }, phone: `+${ANA}` },
+    { text: 'Hello all', conversationId: null, serviceWindow: { isOpen: false }, phone: `+${ANA}` },
   ]);
   const rest = await fetch(`${gateway.url}/api/v2/messages`, {
     headers: { authorization: `Bearer ${harness.tenant.token}` },

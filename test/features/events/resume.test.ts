@@ -163,13 +163,13 @@ test('what became of a message is told in order: queued, sent, delivered, read; 
   const { tenant, url } = gateway;
   const live = await follow(url, tenant.token, { types: ['message.*'] });
   const sent = await gateway.graphql(
-    'mutation { sendTextMessage(input: { to: "+14155550199", text: "Hi" }) { databaseId } }',
+    'mutation { sendMessage(input: { to: { phone: "+14155550199" }, content: { text: { body: "Hi" } } }) { message { databaseId } userErrors { code message path } } }',
   );
   const steps = ['message.queued', 'message.sent', 'message.delivered', 'message.read'];
   await seen(live, 4);
   expect(live.events.map(event => event.type)).toEqual(steps);
   expect(new Set(live.events.map(event => event.data.message?.id))).toEqual(
-    new Set([sent.data.sendTextMessage.databaseId]),
+    new Set([sent.data.sendMessage.message.databaseId]),
   );
   const again = await follow(url, tenant.token, { types: ['message.*'], after: live.events[1]?.cursor });
   await seen(again, 2);

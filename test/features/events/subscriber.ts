@@ -1,10 +1,11 @@
 import { type Client, createClient, type ExecutionResult } from 'graphql-ws';
 import { WebSocket } from 'ws';
+import { EVENT_TYPES, eventWord, typesMatching } from '../../../src/core/events.ts';
 import { eventually } from '../../support/gateway.ts';
 
 /** What every subscription of these tests asks for. */
 export const EVENTS =
-  'subscription ($types: [EventType!], $after: String) { events(types: $types, after: $after) { id cursor type data } }';
+  'subscription ($filter: EventFilter, $after: String) { events(filter: $filter, after: $after) { id: databaseId cursor type data: payload } }';
 
 export interface SeenEvent {
   readonly id: string;
@@ -27,16 +28,29 @@ export interface Follower {
 }
 
 export interface FollowOptions {
+  /** Types and patterns, as webhooks write them. */
   readonly types?: readonly string[];
+  readonly filter?: Readonly<Record<string, unknown>>;
   readonly after?: string | undefined;
   readonly query?: string;
 }
+
+const filterOf = (types: readonly string[] | undefined, filter: FollowOptions['filter']) => ({
+  ...(types && { types: [...typesMatching(types)].map(eventWord) }),
+  ...filter,
+});
+
+/** An event with its type as webhooks write it. */
+const onWire = (event: SeenEvent): SeenEvent => ({
+  ...event,
+  type: EVENT_TYPES.find(type => eventWord(type) === event.type) ?? event.type,
+});
 
 /** Follows the events of a tenant over a socket of its own, as a browser would. Resolves when the server has acknowledged. */
 export async function follow(
   url: string,
   token: string,
-  { types, after, query = EVENTS }: FollowOptions = {},
+  { types, filter, after, query = EVENTS }: FollowOptions = {},
 ): Promise<Follower> {
   const events: SeenEvent[] = [];
   const errors: unknown[] = [];
@@ -50,10 +64,16 @@ export async function follow(
   });
   const acknowledged = new Promise<void>(resolve => client.on('connected', () => resolve()));
   client.subscribe<{ events: SeenEvent }>(
-    { query, variables: { ...(types && { types }), ...(after !== undefined && { after }) } },
+    {
+      query,
+      variables: {
+        ...((types || filter) && { filter: filterOf(types, filter) }),
+        ...(after !== undefined && { after }),
+      },
+    },
     {
       next: result => {
-        if (result.data) events.push(result.data.events);
+        if (result.data) events.push(onWire(result.data.events));
         if (result.errors) errors.push(...result.errors);
       },
       error: error => void errors.push(error),
@@ -125,13 +145,13 @@ export interface Stream {
 export async function stream(
   url: string,
   token: string,
-  { types, after, query = EVENTS }: FollowOptions = {},
+  { types, filter, after, query = EVENTS }: FollowOptions = {},
 ): Promise<Stream> {
   const gone = new AbortController();
   const response = await fetch(`${url}/graphql`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'text/event-stream', authorization: `Bearer ${token}` },
-    body: JSON.stringify({ query, variables: { types, after } }),
+    body: JSON.stringify({ query, variables: { filter: filterOf(types, filter), after } }),
     signal: gone.signal,
   });
   const events: SeenEvent[] = [];
@@ -147,7 +167,7 @@ export async function stream(
         const data = /^data: ?(.+)$/m.exec(block)?.[1];
         if (data === undefined || !/^event: ?next$/m.test(block)) continue;
         const result = JSON.parse(data) as { data?: { events: SeenEvent } | null; errors?: Stream['errors'] };
-        if (result.data) events.push(result.data.events);
+        if (result.data) events.push(onWire(result.data.events));
         if (result.errors) errors.push(...result.errors);
       }
     }

@@ -113,7 +113,10 @@ async function allIsRead(): Promise<void> {
   expect(gateway.logs.filter(line => JSON.stringify(line).includes('deadlock'))).toEqual([]);
 }
 
-const SEND = 'mutation ($to: String!) { sendTextMessage(input: { to: $to, text: "Hi" }) { databaseId } }';
+const SEND =
+  'mutation ($to: ID!) { sendMessage(input: { to: { contactId: $to }, content: { text: { body: "Hi" } } }) { message { databaseId } userErrors { code message path } } }';
+const SEND_TO_NUMBER =
+  'mutation ($to: String!) { sendMessage(input: { to: { phone: $to }, content: { text: { body: "Hi" } } }) { message { databaseId } userErrors { code message path } } }';
 
 test('an opt-out during sends to the contact causes no deadlock', async () => {
   const tenant = await gateway.addTenant();
@@ -141,7 +144,7 @@ test('messages to two numbers of a tenant and a send to a new contact cause no d
   const [second, known] = [await withSecondNumber(tenant), await seedOf(gateway, tenant).contact()];
   await behind(
     trx => sql`select from tenant_usage where tenant_id = ${tenant.id} for update`.execute(trx),
-    async () => dataOf(await gateway.graphql(SEND, { to: newPhone() }, tenant.token)),
+    async () => dataOf(await gateway.graphql(SEND_TO_NUMBER, { to: newPhone() }, tenant.token)),
     () =>
       deliver(tenant, [
         { phoneNumberId: tenant.phoneNumberId, from: known.phone, body: 'Hello' },
@@ -158,7 +161,11 @@ test('messages to two numbers of a tenant and the deletion of a contact cause no
     trx => sql`select from tenant_usage where tenant_id = ${tenant.id} for update`.execute(trx),
     async () =>
       dataOf(
-        await gateway.graphql('mutation ($id: ID!) { deleteContact(id: $id) { id } }', { id: known.id }, tenant.token),
+        await gateway.graphql(
+          'mutation ($id: ID!) { deleteContact(input: { id: $id }) { deletedId } }',
+          { id: known.id },
+          tenant.token,
+        ),
       ),
     () =>
       deliver(tenant, [
@@ -173,7 +180,7 @@ test('a marketing refusal beside a message of a new person waits for a merge wit
   const tenant = await gateway.addTenant();
   const { phoneNumberId } = tenant;
   const contact = await seedOf(gateway, tenant).contact();
-  const sent = dataOf(await gateway.graphql(SEND, { to: contact.globalId }, tenant.token)).sendTextMessage;
+  const sent = dataOf(await gateway.graphql(SEND, { to: contact.globalId }, tenant.token)).sendMessage.message;
   const refusal = {
     id: wamid(),
     status: 'failed',
@@ -206,7 +213,7 @@ test('a marketing refusal beside a message of a new person waits for a merge wit
 test('ordinary statuses do not wait for a change of identities', async () => {
   const tenant = await gateway.addTenant();
   const contact = await seedOf(gateway, tenant).contact();
-  const sent = dataOf(await gateway.graphql(SEND, { to: contact.globalId }, tenant.token)).sendTextMessage;
+  const sent = dataOf(await gateway.graphql(SEND, { to: contact.globalId }, tenant.token)).sendMessage.message;
   // The network's own statuses show the person's user id, which is learned first.
   await eventually(async () =>
     expect(

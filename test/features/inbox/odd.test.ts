@@ -109,17 +109,17 @@ describe('identities', () => {
     expect(events).toEqual([{ previous: { phone: null }, phone: '+14155550111' }]);
     // And is found by it from now on.
     const { data } = await gateway.graphql(
-      'mutation { sendTextMessage(input: { to: "+14155550111", text: "Hi" }) { contactId } }',
+      'mutation { sendMessage(input: { to: { phone: "+14155550111" }, content: { text: { body: "Hi" } } }) { message { contactId } userErrors { code message path } } }',
       {},
       tenant.token,
     );
-    expect(String(data.sendTextMessage.contactId)).toBe(String((await contactsOf(tenant))[0]?.['id']));
+    expect(String(data.sendMessage.message.contactId)).toBe(String((await contactsOf(tenant))[0]?.['id']));
   });
 
   test('a user id with two numbers, and a number with two user ids, are accepted', async () => {
     const tenant = await gateway.addTenant();
     await gateway.graphql(
-      'mutation { a: createContact(input: { phone: "+14155550121" }) { id } b: createContact(input: { phone: "+14155550122" }) { id } }',
+      'mutation { a: createContact(input: { phone: "+14155550121" }) { contact { id } } b: createContact(input: { phone: "+14155550122" }) { contact { id } } }',
       {},
       tenant.token,
     );

@@ -11,12 +11,13 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 beforeEach(() => gateway.emulator.resetFaults());
 
-const SEND = 'mutation ($to: String!) { sendTextMessage(input: { to: $to, text: "Hi" }) { databaseId } }';
+const SEND =
+  'mutation ($to: String!) { sendMessage(input: { to: { phone: $to }, content: { text: { body: "Hi" } } }) { message { databaseId } userErrors { code message path } } }';
 
 async function send(): Promise<string> {
   people += 1;
   const { data } = await gateway.graphql(SEND, { to: `+1415555${3_000 + people}` });
-  return data.sendTextMessage.databaseId;
+  return data.sendMessage.message.databaseId;
 }
 
 interface Row {
@@ -205,7 +206,7 @@ describe('a status', () => {
   test('of an inbound message, or of a deleted contact, is ignored', async () => {
     const id = await send();
     await eventually(async () => expect((await row(id))?.status).toBe('read'));
-    await gateway.graphql('mutation ($id: ID!) { deleteContact(id: $id) { id } }', {
+    await gateway.graphql('mutation ($id: ID!) { deleteContact(input: { id: $id }) { deletedId } }', {
       id: String(
         (await gateway.database.query<{ contact_id: string }>('select contact_id from messages where id = $1', [id]))[0]
           ?.contact_id,

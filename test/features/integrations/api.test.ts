@@ -49,35 +49,47 @@ describe('integrations', () => {
   test('are updated, disabled and deleted, mappings individually', async () => {
     const tenant = await ground.tenant();
     const shop = await tenant.shop();
-    const change =
-      'mutation ($id: ID!, $input: UpdateIntegrationInput!) { updateIntegration(id: $id, input: $input) { name isEnabled defaultCountry } }';
-    expect(
-      (await tenant.data(change, { id: shop.id, input: { name: 'New', defaultCountry: 'FR' } })).updateIntegration,
-    ).toEqual({ name: 'New', isEnabled: true, defaultCountry: 'FR' });
-    expect(
-      (await tenant.data(change, { id: shop.id, input: { isEnabled: false, defaultCountry: null } })).updateIntegration,
-    ).toEqual({ name: 'New', isEnabled: false, defaultCountry: null });
-    const add =
-      'mutation ($input: CreateIntegrationMappingInput!) { createIntegrationMapping(input: $input) { id databaseId topics template { name } } }';
-    const { createIntegrationMapping: added } = await tenant.data(add, {
-      input: { integrationId: shop.id, name: 'Second', topics: [], idempotencyKey: 'k' },
+    const change = async (input: object) =>
+      (
+        await tenant.run(
+          'updateIntegration',
+          { id: shop.id, ...input },
+          'integration { name displayName isEnabled defaultCountry }',
+        )
+      ).integration;
+    expect(await change({ name: 'New', defaultCountry: 'FR' })).toEqual({
+      name: 'New',
+      displayName: 'New',
+      isEnabled: true,
+      defaultCountry: 'FR',
     });
-    expect(added).toMatchObject({ topics: [], template: null });
-    expect(
-      (await tenant.data(add, { input: { integrationId: shop.id, name: 'Second', topics: [], idempotencyKey: 'k' } }))
-        .createIntegrationMapping.id,
-    ).toBe(added.id);
-    const off =
-      'mutation ($id: ID!) { updateIntegrationMapping(id: $id, input: { isEnabled: false }) { isEnabled name topics } }';
-    expect((await tenant.data(off, { id: added.id })).updateIntegrationMapping).toEqual({
+    expect(await change({ isEnabled: false, defaultCountry: null })).toMatchObject({
+      name: 'New',
       isEnabled: false,
-      name: 'Second',
-      topics: [],
+      defaultCountry: null,
     });
-    await tenant.data('mutation ($id: ID!) { deleteIntegrationMapping(id: $id) { name } }', { id: added.id });
+    const second = { integrationId: shop.id, name: 'Second', topics: [], idempotencyKey: 'k' };
+    const add = async () =>
+      (await tenant.run('createIntegrationMapping', second, 'integrationMapping { id topics template { name } }'))
+        .integrationMapping;
+    const added = await add();
+    expect(added).toMatchObject({ topics: [], template: null });
+    expect((await add()).id).toBe(added.id);
+    expect(
+      await tenant.run(
+        'updateIntegrationMapping',
+        { id: added.id, isEnabled: false },
+        'integrationMapping { isEnabled name topics }',
+      ),
+    ).toMatchObject({ integrationMapping: { isEnabled: false, name: 'Second', topics: [] } });
+    const remove = (name: string, id: string) =>
+      tenant.run(name, { id, idempotencyKey: `remove ${name}` }, 'deletedId');
+    for (const _again of [1, 2])
+      expect(await remove('deleteIntegrationMapping', added.id)).toMatchObject({ deletedId: added.id });
     expect((await tenant.data(READ, { id: shop.id })).integration.mappings).toHaveLength(1);
-    await tenant.data('mutation ($id: ID!) { deleteIntegration(id: $id) { name } }', { id: shop.id });
-    expect(codeOf(await tenant.ask(READ, { id: shop.id }))).toBe('NOT_FOUND');
+    for (const _again of [1, 2])
+      expect(await remove('deleteIntegration', shop.id)).toMatchObject({ deletedId: shop.id });
+    expect((await tenant.data(READ, { id: shop.id })).integration).toBeNull();
     expect((await shop.post(wooOrder())).status).toBe(404);
   });
 
@@ -102,7 +114,7 @@ describe('integrations', () => {
           template: {
             name: '',
             language: 'en',
-            channelId: encodeGlobalId('Channel', 99),
+            channelId: encodeGlobalId('Channel', tenant.id, 99),
             header: { text: {}, image: { text: 'ftp://x' } },
             body: [{ path: 'a', text: 'b' }, { path: 'x y' }, { text: 'a', fallback: 'b' }, { text: ' ' }],
             bodyByName: [{ name: 'a b', value: { path: 'a' } }],
@@ -151,9 +163,8 @@ describe('integrations', () => {
     const make = (name: string) => tenant.ask(CREATE, { input: { kind: 'GENERIC', name } });
     const made = await Promise.all(['a', 'b', 'c', 'd'].map(make));
     expect(made.map(codeOf).sort()).toEqual(['FEATURE_LIMIT_EXCEEDED', 'FEATURE_LIMIT_EXCEEDED', undefined, undefined]);
-    await tenant.data('mutation ($id: ID!) { deleteIntegration(id: $id) { id } }', {
-      id: made.find(answer => answer.data)?.data.createIntegration.integration.id,
-    });
+    const one = made.find(answer => answer.data.createIntegration.integration)?.data.createIntegration.integration;
+    await tenant.run('deleteIntegration', { id: one.id }, 'deletedId');
     dataOf(await make('e'));
   });
 
@@ -176,7 +187,7 @@ test('order.received is an event for tokens with the scope integrations:read', a
   const tenant = await ground.tenant();
   const shop = await tenant.shop();
   const query =
-    'subscription { events(types: ["order.received"]) { type ... on OrderEvent { order { orderId status } topic integrationId contactId } } }';
+    'subscription { events(filter: { types: [ORDER_RECEIVED] }) { type ... on OrderEvent { order { orderId status } topic integration { databaseId } contact { databaseId } } } }';
   const response = await fetch(`${ground.gateway.url}/graphql`, {
     method: 'POST',
     headers: {
@@ -191,15 +202,15 @@ test('order.received is an event for tokens with the scope integrations:read', a
   let text = '';
   await eventually(async () => {
     text += (await reader?.read())?.value ?? '';
-    expect(text).toContain('order.received');
+    expect(text).toContain('ORDER_RECEIVED');
   });
-  const line = /data: (\{.*order\.received.*\})/.exec(text)?.[1] ?? '{}';
+  const line = /data: (\{.*ORDER_RECEIVED.*\})/.exec(text)?.[1] ?? '{}';
   expect(JSON.parse(line).data.events).toEqual({
-    type: 'order.received',
+    type: 'ORDER_RECEIVED',
     order: { orderId: '727', status: 'processing' },
     topic: 'order.created',
-    integrationId: shop.databaseId,
-    contactId: expect.any(Number),
+    integration: { databaseId: String(shop.databaseId) },
+    contact: { databaseId: expect.any(String) },
   });
   await reader?.cancel();
 });

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
 import { signatureOf } from '../../../src/features/integrations/intake/signature.ts';
-import { dataOf } from '../../support/answers.ts';
+import { dataOf, payloadOf } from '../../support/answers.ts';
 import {
   eventually,
   startGateway,
@@ -89,17 +89,17 @@ export interface Delivery {
     readonly mappingName: string;
     readonly outcome: string;
     readonly reason: Delivery['reason'];
-    readonly contactId: number | null;
+    readonly contactId: string | null;
     readonly messageId: string | null;
   }[];
 }
 
 export interface Shop {
   readonly id: string;
-  readonly databaseId: number;
+  readonly databaseId: string;
   readonly url: string;
   readonly secret: string;
-  readonly mappings: readonly { databaseId: number; name: string }[];
+  readonly mappings: readonly { databaseId: string; name: string }[];
   /** Posts as WooCommerce does. */
   post(payload: unknown, options?: PostOptions): Promise<Response>;
   /** What was received, oldest first, once none waits. */
@@ -115,6 +115,9 @@ export interface PostOptions {
 
 export interface Caller extends TestTenant {
   ask(document: string, variables?: object): ReturnType<TestGateway['graphql']>;
+  /** Runs one mutation, which succeeds. */
+  // biome-ignore lint/suspicious/noExplicitAny: what a test expects of a payload it says by assertions
+  run(name: string, input: object, selection?: string): Promise<any>;
   data(document: string, variables?: object): Promise<NonNullable<Awaited<ReturnType<TestGateway['graphql']>>['data']>>;
   shop(input?: object): Promise<Shop>;
   /** Texts of what was sent to anybody, in order. */
@@ -123,7 +126,7 @@ export interface Caller extends TestTenant {
 }
 
 export const CREATE = `mutation ($input: CreateIntegrationInput!) { createIntegration(input: $input) {
-  secret integration { id databaseId path hasSecret mappings { databaseId name } }
+  secret integration { id databaseId path hasSecret mappings { databaseId name } } userErrors { code path message }
 } }`;
 export const DELIVERY =
   'databaseId outcome topic orderId orderStatus attempts reason { code message field path } results { mappingName outcome reason { code message field path } contactId messageId }';
@@ -147,14 +150,14 @@ export async function startGround(options: TestGatewayOptions = {}): Promise<Gro
     },
     async tenant(of) {
       const tenant = await gateway.addTenant(of);
-      if (of?.channel !== false)
-        dataOf(await gateway.graphql('mutation { syncTemplates { total } }', {}, tenant.token));
+      if (of?.channel !== false) dataOf(await gateway.mutate('syncTemplates', {}, '', tenant.token));
       const ask: Caller['ask'] = (document, variables = {}) => gateway.graphql(document, variables, tenant.token);
       const data: Caller['data'] = async (document, variables) => dataOf(await ask(document, variables));
       return {
         ...tenant,
         ask,
         data,
+        run: async (name, input, selection) => payloadOf(await gateway.mutate(name, input, selection, tenant.token)),
         async shop(input = {}) {
           shops += 1;
           const made = { kind: 'WOOCOMMERCE', name: `Shop ${shops}`, mappings: [CONFIRM], ...input };

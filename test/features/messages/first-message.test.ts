@@ -16,25 +16,25 @@ test('a text to a person who wrote becomes read, and the window is open', async 
   });
   const contact = await eventually(async () => {
     const { data } = await gateway.graphql(
-      '{ contacts(search: "4155550123") { nodes { databaseId firstName lastName phone serviceWindow { open } } } }',
+      '{ contacts(search: "4155550123") { nodes { databaseId firstName lastName phone serviceWindow { isOpen } } } }',
     );
     expect(data.contacts.nodes).toMatchObject([
-      { firstName: 'Ana', lastName: 'Silva', phone: '+14155550123', serviceWindow: { open: true } },
+      { firstName: 'Ana', lastName: 'Silva', phone: '+14155550123', serviceWindow: { isOpen: true } },
     ]);
     return data.contacts.nodes[0];
   });
   const sent = await gateway.graphql(
-    'mutation ($to: String!) { sendTextMessage(input: { to: $to, text: "Hello @{contact_first_name}", waitForAcceptance: true }) { databaseId status wamid text } }',
+    'mutation ($to: String!) { sendMessage(input: { to: { phone: $to }, content: { text: { body: "Hello @{contact_first_name}" } }, waitForAcceptance: true }) { message { databaseId status wamid text } userErrors { code message path } } }',
     { to: contact.phone },
   );
-  expect(sent.data.sendTextMessage).toMatchObject({
+  expect(sent.data.sendMessage.message).toMatchObject({
     status: expect.stringMatching(/SENT|DELIVERED/),
     text: 'Hello Ana',
     wamid: expect.stringMatching(/^wamid\./),
   });
   await eventually(async () => {
     const { data } = await gateway.graphql('query ($id: ID!) { message(id: $id) { status deliveredAt readAt } }', {
-      id: sent.data.sendTextMessage.databaseId,
+      id: sent.data.sendMessage.message.databaseId,
     });
     expect(data.message).toMatchObject({ status: 'READ', deliveredAt: expect.any(String), readAt: expect.any(String) });
   });

@@ -33,7 +33,7 @@ test('messages past the retention period are deleted with their rows in other ta
     for (let nth = 0; nth < 3; nth += 1)
       dataOf(
         await gateway.graphql(
-          'mutation ($to: String!) { sendTextMessage(input: { to: $to, text: "kept for a time" }) { databaseId } }',
+          'mutation ($to: String!) { sendMessage(input: { to: { phone: $to }, content: { text: { body: "kept for a time" } } }) { message { databaseId } userErrors { code message path } } }',
           { to: `+491517000000${nth}` },
           token,
         ),

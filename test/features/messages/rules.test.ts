@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { backoffMs, decide } from '../../../src/features/messages/dispatch/retry.ts';
 import type { MessageRow, Status } from '../../../src/features/messages/message.ts';
-import { isWord } from '../../../src/features/messages/opt-keywords.ts';
+import { isWord, wordSet } from '../../../src/features/messages/opt-keywords.ts';
 import { emptyFields, mergeFields, unknownFields } from '../../../src/features/messages/send/merge-fields.ts';
 import { foldStatuses, mayFollow, type StatusUpdate } from '../../../src/features/messages/statuses/status.ts';
 import { windowAfter, windowOf } from '../../../src/features/messages/window.ts';
@@ -29,6 +29,10 @@ const message = (status: Status): MessageRow => ({
   failed_at: null,
   created_at: NOW,
   updated_at: NOW,
+  author: null,
+  template_id: null,
+  echo_id: null,
+  retry_of: null,
 });
 const RANK = ['queued', 'sent', 'delivered', 'read'];
 const updates = fc.array(
@@ -138,10 +142,18 @@ test('merged values are not searched for merge fields', () => {
   );
 });
 
+test('an opt-out keyword ignores diacritics, in the list and in the message, but not letters of other scripts', () => {
+  const words = wordSet(['Arrêt', 'aufhören', 'रोको', 'หยุด', 'стой', 'להפסיק', 'STRASSE']);
+  for (const text of ['arret', 'ARRÊT', 'arre\u0302t', 'Aufhoren!', 'रोको', 'หยุด', 'СТОЙ', 'להפסיק', 'straße'])
+    expect(isWord(text, words), text).toBe(true);
+  for (const text of ['रका', 'หยด', 'aufhoeren', 'ar ret']) expect(isWord(text, words), text).toBe(false);
+});
+
 test('an opt-out keyword is the whole message, ignoring case, spaces and punctuation', () => {
-  for (const text of ['STOP', ' stop ', 'Stop.', '¡Stop!', 'ＳＴＯＰ']) expect(isWord(text, ['stop'])).toBe(true);
-  for (const text of ["don't stop", 'stop it', 'stopp', '', '.']) expect(isWord(text, ['stop'])).toBe(false);
-  expect(isWord('Stop  promotions!', ['stop promotions'])).toBe(true);
+  for (const text of ['STOP', ' stop ', 'Stop.', '¡Stop!', 'ＳＴＯＰ'])
+    expect(isWord(text, wordSet(['stop']))).toBe(true);
+  for (const text of ["don't stop", 'stop it', 'stopp', '', '.']) expect(isWord(text, wordSet(['stop']))).toBe(false);
+  expect(isWord('Stop  promotions!', wordSet(['stop promotions']))).toBe(true);
 });
 
 test('a service window is open for exactly 24 hours after an inbound message', () => {

@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Edit, getEdits, getReactions, type Reaction } from '../../../src/features/messages/additions.sql.ts';
 import type { FileLocation } from '../../../src/features/messages/content/media/file.ts';
-import { blankFilenames, findFile } from '../../../src/features/messages/content/media/files.sql.ts';
+import {
+  blankFilenames,
+  deleteExpired,
+  findFile,
+  forgetUnshownUploads,
+} from '../../../src/features/messages/content/media/files.sql.ts';
 import { deleteQueuedOf, deleteSomeMessagesOf } from '../../../src/features/messages/erase.sql.ts';
 import {
   type Author,
@@ -14,31 +20,25 @@ import {
 } from '../../../src/features/messages/inbound/corrections.sql.ts';
 import {
   type CallRow,
-  ensureConversations,
   fillPlaceholders,
   insertExternalMessages,
   lockCalls,
   writeCalls,
 } from '../../../src/features/messages/inbound/external-messages.sql.ts';
-import {
-  insertDetails,
-  insertInbound,
-  type OpenConversation,
-  openWindows,
-  setRead,
-} from '../../../src/features/messages/inbound/inbound.sql.ts';
-import { writePrices } from '../../../src/features/messages/inbound/pricing.sql.ts';
+import { insertDetails, insertInbound, setRead } from '../../../src/features/messages/inbound/inbound.sql.ts';
 import { insertReactions, type ReactionRow } from '../../../src/features/messages/inbound/reactions.sql.ts';
 import type { PublicMessage } from '../../../src/features/messages/message.ts';
 import { deleteOldMessages, getMessages, getMessagesByWamid } from '../../../src/features/messages/messages.sql.ts';
+import { getPrices, writePrices } from '../../../src/features/messages/pricing/pricing.sql.ts';
+import type { PriceRow } from '../../../src/features/messages/pricing/pricing.ts';
 import { type Addressee, insertOutbound, type NewMessage } from '../../../src/features/messages/send/accept.sql.ts';
 import {
   findIdsByWamid,
   lockOutbound,
   lockWithRecipients,
-  WRITER,
   writeStates,
 } from '../../../src/features/messages/statuses/states.sql.ts';
+import { readThread } from '../../../src/features/messages/thread.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { type ColumnsOf, describeColumns, describeStatements } from '../../support/describe-statement.ts';
 
@@ -69,6 +69,10 @@ const MESSAGE = {
   failed_at: 'timestamp with time zone',
   created_at: 'timestamp with time zone',
   updated_at: 'timestamp with time zone',
+  author: 'jsonb',
+  template_id: 'bigint',
+  echo_id: 'text',
+  retry_of: 'uuid',
 } as const satisfies ColumnsOf<PublicMessage>;
 
 test('message rows match their declared type', async () => {
@@ -91,24 +95,33 @@ const SENT: NewMessage = {
   body: 'Hi',
   content: {},
   sealed: null,
-  counter: { month: '2026-11-01', shard: 0 },
   replyToWamid: null,
+  author: { kind: 'token', id: 1, name: 'test' },
+  echoId: null,
+  retryOf: null,
+  scheduledAt: null,
+  isWindowRequired: false,
   createdAt: NOW,
+  isAnswer: true,
+  conversationStatus: 'open',
   eventId: ID,
+  conversationEventId: ID,
   key: { key: 'a', operation: 'send', fingerprint: Buffer.alloc(32) },
 };
 
 test.each<[string, Addressee]>([
   ['a new contact', { fields: { phone: '+491511234567' }, groupIds: [1], eventId: ID }],
-  ['a contact', { contactId: 1, conversationId: null, isCounted: false, mayBeOptedOut: false }],
-  ['a conversation', { contactId: 1, conversationId: 1, isCounted: false, mayBeOptedOut: true }],
-  ['a counted conversation', { contactId: 1, conversationId: 1, isCounted: true, mayBeOptedOut: false }],
+  ['a contact', { contactId: 1, conversationId: null, takesOver: false, mayBeOptedOut: false }],
+  ['a conversation', { contactId: 1, conversationId: 1, takesOver: false, mayBeOptedOut: true }],
+  ['a counted conversation', { contactId: 1, conversationId: 1, takesOver: false, mayBeOptedOut: false }],
+  ['a conversation that a bot has', { contactId: 1, conversationId: 1, takesOver: true, mayBeOptedOut: false }],
 ])('a message accepted for %s is described as its row type says', async (_name, addressee) => {
-  for (const message of [SENT, { ...SENT, id: ID, key: undefined }])
-    expect(await describeColumns(database.url, db => insertOutbound(db, 1, message, addressee))).toEqual({
-      ...MESSAGE,
-      window_expires_at: 'timestamp with time zone',
-    });
+  for (const locked of ['wait', 'skip'] as const)
+    expect(
+      await describeColumns(database.url, db =>
+        insertOutbound(db, 1, '2026-11-01', [{ message: SENT, to: addressee }], locked),
+      ),
+    ).toEqual({ ...MESSAGE, place: 'integer', window_expires_at: 'timestamp with time zone' });
 });
 
 test('message state rows match their declared types', async () => {
@@ -120,30 +133,26 @@ test('message state rows match their declared types', async () => {
   expect(await describeColumns(database.url, db => lockOutbound(db, [ref]))).toEqual({
     tenant_id: 'bigint',
     ...MESSAGE,
+    contact: 'jsonb',
   });
   expect(await describeColumns(database.url, db => lockWithRecipients(db, [ref]))).toEqual({
     tenant_id: 'bigint',
     ...MESSAGE,
+    contact: 'jsonb',
     recipient: 'json',
   });
-  expect(await describeColumns(database.url, db => writeStates(db, [], WRITER.other))).toBeDefined();
+  expect(await describeColumns(database.url, db => writeStates(db, []))).toBeDefined();
   expect(await describeColumns(database.url, db => setRead(db, 1, ID, NOW))).toBeDefined();
 });
 
-test('conversation rows match their declared types', async () => {
-  expect(
-    await describeColumns(database.url, db =>
-      openWindows(db, 1, [{ channelId: 1, contactId: 1, expiresAt: NOW }], '2026-01-01'),
-    ),
-  ).toEqual({
-    id: 'bigint',
-    contact_id: 'bigint',
-    channel_id: 'bigint',
-    is_counted: 'boolean',
-  } satisfies ColumnsOf<OpenConversation>);
-  expect(
-    await describeColumns(database.url, db => ensureConversations(db, 1, [{ channelId: 1, contactId: 1 }])),
-  ).toEqual({ id: 'bigint', contact_id: 'bigint', channel_id: 'bigint' });
+test('messages of a thread match their declared type', async () => {
+  const range = { after: null, ahead: 1, before: ID, back: 1, isInclusive: true };
+  const thread = { column: 'conversation_id' as const, id: 1 };
+  expect(await describeColumns(database.url, db => readThread(db, 1, thread, range))).toEqual({
+    ...MESSAGE,
+    has_next: 'boolean',
+    has_previous: 'boolean',
+  });
 });
 
 test('rows of corrections, calls and reactions match their declared types', async () => {
@@ -194,8 +203,23 @@ test('rows of corrections, calls and reactions match their declared types', asyn
 
 test('details, prices and placeholders are valid statements', async () => {
   expect(await describeColumns(database.url, db => insertDetails(db, 1, new Map([[ID, {}]])))).toBeUndefined();
-  expect(await describeColumns(database.url, db => writePrices(db, 1, [], NOW))).toBeUndefined();
-  expect(await describeColumns(database.url, db => fillPlaceholders(db, 1, []))).toEqual({ id: 'uuid' });
+  expect(await describeColumns(database.url, db => writePrices(db, 1, [], NOW))).toBeDefined();
+  expect(await describeColumns(database.url, db => getPrices(db, 1, [ID]))).toEqual({
+    message_id: 'uuid',
+    channel_id: 'bigint',
+    campaign_id: 'bigint',
+    category: 'text',
+    type: 'text',
+    is_billable: 'boolean',
+    country: 'text',
+    occurred_at: 'timestamp with time zone',
+  } satisfies ColumnsOf<PriceRow>);
+  expect(await describeColumns(database.url, db => fillPlaceholders(db, 1, []))).toEqual({
+    id: 'uuid',
+    channel_id: 'bigint',
+    type: 'text',
+    content: 'jsonb',
+  });
 });
 
 test('rows of files and erased messages match their declared types', async () => {
@@ -206,7 +230,10 @@ test('rows of files and erased messages match their declared types', async () =>
     filename: 'text',
     size: 'bigint',
     sha256: 'text',
+    storage_key: 'text',
   } satisfies ColumnsOf<FileLocation>);
+  expect(await describeColumns(database.url, db => deleteExpired(db, 1))).toEqual({ count: 'bigint' });
+  expect(await describeColumns(database.url, db => forgetUnshownUploads(db, 1, ['1']))).toEqual({ id: 'uuid' });
   expect(await describeColumns(database.url, db => blankFilenames(db, 1, ['1'], ['Ann']))).toBeUndefined();
   const [, deleted] = await describeStatements(database.url, db => deleteQueuedOf(db, 1, [1]));
   expect(deleted?.columns).toEqual({ contact_id: 'bigint', in_flight: 'boolean' });
@@ -214,4 +241,22 @@ test('rows of files and erased messages match their declared types', async () =>
     contact_id: 'bigint',
     media: 'text[]',
   } satisfies ColumnsOf<{ contact_id: number; media: readonly string[] }>);
+});
+
+test('additions of messages match their declared types', async () => {
+  const keys = [{ channelId: 1, wamid: 'wamid.1' }];
+  expect(await describeColumns(database.url, db => getReactions(db, 1, keys))).toEqual({
+    channel_id: 'bigint',
+    original_wamid: 'text',
+    contact_id: 'bigint',
+    direction: 'text',
+    emoji: 'text',
+    occurred_at: 'timestamp with time zone',
+  } satisfies ColumnsOf<Reaction>);
+  expect(await describeColumns(database.url, db => getEdits(db, 1, keys))).toEqual({
+    channel_id: 'bigint',
+    original_wamid: 'text',
+    text: 'text',
+    occurred_at: 'timestamp with time zone',
+  } satisfies ColumnsOf<Edit>);
 });

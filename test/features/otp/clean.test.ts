@@ -102,7 +102,7 @@ test('a repeated request settles the interrupted send itself instead of waiting 
   const accepted = { phone: newPhone(), code: '333333', idempotencyKey: crypto.randomUUID() };
   dataOf(await caller.send(accepted));
   await interrupt(accepted.phone);
-  expect(dataOf(await caller.send(accepted)).sendOtp).toMatchObject({ status: 'LIVE' });
+  expect(dataOf(await caller.send(accepted)).sendOtp.otp).toMatchObject({ status: 'LIVE' });
   expect(harness.gateway.emulator.sent({ to: accepted.phone }).matched).toBe(1);
   expect(await reasonOf(accepted.phone, '333333')).toBeNull();
 
@@ -114,7 +114,7 @@ test('a repeated request settles the interrupted send itself instead of waiting 
     [caller.id],
   );
   const [before] = await query("select id from otps where state = 'sending'");
-  const again = dataOf(await caller.send(lost)).sendOtp;
+  const again = dataOf(await caller.send(lost)).sendOtp.otp;
   expect([again.status, again.id === before?.['id']]).toEqual(['LIVE', false]);
   expect(await reasonOf(lost.phone, '444444')).toBeNull();
 });

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { codeOf, dataOf } from '../../support/answers.ts';
+import { codeOf, dataOf, userErrorsOf } from '../../support/answers.ts';
 import {
   type GraphQLAnswer,
   startGateway,
@@ -33,12 +33,17 @@ const TEMPLATES = Array.from({ length: 24 }, (_, index) =>
   SEEDS.map(seed => ({ ...seed, wabaId: `${2_001 + index}` })),
 ).flat();
 
-const TOLD =
-  'id phone contactId purpose templateName language status attempts expiryMinutes expiresAt sandboxCode message { databaseId text status wamid }';
+const ERRORS =
+  'userErrors { code message path ... on RetryError { retryAfterSeconds limit } ... on NetworkError { provider { code } } }';
+const TOLD = `otp {
+  id databaseId phone contactId contact { phone } purpose templateName language status attempts maxAttempts expiryMinutes expiresAt
+  message { databaseId text status wamid }
+} code sandboxCode ${ERRORS}`;
 export const SEND = `mutation ($input: SendOtpInput!) { sendOtp(input: $input) { ${TOLD} } }`;
 export const RESEND = `mutation ($input: ResendOtpInput!) { resendOtp(input: $input) { ${TOLD} } }`;
-export const VERIFY =
-  'mutation ($input: VerifyOtpInput!) { verifyOtp(input: $input) { verified reason attemptsRemaining phone purpose verifiedAt } }';
+export const VERIFY = `mutation ($input: VerifyOtpInput!) {
+  verifyOtp(input: $input) { verified reason attemptsRemaining phone purpose verifiedAt ${ERRORS} }
+}`;
 const STATUS = `query ($phone: String!, $purpose: String! = "authentication") {
   otpStatus(phone: $phone, purpose: $purpose) {
     hasActiveOtp expiresAt expiresInSeconds isExpired verificationAttempts maxAttempts attemptsRemaining createdAt
@@ -84,14 +89,14 @@ export async function startHarness(options: TestGatewayOptions = {}): Promise<Ha
       );
       await query(
         `with gone as (delete from otp_hours returning *)
-         insert into otp_hours select tenant_id, hour - $1::float8 * interval '1 millisecond', sends from gone`,
+         insert into otp_hours as h select tenant_id, hour - $1::float8 * interval '1 millisecond', sends from gone
+         on conflict (tenant_id, hour) do update set sends = h.sends + excluded.sends`,
         [ms],
       );
     },
     async tenant(of) {
       const tenant = await gateway.addTenant(of);
-      if (of?.channel !== false)
-        dataOf(await gateway.graphql('mutation { syncTemplates { total } }', {}, tenant.token));
+      if (of?.channel !== false) dataOf(await gateway.mutate('syncTemplates', {}, '', tenant.token));
       const ask = (document: string, variables: object) => gateway.graphql(document, variables, tenant.token);
       return {
         ...tenant,
@@ -135,8 +140,8 @@ export const otherThan = (code: string): string => `${(Number(code[0]) + 1) % 10
 /** What a cap tells that has refused. */
 export function capOf(answer: GraphQLAnswer): { readonly seconds: number; readonly limit: number } {
   expect(codeOf(answer)).toBe('RATE_LIMIT_EXCEEDED');
-  const { details } = answer.errors?.[0]?.extensions ?? {};
-  expect(details).toEqual({ retry_after: expect.any(Number), limit: expect.any(Number) });
-  const { retry_after: seconds, limit } = details as { retry_after: number; limit: number };
+  const [refusal] = userErrorsOf(answer);
+  expect(refusal).toMatchObject({ path: [], retryAfterSeconds: expect.any(Number), limit: expect.any(Number) });
+  const { retryAfterSeconds: seconds, limit } = refusal as unknown as { retryAfterSeconds: number; limit: number };
   return { seconds, limit };
 }

@@ -4,9 +4,10 @@ import { newPhone } from '../../support/seed.ts';
 import { type Harness, startHarness } from './harness.ts';
 
 const AS_TEMPLATE = `mutation ($to: String!) {
-  sendTemplateMessage(input: { to: $to, name: "login_code", language: "en", body: ["424242"], waitForAcceptance: true }) { status }
+  sendMessage(input: { to: { phone: $to }, content: { template: { name: "login_code", language: "en", body: ["424242"] } }, waitForAcceptance: true }) { message { status } userErrors { code message path } }
 }`;
-const AS_TEXT = 'mutation ($to: String!) { sendTextMessage(input: { to: $to, text: "Hello" }) { status } }';
+const AS_TEXT =
+  'mutation ($to: String!) { sendMessage(input: { to: { phone: $to }, content: { text: { body: "Hello" } } }) { message { status } userErrors { code message path } } }';
 
 for (const [setting, reaches] of [
   ['true', true],
@@ -39,7 +40,7 @@ for (const [setting, reaches] of [
         expect(after).toBe(before);
         return;
       }
-      expect(dataOf(sent).sendOtp.message.wamid).toMatch(/^wamid\./);
+      expect(dataOf(sent).sendOtp.otp.message.wamid).toMatch(/^wamid\./);
       expect(after).toBe(before + 1);
       expect(dataOf(await caller.verify(phone, '424242')).verifyOtp.verified).toBe(true);
     });
@@ -47,7 +48,7 @@ for (const [setting, reaches] of [
     test('an authentication template counts as a one-time code, other messages do not', async () => {
       const { caller, phone } = await optedOut();
       const ask = (document: string) => harness.gateway.graphql(document, { to: phone }, caller.token);
-      expect((await ask(AS_TEMPLATE)).errors?.[0]?.extensions.code).toBe(reaches ? undefined : 'CONTACT_OPTED_OUT');
+      expect(codeOf(await ask(AS_TEMPLATE))).toBe(reaches ? undefined : 'CONTACT_OPTED_OUT');
       expect(codeOf(await ask(AS_TEXT))).toBe('CONTACT_OPTED_OUT');
     });
   });

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { encodeGlobalId } from '../../../src/core/global-ids.ts';
 import { mergeContacts } from '../../../src/features/contacts/merging/merge.ts';
 import { COMMAND_LINE } from '../../../src/features/tenancy/audit/author.ts';
-import { codeOf, dataOf, faultsOf } from '../../support/answers.ts';
+import { codeOf, dataOf, faultsOf, userErrorsOf } from '../../support/answers.ts';
 import { eventually, type GraphQLAnswer } from '../../support/gateway.ts';
 import { newPhone } from '../../support/seed.ts';
 import { type Caller, capOf, type Harness, startHarness } from './harness.ts';
@@ -24,7 +25,7 @@ afterAll(() => harness.gateway.stop());
 
 const sent = async (input: object = {}, again?: 'resend') => {
   const data = dataOf(await caller.send({ phone, ...input }, again));
-  return data.sendOtp ?? data.resendOtp;
+  return (data.sendOtp ?? data.resendOtp).otp;
 };
 const verifies = async (code: string, more?: object): Promise<boolean> =>
   dataOf(await caller.verify(phone, code, more)).verifyOtp.verified;
@@ -39,22 +40,36 @@ const counted = async (): Promise<Record<string, number> | undefined> => {
   return row;
 };
 
+test('the message of a code shows that a one-time password sent it', async () => {
+  const { message } = await sent();
+  const found = await harness.gateway.graphql(
+    'query ($id: ID!) { message(id: $id) { sentBy { kind displayName actor { id } } } }',
+    {
+      id: message.databaseId,
+    },
+    caller.token,
+  );
+  expect(dataOf(found).message.sentBy).toEqual({ kind: 'OTP', displayName: 'One-time password', actor: null });
+});
+
 test('a code is sent to the person; the response does not contain it', async () => {
   const before = Date.now();
   const otp = await sent({ expiryMinutes: 5, purpose: ' Login ', language: 'de' });
   const code = await caller.codeFor(phone);
   expect(otp).toEqual({
-    id: expect.stringMatching(/^[0-9a-f]{8}-/),
+    id: encodeGlobalId('Otp', caller.id, otp.databaseId),
+    databaseId: expect.stringMatching(/^[0-9a-f]{8}-/),
     phone,
-    contactId: expect.any(Number),
+    contactId: expect.stringMatching(/^\d+$/),
+    contact: { phone },
     purpose: 'login',
     templateName: 'login_code',
     language: 'de',
     status: 'LIVE',
     attempts: 0,
+    maxAttempts: 5,
     expiryMinutes: 5,
     expiresAt: expect.any(String),
-    sandboxCode: null,
     message: {
       databaseId: expect.any(String),
       text: '*••••••* is your verification code.',
@@ -91,7 +106,7 @@ test('a code for a second number of a person is refused: it would reach the firs
     phone: ['Messages to this contact go to its other number: the code would not prove this one.'],
   });
   expect((await caller.rows()).filter(row => row['phone_key'] === second.slice(1))).toEqual([]);
-  expect((await sent()).contactId).toBe(ids[0]);
+  expect((await sent()).contactId).toBe(String(ids[0]));
 });
 
 test('a code of the caller is sent unchanged; a generated code has six digits', async () => {
@@ -161,7 +176,7 @@ describe('a rejected send leaves the live code unchanged', () => {
     );
     harness.gateway.emulator.setFaults({ next: [{ errorCode: 131_026 }] });
     const refused = await caller.send({ phone }, 'resend');
-    expect(refused.errors?.[0]?.extensions.details).toMatchObject({ provider: { code: 131_026 } });
+    expect(userErrorsOf(refused)).toMatchObject([{ provider: { code: 131_026 } }]);
     await stays(refused, 'MESSAGE_SEND_FAILED');
     expect((await caller.rows()).filter(row => row['state'] === 'failed')).toHaveLength(1);
   });
@@ -221,7 +236,7 @@ test('a number gets ten codes a day for all purposes, and another one when the f
 
 test('of 30 concurrent sends ten are accepted, and only the last code that the person received is live', async () => {
   const answers = await Promise.all(Array.from({ length: 30 }, () => caller.send({ phone, waitForAcceptance: false })));
-  const refused = answers.filter(answer => answer.errors).map(codeOf);
+  const refused = answers.map(codeOf).filter(code => code !== undefined);
   expect(refused).toEqual(Array.from({ length: 20 }, () => 'RATE_LIMIT_EXCEEDED'));
   const { emulator } = harness.gateway;
   await eventually(() => expect(emulator.sent({ to: phone }).matched).toBe(10));
@@ -231,7 +246,7 @@ test('of 30 concurrent sends ten are accepted, and only the last code that the p
 
 test('of concurrent resends at most three are accepted', async () => {
   const answers = await Promise.all(Array.from({ length: 12 }, () => caller.send({ phone }, 'resend')));
-  expect(answers.filter(answer => !answer.errors)).toHaveLength(3);
+  expect(answers.filter(answer => codeOf(answer) === undefined)).toHaveLength(3);
   expect(await counted()).toEqual({ sends: 3, resends: 3 });
 });
 
@@ -268,9 +283,9 @@ describe('with an idempotency key', () => {
   test('of concurrent requests one sends', async () => {
     const keyed = key();
     const answers = await Promise.all(Array.from({ length: 20 }, () => caller.send({ phone, ...keyed })));
-    const ids = answers.flatMap(answer => (answer.errors ? [] : [answer.data.sendOtp.id]));
+    const ids = answers.flatMap(answer => (codeOf(answer) ? [] : [answer.data.sendOtp.otp.id]));
     expect(new Set(ids).size).toBe(1);
-    expect(new Set(answers.filter(answer => answer.errors).map(codeOf))).not.toContain('INTERNAL_ERROR');
+    expect(new Set(answers.map(codeOf))).not.toContain('INTERNAL_ERROR');
     expect([harness.gateway.emulator.sent({ to: phone }).matched, await counted()]).toEqual([
       1,
       { sends: 1, resends: 0 },
@@ -303,6 +318,13 @@ test('a sandbox channel returns the code, only in the first response', async () 
   expect(await send()).toBeNull();
 });
 
+test('the code is returned where it was asked for, only in the first response', async () => {
+  const asked = { phone, code: '424242', tellCode: true, idempotencyKey: crypto.randomUUID() };
+  expect(dataOf(await caller.send(asked)).sendOtp.code).toBe('424242');
+  expect(dataOf(await caller.send(asked)).sendOtp.code).toBeNull();
+  expect(dataOf(await caller.send({ phone })).sendOtp.code).toBeNull();
+});
+
 test('a plan without one-time passwords rejects all operations', async () => {
   const starter = await harness.tenant({ plan: 'starter' });
   const { query } = harness.gateway.database;
@@ -311,8 +333,8 @@ test('a plan without one-time passwords rejects all operations', async () => {
     const token = await harness.gateway.addToken(starter, {});
     const ask = (document: string) => harness.gateway.graphql(document, {}, token);
     for (const document of [
-      `mutation { sendOtp(input: { phone: "${phone}", templateName: "login_code" }) { id } }`,
-      `mutation { verifyOtp(input: { phone: "${phone}", code: "123456" }) { verified } }`,
+      `mutation { sendOtp(input: { phone: "${phone}", templateName: "login_code" }) { userErrors { code } } }`,
+      `mutation { verifyOtp(input: { phone: "${phone}", code: "123456" }) { userErrors { code } } }`,
       `{ otpStatus(phone: "${phone}") { hasActiveOtp } }`,
       '{ authenticationTemplates { totalCount } }',
     ])
@@ -350,18 +372,15 @@ test('the hourly cap of a tenant holds for concurrent sends to many numbers, and
     const pump = () =>
       Promise.all(Array.from({ length: 20 }, () => pumped.send({ phone: newPhone(), waitForAcceptance: false })));
     const answers = await pump();
-    expect(answers.filter(answer => !answer.errors)).toHaveLength(5);
-    const [refusal] = answers.flatMap(answer => answer.errors ?? []);
-    expect(refusal?.extensions).toMatchObject({
-      code: 'RATE_LIMIT_EXCEEDED',
-      details: { limit: 5, retry_after: expect.any(Number) },
-    });
+    const refusals = answers.filter(answer => codeOf(answer) !== undefined);
+    expect(refusals).toHaveLength(15);
+    for (const refusal of refusals) expect(capOf(refusal).limit).toBe(5);
     const phones = await small.gateway.database.query('select phone_key from otp_phones where tenant_id = $1', [
       pumped.id,
     ]);
     expect(phones).toHaveLength(5);
     await small.pass(HOUR);
-    expect((await pump()).filter(answer => !answer.errors)).toHaveLength(5);
+    expect((await pump()).filter(answer => codeOf(answer) === undefined)).toHaveLength(5);
   } finally {
     await small.gateway.stop();
   }

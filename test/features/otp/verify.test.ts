@@ -40,6 +40,7 @@ test('the right code verifies once', async () => {
     phone,
     purpose: 'authentication',
     verifiedAt: expect.stringMatching(/^\d{4}-.*Z$/),
+    userErrors: [],
   });
   expect(await outcome(code)).toMatchObject({ verified: false, reason: 'OTP_NOT_FOUND', verifiedAt: null });
   expect(await caller.status(phone)).toMatchObject({ hasActiveOtp: false, createdAt: null });
@@ -186,7 +187,7 @@ describe('concurrent requests', () => {
     const code = await sent();
     const answers = await Promise.all(Array.from({ length: 50 }, () => caller.verify(phone, otherThan(code))));
     expect(tally(answers)).toEqual({ INVALID_CODE: 5, MAX_ATTEMPTS_EXCEEDED: 5, RATE_LIMIT_EXCEEDED: 40 });
-    const left = answers.map(answer => answer.data?.verifyOtp?.attemptsRemaining).filter(n => n !== undefined);
+    const left = answers.map(answer => answer.data?.verifyOtp?.attemptsRemaining).filter(n => n != null);
     expect(left.sort()).toEqual([0, 0, 0, 0, 0, 0, 1, 2, 3, 4]);
   });
 
@@ -244,7 +245,8 @@ test.each([5 * MINUTE, -5 * MINUTE])(
       const there = (document: string, input: object) => beside.graphql(document, { input }, caller.token);
       const template = { templateName: 'login_code' };
       dataOf(await caller.send({ phone: number, code: '135791', expiryMinutes: 1 }));
-      const sent = dataOf(await there(SEND, { ...template, phone: other, code: '135791', expiryMinutes: 1 })).sendOtp;
+      const sent = dataOf(await there(SEND, { ...template, phone: other, code: '135791', expiryMinutes: 1 })).sendOtp
+        .otp;
       const [stored] = (await caller.rows()).filter(row => row['phone'] === other);
       expect(Date.parse(sent.expiresAt) - Date.now()).toBeLessThan(4 * MINUTE);
       expect(stored?.['state']).toBe('live');

@@ -75,7 +75,7 @@ describe('a definition', () => {
     ['no body', definition({ components: [] }), 'components'],
     ['two bodies', definition({ components: [BODY, BODY] }), 'components.1'],
     ['a component without a type', definition({ components: [BODY, {}] }), 'components.1.type'],
-    ['a component that is none', definition({ components: [BODY, 'x'] }), 'components.1.type'],
+    ['a component that is no object', definition({ components: [BODY, 'x'] }), 'components.1.type'],
     ['an empty text', definition({ components: [{ type: 'BODY', text: ' ' }] }), 'components.0.text'],
     [
       'a body that is too long',

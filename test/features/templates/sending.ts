@@ -1,6 +1,7 @@
 import { dataOf } from '../../support/answers.ts';
 import { type GraphQLAnswer, startGateway, type TestGateway } from '../../support/gateway.ts';
 import { newPhone } from '../../support/seed.ts';
+import { sendAs } from '../../support/sending.ts';
 import { TEMPLATES } from './seeds.ts';
 
 /** A gateway that has templates of every make, and sends of them. */
@@ -17,17 +18,21 @@ export const ORDER = {
   buttons: [{ index: 1, value: 'a b' }],
 };
 
-const SEND = `mutation ($input: SendTemplateMessageInput!) { sendTemplateMessage(input: $input) {
-  databaseId status text type content
-  rendered { header { format text link filename } body footer buttons { type text url phoneNumber } }
-} }`;
+const SHOWN = `databaseId status text type: networkType content: raw
+  shown: content { ... on TemplateContent { rendered { header { format text link filename } body footer buttons { type text url phoneNumber } } } }`;
 
 export async function startSending(): Promise<Sending> {
   const gateway = await startGateway({ templates: TEMPLATES });
-  dataOf(await gateway.graphql('mutation { syncTemplates { total } }'));
+  dataOf(await gateway.mutate('syncTemplates', {}));
   return {
     gateway,
     send: (input, token) =>
-      gateway.graphql(SEND, { input: { to: newPhone(), language: 'en_US', waitForAcceptance: true, ...input } }, token),
+      sendAs(
+        gateway,
+        'template',
+        { to: newPhone(), language: 'en_US', waitForAcceptance: true, ...input },
+        SHOWN,
+        token,
+      ),
   };
 }

@@ -8,8 +8,13 @@ import {
   lockKeysNaming,
 } from '../../../src/features/tenancy/idempotency/keys.sql.ts';
 import type { AccessTokenRow } from '../../../src/features/tenancy/tokens/store.ts';
-import { endToken, type ScopeFinding, takeScopeFindings } from '../../../src/features/tenancy/tokens/tokens.sql.ts';
-import { addConversations, grant, insertShards } from '../../../src/features/tenancy/usage/usage.sql.ts';
+import {
+  endToken,
+  noteUses,
+  type ScopeFinding,
+  takeScopeFindings,
+} from '../../../src/features/tenancy/tokens/tokens.sql.ts';
+import { addConversations, addSends } from '../../../src/features/tenancy/usage/usage.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { type ColumnsOf, describeColumns } from '../../support/describe-statement.ts';
 
@@ -28,6 +33,12 @@ const ACCOUNT = {
   window_policy: 'text',
   keep_messages_days: 'integer',
   default_country: 'text',
+  time_zone: 'text',
+  opt_out_words: 'text[]',
+  opt_in_words: 'text[]',
+  default_source_id: 'bigint',
+  default_status_id: 'bigint',
+  default_assignee_id: 'bigint',
   created_at: 'timestamp with time zone',
   plan_id: 'bigint',
   plan_name: 'text',
@@ -43,6 +54,8 @@ const ACCOUNT = {
   max_messages: 'bigint',
   staff: 'bigint',
   max_staff: 'bigint',
+  media_files: 'bigint',
+  media_bytes: 'bigint',
 } satisfies ColumnsOf<AccountRow>;
 
 test('accounts are described as their row type says', async () => {
@@ -59,9 +72,15 @@ test('a revoked token is described as its row type says', async () => {
     calls_per_minute: 'integer',
     expires_at: 'timestamp with time zone',
     revoked_at: 'timestamp with time zone',
+    last_used_at: 'timestamp with time zone',
+    documents_only: 'boolean',
     created_at: 'timestamp with time zone',
     is_new: 'boolean',
   } satisfies ColumnsOf<AccessTokenRow & { readonly is_new: boolean }>);
+});
+
+test('the uses of tokens are understood by the database', async () => {
+  expect(await describeColumns(database.url, db => noteUses(db, [{ tenantId: 1, tokenId: 1 }]))).toBeUndefined();
 });
 
 test('findings about scopes are described as their row type says', async () => {
@@ -93,9 +112,6 @@ test('keys that contain a number are described by page', async () => {
 });
 
 test('the counters of a month are understood by the database', async () => {
-  expect(await describeColumns(database.url, db => insertShards(db, 1, MONTH))).toBeUndefined();
-  expect(await describeColumns(database.url, db => grant(db, 1, MONTH, [1, null], [1, null]))).toBeUndefined();
-  expect(await describeColumns(database.url, db => addConversations(db, 1, MONTH, 0, 1, false))).toEqual({
-    shard: 'smallint',
-  });
+  expect(await describeColumns(database.url, db => addConversations(db, 1, MONTH, 1))).toBeUndefined();
+  expect(await describeColumns(database.url, db => addSends(db, 1, MONTH, 1, 1))).toBeUndefined();
 });

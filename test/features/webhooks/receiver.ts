@@ -11,7 +11,7 @@ export interface Got {
   readonly atMs: number;
 }
 
-export type Answering = (got: Got, response: ServerResponse) => void;
+export type Answering = (got: Got, response: ServerResponse) => void | Promise<void>;
 
 export interface Receiver {
   readonly url: string;
@@ -23,6 +23,14 @@ export interface Receiver {
   readonly connections: () => number;
   stop(): Promise<void>;
 }
+
+/** Answers 410 to some requests, once `queued` is fulfilled, and 200 to all others. */
+export const goneAfter =
+  (queued: Promise<void>, isGone: (got: Got) => boolean): Answering =>
+  async (got, response) => {
+    if (isGone(got)) await queued;
+    response.writeHead(isGone(got) ? 410 : 200).end();
+  };
 
 /** A receiver of webhooks over real HTTP. */
 export async function startReceiver(host = '127.0.0.1', port = 0): Promise<Receiver> {

@@ -18,6 +18,7 @@ import {
   renumberListening,
   type Target,
 } from '../../../src/features/webhooks/endpoints/targets.sql.ts';
+import { type BodyRow, getBodies } from '../../../src/features/webhooks/log/bodies.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { type ColumnsOf, describeColumns } from '../../support/describe-statement.ts';
 
@@ -98,6 +99,16 @@ test('erased deliveries are described as their row type says', async () => {
     contact_id: 'bigint',
     was_pending: 'boolean',
   } satisfies ColumnsOf<ErasedDelivery>);
+});
+
+test('the events of request bodies are described as their row type says', async () => {
+  expect(await describeColumns(database.url, db => getBodies(db, 1, []))).toEqual({
+    id: 'uuid',
+    type: 'text',
+    payload: 'jsonb',
+    occurred_at: 'timestamp with time zone',
+    is_sandbox: 'boolean',
+  } satisfies ColumnsOf<BodyRow>);
 });
 
 test('the other statements are accepted by the database', async () => {

@@ -8,6 +8,7 @@ import { dataOf } from '../../support/answers.ts';
 import { eventually, startGateway, type TestGateway } from '../../support/gateway.ts';
 import { raw } from '../transport/http.ts';
 import { agree, connect, measuredRequest, type Seen } from './measured-request.ts';
+import { documentOf, ROOT_FIELDS } from './operations.ts';
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -18,7 +19,7 @@ afterAll(() => gateway.stop());
 const repeat = (count: number, make: (n: number) => string): string =>
   Array.from({ length: count }, (_, n) => make(n)).join(' ');
 const groups = (count: number): string =>
-  `mutation { ${repeat(count, n => `g${n}: createGroup(input: { name: "${crypto.randomUUID()}" }) { id }`)} }`;
+  `mutation { ${repeat(count, n => `g${n}: createContactGroup(input: { name: "${crypto.randomUUID()}" }) { contactGroup { id } }`)} }`;
 
 describe('an operation costs', () => {
   const points = (document: DocumentNode, variables: object = {}): number => {
@@ -30,10 +31,10 @@ describe('an operation costs', () => {
     );
   };
   const send = (n: number) =>
-    `m${n}: sendTextMessage(input: { to: "+4915112345678", text: "x" }) { id status contact { id } }`;
+    `m${n}: sendMessage(input: { to: { phone: "+4915112345678" }, content: { text: { body: "x" } } }) { message { id status contact { id } } userErrors { code message path } }`;
 
   test.each<[string, number, string, object?]>([
-    ['who am I', 1, '{ viewer { tenant { name } scopes } }'],
+    ['who am I', 1, '{ viewer { account { name } scopes } }'],
     ['one object and all that belongs to it', 1, '{ contact(id: 1) { id groups { id name } source { id } } }'],
     [
       'twenty objects by their ids, as twenty calls of REST',
@@ -55,7 +56,7 @@ describe('an operation costs', () => {
     [
       'counts of four lists',
       4,
-      '{ contacts { totalCount } messages { totalCount } groups { totalCount } sources { totalCount } }',
+      '{ contacts { totalCount } messages { totalCount } contactGroups { totalCount } contactSources { totalCount } }',
     ],
     ['one send', 1, `mutation { ${send(0)} }`],
     ['ten sends under ten names', 10, `mutation { ${repeat(10, send)} }`],
@@ -67,20 +68,40 @@ describe('an operation costs', () => {
     [
       'a batch, as its route of REST',
       1,
-      'mutation ($c: [CreateContactsItem!]!) { createContacts(input: { contacts: $c }) { created { id groups { id } } errors { index } } }',
+      'mutation ($c: [ContactInput!]!) { createContacts(input: { contacts: $c }) { results { index contact { id groups { id } } } } }',
     ],
     [
       'a page with more than a page of REST shows',
       2,
       `{ contacts(first: 100) { nodes { id ${repeat(4, n => `g${n}: groups { id }`)} } } }`,
     ],
-    ['what every expression of the tenant is tried on', 11, '{ testBot(text: "x") { silence } viewer { scopes } }'],
-    ['a subscription, when it is opened', 1, 'subscription { events { id type data } }'],
+    ['what every expression of the tenant is tried on', 10, '{ previewBot(text: "x") { silence } viewer { scopes } }'],
+    ['a subscription, when it is opened', 1, 'subscription { events { id type payload } }'],
   ])('%s: %i', (_name, expected, query, variables) => {
     expect(points(parse(query), variables)).toBe(expected);
   });
 
-  test('one point for every REST operation, also with the largest page', () => {
+  const FREE = ['viewer', 'eventCursor', 'countries'];
+  const DRY_RUN = /^(?:preview|dryRun)/;
+  const STATISTICS = ['messageStatistics', 'costReport'];
+  const expectedOf = (name: string): number => {
+    if (FREE.includes(name)) return 0;
+    if (STATISTICS.includes(name)) return 2;
+    return DRY_RUN.test(name) && name !== 'previewTemplate' ? 10 : 1;
+  };
+
+  test.each(ROOT_FIELDS.map(root => [`${root.operation} ${root.name}`, root] as const))(
+    '%s: what the documentation says, beside another list',
+    (_name, root) => {
+      const beside = 'contactGroups { pageInfo { endCursor } }';
+      const document = documentOf(root);
+      const expected = expectedOf(root.name);
+      if (root.operation === 'mutation') expect(points(parse(document))).toBe(1);
+      else expect(points(parse(document.replace(/\}$/, `${beside} }`)))).toBe(expected + 1);
+    },
+  );
+
+  test('one point for every REST operation, also with the largest page, but ten for a preview', () => {
     const operations = Object.values<unknown>(documents).filter(
       (value): value is DocumentNode =>
         typeof value === 'object' &&
@@ -93,7 +114,7 @@ describe('an operation costs', () => {
       const [operation] = document.definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION);
       const { name, variableDefinitions = [] } = operation as OperationDefinitionNode;
       const largest = Object.fromEntries(variableDefinitions.map(({ variable }) => [variable.name.value, 100]));
-      expect(points(document, largest), name?.value).toBe(1);
+      expect(points(document, largest), name?.value).toBe(name?.value.startsWith('Preview') ? 10 : 1);
     }
   });
 
@@ -120,7 +141,7 @@ const get = (token: string, query: string): Promise<Seen> =>
   ask(token, { path: `/graphql?${new URLSearchParams({ query })}`, headers: { accept: 'application/json' } });
 
 describe('extensions.cost agrees with the rate limit headers', () => {
-  const page = '{ contacts(first: 100) { nodes { id } } groups { nodes { id } } }';
+  const page = '{ contacts(first: 100) { nodes { id } } contactGroups { nodes { id } } }';
 
   test.each<[string, (token: string, query: string) => Promise<Seen>]>([
     ['POST', post],
@@ -161,7 +182,7 @@ describe('extensions.cost agrees with the rate limit headers', () => {
   });
 
   test('also for a replayed idempotency key', async () => {
-    const query = `mutation { createGroup(input: { name: "${crypto.randomUUID()}", idempotencyKey: "${crypto.randomUUID()}" }) { id } }`;
+    const query = `mutation { createContactGroup(input: { name: "${crypto.randomUUID()}", idempotencyKey: "${crypto.randomUUID()}" }) { contactGroup { id } } }`;
     const token = await tokenOf(20);
     await post(token, query);
     const again = await post(token, query);
@@ -171,7 +192,7 @@ describe('extensions.cost agrees with the rate limit headers', () => {
 
 describe('an operation that costs more than is left', () => {
   const count = async (): Promise<number> =>
-    dataOf(await gateway.graphql('{ groups { totalCount } }')).groups.totalCount;
+    dataOf(await gateway.graphql('{ groups: contactGroups { totalCount } }')).groups.totalCount;
 
   test('is refused before execution, costs one point, and leaves the rest to cheaper calls', async () => {
     const token = await tokenOf(14);
@@ -264,7 +285,7 @@ describe('an unreadable request gets a GraphQL response and costs one point', ()
 
   test.each(['query', 'variables', 'operationName'])('a URL with the parameter %s twice', async name => {
     const token = await tokenOf(5);
-    const lists = '{ contacts { totalCount } groups { totalCount } sources { totalCount } }';
+    const lists = '{ contacts { totalCount } contactGroups { totalCount } contactSources { totalCount } }';
     const address = `?${new URLSearchParams([
       ['query', lists],
       [name, '{}'],

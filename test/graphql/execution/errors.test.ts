@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CodedError } from '../../../src/core/errors.ts';
+import { encodeGlobalId } from '../../../src/core/global-ids.ts';
 import { codeOf, dataOf } from '../../support/answers.ts';
 import { type Beside, type Line, openLine, serveBeside } from '../../support/beside.ts';
 import { eventually, startGateway, type TestGateway } from '../../support/gateway.ts';
@@ -33,10 +34,13 @@ describe('a database with a broken schema', () => {
   test.each([
     ['a list', '{ contacts { nodes { company } } }'],
     ['an object', '{ contact(id: 1) { id } }'],
-    ['a list of labels', '{ sources { nodes { name } } }'],
-    ['a node', `{ node(id: "${Buffer.from('Source:1').toString('base64url')}") { id } }`],
-    ['a mutation', 'mutation { createSource(input: { name: "x" }) { id } }'],
-    ['a mutation in a transaction', 'mutation { createContact(input: { phone: "+4915112121212" }) { id } }'],
+    ['a list of labels', '{ contactSources { nodes { name } } }'],
+    ['a node', `{ node(id: "${encodeGlobalId('ContactSource', 1, 1)}") { id } }`],
+    ['a mutation', 'mutation { createContactSource(input: { name: "x" }) { contactSource { id } } }'],
+    [
+      'a mutation in a transaction',
+      'mutation { createContact(input: { phone: "+4915112121212" }) { contact { id } } }',
+    ],
   ])(
     '%s: answers INTERNAL_ERROR with the id of the request and nothing else, and the log has the rest',
     async (_name, query) => {
@@ -52,7 +56,9 @@ describe('a database with a broken schema', () => {
   );
 
   test('does not affect operations on other tables', async () => {
-    dataOf(await gateway.graphql('{ viewer { scopes } groups { nodes { id } } contacts { nodes { firstName } } }'));
+    dataOf(
+      await gateway.graphql('{ viewer { scopes } contactGroups { nodes { id } } contacts { nodes { firstName } } }'),
+    );
     const { data, errors } = await gateway.graphql('{ viewer { callsPerMinute } contact(id: 1) { id } }');
     expect([data, errors?.[0]?.extensions.code]).toEqual([
       { viewer: { callsPerMinute: 6_000 }, contact: null },
@@ -82,7 +88,7 @@ describe('an unavailable database', () => {
       for (const query of [
         '{ contacts { nodes { id } } }',
         '{ contact(id: 1) { id } }',
-        'mutation { createGroup(input: { name: "Lost" }) { id } }',
+        'mutation { createContactGroup(input: { name: "Lost" }) { contactGroup { id } } }',
       ]) {
         const { status, json, text, headers } = await post(far.url, { query });
         expect(
@@ -105,9 +111,11 @@ describe('an unavailable database', () => {
     await eventually(async () => {
       expect((await fetch(`${far.url}/readyz`)).status).toBe(200);
       dataOf(await far.graphql('{ contacts { totalCount nodes { id } } }'));
-      dataOf(await far.graphql('mutation { createGroup(input: { name: "Found" }) { id } }'));
+      dataOf(await far.graphql('mutation { createContactGroup(input: { name: "Found" }) { contactGroup { id } } }'));
     });
-    expect(codeOf(await far.graphql('mutation { createGroup(input: { name: "Lost" }) { id } }'))).toBeUndefined();
+    expect(
+      codeOf(await far.graphql('mutation { createContactGroup(input: { name: "Lost" }) { contactGroup { id } } }')),
+    ).toBeUndefined();
   });
 });
 
@@ -118,7 +126,11 @@ test('connections closed by the database are replaced, and requests succeed agai
   );
   await eventually(async () => {
     dataOf(await gateway.graphql('{ contacts { totalCount nodes { id } } }'));
-    dataOf(await gateway.graphql('mutation { deleteGroups(ids: [1]) { deletedIds } }'));
+    expect(
+      codeOf(
+        await gateway.graphql('mutation { deleteContactGroup(input: { id: 1 }) { deletedId userErrors { code } } }'),
+      ),
+    ).toBe('NOT_FOUND');
   });
   const codes = (
     await Promise.all(Array.from({ length: 20 }, () => gateway.graphql('{ contacts { totalCount } }')))

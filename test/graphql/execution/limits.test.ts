@@ -31,8 +31,22 @@ describe('limits', () => {
   test.each<[string, object, string, object?]>([
     ['31 aliases', complex('aliases'), `{ viewer { ${repeat(31, n => `a${n}: scopes`)} } }`],
     ['21 fields at the root', complex('rootFields'), `{ ${repeat(21, () => 'viewer { scopes }')} }`],
-    ['21 mutations', complex('rootFields'), `mutation { ${repeat(21, n => `a${n}: deleteGroup(id: 1) { id }`)} }`],
+    [
+      '21 mutations',
+      complex('rootFields'),
+      `mutation { ${repeat(21, n => `a${n}: deleteContactGroup(input: { id: 1 }) { deletedId }`)} }`,
+    ],
     ['21 directives', complex('directives'), `{ viewer { ${repeat(21, () => 'scopes @include(if: true)')} } }`],
+    [
+      '13 connections at the root',
+      complex('connections'),
+      `{ ${repeat(13, n => `a${n}: contactGroups(first: 1) { totalCount }`)} }`,
+    ],
+    [
+      '13 connections, of which 12 are in fragments of the first',
+      complex('connections'),
+      `{ contacts(first: 1) { nodes { ...F } } } fragment F on Contact { ${repeat(12, n => `n${n}: notes(first: 1) { totalCount }`)} }`,
+    ],
     [
       '2,001 tokens',
       { code: 'GRAPHQL_PARSE_FAILED', limit: undefined },
@@ -98,6 +112,11 @@ describe('limits', () => {
     expect(await refused(query, variables)).toEqual(expected);
   });
 
+  test('allow 12 connections', async () => {
+    const query = `{ ${repeat(12, n => `a${n}: contactGroups(first: 1) { totalCount }`)} }`;
+    expect(Object.keys(dataOf(await gateway.graphql(query)))).toHaveLength(12);
+  });
+
   test('refuse a selection 13 levels deep', () => {
     // No type of ours leads back to itself yet: a schema that does stands in for the one to come.
     const circular = buildSchema('type Query { me: Query, name: String }');
@@ -122,7 +141,7 @@ describe('limits', () => {
     const fragments = repeat(
       60,
       n =>
-        `fragment F${n} on Viewer { tenant { name } ${repeat(8, m => `...F${(n + m + 1) % 60 > n ? (n + m + 1) % 60 : 59}`)} }`,
+        `fragment F${n} on Viewer { account { name } ${repeat(8, m => `...F${(n + m + 1) % 60 > n ? (n + m + 1) % 60 : 59}`)} }`,
     ).replaceAll('...F59 }', '}');
     await refused(`{ viewer { ${repeat(60, n => `...F${n}`)} } } ${fragments}`);
   });
@@ -179,7 +198,7 @@ describe('real documents are within the limits', () => {
   test('50 contacts with all their relations, and 100 with their groups', async () => {
     dataOf(
       await gateway.graphql(
-        '{ contacts(first: 50) { totalCount pageInfo { endCursor } edges { cursor node { id source { id name } status { id name color } assignee { name } groups { id name } serviceWindow { open } } } } }',
+        '{ contacts(first: 50) { totalCount pageInfo { endCursor } edges { cursor node { id source { id name } status { id name color } assignee { name } groups { id name } serviceWindow { isOpen } } } } }',
       ),
     );
     dataOf(
@@ -191,7 +210,7 @@ describe('real documents are within the limits', () => {
 
   test('twenty mutations, and thirty aliases', async () => {
     const answer = await gateway.graphql(
-      `mutation { ${repeat(20, n => `m${n}: createGroup(input: { name: "Twenty ${n}" }) { id }`)} }`,
+      `mutation { ${repeat(20, n => `m${n}: createContactGroup(input: { name: "Twenty ${n}" }) { contactGroup { id } }`)} }`,
     );
     expect(Object.keys(dataOf(answer))).toHaveLength(20);
     dataOf(await gateway.graphql(`{ viewer { ${repeat(30, n => `a${n}: scopes`)} } }`));

@@ -1,6 +1,8 @@
 import {
   type GraphQLField,
+  type GraphQLInputObjectType,
   type GraphQLInputType,
+  type GraphQLNamedType,
   getNamedType,
   isEnumType,
   isInputObjectType,
@@ -25,22 +27,40 @@ export const ROOT_FIELDS: readonly RootField[] = (['query', 'mutation'] as const
   return Object.entries(type?.getFields() ?? {}).map(([name, field]) => ({ operation, name, field }));
 });
 
-/** A field with variables for all its required arguments, and the least that can be selected of it. */
+/** A field with variables for all its required arguments, and the least that can be selected of it: of a payload its user errors. */
 export function documentOf({ operation, name, field }: RootField, given: readonly string[] = []): string {
   const used = field.args.filter(argument => isNonNullType(argument.type) || given.includes(argument.name));
   const variables = used.map(argument => `$${argument.name}: ${argument.type}`).join(', ');
   const values = used.map(argument => `${argument.name}: $${argument.name}`).join(', ');
-  return `${operation}${variables && ` (${variables})`} { ${name}${values && `(${values})`} ${isLeafType(getNamedType(field.type)) ? '' : '{ __typename }'} }`;
+  return `${operation}${variables && ` (${variables})`} { ${name}${values && `(${values})`} ${selectionOf(getNamedType(field.type))} }`;
+}
+
+function selectionOf(type: GraphQLNamedType): string {
+  if (isLeafType(type)) return '';
+  const isPayload = isObjectType(type) && 'userErrors' in type.getFields();
+  return isPayload ? '{ __typename userErrors { __typename code message path } }' : '{ __typename }';
+}
+
+/** One field of a one-of input: text, because a canned reply needs a scope more than the mutation. */
+function leastChoice(type: GraphQLInputObjectType) {
+  const fields = Object.values(type.getFields());
+  return fields
+    .filter(({ name }) => name === 'text')
+    .concat(fields)
+    .slice(0, 1);
 }
 
 /** The least value of a type: required fields alone. `ids` stands where an id is asked for. */
 export function leastValue(type: GraphQLInputType, id: string): unknown {
   if (isNonNullType(type)) return leastValue(type.ofType, id);
   if (isListType(type)) return [leastValue(type.ofType, id)];
+  if (isInputObjectType(type) && type.isOneOf)
+    return Object.fromEntries(leastChoice(type).map(field => [field.name, leastValue(field.type, id)]));
   if (isInputObjectType(type)) {
-    const required = Object.values(type.getFields()).filter(
-      field => isNonNullType(field.type) && field.defaultValue === undefined,
-    );
+    const fields = Object.values(type.getFields());
+    const required = type.isOneOf
+      ? leastChoice(type)
+      : fields.filter(field => isNonNullType(field.type) && field.defaultValue === undefined);
     return Object.fromEntries(required.map(field => [field.name, leastValue(field.type, id)]));
   }
   if (isEnumType(type)) return type.getValues()[0]?.name;

@@ -30,6 +30,8 @@ describe('the GraphQL over HTTP audits', () => {
       return fetch(url, { ...init, headers });
     },
   });
+  test('are 61', () => expect(audits).toHaveLength(61));
+
   test.each(audits.map(audit => [`${audit.id} ${audit.name}`, audit] as const))('%s', async (_name, audit) => {
     const result = await audit.fn();
     expect(result.status === 'ok' ? 'ok' : `${result.status}: ${result.reason}`).toBe('ok');
@@ -138,7 +140,7 @@ describe('an invalid document', () => {
     [
       'GRAPHQL_VALIDATION_FAILED',
       'a fragment in itself',
-      { query: '{ viewer { ...A } } fragment A on Viewer { tenant { name } ...A }' },
+      { query: '{ viewer { ...A } } fragment A on Viewer { account { name } ...A }' },
     ],
     [
       'OPERATION_RESOLUTION_FAILURE',
@@ -163,7 +165,7 @@ describe('an invalid document', () => {
       'BAD_USER_INPUT',
       'an unknown field of an input',
       {
-        query: 'mutation ($i: CreateContactInput!) { createContact(input: $i) { id } }',
+        query: 'mutation ($i: CreateContactInput!) { createContact(input: $i) { contact { id } } }',
         variables: { i: { phone: '+4915112345678', admin: true } },
       },
     ],
@@ -207,10 +209,10 @@ describe('an invalid document', () => {
 });
 
 test('operationName selects one of several operations', async () => {
-  const query = 'query A { viewer { callsPerMinute } } query B { viewer { tenant { slug } } }';
+  const query = 'query A { viewer { callsPerMinute } } query B { viewer { account { subdomain } } }';
   expect((await post({ query, operationName: 'A' })).json.data).toEqual({ viewer: { callsPerMinute: 6_000 } });
   expect((await post({ query, operationName: 'B' })).json.data).toEqual({
-    viewer: { tenant: { slug: gateway.tenant.slug } },
+    viewer: { account: { subdomain: gateway.tenant.slug } },
   });
   expect((await post({ query: query.slice(0, 37), operationName: '' })).json.data).toEqual({
     viewer: { callsPerMinute: 6_000 },
@@ -280,7 +282,7 @@ describe('unauthenticated callers', () => {
       'GET /graphql HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\r\n',
     ],
     [
-      'a host that is none',
+      'a malformed host',
       'GET /graphql?query=%7Bviewer%7Bscopes%7D%7D HTTP/1.1\r\nHost: a b<>/\r\nConnection: close\r\n\r\n',
     ],
     [
@@ -320,7 +322,7 @@ test('every response has a request id, found in exactly one log line with status
 test('no log line contains a token, a variable, a document or the text of a message', async () => {
   const secret = 'the-secret-text-of-a-message';
   await post({
-    query: `mutation ($t: String!) { sendTextMessage(input: { to: "+4915177770001", text: $t, contact: { firstName: "${secret}" } }) { id } }`,
+    query: `mutation ($t: String!) { sendMessage(input: { to: { phone: "+4915177770001" }, content: { text: { body: $t } }, contact: { firstName: "${secret}" } }) { message { id } userErrors { code message path } } }`,
     variables: { t: secret },
   });
   await post({ query: `{ contacts(search: "${secret}") { nodes { id } } }` });

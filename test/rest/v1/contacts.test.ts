@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FieldErrorList } from '../../../src/core/errors.ts';
 import { body, names, readBody } from '../../../src/rest/runtime/fields.ts';
-import { codeOf, dataOf } from '../../support/answers.ts';
+import { codeOf, dataOf, faultsOf } from '../../support/answers.ts';
 import { eventually, startGateway, type TestGateway, type TestTenant } from '../../support/gateway.ts';
 import { newPhone } from '../../support/seed.ts';
 import { legacyOf, type Rest, restOf } from '../client.ts';
@@ -73,13 +73,15 @@ describe('groups by name', () => {
   it('are created once by concurrent requests, whatever the order of names', async () => {
     const names = ['Race a', 'Race b', 'Race c', 'Race d'];
     const rotated = (by: number) => names.map((_, index) => names[(index + by) % names.length]);
-    const before = dataOf(await gateway.graphql('{ groups { totalCount } }', {}, tenant.token)).groups.totalCount;
+    const before = dataOf(await gateway.graphql('{ groups: contactGroups { totalCount } }', {}, tenant.token)).groups
+      .totalCount;
     const answers = await Promise.all(Array.from({ length: 12 }, (_, by) => create({ groups: rotated(by).join(',') })));
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201));
     const ids = new Set(answers.map(({ body }) => [...body.data.group_id].sort().join()));
     expect(ids.size).toBe(1);
     expect(await groupNames('Race')).toEqual(names);
-    const after = dataOf(await gateway.graphql('{ groups { totalCount } }', {}, tenant.token)).groups.totalCount;
+    const after = dataOf(await gateway.graphql('{ groups: contactGroups { totalCount } }', {}, tenant.token)).groups
+      .totalCount;
     expect(after - before).toBe(names.length);
     const events = await gateway.database.query<{ name: string }>(
       `select payload->'group'->>'name' as name from events where tenant_id = $1 and type = 'group.created'`,
@@ -93,7 +95,7 @@ describe('groups by name', () => {
     ).toEqual(names);
   });
 
-  it('are created by concurrent updates, creations and createGroup without internal errors', async () => {
+  it('are created by concurrent updates, creations and createContactGroup without internal errors', async () => {
     const ids: number[] = [];
     for (let index = 0; index < 4; index += 1) ids.push((await create()).body.data.id);
     const [first] = (await rest('GET', '/groups?search=Known')).body.data.data;
@@ -159,10 +161,8 @@ describe('groups by name', () => {
   });
 
   it('are checked by GraphQL under their index, and are not an input of version 2', async () => {
-    const document = 'mutation ($input: CreateContactInput!) { createContact(input: $input) { groups { name } } }';
-    const ask = (names: string[]) =>
-      gateway.graphql(document, { input: { phone: newPhone(), groupNames: names } }, tenant.token);
-    const faults = async (names: string[]) => Object.keys((await ask(names)).errors?.[0]?.extensions.details ?? {});
+    const faults = async (groupNames: string[]) =>
+      Object.keys(faultsOf(await gateway.mutate('createContact', { phone: newPhone(), groupNames }, '', tenant.token)));
     expect(await faults(['Fine', '', 'x'.repeat(151)])).toEqual(['groupNames.1', 'groupNames.2']);
     expect(await faults(Array.from({ length: 101 }, (_, index) => `g${index}`))).toEqual(['groupNames']);
     const { body } = await v2('POST', '/contacts', { phone: newPhone(), group_names: ['By v2'] });
@@ -255,11 +255,11 @@ describe('PUT', () => {
   it('is a mutation of GraphQL with a key and events of its own', async () => {
     const { id, phone } = (await create(whole())).body.data;
     await rest('PUT', `/contacts/${id}`, { ...whole(), email: null, phone });
-    const document = `mutation ($id: ID!, $input: ReplaceContactInput!) { replaceContact(id: $id, input: $input) { databaseId city } }`;
-    const ask = (input: object) => gateway.graphql(document, { id: String(id), input }, tenant.token);
+    const ask = (input: object) =>
+      gateway.mutate('replaceContact', { id: String(id), ...input }, 'contact { databaseId city }', tenant.token);
     const input = { phone, firstName: 'Ana', type: 'LEAD', idempotencyKey: 'replace-1' };
-    expect(dataOf(await ask(input)).replaceContact).toEqual({ databaseId: id, city: null });
-    expect(dataOf(await ask(input)).replaceContact.databaseId).toBe(id);
+    expect(dataOf(await ask(input)).replaceContact.contact).toEqual({ databaseId: String(id), city: null });
+    expect(dataOf(await ask(input)).replaceContact.contact.databaseId).toBe(String(id));
     expect(codeOf(await ask({ ...input, firstName: 'Bea' }))).toBe('IDEMPOTENCY_MISMATCH');
     const [event] = await gateway.database.query<{ city: string }>(
       `select payload->'previous'->>'city' as city from events

@@ -1,5 +1,7 @@
 /** Writes a request and its answer down as text that is the same in every run: what varies is named, after its form was checked. */
 
+import { expect } from 'vitest';
+
 export interface Exchange {
   readonly method: string;
   /** Below /api/v1/{tenant}. */
@@ -33,6 +35,21 @@ const KINDS: Readonly<Record<string, string>> = {
 
 /** These headers are the transport's, or are told by others. */
 const UNTOLD = new Set(['connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding']);
+
+/** Of every answer since the files were written, and no part of what they promise: asserted here, and left out of the files. */
+const ADDED_HEADERS = {
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+};
+
+/** @returns the headers that the files show; the others are asserted */
+export function withoutAdded(headers: Headers): Headers {
+  const told = new Headers(headers);
+  expect(Object.fromEntries(Object.keys(ADDED_HEADERS).map(added => [added, told.get(added)]))).toEqual(ADDED_HEADERS);
+  for (const added of Object.keys(ADDED_HEADERS)) told.delete(added);
+  return told;
+}
 
 export class Notebook {
   readonly #origin: string;

@@ -6,7 +6,7 @@ import { ROUTES_V1 } from '../../../src/rest/v1/api.ts';
 import { checkAnswer, startGateway, type TestGateway, type TestTenant } from '../../support/gateway.ts';
 import { legacyOf, type Rest, restOf } from '../client.ts';
 import { askWhileClosing } from '../closing.ts';
-import { Notebook } from './exchange.ts';
+import { Notebook, withoutAdded } from './exchange.ts';
 
 /**
  * One request and its answer for each route, and for each shape of a refusal, in readable files. What changes on the wire shows as
@@ -101,7 +101,7 @@ async function golden(name: string, { method, path, body, headers = {}, token, f
     requestHeaders: { ...headers, ...(form && { 'content-type': 'multipart/form-data' }) },
     requestBody: lines?.join('\n') ?? body,
     status: response.status,
-    headers: response.headers,
+    headers: withoutAdded(response.headers),
     text,
   };
   written.add(`${name}.http`);
@@ -378,7 +378,14 @@ it('an error during shutdown', async () => {
   const [answer] = await askWhileClosing(stopping, [late]);
   await stopping.stop();
   if (!answer) throw new Error('There is no answer.');
-  const exchange = { method: 'GET', path: '/contacts', requestHeaders: {}, requestBody: undefined, ...answer };
+  const exchange = {
+    method: 'GET',
+    path: '/contacts',
+    requestHeaders: {},
+    requestBody: undefined,
+    ...answer,
+    headers: withoutAdded(answer.headers),
+  };
   written.add('error-503-stopping.http');
   const text = new Notebook(stopping.url).write(exchange);
   await expect(text).toMatchFileSnapshot(join(FOLDER, 'error-503-stopping.http'));

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sentRow } from '../../../src/rest/v1/sending.ts';
+import { wireRow } from '../../../src/rest/v1/sending.ts';
 import { sentText } from '../../../src/rest/wire/sending.ts';
 import { type Caller, type Harness, startHarness } from '../../features/otp/harness.ts';
-import { dataOf } from '../../support/answers.ts';
+import { dataOf, faultsOf } from '../../support/answers.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import { newPhone } from '../../support/seed.ts';
+import { messageInput } from '../../support/sending.ts';
 import { legacyOf, type Rest, type RestAnswer, restOf } from '../client.ts';
 
 let harness: Harness;
@@ -72,12 +73,12 @@ describe('a phone number and a contact id that disagree', () => {
 
   it('are errors of both fields in GraphQL', async () => {
     const [one, other] = [await contact(), await contact()];
-    const { errors } = await gateway.graphql(
-      'mutation ($to: String!, $contactId: ID) { sendTextMessage(input: { to: $to, contactId: $contactId, text: "Hello" }) { status } }',
+    const answer = await gateway.graphql(
+      'mutation ($to: String!, $contactId: ID) { sendMessage(input: { to: { phone: $to }, content: { text: { body: "Hello" } }, expectedContactId: $contactId }) { message { status } userErrors { code message path } } }',
       { to: one.phone, contactId: String(other.id) },
       tenant.token,
     );
-    expect(Object.keys(errors?.[0]?.extensions.details ?? {}).sort()).toEqual(['contactId', 'to']);
+    expect(Object.keys(faultsOf(answer)).sort()).toEqual(['expectedContactId', 'to.phone']);
   });
 });
 
@@ -116,8 +117,8 @@ describe('contact_created', () => {
     ];
     expect([first, again, other].map(created)).toEqual([1, 1, 0]);
     expect(again.text).toBe(first.text);
-    const document = `mutation ($input: SendTextMessageInput!) { sendTextMessage(input: $input) { contactCreated } }`;
-    const ask = (input: object) => gateway.graphql(document, { input }, tenant.token);
+    const ask = (input: object) =>
+      gateway.mutate('sendMessage', messageInput('text', input), 'contactCreated', tenant.token);
     const to = newPhone();
     const keyed = { to, text: 'Hi', idempotencyKey: `graphql-${to}` };
     for (const [input, is] of [
@@ -125,7 +126,7 @@ describe('contact_created', () => {
       [keyed, true],
       [{ to, text: 'Hi' }, false],
     ] as const)
-      expect(dataOf(await ask(input)).sendTextMessage.contactCreated).toBe(is);
+      expect(dataOf(await ask(input)).sendMessage.contactCreated).toBe(is);
   });
 });
 
@@ -223,11 +224,11 @@ describe('POST /messages/send', () => {
   });
 
   it('answers queued without an id before the network has answered', () => {
-    const message = { contact_id: 1, phone: '+14155550123', chat_id: 2, chat_message_id: '', contact_created: null };
+    const message = { contact_id: '1', phone: '+14155550123', chat_id: '2', chat_message_id: '' };
     const window = { open: true, expires_at: null };
     const queued = { ...message, service_window: window, message_id: null, status: 'QUEUED', sent_at: null } as const;
     expect(sentText(queued)).toBe('Message queued');
-    expect(sentRow(queued)).toEqual({
+    expect(wireRow(queued, false)).toEqual({
       message_id: null,
       contact_id: 1,
       phone: '+14155550123',

@@ -90,7 +90,7 @@ async function walk(
   for (let cursor: string | null = null; ; ) {
     const place: object = direction === 'forward' ? { first: size, after: cursor } : { last: size, before: cursor };
     const { edges, pageInfo, totalCount } = dataOf(await gateway.graphql(PAGE, { ...place, ...rest })).contacts;
-    const page = edges.map((edge: { node: { databaseId: number } }) => edge.node.databaseId);
+    const page = edges.map((edge: { node: { databaseId: string } }) => Number(edge.node.databaseId));
     totals.add(totalCount);
     expect(page.length).toBeLessThanOrEqual(size);
     expect([pageInfo.startCursor, pageInfo.endCursor]).toEqual([
@@ -141,10 +141,10 @@ test('rows that come and go while somebody pages neither repeat nor hide the oth
     const {
       edges,
       pageInfo,
-    }: { edges: { node: { databaseId: number } }[]; pageInfo: { hasNextPage: boolean; endCursor: string } } = dataOf(
+    }: { edges: { node: { databaseId: string } }[]; pageInfo: { hasNextPage: boolean; endCursor: string } } = dataOf(
       await gateway.graphql(PAGE, { first: 20, after: cursor, order }),
     ).contacts;
-    seen.push(...edges.map(edge => edge.node.databaseId));
+    seen.push(...edges.map(edge => Number(edge.node.databaseId)));
     if (!pageInfo.hasNextPage) break;
     cursor = pageInfo.endCursor;
     const last = edges.at(-1)?.node.databaseId;

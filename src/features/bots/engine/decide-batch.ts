@@ -5,7 +5,9 @@ import type { Db } from '../../../database/database.ts';
 import { append } from '../../../events/append.ts';
 import { MINUTE, SECOND } from '../../../platform/clock.ts';
 import type { Context } from '../../../schema/context.ts';
+import { noteBotDecisions } from '../../conversations/note-bots.ts';
 import { foreignThreads, threadKey } from '../../conversations/owners.ts';
+import type { BotDecision } from '../../conversations/transition.ts';
 import { readOptKeywords } from '../../messages/opt-keywords.ts';
 import { type BotRow, publicBot, type Rule } from '../bot.ts';
 import { findOptIns, listQueued, lockContacts, type QueuedMessage, removeQueued } from '../reply/inbox.sql.ts';
@@ -115,8 +117,28 @@ async function storeReplies(
   const decidable = matched.filter(one => taken.has(one.message.message_id) && !locked.get(one.contactId)?.isOptedOut);
   const { replies, skips } = await repliesTo(context, trx, decidable);
   await append(trx, tenantId, skips);
+  await noteBotDecisions(
+    trx,
+    tenantId,
+    decisionsOn(waiting, taken, replies),
+    new Date(context.clock.now()).toISOString(),
+  );
   if (replies.length > 0) await insertReplies(trx, tenantId, replies, LEASE_MS);
   return { taken: taken.size, replies };
+}
+
+/** Whether a bot answers the messages that were taken, in order of arrival. A reaction asks for no answer. */
+function decisionsOn(
+  waiting: readonly QueuedMessage[],
+  taken: ReadonlySet<string>,
+  replies: readonly PendingReply[],
+): BotDecision[] {
+  const answered = new Set(replies.map(reply => reply.message_id));
+  return waiting.flatMap(({ message_id: id, contact_id: contactId, channel_id: channelId, type }) =>
+    contactId === null || type === 'reaction' || !taken.has(id)
+      ? []
+      : [{ contactId, channelId, isAnswered: answered.has(id) }],
+  );
 }
 
 /** Decides on messages in order of arrival, because each reply counts towards the limits of the next. */

@@ -1,7 +1,7 @@
 import { FieldErrorList } from '../../../core/errors.ts';
 import { isLonger } from '../../../platform/text.ts';
 import { type BotRow, MAX, type Trigger } from '../bot.ts';
-import type { BotReply } from '../reply/reply.ts';
+import type { GivenReply } from '../reply/reply.ts';
 import { normalise } from './match.ts';
 import { patternFault } from './pattern.ts';
 
@@ -18,7 +18,7 @@ export interface BotInput {
   readonly othersMayAnswer?: Maybe<boolean>;
   readonly cooldownSeconds?: Maybe<number>;
   readonly handOverMinutes?: Maybe<number>;
-  readonly reply?: Maybe<BotReply>;
+  readonly reply?: Maybe<GivenReply>;
 }
 
 /** The fields of a bot that a caller decides about, without the reply. */
@@ -70,13 +70,13 @@ export function parseBot(input: BotInput, before: BotFields | undefined): BotFie
     cooldown_seconds: input.cooldownSeconds ?? old.cooldown_seconds,
     hand_over_minutes: input.handOverMinutes ?? old.hand_over_minutes,
   };
-  if (fields.name === '') errors.add('name', 'Is required.');
-  else if (isLonger(fields.name, MAX.name)) errors.add('name', `May have at most ${MAX.name} characters.`);
+  if (fields.name === '') errors.add('name', 'Is required.', 'REQUIRED');
+  else if (isLonger(fields.name, MAX.name)) errors.add('name', `May have at most ${MAX.name} characters.`, 'TOO_LONG');
   if (hasKeywords) checkKeywords(input.keywords ?? old.keywords, errors);
-  else if (input.keywords?.length) errors.add('keywords', 'This trigger has no keywords.');
+  else if (input.keywords?.length) errors.add('keywords', 'This trigger has no keywords.', 'SURPLUS');
   const fault = fields.pattern === null ? undefined : patternFault(fields.pattern);
-  if (fault !== undefined) errors.add('pattern', fault);
-  if (trigger !== 'regex' && input.pattern) errors.add('pattern', 'Only the trigger REGEX has a pattern.');
+  if (fault !== undefined) errors.add('pattern', fault, fields.pattern === '' ? 'REQUIRED' : 'INVALID');
+  if (trigger !== 'regex' && input.pattern) errors.add('pattern', 'Only the trigger REGEX has a pattern.', 'SURPLUS');
   checkNumber('priority', fields.priority, -MAX.priority, MAX.priority, errors);
   checkNumber('cooldownSeconds', fields.cooldown_seconds, 0, MAX.cooldownSeconds, errors);
   checkNumber('handOverMinutes', fields.hand_over_minutes, 0, MAX.handOverMinutes, errors);
@@ -95,15 +95,17 @@ function distinct(keywords: readonly string[]): string[] {
 }
 
 function checkKeywords(keywords: readonly string[], errors: FieldErrorList): void {
-  if (keywords.length === 0) errors.add('keywords', 'At least one is required.');
-  if (keywords.length > MAX.keywords) errors.add('keywords', `May have at most ${MAX.keywords}.`);
+  if (keywords.length === 0) errors.add('keywords', 'At least one is required.', 'REQUIRED');
+  if (keywords.length > MAX.keywords) errors.add('keywords', `May have at most ${MAX.keywords}.`, 'TOO_MANY');
   for (const [index, keyword] of keywords.entries()) {
     const field = `keywords.${index}`;
-    if (normalise(keyword) === '') errors.add(field, 'Is empty.');
-    else if (isLonger(keyword, MAX.keyword)) errors.add(field, `May have at most ${MAX.keyword} characters.`);
+    if (normalise(keyword) === '') errors.add(field, 'Is empty.', 'REQUIRED');
+    else if (isLonger(keyword, MAX.keyword))
+      errors.add(field, `May have at most ${MAX.keyword} characters.`, 'TOO_LONG');
   }
 }
 
 function checkNumber(field: string, value: number, low: number, high: number, errors: FieldErrorList): void {
-  if (!Number.isInteger(value) || value < low || value > high) errors.add(field, `Must be from ${low} to ${high}.`);
+  if (!Number.isInteger(value) || value < low || value > high)
+    errors.add(field, `Must be from ${low} to ${high}.`, 'OUT_OF_RANGE');
 }

@@ -1,14 +1,17 @@
 import { CodedError, type ErrorCode } from '../../../core/errors.ts';
 import type { NewEvent } from '../../../core/events.ts';
 import { encodeGlobalId } from '../../../core/global-ids.ts';
+import { tenantOf } from '../../../core/principal.ts';
 import { append } from '../../../events/append.ts';
 import type { Drain, Lane } from '../../../lanes/lane.ts';
 import { exponentialBackoffMs, SECOND } from '../../../platform/clock.ts';
 import type { Context, Resources } from '../../../schema/context.ts';
+import { noteBotDecisions } from '../../conversations/note-bots.ts';
 import { sendInteractive } from '../../messages/content/interactive/send-interactive.ts';
 import { sendMedia } from '../../messages/content/media/send-media.ts';
 import { findMessage } from '../../messages/loaders.ts';
 import type { MessageRow } from '../../messages/message.ts';
+import type { SendInput } from '../../messages/send/request.ts';
 import { sendText } from '../../messages/send/send-text.ts';
 import { sendTemplate } from '../../templates/sending/send-template.ts';
 import { actFor } from '../../tenancy/tenants/act.ts';
@@ -118,13 +121,15 @@ async function attempt(context: Context, reply: PendingReply): Promise<Outcome> 
 /** Sends a reply from the number that was written to, quoting the message. @throws the errors of the sends */
 function sendReply(context: Context, pending: PendingReply): Promise<MessageRow> {
   const { text, interactive, media, template } = pending.bot.reply;
-  const to = {
+  const to: Omit<SendInput, 'to'> & { readonly to: string } = {
     id: pending.reply_message_id,
-    to: encodeGlobalId('Contact', pending.contact_id),
+    to: encodeGlobalId('Contact', tenantOf(context), pending.contact_id),
     channelId: pending.channel_id,
     replyToWamid: pending.wamid,
     // A person without a name gets an answer too.
     removesEmptyFields: true,
+    isFromBot: true,
+    author: { kind: 'bot', id: pending.bot.id, name: pending.bot.name },
   };
   if (text) return sendText(context, { ...text, ...to });
   if (interactive) return sendInteractive(context, { ...interactive, ...to });
@@ -147,6 +152,15 @@ async function settle(context: Context, lane: Lane, tenantId: number, outcomes: 
   const keyOf = (row: { readonly message_id: string; readonly bot_id: number }): string =>
     `${row.message_id} ${row.bot_id}`;
   await context.db.transaction(async trx => {
+    // Before the replies are locked, as merges do. A person has to answer where the bot could not.
+    await noteBotDecisions(
+      trx,
+      tenantId,
+      outcomes.flatMap(({ reply, refusal }) =>
+        refusal ? [{ contactId: reply.contact_id, channelId: reply.channel_id, isAnswered: false }] : [],
+      ),
+      nowIso,
+    );
     const settled = new Set((await settleReplies(trx, tenantId, outcomes)).map(keyOf));
     const mine = outcomes.filter(({ reply, againMs }) => againMs === undefined && settled.has(keyOf(reply)));
     if (mine.length === 0) {

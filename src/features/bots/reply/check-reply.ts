@@ -1,14 +1,14 @@
-import { CodedError, FieldErrorList, type FieldErrors, invalid } from '../../../core/errors.ts';
-import { isLonger } from '../../../platform/text.ts';
+import { CodedError, FieldErrorList, invalid } from '../../../core/errors.ts';
+import { tenantOf } from '../../../core/principal.ts';
 import type { Context } from '../../../schema/context.ts';
+import { choicePath, withChoices } from '../../messages/content/interactive/interactive.ts';
 import { interactiveContent } from '../../messages/content/interactive/send-interactive.ts';
 import { mediaIdOf } from '../../messages/content/media/file.ts';
 import { mediaContent } from '../../messages/content/media/send-media.ts';
-import { type Content, checkTexts } from '../../messages/send/content.ts';
-import { unmerged } from '../../messages/send/merge-fields.ts';
+import { type Content, checkLengths, checkTexts } from '../../messages/send/content.ts';
 import { textContent } from '../../messages/send/send-text.ts';
 import { templateContent } from '../../templates/sending/send-template.ts';
-import { type BotReply, clean, type ReplyType, typeOf } from './reply.ts';
+import { type BotReply, clean, type GivenReply, type ReplyType, typeOf } from './reply.ts';
 
 /**
  * Checks a reply by the rules of the sends, as far as possible without a recipient: whether a template is approved, and whether a
@@ -17,28 +17,28 @@ import { type BotReply, clean, type ReplyType, typeOf } from './reply.ts';
  * @returns the reply in stored form
  * @throws VALIDATION_ERROR below `reply`, FEATURE_NOT_AVAILABLE, MESSAGING_NOT_CONFIGURED (a template without a channel)
  */
-export async function checkReply(context: Context, given: BotReply | null | undefined): Promise<BotReply> {
-  const type = typeOf(given ?? {});
-  if (!given || !type) throw invalid({ reply: ['Give exactly one of text, interactive, media and template.'] });
-  const reply = clean(withDatabaseIds(given));
+export async function checkReply(context: Context, given: GivenReply | null | undefined): Promise<BotReply> {
+  const type = typeOf((given ?? {}) as BotReply);
+  if (!given || !type)
+    throw invalid(
+      { reply: ['Give exactly one of text, interactive, media and template.'] },
+      Object.keys(clean(given ?? {})).length > 0 ? 'SURPLUS' : 'REQUIRED',
+    );
+  const { interactive, ...others } = given;
+  const stored = { ...others, interactive: interactive && withChoices(interactive) };
+  const reply = clean(withDatabaseIds(tenantOf(context), stored));
   try {
     const { texts } = await contentOf(context, type, reply);
     checkTexts(texts);
     checkLengths(texts);
   } catch (error) {
     if (!(error instanceof CodedError) || error.code !== 'VALIDATION_ERROR') throw error;
-    const faults = Object.entries(error.details as FieldErrors);
-    throw invalid(Object.fromEntries(faults.map(([field, messages]) => [`reply.${type}.${field}`, messages])));
+    const errors = new FieldErrorList();
+    for (const { field, message, code } of error.faults)
+      errors.add(`reply.${type}.${type === 'interactive' ? choicePath(field) : field}`, message, code);
+    throw errors.toError();
   }
   return reply;
-}
-
-/** Rejects texts that exceed the limit for every recipient: they would be stored but never sent. */
-function checkLengths(texts: Content['texts']): void {
-  const errors = new FieldErrorList();
-  for (const [field, { text, maxLength }] of Object.entries(texts))
-    if (isLonger(unmerged(text), maxLength)) errors.add(field, `May have at most ${maxLength} characters.`);
-  errors.throwIfAny();
 }
 
 async function contentOf(context: Context, type: ReplyType, reply: BotReply): Promise<Content> {
@@ -51,10 +51,10 @@ async function contentOf(context: Context, type: ReplyType, reply: BotReply): Pr
 }
 
 /** Replaces global ids of uploads by database ids. */
-function withDatabaseIds(reply: BotReply): BotReply {
+function withDatabaseIds(tenantId: number, reply: BotReply): BotReply {
   const { media, template } = reply;
   const bare = <File extends { readonly mediaId?: string | null | undefined }>(file: File | null | undefined) =>
-    file?.mediaId == null ? file : { ...file, mediaId: mediaIdOf(file.mediaId) };
+    file?.mediaId == null ? file : { ...file, mediaId: mediaIdOf(tenantId, file.mediaId) };
   const header = template?.header;
   return {
     ...reply,

@@ -1,5 +1,5 @@
 import type { MediaType } from '../../../network/network.ts';
-import type { Choices } from '../../messages/content/interactive/interactive.ts';
+import type { Choices, GivenChoices } from '../../messages/content/interactive/interactive.ts';
 import type { Values } from '../../templates/sending/parameters.ts';
 
 type Maybe<T> = T | null | undefined;
@@ -37,6 +37,11 @@ export interface BotReply {
   readonly template?: Maybe<TemplateReply>;
 }
 
+/** A reply as inputs of GraphQL name its choices. */
+export interface GivenReply extends Omit<BotReply, 'interactive'> {
+  readonly interactive?: Maybe<Omit<InteractiveReply, keyof Choices> & GivenChoices>;
+}
+
 export const REPLY_TYPES = ['text', 'interactive', 'media', 'template'] as const;
 export type ReplyType = (typeof REPLY_TYPES)[number];
 
@@ -54,19 +59,13 @@ export function clean<T>(value: T): T {
   return Object.fromEntries(entries.map(([name, item]) => [name, clean(item)])) as T;
 }
 
-const renamed = (value: unknown, rename: (name: string) => string): unknown => {
-  if (Array.isArray(value)) return value.map(item => renamed(item, rename));
-  if (value === null || typeof value !== 'object') return value;
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [rename(name), renamed(item, rename)]));
-};
-
 /** Converts keys to the snake_case of REST. All keys are field names; none come from callers. */
-export const toWire = (reply: BotReply): unknown =>
-  renamed(reply, name => name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`));
-
-/** The inverse of `toWire`. */
-export const fromWire = (reply: unknown): BotReply =>
-  renamed(reply, name => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())) as BotReply;
+export const toWire = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(toWire);
+  if (value === null || typeof value !== 'object') return value;
+  const snake = (name: string): string => name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [snake(name), toWire(item)]));
+};
 
 /** Applies `fill` to the texts in which a send fills merge fields. */
 export function withTexts(reply: BotReply, fill: (text: string) => string): BotReply {

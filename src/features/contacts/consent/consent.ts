@@ -1,4 +1,4 @@
-import type { Author } from '../../tenancy/audit/author.ts';
+import type { Author } from '../../../core/author.ts';
 
 export type ConsentCategory = 'all' | 'marketing' | 'utility';
 export type ConsentState = 'opted_in' | 'opted_out';
@@ -40,6 +40,22 @@ export function optedOutOf(latest: LatestEntries): ConsentCategory[] {
   return CONSENT_CATEGORIES.filter(category => {
     const entry = latest[category];
     return entry?.state === 'opted_out' && !(all && isLater(all, entry));
+  });
+}
+
+/** What holds for a category, and the entry that decides. */
+export interface EffectiveConsent {
+  readonly category: ConsentCategory;
+  readonly entry: Pick<PublicConsentEntry, 'id' | 'state' | 'occurred_at'>;
+}
+
+/** As `optedOutOf`, with opt-ins: categories without an entry are left out. */
+export function effectiveConsents(latest: LatestEntries): EffectiveConsent[] {
+  const { all } = latest;
+  return CONSENT_CATEGORIES.flatMap(category => {
+    const own = latest[category];
+    const decides = all && (all.state === 'opted_out' || !own || isLater(all, own)) ? all : own;
+    return decides ? [{ category, entry: decides }] : [];
   });
 }
 

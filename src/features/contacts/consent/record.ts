@@ -1,11 +1,17 @@
+import type { Author } from '../../../core/author.ts';
 import type { NewEvent } from '../../../core/events.ts';
 import type { Db } from '../../../database/database.ts';
 import { append } from '../../../events/append.ts';
-import type { Author } from '../../tenancy/audit/author.ts';
 import type { ContactRow } from '../contact.ts';
 import { changeEvents } from '../events.ts';
 import { insertEntries, latestEntries } from './consent.sql.ts';
-import { type ConsentCategory, type LatestEntries, type NewConsentEntry, optedOutOf } from './consent.ts';
+import {
+  CONSENT_CATEGORIES,
+  type ConsentCategory,
+  type LatestEntries,
+  type NewConsentEntry,
+  optedOutOf,
+} from './consent.ts';
 import { lockContacts, setOptedOut } from './store.ts';
 
 /**
@@ -80,6 +86,38 @@ export async function recordApiConsent(
     type: 'consent.changed',
     payload: { contact, consent, opted_out },
   }));
+}
+
+/** As `recordApiConsent`, for new contacts that are created opted out. Appends their `consent.changed` events. */
+export async function recordApiOptOuts(
+  trx: Db,
+  tenantId: number,
+  contacts: readonly ContactRow[],
+  author: Author,
+  nowIso: string,
+): Promise<void> {
+  if (contacts.length === 0) return;
+  const byId = new Map(contacts.map(contact => [contact.id, contact]));
+  const inserted = await insertEntries(
+    trx,
+    tenantId,
+    contacts.map(({ id }) => ({
+      contactId: id,
+      category: 'all',
+      state: 'opted_out',
+      source: 'api',
+      author,
+      occurredAt: nowIso,
+    })),
+  );
+  await append(
+    trx,
+    tenantId,
+    inserted.map(({ contact_id, ...consent }) => ({
+      type: 'consent.changed',
+      payload: { contact: byId.get(contact_id) as ContactRow, consent, opted_out: [...CONSENT_CATEGORIES] },
+    })),
+  );
 }
 
 /** The categories that contacts have opted out of; contacts without an opt-out are left out. */

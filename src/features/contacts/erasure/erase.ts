@@ -1,3 +1,4 @@
+import type { Author } from '../../../core/author.ts';
 import { newId } from '../../../core/ids.ts';
 import type { Db } from '../../../database/database.ts';
 import { isDeadlock } from '../../../database/violations.ts';
@@ -8,11 +9,11 @@ import type { Resources } from '../../../schema/context.ts';
 import { forgetPeople } from '../../integrations/housekeeping.ts';
 import { type ErasedMessages, eraseFilenames, eraseMessages } from '../../messages/erase.ts';
 import { eraseOtps } from '../../otp/erase.ts';
-import type { Author } from '../../tenancy/audit/author.ts';
 import { record } from '../../tenancy/audit/record.ts';
 import { optedOutCategories } from '../consent/record.ts';
 import type { ContactRow } from '../contact.ts';
 import { deleteContacts } from '../contacts.sql.ts';
+import { eraseExports } from '../exports/housekeeping.ts';
 import { findContacts, lockContactQuota } from '../store.ts';
 import { type IdentifiedContact, listHolders, lockErasures, lockIdentified, storeDigests } from './erasure.sql.ts';
 import { finishErasures } from './finish.ts';
@@ -25,6 +26,15 @@ export interface ErasureRequest {
   readonly contactIds: readonly number[];
   readonly reason: ErasureReason;
   readonly author: Author;
+  /** Throws, before anything is erased, if the contacts that were found may not be. */
+  readonly check?: (found: ReadonlyMap<number, ContactRow>) => void;
+}
+
+/** What the first step did. */
+export interface Removal {
+  readonly contacts: readonly ContactRow[];
+  readonly found: ReadonlySet<number>;
+  readonly receiptIds: readonly string[];
 }
 
 export interface Erasure {
@@ -55,16 +65,18 @@ type ErasureResources = Pick<Resources, 'db' | 'clock' | 'secrets' | 'log'> & {
  * A message already submitted to the network may still be delivered; its response and statuses are dropped.
  *
  * @param progress called with the number of rows as they are blanked
+ * @param transaction runs the first step
  */
 export async function eraseContacts(
   resources: ErasureResources,
   tenantId: number,
   request: ErasureRequest,
   progress?: (rows: number) => void,
+  transaction: (work: (trx: Db) => Promise<Removal>) => Promise<Removal> = work => resources.db.transaction(work),
 ): Promise<Erasure> {
   const { db, signals } = resources;
   const { contacts, found, receiptIds } = await retryDeadlocks(() =>
-    db.transaction(trx => remove(resources, trx, tenantId, request)),
+    transaction(trx => remove(resources, trx, tenantId, request)),
   );
   if (contacts.length === 0) return { contacts, found, receipts: [] };
   signals.send('events');
@@ -87,19 +99,25 @@ async function remove(
   { clock, secrets }: ErasureResources,
   trx: Db,
   tenantId: number,
-  { contactIds, reason, author }: ErasureRequest,
-): Promise<{ contacts: ContactRow[]; found: Set<number>; receiptIds: string[] }> {
+  { contactIds, reason, author, check }: ErasureRequest,
+): Promise<Removal> {
   const now = clock.now();
   const nowIso = new Date(now).toISOString();
   await lockErasures(trx, tenantId, 'exclusive');
   await lockContactQuota(trx, tenantId);
   const present = await findContacts(trx, tenantId, contactIds);
   const locked = await lockIdentified(trx, tenantId, [...new Set([...present.values()].map(({ id }) => id))]);
+  if (check) check(await findContacts(trx, tenantId, contactIds));
   const ids = locked.map(({ id }) => id);
   const found = new Set([...present].filter(([, { id }]) => ids.includes(id)).map(([requestedId]) => requestedId));
   if (locked.length === 0) return { contacts: [], found, receiptIds: [] };
   const holders = await listHolders(trx, tenantId, ids);
   const optOuts = await optedOutCategories(trx, tenantId, ids);
+  await eraseExports(
+    trx,
+    tenantId,
+    locked.flatMap(({ id, former_ids: formerIds }) => [id, ...formerIds]),
+  );
   const removed = await eraseMessages(trx, tenantId, ids);
   const otps = await eraseOtps(
     trx,
@@ -211,5 +229,6 @@ function countsOf(removed: ErasedMessages, contactId: number): Counts<ErasedKind
     message: of(removed.messages),
     message_cancelled: of(removed.cancelled),
     message_in_flight: of(removed.inFlight),
+    file: removed.files.get(contactId) ?? 0,
   };
 }

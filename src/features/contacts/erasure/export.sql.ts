@@ -70,6 +70,7 @@ export const SECTIONS: readonly Section[] = [
       where cg.tenant_id = ${tenantId} and cg.contact_id = ${contactId}`,
   }),
   contactRows('conversations', 'conversations', 'id'),
+  contactRows('notes', 'notes', 'id'),
   section('one_time_passwords', {
     key: 'o.id',
     type: 'uuid',
@@ -136,6 +137,18 @@ export const THREAD_SECTIONS: readonly Section[] = [
       { contactId },
     ) => sql`conversations v join thread_owners o on o.tenant_id = ${tenantId} and o.conversation_id = v.id
       where v.tenant_id = ${tenantId} and v.contact_id = ${contactId}`,
+  }),
+  section('conversation_tags', {
+    key: 'v.id',
+    type: 'bigint',
+    row: sql`jsonb_build_object('id', v.id, 'names', array(
+      select g.name from conversation_tags t join tags g on g.tenant_id = t.tenant_id and g.id = t.tag_id
+      where t.tenant_id = v.tenant_id and t.conversation_id = v.id order by g.name))`,
+    from: (
+      tenantId,
+      { contactId },
+    ) => sql`conversations v where v.tenant_id = ${tenantId} and v.contact_id = ${contactId}
+      and exists (select from conversation_tags t where t.tenant_id = v.tenant_id and t.conversation_id = v.id)`,
   }),
   section('group_chats', {
     key: 'p.id',

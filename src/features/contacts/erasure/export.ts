@@ -1,9 +1,10 @@
+import type { Author } from '../../../core/author.ts';
 import { notFound } from '../../../core/errors.ts';
 import { phoneKey } from '../../../platform/phone.ts';
 import type { Resources } from '../../../schema/context.ts';
 import { peopleOf } from '../../integrations/intake/people.ts';
 import { messagesOf } from '../../messages/export.ts';
-import type { Author } from '../../tenancy/audit/author.ts';
+import { filesOf, writeFileAsJson } from '../../messages/export-files.ts';
 import { record } from '../../tenancy/audit/record.ts';
 import { findContacts } from '../store.ts';
 import { getIdentified, type IdentifiedContact } from './erasure.sql.ts';
@@ -26,7 +27,7 @@ export interface ExportResult {
  * @throws NOT_FOUND
  */
 export async function exportContact(
-  { db, clock }: Pick<Resources, 'db' | 'clock'>,
+  { db, clock, files }: Pick<Resources, 'db' | 'clock' | 'files'>,
   tenantId: number,
   id: number,
   author: Author,
@@ -68,6 +69,7 @@ export async function exportContact(
     counts[section.name] = count;
     await write(count > 0 ? '\n  ]' : ']');
   }
+  counts['files'] = await writeFiles({ db, files }, tenantId, contact.id, write);
   await write('\n}\n');
   await db.transaction(trx =>
     record(trx, tenantId, {
@@ -78,6 +80,29 @@ export async function exportContact(
     }),
   );
   return { contactId: contact.id, counts };
+}
+
+/** Kept files with their content. @returns their number */
+async function writeFiles(
+  { db, files }: Pick<Resources, 'db' | 'files'>,
+  tenantId: number,
+  contactId: number,
+  write: (piece: string) => Promise<void>,
+): Promise<number> {
+  await write(',\n  "files": [');
+  let count = 0;
+  for (let after: string | null = null; ; ) {
+    const page = await filesOf(db.write, tenantId, contactId, after, PAGE);
+    for (const file of page) {
+      await write(`${count > 0 ? ',' : ''}\n    `);
+      await writeFileAsJson(files, file, write);
+      count += 1;
+    }
+    if (page.length < PAGE) break;
+    after = page.at(-1)?.id ?? null;
+  }
+  await write(count > 0 ? '\n  ]' : ']');
+  return count;
 }
 
 type PageArguments = Parameters<(typeof SECTIONS)[number]['page']>;

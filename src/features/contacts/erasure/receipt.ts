@@ -1,5 +1,5 @@
+import type { Author } from '../../../core/author.ts';
 import type { SecretBox } from '../../../platform/crypto.ts';
-import type { Author } from '../../tenancy/audit/author.ts';
 
 export const REASONS = ['subject_request', 'retention', 'other'] as const;
 export type ErasureReason = (typeof REASONS)[number];
@@ -11,6 +11,7 @@ export type ErasedKind =
   | 'message'
   | 'message_cancelled'
   | 'message_in_flight'
+  | 'file'
   | 'otp'
   | 'event'
   | 'network_webhook'

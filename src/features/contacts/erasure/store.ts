@@ -9,7 +9,8 @@ export interface PendingReceipt extends ReceiptRow {
   readonly pending: Buffer;
 }
 
-const COLUMNS = [
+/** The columns of a receipt that the API shows. */
+export const COLUMNS = [
   'id',
   'contact_id',
   'subject_digest',

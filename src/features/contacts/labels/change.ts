@@ -1,4 +1,4 @@
-import { CodedError, conflict, type FieldErrors, notFound } from '../../../core/errors.ts';
+import { conflict, notFound } from '../../../core/errors.ts';
 import type { NewEvent } from '../../../core/events.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import type { Db } from '../../../database/database.ts';
@@ -9,10 +9,10 @@ import type { Context } from '../../../schema/context.ts';
 import { once } from '../../tenancy/idempotency/once.ts';
 import { LABELS, type LabelInput, type LabelKind, type LabelRow, nameTaken, parseLabel } from './label.ts';
 import { insertLabels } from './labels.sql.ts';
-import { deleteLabels, getLabels, labelsInUse, lockLabels, updateLabel } from './store.ts';
+import { deleteLabels, getLabels, lockLabels, updateLabel } from './store.ts';
 
 type Action = 'created' | 'updated' | 'deleted';
-type Keyed<T> = T & { readonly idempotencyKey?: string | null | undefined };
+export type Keyed<T> = T & { readonly idempotencyKey?: string | null | undefined };
 
 /** The payload names the label by its kind. */
 const event = (kind: LabelKind, action: Action, label: LabelRow, previous?: Partial<LabelRow>): NewEvent =>
@@ -44,7 +44,7 @@ export async function createLabel(context: Context, kind: LabelKind, input: Keye
 
 async function existing(context: Context, kind: LabelKind, id: number): Promise<LabelRow> {
   const [label] = await getLabels(context.db.write, tenantOf(context), kind, [id]);
-  if (!label) throw notFound(LABELS[kind].type);
+  if (!label) throw notFound(LABELS[kind].name);
   return label;
 }
 
@@ -76,10 +76,10 @@ async function update(
 ): Promise<LabelRow> {
   try {
     const [before] = await lockLabels(trx, tenantId, kind, [id]);
-    if (!before) throw notFound(LABELS[kind].type);
+    if (!before) throw notFound(LABELS[kind].name);
     if (!differs(before, fields)) return before;
     const after = await updateLabel(trx, tenantId, kind, id, fields);
-    if (!after) throw notFound(LABELS[kind].type);
+    if (!after) throw notFound(LABELS[kind].name);
     await append(trx, tenantId, [event(kind, 'updated', after, changedSince(before, after))]);
     return after;
   } catch (error) {
@@ -89,18 +89,26 @@ async function update(
 }
 
 /** Deletes a label. @throws NOT_FOUND; CONFLICT if contacts use it (sources and statuses) */
-export async function removeLabel(context: Context, kind: LabelKind, id: number): Promise<LabelRow> {
+export async function removeLabel(
+  context: Context,
+  kind: LabelKind,
+  id: number,
+  idempotencyKey: string | null | undefined,
+): Promise<void> {
   const tenantId = tenantOf(context);
+  const keyed = { operation: `delete${LABELS[kind].type}`, key: idempotencyKey, input: { id } };
   try {
-    const label = await context.db.transaction(async trx => {
-      const [deleted] = await deleteLabels(trx, tenantId, kind, [id]);
-      if (!deleted) throw notFound(LABELS[kind].type);
-      await append(trx, tenantId, [event(kind, 'deleted', deleted)]);
-      return deleted;
+    await once<void>(context, keyed, {
+      run: async trx => {
+        const [deleted] = await deleteLabels(trx, tenantId, kind, [id]);
+        if (!deleted) throw notFound(LABELS[kind].name);
+        await append(trx, tenantId, [event(kind, 'deleted', deleted)]);
+      },
+      store: () => ({ id }),
+      again: async () => undefined,
     });
     forgetDefaults(context);
     context.signals.send('events');
-    return label;
   } catch (error) {
     if (violationOf(error)?.kind === 'foreign_key') throw conflict(`This ${kind} is still used by contacts.`);
     throw error;
@@ -109,100 +117,3 @@ export async function removeLabel(context: Context, kind: LabelKind, id: number)
 
 /** Clears the cached tokens, which include the tenant's defaults: a deleted source or status may have been one. */
 const forgetDefaults = ({ tokens }: Context): void => tokens.forgetAll();
-
-export interface LabelBatchError {
-  readonly index: number;
-  readonly field: string;
-  readonly messages: readonly string[];
-}
-
-export interface CreatedLabels {
-  readonly created: readonly LabelRow[];
-  readonly errors: readonly LabelBatchError[];
-}
-
-/** Creates labels in one transaction. Invalid ones, and those whose name is taken, are reported by their index. */
-export async function createLabels(
-  context: Context,
-  kind: LabelKind,
-  inputs: readonly LabelInput[],
-  key: string | null | undefined,
-): Promise<CreatedLabels> {
-  const tenantId = tenantOf(context);
-  const keyed = { operation: `create${LABELS[kind].plural}`, key, input: inputs };
-  const outcome = await once<CreatedLabels>(context, keyed, {
-    run: async trx => {
-      const { valid, errors } = parseRows(inputs);
-      const created = await insertLabels(
-        trx,
-        tenantId,
-        kind,
-        valid.map(({ fields }) => fields),
-      );
-      const createdNames = new Set(created.map(label => label.name));
-      for (const { index, fields } of valid) {
-        if (!createdNames.has(fields.name ?? ''))
-          errors.push({ index, field: 'name', messages: ['Is already taken.'] });
-      }
-      await append(
-        trx,
-        tenantId,
-        created.map(label => event(kind, 'created', label)),
-      );
-      return { created, errors: errors.sort((a, b) => a.index - b.index) };
-    },
-    store: result => result,
-    again: async stored => stored as CreatedLabels,
-  });
-  context.signals.send('events');
-  return outcome;
-}
-
-function parseRows(inputs: readonly LabelInput[]) {
-  const valid: { index: number; fields: ReturnType<typeof parseLabel> }[] = [];
-  const errors: LabelBatchError[] = [];
-  const seen = new Set<string>();
-  for (const [index, input] of inputs.entries()) {
-    try {
-      const fields = parseLabel(input, false);
-      const name = (fields.name ?? '').toLowerCase();
-      if (seen.has(name))
-        errors.push({ index, field: 'name', messages: ['Is already taken by another row of this batch.'] });
-      else valid.push({ index, fields });
-      seen.add(name);
-    } catch (error) {
-      if (!(error instanceof CodedError)) throw error;
-      for (const [field, messages] of Object.entries(error.details as FieldErrors))
-        errors.push({ index, field, messages });
-    }
-  }
-  return { valid, errors };
-}
-
-export interface DeletedLabels {
-  readonly deletedIds: readonly number[];
-  readonly notFoundIds: readonly number[];
-  readonly inUseIds: readonly number[];
-}
-
-/** Deletes labels in one transaction. Ids that do not exist, and labels in use, are reported and kept. */
-export async function removeLabels(context: Context, kind: LabelKind, ids: readonly number[]): Promise<DeletedLabels> {
-  const tenantId = tenantOf(context);
-  const wanted = [...new Set(ids)];
-  const outcome = await context.db.transaction(async trx => {
-    await lockLabels(trx, tenantId, kind, wanted);
-    const inUse = kind === 'group' ? [] : await labelsInUse(trx, tenantId, kind, wanted);
-    const deletable = wanted.filter(id => !inUse.includes(id));
-    const deleted = await deleteLabels(trx, tenantId, kind, deletable);
-    await append(
-      trx,
-      tenantId,
-      deleted.map(label => event(kind, 'deleted', label)),
-    );
-    const deletedIds = deleted.map(label => label.id);
-    return { deletedIds, inUseIds: inUse, notFoundIds: deletable.filter(id => !deletedIds.includes(id)) };
-  });
-  forgetDefaults(context);
-  context.signals.send('events');
-  return outcome;
-}

@@ -14,11 +14,12 @@ export const MAX_NAMES = 100;
  * @param errors receives the faults, under `field` and the position of the name
  */
 export function parseGroupNames(names: readonly string[], errors: FieldErrorList, field: string): string[] {
-  if (names.length > MAX_NAMES) errors.add(field, `May have at most ${MAX_NAMES}, and has ${names.length}.`);
+  if (names.length > MAX_NAMES)
+    errors.add(field, `May have at most ${MAX_NAMES}, and has ${names.length}.`, 'TOO_MANY');
   const parsed = names.map(name => name.trim());
   for (const [index, name] of parsed.entries()) {
     const fault = labelNameFault(name);
-    if (fault !== undefined) errors.add(`${field}.${index}`, fault);
+    if (fault) errors.add(`${field}.${index}`, fault.message, fault.code);
   }
   return [...new Set(parsed)];
 }
@@ -50,6 +51,19 @@ export async function resolveGroupNames(trx: Db, principal: Principal, names: re
     created.map(group => ({ type: 'group.created', payload: { group } })),
   );
   return idsOf([...existing, ...(await lockGroupsByName(trx, tenantId, missing))]);
+}
+
+/** As `resolveGroupNames`. @returns the id of each name */
+export async function resolveGroups(
+  trx: Db,
+  principal: Principal,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const distinct = [...new Set(names)];
+  if (distinct.length === 0) return new Map();
+  await resolveGroupNames(trx, principal, distinct);
+  const groups = await lockGroupsByName(trx, principal.tenant.id, distinct);
+  return new Map(groups.map(({ id, position }) => [distinct[position] as string, id]));
 }
 
 const idsOf = (groups: readonly { readonly id: number }[]): number[] => [...new Set(groups.map(({ id }) => id))];

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { FieldErrorList, invalid } from '../../../core/errors.ts';
+import { type FieldCode, FieldErrorList, invalid } from '../../../core/errors.ts';
 import { isLonger } from '../../../platform/text.ts';
 
 /** Groups, sources and statuses are labels: named rows of a tenant by which contacts are classified. `LABELS` has their differences. */
@@ -20,9 +20,13 @@ export type PublicStatus = LabelRow & { readonly color: string };
 
 interface LabelTraits {
   readonly table: 'groups' | 'sources' | 'statuses';
-  /** GraphQL names. */
-  readonly type: 'Group' | 'Source' | 'Status';
-  readonly plural: 'Groups' | 'Sources' | 'Statuses';
+  /** As errors name it. */
+  readonly name: 'Group' | 'Source' | 'Status';
+  /** The GraphQL type. Contacts' own, because the network and messages have groups and statuses too. */
+  readonly type: 'ContactGroup' | 'ContactSource' | 'ContactStatus';
+  /** Query fields. */
+  readonly list: 'contactGroups' | 'contactSources' | 'contactStatuses';
+  readonly one: 'contactGroup' | 'contactSource' | 'contactStatus';
   readonly columns: readonly (keyof LabelRow)[];
   /** Of the GraphQL type. */
   readonly description: string;
@@ -35,24 +39,30 @@ const COLUMNS = ['id', 'name', 'created_at', 'updated_at'] as const;
 export const LABELS: Readonly<Record<LabelKind, LabelTraits>> = {
   group: {
     table: 'groups',
-    type: 'Group',
-    plural: 'Groups',
+    name: 'Group',
+    type: 'ContactGroup',
+    list: 'contactGroups',
+    one: 'contactGroup',
     columns: COLUMNS,
     description: 'A named set of contacts. A contact can be in any number of groups.',
     inUseBlocksDelete: false,
   },
   source: {
     table: 'sources',
-    type: 'Source',
-    plural: 'Sources',
+    name: 'Source',
+    type: 'ContactSource',
+    list: 'contactSources',
+    one: 'contactSource',
     columns: COLUMNS,
     description: 'Where contacts come from, for example a web form, a shop or a trade fair.',
     inUseBlocksDelete: true,
   },
   status: {
     table: 'statuses',
-    type: 'Status',
-    plural: 'Statuses',
+    name: 'Status',
+    type: 'ContactStatus',
+    list: 'contactStatuses',
+    one: 'contactStatus',
     columns: [...COLUMNS, 'color'],
     description: 'Stage of a contact in the sales process, for example new, in negotiation or won.',
     inUseBlocksDelete: true,
@@ -72,10 +82,12 @@ export interface LabelFields {
 const COLOR = z.string().regex(/^#[0-9a-fA-F]{6}$/);
 const MAX_NAME = 150;
 
-/** Validates a trimmed name. @returns the error message */
-export function labelNameFault(name: string): string | undefined {
-  if (name === '') return 'Is required.';
-  return isLonger(name, MAX_NAME) ? `May have at most ${MAX_NAME} characters.` : undefined;
+/** Validates a trimmed name. */
+export function labelNameFault(name: string): { readonly message: string; readonly code: FieldCode } | undefined {
+  if (name === '') return { message: 'Is required.', code: 'REQUIRED' };
+  return isLonger(name, MAX_NAME)
+    ? { message: `May have at most ${MAX_NAME} characters.`, code: 'TOO_LONG' }
+    : undefined;
 }
 
 /**
@@ -86,11 +98,11 @@ export function labelNameFault(name: string): string | undefined {
 export function parseLabel(input: LabelInput, partial: boolean): LabelFields {
   const errors = new FieldErrorList();
   const name = input.name?.trim();
-  const fault = name === undefined ? (partial ? undefined : 'Is required.') : labelNameFault(name);
-  if (fault !== undefined) errors.add('name', fault);
+  const fault = name === undefined && partial ? undefined : labelNameFault(name ?? '');
+  if (fault) errors.add('name', fault.message, fault.code);
   if (input.color != null && !COLOR.safeParse(input.color).success) errors.add('color', 'Must look like #1A2B3C.');
   errors.throwIfAny();
   return { ...(name !== undefined && { name }), ...(input.color != null && { color: input.color.toUpperCase() }) };
 }
 
-export const nameTaken = (): Error => invalid({ name: ['Is already taken.'] });
+export const nameTaken = (): Error => invalid({ name: ['Is already taken.'] }, 'TAKEN');

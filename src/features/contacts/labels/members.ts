@@ -31,7 +31,10 @@ export async function changeMembers(
   const tenantId = tenantOf(context);
   const { groupId, contactIds } = input;
   if (contactIds.length === 0 || contactIds.length > MAX_MEMBERS)
-    throw invalid({ contactIds: [`Takes 1 to ${MAX_MEMBERS} ids.`] });
+    throw invalid(
+      { contactIds: [`Takes 1 to ${MAX_MEMBERS} ids.`] },
+      contactIds.length === 0 ? 'REQUIRED' : 'TOO_MANY',
+    );
   const existing = (group: LabelRow | undefined): LabelRow => {
     if (!group) throw notFound('Group');
     return group;
@@ -45,7 +48,11 @@ export async function changeMembers(
         if (action === 'remove') return { group, count: await removeMembers(trx, tenantId, groupId, contactIds) };
         const known = await lockExistingContacts(trx, tenantId, contactIds);
         const unknown = contactIds.filter(id => !known.has(id));
-        if (unknown.length > 0) throw invalid({ contactIds: [`No such contact: ${unknown.slice(0, 10).join(', ')}.`] });
+        if (unknown.length > 0)
+          throw invalid(
+            { contactIds: [`No such contact: ${unknown.slice(0, 10).join(', ')}.`] },
+            'REFERENCE_NOT_FOUND',
+          );
         return { group, count: await addMembers(trx, tenantId, groupId, [...known.values()]) };
       },
       store: ({ count }) => ({ count }),

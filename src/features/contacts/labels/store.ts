@@ -22,6 +22,25 @@ const SELECT = { group: selectLabels('group'), source: selectLabels('source'), s
 export const getLabels = (db: Db, tenantId: number, kind: LabelKind, ids: readonly number[]): Promise<LabelRow[]> =>
   SELECT[kind](db, tenantId, ids);
 
+/** Finds a label by its name, ignoring case, or by its id. */
+export const findLabel = (
+  db: Db,
+  tenantId: number,
+  kind: LabelKind,
+  nameOrId: string,
+): Promise<{ readonly id: number } | undefined> =>
+  db
+    .selectFrom(table(kind))
+    .select('id')
+    .where('tenant_id', '=', tenantId)
+    .where(eb =>
+      eb.or([
+        eb(eb.fn<string>('lower', ['name']), '=', eb.fn<string>('lower', [eb.val(nameOrId)])),
+        eb(eb.cast<string>('id', 'text'), '=', nameOrId),
+      ]),
+    )
+    .executeTakeFirst();
+
 /** Sets the fields that are given. */
 export const updateLabel = (
   trx: Db,
@@ -70,30 +89,6 @@ export const deleteLabels = (trx: Db, tenantId: number, kind: LabelKind, ids: re
     .where('id', '=', anyOf(ids))
     .returning(LABELS[kind].columns)
     .execute();
-
-/** @returns those of the ids that a contact of the tenant still uses */
-export async function labelsInUse(
-  db: Db,
-  tenantId: number,
-  kind: 'source' | 'status',
-  ids: readonly number[],
-): Promise<number[]> {
-  const rows = await db
-    .selectFrom(unnest('l', { id: bigints(ids) }))
-    .select('l.id')
-    .where(eb =>
-      eb.exists(
-        eb
-          .selectFrom('contacts as c')
-          .select('c.id')
-          .where('c.tenant_id', '=', tenantId)
-          .whereRef(kind === 'source' ? 'c.source_id' : 'c.status_id', '=', 'l.id'),
-      ),
-    )
-    .execute();
-  return rows.map(row => row.id);
-}
-
 export async function listLabels(
   db: Db,
   columns: readonly (keyof LabelRow)[],

@@ -33,9 +33,22 @@ export async function lockForMerge(trx: Db, tenantId: number, ids: readonly numb
   return rows;
 }
 
+/** Locks the conversations of contacts. Lock order: after the contacts, by id, as in every change of several conversations. */
+export async function lockConversationsOf(trx: Db, tenantId: number, contactIds: readonly number[]): Promise<void> {
+  await trx
+    .selectFrom('conversations')
+    .select('id')
+    .where('tenant_id', '=', tenantId)
+    .where('contact_id', '=', anyOf(contactIds))
+    .orderBy('id')
+    .forUpdate()
+    .execute();
+}
+
 /**
- * Merges conversations on the same channel: the later service window applies, the conversation is counted once, and the id of the
- * former conversation resolves to the kept one.
+ * Merges conversations on the same channel, which are locked: the later service window applies, the conversation is counted once, and
+ * the id of the former conversation resolves to the kept one. It is open if either was, keeps its assignee before the other's, and has
+ * the unread messages, tags and notes of both.
  * @returns the number of former conversations that were counted in the same month as the kept one
  */
 export async function foldConversations(
@@ -46,16 +59,26 @@ export async function foldConversations(
   const { rows } = await sql<{ former: number; is_counted_twice: boolean }>`
     with pairs as materialized (
       select f.id as former, k.id as kept,
-        jsonb_build_object('conversation', to_jsonb(f) - 'tenant_id', 'kept', k.id, 'kept_window', k.window_expires_at) as note,
-        f.window_expires_at, f.counted_month,
+        jsonb_build_object('conversation', to_jsonb(f) - 'tenant_id', 'kept', k.id, 'kept_window', k.window_expires_at,
+          'tags', array(select t.tag_id from conversation_tags t where t.tenant_id = f.tenant_id and t.conversation_id = f.id),
+          'notes', array(select n.id from notes n where n.tenant_id = f.tenant_id and n.conversation_id = f.id)) as note,
+        f.window_expires_at, f.counted_month, f.status, f.snoozed_until, f.assignee_id, f.unread_count, f.waiting_since, f.last_message_id,
+        f.last_activity_at,
         coalesce(f.counted_month >= ${month}::date and k.counted_month >= ${month}::date, false) as is_counted_twice
       from conversations f
       join conversations k on k.tenant_id = f.tenant_id and k.channel_id = f.channel_id and k.contact_id = ${survivorId}
       where f.tenant_id = ${tenantId} and f.contact_id = ${formerId}
     ), kept as (
       update conversations k set window_expires_at = greatest(k.window_expires_at, p.window_expires_at),
-        counted_month = greatest(k.counted_month, p.counted_month)
-      from pairs p where k.tenant_id = ${tenantId} and k.id = p.kept
+        counted_month = greatest(k.counted_month, p.counted_month),
+        status = s.status, snoozed_until = case when s.status = 'snoozed' then case when k.status = 'snoozed' then k.snoozed_until else p.snoozed_until end end,
+        assignee_id = coalesce(k.assignee_id, p.assignee_id), unread_count = k.unread_count + p.unread_count,
+        waiting_since = least(k.waiting_since, p.waiting_since), last_message_id = greatest(k.last_message_id, p.last_message_id),
+        last_activity_at = greatest(k.last_activity_at, p.last_activity_at)
+      from pairs p join conversations w on w.tenant_id = ${tenantId} and w.id = p.kept
+      cross join lateral (
+        select s.status from (values ('open', 1), ('pending', 2), ('snoozed', 3), ('closed', 4)) s (status, place)
+        where s.status in (w.status, p.status) order by s.place limit 1) s where k.tenant_id = ${tenantId} and k.id = p.kept
     ), moved as (
       update messages m set conversation_id = p.kept, contact_id = ${survivorId}::bigint
       from pairs p where m.tenant_id = ${tenantId} and m.conversation_id = p.former
@@ -64,6 +87,13 @@ export async function foldConversations(
       update thread_owners o set conversation_id = p.kept from pairs p
       where o.tenant_id = ${tenantId} and o.conversation_id = p.former
         and not exists (select from thread_owners k where k.tenant_id = ${tenantId} and k.conversation_id = p.kept)
+    ), tagged as (
+      insert into conversation_tags (tenant_id, conversation_id, tag_id)
+      select distinct t.tenant_id, p.kept, t.tag_id
+      from pairs p join conversation_tags t on t.tenant_id = ${tenantId} and t.conversation_id = p.former
+      on conflict do nothing
+    ), annotated as (
+      update notes n set conversation_id = p.kept from pairs p where n.tenant_id = ${tenantId} and n.conversation_id = p.former
     ), updated_events as (
       update events e set conversation_id = p.kept from pairs p where e.tenant_id = ${tenantId} and e.conversation_id = p.former
     ), noted as (
@@ -183,7 +213,5 @@ export async function deleteMerged(trx: Db, tenantId: number, id: number): Promi
 export async function uncountConversations(trx: Db, tenantId: number, month: string, count: number): Promise<void> {
   await sql`
     update monthly_usage set conversations = conversations - ${count}
-    where tenant_id = ${tenantId} and month = ${month}::date and shard = (
-      select shard from monthly_usage where tenant_id = ${tenantId} and month = ${month}::date and conversations >= ${count}
-      order by shard limit 1) and conversations >= ${count}`.execute(trx);
+    where tenant_id = ${tenantId} and month = ${month}::date and conversations >= ${count}`.execute(trx);
 }

@@ -1,8 +1,8 @@
+import type { Author } from '../../../core/author.ts';
 import { invalid, notFound } from '../../../core/errors.ts';
 import type { NewEvent } from '../../../core/events.ts';
 import type { Db } from '../../../database/database.ts';
 import { append } from '../../../events/append.ts';
-import type { Author } from '../../tenancy/audit/author.ts';
 import { record } from '../../tenancy/audit/record.ts';
 import { monthOf } from '../../tenancy/usage/month.ts';
 import { latestEntries } from '../consent/consent.sql.ts';
@@ -14,6 +14,7 @@ import {
   type FullContact,
   foldConversations,
   type LockedContact,
+  lockConversationsOf,
   lockForMerge,
   lockOutbox,
   moveRows,
@@ -46,7 +47,7 @@ const survivorOf = (contacts: readonly LockedContact[]): LockedContact | undefin
  * one), groups, consent, identities, one-time passwords, bot replies, queued messages. Its empty fields are filled from theirs.
  * Their ids resolve to the survivor, and the merge can be undone for 30 days.
  *
- * Lock order: tenant_usage, contacts by id, the outbox (`lockOutbox`), other rows of the contacts, the counters of the month.
+ * Lock order: tenant_usage, contacts by id, conversations by id, the outbox (`lockOutbox`), other rows of the contacts, the counters of the month.
  * @returns the survivor
  * @throws NOT_FOUND; VALIDATION_ERROR for fewer than two contacts
  */
@@ -57,6 +58,7 @@ export async function mergeContacts(trx: Db, tenantId: number, request: MergeReq
   if (locked.length < 2) throw invalid({ ids: ['Give at least two contacts to merge.'] });
   const survivor = locked.find(({ id }) => id === request.survivorId) ?? survivorOf(locked);
   if (!survivor) throw notFound('Contact');
+  await lockConversationsOf(trx, tenantId, ids);
   await lockOutbox(trx, tenantId, ids);
   let { contact } = survivor;
   for (const former of locked) {

@@ -10,6 +10,7 @@ export interface MovedTable {
  */
 export const MOVED_TABLES: readonly MovedTable[] = [
   { table: 'conversations', key: 'id' },
+  { table: 'notes', key: 'id' },
   { table: 'otps', key: 'id' },
   { table: 'bot_replies', key: 'reply_message_id' },
   { table: 'integration_acts', key: 'delivery_id' },
@@ -22,16 +23,23 @@ export const MOVED_TABLES: readonly MovedTable[] = [
   { table: 'message_edits', key: 'wamid' },
   { table: 'message_reactions', key: 'wamid' },
   { table: 'group_chat_participants', key: 'id' },
+  { table: 'campaign_list_rows', key: 'id' },
 ];
 
 /** Tables with a `contact_id` that need other statements: messages follow their conversation, memberships exist once. */
 export const OTHER_TABLES = ['messages', 'contact_groups'] as const;
 
 /**
- * Tables whose `contact_id` stays: receipts of erased contacts, and rows that erasure finds by former ids. Requests and deliveries
- * lock them, and a merge must not wait for those.
+ * Tables whose `contact_id` stays: receipts of erased contacts, exports of what a contact was then, and rows that erasure finds by former ids. Requests and deliveries
+ * lock them, and a merge must not wait for those. A campaign resolves the former ids of its recipients itself.
  */
-export const KEPT_TABLES = ['erasure_receipts', 'idempotency_keys', 'webhook_deliveries'] as const;
+export const KEPT_TABLES = [
+  'campaign_recipients',
+  'erasure_receipts',
+  'exports',
+  'idempotency_keys',
+  'webhook_deliveries',
+] as const;
 
 /** Tables with a `conversation_id`, whose rows follow a conversation that is folded into another one. */
-export const CONVERSATION_TABLES = ['messages', 'events', 'thread_owners'] as const;
+export const CONVERSATION_TABLES = ['messages', 'events', 'thread_owners', 'conversation_tags', 'notes'] as const;

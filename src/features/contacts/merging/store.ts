@@ -1,5 +1,6 @@
+import { compileOnce } from '../../../database/compile-once.ts';
 import type { Db } from '../../../database/database.ts';
-import { transactionTime } from '../../../database/expressions.ts';
+import { anyOf, transactionTime } from '../../../database/expressions.ts';
 import { CONTACT_COLUMNS, type ContactRow, FIELD_COLUMNS } from '../contact.ts';
 import type { FullContact } from './merge.sql.ts';
 
@@ -104,6 +105,55 @@ export async function listMerges(
   if (contactId !== null) query = query.where('contact_id', '=', contactId);
   return await query.orderBy('id', 'desc').limit(limit).execute();
 }
+
+export interface MovedCount {
+  /** `conversation`, `consent_entry`, … */
+  readonly kind: string;
+  readonly count: number;
+}
+
+/** How many rows the present merges of these contacts moved, by kind. */
+export async function countMoved(db: Db, tenantId: number, formerIds: readonly number[]): Promise<MovedCount[]> {
+  const rows = await db
+    .selectFrom('contact_merge_rows as r')
+    .innerJoin('contact_merges as m', join =>
+      join.onRef('m.tenant_id', '=', 'r.tenant_id').onRef('m.id', '=', 'r.merge_id'),
+    )
+    .select(eb => ['r.relation', eb.fn.sum<number>(eb.fn<number>('cardinality', ['r.keys'])).as('count')])
+    .where('r.tenant_id', '=', tenantId)
+    .where('m.tenant_id', '=', tenantId)
+    .where('m.former_id', '=', anyOf(formerIds))
+    .where('m.undone_at', 'is', null)
+    .groupBy('r.relation')
+    .orderBy('r.relation')
+    .execute();
+  return rows.map(({ relation, count }) => ({ kind: kindOf(relation), count: Number(count) }));
+}
+
+/** `consent_entries` as `consent_entry`. */
+const kindOf = (table: string): string => table.replace(/ies$/, 'y').replace(/s$/, '');
+
+/** Ids of the contacts that were merged into others and not restored, by survivor. */
+export async function getFormerIds(
+  db: Db,
+  tenantId: number,
+  contactIds: readonly number[],
+): Promise<Map<number, number[]>> {
+  const rows = await selectFormerIds(db, tenantId, contactIds);
+  const ids = new Map<number, number[]>();
+  for (const row of rows) ids.set(row.contact_id, [...(ids.get(row.contact_id) ?? []), row.former_id]);
+  return ids;
+}
+
+const selectFormerIds = compileOnce((db, tenantId: number, contactIds: readonly number[]) =>
+  db
+    .selectFrom('contact_merges')
+    .select(['contact_id', 'former_id'])
+    .where('tenant_id', '=', tenantId)
+    .where('contact_id', '=', anyOf(contactIds))
+    .where('undone_at', 'is', null)
+    .orderBy('id'),
+);
 
 /** Which unique values of a former contact other contacts have by now. */
 export async function findTakenValues(

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
 import { NEW_CONTACT } from '../columns.ts';
 import { findReferences } from '../contacts.sql.ts';
-import { type FullContact, giveTurns, keptTurn, lockOutbox } from './merge.sql.ts';
+import { type FullContact, giveTurns, keptTurn, lockConversationsOf, lockOutbox } from './merge.sql.ts';
 import { MOVED_TABLES } from './moved-tables.ts';
 
 interface Undo {
@@ -40,10 +40,14 @@ const keysOf = (tenantId: number, mergeId: number, relation: string) =>
 
 /** Moves rows back that the merge moved and that still belong to the survivor. Rows created since stay with the survivor. */
 export async function returnRows(trx: Db, tenantId: number, { mergeId, survivorId, formerId }: Undo): Promise<void> {
+  await lockConversationsOf(trx, tenantId, [survivorId]);
   await lockOutbox(trx, tenantId, [survivorId]);
   await sql`
-    insert into conversations (tenant_id, id, contact_id, channel_id, window_expires_at, created_at, counted_month)
-    select ${tenantId}::bigint, c.id, ${formerId}::bigint, c.channel_id, c.window_expires_at, c.created_at, c.counted_month
+    insert into conversations (tenant_id, id, contact_id, channel_id, window_expires_at, created_at, counted_month, status, snoozed_until,
+      assignee_id, last_activity_at, unread_count, waiting_since)
+    select ${tenantId}::bigint, c.id, ${formerId}::bigint, c.channel_id, c.window_expires_at, c.created_at, c.counted_month,
+      coalesce(c.status, 'closed'), c.snoozed_until, (select s.id from staff s where s.tenant_id = ${tenantId} and s.id = c.assignee_id),
+      coalesce(c.last_activity_at, c.created_at), coalesce(c.unread_count, 0), c.waiting_since
     from contact_merge_rows r, jsonb_populate_record(null::conversations, r.former -> 'conversation') c
     where r.tenant_id = ${tenantId} and r.merge_id = ${mergeId} and r.relation = 'folded_conversations'
     order by c.id`.execute(trx);
@@ -70,6 +74,11 @@ export async function returnRows(trx: Db, tenantId: number, { mergeId, survivorI
       update conversations v set window_expires_at = f.kept_window from folded f
       where v.tenant_id = ${tenantId} and v.id = f.kept and v.window_expires_at = f.former_window
         and f.kept_window is distinct from f.former_window
+    ), tagged as (
+      insert into conversation_tags (tenant_id, conversation_id, tag_id)
+      select t.tenant_id, r.ordinal, t.id
+      from contact_merge_rows r, jsonb_array_elements_text(r.former -> 'tags') e (id) join tags t on t.tenant_id = ${tenantId} and t.id = e.id::bigint
+      where r.tenant_id = ${tenantId} and r.merge_id = ${mergeId} and r.relation = 'folded_conversations'
     ), moved_messages as (
       update messages set contact_id = ${formerId}::bigint
       where tenant_id = ${tenantId} and contact_id = ${survivorId} and id = any((${keysOf(tenantId, mergeId, 'messages')})::uuid[])
@@ -87,6 +96,38 @@ export async function returnRows(trx: Db, tenantId: number, { mergeId, survivorI
       where tenant_id = ${tenantId} and contact_id = ${survivorId} and group_id::text = any(${keysOf(tenantId, mergeId, 'contact_groups')})
     ), ${sql.join(returned)}
     select from folded`.execute(trx);
+  await returnNotes(trx, tenantId, { mergeId, survivorId, formerId });
+}
+
+/** Returns the notes of conversations that the merge folded. A statement of its own: `returnRows` writes the same rows. */
+async function returnNotes(trx: Db, tenantId: number, { mergeId, survivorId, formerId }: Undo): Promise<void> {
+  await sql`
+    update notes n set conversation_id = r.ordinal, contact_id = ${formerId}::bigint
+    from contact_merge_rows r, jsonb_array_elements_text(r.former -> 'notes') e (id)
+    where r.tenant_id = ${tenantId} and r.merge_id = ${mergeId} and r.relation = 'folded_conversations'
+      and n.tenant_id = ${tenantId} and n.id = e.id::bigint and n.contact_id = any(${[survivorId, formerId]}::bigint[])`.execute(
+    trx,
+  );
+}
+
+/** Computes what conversations know of their messages anew, after messages were moved between them. */
+async function recountConversations(trx: Db, tenantId: number, contactIds: readonly number[]): Promise<void> {
+  await sql`
+    update conversations v set last_message_id = l.id, unread_count = u.unread, waiting_since = u.waiting_since
+    from conversations w
+    left join lateral (
+      select m.id from messages m where m.tenant_id = ${tenantId} and m.conversation_id = w.id and m.type <> 'reaction' order by m.id desc limit 1) l on true
+    left join lateral (
+      select m.id from messages m
+      where m.tenant_id = ${tenantId} and m.conversation_id = w.id and m.direction = 'outbound' and m.type <> 'reaction' order by m.id desc limit 1) a on true
+    cross join lateral (
+      select least(count(*), w.unread_count) as unread, case when w.waiting_since is not null then min(coalesce(s.sent_at, m.created_at)) end as waiting_since
+      from messages m join message_states s on s.tenant_id = ${tenantId} and s.message_id = m.id
+      where m.tenant_id = ${tenantId} and m.conversation_id = w.id and m.direction = 'inbound' and m.type not in ('reaction', 'system')
+        and (a.id is null or m.id > a.id) and s.read_at is null) u
+    where v.tenant_id = ${tenantId} and w.tenant_id = ${tenantId} and w.contact_id = any(${contactIds}::bigint[]) and v.id = w.id`.execute(
+    trx,
+  );
 }
 
 /**
@@ -116,6 +157,7 @@ export async function alignRows(trx: Db, tenantId: number, { mergeId, survivorId
     from conversations kept join conversations own on own.tenant_id = kept.tenant_id and own.channel_id = kept.channel_id
     where m.tenant_id = ${tenantId} and m.former_id = any((${keysOf(tenantId, mergeId, 'conversations')})::bigint[])
       and kept.tenant_id = ${tenantId} and kept.id = m.kept_id and own.contact_id = ${formerId}`.execute(trx);
+  await recountConversations(trx, tenantId, [survivorId, formerId]);
   for (const [from, to] of [
     [survivorId, formerId],
     [formerId, survivorId],

@@ -1,9 +1,9 @@
+import type { Author } from '../../../core/author.ts';
 import { CodedError, notFound } from '../../../core/errors.ts';
 import type { Db } from '../../../database/database.ts';
 import { append } from '../../../events/append.ts';
 import { DAY } from '../../../platform/clock.ts';
 import type { Resources } from '../../../schema/context.ts';
-import type { Author } from '../../tenancy/audit/author.ts';
 import { record } from '../../tenancy/audit/record.ts';
 import type { ContactRow } from '../contact.ts';
 import { type FullContact, lockForMerge } from './merge.sql.ts';

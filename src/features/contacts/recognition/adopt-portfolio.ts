@@ -1,5 +1,5 @@
+import type { Author } from '../../../core/author.ts';
 import type { Db } from '../../../database/database.ts';
-import type { Author } from '../../tenancy/audit/author.ts';
 import { lockOutbox } from '../merging/merge.sql.ts';
 import { mergeContacts } from '../merging/merge.ts';
 import { findShared } from './persons.sql.ts';

@@ -1,7 +1,7 @@
+import type { Author } from '../../../core/author.ts';
 import type { NewEvent } from '../../../core/events.ts';
 import type { Db } from '../../../database/database.ts';
 import { append } from '../../../events/append.ts';
-import type { Author } from '../../tenancy/audit/author.ts';
 import type { ContactRow } from '../contact.ts';
 import { insertPersons } from '../contacts.sql.ts';
 import { lockOutbox } from '../merging/merge.sql.ts';

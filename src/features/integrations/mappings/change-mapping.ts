@@ -29,7 +29,7 @@ export function createMapping(
         const found = await lockIntegration(trx, tenantId, integrationId);
         if (!found) throw notFound('Integration');
         if (found.mappings >= MAX_MAPPINGS)
-          throw invalid({ integrationId: [`An integration has at most ${MAX_MAPPINGS} mappings.`] });
+          throw invalid({ integrationId: [`An integration has at most ${MAX_MAPPINGS} mappings.`] }, 'TOO_MANY');
         const errors = new FieldErrorList();
         const checked = await checkMapping(trx, tenantId, input, errors);
         errors.throwIfAny();
@@ -73,11 +73,16 @@ export function changeMapping(context: Context, id: number, input: Keyed<Mapping
 }
 
 /** Deletes a mapping with its record of processed orders. @throws NOT_FOUND */
-export async function removeMapping(context: Context, id: number): Promise<MappingRow> {
-  const tenantId = tenantOf(context);
-  return context.db.transaction(async trx => {
-    const mapping = await mappingOf(trx, tenantId, id);
-    await deleteMapping(trx, tenantId, id);
-    return mapping;
-  });
-}
+export const removeMapping = (context: Context, id: number, idempotencyKey: string | null | undefined): Promise<void> =>
+  once<void>(
+    context,
+    { operation: 'deleteIntegrationMapping', key: idempotencyKey, input: { id } },
+    {
+      async run(trx) {
+        await mappingOf(trx, tenantOf(context), id);
+        await deleteMapping(trx, tenantOf(context), id);
+      },
+      store: () => ({ id }),
+      again: async () => undefined,
+    },
+  );

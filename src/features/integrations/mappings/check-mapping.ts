@@ -26,7 +26,7 @@ export async function checkMapping(
   prefix = '',
 ): Promise<CheckedMapping> {
   const fields = parseMapping(input, errors, prefix);
-  const { groups } = parseReferences({ groupIds: input.groupIds });
+  const { groups } = parseReferences(tenantId, { groupIds: input.groupIds });
   if (groups && groups.length > 0)
     checkReferences(
       { groups },
@@ -36,7 +36,7 @@ export async function checkMapping(
     );
   const channelId = fields.template?.channelId;
   if (channelId != null && !(await hasChannel(db, tenantId, channelId)))
-    errors.add(`${prefix}template.channelId`, 'Does not exist.');
+    errors.add(`${prefix}template.channelId`, 'Does not exist.', 'REFERENCE_NOT_FOUND');
   return { fields, groupIds: groups };
 }
 

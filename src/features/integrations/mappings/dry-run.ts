@@ -68,7 +68,10 @@ export async function dryRun(context: Context, input: DryRunInput): Promise<DryR
   const { read } = context.db;
   const integration = await integrationOf(read, tenantId, input.integrationId);
   if ((input.deliveryId == null) === (input.payload == null))
-    throw invalid({ payload: ['Give either a payload or a deliveryId.'] });
+    throw invalid(
+      { payload: ['Give either a payload or a deliveryId.'] },
+      input.payload == null ? 'REQUIRED' : 'SURPLUS',
+    );
   const delivery = input.deliveryId == null ? undefined : await deliveryOf(read, tenantId, input.deliveryId);
   if (delivery?.body === null)
     throw invalid({ deliveryId: ['The payload was erased because its contact was deleted.'] });
@@ -153,7 +156,7 @@ async function customerOf(context: Context, integration: IntegrationRow, mapping
   const { phone } = customer;
   const known = await contactByPhone(context.db.read, tenantOf(context), phone.key);
   const recipient = known
-    ? { to: encodeGlobalId('Contact', known.id) }
+    ? { to: encodeGlobalId('Contact', tenantOf(context), known.id) }
     : { to: phone.e164, contact: contactFieldsOf(customer) };
   return { phone: phone.e164, contactId: known?.id ?? null, recipient };
 }

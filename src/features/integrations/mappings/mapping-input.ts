@@ -1,4 +1,4 @@
-import type { FieldErrorList } from '../../../core/errors.ts';
+import type { FieldCode, FieldErrorList } from '../../../core/errors.ts';
 import { isLonger, isStorable } from '../../../platform/text.ts';
 import { linkFault } from '../../messages/content/media/send-media.ts';
 import { checkLocation } from '../../templates/sending/parameters.ts';
@@ -32,6 +32,10 @@ export const MAX_FIXED = 1_024;
 
 const NOT_A_PATH = `Must be a path of at most ${MAX_PATH} characters: names with dots between them and places in brackets, such as billing.phone or line_items[0].name.`;
 
+/** What is wrong with a text that must have 1 to `maximum` storable characters. */
+export const lengthCode = (text: string, maximum: number): FieldCode =>
+  text.trim() === '' ? 'REQUIRED' : isLonger(text, maximum) ? 'TOO_LONG' : 'INVALID';
+
 /**
  * Validates and normalises an input; adds faults to `errors`, with `prefix` before each field name.
  * @returns the given fields, without the groups, which are separate rows
@@ -39,13 +43,13 @@ const NOT_A_PATH = `Must be a path of at most ${MAX_PATH} characters: names with
 export function parseMapping(input: MappingInput, errors: FieldErrorList, prefix = ''): Partial<MappingFields> {
   const name = input.name?.trim();
   if (name !== undefined && (name === '' || isLonger(name, MAX_NAME) || !isStorable(name)))
-    errors.add(`${prefix}name`, `Must have 1 to ${MAX_NAME} characters.`);
+    errors.add(`${prefix}name`, `Must have 1 to ${MAX_NAME} characters.`, lengthCode(name, MAX_NAME));
   const words = (field: 'topics' | 'statuses'): string[] | undefined => {
     const given = input[field]?.map(word => word.trim());
-    if (given && given.length > MAX_WORDS) errors.add(prefix + field, `Takes at most ${MAX_WORDS}.`);
+    if (given && given.length > MAX_WORDS) errors.add(prefix + field, `Takes at most ${MAX_WORDS}.`, 'TOO_MANY');
     for (const [index, word] of (given ?? []).entries())
       if (word === '' || word.length > MAX_WORD || !isStorable(word))
-        errors.add(`${prefix}${field}.${index}`, `Must have 1 to ${MAX_WORD} characters.`);
+        errors.add(`${prefix}${field}.${index}`, `Must have 1 to ${MAX_WORD} characters.`, lengthCode(word, MAX_WORD));
     return given && [...new Set(given)];
   };
   const topics = words('topics');
@@ -79,7 +83,8 @@ function parsePaths(given: NonNullable<MappingInput['paths']>, errors: FieldErro
     const alternatives = given[name]?.map(path => path.trim());
     // Null resets to the defaults.
     if (!alternatives) continue;
-    if (alternatives.length > MAX_ALTERNATIVES) errors.add(prefix + name, `Takes at most ${MAX_ALTERNATIVES} paths.`);
+    if (alternatives.length > MAX_ALTERNATIVES)
+      errors.add(prefix + name, `Takes at most ${MAX_ALTERNATIVES} paths.`, 'TOO_MANY');
     for (const [index, path] of alternatives.entries())
       if (!parsePath(path)) errors.add(`${prefix}${name}.${index}`, NOT_A_PATH);
     paths[name] = alternatives;
@@ -90,7 +95,8 @@ function parsePaths(given: NonNullable<MappingInput['paths']>, errors: FieldErro
 function parseTemplate(template: MappedTemplate, errors: FieldErrorList, prefix: string): MappedTemplate {
   const [name, language] = [template.name.trim(), languageOf(template.language)];
   for (const [field, text] of Object.entries({ name, language }))
-    if (text === '' || text.length > 512 || !isStorable(text)) errors.add(prefix + field, 'Is required.');
+    if (text === '' || text.length > 512 || !isStorable(text))
+      errors.add(prefix + field, 'Is required.', lengthCode(text, 512));
   const check = (value: Value, field: string): void => checkValue(value, errors, prefix + field);
   const { header, body = [], bodyByName = [], buttons = [] } = template;
   for (const kind of ['text', 'image', 'video', 'document', 'filename'] as const) {
@@ -101,7 +107,8 @@ function parseTemplate(template: MappedTemplate, errors: FieldErrorList, prefix:
   }
   if (header?.location) checkLocation(header.location, errors, prefix);
   for (const [field, list] of Object.entries({ body, bodyByName, buttons }))
-    if ((list?.length ?? 0) > MAX_PARAMETERS) errors.add(prefix + field, `Takes at most ${MAX_PARAMETERS}.`);
+    if ((list?.length ?? 0) > MAX_PARAMETERS)
+      errors.add(prefix + field, `Takes at most ${MAX_PARAMETERS}.`, 'TOO_MANY');
   for (const [index, value] of (body ?? []).entries()) check(value, `body.${index}`);
   for (const [index, { name: variable, value }] of (bodyByName ?? []).entries()) {
     if (!/^\w{1,100}$/.test(variable))
@@ -113,12 +120,13 @@ function parseTemplate(template: MappedTemplate, errors: FieldErrorList, prefix:
 }
 
 function checkValue({ path, text, fallback }: Value, errors: FieldErrorList, field: string): void {
-  if ((path == null) === (text == null)) errors.add(field, 'Give either a path or a text.');
+  if ((path == null) === (text == null))
+    errors.add(field, 'Give either a path or a text.', path == null ? 'REQUIRED' : 'SURPLUS');
   if (path != null && !parsePath(path)) errors.add(`${field}.path`, NOT_A_PATH);
-  if (path == null && fallback != null) errors.add(`${field}.fallback`, 'Goes with a path.');
+  if (path == null && fallback != null) errors.add(`${field}.fallback`, 'Goes with a path.', 'SURPLUS');
   for (const [name, words] of Object.entries({ text, fallback })) {
     if (words == null) continue;
     if (words.trim() === '' || isLonger(words, MAX_FIXED) || !isStorable(words))
-      errors.add(`${field}.${name}`, `Must have 1 to ${MAX_FIXED} characters.`);
+      errors.add(`${field}.${name}`, `Must have 1 to ${MAX_FIXED} characters.`, lengthCode(words, MAX_FIXED));
   }
 }

@@ -1,6 +1,9 @@
-import { inputId, numericId, optionalInputId } from '../../../core/global-ids.ts';
+import { encodeGlobalId, inputId, numericId, optionalInputId } from '../../../core/global-ids.ts';
 import { tenantOf } from '../../../core/principal.ts';
-import { builder, IDEMPOTENCY_KEY } from '../../../schema/builder.ts';
+import { builder, IDEMPOTENCY_KEY, type InputFields } from '../../../schema/builder.ts';
+import { databaseId } from '../../../schema/database-id.ts';
+import { nodesByNumber } from '../../../schema/nodes.ts';
+import { DeletePayload, entityPayload, mutation } from '../../../schema/payload.ts';
 import { channelLoader } from '../../channels/loaders.ts';
 import { Channel } from '../../channels/schema.ts';
 import { Group } from '../../contacts/labels/schema.ts';
@@ -258,13 +261,9 @@ builder.node(IntegrationMapping, {
     'What happens when a shop reports an order: the contact is found or created, added to groups, and sent a template. Applied once for each order and status, however often the shop reports it.',
   id: { resolve: mapping => mapping.id },
   brandLoadedObjects: true,
-  loadMany: async (ids, context) => {
-    if (!context.principal?.scopes.has('integrations:read')) return ids.map(() => undefined);
-    const rows = await getMappings(context.db.read, tenantOf(context), ids.map(Number).filter(Number.isSafeInteger));
-    return ids.map(id => rows.find(row => row.id === Number(id)));
-  },
+  loadMany: nodesByNumber('integrations:read', getMappings),
   fields: t => ({
-    databaseId: t.field({ type: 'BigInt', description: 'Numeric id of the mapping.', resolve: mapping => mapping.id }),
+    databaseId: databaseId(t),
     name: t.exposeString('name', { description: MAPPING_WORDS.name }),
     isEnabled: t.exposeBoolean('is_enabled', { description: MAPPING_WORDS.isEnabled }),
     topics: t.stringList({ description: MAPPING_WORDS.topics, resolve: ({ topics }) => [...topics] }),
@@ -290,8 +289,6 @@ builder.node(IntegrationMapping, {
     updatedAt: t.expose('updated_at', { type: 'DateTime', description: 'Time of the last change.' }),
   }),
 });
-
-type InputFields = Parameters<Parameters<typeof builder.inputType>[1]['fields']>[0];
 
 const fields = (t: InputFields) => ({
   isEnabled: t.boolean({ description: `${MAPPING_WORDS.isEnabled} Default: true.` }),
@@ -321,10 +318,12 @@ const CreateMappingInput = builder.inputType('CreateIntegrationMappingInput', {
     idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }),
   }),
 });
+const mappingId = (t: InputFields) => t.id({ required: true, description: 'Global id or databaseId of the mapping.' });
 const UpdateMappingInput = builder.inputType('UpdateIntegrationMappingInput', {
   description:
     'Changes to a mapping. Omitted fields keep their values; `paths` and `template` are replaced as a whole.',
   fields: t => ({
+    id: mappingId(t),
     name: t.string({ description: MAPPING_WORDS.name }),
     ...fields(t),
     idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }),
@@ -333,46 +332,63 @@ const UpdateMappingInput = builder.inputType('UpdateIntegrationMappingInput', {
 
 /** What a caller wrote, ids read. @param prefix where it stands in the input */
 export const mappingInputOf = (
+  tenantId: number,
   input: Omit<MappingInput, 'template'> & { readonly template?: TemplateInput | null | undefined },
   prefix = '',
 ): MappingInput => ({
   ...input,
   template: input.template && {
     ...input.template,
-    channelId: optionalInputId('Channel', input.template.channelId ?? undefined, `${prefix}template.channelId`),
+    channelId: optionalInputId(
+      tenantId,
+      'Channel',
+      input.template.channelId ?? undefined,
+      `${prefix}template.channelId`,
+    ),
   },
 });
 
-builder.mutationFields(t => ({
-  createIntegrationMapping: t.field({
-    type: IntegrationMapping,
-    description: 'Adds a mapping to an integration. Errors: NOT_FOUND, VALIDATION_ERROR.',
-    authScopes: { scope: 'integrations:write' },
-    args: { input: t.arg({ type: CreateMappingInput, required: true, description: 'Settings of the mapping.' }) },
-    resolve: (_root, { input: { integrationId, ...input } }, context) =>
-      createMapping(context, inputId('Integration', integrationId, 'integrationId'), mappingInputOf(input)),
+const DeleteMappingInput = builder.inputType('DeleteIntegrationMappingInput', {
+  description: 'The mapping to delete.',
+  fields: t => ({ id: mappingId(t), idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }) }),
+});
+
+const MappingPayload = entityPayload('integrationMapping', IntegrationMapping, 'The mapping after the mutation.');
+
+mutation('createIntegrationMapping', {
+  description: 'Adds a mapping to an integration.',
+  scope: 'integrations:write',
+  input: CreateMappingInput,
+  payload: MappingPayload,
+  resolve: async ({ integrationId, ...input }, context) => ({
+    integrationMapping: await createMapping(
+      context,
+      inputId(tenantOf(context), 'Integration', integrationId, 'integrationId'),
+      mappingInputOf(tenantOf(context), input),
+    ),
   }),
-  updateIntegrationMapping: t.field({
-    type: IntegrationMapping,
-    description:
-      'Changes a mapping. Orders that it has already processed are not processed again. Errors: NOT_FOUND, VALIDATION_ERROR.',
-    authScopes: { scope: 'integrations:write' },
-    args: {
-      id: t.arg.id({ required: true, description: 'Global id or databaseId of the mapping.' }),
-      input: t.arg({
-        type: UpdateMappingInput,
-        required: true,
-        description: 'Fields to change; omitted fields keep their values.',
-      }),
-    },
-    resolve: (_root, { id, input }, context) =>
-      changeMapping(context, numericId('IntegrationMapping', id), mappingInputOf(input)),
+});
+mutation('updateIntegrationMapping', {
+  description: 'Changes a mapping. Orders that it has already processed are not processed again.',
+  scope: 'integrations:write',
+  input: UpdateMappingInput,
+  payload: MappingPayload,
+  resolve: async ({ id, ...input }, context) => ({
+    integrationMapping: await changeMapping(
+      context,
+      numericId(tenantOf(context), 'IntegrationMapping', id),
+      mappingInputOf(tenantOf(context), input),
+    ),
   }),
-  deleteIntegrationMapping: t.field({
-    type: IntegrationMapping,
-    description: 'Deletes a mapping and returns its last state. Errors: NOT_FOUND.',
-    authScopes: { scope: 'integrations:write' },
-    args: { id: t.arg.id({ required: true, description: 'Global id or databaseId of the mapping.' }) },
-    resolve: (_root, { id }, context) => removeMapping(context, numericId('IntegrationMapping', id)),
-  }),
-}));
+});
+mutation('deleteIntegrationMapping', {
+  description: 'Deletes a mapping with its record of processed orders.',
+  scope: 'integrations:write',
+  input: DeleteMappingInput,
+  payload: DeletePayload,
+  resolve: async (input, context) => {
+    const id = numericId(tenantOf(context), 'IntegrationMapping', input.id);
+    await removeMapping(context, id, input.idempotencyKey);
+    return { deletedId: encodeGlobalId('IntegrationMapping', tenantOf(context), id) };
+  },
+});

@@ -1,3 +1,4 @@
+import type { Author } from '../../../core/author.ts';
 import { CodedError } from '../../../core/errors.ts';
 import { encodeGlobalId } from '../../../core/global-ids.ts';
 import { tenantOf } from '../../../core/principal.ts';
@@ -112,12 +113,16 @@ async function perform(
     mapping.groups.map(({ id }) => id),
   );
   if (!mapping.template) return { contactId, messageId: null };
-  return { contactId, messageId: sent ?? (await send(context, mapping.template, payload, contactId, messageKey)) };
+  return {
+    contactId,
+    messageId: sent ?? (await send(context, integration, mapping.template, payload, contactId, messageKey)),
+  };
 }
 
 /** @returns the id of the message @throws Refusal that names the path of an invalid value */
 async function send(
   context: Context,
+  { id, name: integrationName }: IntegrationRow,
   template: NonNullable<MappingRow['template']>,
   payload: unknown,
   contactId: number,
@@ -127,10 +132,20 @@ async function send(
   const [fault] = filling.faults;
   if (fault) throw new Refusal(fault.code, fault.message, fault.field, fault.path);
   const { name, language, channelId } = template;
-  const to = encodeGlobalId('Contact', contactId);
+  const to = encodeGlobalId('Contact', tenantOf(context), contactId);
   try {
     // A person without a name is told about the order too.
-    const input = { ...filling.values, to, name, language, channelId, idempotencyKey, removesEmptyFields: true };
+    const author: Author = { kind: 'integration', id, name: integrationName };
+    const input = {
+      ...filling.values,
+      to,
+      name,
+      language,
+      channelId,
+      idempotencyKey,
+      removesEmptyFields: true,
+      author,
+    };
     return (await sendTemplate(context, input, AS_INTEGRATION)).id;
   } catch (error) {
     // A concurrent payload of the same order and status, with different texts, was sent first.

@@ -6,18 +6,21 @@ import {
   connectionOf,
   DateTimeFilter,
   enumFilter,
+  filterOf,
   IDFilter,
   listArgs,
   orderOf,
   StringFilter,
 } from '../../../schema/lists.ts';
-import { selectionOf } from '../../../schema/selection.ts';
+import { findByUuid, nodesByUuid } from '../../../schema/nodes.ts';
+import { selectionOf, selectsOnlyKey } from '../../../schema/selection.ts';
 import { Group } from '../../contacts/labels/schema.ts';
 import { contactLoader } from '../../contacts/loaders.ts';
 import { Contact } from '../../contacts/schema.ts';
 import { RenderedTemplate } from '../../templates/sending/send-schema.ts';
-import { deliveryOf, integrationLoader } from '../find.ts';
+import { deliveryOf, integrationLoader, mappingLoader } from '../find.ts';
 import { parsePayload } from '../intake/payload.ts';
+import type { IntegrationRow } from '../integration.ts';
 import { deliveryPage } from '../lists.ts';
 import { type DRY_OUTCOMES, type DryRun, dryRun, type MappingDryRun } from '../mappings/dry-run.ts';
 import type { Mismatch } from '../mappings/mapping.ts';
@@ -26,7 +29,7 @@ import { Integration } from '../schema.ts';
 import { getDeliveries } from './deliveries.sql.ts';
 import { type DeliveryRow, OUTCOMES, type Outcome, type Result } from './delivery.ts';
 import type { CustomerTexts, Parameter } from './order.ts';
-import { ReasonType, ReceivedOrder } from './order-schema.ts';
+import { ReasonType, ShopOrder } from './order-schema.ts';
 
 const OUTCOME_WORDS: Readonly<Record<Outcome, string>> = {
   waiting: 'Waits to be processed, or to be retried.',
@@ -46,10 +49,11 @@ export const OutcomeType = builder.enumType('IntegrationOutcome', {
 const ResultType = builder.objectRef<Result>('IntegrationResult').implement({
   description: 'Result of one mapping for a payload.',
   fields: t => ({
-    mappingId: t.field({
-      type: 'BigInt',
-      description: 'The databaseId of the mapping.',
-      resolve: ({ mapping_id }) => mapping_id,
+    mapping: t.field({
+      type: IntegrationMapping,
+      nullable: true,
+      description: 'The mapping; null if it was deleted.',
+      resolve: async ({ mapping_id: id }, _args, context) => (await mappingLoader(context).load(id)) ?? null,
     }),
     mappingName: t.exposeString('mapping_name', { description: 'Name of the mapping at the time of processing.' }),
     outcome: t.field({ type: OutcomeType, description: 'Outcome of processing.', resolve: ({ outcome }) => outcome }),
@@ -59,8 +63,7 @@ const ResultType = builder.objectRef<Result>('IntegrationResult').implement({
       description: 'Why the mapping was not applied; null if it was.',
       resolve: ({ reason }) => reason,
     }),
-    contactId: t.field({
-      type: 'BigInt',
+    contactId: t.id({
       nullable: true,
       description: 'The databaseId of the contact; null if none was found or created.',
       resolve: ({ contact_id }) => contact_id,
@@ -73,7 +76,7 @@ const ResultType = builder.objectRef<Result>('IntegrationResult').implement({
       resolve: ({ contact_id }, _args, context) =>
         contact_id === null ? null : contactLoader(context).load(contact_id),
     }),
-    messageId: t.exposeString('message_id', {
+    messageId: t.exposeID('message_id', {
       nullable: true,
       description: 'The databaseId of the message. For DUPLICATE, the message that was sent first.',
     }),
@@ -90,19 +93,15 @@ builder.node(IntegrationDelivery, {
   description: 'A payload that a shop sent, with the result of processing it.',
   id: { resolve: delivery => delivery.id },
   brandLoadedObjects: true,
-  loadMany: async (ids, context) => {
-    if (!context.principal?.scopes.has('integrations:read')) return ids.map(() => undefined);
-    const uuids = ids.map(id => uuidOf('IntegrationDelivery', String(id)));
-    const rows = await getDeliveries(context.db.read, tenantOf(context), uuids);
-    return uuids.map(id => rows.find(row => row.id === id));
-  },
+  loadMany: nodesByUuid('integrations:read', getDeliveries),
   fields: t => ({
     databaseId: t.exposeString('id', { description: 'UUID of the payload.' }),
     integration: t.field({
       type: Integration,
       nullable: true,
       description: 'The integration that received the payload.',
-      resolve: ({ integration_id }, _args, context) => integrationLoader(context).load(integration_id),
+      resolve: ({ integration_id: id }, _args, context, info) =>
+        selectsOnlyKey(info) ? ({ id } as IntegrationRow) : integrationLoader(context).load(id),
     }),
     topic: t.exposeString('topic', {
       description: "Event type in the shop's terms; empty if the shop did not give one.",
@@ -168,20 +167,31 @@ builder.node(IntegrationDelivery, {
   }),
 });
 
-const Filter = builder.inputType('IntegrationDeliveryFilter', {
-  description: 'Conditions for payloads; all of them must hold.',
-  fields: t => ({
-    integrationId: t.field({ type: IDFilter, description: 'Id of the integration.' }),
-    outcome: t.field({ type: enumFilter(OutcomeType), description: 'Outcome of processing.' }),
-    topic: t.field({ type: StringFilter, description: "Event type in the shop's terms." }),
-    orderId: t.field({ type: StringFilter, description: "The shop's id of the order." }),
-    receivedAt: t.field({ type: DateTimeFilter, description: 'Time of receipt.' }),
-  }),
-});
+const Filter = filterOf('IntegrationDelivery', 'payloads', t => ({
+  id: t.field({ type: IDFilter, description: 'Id of the payload.' }),
+  integrationId: t.field({ type: IDFilter, description: 'Id of the integration.' }),
+  outcome: t.field({ type: enumFilter(OutcomeType), description: 'Outcome of processing.' }),
+  topic: t.field({ type: StringFilter, description: "Event type in the shop's terms." }),
+  orderId: t.field({ type: StringFilter, description: "The shop's id of the order." }),
+  receivedAt: t.field({ type: DateTimeFilter, description: 'Time of receipt.' }),
+  processedAt: t.field({ type: DateTimeFilter, description: 'Time at which processing ended.' }),
+}));
 const Order = orderOf('IntegrationDelivery', 'payloads', {
   ID: { value: 'id', description: 'Order of receipt.' },
-  RECEIVED_AT: { value: 'receivedAt', description: 'Time of receipt.' },
+  RECEIVED_AT: { value: 'receivedAt', description: 'Time of receipt, which is the order of ids.' },
 });
+const Deliveries = connectionOf('IntegrationDelivery', IntegrationDelivery);
+
+builder.objectField(Integration, 'deliveries', t =>
+  t.field({
+    type: Deliveries,
+    nullable: true,
+    description: 'Payloads that the shop sent, newest first by default. Lists of integrations read it once for each.',
+    authScopes: { scope: 'integrations:read' },
+    args: { ...listArgs(Filter, Order) },
+    resolve: ({ id }, args, context, info) => deliveryPage(context, args, selectionOf(info), id),
+  }),
+);
 
 const MismatchType = builder.enumType('IntegrationMismatch', {
   description: 'Why a mapping does not apply to a payload.',
@@ -290,7 +300,7 @@ const DryRunType = builder.objectRef<DryRun>('IntegrationDryRun').implement({
   fields: t => ({
     topic: t.exposeString('topic', { description: "Event type in the shop's terms." }),
     order: t.field({
-      type: ReceivedOrder,
+      type: ShopOrder,
       nullable: true,
       description: 'The order in the payload; null if no id was found.',
       resolve: ({ order }) => order,
@@ -305,22 +315,19 @@ const DryRunType = builder.objectRef<DryRun>('IntegrationDryRun').implement({
 
 builder.queryFields(t => ({
   integrationDeliveries: t.field({
-    type: connectionOf('IntegrationDelivery', IntegrationDelivery),
+    type: Deliveries,
     description: 'Lists payloads that shops sent, newest first by default.',
     authScopes: { scope: 'integrations:read' },
-    args: {
-      ...listArgs(Filter, Order),
-    },
+    args: { ...listArgs(Filter, Order) },
     resolve: (_root, args, context, info) => deliveryPage(context, args, selectionOf(info)),
   }),
   integrationDelivery: t.field({
     type: IntegrationDelivery,
     nullable: true,
-    description: 'Returns one payload that a shop sent. Errors: NOT_FOUND.',
+    description: 'Returns one payload that a shop sent; null if there is none.',
     authScopes: { scope: 'integrations:read' },
     args: { id: t.arg.id({ required: true, description: 'Global id or databaseId of the payload.' }) },
-    resolve: (_root, { id }, context) =>
-      deliveryOf(context.db.read, tenantOf(context), uuidOf('IntegrationDelivery', id)),
+    resolve: (_root, { id }, context) => findByUuid(context, 'IntegrationDelivery', id, getDeliveries),
   }),
   dryRunIntegration: t.field({
     type: DryRunType,
@@ -343,8 +350,8 @@ builder.queryFields(t => ({
     resolve: (_root, { integrationId, deliveryId, ...args }, context) =>
       dryRun(context, {
         ...args,
-        integrationId: numericId('Integration', integrationId),
-        deliveryId: deliveryId == null ? null : uuidOf('IntegrationDelivery', deliveryId),
+        integrationId: numericId(tenantOf(context), 'Integration', integrationId),
+        deliveryId: deliveryId == null ? null : uuidOf(tenantOf(context), 'IntegrationDelivery', deliveryId),
       }),
   }),
 }));

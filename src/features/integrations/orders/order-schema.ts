@@ -1,8 +1,9 @@
 import { builder } from '../../../schema/builder.ts';
+import { Money, moneyOf } from '../../../schema/money.ts';
 import type { PublicOrder } from '../events.ts';
 import type { Reason } from './reason.ts';
 
-export const ReceivedOrder = builder.objectRef<PublicOrder>('ReceivedOrder').implement({
+export const ShopOrder = builder.objectRef<PublicOrder>('ShopOrder').implement({
   description: 'An order, as far as the payload describes it.',
   fields: t => ({
     orderId: t.exposeString('id', { description: "The shop's id of the order." }),
@@ -14,13 +15,11 @@ export const ReceivedOrder = builder.objectRef<PublicOrder>('ReceivedOrder').imp
       nullable: true,
       description: "Status in the shop's terms, for example `processing`; null if not found.",
     }),
-    total: t.exposeString('total', {
+    total: t.field({
+      type: Money,
       nullable: true,
-      description: 'Total amount as the shop writes it; null if not found.',
-    }),
-    currency: t.exposeString('currency', {
-      nullable: true,
-      description: 'Currency code, for example `EUR`; null if not found.',
+      description: 'Total amount; null if amount or currency were not found, or are not a decimal number and a code.',
+      resolve: ({ total, currency }) => moneyOf(total, currency) ?? null,
     }),
   }),
 });

@@ -61,16 +61,17 @@ const byCode: ReadonlyMap<string, string> = new Map(
 export const countryNamed = (text: string): string | undefined => byCode.get(text.trim().toLowerCase());
 
 /**
- * Reads the customer. A national phone number belongs to the order's country, or else to the integration's.
+ * Reads the customer. A national phone number belongs to the country of its own address, else to the order's, else to the
+ * integration's.
  * @throws Refusal
  */
 export function readCustomer(payload: unknown, paths: Paths, defaultCountry: string | null): Customer {
-  const { phone: written, country: told, firstName, lastName, email } = readTexts(payload, paths);
+  const { phone: written, firstName, lastName, email } = readTexts(payload, paths);
   const places = paths.phone.join(', ');
   if (written === null)
     throw new Refusal(CODES.phoneMissing, `There is no phone number at ${places}.`, 'phone', paths.phone[0] ?? null);
   const path = paths.phone.find(one => textAt(payload, one) !== undefined) ?? null;
-  const country = (told === null ? undefined : countryNamed(told)) ?? defaultCountry;
+  const country = countryOf(payload, paths, path ?? '') ?? defaultCountry;
   const phone = parsePhoneIn(written, country);
   if (!phone) {
     const fault =
@@ -80,6 +81,17 @@ export function readCustomer(payload: unknown, paths: Paths, defaultCountry: str
     throw new Refusal(CODES.phoneInvalid, `The value at ${path} ${fault}.`, 'phone', path);
   }
   return { phone, firstName: firstName ?? '', lastName: lastName ?? '', email };
+}
+
+/** The first country that is one: those of the address that has the phone number, then the others. */
+function countryOf(payload: unknown, paths: Paths, phonePath: string): string | undefined {
+  const address = phonePath.slice(0, phonePath.lastIndexOf('.') + 1);
+  const isBeside = (path: string) => address !== '' && path.startsWith(address);
+  for (const path of [...paths.country.filter(isBeside), ...paths.country.filter(other => !isBeside(other))]) {
+    const country = countryNamed(textAt(payload, path) ?? '');
+    if (country !== undefined) return country;
+  }
+  return undefined;
 }
 
 /** A filled variable. */

@@ -6,7 +6,7 @@ import type {
   OutgoingType,
   SendOutcome,
 } from '../../../network/network.ts';
-import type { JsonObject } from '../../../platform/json.ts';
+import { asList, type JsonObject } from '../../../platform/json.ts';
 import type { Resources } from '../../../schema/context.ts';
 import { OPTED_OUT } from '../send/outcome.ts';
 import type { ConsentedCategory } from '../send/recipient.sql.ts';
@@ -42,7 +42,8 @@ export async function attempt(
           callbackData: message.message_id,
           to: message.phone ?? message.user_id ?? '',
           content: contentOf(message, secrets),
-          ...(message.reply_to_wamid !== null && { replyTo: message.reply_to_wamid }),
+          // A reaction names its message in its content.
+          ...(message.reply_to_wamid !== null && message.type !== 'reaction' && { replyTo: message.reply_to_wamid }),
         },
         mayCall,
       );
@@ -67,6 +68,7 @@ function reasonOf(outcome: SendOutcome): string {
 function contentOf(message: Claimed, secrets: Resources['secrets']): OutgoingContent {
   const type = message.type as OutgoingType;
   if (type === 'text') return { type, text: message.body ?? '', previewUrl: message.content['preview_url'] === true };
+  if (type === 'contacts') return { type, cards: asList(message.content['value']) };
   const content = message.sealed ? (JSON.parse(secrets.open(message.sealed)) as JsonObject) : message.content;
   // The rendered template is for people; the network rejects unknown properties.
   const { rendered: _rendered, ...object } = content;

@@ -2,8 +2,9 @@ import type { NewEvent } from '../../../core/events.ts';
 import type { Db } from '../../../database/database.ts';
 import { append } from '../../../events/append.ts';
 import { failCodes } from '../../otp/fail-codes.ts';
-import { type MessageRow, publicMessage } from '../message.ts';
-import { lockOutbound, WRITER, writeStates } from '../statuses/states.sql.ts';
+import type { MessageRow } from '../message.ts';
+import { payloadOf } from '../people.sql.ts';
+import { lockOutbound, writeStates } from '../statuses/states.sql.ts';
 import { lockTurns, lockWaiting, settle, type WaitingTarget } from './outbox.sql.ts';
 
 /** Messages cancelled per set of statements. */
@@ -44,12 +45,11 @@ export async function cancelWaiting(
     await writeStates(
       trx,
       cancelled.map(row => ({ tenantId, row })),
-      WRITER.other,
     );
     await append(
       trx,
       tenantId,
-      cancelled.map((row): NewEvent => ({ type: 'message.cancelled', payload: { message: publicMessage(row) } })),
+      cancelled.map((row): NewEvent => ({ type: 'message.cancelled', payload: payloadOf(row) })),
     );
     await failCodes(trx, tenantId, cancelled);
     messageIds.push(...cancelled.map(row => row.id));

@@ -2,7 +2,7 @@ import type { Db } from '../../../database/database.ts';
 import type { Lane } from '../../../lanes/lane.ts';
 import type { Resources } from '../../../schema/context.ts';
 import { applyStatuses } from '../statuses/apply-statuses.ts';
-import { lockOutbound, WRITER } from '../statuses/states.sql.ts';
+import { lockOutbound } from '../statuses/states.sql.ts';
 import { cancelWaiting } from './cancel.ts';
 import { findDoubtful } from './outbox.sql.ts';
 
@@ -42,7 +42,6 @@ export async function clearDisconnected(
         tenantId,
         doubtful.map(messageId => ({ messageId, status: 'failed' as const, at, error: UNKNOWN })),
         Date.parse(at),
-        WRITER.dispatch,
       );
       return doubtful.length;
     });

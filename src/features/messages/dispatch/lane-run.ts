@@ -5,6 +5,7 @@ import { setPaused } from '../../channels/pause.ts';
 import type { ConsentedCategory } from '../send/recipient.sql.ts';
 import { type Attempted, attempt } from './attempt.ts';
 import { type Dispatch, inDoubtMs } from './dispatch.ts';
+import { doubtReason, PAIR_LIMIT_REASON, retryReason } from './held-reason.ts';
 import { parseLane } from './lane.ts';
 import type { LaneMemory } from './lane-memory.ts';
 import { type Claimed, extendDoubt, findOptedOut, nextDueMs } from './outbox.sql.ts';
@@ -19,6 +20,8 @@ const MAX_CALLS = 640;
 const LINGER_MS = 2 * SECOND;
 /** Longest pause before another attempt to claim messages that are due but not claimable. */
 const MAX_POLL_MS = SECOND / 4;
+/** A turn notices within this time that its channel has another rate or token. One statement reads it for all lanes. */
+const CHANNEL_READ_MS = SECOND;
 /** Shortest pause. */
 const MIN_POLL_MS = 5;
 
@@ -28,9 +31,11 @@ export class LaneRun {
   readonly #lane: Lane;
   readonly #tenantId: number;
   readonly #channelId: number;
-  readonly #credentials: OpenCredentials;
+  #credentials: OpenCredentials;
   readonly #memory: LaneMemory;
-  readonly #pacing: Pacing;
+  #pacing: Pacing;
+  /** When the channel was read last. */
+  #readAtMs: number;
   readonly #inFlight = new Set<Promise<void>>();
   readonly #writes = new Set<Promise<void>>();
   /** Aborted to end the wait for a change. */
@@ -53,7 +58,8 @@ export class LaneRun {
     this.#channelId = channelId;
     this.#credentials = credentials;
     this.#memory = memory;
-    this.#pacing = memory.pacing(credentials.messagesPerSecond, dispatch.resources.clock.now());
+    this.#readAtMs = dispatch.resources.clock.now();
+    this.#pacing = memory.pacing(credentials.messagesPerSecond, this.#readAtMs);
   }
 
   async loop(): Promise<TurnEnd> {
@@ -63,6 +69,7 @@ export class LaneRun {
     while ((await this.#lane.ready()) && this.#pauseReason === undefined) {
       if (this.#lane.isTurnOver()) return 'more';
       const now = clock.now();
+      if (now - this.#readAtMs >= CHANNEL_READ_MS && !(await this.#readChannel(now))) return undefined;
       const holdMs = this.#memory.holdMs(now);
       if (holdMs > LINGER_MS) return { pauseMs: holdMs, error: this.#memory.holdReason };
       if (holdMs > 0) {
@@ -93,6 +100,16 @@ export class LaneRun {
       if (!(await this.#rest())) return undefined;
     }
     return undefined;
+  }
+
+  /** Reads the channel again, because a turn may last for hours. @returns false if it no longer sends */
+  async #readChannel(now: number): Promise<boolean> {
+    const channel = await this.#dispatch.channels.load({ tenantId: this.#tenantId, channelId: this.#channelId });
+    if (channel?.status !== 'active') return false;
+    this.#credentials = channel;
+    this.#pacing = this.#memory.pacing(channel.messagesPerSecond, now);
+    this.#readAtMs = now;
+    return true;
   }
 
   /** Waits for running requests and writes their outcomes. */
@@ -168,7 +185,7 @@ export class LaneRun {
     const now = clock.now();
     const waitMs = this.#pacing.takePair(message.contact_id, now);
     if (waitMs > 0) {
-      this.#postpone(message, waitMs, 'not tried');
+      this.#postpone(message, waitMs, 'not tried', PAIR_LIMIT_REASON);
       return;
     }
     this.#pacing.channel.take(now);
@@ -211,7 +228,8 @@ export class LaneRun {
       }
       case 'retry':
         if (attempted.hold !== 'no') this.#memory.hold(attempted.afterMs, attempted.hold, attempted.reason, now);
-        this.#postpone(message, attempted.afterMs, attempted.inDoubt ? 'in doubt' : 'not taken');
+        if (attempted.inDoubt) this.#postpone(message, attempted.afterMs, 'in doubt', doubtReason(attempted.reason));
+        else this.#postpone(message, attempted.afterMs, 'not taken', retryReason(attempted.reason));
         break;
       case 'pause':
         this.#pauseReason = attempted.reason;
@@ -224,8 +242,16 @@ export class LaneRun {
     { message_id: messageId, attempts }: Claimed,
     afterMs: number,
     why: 'not tried' | 'not taken' | 'in doubt',
+    reason?: string,
   ): void {
-    const postponed = { messageId, attempts, afterMs, attempted: why !== 'not tried', inDoubt: why === 'in doubt' };
+    const postponed = {
+      messageId,
+      attempts,
+      afterMs,
+      attempted: why !== 'not tried',
+      inDoubt: why === 'in doubt',
+      reason,
+    };
     this.#write({ lane: this.#lane, kind: 'postponed', postponed });
   }
 

@@ -3,7 +3,7 @@ import type { Db } from '../../../database/database.ts';
 import type { LaneRef } from '../../../lanes/lane.ts';
 import type { PublicMessage } from '../message.ts';
 import { type ConsentedCategory, optedOutOf } from '../send/recipient.sql.ts';
-import type { Priority } from './lane.ts';
+import { type Priority, SCHEDULED } from './lane.ts';
 import type { QueueFront } from './queue-front.ts';
 
 /**
@@ -91,6 +91,8 @@ export interface Postponed {
   readonly attempted: boolean;
   /** Whether the network may have accepted it. */
   readonly inDoubt: boolean;
+  /** For people. */
+  readonly reason?: string | undefined;
 }
 
 /** Writes postponements, except those of lanes that were taken over. */
@@ -100,12 +102,13 @@ export async function postpone(db: Db, postponed: readonly (Postponed & { readon
   await sql`
     /* cross-tenant: a process drains lanes of all tenants */
     select postpone_outbox(array_agg(p.tenant_id), array_agg(p.message_id), array_agg(p.number), array_agg(p.after_ms), array_agg(p.attempted),
-      array_agg(p.in_doubt))
+      array_agg(p.in_doubt), array_agg(p.reason))
     from unnest(${lanes.map(lane => lane.tenantId)}::bigint[], ${postponed.map(row => row.messageId)}::uuid[],
       ${postponed.map(row => row.attempts)}::integer[], ${postponed.map(row => row.afterMs)}::double precision[],
       ${postponed.map(row => row.attempted)}::boolean[], ${postponed.map(row => row.inDoubt)}::boolean[],
+      ${postponed.map(row => row.reason ?? null)}::text[],
       ${lanes.map(lane => lane.queue)}::text[], ${lanes.map(lane => lane.key)}::text[], ${lanes.map(lane => lane.epoch)}::bigint[])
-      as p (tenant_id, message_id, number, after_ms, attempted, in_doubt, queue, key, epoch)
+      as p (tenant_id, message_id, number, after_ms, attempted, in_doubt, reason, queue, key, epoch)
     where exists (select from lanes l
       where l.tenant_id = p.tenant_id and l.queue = p.queue and l.key = p.key and l.epoch = p.epoch)`.execute(db);
 }
@@ -267,7 +270,7 @@ export const dueOutboxLanes = (inDoubtMs: number) => sql<{ tenant_id: number; ke
 export const outboxBacklog = sql<{ tenant_id: number; key: string; count: number; oldest_at: string }>`
   select tenant_id, tenant_id || ':' || channel_id as key, count(*) as count,
     to_timestamp((('x' || substr(replace(min(message_id::text), '-', ''), 1, 12))::bit(48)::bigint) / 1000.0) as oldest_at
-  from outbox group by tenant_id, channel_id`;
+  from outbox where priority < ${sql.lit(SCHEDULED)} group by tenant_id, channel_id`;
 
 /** Restores lost turns. None occur unless the table was changed by hand. @returns the number restored */
 export async function repairTurns(db: Db): Promise<number> {

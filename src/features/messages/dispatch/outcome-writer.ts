@@ -7,7 +7,6 @@ import type { Resources } from '../../../schema/context.ts';
 import { learnIdentities } from '../../contacts/recognise.ts';
 import { applyToMessages, type MessageStatusUpdate } from '../statuses/apply-statuses.ts';
 import { isMarketingStopped, recordRefusals } from '../statuses/refusals.ts';
-import { WRITER } from '../statuses/states.sql.ts';
 import { type Postponed, postpone } from './outbox.sql.ts';
 
 /** Outcomes that arrive within this time share one transaction. */
@@ -146,7 +145,6 @@ export class OutcomeWriter {
       trx,
       facts.map(({ status }) => status),
       clock.now(),
-      WRITER.dispatch,
       locked,
     );
     await postpone(

@@ -3,15 +3,11 @@ import type { NewEvent } from '../../../core/events.ts';
 import type { Db } from '../../../database/database.ts';
 import { append } from '../../../events/append.ts';
 import type { NetworkUpdate } from '../../../network/updates.ts';
-import { publicMessage } from '../message.ts';
+import { countryOfPerson } from '../../../platform/phone-country.ts';
+import { type ExternalFold, foldExternal, openThreads, threadEvents } from '../../conversations/fold.ts';
 import { getMessages } from '../messages.sql.ts';
-import {
-  type CallRow,
-  ensureConversations,
-  insertExternalMessages,
-  lockCalls,
-  writeCalls,
-} from './external-messages.sql.ts';
+import { payloadsOf } from '../people.sql.ts';
+import { type CallRow, insertExternalMessages, lockCalls, writeCalls } from './external-messages.sql.ts';
 import type { InboundMessage } from './receive.ts';
 
 type Call = Extract<NetworkUpdate, { kind: 'call' }>;
@@ -90,20 +86,26 @@ export async function applyCalls(
   if (changed.size === 0) return;
   await writeCalls(trx, tenantId, [...changed.values()]);
   const messages = await getMessages(trx, tenantId, [...changed.keys()]);
+  const told = await payloadsOf(trx, tenantId, messages);
   await append(
     trx,
     tenantId,
     messages.map((row): NewEvent => {
       const previous = { body: null, content: changed.get(row.id)?.previous ?? {} };
       const edited_at = new Date(nowMs).toISOString();
-      return { type: 'message.edited', payload: { message: publicMessage(row), previous, edited_at } };
+      return { type: 'message.edited', payload: { ...told(row), previous, edited_at } };
     }),
   );
 }
 
 async function storeOutgoing(trx: Db, tenantId: number, updates: readonly CallUpdate[], nowMs: number): Promise<void> {
   if (updates.length === 0) return;
-  const conversations = await ensureConversations(trx, tenantId, updates);
+  const conversations = await openThreads(
+    trx,
+    tenantId,
+    updates.map(({ channelId, contactId }) => ({ channelId, contactId, status: 'open' })),
+    nowMs,
+  );
   const idOf = new Map(conversations.map(row => [`${row.channel_id} ${row.contact_id}`, row.id]));
   const nowIso = new Date(nowMs).toISOString();
   const rows = updates.flatMap(({ channelId, contactId, arrivedMs, update }) => {
@@ -122,6 +124,8 @@ async function storeOutgoing(trx: Db, tenantId: number, updates: readonly CallUp
         status: 'sent' as const,
         error: null,
         reply_to_wamid: null,
+        author: null,
+        country: countryOfPerson(update.person.waId, update.person.userId),
         sent_at: new Date(Math.min(update.at.getTime(), arrivedMs)).toISOString(),
         created_at: nowIso,
         updated_at: nowIso,
@@ -131,11 +135,16 @@ async function storeOutgoing(trx: Db, tenantId: number, updates: readonly CallUp
     ];
   });
   const stored = await insertExternalMessages(trx, tenantId, rows);
-  await append(
-    trx,
-    tenantId,
-    stored.map((row): NewEvent => ({ type: 'message.sent', payload: { message: publicMessage(row) } })),
+  // The person need not have taken the call: it answers nothing.
+  const folds = stored.flatMap((row): ExternalFold[] =>
+    row.conversation_id === null ? [] : [{ ...row, conversation_id: row.conversation_id, kind: 'call' }],
   );
+  const folded = await foldExternal(trx, tenantId, conversations, folds, nowMs);
+  const told = await payloadsOf(trx, tenantId, stored);
+  await append(trx, tenantId, [
+    ...threadEvents(conversations, folded),
+    ...stored.map((row): NewEvent => ({ type: 'message.sent', payload: told(row) })),
+  ]);
 }
 
 /** @param before undefined for the first update of the call */

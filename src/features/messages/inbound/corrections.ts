@@ -2,8 +2,9 @@ import type { NewEvent } from '../../../core/events.ts';
 import type { Db } from '../../../database/database.ts';
 import { append } from '../../../events/append.ts';
 import type { NetworkUpdate } from '../../../network/updates.ts';
-import { contentObject, publicMessage } from '../message.ts';
+import { contentObject } from '../message.ts';
 import { getMessages } from '../messages.sql.ts';
+import { payloadsOf } from '../people.sql.ts';
 import {
   type CorrectedMessage,
   type Correction,
@@ -107,6 +108,7 @@ export async function applyCorrections(
       )
     ).map(row => [row.id, row]),
   );
+  const told = await payloadsOf(trx, tenantId, [...messages.values()]);
   await append(
     trx,
     tenantId,
@@ -114,10 +116,14 @@ export async function applyCorrections(
       steps.flatMap((step): NewEvent[] => {
         const row = messages.get(step.message_id);
         if (!row) return [];
-        const message = publicMessage(row);
         return step.kind === 'revoke'
-          ? [{ type: 'message.revoked', payload: { message, revoked_at: step.occurred_at } }]
-          : [{ type: 'message.edited', payload: { message, previous: step.previous, edited_at: step.occurred_at } }];
+          ? [{ type: 'message.revoked', payload: { ...told(row), revoked_at: step.occurred_at } }]
+          : [
+              {
+                type: 'message.edited',
+                payload: { ...told(row), previous: step.previous, edited_at: step.occurred_at },
+              },
+            ];
       }),
     ),
   );

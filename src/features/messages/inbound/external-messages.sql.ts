@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
+import type { Author } from '../../../core/author.ts';
 import type { Db } from '../../../database/database.ts';
 import type { MessageRow } from '../message.ts';
 import { messageColumns } from '../messages.sql.ts';
-import { WRITER } from '../statuses/states.sql.ts';
 
 /** A message that was sent by another system, or before the number was connected. */
 export interface ExternalMessage {
@@ -17,6 +17,9 @@ export interface ExternalMessage {
   readonly status: MessageRow['status'];
   readonly error: MessageRow['error'];
   readonly reply_to_wamid: string | null;
+  readonly author: Author | null;
+  /** Of the person's number; ISO 3166-1 alpha-2. */
+  readonly country: string | null;
   readonly sent_at: string;
   readonly created_at: string;
   readonly updated_at: string;
@@ -24,28 +27,6 @@ export interface ExternalMessage {
   readonly network_ms: number;
   /** Arrival of its webhook. */
   readonly arrived_ms: number;
-}
-
-/**
- * Finds or creates conversations; windows and counters are unchanged. Lock order: contacts before conversations.
- */
-export async function ensureConversations(
-  trx: Db,
-  tenantId: number,
-  threads: readonly { readonly channelId: number; readonly contactId: number }[],
-): Promise<{ readonly id: number; readonly contact_id: number; readonly channel_id: number }[]> {
-  const contactIds = threads.map(({ contactId }) => contactId);
-  const { rows } = await sql<{ id: number; contact_id: number; channel_id: number }>`
-    with p as materialized (
-      select id from contacts where tenant_id = ${tenantId} and id = any(${contactIds}::bigint[]) order by id for no key update
-    )
-    insert into conversations as v (tenant_id, contact_id, channel_id)
-    select distinct ${tenantId}::bigint, t.contact_id, t.channel_id
-    from p join unnest(${contactIds}::bigint[], ${threads.map(({ channelId }) => channelId)}::bigint[]) as t (contact_id, channel_id) on t.contact_id = p.id
-    order by 2, 3
-    on conflict (tenant_id, contact_id, channel_id) do update set window_expires_at = v.window_expires_at where v.tenant_id = excluded.tenant_id
-    returning id, contact_id, channel_id`.execute(trx);
-  return rows;
 }
 
 /** Stores messages with their states, in the order given, skipping duplicates. @returns the new messages */
@@ -60,9 +41,9 @@ export async function insertExternalMessages(
       from (
         select * from rows from (jsonb_to_recordset(${JSON.stringify(messages)}::jsonb) as (wamid text, conversation_id bigint,
           contact_id bigint, channel_id bigint, direction text, type text, body text, content jsonb, status text, error jsonb,
-          reply_to_wamid text, sent_at timestamptz, created_at timestamptz, updated_at timestamptz, network_ms bigint, arrived_ms bigint))
+          reply_to_wamid text, author jsonb, country text, sent_at timestamptz, created_at timestamptz, updated_at timestamptz, network_ms bigint, arrived_ms bigint))
           with ordinality as x (wamid, conversation_id, contact_id, channel_id, direction, type, body, content, status, error,
-            reply_to_wamid, sent_at, created_at, updated_at, network_ms, arrived_ms, place)
+            reply_to_wamid, author, country, sent_at, created_at, updated_at, network_ms, arrived_ms, place)
         order by x.network_ms, x.place
       ) o
     ), w as (
@@ -71,14 +52,14 @@ export async function insertExternalMessages(
       on conflict (tenant_id, channel_id, wamid) do nothing
       returning message_id
     ), m as (
-      insert into messages as m (tenant_id, id, conversation_id, contact_id, channel_id, direction, type, body, content, reply_to_wamid, created_at)
-      select ${tenantId}::bigint, r.id, r.conversation_id, r.contact_id, r.channel_id, r.direction, r.type, r.body, r.content, r.reply_to_wamid, r.created_at
+      insert into messages as m (tenant_id, id, conversation_id, contact_id, channel_id, direction, type, body, content, reply_to_wamid, created_at, author)
+      select ${tenantId}::bigint, r.id, r.conversation_id, r.contact_id, r.channel_id, r.direction, r.type, r.body, r.content, r.reply_to_wamid, r.created_at, nullif(r.author, 'null')
       from r join w on w.message_id = r.id order by r.id
       returning m.*
     ), s as (
-      insert into message_states as s (tenant_id, message_id, status, error, wamid, sent_at, delivered_at, read_at, failed_at, updated_at)
+      insert into message_states as s (tenant_id, message_id, status, error, wamid, sent_at, delivered_at, read_at, failed_at, updated_at, country)
       select ${tenantId}::bigint, r.id, r.status, r.error, r.wamid, r.sent_at, case when r.status in ('delivered', 'read') then r.sent_at end,
-             case when r.status = 'read' then r.sent_at end, case when r.status = 'failed' then r.sent_at end, r.updated_at
+             case when r.status = 'read' then r.sent_at end, case when r.status = 'failed' then r.sent_at end, r.updated_at, r.country
       from r join w on w.message_id = r.id order by r.id
       returning s.*
     ), u as (
@@ -86,13 +67,13 @@ export async function insertExternalMessages(
       select ${tenantId}::bigint, s.message_id, s.updated_at, s.status from s
     ), f as (
       insert into message_failures (tenant_id, failed_at, message_id, code, channel_id, contact_id)
-      select ${tenantId}::bigint, s.failed_at, s.message_id, coalesce((s.error->>'code')::integer, 0), m.channel_id, m.contact_id
+      select ${tenantId}::bigint, s.failed_at, s.message_id, failure_code(s.status, s.error), m.channel_id, m.contact_id
       from s join m on m.id = s.message_id where s.status = 'failed'
     ), t as (
-      insert into message_statistics as t (tenant_id, hour, channel_id, direction, type, template_id, status, writer, messages)
-      select ${tenantId}::bigint, date_trunc('hour', m.created_at), m.channel_id, m.direction, m.type, 0, s.status, ${WRITER.webhooks}::smallint, count(*)
-      from m join s on s.message_id = m.id group by 2, 3, 4, 5, 7 order by 2, 3, 4, 5, 7
-      on conflict (tenant_id, hour, channel_id, direction, type, template_id, status, writer) do update set messages = t.messages + excluded.messages
+      insert into message_statistics_pending (tenant_id, hour, channel_id, author, status, country, error_code, delivery_bucket, messages)
+      select ${tenantId}::bigint, date_trunc('hour', m.created_at, 'UTC'), m.channel_id, coalesce(m.author->>'kind', ''), s.status,
+        coalesce(s.country, ''), failure_code(s.status, s.error), delivery_bucket(m.author, m.created_at, s.sent_at, s.delivered_at), count(*)
+      from m join s on s.message_id = m.id group by 2, 3, 4, 5, 6, 7, 8
     )
     select ${messageColumns()} from m join s on s.message_id = m.id order by m.id`.execute(trx);
   return rows;
@@ -107,9 +88,13 @@ export interface Filling {
   readonly content: Readonly<Record<string, unknown>>;
 }
 
-/** Fills placeholders of a history import. @returns their number */
-export async function fillPlaceholders(trx: Db, tenantId: number, fillings: readonly Filling[]): Promise<number> {
-  const { rows } = await sql<{ id: string }>`
+/** Fills placeholders of a history import. @returns the filled messages */
+export async function fillPlaceholders(
+  trx: Db,
+  tenantId: number,
+  fillings: readonly Filling[],
+): Promise<Pick<MessageRow, 'id' | 'channel_id' | 'type' | 'content'>[]> {
+  const { rows } = await sql<Pick<MessageRow, 'id' | 'channel_id' | 'type' | 'content'>>`
     with found as materialized (
       select w.message_id, r.type, r.body, r.content
       from jsonb_to_recordset(${JSON.stringify(fillings)}::jsonb) as r (channel_id bigint, wamid text, type text, body text, content jsonb)
@@ -117,8 +102,8 @@ export async function fillPlaceholders(trx: Db, tenantId: number, fillings: read
     )
     update messages m set type = f.type, body = f.body, content = f.content from found f
     where m.tenant_id = ${tenantId} and m.id = f.message_id and m.type = 'media_placeholder'
-    returning m.id`.execute(trx);
-  return rows.length;
+    returning m.id, m.channel_id, m.type, m.content`.execute(trx);
+  return rows;
 }
 
 /** The stored message of a call. */

@@ -1,15 +1,15 @@
+import type { Author } from '../../../core/author.ts';
 import type { NewEvent } from '../../../core/events.ts';
 import type { Db } from '../../../database/database.ts';
 import { append } from '../../../events/append.ts';
 import type { NetworkUpdate } from '../../../network/updates.ts';
-import { contentObject, type MessageRow, publicMessage } from '../message.ts';
+import { countryOfPerson } from '../../../platform/phone-country.ts';
+import { changedEvents, type ExternalFold, foldExternal, openThreads, threadEvents } from '../../conversations/fold.ts';
+import { queueReceived } from '../content/media/keeping/queue-received.ts';
+import { contentObject, type MessageRow } from '../message.ts';
+import { payloadsOf } from '../people.sql.ts';
 import { detailsOf, type MessageDetails } from './details.ts';
-import {
-  type ExternalMessage,
-  ensureConversations,
-  fillPlaceholders,
-  insertExternalMessages,
-} from './external-messages.sql.ts';
+import { type ExternalMessage, fillPlaceholders, insertExternalMessages } from './external-messages.sql.ts';
 import { insertDetails } from './inbound.sql.ts';
 import { storeReactions } from './reactions.ts';
 
@@ -35,7 +35,20 @@ export async function storeExternalMessages(
   nowMs: number,
 ): Promise<MessageRow[]> {
   if (updates.length === 0) return [];
-  const conversations = await ensureConversations(trx, tenantId, updates);
+  // What is in the inbox when the number is connected, are the conversations from then on.
+  const threads = updates.map(({ channelId, contactId, arrivedMs, update }) => ({
+    channelId,
+    contactId,
+    ...(update.kind === 'echo'
+      ? { status: 'open' as const }
+      : { status: 'closed' as const, pastActivityAt: sentAtOf(update, arrivedMs) }),
+  }));
+  const conversations = await openThreads(
+    trx,
+    tenantId,
+    threads.sort((a, b) => b.status.localeCompare(a.status)),
+    nowMs,
+  );
   const idOf = new Map(conversations.map(row => [`${row.channel_id} ${row.contact_id}`, row.id]));
   const addressed = updates.flatMap(entry => {
     const conversationId = idOf.get(`${entry.channelId} ${entry.contactId}`);
@@ -54,22 +67,43 @@ export async function storeExternalMessages(
     if (one) details.set(id, one);
   }
   await insertDetails(trx, tenantId, details);
-  await append(
-    trx,
-    tenantId,
-    stored.flatMap((row): NewEvent[] => {
+  const folds = stored.flatMap((row): ExternalFold[] =>
+    row.conversation_id === null
+      ? []
+      : [
+          {
+            ...row,
+            conversation_id: row.conversation_id,
+            kind: details.get(row.id)?.origin === 'history' ? 'history' : 'answer',
+          },
+        ],
+  );
+  const folded = await foldExternal(trx, tenantId, conversations, folds, nowMs);
+  const isNews = ({ id }: MessageRow): boolean => details.get(id)?.origin !== 'history';
+  const told = await payloadsOf(trx, tenantId, stored.filter(isNews));
+  await append(trx, tenantId, [
+    ...threadEvents(conversations, folded),
+    ...stored.filter(isNews).map((row): NewEvent => {
       const one = details.get(row.id);
-      if (one?.origin === 'history') return [];
-      return [{ type: 'message.sent', payload: { message: publicMessage(row), ...(one && { details: one }) } }];
+      return { type: 'message.sent', payload: { ...told(row), ...(one && { details: one }) } };
     }),
-  );
-  await storeReactions(
-    trx,
-    tenantId,
-    stored.filter(({ id }) => details.get(id)?.origin !== 'history'),
-  );
+    ...changedEvents(conversations, folded),
+  ]);
+  await storeReactions(trx, tenantId, stored.filter(isNews));
   return stored;
 }
+
+const PHONE_APP: Author = { kind: 'phone_app', id: null, name: 'WhatsApp Business app' };
+
+/** Before a number is connected, the business writes with its phone app. What another app sent has no author here. */
+const authorOf = (update: ExternalUpdate['update']): Author | null =>
+  update.kind === 'echo'
+    ? update.origin === 'phone_app'
+      ? PHONE_APP
+      : null
+    : update.direction === 'outbound'
+      ? PHONE_APP
+      : null;
 
 const detailsOfElsewhere = (update: ExternalUpdate['update']): MessageDetails | undefined =>
   detailsOf(update, { origin: update.kind === 'echo' ? update.origin : 'history' });
@@ -86,7 +120,7 @@ async function fillHistory(
     ({ update }) => update.kind === 'past_message' && update.type !== PLACEHOLDER && !fresh.has(update.wamid),
   );
   if (fillings.length === 0) return;
-  await fillPlaceholders(
+  const filled = await fillPlaceholders(
     trx,
     tenantId,
     fillings.map(({ channelId, update }) => ({
@@ -97,7 +131,18 @@ async function fillHistory(
       content: contentObject(update.content),
     })),
   );
+  await queueReceived(trx, tenantId, filled);
 }
+
+/** Of the person with whom the message was exchanged. */
+function countryOf(update: ExternalUpdate['update']): string | null {
+  const person = update.kind === 'echo' ? update.to : update.person;
+  return countryOfPerson(person.waId, person.userId);
+}
+
+/** A time in the future counts as that of the arrival. */
+const sentAtOf = ({ at }: ExternalUpdate['update'], arrivedMs: number): string =>
+  new Date(Math.min(at.getTime(), arrivedMs)).toISOString();
 
 function toRow(
   { channelId, contactId, arrivedMs, update }: ExternalUpdate,
@@ -105,7 +150,7 @@ function toRow(
   nowMs: number,
 ): ExternalMessage {
   const { error } = update;
-  const sentAt = new Date(Math.min(update.at.getTime(), arrivedMs)).toISOString();
+  const sentAt = sentAtOf(update, arrivedMs);
   const direction = update.kind === 'echo' ? 'outbound' : update.direction;
   const known = update.kind === 'echo' ? 'sent' : (update.status ?? 'sent');
   return {
@@ -120,6 +165,8 @@ function toRow(
     status: direction === 'inbound' ? 'received' : known,
     error: error ? { code: error.code, title: error.title, details: error.details } : null,
     reply_to_wamid: update.replyTo ?? null,
+    author: authorOf(update),
+    country: countryOf(update),
     sent_at: sentAt,
     // The time of writing, because message retention counts from it.
     created_at: update.kind === 'echo' ? new Date(nowMs).toISOString() : sentAt,

@@ -2,66 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
 import type { MessageRow } from '../message.ts';
 import { messageColumns } from '../messages.sql.ts';
-import { WRITER } from '../statuses/states.sql.ts';
 import type { MessageDetails } from './details.ts';
-
-export interface OpenConversation {
-  readonly id: number;
-  readonly contact_id: number;
-  readonly channel_id: number;
-  /** Whether it is counted for the month. */
-  readonly is_counted: boolean;
-}
-
-export interface NewWindow {
-  readonly channelId: number;
-  readonly contactId: number;
-  /** ISO 8601; null: creates the conversation if needed, without changing its window. */
-  readonly expiresAt: string | null;
-}
-
-/**
- * Creates missing conversations and extends service windows; a window is never shortened. Lock order: contacts before conversations.
- * Contacts are locked as by a send, and by the opt-out that may follow.
- * @param windows at most one per conversation
- * @returns the conversations, locked; those of deleted contacts are missing
- */
-export async function openWindows(
-  trx: Db,
-  tenantId: number,
-  windows: readonly NewWindow[],
-  month: string,
-): Promise<OpenConversation[]> {
-  const contactIds = windows.map(window => window.contactId);
-  const { rows } = await sql<OpenConversation>`
-    with p as materialized (
-      select id from contacts where tenant_id = ${tenantId} and id = any(${contactIds}::bigint[]) order by id for no key update
-    )
-    insert into conversations as v (tenant_id, contact_id, channel_id, window_expires_at)
-    select ${tenantId}::bigint, w.contact_id, w.channel_id, w.expires_at
-    from p join unnest(${contactIds}::bigint[], ${windows.map(window => window.channelId)}::bigint[], ${windows.map(window => window.expiresAt)}::timestamptz[])
-      as w (contact_id, channel_id, expires_at) on w.contact_id = p.id
-    order by w.contact_id, w.channel_id
-    on conflict (tenant_id, contact_id, channel_id) do update
-      set window_expires_at = greatest(v.window_expires_at, excluded.window_expires_at) where v.tenant_id = excluded.tenant_id
-    returning id, contact_id, channel_id, coalesce(counted_month >= ${month}::date, false) as is_counted`.execute(trx);
-  return rows;
-}
-
-/** Marks conversations as counted for a month. They have been locked by `openWindows`. */
-export async function setCounted(
-  trx: Db,
-  tenantId: number,
-  conversationIds: readonly number[],
-  month: string,
-): Promise<void> {
-  await trx
-    .updateTable('conversations')
-    .set({ counted_month: month })
-    .where('tenant_id', '=', tenantId)
-    .where('id', '=', eb => eb.fn.any(eb.val(conversationIds)))
-    .execute();
-}
 
 /** An inbound message to be inserted. */
 export interface NewInbound {
@@ -77,6 +18,8 @@ export interface NewInbound {
   readonly error: MessageRow['error'];
   readonly reply_to_wamid: string | null;
   /** ISO 8601; not in the future. */
+  /** Of the sender's number; ISO 3166-1 alpha-2. */
+  readonly country: string | null;
   readonly sent_at: string;
   readonly created_at: string;
   /** The network's timestamp in milliseconds; whole seconds. */
@@ -100,9 +43,9 @@ export async function insertInbound(trx: Db, tenantId: number, messages: readonl
       select o.*, message_id_at(least(o.arrived_ms, o.network_ms + 999), nextval('message_arrivals')) as id
       from (
         select * from rows from (jsonb_to_recordset(${JSON.stringify(messages)}::jsonb) as (wamid text, conversation_id bigint, group_chat_id bigint,
-          contact_id bigint, channel_id bigint, type text, body text, content jsonb, error jsonb, reply_to_wamid text, sent_at timestamptz,
+          contact_id bigint, channel_id bigint, type text, body text, content jsonb, error jsonb, reply_to_wamid text, country text, sent_at timestamptz,
           created_at timestamptz, network_ms bigint, arrived_ms bigint)) with ordinality
-          as x (wamid, conversation_id, group_chat_id, contact_id, channel_id, type, body, content, error, reply_to_wamid, sent_at, created_at,
+          as x (wamid, conversation_id, group_chat_id, contact_id, channel_id, type, body, content, error, reply_to_wamid, country, sent_at, created_at,
             network_ms, arrived_ms, place)
         order by x.place
       ) o
@@ -117,17 +60,16 @@ export async function insertInbound(trx: Db, tenantId: number, messages: readonl
       from r join w on w.message_id = r.id order by r.id
       returning m.*
     ), s as (
-      insert into message_states as s (tenant_id, message_id, status, error, wamid, sent_at, updated_at)
-      select ${tenantId}::bigint, r.id, 'received', r.error, r.wamid, r.sent_at, r.created_at from r join w on w.message_id = r.id order by r.id
+      insert into message_states as s (tenant_id, message_id, status, error, wamid, sent_at, updated_at, country)
+      select ${tenantId}::bigint, r.id, 'received', r.error, r.wamid, r.sent_at, r.created_at, r.country from r join w on w.message_id = r.id order by r.id
       returning s.*
     ), u as (
       insert into message_updates (tenant_id, message_id, updated_at, status)
       select ${tenantId}::bigint, s.message_id, s.updated_at, s.status from s
     ), t as (
-      insert into message_statistics as t (tenant_id, hour, channel_id, direction, type, template_id, status, writer, messages)
-      select ${tenantId}::bigint, date_trunc('hour', m.created_at), m.channel_id, m.direction, m.type, 0, 'received', ${WRITER.webhooks}::smallint, count(*)
-      from m group by 2, 3, 4, 5 order by 2, 3, 4, 5
-      on conflict (tenant_id, hour, channel_id, direction, type, template_id, status, writer) do update set messages = t.messages + excluded.messages
+      insert into message_statistics_pending (tenant_id, hour, channel_id, status, country, messages)
+      select ${tenantId}::bigint, date_trunc('hour', m.created_at, 'UTC'), m.channel_id, 'received', coalesce(s.country, ''), count(*)
+      from m join s on s.message_id = m.id group by 2, 3, 5
     )
     select ${messageColumns()} from m join s on s.message_id = m.id order by m.id`.execute(trx);
   return rows;

@@ -39,3 +39,18 @@ export async function insertReactions(
     order by r.occurred_at, r.place`.execute(trx);
   return rows;
 }
+
+/** @returns whether it was stored */
+export async function deleteReaction(
+  trx: Db,
+  tenantId: number,
+  { channel_id, wamid }: Pick<ReactionRow, 'channel_id' | 'wamid'>,
+): Promise<boolean> {
+  const { numDeletedRows } = await trx
+    .deleteFrom('message_reactions')
+    .where('tenant_id', '=', tenantId)
+    .where('channel_id', '=', channel_id)
+    .where('wamid', '=', wamid)
+    .executeTakeFirstOrThrow();
+  return numDeletedRows > 0n;
+}

@@ -1,9 +1,11 @@
 import type { NewEvent } from '../../../core/events.ts';
 import type { Db } from '../../../database/database.ts';
 import { append } from '../../../events/append.ts';
-import { type MessageRow, publicMessage } from '../message.ts';
-import { getMessages } from '../messages.sql.ts';
-import { insertReactions, type ReactionRow } from './reactions.sql.ts';
+import { getReactions } from '../additions.sql.ts';
+import type { MessageRow } from '../message.ts';
+import { getMessages, getMessagesByWamid } from '../messages.sql.ts';
+import { payloadsOf } from '../people.sql.ts';
+import { deleteReaction, insertReactions, type ReactionRow } from './reactions.sql.ts';
 
 /**
  * Stores the reactions among newly stored messages, with an event for each whose original is known. A reaction without an emoji
@@ -16,6 +18,7 @@ export async function storeReactions(trx: Db, tenantId: number, stored: readonly
   const ids = [...new Set(written.flatMap(({ message_id }) => message_id ?? []))];
   if (ids.length === 0) return;
   const messages = new Map((await getMessages(trx, tenantId, ids)).map(row => [row.id, row]));
+  const told = await payloadsOf(trx, tenantId, [...messages.values()]);
   await append(
     trx,
     tenantId,
@@ -23,9 +26,44 @@ export async function storeReactions(trx: Db, tenantId: number, stored: readonly
       const row = message_id === null ? undefined : messages.get(message_id);
       if (!row) return [];
       const reaction = { contact_id, direction, emoji, occurred_at };
-      return [{ type: 'message.reaction', payload: { message: publicMessage(row), reaction } }];
+      return [{ type: 'message.reaction', payload: { ...told(row), reaction } }];
     }),
   );
+}
+
+/**
+ * Stores the reactions of the business that the network has accepted, and removes those that failed afterwards.
+ * @param changed each message before and after its statuses
+ */
+export async function keepReactions(
+  trx: Db,
+  tenantId: number,
+  changed: readonly { readonly row: MessageRow; readonly message: MessageRow }[],
+): Promise<void> {
+  const hasFailed = ({ message }: { readonly message: MessageRow }): boolean => message.status === 'failed';
+  const accepted = changed.filter(one => !hasFailed(one) && one.row.wamid === null && one.message.wamid !== null);
+  await storeReactions(
+    trx,
+    tenantId,
+    accepted.map(({ message }) => message),
+  );
+  for (const { message } of changed.filter(one => hasFailed(one) && one.row.wamid !== null)) {
+    const [reaction] = reactionOf(message);
+    if (reaction && (await deleteReaction(trx, tenantId, reaction))) await tellReaction(trx, tenantId, reaction);
+  }
+}
+
+/** What is left of the reactions of one sender, after one of them was removed. */
+async function tellReaction(trx: Db, tenantId: number, removed: ReactionRow): Promise<void> {
+  const { channel_id, original_wamid: wamid, contact_id, direction } = removed;
+  const left = (await getReactions(trx, tenantId, [{ channelId: channel_id, wamid }])).find(
+    one => one.contact_id === contact_id && one.direction === direction,
+  );
+  const [row] = await getMessagesByWamid(trx, tenantId, [wamid]);
+  if (!row) return;
+  const told = await payloadsOf(trx, tenantId, [row]);
+  const reaction = { contact_id, direction, emoji: left?.emoji ?? null, occurred_at: removed.occurred_at };
+  await append(trx, tenantId, [{ type: 'message.reaction', payload: { ...told(row), reaction } }]);
 }
 
 const reactionOf = (message: MessageRow): ReactionRow[] =>

@@ -2,25 +2,22 @@ import type { NewEvent } from '../../../core/events.ts';
 import type { Db } from '../../../database/database.ts';
 import { append } from '../../../events/append.ts';
 import type { NetworkUpdate } from '../../../network/updates.ts';
+import { countryOfPerson } from '../../../platform/phone-country.ts';
 import type { NewConsentEntry } from '../../contacts/consent/consent.ts';
 import { recordConsent } from '../../contacts/consent/record.ts';
 import { recogniseContacts } from '../../contacts/recognise.ts';
 import { senderOf } from '../../contacts/recognition/apply-updates.ts';
+import type { PublicConversation } from '../../conversations/conversation.ts';
+import { foldInbound, type InboundFold, openThreads, threadEvents } from '../../conversations/fold.ts';
 import { ensureGroupChatsOf, noteParticipants } from '../../conversations/group-chats.ts';
+import { countConversations } from '../../tenancy/usage/count-conversations.ts';
 import { monthOf } from '../../tenancy/usage/month.ts';
-import { countConversations } from '../../tenancy/usage/share.ts';
-import { contentObject, type MessageRow, publicMessage } from '../message.ts';
+import { contentObject, type MessagePayload, type MessageRow } from '../message.ts';
 import { isOptType, readOptKeywords } from '../opt-keywords.ts';
+import { payloadsOf } from '../people.sql.ts';
 import { windowAfter } from '../window.ts';
 import { detailsOf, type MessageDetails } from './details.ts';
-import {
-  insertDetails,
-  insertInbound,
-  type NewInbound,
-  type NewWindow,
-  openWindows,
-  setCounted,
-} from './inbound.sql.ts';
+import { insertDetails, insertInbound, type NewInbound } from './inbound.sql.ts';
 import { storeReactions } from './reactions.ts';
 
 export type InboundMessage = Extract<NetworkUpdate, { kind: 'message' }> & {
@@ -44,7 +41,7 @@ interface Addressed {
  * No message is rejected: unknown types are stored as the network sent them. Messages in a group chat open no service window, do not
  * opt out their senders and do not count for the plan.
  *
- * Lock order: the tenant's counters, contacts, conversations, the month's counters. Therefore all channels are processed together.
+ * Lock order: the tenant's counters, contacts, conversations (each written once, after its messages), the month's counters. Therefore all channels are processed together.
  * @param received by channel
  * @returns the new messages
  */
@@ -73,8 +70,13 @@ export async function receiveMessages(
   });
   const inPrivate = addressed.filter(({ groupChatId }) => groupChatId === undefined);
   const month = monthOf(nowMs);
-  const opened = await openWindows(trx, tenantId, windowsOf(inPrivate, nowMs), month);
-  const conversations = new Map(opened.map(row => [placeOf(row.channel_id, row.contact_id), row.id]));
+  const locked = await openThreads(
+    trx,
+    tenantId,
+    inPrivate.map(({ channelId, contactId }) => ({ channelId, contactId, status: 'open' })),
+    nowMs,
+  );
+  const conversations = new Map(locked.map(row => [placeOf(row.channel_id, row.contact_id), row.id]));
   const rows = addressed.map(entry =>
     toRow(entry, conversations.get(placeOf(entry.channelId, entry.contactId)) ?? 0, nowMs),
   );
@@ -89,7 +91,12 @@ export async function receiveMessages(
     tenantId,
     new Map(fresh.flatMap(({ row, details }) => (details ? [[row.id, details]] : []))),
   );
-  await append(trx, tenantId, fresh.map(receivedEvent));
+  const folded = await foldInbound(trx, tenantId, locked, fresh.flatMap(inConversation(nowMs)), nowMs);
+  const told = await payloadsOf(trx, tenantId, stored);
+  await append(trx, tenantId, [
+    ...threadEvents(locked, folded),
+    ...fresh.map(one => receivedEvent(one, told(one.row), folded.get(one.row.conversation_id ?? 0))),
+  ]);
   await storeReactions(trx, tenantId, stored);
   await noteParticipants(
     trx,
@@ -101,10 +108,7 @@ export async function receiveMessages(
   );
   await obeyOptWords(trx, tenantId, fresh, nowMs);
   // Last, because all sends of a tenant wait for the month's counters.
-  const conversationIds = new Set(stored.map(message => message.conversation_id));
-  const uncounted = opened.filter(({ id, is_counted }) => !is_counted && conversationIds.has(id)).map(({ id }) => id);
-  if (uncounted.length === 0) return stored;
-  await setCounted(trx, tenantId, uncounted, month);
+  const uncounted = locked.filter(({ id, is_counted }) => !is_counted && folded.has(id));
   await countConversations(trx, tenantId, month, uncounted.length);
   return stored;
 }
@@ -119,14 +123,23 @@ interface Stored {
 const groupOf = ({ groupChatId }: Addressed): Pick<MessageDetails, 'group_chat_id'> =>
   groupChatId === undefined ? {} : { group_chat_id: groupChatId };
 
-function receivedEvent({ row, entry, details }: Stored): NewEvent {
-  const isAnswerable = entry.groupChatId === undefined && !entry.message.isStandby && row.type !== 'call';
+/** Whether bots read it. */
+const isAnswerable = ({ row, entry }: Stored): boolean =>
+  entry.groupChatId === undefined && !entry.message.isStandby && row.type !== 'call';
+
+function receivedEvent(
+  stored: Stored,
+  payload: MessagePayload,
+  conversation: PublicConversation | undefined,
+): NewEvent {
+  const { details } = stored;
   return {
     type: 'message.received',
     payload: {
-      message: publicMessage(row),
+      ...payload,
+      ...(conversation && { conversation }),
       ...(details && { details }),
-      ...(!isAnswerable && { is_answerable: false }),
+      ...(!isAnswerable(stored) && { is_answerable: false }),
     },
   };
 }
@@ -134,21 +147,22 @@ function receivedEvent({ row, entry, details }: Stored): NewEvent {
 /** Key of a conversation. */
 const placeOf = (channelId: number, contactId: number): string => `${channelId} ${contactId}`;
 
-/** One window per conversation, from its latest message. Messages of the type `system` are by the network and open none. */
-function windowsOf(addressed: readonly Addressed[], nowMs: number): NewWindow[] {
-  const latest = new Map<string, Addressed & { readonly atMs: number }>();
-  for (const entry of addressed) {
-    const key = placeOf(entry.channelId, entry.contactId);
-    const isSystem = entry.message.type === 'system';
-    const atMs = isSystem ? -1 : Math.max(0, Math.min(entry.message.at.getTime(), nowMs));
-    if (atMs >= (latest.get(key)?.atMs ?? -1)) latest.set(key, { ...entry, atMs });
-  }
-  return [...latest.values()].map(({ channelId, contactId, atMs }) => ({
-    channelId,
-    contactId,
-    expiresAt: atMs < 0 ? null : windowAfter(atMs),
-  }));
-}
+/** What a conversation needs to know of a message. Messages of the type `system` are by the network: they open no window. */
+const inConversation =
+  (nowMs: number) =>
+  (stored: Stored): InboundFold[] => {
+    const { row, entry } = stored;
+    if (row.conversation_id === null) return [];
+    const writtenAtMs = Math.max(0, Math.min(entry.message.at.getTime(), nowMs));
+    return [
+      {
+        ...row,
+        conversation_id: row.conversation_id,
+        window_expires_at: row.type === 'system' ? null : windowAfter(writtenAtMs),
+        isAnswerable: isAnswerable(stored),
+      },
+    ];
+  };
 
 function toRow(
   { message, contactId, channelId, groupChatId }: Addressed,
@@ -167,6 +181,7 @@ function toRow(
     content: contentObject(message.content),
     error: error ? { code: error.code, title: error.title, details: error.details } : null,
     reply_to_wamid: message.replyTo ?? null,
+    country: countryOfPerson(message.from, message.userId),
     sent_at: new Date(Math.min(message.at.getTime(), nowMs)).toISOString(),
     created_at: new Date(nowMs).toISOString(),
     network_ms: message.at.getTime(),

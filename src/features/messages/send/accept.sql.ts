@@ -1,96 +1,12 @@
 import { sql } from 'kysely';
+import type { Author } from '../../../core/author.ts';
+import { compileOnce } from '../../../database/compile-once.ts';
 import type { Db } from '../../../database/database.ts';
-import { lockTenantUsage } from '../../../database/tenant-lock.ts';
 import { identitySpellings } from '../../../platform/phone.ts';
 import { ALL_COLUMNS, NEW_CONTACT, type NewContactRow } from '../../contacts/columns.ts';
-import { CONTACT_COLUMNS, type ContactRow } from '../../contacts/contact.ts';
-import type { Priority } from '../dispatch/lane.ts';
+import { CONVERSATION_ROW, firstAssignee, NEW_CONVERSATION_JSON } from '../../conversations/columns.ts';
+import { type Priority, SCHEDULED } from '../dispatch/lane.ts';
 import type { MessageRow } from '../message.ts';
-import { type ConsentedCategory, channelUserId, optedOutOf, type Recipient, recipientId } from './recipient.sql.ts';
-
-/** The row of monthly_usage that counts a message. */
-export interface Counter {
-  /** First day of the month, UTC. */
-  readonly month: string;
-  readonly shard: number;
-}
-
-/** The stored result of a send under its idempotency key. */
-export interface SentResult {
-  readonly id: string;
-  readonly contact_created?: boolean;
-}
-
-export interface SendContext {
-  readonly channel_id: number | null;
-  readonly channel_status: 'active' | 'paused' | 'disconnected' | null;
-  readonly channel_status_reason: string | null;
-  readonly contact: ContactRow | null;
-  /** The contact has no number, and no user id in the channel's portfolio. */
-  readonly is_unreachable: boolean;
-  /** Time of the contact's opt-out from the message's category. */
-  readonly category_opted_out_at: string | null;
-  readonly conversation_id: number | null;
-  readonly window_expires_at: string | null;
-  /** Whether the conversation is counted for this month. */
-  readonly is_counted: boolean;
-  /** Whether the counter shard of this message is exhausted or missing. */
-  readonly is_used_up: boolean;
-  /** Time of erasure of a person with this number who had opted out, and of what. */
-  readonly erased_at: string | null;
-  readonly erased_opt_outs: readonly ('all' | ConsentedCategory)[] | null;
-  /** The row of the idempotency key, if there is one. */
-  readonly key_operation: string | null;
-  readonly key_fingerprint: string | null;
-  readonly key_result: SentResult | null;
-  readonly key_answer: unknown;
-  readonly key_age: number | null;
-  /** The database's clock. */
-  readonly now_ms: number;
-}
-
-const contactJson = sql.raw(
-  `json_build_object(${CONTACT_COLUMNS.map(column => `'${column}', c.${column}`).join(', ')})`,
-);
-
-/** Reads everything needed to decide on a send, in one round trip. @param digest of the recipient's number, for opt-outs before an erasure */
-export async function readSendContext(
-  db: Db,
-  tenantId: number,
-  channelId: number | null,
-  recipient: Recipient,
-  key: string | null,
-  counter: Counter,
-  category: ConsentedCategory | null,
-  digest: Uint8Array | null = null,
-): Promise<SendContext> {
-  const { rows } = await sql<SendContext>`
-    select ch.id as channel_id, ch.status as channel_status, ch.status_reason as channel_status_reason,
-           case when c.id is not null then ${contactJson} end as contact,
-           c.id is not null and c.phone is null and ${channelUserId(tenantId, sql`c.id`, sql`c.phone`)} is null as is_unreachable,
-           ${optedOutOf(tenantId, category)} as category_opted_out_at, v.id as conversation_id, v.window_expires_at,
-           coalesce(v.counted_month >= ${counter.month}::date, false) as is_counted,
-           u.shard is null or coalesce(u.messages >= u.messages_granted, false) as is_used_up,
-           x.erased_at, x.opted_out as erased_opt_outs,
-           k.operation as key_operation, encode(k.fingerprint, 'hex') as key_fingerprint, k.result as key_result, k.answer as key_answer,
-           extract(epoch from now() - k.created_at)::float8 as key_age,
-           floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms
-    from (select) as nothing
-    left join channels ch on ch.tenant_id = ${tenantId}
-      and case when ${channelId}::bigint is null then ch.is_default else ch.id = ${channelId}::bigint end
-    left join contacts c on c.tenant_id = ${tenantId}
-      and c.id = ${recipientId(tenantId, recipient)}
-    left join conversations v on v.tenant_id = ${tenantId} and v.contact_id = c.id and v.channel_id = ch.id
-    left join monthly_usage u on u.tenant_id = ${tenantId} and u.month = ${counter.month}::date and u.shard = ${counter.shard}
-    left join erased_identities x on x.tenant_id = ${tenantId} and x.digest = ${digest}::bytea and x.opted_out <> '{}'
-    left join idempotency_keys k on k.tenant_id = ${tenantId} and k.key = ${key}::text and k.created_at > now() - interval '24 hours'`.execute(
-    db,
-  );
-  return rows[0] as SendContext;
-}
-
-/** Generated under the contact's lock, so that the ids of a conversation have the order of acceptance. */
-const ID_BY_DATABASE = sql`message_id_at(floor(extract(epoch from clock_timestamp()) * 1000)::bigint, nextval('message_arrivals'))`;
 
 export interface NewMessage {
   /** null: generated by the database. */
@@ -103,11 +19,23 @@ export interface NewMessage {
   readonly content: Readonly<Record<string, unknown>>;
   /** The encrypted content to send, if `content` hides a secret. */
   readonly sealed: Uint8Array | null;
-  readonly counter: Counter;
   readonly replyToWamid: string | null;
+  readonly author: Author;
+  readonly echoId: string | null;
+  readonly retryOf: string | null;
+  /** ISO 8601; null: now. */
+  readonly scheduledAt: string | null;
+  /** Whether a scheduled message fails if the service window is closed then. */
+  readonly isWindowRequired: boolean;
   /** ISO 8601. */
   readonly createdAt: string;
+  /** Whether it counts as an answer to what waits, and as activity in the inbox. */
+  readonly isAnswer: boolean;
+  /** Of a conversation that the message creates: closed for a notification, which nobody has to look at before the person writes. */
+  readonly conversationStatus: 'open' | 'closed';
   readonly eventId: string;
+  /** Of `conversation.created` or `conversation.updated`, if the message causes one. */
+  readonly conversationEventId: string;
   readonly key: { readonly key: string; readonly operation: string; readonly fingerprint: Uint8Array } | undefined;
 }
 
@@ -124,148 +52,283 @@ export type Addressee = KnownRecipient | NewRecipient;
 export interface KnownRecipient {
   readonly contactId: number;
   readonly conversationId: number | null;
-  /** Whether the conversation is known to have been counted this month. */
-  readonly isCounted: boolean;
+  /** Whether the message takes the conversation from a bot. */
+  readonly takesOver: boolean;
   /** The message is also sent to a contact who opted out. */
   readonly mayBeOptedOut: boolean;
 }
 
+/** A message to write, with its recipient. */
+export interface NewSend {
+  readonly message: NewMessage;
+  readonly to: Addressee;
+}
+
+/** Generated under the contact's lock, so that the ids of a conversation have the order of acceptance. */
+const ID_BY_DATABASE = sql`message_id_at(floor(extract(epoch from clock_timestamp()) * 1000)::bigint, nextval('message_arrivals'))`;
+
+/** The person in the event of a message, as `MessageContact`. */
+const PERSON = sql`jsonb_build_object('id', a.contact_id, 'firstname', a.firstname, 'lastname', a.lastname, 'phone', a.phone)`;
+
+/** Contacts that the batch creates, as many as the plan has room for. */
+const madeContacts = (tenantId: number) => sql`quota as materialized (
+    -- Lock order: tenant_usage before contacts, to avoid deadlocks.
+    select tenant_id, contacts_ceiling - contacts as room from tenant_usage where tenant_id = ${tenantId} for update
+  ), c as (
+    insert into contacts as c (tenant_id, ${NEW_CONTACT.columns})
+    select n.tenant_id, ${NEW_CONTACT.values(tenantId)}
+    from (
+      select q.tenant_id, q.room, i.fields, row_number() over (order by i.place) as nth from quota q cross join i
+      -- Names a column of the locked row, so that it is called after waiting for the lock.
+      where i.fields is not null and not exists (select from number_holders(q.tenant_id, i.spellings))
+    ) n cross join jsonb_to_record(n.fields) as r (${NEW_CONTACT.definitions})
+    where n.room is null or n.nth <= n.room
+    order by r.phone_key
+    on conflict do nothing
+    returning ${sql.raw(ALL_COLUMNS)}, c.phone_key
+  ), counted as (
+    update tenant_usage set contacts = contacts + (select count(*) from c) where tenant_id = ${tenantId} and exists (select from c)
+  ), g as (
+    insert into contact_groups (tenant_id, contact_id, group_id)
+    select ${tenantId}::bigint, c.id, group_id from c join i on i.phone_key = c.phone_key cross join unnest(i.group_ids) as group_id
+  )`;
+
+const noContacts = sql`c as (
+    select null::bigint as id, null::text as firstname, null::text as lastname, null::text as phone, null::bigint as assigned_id,
+      null::text as phone_key where false
+  )`;
+
 /**
- * Accepts a message in one statement, which is atomic without the round trips of a transaction: the message, its row in the outbox,
- * its event and the idempotency key.
+ * Accepts messages in one statement, which is atomic without the round trips of a transaction.
  *
- * @returns undefined if the contact was deleted or opted out meanwhile, if another request created it, or if the month's counter is
- *   missing
- * @throws a unique violation of idempotency_keys_pkey; a check violation of contacts_within_plan, messages_within_plan or
- *   conversations_within_plan
+ * Lock order of all sends, to avoid deadlocks: tenant_usage if contacts are created, contacts by id, their conversations by id, the
+ * outbox by position, the month's counters. `l` is the locked row, unlike the one of the statement's snapshot: it shows whether a
+ * concurrent send has counted the conversation, or answered for the bot. A conversation that somebody else has just created is a
+ * conflict that leaves its message out. Idempotency keys are inserted last, so that a key that is taken fails the statement.
  */
-export async function insertOutbound(
-  db: Db,
-  tenantId: number,
-  message: NewMessage,
-  addressee: Addressee,
-): Promise<MessageRow | undefined> {
-  const key = message.key
-    ? sql`, k as (
-        insert into idempotency_keys (tenant_id, key, operation, fingerprint, contact_id, result)
-        select ${tenantId}::bigint, ${message.key.key}, ${message.key.operation}, ${message.key.fingerprint}::bytea, contact_id,
-               jsonb_build_object('id', id, 'contact_created', ${'fields' in addressee}::boolean) from m
-      )`
-    : sql``;
-  // One insert for both events, because the order of the parts of a statement is undefined: the contact's event comes first.
-  const contactCreated =
-    'contactId' in addressee
-      ? sql``
-      : sql`select ${tenantId}::bigint, ${addressee.eventId}::uuid, 'contact.created', jsonb_build_object('contact', to_jsonb(c)), c.id, null::bigint from c
-            union all`;
-  const { rows } = await sql<MessageRow>`
-    with ${'contactId' in addressee ? existing(tenantId, addressee, message) : fresh(tenantId, addressee, message)}, u as (
-      update monthly_usage set messages = messages + 1, conversations = conversations + (select count(*) from opened)
-      where tenant_id = ${tenantId} and month = ${message.counter.month}::date and shard = ${message.counter.shard} and exists (select from v)
-      returning shard
+const acceptance = ({ creates, waits }: Variant) =>
+  compileOnce(
+    (
+      db,
+      tenantId: number,
+      month: string,
+      items: string,
+      contactIds: readonly number[],
+      conversationIds: readonly number[],
+    ) => {
+      const lock = waits ? sql`` : sql` skip locked`;
+      const tagsOf = sql`array(select t.tag_id from conversation_tags t where t.tenant_id = ${tenantId} and t.conversation_id = v.id order by t.tag_id)`;
+      return {
+        compile: () =>
+          sql<MessageRow & { readonly place: number }>`
+    with i as materialized (
+      select i.*, i.fields ->> 'phone_key' as phone_key from jsonb_to_recordset(${items}::jsonb) as i (place integer, id uuid, contact_id bigint,
+        conversation_id bigint, channel_id bigint, takes_over boolean, may_be_opted_out boolean, fields jsonb, spellings text[], group_ids bigint[],
+        contact_event_id uuid, type text, body text, content jsonb, sealed text, reply_to_wamid text, created_at timestamptz, template_id bigint,
+        author jsonb, echo_id text, retry_of uuid, scheduled_at timestamptz, is_window_required boolean, priority smallint, is_answer boolean, conversation_status text, event_id uuid, conversation_event_id uuid, key text, operation text,
+        fingerprint text)
+    ), ${creates ? madeContacts(tenantId) : noContacts}, p as materialized (
+      select c.id, c.firstname, c.lastname, c.phone, c.assigned_id, c.opted_out_at from contacts c
+      where c.tenant_id = ${tenantId} and c.id = any(${contactIds}::bigint[])${creates ? sql` and (select count(*) from quota) > 0` : sql``}
+      order by c.id for no key update${lock}
+    ), l as materialized (
+      -- The contact is compared again, because a concurrent merge or its undo may have moved the conversation.
+      select v.id, v.contact_id, v.status, coalesce(v.counted_month >= ${month}::date, false) as is_counted from conversations v
+      where v.tenant_id = ${tenantId} and v.id = any(${conversationIds}::bigint[]) and v.contact_id = any(array(select p.id from p))
+      order by v.id for no key update${lock}
+    ), a as materialized (
+      select x.*, coalesce(x.given_id, ${ID_BY_DATABASE}) as id from (
+        select i.place, i.id as given_id, coalesce(p.id, c.id) as contact_id, coalesce(p.assigned_id, c.assigned_id) as assigned_id,
+          c.id is not null as is_made, coalesce(p.firstname, c.firstname) as firstname, coalesce(p.lastname, c.lastname) as lastname,
+          coalesce(p.phone, c.phone) as phone, l.id as conversation_id, i.channel_id, i.takes_over, i.contact_event_id, i.type, i.body, i.content, i.sealed,
+          i.reply_to_wamid, i.created_at, i.template_id, i.author, i.echo_id, i.retry_of, i.scheduled_at, i.is_window_required, i.priority, i.is_answer, i.conversation_status, i.event_id, i.conversation_event_id,
+          i.key, i.operation, i.fingerprint
+        from i
+        left join p on p.id = i.contact_id and (p.opted_out_at is null or i.may_be_opted_out)
+        left join c on c.phone_key = i.phone_key
+        left join l on l.id = i.conversation_id and l.contact_id = i.contact_id
+        where (p.id is not null or c.id is not null) and (i.conversation_id is null or l.id is not null)
+        order by i.place
+      ) x
+    ), threads as materialized (
+      select a.contact_id, a.channel_id, a.conversation_id, min(a.place) as place, (array_agg(a.id order by a.id desc) filter (where a.type <> 'reaction'))[1] as last_id,
+        max(a.created_at) as at, max(a.created_at) filter (where a.is_answer) as answered_at, coalesce(bool_or(a.takes_over), false) as takes_over,
+        bool_or(a.scheduled_at is null) as is_counted
+      from a group by 1, 2, 3
+    ), old as (
+      update conversations v set last_message_id = greatest(v.last_message_id, t.last_id), updated_at = t.at,
+        last_activity_at = greatest(v.last_activity_at, t.answered_at),
+        waiting_since = case when t.answered_at is null then v.waiting_since end,
+        counted_month = case when t.is_counted then greatest(v.counted_month, ${month}::date) else v.counted_month end,
+        status = case when t.takes_over and v.status = 'pending' then 'open' else v.status end
+      from threads t join l on l.id = t.conversation_id
+      where v.tenant_id = ${tenantId} and v.id = t.conversation_id
+      returning ${CONVERSATION_ROW}, t.is_counted and not l.is_counted as is_opened, t.takes_over and l.status = 'pending' as is_taken_over, false as is_new, t.place
+    ), new as (
+      insert into conversations as v (tenant_id, contact_id, channel_id, counted_month, status, assignee_id, last_message_id, last_activity_at)
+      select ${tenantId}::bigint, t.contact_id, t.channel_id, case when t.is_counted then ${month}::date end, a.conversation_status, ${firstAssignee(tenantId, sql`a.assigned_id`)}, t.last_id, t.at
+      from threads t join a on a.place = t.place where t.conversation_id is null order by t.contact_id, t.channel_id
+      on conflict do nothing
+      returning ${CONVERSATION_ROW}
+    ), v as materialized (
+      select * from old
+      union all
+      select ${CONVERSATION_ROW}, t.is_counted, false, true, t.place from new v join threads t on t.contact_id = v.contact_id and t.channel_id = v.channel_id
     ), m as (
       insert into messages as m (tenant_id, id, conversation_id, contact_id, channel_id, direction, type, body, content, reply_to_wamid,
-                                 created_at, template_id)
-      select ${tenantId}::bigint, ${message.id === null ? ID_BY_DATABASE : sql`${message.id}::uuid`}, v.id, v.contact_id, ${message.channelId}::bigint, 'outbound', ${message.type}, ${message.body},
-             ${JSON.stringify(message.content)}::jsonb, ${message.replyToWamid}, ${message.createdAt}::timestamptz, ${message.templateId}::bigint
-      from v, u
-      returning m.id, m.conversation_id, m.contact_id, m.channel_id, m.direction, m.type, m.body, m.content, 'queued' as status, null::jsonb as error,
+                                 created_at, template_id, author, echo_id, retry_of, scheduled_at)
+      select ${tenantId}::bigint, a.id, v.id, a.contact_id, a.channel_id, 'outbound', a.type, a.body, a.content, a.reply_to_wamid, a.created_at,
+             a.template_id, a.author, a.echo_id, a.retry_of, a.scheduled_at
+      from a join v on v.contact_id = a.contact_id and v.channel_id = a.channel_id order by a.place
+      returning m.id, m.conversation_id, m.contact_id, m.channel_id, m.direction, m.type, m.body, m.content,
+        case when m.scheduled_at is null then 'queued' else 'scheduled' end as status, null::jsonb as error,
         null::text as wamid, m.reply_to_wamid, null::timestamptz as sent_at, null::timestamptz as delivered_at, null::timestamptz as read_at,
-        null::timestamptz as failed_at, m.created_at, m.created_at as updated_at
+        null::timestamptz as failed_at, m.created_at, m.created_at as updated_at, m.author, m.template_id, m.echo_id, m.retry_of
     ), s as (
       insert into message_states (tenant_id, message_id, status, updated_at) select ${tenantId}::bigint, id, status, updated_at from m
     ), changes as (
       insert into message_updates (tenant_id, message_id, status, updated_at) select ${tenantId}::bigint, id, status, updated_at from m
     ), o as materialized (
-      select enqueue_message(${tenantId}::bigint, channel_id, contact_id, id, ${message.priority}::smallint, ${message.sealed}::bytea) from m
+      select enqueue_messages(${tenantId}::bigint, array_agg(m.channel_id order by a.place), array_agg(m.contact_id order by a.place),
+        array_agg(m.id order by a.place), array_agg(a.priority order by a.place), array_agg(decode(a.sealed, 'base64') order by a.place))
+      from m join a on a.id = m.id where a.scheduled_at is null
+    ), later as (
+      insert into outbox (tenant_id, channel_id, contact_id, message_id, priority, sealed, due_at, is_window_required)
+      select ${tenantId}::bigint, m.channel_id, m.contact_id, m.id, ${sql.lit(SCHEDULED)}, decode(a.sealed, 'base64'), a.scheduled_at, a.is_window_required
+      from m join a on a.id = m.id where a.scheduled_at is not null order by a.place
     ), e as (
+      -- One insert for all events, because the order of the parts of a statement is undefined: what a message needs comes before it.
       insert into events (tenant_id, id, type, payload, contact_id, conversation_id)
-      ${contactCreated}
-      select ${tenantId}::bigint, ${message.eventId}::uuid, 'message.queued', jsonb_build_object('message', to_jsonb(m)), m.contact_id, m.conversation_id from m
-    )${key}
-    select m.*, (select window_expires_at from v) as window_expires_at from m, o`.execute(db);
-  return rows[0];
-}
-
-/**
- * Lock order, to avoid deadlocks: the contact (as its deletion does), its conversation, the counter.
- */
-const existing = (tenantId: number, to: KnownRecipient, message: NewMessage) => sql`p as materialized (
-    select id from contacts where tenant_id = ${tenantId} and id = ${to.contactId}
-      and (opted_out_at is null or ${to.mayBeOptedOut}) for no key update
-  ), ${to.conversationId === null ? madeConversation(tenantId, message) : knownConversation(tenantId, to.conversationId, to.isCounted, message)}`;
-
-/**
- * `xmax` shows whether this statement created the conversation; its creator counts it. The update that returns an existing row sets
- * no key column, because that lock would block foreign keys of messages and let two sends deadlock.
- */
-const madeConversation = (tenantId: number, { channelId, counter }: NewMessage) => sql`v as (
-    insert into conversations as v (tenant_id, contact_id, channel_id, counted_month)
-    select ${tenantId}::bigint, id, ${channelId}::bigint, ${counter.month}::date from p
-    on conflict (tenant_id, contact_id, channel_id) do update set counted_month = v.counted_month where v.tenant_id = excluded.tenant_id
-    returning id, contact_id, window_expires_at, v.xmax = 0 as is_new
-  ), opened as (select from v where is_new)`;
-
-const knownConversation = (tenantId: number, id: number, isCounted: boolean, { counter }: NewMessage) => sql`v as (
-    select v.id, v.contact_id, v.window_expires_at from p
-    join conversations v on v.tenant_id = ${tenantId} and v.id = ${id} and v.contact_id = p.id
-    -- Checked again, because a concurrent merge or its undo may have moved the conversation to another contact.
-    for key share of v
-  ), opened as (
-    ${
-      isCounted
-        ? sql`select from v where false`
-        : sql`update conversations set counted_month = ${counter.month}::date
-              where tenant_id = ${tenantId} and id = (select id from v) and (counted_month is null or counted_month < ${counter.month}::date)
-              returning id`
-    }
-  )`;
-
-/**
- * Takes the locks of a send that rebalances the month's counter shards. Lock order of all sends, to avoid deadlocks: the tenant's
- * counters if the contact is new, the contact, its conversation (created, but not counted, if missing).
- * @returns the addressee with the conversation; undefined if the contact was deleted
- */
-export async function lockAddressee(
-  trx: Db,
-  tenantId: number,
-  channelId: number,
-  addressee: Addressee,
-): Promise<Addressee | undefined> {
-  if (!('contactId' in addressee)) {
-    await lockTenantUsage(trx, tenantId);
-    return addressee;
-  }
-  const { rows } = await sql<{ id: number }>`
-    with p as materialized (
-      select id from contacts where tenant_id = ${tenantId} and id = ${addressee.contactId} for no key update
+      select ${tenantId}::bigint, x.id, x.type, x.payload, x.contact_id, x.conversation_id from (
+        ${
+          creates
+            ? sql`select a.place, 0 as step, a.contact_event_id as id, 'contact.created' as type,
+          jsonb_build_object('contact', to_jsonb(c) - 'phone_key') as payload, c.id as contact_id, null::bigint as conversation_id
+        from a join c on a.is_made and c.id = a.contact_id
+        union all `
+            : sql``
+        }
+        select a.place, 1 as step, a.conversation_event_id as id, 'conversation.created' as type,
+          jsonb_build_object('conversation', ${NEW_CONVERSATION_JSON}) as payload, v.contact_id, v.id as conversation_id
+        from v join a on a.place = v.place where v.is_new
+        union all
+        select a.place, 1, a.conversation_event_id, 'conversation.updated',
+          jsonb_build_object('conversation', ${NEW_CONVERSATION_JSON} || jsonb_build_object('tag_ids', ${tagsOf}), 'previous', '{"status":"pending"}'::jsonb),
+          v.contact_id, v.id
+        from v join a on a.place = v.place where v.is_taken_over
+        union all
+        select a.place, 2, a.event_id, 'message.' || m.status, jsonb_build_object('message', to_jsonb(m), 'contact', ${PERSON})
+          || case when a.scheduled_at is null then '{}' else jsonb_build_object('scheduled_at', a.scheduled_at) end, m.contact_id, m.conversation_id
+        from m join a on a.id = m.id
+      ) x order by x.place, x.step
+    ), u as (
+      insert into monthly_usage as u (tenant_id, month, messages, conversations, messages_granted, conversations_granted)
+      select ${tenantId}::bigint, ${month}::date, n.messages, n.conversations, p.max_messages, p.max_conversations
+      from (select (select count(*) from m where m.status = 'queued') as messages, (select count(*) from v where v.is_opened) as conversations) n
+      join tenants t on t.tenant_id = ${tenantId} join plans p on p.id = t.plan_id where n.messages > 0
+      on conflict (tenant_id, month) do update set messages = u.messages + excluded.messages, conversations = u.conversations + excluded.conversations,
+        messages_granted = excluded.messages_granted,
+        -- People who write begin conversations beyond the plan; messages in those go on.
+        conversations_granted = case when excluded.conversations > 0 or excluded.conversations_granted is null then excluded.conversations_granted
+          else greatest(excluded.conversations_granted, u.conversations) end
+        where u.tenant_id = excluded.tenant_id
+    ), k as (
+      insert into idempotency_keys (tenant_id, key, operation, fingerprint, contact_id, result)
+      select ${tenantId}::bigint, a.key, a.operation, decode(a.fingerprint, 'hex'), a.contact_id,
+             jsonb_build_object('id', a.id, 'contact_created', a.is_made)
+      from m join a on a.id = m.id where a.key is not null order by a.key
     )
-    insert into conversations as v (tenant_id, contact_id, channel_id)
-    select ${tenantId}::bigint, id, ${channelId}::bigint from p
-    on conflict (tenant_id, contact_id, channel_id) do update set counted_month = v.counted_month where v.tenant_id = excluded.tenant_id
-    returning id`.execute(trx);
-  const [conversation] = rows;
-  return conversation && { ...addressee, conversationId: conversation.id };
+    select m.*, a.place, v.window_expires_at from m join a on a.id = m.id join v on v.id = m.conversation_id cross join o`.compile(
+            db,
+          ),
+      };
+    },
+  );
+
+interface Variant {
+  /** Whether contacts may be created. */
+  readonly creates: boolean;
+  /** Whether to wait for contacts and conversations that others have locked; else their messages are left out. */
+  readonly waits: boolean;
 }
 
-const fresh = (tenantId: number, to: NewRecipient, message: NewMessage) => sql`quota as materialized (
-    -- Lock order: tenant_usage before contacts, to avoid deadlocks.
-    select tenant_id from tenant_usage where tenant_id = ${tenantId} for update
-  ), c as (
-    insert into contacts as c (tenant_id, ${NEW_CONTACT.columns})
-    select quota.tenant_id, ${NEW_CONTACT.values(tenantId)}
-    from quota, jsonb_to_record(${JSON.stringify(to.fields)}::jsonb) as r (${NEW_CONTACT.definitions})
-    -- Names a column of the locked row, so that it is called after waiting for the lock.
-    where not exists (select from number_holders(quota.tenant_id, ${identitySpellings(to.fields.phone_key ?? '')}::text[]))
-    on conflict do nothing
-    returning ${sql.raw(ALL_COLUMNS)}
-  ), counted as (
-    update tenant_usage set contacts = contacts + 1 where tenant_id = ${tenantId} and exists (select from c)
-  ), g as (
-    insert into contact_groups (tenant_id, contact_id, group_id)
-    select ${tenantId}::bigint, c.id, group_id from c, unnest(${to.groupIds}::bigint[]) as group_id
-  ), v as (
-    insert into conversations (tenant_id, contact_id, channel_id, counted_month)
-    select ${tenantId}::bigint, c.id, ${message.channelId}::bigint, ${message.counter.month}::date from c
-    returning id, contact_id, window_expires_at
-  ), opened as (select from v)`;
+const acceptances = {
+  known: {
+    waiting: acceptance({ creates: false, waits: true }),
+    skipping: acceptance({ creates: false, waits: false }),
+  },
+  new: { waiting: acceptance({ creates: true, waits: true }), skipping: acceptance({ creates: true, waits: false }) },
+} as const;
+
+/**
+ * Accepts messages of one tenant in one statement: the messages, their rows in the outbox, their events and idempotency keys, new
+ * contacts and conversations, and the counters of the plan, once. New numbers and idempotency keys are distinct.
+ *
+ * @param month its first day, in which the messages are counted
+ * @param locked whether to wait for contacts and conversations that others have locked, or to leave out their messages
+ * @returns by the place of the send. Missing: the contact was deleted or opted out meanwhile, or another request created it or its
+ *   conversation; the plan has no room for another contact; or it was locked
+ * @throws a unique violation of idempotency_keys_pkey; a check violation of messages_within_plan or conversations_within_plan
+ */
+export async function insertOutbound(
+  db: Db,
+  tenantId: number,
+  month: string,
+  sends: readonly NewSend[],
+  locked: 'wait' | 'skip',
+): Promise<Map<number, MessageRow>> {
+  const items = sends.map(({ message, to }, place) => ({ place, ...itemOf(message), ...recipientOf(to) }));
+  const known = sends.flatMap(({ to }) => ('contactId' in to ? [to] : []));
+  const { waiting, skipping } = acceptances[known.length < sends.length ? 'new' : 'known'];
+  const rows = await (locked === 'wait' ? waiting : skipping)(
+    db,
+    tenantId,
+    month,
+    JSON.stringify(items),
+    known.map(({ contactId }) => contactId),
+    known.flatMap(({ conversationId }) => conversationId ?? []),
+  );
+  return new Map(rows.map(({ place, ...row }) => [place, row]));
+}
+
+const itemOf = (message: NewMessage) => ({
+  id: message.id,
+  channel_id: message.channelId,
+  type: message.type,
+  body: message.body,
+  content: message.content,
+  sealed: message.sealed && Buffer.from(message.sealed).toString('base64'),
+  reply_to_wamid: message.replyToWamid,
+  author: message.author,
+  echo_id: message.echoId,
+  retry_of: message.retryOf,
+  scheduled_at: message.scheduledAt,
+  is_window_required: message.isWindowRequired,
+  created_at: message.createdAt,
+  template_id: message.templateId,
+  priority: message.priority,
+  is_answer: message.isAnswer,
+  conversation_status: message.conversationStatus,
+  event_id: message.eventId,
+  conversation_event_id: message.conversationEventId,
+  ...(message.key && {
+    key: message.key.key,
+    operation: message.key.operation,
+    fingerprint: Buffer.from(message.key.fingerprint).toString('hex'),
+  }),
+});
+
+const recipientOf = (to: Addressee) =>
+  'contactId' in to
+    ? {
+        contact_id: to.contactId,
+        conversation_id: to.conversationId,
+        takes_over: to.takesOver,
+        may_be_opted_out: to.mayBeOptedOut,
+      }
+    : {
+        fields: to.fields,
+        spellings: identitySpellings(to.fields.phone_key ?? ''),
+        group_ids: to.groupIds,
+        contact_event_id: to.eventId,
+      };

@@ -3,7 +3,7 @@ import type { OutgoingType } from '../../../network/network.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import { isLonger } from '../../../platform/text.ts';
 import type { Addressee } from './accept.sql.ts';
-import { emptyFields, MERGE_FIELDS, mergeFields, unknownFields } from './merge-fields.ts';
+import { emptyFields, MERGE_FIELDS, mergeFields, unknownFields, unmerged } from './merge-fields.ts';
 import type { ConsentedCategory } from './recipient.sql.ts';
 
 /** A text field of a message. Merge fields are filled first; limits apply to the result. */
@@ -31,6 +31,8 @@ export interface Content {
   readonly channelId?: number | undefined;
   /** The texts by input field. */
   readonly texts: Readonly<Record<string, MergeText>>;
+  /** Values of further merge fields by name, beside those of the contact. */
+  readonly mergeValues?: Readonly<Record<string, string>>;
   /** Builds the message. @param text returns the merged text of a field, '' if it was not given */
   compose(text: (field: string) => string): Composed;
 }
@@ -44,17 +46,29 @@ export interface Composed {
   readonly secret?: JsonObject;
 }
 
+/** Rejects texts that exceed the limit for every recipient: they would be stored but never sent. @throws VALIDATION_ERROR by field */
+export function checkLengths(texts: Content['texts']): void {
+  const errors = new FieldErrorList();
+  for (const [field, { text, maxLength }] of Object.entries(texts))
+    if (isLonger(unmerged(text), maxLength)) errors.add(field, `May have at most ${maxLength} characters.`, 'TOO_LONG');
+  errors.throwIfAny();
+}
+
 /** Validates texts before the recipient is known. @throws VALIDATION_ERROR by field */
-export function checkTexts(texts: Content['texts']): void {
+export function checkTexts(texts: Content['texts'], mergeValues: Content['mergeValues'] = {}): void {
   const errors = new FieldErrorList();
   for (const [field, { text, maxLength, mayBeEmpty = false }] of Object.entries(texts)) {
-    const unknown = unknownFields(text);
-    if (text.trim() === '' && !mayBeEmpty) errors.add(field, 'Is required.');
+    const unknown = unknownFields(text, mergeValues);
+    if (text.trim() === '' && !mayBeEmpty) errors.add(field, 'Is required.', 'REQUIRED');
     // Merge fields are short, so a text far over its limit is rejected before the contact is read.
-    else if (text.length > 4 * maxLength) errors.add(field, `May have at most ${maxLength} characters.`);
+    else if (text.length > 4 * maxLength) errors.add(field, `May have at most ${maxLength} characters.`, 'TOO_LONG');
     else if (text.includes('\0')) errors.add(field, 'May not contain the character U+0000.');
     else if (unknown.length > 0)
-      errors.add(field, `Unknown merge field: ${unknown.join(', ')}. Known merge fields: ${MERGE_FIELDS.join(', ')}.`);
+      errors.add(
+        field,
+        `Unknown merge field: ${unknown.join(', ')}. Known merge fields: ${MERGE_FIELDS.join(', ')}.`,
+        'UNKNOWN_MERGE_FIELD',
+      );
   }
   errors.throwIfAny();
 }
@@ -72,13 +86,18 @@ export function compose(
   const errors = new FieldErrorList();
   const merged = new Map<string, string>();
   for (const [field, { text, maxLength, mayBeEmpty = false }] of Object.entries(content.texts)) {
-    const filled = mergeFields(text, person);
+    const filled = mergeFields(text, person, content.mergeValues);
     merged.set(field, filled);
-    const empty = removesEmptyFields ? [] : emptyFields(text, person);
+    const empty = removesEmptyFields ? [] : emptyFields(text, person, content.mergeValues);
     if (empty.length > 0)
-      errors.add(field, `The contact has no ${empty.join(', ')}. Write a fallback: @{${empty[0]}|fallback}.`);
-    else if (isLonger(filled, maxLength)) errors.add(field, `May have at most ${maxLength} characters after merging.`);
-    else if (filled.trim() === '' && !mayBeEmpty) errors.add(field, 'Is empty after merging.');
+      errors.add(
+        field,
+        `The contact has no ${empty.join(', ')}. Write a fallback: @{${empty[0]}|fallback}.`,
+        'UNKNOWN_MERGE_FIELD',
+      );
+    else if (isLonger(filled, maxLength))
+      errors.add(field, `May have at most ${maxLength} characters after merging.`, 'TOO_LONG');
+    else if (filled.trim() === '' && !mayBeEmpty) errors.add(field, 'Is empty after merging.', 'REQUIRED');
   }
   errors.throwIfAny();
   return content.compose(field => merged.get(field) ?? '');

@@ -30,18 +30,30 @@ export const MERGED_IN_REPLY = `${FILLED}, or nothing.`;
 /** `@{name}` or `@{name|fallback}`. */
 const FIELD = /@\{([^{}\n|]{1,64})(?:\|([^{}\n]*))?\}/g;
 
-const valueFor = (name: string, person: Person): string | undefined =>
-  Object.hasOwn(FIELDS, name) ? FIELDS[name]?.(person)?.trim() || undefined : undefined;
+/** Values of further merge fields by name, which the sender has for this person. */
+type OtherValues = Readonly<Record<string, string>>;
+const NO_OTHERS: OtherValues = {};
+
+const isKnown = (name: string, others: OtherValues): boolean =>
+  Object.hasOwn(FIELDS, name) || Object.hasOwn(others, name);
+
+const valueFor = (name: string, person: Person, others: OtherValues): string | undefined =>
+  (Object.hasOwn(FIELDS, name)
+    ? FIELDS[name]?.(person)
+    : Object.hasOwn(others, name)
+      ? others[name]
+      : undefined
+  )?.trim() || undefined;
 
 /** The unknown merge fields of a text. */
-export const unknownFields = (text: string): string[] =>
-  [...text.matchAll(FIELD)].map(match => match[1] ?? '').filter(name => !Object.hasOwn(FIELDS, name));
+export const unknownFields = (text: string, others: OtherValues = NO_OTHERS): string[] =>
+  [...text.matchAll(FIELD)].map(match => match[1] ?? '').filter(name => !isKnown(name, others));
 
 /** The merge fields of a text that have neither a value for this person nor a fallback. */
-export const emptyFields = (text: string, person: Person): string[] => [
+export const emptyFields = (text: string, person: Person, others: OtherValues = NO_OTHERS): string[] => [
   ...new Set(
     [...text.matchAll(FIELD)]
-      .filter(([, name = '', fallback]) => fallback === undefined && valueFor(name, person) === undefined)
+      .filter(([, name = '', fallback]) => fallback === undefined && valueFor(name, person, others) === undefined)
       .map(([, name = '']) => name),
   ),
 ];
@@ -50,9 +62,9 @@ export const emptyFields = (text: string, person: Person): string[] => [
  * Replaces merge fields such as `@{contact_first_name|there}` in one pass: values are not searched for merge fields. A field
  * without a value is replaced by its fallback, or removed.
  */
-export const mergeFields = (text: string, person: Person): string =>
+export const mergeFields = (text: string, person: Person, others: OtherValues = NO_OTHERS): string =>
   text.replace(FIELD, (whole, name: string, fallback: string | undefined) =>
-    Object.hasOwn(FIELDS, name) ? (valueFor(name, person) ?? fallback ?? '') : whole,
+    isKnown(name, others) ? (valueFor(name, person, others) ?? fallback ?? '') : whole,
   );
 
 /** The text with all merge fields removed: the shortest that it can become. */

@@ -1,5 +1,4 @@
 import { type RawBuilder, sql } from 'kysely';
-import { identitySpellings } from '../../../platform/phone.ts';
 
 /** The recipient of a message: a contact by id, or by phone key and number. */
 export type Recipient =
@@ -9,18 +8,22 @@ export type Recipient =
 /** Message purposes with a separate opt-out. */
 export type ConsentedCategory = 'marketing' | 'utility';
 
+/** The contact of an id; of a merged contact its survivor. */
+export const contactOfId = (tenantId: number, id: number): RawBuilder<number | null> =>
+  sql`coalesce((select m.contact_id from contact_merges m
+    where m.tenant_id = ${tenantId} and m.former_id = ${id} and m.undone_at is null), ${id}::bigint)`;
+
 /**
- * The id of a recipient's contact. The id of a merged contact resolves to its survivor; a number to the contact with this phone,
- * else to one that has it as another
- * current identity: a second number after a merge, or one that the network showed.
+ * The contact with a phone number, else one that has it as another current identity: a second number after a merge, or one that the
+ * network showed. @param spellings of the number as an identity
  */
-export function recipientId(tenantId: number, recipient: Recipient): RawBuilder<unknown> {
-  if ('contactId' in recipient)
-    return sql`coalesce((select m.contact_id from contact_merges m
-      where m.tenant_id = ${tenantId} and m.former_id = ${recipient.contactId} and m.undone_at is null), ${recipient.contactId}::bigint)`;
-  return sql`coalesce((select c.id from contacts c where c.tenant_id = ${tenantId} and c.phone_key = ${recipient.phoneKey}),
-    (select h.contact_id from number_holders(${tenantId}, ${identitySpellings(recipient.phoneKey)}::text[]) h limit 1))`;
-}
+export const contactOfNumber = (
+  tenantId: number,
+  phoneKey: string,
+  spellings: readonly string[],
+): RawBuilder<number | null> =>
+  sql`coalesce((select c.id from contacts c where c.tenant_id = ${tenantId} and c.phone_key = ${phoneKey}),
+    (select h.contact_id from number_holders(${tenantId}, ${spellings}::text[]) h limit 1))`;
 
 /**
  * The business-scoped user id of a contact without a number. It must be of the portfolio of the channel `ch`, or a parent id of the

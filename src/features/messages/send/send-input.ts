@@ -1,7 +1,7 @@
 import { optionalInputId } from '../../../core/global-ids.ts';
+import { type Caller, tenantOf } from '../../../core/principal.ts';
 import { type builder, IDEMPOTENCY_KEY } from '../../../schema/builder.ts';
-import { ContactDetailsInput } from '../../contacts/inputs.ts';
-import type { SendInput } from './send.ts';
+import type { SendInput } from './request.ts';
 
 type InputFields = Parameters<Parameters<typeof builder.inputType>[1]['fields']>[0];
 
@@ -23,36 +23,14 @@ export const deliveryFields = (t: InputFields) => ({
   }),
 });
 
-/** Input fields of all mutations that send to one recipient. */
-export const sendFields = (t: InputFields) => ({
-  ...deliveryFields(t),
-  to: t.string({
-    required: true,
-    description:
-      'Phone number in international format, or global id of a contact. An unknown number creates a contact.',
-  }),
-  contact: t.field({
-    type: ContactDetailsInput,
-    description: 'Details of the contact, used only if it is created.',
-  }),
-});
-
-/** Like `sendFields`, for content that needs an open service window. */
-export const freeFormFields = (t: InputFields) => ({
-  ...sendFields(t),
-  requireOpenWindow: t.boolean({
-    description:
-      "If true, refuses the message outside the 24-hour service window; if false, sends it regardless. Default: the tenant's setting (`Tenant.windowPolicy`).",
-  }),
-});
-
 /** Converts the global ids of a mutation's input. */
 export const sendInputOf = <
   Input extends { readonly channelId?: string | null | undefined; readonly contactId?: string | null | undefined },
 >(
+  context: Caller,
   input: Input,
 ): Omit<Input, 'channelId' | 'contactId'> & Pick<SendInput, 'channelId' | 'contactId'> => ({
   ...input,
-  contactId: optionalInputId('Contact', input.contactId ?? undefined, 'contactId'),
-  channelId: optionalInputId('Channel', input.channelId ?? undefined, 'channelId'),
+  contactId: optionalInputId(tenantOf(context), 'Contact', input.contactId ?? undefined, 'contactId'),
+  channelId: optionalInputId(tenantOf(context), 'Channel', input.channelId ?? undefined, 'channelId'),
 });

@@ -1,7 +1,8 @@
 import type { Context } from '../../../schema/context.ts';
 import type { MessageRow } from '../message.ts';
 import type { Content } from './content.ts';
-import { type SendInput, send } from './send.ts';
+import type { SendInput } from './request.ts';
+import { send } from './send.ts';
 
 export interface SendTextInput extends SendInput {
   readonly text: string;
@@ -13,7 +14,7 @@ export const MAX_TEXT = 4_096;
 
 /** Sends a text message. @throws like `send` */
 export const sendText = (context: Context, input: SendTextInput): Promise<MessageRow> =>
-  send(context, 'sendTextMessage', input, textContent(input));
+  send(context, 'sendMessage', input, textContent(input));
 
 /** The content of a text message. */
 export const textContent = ({ text: words, previewUrl }: Pick<SendTextInput, 'text' | 'previewUrl'>): Content => ({

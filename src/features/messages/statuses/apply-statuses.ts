@@ -4,17 +4,11 @@ import { appendAll } from '../../../events/append.ts';
 import type { Recipient, Sender } from '../../contacts/recognise.ts';
 import { failCodes } from '../../otp/fail-codes.ts';
 import { type MessageRef, type Settled, settle } from '../dispatch/outbox.sql.ts';
-import { publicMessage } from '../message.ts';
+import { keepReactions } from '../inbound/reactions.ts';
+import type { MessagePayload, MessageRow } from '../message.ts';
+import { payloadOf } from '../people.sql.ts';
 import { hasNewIdentity, type KnownRecipient } from './new-identity.ts';
-import {
-  findIdsByWamid,
-  type LockedMessage,
-  lockOutbound,
-  lockWithRecipients,
-  WRITER,
-  type Writer,
-  writeStates,
-} from './states.sql.ts';
+import { findIdsByWamid, type LockedMessage, lockOutbound, lockWithRecipients, writeStates } from './states.sql.ts';
 import { foldStatuses, type StatusUpdate } from './status.ts';
 
 /** A status of a message, identified by our id if the network returned it, otherwise by the network's. */
@@ -39,10 +33,9 @@ export async function applyStatuses(
   tenantId: number,
   updates: readonly AddressedStatus[],
   nowMs: number,
-  writer: Writer = WRITER.webhooks,
 ): Promise<AppliedStatuses> {
   const known = await withIds(trx, tenantId, updates);
-  const { settled, seen } = await applyToMessages(trx, known, nowMs, writer);
+  const { settled, seen } = await applyToMessages(trx, known, nowMs);
   const released = [...new Set(settled.filter(row => row.is_released).map(row => row.channel_id))];
   return { released, seen: seen.map(({ sender }) => sender) };
 }
@@ -61,14 +54,15 @@ export interface AppliedToMessages {
  * one message are folded; the number of statements does not depend on the number of updates. A one-time password whose message fails
  * fails with it.
  *
- * Lock order: message_states by tenant and message id, then message_statistics, then outbox, then otps.
+ * A reaction of the business is one of its message from its acceptance on, unless it fails.
+ *
+ * Lock order: message_states by tenant and message id, then outbox, then otps.
  * @param locked whether to wait for messages that another transaction has locked, or to skip them
  */
 export async function applyToMessages(
   trx: Db,
   updates: readonly MessageStatusUpdate[],
   nowMs: number,
-  writer: Writer,
   locked: 'wait' | 'skip' = 'wait',
 ): Promise<AppliedToMessages> {
   const byMessage = groupByMessage(updates);
@@ -82,6 +76,7 @@ export async function applyToMessages(
   const failing: LockedMessage[] = [];
   const events: { tenantId: number; event: NewEvent }[] = [];
   const seen: { tenantId: number; sender: Recipient }[] = [];
+  const reactions: { readonly tenantId: number; readonly row: MessageRow; readonly message: MessageRow }[] = [];
   for (const { tenantId, row, recipient } of rows) {
     const ref = { tenantId, messageId: row.id };
     const statuses = byMessage.get(keyOf(ref)) ?? [];
@@ -89,12 +84,13 @@ export async function applyToMessages(
     if (sender) seen.push({ tenantId, sender: { ...sender, contactId: row.contact_id } });
     const { message, steps } = foldStatuses(row, statuses, nowIso);
     if (message === row) continue;
-    changed.push({ tenantId, row: message });
+    changed.push({ tenantId, row: message, userId: statuses.find(({ person }) => person?.userId)?.person?.userId });
     if (row.status === 'queued' && message.status !== 'queued') leaving.push(ref);
     if (row.status !== 'failed' && message.status === 'failed') failing.push({ tenantId, row: message });
-    for (const step of steps) events.push({ tenantId, event: stepEvent(step.status, publicMessage(step)) });
+    if (row.type === 'reaction') reactions.push({ tenantId, row, message });
+    for (const step of steps) events.push({ tenantId, event: stepEvent(step.status, payloadOf(step)) });
   }
-  if (changed.length > 0) await writeStates(trx, changed, writer);
+  if (changed.length > 0) await writeStates(trx, changed);
   const settled = leaving.length > 0 ? await settle(trx, leaving) : [];
   for (const [tenantId, ofTenant] of Map.groupBy(failing, one => one.tenantId))
     await failCodes(
@@ -103,6 +99,8 @@ export async function applyToMessages(
       ofTenant.map(({ row }) => row),
     );
   await appendAll(trx, events);
+  for (const [tenantId, ofTenant] of Map.groupBy(reactions, one => one.tenantId))
+    await keepReactions(trx, tenantId, ofTenant);
   return { found: rows.map(({ tenantId, row }) => ({ tenantId, messageId: row.id })), settled, seen };
 }
 
@@ -126,14 +124,14 @@ function groupByMessage(updates: readonly MessageStatusUpdate[]): Map<string, Me
   return byMessage;
 }
 
-function stepEvent(status: string, message: ReturnType<typeof publicMessage>): NewEvent {
+function stepEvent(status: string, payload: MessagePayload): NewEvent {
   switch (status) {
     case 'sent':
     case 'delivered':
     case 'read':
     case 'failed':
     case 'cancelled':
-      return { type: `message.${status}`, payload: { message } };
+      return { type: `message.${status}`, payload };
     default:
       throw new Error(`There is no event for the status ${status}.`);
   }

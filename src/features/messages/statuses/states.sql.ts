@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
+import { countryOfPerson } from '../../../platform/phone-country.ts';
 import type { MessageRef } from '../dispatch/outbox.sql.ts';
 import type { MessageRow } from '../message.ts';
 import type { KnownRecipient } from './new-identity.ts';
@@ -22,6 +23,8 @@ export interface LockedMessage {
   readonly row: MessageRow;
   /** Set by `lockWithRecipients`; null if the contact was deleted. */
   readonly recipient?: KnownRecipient | null;
+  /** The recipient's business-scoped user id, if a status shows it. */
+  readonly userId?: string | undefined;
 }
 
 /**
@@ -59,19 +62,14 @@ export async function lockWithRecipients(
   return rows.map(({ tenant_id: tenantId, recipient, ...row }) => ({ tenantId, row, recipient }));
 }
 
-/** Writers of states. Each has its own rows in message_statistics, so that they do not wait for each other. */
-export const WRITER = { dispatch: 0, webhooks: 1, other: 2 } as const;
-export type Writer = (typeof WRITER)[keyof typeof WRITER];
-
 /** Writes states that were locked by `lockOutbound`. */
-export async function writeStates(trx: Db, messages: readonly LockedMessage[], writer: Writer): Promise<void> {
+export async function writeStates(trx: Db, messages: readonly LockedMessage[]): Promise<void> {
   const pick = <K extends keyof MessageRow>(name: K) => messages.map(({ row }) => row[name]);
   const tenantIds = messages.map(({ tenantId }) => tenantId);
   const errors = messages.map(({ row }) => row.error && JSON.stringify(row.error));
+  const countries = messages.map(({ row, userId }) => countryOfPerson(row.contact?.phone, userId));
   await sql`
-    select write_message_states(${writer}::smallint, ${tenantIds}::bigint[], ${pick('id')}::uuid[], ${pick('status')}::text[],
-      ${pick('wamid')}::text[], ${errors}::jsonb[], ${pick('sent_at')}::timestamptz[], ${pick('delivered_at')}::timestamptz[],
-      ${pick('read_at')}::timestamptz[], ${pick('failed_at')}::timestamptz[], ${pick('updated_at')}::timestamptz[])`.execute(
-    trx,
-  );
+    select write_message_states(${tenantIds}::bigint[], ${pick('id')}::uuid[], ${pick('status')}::text[], ${pick('wamid')}::text[],
+      ${errors}::jsonb[], ${pick('sent_at')}::timestamptz[], ${pick('delivered_at')}::timestamptz[], ${pick('read_at')}::timestamptz[],
+      ${pick('failed_at')}::timestamptz[], ${pick('updated_at')}::timestamptz[], ${countries}::text[])`.execute(trx);
 }

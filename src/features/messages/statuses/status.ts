@@ -13,6 +13,7 @@ export interface StatusUpdate {
 }
 
 const RANK: Readonly<Record<Status, number>> = {
+  scheduled: 0,
   queued: 0,
   sent: 1,
   delivered: 2,

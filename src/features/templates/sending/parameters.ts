@@ -78,7 +78,7 @@ export function missingValuesOf(
   const slots: Slot[] = [];
   const texts: Record<string, MergeText> = {};
   const add = (slot: Slot, text: string, maxLength: number): void => {
-    if (text.trim() === '') errors.add(slot.field, 'Is required.');
+    if (text.trim() === '') errors.add(slot.field, 'Is required.', 'REQUIRED');
     slots.push(slot);
     texts[slot.field] = { text, maxLength };
   };
@@ -94,10 +94,10 @@ export function missingValuesOf(
   for (const [name, { field, text }] of fields)
     add({ field, at: 'body', variable: name }, text, isCode(template) ? MAX.code : MAX.body);
   if (byName.length > 0 && (values.body?.length ?? 0) > 0)
-    errors.add('bodyByName', 'Values are given by order or by name, not both.');
+    errors.add('bodyByName', 'Values are given by order or by name, not both.', 'SURPLUS');
 
   const given = new Map((values.buttons ?? []).map(({ index, value }) => [index, value]));
-  if (given.size < (values.buttons?.length ?? 0)) errors.add('buttons', 'A button is named twice.');
+  if (given.size < (values.buttons?.length ?? 0)) errors.add('buttons', 'A button is named twice.', 'SURPLUS');
   const [code] = isCode(template) ? [...fields.values()].map(({ text }) => text) : [];
   for (const { index, type, needsParameter } of parts.buttons) {
     const field = `buttons.${index}`;
@@ -105,13 +105,13 @@ export function missingValuesOf(
     given.delete(index);
     const word = BUTTON_WORDS[type];
     if (value === undefined) {
-      if (needsParameter) errors.add(field, `Is required: ${WHY[type] ?? 'the button has a variable'}.`);
+      if (needsParameter) errors.add(field, `Is required: ${WHY[type] ?? 'the button has a variable'}.`, 'REQUIRED');
     } else if (word === undefined || (type === 'URL' && !needsParameter))
-      errors.add(field, 'This button takes no value.');
+      errors.add(field, 'This button takes no value.', 'SURPLUS');
     else if (code !== undefined && value !== code) errors.add(field, 'Must be the code itself.');
     else add({ field, at: { button: index }, variable: word }, value, LENGTHS[word]);
   }
-  for (const index of given.keys()) errors.add(`buttons.${index}`, 'The template has no such button.');
+  for (const index of given.keys()) errors.add(`buttons.${index}`, 'The template has no such button.', 'SURPLUS');
   errors.throwIfAny();
   return { parts, named, slots, texts };
 }
@@ -138,6 +138,7 @@ function checkHeader(header: TemplateHeader | null, value: HeaderValue, errors: 
       errors.add(
         `header.${kind}`,
         `Is required: the header of this template ${kind === 'text' ? 'has a variable' : `is of the kind ${kind}`}.`,
+        'REQUIRED',
       );
     if (kind !== needed && value[kind] != null)
       errors.add(
@@ -147,6 +148,7 @@ function checkHeader(header: TemplateHeader | null, value: HeaderValue, errors: 
           : needed
             ? `The header of this template takes: ${needed}.`
             : 'The header of this template has no variable.',
+        'SURPLUS',
       );
   }
   if (header && format !== 'text' && !needed && format !== undefined)
@@ -160,7 +162,7 @@ export function checkLocation({ latitude, longitude }: Place, errors: FieldError
     ['longitude', longitude, 180],
   ] as const) {
     if (Math.abs(degrees) > maximum)
-      errors.add(`${prefix}header.location.${name}`, `Must be from -${maximum} to ${maximum} degrees.`);
+      errors.add(`${prefix}header.location.${name}`, `Must be from -${maximum} to ${maximum} degrees.`, 'OUT_OF_RANGE');
   }
 }
 
@@ -174,19 +176,23 @@ function bodyFields(
   const fields = new Map<string, { readonly field: string; readonly text: string }>();
   if (bodyByName && bodyByName.length > 0) {
     if (!named) {
-      errors.add('bodyByName', 'The variables of this template are numbered: give their values in order, as body.');
+      errors.add(
+        'bodyByName',
+        'The variables of this template are numbered: give their values in order, as body.',
+        'SURPLUS',
+      );
       return fields;
     }
     for (const { name, value } of bodyByName) {
       const field = `bodyByName.${name}`;
       if (!variables.includes(name))
-        errors.add(field, `The template has no such variable: it has ${listed(variables)}.`);
-      else if (fields.has(name)) errors.add(field, 'Is given twice.');
+        errors.add(field, `The template has no such variable: it has ${listed(variables)}.`, 'SURPLUS');
+      else if (fields.has(name)) errors.add(field, 'Is given twice.', 'SURPLUS');
       else fields.set(name, { field, text: value });
     }
     for (const name of variables)
       if (!fields.has(name))
-        errors.add(`bodyByName.${name}`, 'Is required: the text of the template has this variable.');
+        errors.add(`bodyByName.${name}`, 'Is required: the text of the template has this variable.', 'REQUIRED');
     // In the order of the variables, not of the input.
     return new Map([...fields].sort(([one], [other]) => variables.indexOf(one) - variables.indexOf(other)));
   }
@@ -194,12 +200,18 @@ function bodyFields(
   for (const [index, name] of variables.entries()) {
     const text = texts[index];
     if (text !== undefined) fields.set(name, { field: `body.${index}`, text });
-    else errors.add(`body.${index}`, `Is required: the text of the template has the variables ${listed(variables)}.`);
+    else
+      errors.add(
+        `body.${index}`,
+        `Is required: the text of the template has the variables ${listed(variables)}.`,
+        'REQUIRED',
+      );
   }
   for (let index = variables.length; index < texts.length; index += 1)
     errors.add(
       `body.${index}`,
       `Is one too many: the text of the template has ${variables.length === 0 ? 'no variables' : `the variables ${listed(variables)}`}.`,
+      'SURPLUS',
     );
   return fields;
 }

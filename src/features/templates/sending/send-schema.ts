@@ -1,11 +1,9 @@
 import { builder } from '../../../schema/builder.ts';
-import { Message } from '../../messages/schema.ts';
 import { MERGED_IN_SEND } from '../../messages/send/merge-fields.ts';
-import { sendFields, sendInputOf } from '../../messages/send/send-input.ts';
+import { ButtonType, buttonTypeOf, HeaderFormat, headerFormatOf } from '../parts-schema.ts';
 import { Category } from '../schema.ts';
 import { MAX } from './parameters.ts';
 import type { Rendered, RenderedButton, RenderedHeader } from './render.ts';
-import { sendTemplate } from './send-template.ts';
 
 const MERGED = `${MERGED_IN_SEND} No line breaks, no tabs, no more than four spaces in a row.`;
 
@@ -77,11 +75,10 @@ export const ButtonInput = builder.inputType('TemplateButtonInput', {
   }),
 });
 
-const SendTemplateMessageInput = builder.inputType('SendTemplateMessageInput', {
+export const TemplateInput = builder.inputType('TemplateInput', {
   description:
-    'A template message to one recipient, inside or outside the 24-hour service window. Missing and surplus values are errors of their fields (`body.1`, `buttons.0`).',
+    'A template with its values. Missing and surplus values are errors of their fields (`body.1`, `buttons.0`).',
   fields: t => ({
-    ...sendFields(t),
     name: t.string({ required: true, description: "Name of an approved template of the channel's business account." }),
     language: t.string({
       required: true,
@@ -106,23 +103,14 @@ const SendTemplateMessageInput = builder.inputType('SendTemplateMessageInput', {
   }),
 });
 
-builder.mutationField('sendTemplateMessage', t =>
-  t.field({
-    type: Message,
-    description:
-      'Sends a template. The returned message is stored durably and will be sent. A one-time code is stored encrypted until it is sent, and shown as `••••••`. Errors: VALIDATION_ERROR, CONTACT_OPTED_OUT, MESSAGING_NOT_CONFIGURED, FEATURE_LIMIT_EXCEEDED, FEATURE_NOT_AVAILABLE.',
-    authScopes: { scope: 'messages:send' },
-    args: {
-      input: t.arg({ type: SendTemplateMessageInput, required: true, description: 'The message and its recipient.' }),
-    },
-    resolve: (_root, { input }, context) => sendTemplate(context, sendInputOf(input)),
-  }),
-);
-
 const Header = builder.objectRef<RenderedHeader>('RenderedHeader').implement({
   description: 'Header of a sent template message.',
   fields: t => ({
-    format: t.exposeString('format', { description: 'TEXT, IMAGE, VIDEO, DOCUMENT or LOCATION.' }),
+    format: t.field({
+      type: HeaderFormat,
+      description: 'What the header is.',
+      resolve: ({ format }) => headerFormatOf(format),
+    }),
     text: t.exposeString('text', {
       nullable: true,
       description: 'Text of a header of format TEXT; null for other formats.',
@@ -141,7 +129,11 @@ const Header = builder.objectRef<RenderedHeader>('RenderedHeader').implement({
 const Button = builder.objectRef<RenderedButton>('RenderedButton').implement({
   description: 'A button as the recipient saw it.',
   fields: t => ({
-    type: t.exposeString('type', { description: 'QUICK_REPLY, URL or PHONE_NUMBER; the network may add types.' }),
+    type: t.field({
+      type: ButtonType,
+      description: 'What the button does.',
+      resolve: ({ type }) => buttonTypeOf(type),
+    }),
     text: t.exposeString('text', { nullable: true, description: 'Label of the button.' }),
     url: t.exposeString('url', { nullable: true, description: 'URL of the button.' }),
     phoneNumber: t.exposeString('phoneNumber', {
@@ -169,13 +161,3 @@ export const RenderedTemplate = builder.objectRef<Rendered>('RenderedTemplate').
     }),
   }),
 });
-
-builder.objectField(Message, 'rendered', t =>
-  t.field({
-    type: RenderedTemplate,
-    nullable: true,
-    description: 'Content of a template message as the recipient saw it; null for other messages.',
-    resolve: ({ type, content }) =>
-      type === 'template' ? ((content['rendered'] as Rendered | undefined) ?? null) : null,
-  }),
-);

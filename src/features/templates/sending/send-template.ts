@@ -4,15 +4,16 @@ import { callerOf, tenantOf } from '../../../core/principal.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import type { Context } from '../../../schema/context.ts';
 import { MAX_FILENAME, mediaIdOf, nameOnly } from '../../messages/content/media/file.ts';
-import { linkFault, mediaOf } from '../../messages/content/media/send-media.ts';
+import { checkLink, mediaOf } from '../../messages/content/media/send-media.ts';
 import type { MessageRow } from '../../messages/message.ts';
-import type { Composed, Content } from '../../messages/send/content.ts';
-import { preview, type SendInput, send } from '../../messages/send/send.ts';
+import { type Composed, type Content, checkTexts as checkMergeFields } from '../../messages/send/content.ts';
+import type { SendInput, SendRequest } from '../../messages/send/request.ts';
+import { preview, send } from '../../messages/send/send.ts';
 import { requireAccount } from '../accounts.ts';
 import { APPROVED, languageOf } from '../template.ts';
 import { FILE_KINDS, type Filling, isCode, missingValuesOf, textFault, type Values } from './parameters.ts';
 import { componentsOf, headerObject, render } from './render.ts';
-import { findSendables, type Sendable } from './sendables.sql.ts';
+import { type Sendable, sendableLoader } from './sendables.sql.ts';
 
 export interface SendTemplateInput extends SendInput, Values {
   readonly name: string;
@@ -28,7 +29,7 @@ export interface SendAs {
   readonly feature: 'templates' | 'otp';
 }
 
-const AS_TEMPLATE: SendAs = { operation: 'sendTemplateMessage', feature: 'templates' };
+const AS_TEMPLATE: SendAs = { operation: 'sendMessage', feature: 'templates' };
 
 /** Replaces a one-time code wherever it would be stored: in messages, events, webhooks and fingerprints. */
 const HIDDEN_CODE = '••••••';
@@ -48,9 +49,19 @@ export async function sendTemplate(
   input: SendTemplateInput,
   { operation, feature }: SendAs = AS_TEMPLATE,
 ): Promise<MessageRow> {
+  const request = await templateRequest(context, input, { operation, feature });
+  return send(context, request.operation, request.input, request.content);
+}
+
+/** What `sendTemplate` sends. @throws its errors, but for those of the recipient */
+export async function templateRequest(
+  context: Context,
+  input: SendTemplateInput,
+  { operation, feature }: SendAs = AS_TEMPLATE,
+): Promise<SendRequest> {
   requireFeature(callerOf(context).tenant, feature);
   const { keyed, content } = await prepare(context, input, feature);
-  return send(context, operation, keyed, content);
+  return { operation, input: keyed, content };
 }
 
 /**
@@ -66,8 +77,20 @@ export async function previewTemplate(
   return preview(context, input, content);
 }
 
+/** The content that `sendTemplate` would send to anybody. @throws like `sendTemplate`, for everything but the recipient */
+export const preparedContent = async (
+  context: Context,
+  input: Omit<SendTemplateInput, 'to' | 'idempotencyKey'>,
+): Promise<Content> => (await prepare(context, { ...input, to: '' }, AS_TEMPLATE.feature)).content;
+
+/** Checks what `sendTemplate` would refuse for every recipient, with the same errors. */
+export async function checkTemplate(context: Context, input: Omit<SendTemplateInput, keyof SendInput>): Promise<void> {
+  requireFeature(callerOf(context).tenant, AS_TEMPLATE.feature);
+  checkMergeFields((await preparedContent(context, input)).texts);
+}
+
 /** Categories of templates from which people can opt out separately. */
-const CONSENT: Readonly<Record<string, Content['category']>> = { MARKETING: 'marketing', UTILITY: 'utility' };
+export const CONSENT: Readonly<Record<string, Content['category']>> = { MARKETING: 'marketing', UTILITY: 'utility' };
 
 /**
  * The content, and the input in the form that the fingerprint covers: identical for a repetition, even if template or file
@@ -139,15 +162,19 @@ async function fileOf(
   const errors = new FieldErrorList();
   const field = `header.${kind}`;
   const { link } = value;
-  const mediaId = value.mediaId == null ? undefined : mediaIdOf(value.mediaId);
-  if ((link == null) === (mediaId == null)) errors.add(field, 'Give either a link or a mediaId.');
-  const fault = link == null ? undefined : linkFault(link);
-  if (fault !== undefined) errors.add(`${field}.link`, fault);
+  const mediaId = value.mediaId == null ? undefined : mediaIdOf(tenantOf(context), value.mediaId);
+  if (link == null && mediaId == null) errors.add(field, 'Give either a link or a mediaId.', 'REQUIRED');
+  if (link != null && mediaId != null) errors.add(field, 'Give either a link or a mediaId.', 'SURPLUS');
+  checkLink(link, `${field}.link`, errors);
   const upload = await mediaOf(context, { kind, mediaId, channelId }, errors, `${field}.mediaId`);
   const given = kind === 'document' ? header?.document?.filename : undefined;
   const filename = given ? nameOnly(given) : '';
   if (given && (filename === '' || given.length > MAX_FILENAME))
-    errors.add(`${field}.filename`, `Must have 1 to ${MAX_FILENAME} characters.`);
+    errors.add(
+      `${field}.filename`,
+      `Must have 1 to ${MAX_FILENAME} characters.`,
+      filename === '' ? 'INVALID' : 'TOO_LONG',
+    );
   errors.throwIfAny();
   const name = kind === 'document' ? filename || upload?.filename || null : null;
   return {
@@ -166,19 +193,23 @@ async function requireTemplate(
   { channelId, name, language: given }: Pick<SendTemplateInput, 'channelId' | 'name' | 'language'>,
 ): Promise<FoundTemplate> {
   const language = languageOf(given);
-  const found = await findSendables(context.db.read, tenantOf(context), channelId ?? null, name, language);
+  const found = await sendableLoader(context).load({ channelId: channelId ?? null, name, language });
   if (!found) throw await noChannel(context, channelId);
   if (found.length === 0)
-    throw invalid({
-      name: ['There is no template of this name. One that was made elsewhere is known after the next sync.'],
-    });
+    throw invalid(
+      { name: ['There is no template of this name. One that was made elsewhere is known after the next sync.'] },
+      'REFERENCE_NOT_FOUND',
+    );
   const template = found.find(one => one.language === language);
   if (!template?.components)
-    throw invalid({
-      language: [
-        `The template does not exist in ${language || 'this language'}. It exists in ${found.map(one => one.language).join(', ')}.`,
-      ],
-    });
+    throw invalid(
+      {
+        language: [
+          `The template does not exist in ${language || 'this language'}. It exists in ${found.map(one => one.language).join(', ')}.`,
+        ],
+      },
+      'REFERENCE_NOT_FOUND',
+    );
   return { ...template, components: template.components };
 }
 
@@ -196,7 +227,10 @@ function checkSendable(
     throw invalid({ name: [`This template is one of the category ${template.category}, and not ${category}.`] });
   if (template.status !== APPROVED) {
     const reason = template.status_reason === null ? '' : ` (${template.status_reason})`;
-    throw invalid({ name: [`The template is ${template.status}${reason}: only one that is APPROVED can be sent.`] });
+    throw invalid(
+      { name: [`The template is ${template.status}${reason}: only one that is APPROVED can be sent.`] },
+      'NOT_APPROVED',
+    );
   }
 }
 

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
+import { loader } from '../../../schema/loaders.ts';
 import type { TemplateRow } from '../template.ts';
 
 /** One language of a template, for a send. Only the requested language has its components. */
@@ -31,3 +32,23 @@ export async function findSendables(
     order by t.language`.execute(db);
   return rows.length === 0 ? undefined : rows.filter(row => row.language !== null);
 }
+
+/** A template to look for. */
+export interface SendableQuery {
+  readonly channelId: number | null;
+  readonly name: string;
+  readonly language: string;
+}
+
+/** `findSendables`, once for all sends of an operation that begin together with the same template. */
+export const sendableLoader = loader<SendableQuery, Sendable[] | undefined>(async (db, tenantId, queries) => {
+  const found = new Map<string, Promise<Sendable[] | undefined>>();
+  return Promise.all(
+    queries.map(({ channelId, name, language }) => {
+      const place = JSON.stringify([channelId, name, language]);
+      const reading = found.get(place) ?? findSendables(db, tenantId, channelId, name, language);
+      found.set(place, reading);
+      return reading;
+    }),
+  );
+});

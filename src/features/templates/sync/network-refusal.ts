@@ -1,4 +1,4 @@
-import { CodedError } from '../../../core/errors.ts';
+import { CodedError, FieldErrorList } from '../../../core/errors.ts';
 import { NetworkCallError } from '../../../network/network.ts';
 import { SECOND } from '../../../platform/clock.ts';
 
@@ -25,9 +25,7 @@ export function networkRefusal(error: unknown, field?: string): unknown {
     case 'fix_request':
       return field === undefined
         ? new CodedError('SERVICE_UNAVAILABLE', `The network refused: ${error.message}.`, { provider })
-        : new CodedError('VALIDATION_ERROR', `The network refused: ${error.error.details}`, {
-            [field]: [error.error.details],
-          });
+        : refusalOf(field, error.error.details);
     case 'retry_backoff':
     case 'retry_after_wait':
     case undefined: {
@@ -38,4 +36,10 @@ export function networkRefusal(error: unknown, field?: string): unknown {
       });
     }
   }
+}
+
+function refusalOf(field: string, details: string): CodedError {
+  const errors = new FieldErrorList();
+  errors.add(field, details, 'NETWORK_REFUSED');
+  return errors.toError(`The network refused: ${details}`);
 }

@@ -3,6 +3,7 @@ import { conflict } from '../../../core/errors.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import { SECOND } from '../../../platform/clock.ts';
 import type { Context } from '../../../schema/context.ts';
+import { onceAfter } from '../../tenancy/idempotency/once.ts';
 import { requireAccounts } from '../accounts.ts';
 import type { Account } from '../store.ts';
 import { networkRefusal } from './network-refusal.ts';
@@ -18,7 +19,19 @@ const NOTHING: SyncCounts = { created: 0, updated: 0, removed: 0, unchanged: 0, 
  * Syncs the business account of a channel, or all accounts, and waits for the result.
  * @throws NOT_FOUND (channel), MESSAGING_NOT_CONFIGURED, CONFLICT (another sync takes long), SERVICE_UNAVAILABLE
  */
-export async function syncNow(context: Context, channelId: number | undefined): Promise<SyncCounts> {
+export const syncNow = (
+  context: Context,
+  channelId: number | undefined,
+  idempotencyKey: string | null | undefined,
+): Promise<SyncCounts> =>
+  onceAfter(
+    context,
+    { operation: 'syncTemplates', key: idempotencyKey, input: { channelId } },
+    () => syncAll(context, channelId),
+    { run: async (_trx, counts) => counts, store: counts => counts, again: async stored => stored as SyncCounts },
+  );
+
+async function syncAll(context: Context, channelId: number | undefined): Promise<SyncCounts> {
   const tenantId = tenantOf(context);
   let sum = NOTHING;
   // Sequential: a tenant with many accounts must not use all connections.

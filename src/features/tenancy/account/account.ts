@@ -1,16 +1,14 @@
 import type { Feature } from '../../../core/plan-features.ts';
+import type { Settings } from './settings.ts';
 
-/** A tenant with its plan and usage, read in one statement. A maximum of null: unlimited. */
-export interface AccountRow {
+/** A tenant with its settings, plan and usage, read in one statement. A maximum of null: unlimited. */
+export interface AccountRow extends Settings {
   readonly id: number;
   readonly slug: string;
   readonly name: string;
   readonly status: 'active' | 'suspended';
-  readonly window_policy: 'network' | 'refuse';
   /** Retention of messages; null: they are kept. */
   readonly keep_messages_days: number | null;
-  /** ISO 3166-1 alpha-2; null: none. */
-  readonly default_country: string | null;
   readonly created_at: string;
   readonly plan_id: number;
   readonly plan_name: string;
@@ -27,6 +25,9 @@ export interface AccountRow {
   readonly max_messages: number | null;
   readonly staff: number;
   readonly max_staff: number | null;
+  /** Kept files of messages. */
+  readonly media_files: number;
+  readonly media_bytes: number;
 }
 
 /** Numeric limits of a plan, as named in FEATURE_LIMIT_EXCEEDED. */

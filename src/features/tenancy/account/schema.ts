@@ -1,10 +1,8 @@
-import { notFound } from '../../../core/errors.ts';
 import { FEATURES, type Feature } from '../../../core/plan-features.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import { builder } from '../../../schema/builder.ts';
-import type { Context } from '../../../schema/context.ts';
-import { monthOf } from '../usage/month.ts';
-import { getAccount } from './account.sql.ts';
+import { databaseId } from '../../../schema/database-id.ts';
+import { Viewer } from '../tenants/schema.ts';
 import {
   type AccountRow,
   COUNTED,
@@ -16,13 +14,7 @@ import {
   type UsageCount,
   usageOf,
 } from './account.ts';
-
-/** Reads the caller's account with the usage of the current month (UTC), in one statement. */
-async function readAccount(context: Context): Promise<AccountRow> {
-  const account = await getAccount(context.db.read, tenantOf(context), monthOf(context.clock.now()));
-  if (!account) throw notFound('Account');
-  return account;
-}
+import { readAccount } from './read.ts';
 
 const AccountStatus = builder.enumType('AccountStatus', {
   description: 'Whether a tenant can use the gateway.',
@@ -111,6 +103,16 @@ const AccountUsage = builder.objectRef<AccountRow>('AccountUsage').implement({
       description: 'End of the present month, when the monthly counters restart at 0.',
       resolve: account => periodOf(account.month).end,
     }),
+    mediaFiles: t.field({
+      type: 'BigInt',
+      description: 'Number of kept files of messages; files with the same content are one.',
+      resolve: account => account.media_files,
+    }),
+    mediaBytes: t.field({
+      type: 'BigInt',
+      description: 'Size of the kept files in bytes.',
+      resolve: account => account.media_bytes,
+    }),
     ...Object.fromEntries(
       COUNTED.map(feature => [
         feature,
@@ -195,11 +197,11 @@ const AccountLimits = builder.objectRef<AccountRow>('AccountLimits').implement({
   }),
 });
 
-const Account = builder.objectRef<AccountRow>('Account');
+export const Account = builder.objectRef<AccountRow>('Account');
 
 builder.node(Account, {
   name: 'Account',
-  description: 'The tenant of the calling token, with its plan, usage and limits.',
+  description: 'An organisation that uses this gateway, with its settings, plan, usage and limits.',
   id: { resolve: account => account.id },
   brandLoadedObjects: true,
   loadMany: async (ids, context) => {
@@ -208,11 +210,7 @@ builder.node(Account, {
     return ids.map(id => (id === own ? account : undefined));
   },
   fields: t => ({
-    databaseId: t.field({
-      type: 'BigInt',
-      description: 'Numeric id, as used by the REST API.',
-      resolve: account => account.id,
-    }),
+    databaseId: databaseId(t),
     name: t.exposeString('name', { description: 'Name of the account.' }),
     subdomain: t.exposeString('slug', { description: 'Name of the tenant in URLs, as in `/api/v1/{tenant}`.' }),
     status: t.field({
@@ -231,23 +229,21 @@ builder.node(Account, {
   }),
 });
 
-builder.queryFields(t => ({
-  account: t.field({
+builder.queryField('account', t =>
+  t.field({
     type: Account,
-    description: 'Returns the tenant of the calling token, with plan, usage and limits.',
+    description: 'Returns the account of the calling token.',
     authScopes: { scope: 'account:read' },
     resolve: (_root, _args, context) => readAccount(context),
   }),
-  usage: t.field({
-    type: AccountUsage,
-    description: 'Returns the usage of the plan. Same as `account { usage }`.',
+);
+
+builder.objectField(Viewer, 'account', t =>
+  t.field({
+    type: Account,
+    nullable: true,
+    description: 'The account of the token. Same as the field `account` of the query.',
     authScopes: { scope: 'account:read' },
-    resolve: (_root, _args, context) => readAccount(context),
+    resolve: (_viewer, _args, context) => readAccount(context),
   }),
-  limits: t.field({
-    type: AccountLimits,
-    description: 'Returns the limits of the plan. Same as `account { limits }`.',
-    authScopes: { scope: 'account:read' },
-    resolve: (_root, _args, context) => readAccount(context),
-  }),
-}));
+);

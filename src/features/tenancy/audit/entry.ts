@@ -1,13 +1,24 @@
-import type { Author } from './author.ts';
+import type { Author } from '../../../core/author.ts';
 
 /** Actions in the audit log. */
 export type AuditAction =
+  | 'account.updated'
   | 'contact.merged'
   | 'contact.merge_undone'
   | 'contact.exported'
+  | 'export.created'
   | 'contact.erased'
   | 'token.created'
-  | 'token.revoked';
+  | 'token.revoked'
+  | 'campaign.started'
+  | 'campaign.paused'
+  | 'campaign.resumed'
+  | 'campaign.cancelled'
+  | 'staff.created'
+  | 'staff.updated'
+  | 'staff.deleted'
+  | 'staff_session.created'
+  | 'staff_session.revoked';
 
 export interface AuditRecord {
   readonly author: Author;

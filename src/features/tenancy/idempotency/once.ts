@@ -64,6 +64,35 @@ export async function once<Result>(context: Context, keyed: Keyed, effect: Effec
   return effect.again(await replayOf(context, key, row, keyed), row.age);
 }
 
+/**
+ * Like `once`, for work that begins with a call to the network: no transaction is open during the call, because that would hold up
+ * the event log. Two requests with one key that run at the same time both call. If the network refuses the second call, the answer is
+ * the first one's result if that is committed by then, else the refusal; a later repetition gets the result.
+ */
+export async function onceAfter<Called, Result>(
+  context: Context,
+  keyed: Keyed,
+  call: () => Promise<Called>,
+  effect: Omit<Effect<Result>, 'run'> & { run(trx: Db, called: Called): Promise<Result> },
+): Promise<Result> {
+  const key = keyOf(keyed);
+  const first = (): Promise<KeyRow | undefined> | undefined =>
+    key === undefined ? undefined : findKey(context.db.write, tenantOf(context), key);
+  const again = async (row: KeyRow): Promise<Result> =>
+    effect.again(await replayOf(context, key ?? '', row, keyed), row.age);
+  const known = await first();
+  if (known) return again(known);
+  let called: Called;
+  try {
+    called = await call();
+  } catch (error) {
+    const meanwhile = await first();
+    if (!meanwhile) throw error;
+    return again(meanwhile);
+  }
+  return once(context, keyed, { ...effect, run: trx => effect.run(trx, called) });
+}
+
 /** Internal operations, whose keys the gateway generates itself. */
 const INTERNAL_OPERATIONS: ReadonlySet<string> = new Set(['otp', 'integration']);
 

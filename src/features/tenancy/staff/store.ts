@@ -1,24 +1,44 @@
+import type { StaffRole } from '../../../core/staff-roles.ts';
 import { compileOnce } from '../../../database/compile-once.ts';
 import type { Db } from '../../../database/database.ts';
 import { anyOf } from '../../../database/expressions.ts';
 import { lockTenantUsage } from '../../../database/tenant-lock.ts';
 import type { NewStaff, StaffRow } from './staff-member.ts';
 
-const COLUMNS = ['id', 'name', 'email'] as const satisfies readonly (keyof StaffRow)[];
+export const STAFF_COLUMNS = [
+  'id',
+  'name',
+  'email',
+  'role',
+  'created_at',
+] as const satisfies readonly (keyof StaffRow)[];
 
 export const getStaff = compileOnce((db, tenantId: number, ids: readonly number[]) =>
-  db.selectFrom('staff').select(COLUMNS).where('tenant_id', '=', tenantId).where('id', '=', anyOf(ids)),
+  db
+    .selectFrom('staff')
+    .select(STAFF_COLUMNS)
+    .$narrowType<{ role: StaffRole }>()
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', anyOf(ids)),
 );
 
 /** All staff members by name. A tenant has some tens of them, so the list has no pages. */
 export const listStaff = (db: Db, tenantId: number): Promise<StaffRow[]> =>
-  db.selectFrom('staff').select(COLUMNS).where('tenant_id', '=', tenantId).orderBy('name').orderBy('id').execute();
+  db
+    .selectFrom('staff')
+    .select(STAFF_COLUMNS)
+    .$narrowType<{ role: StaffRole }>()
+    .where('tenant_id', '=', tenantId)
+    .orderBy('name')
+    .orderBy('id')
+    .execute();
 
 /** Finds a staff member by e-mail address, ignoring case, or by id. */
 export const findStaff = (db: Db, tenantId: number, emailOrId: string): Promise<StaffRow | undefined> =>
   db
     .selectFrom('staff')
-    .select(COLUMNS)
+    .select(STAFF_COLUMNS)
+    .$narrowType<{ role: StaffRole }>()
     .where('tenant_id', '=', tenantId)
     .where(eb =>
       eb.or([
@@ -53,13 +73,44 @@ export async function lockStaffQuota(trx: Db, tenantId: number): Promise<{ used:
 }
 
 /** @returns undefined if the e-mail address is taken, ignoring case. Call it under `lockStaffQuota` */
-export async function insertStaff(trx: Db, tenantId: number, { name, email }: NewStaff): Promise<StaffRow | undefined> {
+export async function insertStaff(
+  trx: Db,
+  tenantId: number,
+  { name, email, role }: NewStaff,
+): Promise<StaffRow | undefined> {
   if (await findStaff(trx, tenantId, email)) return undefined;
   return trx
     .insertInto('staff')
-    .values({ tenant_id: tenantId, name, email })
-    .returning(COLUMNS)
+    .values({ tenant_id: tenantId, name, email, role })
+    .returning(STAFF_COLUMNS)
+    .$narrowType<{ role: StaffRole }>()
     .executeTakeFirstOrThrow();
+}
+
+/** Sets the fields that are given. Call it under `lockStaffQuota` */
+export const updateStaff = (
+  trx: Db,
+  tenantId: number,
+  id: number,
+  { name, email, role }: Partial<StaffRow>,
+): Promise<StaffRow> =>
+  trx
+    .updateTable('staff')
+    .set({ name, email, role })
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', id)
+    .returning(STAFF_COLUMNS)
+    .$narrowType<{ role: StaffRole }>()
+    .executeTakeFirstOrThrow();
+
+export async function countAdmins(db: Db, tenantId: number): Promise<number> {
+  const { count } = await db
+    .selectFrom('staff')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('tenant_id', '=', tenantId)
+    .where('role', '=', 'admin')
+    .executeTakeFirstOrThrow();
+  return count;
 }
 
 export async function deleteStaff(trx: Db, tenantId: number, id: number): Promise<void> {

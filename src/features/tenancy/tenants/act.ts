@@ -32,9 +32,11 @@ export async function actFor(
       tokenName: name,
       scopes: new Set(scopes),
       callsPerMinute: tenant.callsPerMinute,
+      documentsOnly: false,
       expiresAtMs: undefined,
     },
     requestId: newId(),
+    eventPosition: resources.bus.position,
     loaders: new Loaders(resources.db, tenantId),
     replay: { wantsAnswer: false, replayed: false },
   };

@@ -17,6 +17,7 @@ export interface TenantRow {
   readonly contacts: number;
   readonly window_policy: 'network' | 'refuse';
   readonly opt_out_words: readonly string[];
+  readonly time_zone: string;
   readonly created_at: string;
 }
 
@@ -26,7 +27,16 @@ export const findTenant = (db: Db, slug: string): Promise<TenantRow | undefined>
     .selectFrom('tenants as t')
     .innerJoin('plans as p', 'p.id', 't.plan_id')
     .innerJoin('tenant_usage as u', 'u.tenant_id', 't.tenant_id')
-    .select(['t.tenant_id', 't.slug', 't.name', 't.status', 't.window_policy', 't.opt_out_words', 't.created_at'])
+    .select([
+      't.tenant_id',
+      't.slug',
+      't.name',
+      't.status',
+      't.window_policy',
+      't.opt_out_words',
+      't.time_zone',
+      't.created_at',
+    ])
     .select(['p.name as plan_name', 't.plan_expires_at', 'p.max_contacts', 'p.calls_per_minute', 'u.contacts'])
     .$narrowType<Pick<TenantRow, 'status' | 'window_policy'>>()
     .where('t.slug', '=', slug)
@@ -61,11 +71,59 @@ export interface PlanRow {
   readonly features: readonly Feature[];
 }
 
+const PLAN_COLUMNS = [
+  'id',
+  'name',
+  'max_contacts',
+  'max_conversations',
+  'max_messages',
+  'max_staff',
+  'calls_per_minute',
+  'features',
+] as const;
+type PlanFeatures = { features: Feature[] };
+
+/** @returns undefined if the name is taken */
+export const insertPlan = (trx: Db, { features, ...plan }: Omit<PlanRow, 'id'>): Promise<PlanRow | undefined> =>
+  trx
+    .insertInto('plans')
+    .values({ ...plan, features: [...features] })
+    .onConflict(conflict => conflict.column('name').doNothing())
+    .returning(PLAN_COLUMNS)
+    .$narrowType<PlanFeatures>()
+    .executeTakeFirst();
+
+/** Updates an existing plan; fields that are undefined keep their values. */
+export const updatePlan = (
+  trx: Db,
+  name: string,
+  { features, ...limits }: { readonly [Field in keyof PlanRow]?: PlanRow[Field] | undefined },
+): Promise<PlanRow> =>
+  trx
+    .updateTable('plans')
+    .set({ ...limits, name, features: features && [...features] })
+    .where('name', '=', name)
+    .returning(PLAN_COLUMNS)
+    .$narrowType<PlanFeatures>()
+    .executeTakeFirstOrThrow();
+
+/** Lists the tenants of a plan by id, the order in which their counters are locked. */
+export async function tenantsOfPlan(db: Db, planId: number): Promise<number[]> {
+  const rows = await db
+    .selectFrom('tenants')
+    .select('tenant_id')
+    .where('plan_id', '=', planId)
+    .orderBy('tenant_id')
+    .modifyEnd(crossTenant('the tenants of a plan'))
+    .execute();
+  return rows.map(row => row.tenant_id);
+}
+
 export const listPlans = (db: Db): Promise<PlanRow[]> =>
   db
     .selectFrom('plans')
-    .select(['id', 'name', 'max_contacts', 'max_conversations', 'max_messages', 'max_staff', 'calls_per_minute'])
-    .select(eb => eb.ref('features').$castTo<Feature[]>().as('features'))
+    .select(PLAN_COLUMNS)
+    .$narrowType<PlanFeatures>()
     .orderBy('calls_per_minute')
     .orderBy('id')
     .execute();
@@ -111,18 +169,17 @@ export async function insertTenant(
   return tenant.tenant_id;
 }
 
+/** Deletes a tenant, whose other rows are deleted already; what was written since goes with it. */
+export const deleteTenant = (trx: Db, tenantId: number): Promise<unknown> =>
+  trx.deleteFrom('tenants').where('tenant_id', '=', tenantId).execute();
+
+/** What the operator decides; see `Settings` for what the tenant does. */
 export interface TenantChange {
   readonly name?: string | undefined;
   readonly status?: TenantRow['status'] | undefined;
   readonly plan?: string | undefined;
   /** ISO 8601; null: never. */
   readonly planExpiresAt?: string | null | undefined;
-  readonly windowPolicy?: TenantRow['window_policy'] | undefined;
-  readonly optOutWords?: readonly string[] | undefined;
-  readonly defaultSourceId?: number | undefined;
-  readonly defaultStatusId?: number | undefined;
-  /** ISO 3166-1 alpha-2; null: none. */
-  readonly defaultCountry?: string | null | undefined;
   /** Null: never deleted. */
   readonly keepMessagesDays?: number | null | undefined;
 }
@@ -135,11 +192,6 @@ export async function updateTenant(trx: Db, tenantId: number, change: TenantChan
     .set({
       name: change.name,
       status: change.status,
-      window_policy: change.windowPolicy,
-      opt_out_words: change.optOutWords && [...change.optOutWords],
-      default_source_id: change.defaultSourceId,
-      default_status_id: change.defaultStatusId,
-      default_country: change.defaultCountry,
       plan_expires_at: change.planExpiresAt,
       keep_messages_days: change.keepMessagesDays,
       plan_id:

@@ -16,6 +16,7 @@ export const TENANT_COLUMNS = [
   'n.default_source_id',
   'n.default_status_id',
   'n.default_country',
+  'n.time_zone',
 ] as const;
 
 export interface TenantColumns {
@@ -29,6 +30,7 @@ export interface TenantColumns {
   readonly default_source_id: number | null;
   readonly default_status_id: number | null;
   readonly default_country: string | null;
+  readonly time_zone: string;
 }
 
 export const tenantOfColumns = (row: TenantColumns): Tenant => ({
@@ -42,4 +44,5 @@ export const tenantOfColumns = (row: TenantColumns): Tenant => ({
   defaultSourceId: row.default_source_id,
   defaultStatusId: row.default_status_id,
   defaultCountry: row.default_country,
+  timeZone: row.time_zone,
 });

@@ -15,6 +15,8 @@ export interface TokenRequest {
   readonly scopes: readonly string[];
   readonly callsPerMinute: number | undefined;
   readonly expiresAt: string | undefined;
+  /** Executes trusted documents only; always if the grant does. */
+  readonly documentsOnly?: boolean;
 }
 
 /** Upper bounds of a new token: the caller's own scopes, rate and lifetime; on the command line the plan's rate. */
@@ -22,6 +24,7 @@ export interface Grant {
   readonly scopes: ReadonlySet<string>;
   readonly callsPerMinute: number;
   readonly expiresAtMs: number | undefined;
+  readonly documentsOnly?: boolean;
 }
 
 export interface CreatedToken {
@@ -66,6 +69,7 @@ export async function createToken(
     hint: hintOf(token),
     scopes,
     callsPerMinute,
+    documentsOnly: grant.documentsOnly === true || request.documentsOnly === true,
     expiresAt: expiresAtMs === undefined ? null : new Date(expiresAtMs).toISOString(),
   });
   await record(db, tenantId, {

@@ -1,32 +1,41 @@
 import { notFound } from '../../../core/errors.ts';
 import { numericId } from '../../../core/global-ids.ts';
-import { callerOf } from '../../../core/principal.ts';
+import { tenantOf } from '../../../core/principal.ts';
+import { Actor } from '../../../schema/actor.ts';
 import { builder, IDEMPOTENCY_KEY } from '../../../schema/builder.ts';
-import { authorOf } from '../audit/author.ts';
+import { databaseId } from '../../../schema/database-id.ts';
+import {
+  connectionOf,
+  DateTimeFilter,
+  filterOf,
+  IDFilter,
+  listArgs,
+  orderOf,
+  StringFilter,
+} from '../../../schema/lists.ts';
+import { rowLoader } from '../../../schema/loaders.ts';
+import { findByNumber, nodesByNumber } from '../../../schema/nodes.ts';
+import { mutation, payloadOf } from '../../../schema/payload.ts';
 import { Viewer } from '../tenants/schema.ts';
 import { type IssuedToken, issueToken } from './create.ts';
-import { revokeToken } from './revoke.ts';
-import { type AccessTokenRow, getTokens, listTokens } from './store.ts';
+import { tokenPage } from './list.ts';
+import { endAccessToken } from './revoke.ts';
+import { type AccessTokenRow, getTokens } from './store.ts';
+
+export const tokenLoader = rowLoader(getTokens);
 
 export const AccessToken = builder.objectRef<AccessTokenRow>('AccessToken');
 
 builder.node(AccessToken, {
   name: 'AccessToken',
-  description: 'A bearer token of the tenant. Its secret is returned only when it is created.',
+  description: 'A bearer token of the account, for programs. Its secret is returned only when it is created.',
+  interfaces: [Actor],
   id: { resolve: token => token.id },
   brandLoadedObjects: true,
-  loadMany: async (ids, context) => {
-    const rows = context.principal?.scopes.has('tokens:read')
-      ? await getTokens(context.db.read, callerOf(context).tenant.id, ids.map(Number).filter(Number.isSafeInteger))
-      : [];
-    return ids.map(id => rows.find(row => row.id === Number(id)));
-  },
+  loadMany: nodesByNumber('tokens:read', getTokens),
   fields: t => ({
-    databaseId: t.field({
-      type: 'BigInt',
-      description: 'Numeric id of the token.',
-      resolve: token => token.id,
-    }),
+    databaseId: databaseId(t),
+    displayName: t.exposeString('name', { description: 'Name of the token.' }),
     name: t.exposeString('name', { description: 'Name of the token, chosen when it was created.' }),
     hint: t.exposeString('hint', { description: 'Last four characters of the token.' }),
     scopes: t.exposeStringList('scopes', {
@@ -34,6 +43,9 @@ builder.node(AccessToken, {
     }),
     callsPerMinute: t.exposeInt('calls_per_minute', {
       description: 'Maximum number of API calls in a minute for this token.',
+    }),
+    documentsOnly: t.exposeBoolean('documents_only', {
+      description: 'Whether the token executes trusted documents only, and no REST.',
     }),
     expiresAt: t.expose('expires_at', {
       type: 'DateTime',
@@ -45,47 +57,20 @@ builder.node(AccessToken, {
       nullable: true,
       description: 'Time of revocation; null if it is not revoked.',
     }),
-    createdAt: t.expose('created_at', { type: 'DateTime', description: 'Time of creation.' }),
-  }),
-});
-
-const CreateAccessTokenInput = builder.inputType('CreateAccessTokenInput', {
-  description: 'A new token. Its scopes, rate and expiry cannot exceed those of the calling token.',
-  fields: t => ({
-    name: t.string({ required: true, description: 'Name of the token (1 to 100 characters).' }),
-    scopes: t.stringList({
-      required: true,
-      description: 'Scopes, for example `contacts:read`, or `contacts:*` for all actions of a resource.',
-    }),
-    callsPerMinute: t.int({
-      description: 'Maximum number of API calls in a minute, at most that of the calling token. Default: 60.',
-    }),
-    expiresAt: t.field({ type: 'DateTime', description: 'Expiry, at the latest that of the calling token.' }),
-    idempotencyKey: t.string({
-      description: IDEMPOTENCY_KEY,
-    }),
-  }),
-});
-
-const CreatedAccessToken = builder.objectRef<IssuedToken>('CreatedAccessToken').implement({
-  description: 'A new token with its secret.',
-  fields: t => ({
-    accessToken: t.field({
-      type: AccessToken,
-      description: 'The created token.',
-      resolve: created => created.accessToken,
-    }),
-    token: t.exposeString('token', {
+    lastUsedAt: t.expose('last_used_at', {
+      type: 'DateTime',
       nullable: true,
-      description: 'The bearer token. Shown only once; null if the request repeats an earlier one.',
+      description:
+        'Last use, noted at most once a minute and up to two minutes late; null if the token was never used.',
     }),
+    createdAt: t.expose('created_at', { type: 'DateTime', description: 'Time of creation.' }),
   }),
 });
 
 builder.objectField(Viewer, 'token', t =>
   t.field({
     type: AccessToken,
-    description: 'The token of this request.',
+    description: 'The token of this request; of a staff session: the one that created it.',
     resolve: async (viewer, _args, context) => {
       const [token] = await getTokens(context.db.read, viewer.tenant.id, [viewer.tokenId]);
       if (!token) throw notFound('AccessToken');
@@ -94,44 +79,102 @@ builder.objectField(Viewer, 'token', t =>
   }),
 );
 
-builder.queryField('accessTokens', t =>
-  t.field({
-    type: [AccessToken],
-    description: 'Lists all tokens of the tenant, newest first, revoked ones included.',
+const Filter = filterOf('AccessToken', 'access tokens', t => ({
+  id: t.field({ type: IDFilter, description: 'Id of the token.' }),
+  name: t.field({ type: StringFilter, description: 'Name of the token.' }),
+  createdAt: t.field({ type: DateTimeFilter, description: 'Time of creation.' }),
+  expiresAt: t.field({ type: DateTimeFilter, description: 'Expiry of the token.' }),
+  revokedAt: t.field({ type: DateTimeFilter, description: '`isNull: true` finds tokens that are not revoked.' }),
+  lastUsedAt: t.field({ type: DateTimeFilter, description: 'Last use; `isNull: true` finds what was never used.' }),
+}));
+const Order = orderOf('AccessToken', 'access tokens', {
+  ID: { value: 'id', description: 'Order of creation.' },
+  NAME: { value: 'name', description: 'Name of the token.' },
+  CREATED_AT: { value: 'createdAt', description: 'Time of creation.' },
+});
+
+builder.queryFields(t => ({
+  accessTokens: t.field({
+    type: connectionOf('AccessToken', AccessToken),
+    description: 'Lists the tokens of the account, revoked ones included, newest first by default.',
     authScopes: { scope: 'tokens:read' },
-    resolve: (_root, _args, context) => listTokens(context.db.read, callerOf(context).tenant.id),
+    args: { ...listArgs(Filter, Order) },
+    resolve: (_root, args, context) => tokenPage(context, args),
+  }),
+  accessToken: t.field({
+    type: AccessToken,
+    nullable: true,
+    description: 'Returns one token; null if there is none.',
+    authScopes: { scope: 'tokens:read' },
+    args: { id: t.arg.id({ required: true, description: 'Global id or databaseId of the token.' }) },
+    resolve: (_root, { id }, context) => findByNumber(context, 'AccessToken', id, getTokens),
+  }),
+}));
+
+const AccessTokenPayload = payloadOf<IssuedToken>(
+  'AccessTokenPayload',
+  'Result of a mutation of an AccessToken.',
+  t => ({
+    accessToken: t.field({
+      type: AccessToken,
+      nullable: true,
+      description: 'The token after the mutation.',
+      resolve: ({ accessToken }) => accessToken ?? null,
+    }),
+    token: t.string({
+      nullable: true,
+      description:
+        'The bearer token, if the mutation created it. Shown only once; null if the request repeats an earlier one.',
+      resolve: ({ token }) => token ?? null,
+    }),
   }),
 );
 
-builder.mutationFields(t => ({
-  createAccessToken: t.field({
-    type: CreatedAccessToken,
-    description: 'Creates a token. Errors: VALIDATION_ERROR, INSUFFICIENT_SCOPE.',
-    authScopes: { scope: 'tokens:write' },
-    args: { input: t.arg({ type: CreateAccessTokenInput, required: true, description: 'Settings of the token.' }) },
-    resolve: (_root, { input }, context) => {
-      const { idempotencyKey, ...given } = input;
-      return issueToken(
-        context,
-        { ...given, callsPerMinute: given.callsPerMinute ?? undefined, expiresAt: given.expiresAt ?? undefined },
-        idempotencyKey,
-      );
-    },
+mutation('createAccessToken', {
+  description: 'Creates a token.',
+  scope: 'tokens:write',
+  input: builder.inputType('CreateAccessTokenInput', {
+    description: 'A new token. Its scopes, rate and expiry cannot exceed those of the calling token.',
+    fields: t => ({
+      name: t.string({ required: true, description: 'Name of the token (1 to 100 characters).' }),
+      scopes: t.stringList({
+        required: true,
+        description: 'Scopes, for example `contacts:read`, or `contacts:*` for all actions of a resource.',
+      }),
+      callsPerMinute: t.int({
+        description: 'Maximum number of API calls in a minute, at most that of the calling token. Default: 60.',
+      }),
+      documentsOnly: t.boolean({
+        required: true,
+        defaultValue: false,
+        description: 'Whether the token executes trusted documents only; always if the calling token does.',
+      }),
+      expiresAt: t.field({ type: 'DateTime', description: 'Expiry, at the latest that of the calling token.' }),
+      idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }),
+    }),
   }),
-  revokeAccessToken: t.field({
-    type: AccessToken,
-    description:
-      'Revokes a token. Within 5 seconds it is rejected everywhere and its open connections are closed. Errors: NOT_FOUND.',
-    authScopes: { scope: 'tokens:write' },
-    args: { id: t.arg.id({ required: true, description: 'Global id or databaseId of the token.' }) },
-    resolve: async (_root, { id }, context) => {
-      const tokenId = numericId('AccessToken', id);
-      const token = await context.db.transaction(trx =>
-        revokeToken(trx, callerOf(context).tenant.id, tokenId, authorOf(context)),
-      );
-      if (!token) throw notFound('AccessToken');
-      context.tokens.forgetAll();
-      return token;
-    },
+  payload: AccessTokenPayload,
+  resolve: ({ idempotencyKey, callsPerMinute, expiresAt, ...input }, context) =>
+    issueToken(
+      context,
+      { ...input, callsPerMinute: callsPerMinute ?? undefined, expiresAt: expiresAt ?? undefined },
+      idempotencyKey,
+    ),
+});
+
+mutation('revokeAccessToken', {
+  description:
+    'Revokes a token and the staff sessions that it created. Within 5 seconds, normally at once, they are rejected everywhere and their open connections are closed.',
+  scope: 'tokens:write',
+  input: builder.inputType('RevokeAccessTokenInput', {
+    description: 'The token to revoke.',
+    fields: t => ({
+      id: t.id({ required: true, description: 'Global id or databaseId of the token.' }),
+      idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }),
+    }),
   }),
-}));
+  payload: AccessTokenPayload,
+  resolve: async ({ id, idempotencyKey }, context) => ({
+    accessToken: await endAccessToken(context, numericId(tenantOf(context), 'AccessToken', id), idempotencyKey),
+  }),
+});

@@ -14,9 +14,13 @@ export interface AccessTokenRow {
   readonly expires_at: string | null;
   readonly revoked_at: string | null;
   readonly created_at: string;
+  readonly last_used_at: string | null;
+  /** Executes trusted documents only. */
+  readonly documents_only: boolean;
 }
 
 export interface BearerRow extends TenantColumns {
+  readonly documents_only: boolean;
   readonly hash: Buffer;
   readonly token_id: number;
   readonly token_name: string;
@@ -35,6 +39,8 @@ export const TOKEN_COLUMNS = [
   'calls_per_minute',
   'expires_at',
   'revoked_at',
+  'last_used_at',
+  'documents_only',
   'created_at',
 ] as const satisfies readonly (keyof AccessTokenRow)[];
 
@@ -48,6 +54,7 @@ export const findBearers: (db: Db, hashes: readonly Buffer[]) => Promise<BearerR
       .innerJoin('plans as p', 'p.id', 'n.plan_id')
       .innerJoin('access_tokens as t', 't.tenant_id', 'n.tenant_id')
       .select(['t.hash', 't.id as token_id', 't.name as token_name', 't.scopes', 't.calls_per_minute', 't.expires_at'])
+      .select('t.documents_only')
       .select(expiresInMs.as('expires_in_ms'))
       .select(TENANT_COLUMNS)
       .$narrowType<{ features: Feature[]; window_policy: TenantColumns['window_policy'] }>()
@@ -57,9 +64,6 @@ export const findBearers: (db: Db, hashes: readonly Buffer[]) => Promise<BearerR
       .where(eb => eb.or([eb('t.expires_at', 'is', null), eb('t.expires_at', '>', transactionTime)]))
       .modifyEnd(crossTenant('the token determines the tenant')),
 );
-
-export const findBearer = async (db: Db, hash: Buffer): Promise<BearerRow | undefined> =>
-  (await findBearers(db, [hash]))[0];
 
 export const listTokens = (db: Db, tenantId: number): Promise<AccessTokenRow[]> =>
   db
@@ -79,6 +83,7 @@ export interface NewToken {
   readonly hint: string;
   readonly scopes: readonly string[];
   readonly callsPerMinute: number;
+  readonly documentsOnly: boolean;
   readonly expiresAt: string | null;
 }
 
@@ -92,6 +97,7 @@ export const insertToken = (db: Db, tenantId: number, token: NewToken): Promise<
       hint: token.hint,
       scopes: [...token.scopes],
       calls_per_minute: token.callsPerMinute,
+      documents_only: token.documentsOnly,
       expires_at: token.expiresAt,
     })
     .returning(TOKEN_COLUMNS)

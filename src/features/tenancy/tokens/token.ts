@@ -7,6 +7,8 @@ import { sha256 } from '../../../platform/crypto.ts';
  * recognise a token reliably, and lets us reject a mistyped one without a query.
  */
 const PREFIX = 'ply_';
+/** The same, of a staff session. */
+export const SESSION_PREFIX = 'pls_';
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_LENGTH = 43;
 const CHECKSUM_LENGTH = 6;
@@ -19,14 +21,21 @@ function base62(value: bigint, length: number): string {
 
 const checksum = (text: string): string => base62(BigInt(crc32(text)), CHECKSUM_LENGTH);
 
-export function generateToken(): string {
+export function generateToken(prefix: typeof PREFIX | typeof SESSION_PREFIX = PREFIX): string {
   const random = base62(BigInt(`0x${randomBytes(32).toString('hex')}`), RANDOM_LENGTH);
-  return `${PREFIX}${random}${checksum(random)}`;
+  return `${prefix}${random}${checksum(random)}`;
 }
+
+/** Whether a well-formed token is that of a staff session. */
+export const isSession = (token: string): boolean => token.startsWith(SESSION_PREFIX);
 
 /** Whether the text has the form of a token with a valid checksum. The token may still be unknown, revoked or expired. */
 export function isWellFormed(token: string): boolean {
-  if (!token.startsWith(PREFIX) || token.length !== PREFIX.length + RANDOM_LENGTH + CHECKSUM_LENGTH) return false;
+  if (
+    !(token.startsWith(PREFIX) || isSession(token)) ||
+    token.length !== PREFIX.length + RANDOM_LENGTH + CHECKSUM_LENGTH
+  )
+    return false;
   const random = token.slice(PREFIX.length, -CHECKSUM_LENGTH);
   return checksum(random) === token.slice(-CHECKSUM_LENGTH);
 }

@@ -28,6 +28,28 @@ export async function takeScopeFindings(db: Db): Promise<ScopeFinding[]> {
   return rows;
 }
 
+/** A token that was used. */
+export interface TokenUse {
+  readonly tenantId: number;
+  readonly tokenId: number;
+}
+
+/** Notes that tokens are in use, at most once a minute each. Rows that another process is writing are skipped. */
+export async function noteUses(db: Db, uses: readonly TokenUse[]): Promise<void> {
+  await sql`
+    /* cross-tenant: the uses of all tenants that a process serves */
+    with due as materialized (
+      select t.tenant_id, t.id
+      from unnest(${uses.map(({ tenantId }) => tenantId)}::bigint[], ${uses.map(({ tokenId }) => tokenId)}::bigint[]) as u (tenant_id, id)
+      join access_tokens t on t.tenant_id = u.tenant_id and t.id = u.id
+      where t.last_used_at is null or t.last_used_at < now() - interval '1 minute'
+      for no key update of t skip locked
+    )
+    update access_tokens t set last_used_at = now() from due d where t.tenant_id = d.tenant_id and t.id = d.id`.execute(
+    db,
+  );
+}
+
 /** Revokes a token. `is_new`: it was not revoked before. */
 export async function endToken(
   trx: Db,

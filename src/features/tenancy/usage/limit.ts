@@ -14,6 +14,12 @@ const CONSTRAINTS: Readonly<Record<string, MonthlyFeature>> = {
 export const monthlyLimitOf = (error: unknown): MonthlyFeature | undefined =>
   CONSTRAINTS[violationOf(error)?.constraint ?? ''];
 
+/** How many messages the plan still allows in a month; null: any number. */
+export async function messagesLeft(db: Db, tenantId: number, month: string): Promise<number | null> {
+  const { max_messages: maximum } = await planLimits(db, tenantId);
+  return maximum === null ? null : maximum - (await monthUsage(db, tenantId, month)).messages;
+}
+
 /** The error for a message beyond the plan's month, with the current counts. */
 export async function monthlyRefusal(
   db: Db,

@@ -1,50 +1,38 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
-import { SHARDS } from './month.ts';
-
-/** Creates the counter rows of a month that are missing. */
-export async function insertShards(trx: Db, tenantId: number, month: string): Promise<void> {
-  await sql`
-    insert into monthly_usage (tenant_id, month, shard, messages_granted, conversations_granted)
-    select ${tenantId}::bigint, ${month}::date, shard, 0, 0 from generate_series(0, ${SHARDS - 1}::integer) as shard
-    on conflict do nothing`.execute(trx);
-}
-
-/** Sets what each row may count up to, by shard; null: unlimited. */
-export async function grant(
-  trx: Db,
-  tenantId: number,
-  month: string,
-  messages: readonly (number | null)[],
-  conversations: readonly (number | null)[],
-): Promise<void> {
-  await sql`
-    update monthly_usage u set messages_granted = g.messages, conversations_granted = g.conversations
-    from unnest(${messages}::bigint[], ${conversations}::bigint[]) with ordinality as g (messages, conversations, place)
-    where u.tenant_id = ${tenantId} and u.month = ${month}::date and u.shard = g.place - 1`.execute(trx);
-}
 
 /**
- * Counts conversations that people started.
- * @param beyondPlan raises the grant with the count if the plan has nothing left, because inbound messages are never rejected
- * @returns false if the row does not exist or its grant is used up
+ * Counts conversations that people started in a month, also beyond the plan, because inbound messages are never rejected. Lock order:
+ * after everything else, because all sends of a tenant wait for this row.
  */
-export async function addConversations(
+export async function addConversations(trx: Db, tenantId: number, month: string, count: number): Promise<void> {
+  await sql`
+    insert into monthly_usage as u (tenant_id, month, conversations, messages_granted, conversations_granted)
+    select ${tenantId}::bigint, ${month}::date, ${count}::bigint, p.max_messages,
+      case when p.max_conversations is not null then greatest(p.max_conversations, ${count}::bigint) end
+    from tenants t join plans p on p.id = t.plan_id where t.tenant_id = ${tenantId}
+    on conflict (tenant_id, month) do update set conversations = u.conversations + excluded.conversations,
+      conversations_granted = case when excluded.conversations_granted is not null
+        then greatest(excluded.conversations_granted, u.conversations + excluded.conversations) end
+      where u.tenant_id = excluded.tenant_id`.execute(trx);
+}
+
+/** Counts sends, at most what the plan allows. @throws a check violation of messages_within_plan or conversations_within_plan */
+export async function addSends(
   trx: Db,
   tenantId: number,
   month: string,
-  shard: number,
-  count: number,
-  beyondPlan: boolean,
-): Promise<boolean> {
-  const { rows } = await sql`
-    update monthly_usage
-    set conversations = conversations + ${count}::bigint,
-        -- greatest() ignores null, which means unlimited and must stay null.
-        conversations_granted = case when conversations_granted is not null
-          then greatest(conversations_granted, conversations + ${count}::bigint) end
-    where tenant_id = ${tenantId} and month = ${month}::date and shard = ${shard}
-      and (${beyondPlan} or conversations_granted is null or conversations + ${count}::bigint <= conversations_granted)
-    returning shard`.execute(trx);
-  return rows.length > 0;
+  messages: number,
+  conversations: number,
+): Promise<void> {
+  await sql`
+    insert into monthly_usage as u (tenant_id, month, messages, conversations, messages_granted, conversations_granted)
+    select ${tenantId}::bigint, ${month}::date, ${messages}::bigint, ${conversations}::bigint, p.max_messages, p.max_conversations
+    from tenants t join plans p on p.id = t.plan_id where t.tenant_id = ${tenantId}
+    on conflict (tenant_id, month) do update set messages = u.messages + excluded.messages, conversations = u.conversations + excluded.conversations,
+      messages_granted = case when excluded.messages > 0 or excluded.messages_granted is null then excluded.messages_granted
+        else greatest(excluded.messages_granted, u.messages) end,
+      conversations_granted = case when excluded.conversations > 0 or excluded.conversations_granted is null then excluded.conversations_granted
+        else greatest(excluded.conversations_granted, u.conversations) end
+      where u.tenant_id = excluded.tenant_id`.execute(trx);
 }

@@ -18,6 +18,7 @@ export interface DeliveredEvent {
 /** Names of resources in version 1. */
 const MODELS = {
   bot: 'Bot',
+  campaign: 'Campaign',
   contact: 'Contact',
   consent: 'Consent',
   group: 'Group',

@@ -1,4 +1,4 @@
-import type { FieldErrorList } from '../../../core/errors.ts';
+import type { FieldCode, FieldErrorList } from '../../../core/errors.ts';
 
 /** A custom header of an endpoint's requests. */
 export interface CustomHeader {
@@ -39,16 +39,17 @@ const isReserved = (name: string): boolean =>
 /** Checks the headers of an endpoint; faults go to `errors` under `headers`. @returns them with trimmed values */
 export function parseHeaders(headers: readonly CustomHeader[], errors: FieldErrorList): CustomHeader[] {
   const seen = new Set<string>();
-  const fault = (message: string): void => errors.add('headers', message);
-  if (headers.length > MAX_HEADERS) fault(`There may be at most ${MAX_HEADERS}.`);
+  const fault = (message: string, code?: FieldCode): void => errors.add('headers', message, code);
+  if (headers.length > MAX_HEADERS) fault(`There may be at most ${MAX_HEADERS}.`, 'TOO_MANY');
   return headers.map(({ name, value }) => {
     const lower = name.toLowerCase();
     const shown = name.slice(0, MAX_NAME);
     if (!NAME.test(name) || name.length > MAX_NAME) fault(`"${shown}" is not the name of a header.`);
     else if (isReserved(lower)) fault(`${shown} is set by the gateway.`);
-    else if (seen.has(lower)) fault(`${shown} is there twice.`);
+    else if (seen.has(lower)) fault(`${shown} is there twice.`, 'TAKEN');
     if (!VALUE.test(value)) fault(`The value of ${shown} may hold printable ASCII characters alone.`);
-    else if (value.length > MAX_VALUE) fault(`The value of ${shown} may have at most ${MAX_VALUE} characters.`);
+    else if (value.length > MAX_VALUE)
+      fault(`The value of ${shown} may have at most ${MAX_VALUE} characters.`, 'TOO_LONG');
     seen.add(lower);
     return { name, value: value.trim() };
   });

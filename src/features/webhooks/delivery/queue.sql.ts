@@ -217,6 +217,7 @@ export async function recordAttempts(trx: Db, recorded: readonly Recorded[]): Pr
       from jsonb_array_elements(${JSON.stringify(recorded)}::jsonb) with ordinality as r, (select clock_timestamp() as now) n
     ), done as (
       update webhook_deliveries d set attempts = g.number, tries = (g.value -> 'tries')::integer,
+        response_status = (g.value -> 'attempt' ->> 'status')::integer,
         -- The contact was erased during the attempt: no retry, and the response is not stored.
         status = case when d.erased_at is not null and o.status = 'pending' then d.status else o.status end,
         next_attempt_at = case when d.erased_at is null then o.next_attempt_at end,

@@ -84,13 +84,14 @@ async function update(
     return after;
   } catch (error) {
     if (violationOf(error)?.kind !== 'unique') throw error;
-    throw invalid({ url: ['Another endpoint has this address and these events.'] });
+    throw invalid({ url: ['Another endpoint has this address and these events.'] }, 'TAKEN');
   }
 }
 
 export interface RotatedSecret {
-  readonly endpoint: EndpointRow;
-  readonly secret: string;
+  readonly webhookEndpoint: EndpointRow;
+  /** Null if the request is repeated: the secret is shown once. */
+  readonly secret: string | null;
 }
 
 export const OVERLAP_HOURS = 24;
@@ -101,24 +102,52 @@ const MAX_OVERLAP_HOURS = 7 * 24;
  * once.
  * @throws NOT_FOUND, VALIDATION_ERROR; INSUFFICIENT_SCOPE without the read scope of each event of the endpoint
  */
-export async function rotateSecret(context: Context, id: number, overlapHours: number): Promise<RotatedSecret> {
+export async function rotateSecret(
+  context: Context,
+  id: number,
+  overlapHours: number,
+  idempotencyKey: string | null | undefined,
+): Promise<RotatedSecret> {
   const tenantId = tenantOf(context);
   if (overlapHours < 0 || overlapHours > MAX_OVERLAP_HOURS)
-    throw invalid({ overlapHours: [`Must be from 0 to ${MAX_OVERLAP_HOURS}.`] });
+    throw invalid({ overlapHours: [`Must be from 0 to ${MAX_OVERLAP_HOURS}.`] }, 'OUT_OF_RANGE');
   await requireEventScopes(context, id);
-  const secret = newSecret();
-  const sealed = context.secrets.seal(secret);
-  const endpoint = await replaceSecret(context.db.write, tenantId, id, sealed, overlapHours * HOUR);
-  if (!endpoint) throw notFound('WebhookEndpoint');
+  const keyed = { operation: 'rotateWebhookSecret', key: idempotencyKey, input: { id, overlapHours } };
+  const rotated = await once<RotatedSecret>(context, keyed, {
+    run: async trx => {
+      const secret = newSecret();
+      const endpoint = await replaceSecret(trx, tenantId, id, context.secrets.seal(secret), overlapHours * HOUR);
+      if (!endpoint) throw notFound('WebhookEndpoint');
+      return { webhookEndpoint: endpoint, secret };
+    },
+    store: () => ({ id }),
+    again: async () => {
+      const [endpoint] = await getEndpoints(context.db.write, tenantId, [id]);
+      if (!endpoint) throw notFound('WebhookEndpoint');
+      return { webhookEndpoint: endpoint, secret: null };
+    },
+  });
   signalChange(context, tenantId, id);
-  return { endpoint, secret };
+  return rotated;
 }
 
 /** Deletes an endpoint. Its past deliveries stay readable for their retention period. @throws NOT_FOUND */
-export async function removeEndpoint(context: Context, id: number): Promise<EndpointRow> {
+export async function removeEndpoint(
+  context: Context,
+  id: number,
+  idempotencyKey: string | null | undefined,
+): Promise<void> {
   const tenantId = tenantOf(context);
-  const endpoint = await deleteEndpoint(context.db.write, tenantId, id);
-  if (!endpoint) throw notFound('WebhookEndpoint');
+  await once<void>(
+    context,
+    { operation: 'deleteWebhookEndpoint', key: idempotencyKey, input: { id } },
+    {
+      run: async trx => {
+        if (!(await deleteEndpoint(trx, tenantId, id))) throw notFound('WebhookEndpoint');
+      },
+      store: () => ({ id }),
+      again: async () => undefined,
+    },
+  );
   signalChange(context, tenantId, id);
-  return endpoint;
 }

@@ -27,10 +27,10 @@ import {
 } from './store.ts';
 import { sealHeaders } from './target.ts';
 
+/** A property of a payload is named as in GraphQL. */
 export interface CreatedEndpoint {
-  readonly endpoint: EndpointRow;
-  /** Whether the endpoint is new. */
-  readonly created: boolean;
+  readonly webhookEndpoint: EndpointRow;
+  readonly isNew: boolean;
   /** Null if the endpoint is not new or the request is repeated: the secret is shown once. */
   readonly secret: string | null;
 }
@@ -61,12 +61,12 @@ export async function createEndpoint(
   const { position } = await context.horizon.advance();
   return once<CreatedEndpoint>(context, keyed, {
     run: trx => findOrInsert(context, trx, tenant.id, fields, position),
-    store: ({ endpoint, created }) => ({ id: endpoint.id, created }),
+    store: ({ webhookEndpoint, isNew }) => ({ id: webhookEndpoint.id, created: isNew }),
     again: async stored => {
       const { id, created } = stored as { id: number; created: boolean };
       const [endpoint] = await getEndpoints(context.db.write, tenant.id, [id]);
       if (!endpoint) throw notFound('WebhookEndpoint');
-      return { endpoint, created, secret: null };
+      return { webhookEndpoint: endpoint, isNew: created, secret: null };
     },
   });
 }
@@ -87,10 +87,10 @@ async function findOrInsert(
     const isToBeEnabled = present.disabled_reason === 'gone' || present.disabled_reason === 'failing';
     const endpoint =
       (isToBeEnabled && (await updateEndpoint(trx, tenantId, present.id, { enabled: true }, since, nowIso))) || present;
-    return { endpoint, created: false, secret: null };
+    return { webhookEndpoint: endpoint, isNew: false, secret: null };
   }
   if ((await countEndpoints(trx, tenantId)) >= MAX_ENDPOINTS)
-    throw invalid({ url: [`There may be at most ${MAX_ENDPOINTS} endpoints: remove one first.`] });
+    throw invalid({ url: [`There may be at most ${MAX_ENDPOINTS} endpoints: remove one first.`] }, 'TOO_MANY');
   const values: EndpointValues = {
     url,
     events,
@@ -103,5 +103,5 @@ async function findOrInsert(
   const secret = newSecret();
   const endpoint = await insertEndpoint(trx, tenantId, values, secrets.seal(secret), enabled, since, nowIso);
   if (!endpoint) throw new Error('The endpoint was created concurrently despite the lock.');
-  return { endpoint, created: true, secret };
+  return { webhookEndpoint: endpoint, isNew: true, secret };
 }

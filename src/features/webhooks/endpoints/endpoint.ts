@@ -1,4 +1,4 @@
-import { FieldErrorList } from '../../../core/errors.ts';
+import { type FieldCode, FieldErrorList } from '../../../core/errors.ts';
 import { isEventPattern } from '../../../core/events.ts';
 import { sha256 } from '../../../platform/crypto.ts';
 import { isLonger, isStorable, UNSTORABLE } from '../../../platform/text.ts';
@@ -99,12 +99,12 @@ export function parseEndpoint(input: EndpointInput, rules: UrlRules, partial: bo
 }
 
 function parseUrl(text: string, { allowHttp, allowsHost }: UrlRules, errors: FieldErrorList): string {
-  const fault = (message: string): string => {
-    errors.add('url', message);
+  const fault = (message: string, code?: FieldCode): string => {
+    errors.add('url', message, code);
     return text;
   };
   const trimmed = text.trim();
-  if (trimmed === '') return fault('Is required.');
+  if (trimmed === '') return fault('Is required.', 'REQUIRED');
   // URL parsers remove or replace these, so the URL that is called would differ from the one given.
   if (/[\s\\\p{Cc}]/u.test(trimmed))
     return fault('May not contain spaces, line breaks or backslashes: encode them (%20).');
@@ -117,7 +117,7 @@ function parseUrl(text: string, { allowHttp, allowsHost }: UrlRules, errors: Fie
     return fault('May not contain a user name or password: use a header of the endpoint.');
   if (trimmed.includes('#')) return fault('May not contain a fragment (#…), which is never sent.');
   if (!allowsHost(url.hostname)) return fault('This address is not public.');
-  if (url.href.length > MAX_URL) return fault(`May have at most ${MAX_URL} characters.`);
+  if (url.href.length > MAX_URL) return fault(`May have at most ${MAX_URL} characters.`, 'TOO_LONG');
   return url.href;
 }
 
@@ -128,10 +128,10 @@ export const UNDELIVERABLE: Readonly<Record<string, string>> = {
 };
 
 function parseEvents(events: readonly string[], errors: FieldErrorList): string[] {
-  const fault = (message: string): void => errors.add('events', message);
+  const fault = (message: string, code?: FieldCode): void => errors.add('events', message, code);
   const patterns = [...new Set(events.map(event => event.trim()))].sort();
-  if (patterns.length === 0) fault('Name at least one event, or * for all.');
-  if (patterns.length > MAX_EVENTS) fault(`There may be at most ${MAX_EVENTS}.`);
+  if (patterns.length === 0) fault('Name at least one event, or * for all.', 'REQUIRED');
+  if (patterns.length > MAX_EVENTS) fault(`There may be at most ${MAX_EVENTS}.`, 'TOO_MANY');
   for (const pattern of patterns) {
     const reason = Object.hasOwn(UNDELIVERABLE, pattern) ? UNDELIVERABLE[pattern] : undefined;
     if (reason !== undefined) fault(`${pattern} cannot be delivered: ${reason}.`);
@@ -143,7 +143,7 @@ function parseEvents(events: readonly string[], errors: FieldErrorList): string[
 function parseDescription(text: string | null, errors: FieldErrorList): string | null {
   const description = text?.trim() ?? '';
   if (isLonger(description, MAX_DESCRIPTION))
-    errors.add('description', `May have at most ${MAX_DESCRIPTION} characters.`);
+    errors.add('description', `May have at most ${MAX_DESCRIPTION} characters.`, 'TOO_LONG');
   else if (!isStorable(description)) errors.add('description', UNSTORABLE);
   return description === '' ? null : description;
 }

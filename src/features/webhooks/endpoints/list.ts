@@ -1,12 +1,10 @@
-import { notFound } from '../../../core/errors.ts';
-import type { ListArgs } from '../../../core/list-args.ts';
+import type { Filter, ListArgs } from '../../../core/list-args.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import type { ListDefinition, Page } from '../../../database/list.ts';
 import { listColumns, readPage } from '../../../database/page.ts';
 import type { Context } from '../../../schema/context.ts';
 import { DELIVERY_COLUMNS, type DeliveryRow } from '../log/delivery.ts';
 import { ENDPOINT_COLUMNS, type EndpointRow } from './endpoint.ts';
-import { getEndpoints } from './store.ts';
 
 const column = listColumns('webhook_endpoints', 'w');
 const id = column('id', 'bigint');
@@ -17,6 +15,7 @@ const ENDPOINTS: ListDefinition = {
   from: 'webhook_endpoints w',
   tenantColumn: 'w.tenant_id',
   filters: {
+    id: { ...id, node: 'WebhookEndpoint' },
     url: column('url', 'text'),
     format: column('format', 'text'),
     isEnabled: column('enabled', 'boolean'),
@@ -32,18 +31,22 @@ const ENDPOINTS: ListDefinition = {
 
 const deliveryColumn = listColumns('webhook_deliveries', 'd');
 const deliveryId = deliveryColumn('id', 'uuid');
-const deliveredAt = deliveryColumn('created_at', 'timestamptz');
 
-const DELIVERIES: ListDefinition = {
+export const DELIVERIES: ListDefinition = {
   from: 'webhook_deliveries d',
   tenantColumn: 'd.tenant_id',
   filters: {
-    endpointId: deliveryColumn('endpoint_id', 'bigint'),
+    id: { ...deliveryId, node: 'WebhookDelivery' },
+    endpointId: { ...deliveryColumn('endpoint_id', 'bigint'), node: 'WebhookEndpoint' },
     status: deliveryColumn('status', 'text'),
     eventType: deliveryColumn('event_type', 'text'),
-    createdAt: deliveredAt,
+    responseStatus: deliveryColumn('response_status', 'integer'),
+    isTest: deliveryColumn('is_test', 'boolean'),
+    createdAt: { ...deliveryColumn('created_at', 'timestamptz'), timeOrderedId: 'd.id' },
+    settledAt: deliveryColumn('settled_at', 'timestamptz'),
   },
-  sorts: { createdAt: deliveredAt },
+  // Ids are made in order of creation, and have an index under every filter.
+  sorts: { id: deliveryId, createdAt: deliveryId },
   id: deliveryId,
   // Ids are ordered in time: newest first.
   defaultOrder: [{ column: deliveryId, descending: true }],
@@ -56,11 +59,11 @@ export const endpointPage = (context: Context, args: ListArgs): Promise<Page<End
 
 const DELIVERY_SELECT = DELIVERY_COLUMNS.map(name => `d.${name}` as const);
 
-/** One page of the deliveries to an endpoint, newest first. @throws NOT_FOUND */
-export async function deliveryPage(context: Context, endpointId: number, args: ListArgs): Promise<Page<DeliveryRow>> {
-  const tenantId = tenantOf(context);
-  const [endpoint] = await getEndpoints(context.db.read, tenantId, [endpointId]);
-  if (!endpoint) throw notFound('WebhookEndpoint');
-  const filter = { ...args.filter, endpointId: { eq: endpointId } };
-  return readPage<DeliveryRow>(context.db.read, DELIVERIES, tenantId, { ...args, filter }, DELIVERY_SELECT);
+/** One page of the deliveries to all endpoints, newest first. @param endpoint restricts them to one */
+export function deliveryPage(context: Context, args: ListArgs, endpoint?: EndpointRow): Promise<Page<DeliveryRow>> {
+  const { and = [] } = (args.filter ?? {}) as { readonly and?: readonly Filter[] | null };
+  const filter = endpoint
+    ? { ...args.filter, and: [...(and ?? []), { endpointId: { eq: String(endpoint.id) } }] }
+    : args.filter;
+  return readPage<DeliveryRow>(context.db.read, DELIVERIES, tenantOf(context), { ...args, filter }, DELIVERY_SELECT);
 }

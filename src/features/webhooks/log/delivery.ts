@@ -17,7 +17,10 @@ export interface PublicDelivery {
   readonly settled_at: string | null;
 }
 
-export type DeliveryRow = PublicDelivery;
+export interface DeliveryRow extends PublicDelivery {
+  /** HTTP status of the last attempt; null without a complete response, undefined in an event. */
+  readonly response_status?: number | null;
+}
 
 /** A delivery after an attempt that has not been recorded. */
 export type AttemptedDelivery = Omit<PublicDelivery, 'next_attempt_at' | 'settled_at'>;
@@ -34,7 +37,8 @@ export const DELIVERY_COLUMNS = [
   'error',
   'created_at',
   'settled_at',
-] as const satisfies readonly (keyof PublicDelivery)[];
+  'response_status',
+] as const satisfies readonly (keyof DeliveryRow)[];
 
 /** One attempt at a delivery. */
 export interface PublicAttempt {

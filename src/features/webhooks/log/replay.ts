@@ -1,4 +1,4 @@
-import { conflict, notFound } from '../../../core/errors.ts';
+import { conflict, FieldErrorList, notFound } from '../../../core/errors.ts';
 import { EVENT_TYPES, scopesToRead } from '../../../core/events.ts';
 import { callerOf, requireScopes, tenantOf } from '../../../core/principal.ts';
 import type { Db } from '../../../database/database.ts';
@@ -8,7 +8,7 @@ import { shardOf, WEBHOOKS } from '../delivery/lane.ts';
 import type { EndpointRow } from '../endpoints/endpoint.ts';
 import { getEndpoints } from '../endpoints/store.ts';
 import type { DeliveryRow } from './delivery.ts';
-import { getDeliveries, requeueDelivery, requeueSince } from './store.ts';
+import { getDeliveries, requeueDeliveries, requeueSince } from './store.ts';
 
 const wake = ({ lanes }: Context, endpointId: number): void => lanes.wake(WEBHOOKS, String(shardOf(endpointId)));
 
@@ -34,7 +34,13 @@ export async function replayDelivery(
     context,
     { operation: 'replayWebhookDelivery', key, input: { id, endpointId } },
     {
-      run: trx => requeue(context, trx, id, endpointId),
+      run: async trx => {
+        const [found] = await getDeliveries(trx, tenantId, [id]);
+        if (!found || (endpointId !== undefined && found.endpoint_id !== endpointId)) throw notFound('WebhookDelivery');
+        const [queued] = await requeue(context, trx, [found]);
+        if (!queued) throw notFound('WebhookDelivery');
+        return queued;
+      },
       store: () => ({ id }),
       again: async () => {
         const [present] = await getDeliveries(context.db.write, tenantId, [id]);
@@ -47,52 +53,93 @@ export async function replayDelivery(
   return delivery;
 }
 
-async function requeue(context: Context, trx: Db, id: string, endpointId: number | undefined): Promise<DeliveryRow> {
+/** @throws CONFLICT when an endpoint is disabled or gone; INSUFFICIENT_SCOPE without the read scope of each event */
+async function requeue(context: Context, trx: Db, deliveries: readonly DeliveryRow[]): Promise<DeliveryRow[]> {
   const tenantId = tenantOf(context);
-  const [delivery] = await getDeliveries(trx, tenantId, [id]);
-  if (!delivery || (endpointId !== undefined && delivery.endpoint_id !== endpointId)) throw notFound('WebhookDelivery');
-  requireScopes(callerOf(context), scopesToRead([delivery.event_type]));
-  const [endpoint] = await getEndpoints(trx, tenantId, [delivery.endpoint_id]);
-  if (!endpoint) throw conflict('The endpoint was deleted.');
-  requireEnabled(endpoint);
-  const queued = await requeueDelivery(trx, tenantId, id);
-  if (!queued) throw notFound('WebhookDelivery');
-  return queued;
+  requireScopes(callerOf(context), scopesToRead([...new Set(deliveries.map(({ event_type: type }) => type))]));
+  const endpointIds = [...new Set(deliveries.map(({ endpoint_id: id }) => id))];
+  const endpoints = await getEndpoints(trx, tenantId, endpointIds);
+  if (endpoints.length < endpointIds.length) throw conflict('The endpoint was deleted.');
+  endpoints.forEach(requireEnabled);
+  return requeueDeliveries(
+    trx,
+    tenantId,
+    deliveries.map(({ id }) => id),
+  );
 }
 
 export interface ReplayedDeliveries {
+  /** Those that were named; none of those since an instant, which may be thousands. */
+  readonly webhookDeliveries: readonly DeliveryRow[];
   readonly count: number;
   /** Whether there may be more: the call reached its limit. */
   readonly hasMore: boolean;
 }
 
-/** Deliveries in one call. */
+/** Deliveries since an instant in one call. */
 export const MAX_REPLAYED = 10_000;
+/** Named deliveries in one call. */
+export const MAX_REPLAYED_IDS = 100;
+
+/** Named deliveries, or those to an endpoint since an instant. */
+export type ReplayRequest =
+  | { readonly ids: readonly string[] }
+  | { readonly endpointId: number; readonly since: string; readonly onlyFailed: boolean };
 
 /**
- * Repeats the deliveries to an endpoint since an instant, failed ones or all, in order. Events that the token may not read are left
- * out: the endpoint may have subscribed to them earlier.
- * @throws NOT_FOUND; CONFLICT when the endpoint is disabled; INSUFFICIENT_SCOPE without the read scope of each of its events
+ * Repeats deliveries, in order. Of those since an instant, events that the token may not read are left out: the endpoint may have
+ * subscribed to them earlier.
+ * @param key idempotency key
+ * @throws NOT_FOUND; VALIDATION_ERROR on `ids.<index>` for a delivery that does not exist; CONFLICT when an endpoint is disabled or
+ *   gone; INSUFFICIENT_SCOPE without the read scope of each event, or of each of the endpoint's events
  */
 export async function replayDeliveries(
   context: Context,
-  { endpointId, since, onlyFailed }: { endpointId: number; since: string; onlyFailed: boolean },
+  request: ReplayRequest,
+  key: string | null | undefined,
 ): Promise<ReplayedDeliveries> {
-  const [endpoint] = await getEndpoints(context.db.write, tenantOf(context), [endpointId]);
+  const tenantId = tenantOf(context);
+  const replayed = await once<ReplayedDeliveries>(
+    context,
+    { operation: 'replayWebhookDeliveries', key, input: request },
+    {
+      run: trx => ('ids' in request ? replayNamed(context, trx, request.ids) : replaySince(context, trx, request)),
+      store: ({ webhookDeliveries, ...rest }) => ({ ...rest, ids: webhookDeliveries.map(({ id }) => id) }),
+      again: async stored => {
+        const { ids, ...rest } = stored as { ids: readonly string[]; count: number; hasMore: boolean };
+        const byId = new Map((await getDeliveries(context.db.write, tenantId, ids)).map(row => [row.id, row]));
+        return { ...rest, webhookDeliveries: ids.flatMap(id => byId.get(id) ?? []) };
+      },
+    },
+  );
+  const endpoints = 'ids' in request ? replayed.webhookDeliveries.map(row => row.endpoint_id) : [request.endpointId];
+  if (replayed.count > 0) for (const endpointId of new Set(endpoints)) wake(context, endpointId);
+  return replayed;
+}
+
+async function replayNamed(context: Context, trx: Db, ids: readonly string[]): Promise<ReplayedDeliveries> {
+  const found = new Map((await getDeliveries(trx, tenantOf(context), ids)).map(row => [row.id, row]));
+  const errors = new FieldErrorList();
+  for (const [index, id] of ids.entries())
+    if (!found.has(id)) errors.add(`ids.${index}`, 'WebhookDelivery not found.', 'REFERENCE_NOT_FOUND');
+  errors.throwIfAny();
+  const queued = new Map((await requeue(context, trx, [...found.values()])).map(row => [row.id, row]));
+  const webhookDeliveries = [...new Set(ids)].flatMap(id => queued.get(id) ?? []);
+  return { webhookDeliveries, count: webhookDeliveries.length, hasMore: false };
+}
+
+async function replaySince(
+  context: Context,
+  trx: Db,
+  { endpointId, since, onlyFailed }: Extract<ReplayRequest, { readonly endpointId: number }>,
+): Promise<ReplayedDeliveries> {
+  const tenantId = tenantOf(context);
+  const [endpoint] = await getEndpoints(trx, tenantId, [endpointId]);
   if (!endpoint) throw notFound('WebhookEndpoint');
   const { scopes } = callerOf(context);
   requireScopes({ scopes }, scopesToRead(endpoint.events));
   requireEnabled(endpoint);
   const readable = EVENT_TYPES.filter(type => scopesToRead([type]).every(scope => scopes.has(scope)));
-  const count = await requeueSince(
-    context.db.write,
-    tenantOf(context),
-    endpointId,
-    since,
-    onlyFailed,
-    readable,
-    MAX_REPLAYED,
-  );
-  if (count > 0) wake(context, endpointId);
-  return { count, hasMore: count >= MAX_REPLAYED };
+  const count = await requeueSince(trx, tenantId, endpointId, since, onlyFailed, readable, MAX_REPLAYED);
+  return { webhookDeliveries: [], count, hasMore: count >= MAX_REPLAYED };
 }

@@ -12,14 +12,9 @@ import type { EndpointRow } from '../endpoints/endpoint.ts';
 import { getEndpoints } from '../endpoints/store.ts';
 import { openTarget } from '../endpoints/target.ts';
 import { findTargets } from '../endpoints/targets.sql.ts';
-import type { DeliveryRow, PublicAttempt } from './delivery.ts';
+import type { DeliveryRow } from './delivery.ts';
 import { record } from './record.ts';
 import { getAttempts, getDeliveries, insertTestDelivery } from './store.ts';
-
-export interface TestedEndpoint {
-  readonly delivery: DeliveryRow;
-  readonly attempt: PublicAttempt;
-}
 
 /**
  * Sends a test event (`webhook.test`) to an endpoint, even a disabled one, and waits for the result. Delivered and logged like any
@@ -28,13 +23,13 @@ export interface TestedEndpoint {
  * @param key idempotency key: a repeated request gets the result of the first
  * @throws NOT_FOUND; IDEMPOTENCY_MISMATCH, and CONFLICT while the first request has no outcome
  */
-export async function sendTest(context: Context, id: number, key: string | null | undefined): Promise<TestedEndpoint> {
+export async function sendTest(context: Context, id: number, key: string | null | undefined): Promise<DeliveryRow> {
   const tenantId = tenantOf(context);
   const keyed = { operation: 'testWebhookEndpoint', key, input: { id } };
   const storedKey = keyOf(keyed);
   let end: (() => void) | undefined;
   try {
-    const prepared = await once<Prepared | TestedEndpoint>(context, keyed, {
+    const prepared = await once<Prepared | DeliveryRow>(context, keyed, {
       async run(trx) {
         if (storedKey !== undefined) end = await markRunning(context, storedKey);
         return prepare(trx, tenantId, id, new Date(context.clock.now()).toISOString());
@@ -49,7 +44,7 @@ export async function sendTest(context: Context, id: number, key: string | null 
   }
 }
 
-async function attempt(context: Context, { target, sample }: Prepared): Promise<TestedEndpoint> {
+async function attempt(context: Context, { target, sample }: Prepared): Promise<DeliveryRow> {
   const { secrets, signals } = context;
   signals.send('events');
   const attempted = await attemptDelivery(context, { mayCall: () => true }, openTarget(secrets, target), sample);
@@ -57,7 +52,7 @@ async function attempt(context: Context, { target, sample }: Prepared): Promise<
   await record(context, [{ ...attempted, tenantId: tenantOf(context) }], []);
   const [delivery] = await getDeliveries(context.db.write, tenantOf(context), [sample.id]);
   if (!delivery) throw notFound('WebhookDelivery');
-  return { delivery, attempt: attempted.attempt };
+  return delivery;
 }
 
 type Prepared = Awaited<ReturnType<typeof prepare>>;
@@ -95,13 +90,13 @@ async function outcomeOf(
   key: string,
   ageSeconds: number,
   deliveryId: string,
-): Promise<TestedEndpoint | Prepared> {
+): Promise<DeliveryRow | Prepared> {
   const tenantId = tenantOf(context);
   const { write } = context.db;
   const [delivery] = await getDeliveries(write, tenantId, [deliveryId]);
   if (!delivery) throw notFound('WebhookDelivery');
   const [made] = await getAttempts(write, tenantId, [deliveryId]);
-  if (made) return { delivery, attempt: made };
+  if (made) return delivery;
   const { endpoint_id: endpointId, event_id: eventId, created_at: createdAt } = delivery;
   context.replay.replayed = false;
   if (await isRunning(context, key, ageSeconds))

@@ -30,15 +30,16 @@ export const getAttempts = (db: Db, tenantId: number, deliveryIds: readonly stri
 /** The state of a delivery that is due now, at the beginning of the retry schedule. */
 const QUEUED = { status: 'pending', tries: 0, next_attempt_at: clockTime, settled_at: null, error: null } as const;
 
-export const requeueDelivery = (db: Db, tenantId: number, id: string): Promise<DeliveryRow | undefined> =>
+/** Requeues deliveries, whatever their state. */
+export const requeueDeliveries = (db: Db, tenantId: number, ids: readonly string[]): Promise<DeliveryRow[]> =>
   db
     .updateTable('webhook_deliveries')
     .set(QUEUED)
     .where('tenant_id', '=', tenantId)
-    .where('id', '=', id)
+    .where('id', '=', anyOf(ids))
     .returning(DELIVERY_COLUMNS)
     .$narrowType<Narrow>()
-    .executeTakeFirst();
+    .execute();
 
 /**
  * Requeues the oldest deliveries to an endpoint since an instant, of these event types, at most `limit`. Queued deliveries are left

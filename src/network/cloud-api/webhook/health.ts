@@ -1,5 +1,6 @@
 import { asId, asList, asNumber, asObject, asText, type JsonObject } from '../../../platform/json.ts';
-import type { HealthPatch, NetworkUpdate, Restriction } from '../../updates.ts';
+import type { HealthPatch, Restriction } from '../../health.ts';
+import type { NetworkUpdate } from '../../updates.ts';
 import { webhookError } from '../errors.ts';
 import { type Reading, readTime } from './reading.ts';
 
@@ -94,7 +95,7 @@ function limitPatch(value: JsonObject): HealthPatch | undefined {
 }
 
 /** @returns null: unlimited; undefined: not given */
-function readLimit(value: unknown): number | null | undefined {
+export function readLimit(value: unknown): number | null | undefined {
   const tier = /^TIER_(\d+)(K?)$|^TIER_(UNLIMITED)$/.exec(asText(value) ?? '');
   if (tier) return tier[3] !== undefined ? null : Number(tier[1]) * (tier[2] === 'K' ? 1_000 : 1);
   const number = asNumber(value);

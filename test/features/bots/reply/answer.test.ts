@@ -20,7 +20,8 @@ const word = (keyword: string, reply: string, more: object = {}) => ({
   ...more,
 });
 const BOTS = '{ bots { nodes { databaseId repliesCount lastRepliedAt } } }';
-const SEND = 'mutation ($to: String!, $text: String!) { sendTextMessage(input: { to: $to, text: $text }) { id } }';
+const SEND =
+  'mutation ($to: String!, $text: String!) { sendMessage(input: { to: { phone: $to }, content: { text: { body: $text } } }) { message { id } userErrors { code message path } } }';
 
 describe('a reply', () => {
   test('is sent from the number that was written to, quotes the message, and causes one event', async () => {
@@ -43,24 +44,25 @@ describe('a reply', () => {
       message_id: reply?.message_id,
       reply_message_id: reply?.reply_message_id,
     });
-    const message = `query ($id: ID!) { message(id: $id) { text replyToWamid replyTo { databaseId } contactId } }`;
+    const message = `query ($id: ID!) { message(id: $id) { text replyToWamid replyTo { databaseId } contactId sentBy { kind displayName actor { __typename displayName } } } }`;
     expect(dataOf(await owner.ask(message, { id: reply?.reply_message_id })).message).toEqual({
       text: 'It costs 5, Ana.',
       replyToWamid: wamid,
       replyTo: { databaseId: reply?.message_id },
-      contactId: event?.payload['contact_id'],
+      contactId: String(event?.payload['contact_id']),
+      sentBy: { kind: 'BOT', displayName: 'Prices', actor: { __typename: 'Bot', displayName: 'Prices' } },
     });
     const [bot] = dataOf(await owner.ask(BOTS)).bots.nodes;
-    expect(bot).toEqual({ databaseId: id, repliesCount: 1, lastRepliedAt: expect.any(String) });
+    expect(bot).toEqual({ databaseId: String(id), repliesCount: 1, lastRepliedAt: expect.any(String) });
   });
 
   test('is a text, buttons, a list, a file or a template, as the bot says', async () => {
     const owner = await ground.tenant({ templates: true });
     const person = newPhone();
     await owner.bot(
-      word('buttons', '', { reply: { interactive: { body: 'Which?', buttons: [{ id: 'b1', title: 'One' }] } } }),
+      word('buttons', '', { reply: { interactive: { body: 'Which?', buttons: [{ replyId: 'b1', title: 'One' }] } } }),
     );
-    const list = { button: 'Open', sections: [{ rows: [{ id: 'r1', title: 'Row' }] }] };
+    const list = { button: 'Open', sections: [{ rows: [{ replyId: 'r1', title: 'Row' }] }] };
     await owner.bot(word('list', '', { reply: { interactive: { body: 'Choose.', footer: 'Or not', list } } }));
     const media = { kind: 'IMAGE', link: 'https://example.com/a.png', caption: 'For @{contact_first_name}' };
     await owner.bot(word('image', '', { reply: { media } }));
@@ -107,7 +109,7 @@ describe('of several bots that match', () => {
     const [ana, bo] = [newPhone(), newPhone()];
     await owner.hears(ana, 'hi');
     expect(await owner.answers(ana, 1)).toEqual(['first']);
-    await owner.ask('mutation ($id: ID!) { deleteBot(id: $id) { id } }', { id: first });
+    await ground.gateway.mutate('deleteBot', { id: String(first) }, 'deletedId', owner.token);
     await owner.hears(bo, 'hi');
     expect(await owner.answers(bo, 1)).toEqual(['second']);
     expect(await owner.replies()).toHaveLength(2);
@@ -150,7 +152,7 @@ describe('no contact is answered', () => {
     await one.bot();
     await other.bot();
     const numberOf = async (owner: Owner): Promise<string> =>
-      dataOf(await owner.ask('{ channels { displayPhoneNumber } }')).channels[0].displayPhoneNumber;
+      dataOf(await owner.ask('{ channels { nodes { displayPhoneNumber } } }')).channels.nodes[0].displayPhoneNumber;
     await other.hears(await numberOf(one), 'Hello from the other side');
     await one.hears(await numberOf(other), 'Hello from the other side');
     await other.settled();
@@ -261,7 +263,7 @@ describe('hand-over', () => {
     await owner.bot(word('hi', 'I am a bot', { handOverMinutes: 30 }));
     const person = newPhone();
     const template =
-      'mutation ($to: String!) { sendTemplateMessage(input: { to: $to, name: "order", language: "en", body: ["a", "b"] }) { id } }';
+      'mutation ($to: String!) { sendMessage(input: { to: { phone: $to }, content: { template: { name: "order", language: "en", body: ["a", "b"] } } }) { message { id } userErrors { code message path } } }';
     dataOf(await owner.ask(template, { to: person }));
     await owner.hears(person, 'hi');
     await owner.answers(person, 2);
@@ -303,7 +305,7 @@ describe('a reply that cannot be sent', () => {
     const { lanes } = ground.gateway.gateway.resources;
     const pause = (status: string) => query('update channels set status = $2 where tenant_id = $1', [owner.id, status]);
     const [ana, bo] = [newPhone(), newPhone()];
-    /** Waits for so many attempts in vain. */
+    /** Waits until this many attempts have failed. */
     const tried = (attempts: number) =>
       eventually(async () => {
         lanes.wake('bots', String(owner.id));

@@ -127,7 +127,7 @@ test('a disabled bot answers neither queued messages nor sends pending replies',
     await owner.bot({ trigger: 'EXACT', keywords: ['b'] }),
   ];
   const off = async (id: number) =>
-    dataOf(await owner.ask('mutation ($id: ID!) { updateBot(id: $id, input: { isEnabled: false }) { id } }', { id }));
+    dataOf(await ground.gateway.mutate('updateBot', { id: String(id), isEnabled: false }, 'bot { id }', owner.token));
   const release = await hold(owner);
   await owner.hears(ana, 'a');
   await waiting(owner, 1);

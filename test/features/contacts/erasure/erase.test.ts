@@ -3,6 +3,7 @@ import { eraseSharedKeys } from '../../../../src/features/tenancy/idempotency/er
 import { codeOf } from '../../../support/answers.ts';
 import { eventually } from '../../../support/gateway.ts';
 import { findPersonalData } from '../../../support/personal-data.ts';
+import { sendAs } from '../../../support/sending.ts';
 import { markersOf, type PrivacyGround, startPrivacyGround, WILHELMINE } from './person.ts';
 import { plant } from './plant.ts';
 
@@ -56,7 +57,7 @@ test('an erased person occurs in no column of any table, and retained rows keep 
   const usage = () => query('select sum(messages) as messages from monthly_usage where tenant_id = $1');
   const usageBefore = await usage();
 
-  await ground.ask('mutation ($id: ID!) { deleteContact(id: $id) { databaseId } }', { id: String(id) });
+  await ground.ask('mutation ($id: ID!) { deleteContact(input: { id: $id }) { deletedId } }', { id: String(id) });
 
   await ground.settled();
   expect(await scan()).toEqual([]);
@@ -119,13 +120,15 @@ test('the receipt lists erased and retained data, and is signed', async () => {
 test('idempotency keys of the person answer NOT_FOUND', async () => {
   const { phone, email, lastName, word } = WILHELMINE;
   const create = await ground.gateway.graphql(
-    'mutation ($input: CreateContactInput!) { createContact(input: $input) { databaseId } }',
+    'mutation ($input: CreateContactInput!) { createContact(input: $input) { contact { databaseId } userErrors { code path } } }',
     { input: { phone, idempotencyKey: `create ${phone} ${lastName}` } },
   );
   expect(codeOf(create)).toBe('NOT_FOUND');
-  const send = await ground.gateway.graphql(
-    'mutation ($input: SendTextMessageInput!) { sendTextMessage(input: $input) { databaseId } }',
-    { input: { to: phone, text: word, idempotencyKey: `text ${email}` } },
+  const send = await sendAs(
+    ground.gateway,
+    'text',
+    { to: phone, text: word, idempotencyKey: `text ${email}` },
+    'databaseId',
   );
   expect(codeOf(send)).toBe('NOT_FOUND');
   const rest = await ground.gateway.rest(
@@ -136,7 +139,7 @@ test('idempotency keys of the person answer NOT_FOUND', async () => {
   );
   expect(rest.status).toBe(404);
   const otp = await ground.gateway.graphql(
-    'mutation ($input: VerifyOtpInput!) { verifyOtp(input: $input) { verified } }',
+    'mutation ($input: VerifyOtpInput!) { verifyOtp(input: $input) { verified userErrors { code message path } } }',
     { input: { phone, code: '271828', idempotencyKey: `verify 271828 ${phone}` } },
   );
   expect(codeOf(otp)).toBe('NOT_FOUND');

@@ -27,14 +27,16 @@ function somebody(): Person {
   };
 }
 const create = async ({ phone, firstName, email }: Person, more: object = {}): Promise<number> => {
-  const { createContact } = await ground.ask(
-    'mutation ($input: CreateContactInput!) { createContact(input: $input) { databaseId isOptedOut } }',
+  const {
+    createContact: { contact: createContact },
+  } = await ground.ask(
+    'mutation ($input: CreateContactInput!) { createContact(input: $input) { contact { databaseId isOptedOut } } }',
     { input: { phone, firstName, email, ...more } },
   );
-  return createContact.databaseId;
+  return Number(createContact.databaseId);
 };
 const erase = (id: number) =>
-  ground.ask('mutation ($id: ID!) { deleteContact(id: $id) { databaseId } }', { id: String(id) });
+  ground.ask('mutation ($id: ID!) { deleteContact(input: { id: $id }) { deletedId } }', { id: String(id) });
 const scan = (person: Person) => findPersonalData(ground.gateway.database, markersOf(person));
 const seconds = (ago: number): string => String(Math.floor(Date.now() / 1_000) - ago);
 const wamid = (digits: string, salt: string): string =>
@@ -89,12 +91,12 @@ test('an opt-out survives the erasure, whether the contact is created again by A
   await create(created);
   expect(await isOptedOut(created.phone)).toBe(true);
   const batch = await ground.ask(
-    'mutation ($input: CreateContactsInput!) { createContacts(input: $input) { created { isOptedOut } } }',
+    'mutation ($input: CreateContactsInput!) { createContacts(input: $input) { results { contact { isOptedOut } } } }',
     { input: { contacts: [{ phone: imported.phone }, { phone: '+4915177099999' }] } },
   );
-  expect(batch.createContacts.created).toEqual([{ isOptedOut: true }, { isOptedOut: false }]);
+  expect(batch.createContacts.results).toEqual([{ contact: { isOptedOut: true } }, { contact: { isOptedOut: false } }]);
   const refused = await ground.gateway.graphql(
-    'mutation ($to: String!) { sendTextMessage(input: { to: $to, text: "hello" }) { databaseId } }',
+    'mutation ($to: String!) { sendMessage(input: { to: { phone: $to }, content: { text: { body: "hello" } } }) { message { databaseId } userErrors { code message path } } }',
     { to: sent.phone },
   );
   expect(codeOf(refused)).toBe('CONTACT_OPTED_OUT');

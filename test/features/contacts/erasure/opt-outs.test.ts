@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { legacyOf, type Rest, restOf } from '../../../rest/client.ts';
-import { dataOf } from '../../../support/answers.ts';
+import { codeOf, dataOf } from '../../../support/answers.ts';
 import { eventually, startGateway, type TestGateway } from '../../../support/gateway.ts';
 import { postWebhook } from './person.ts';
 
@@ -18,7 +18,7 @@ beforeAll(async () => {
       { name: 'order', language: 'en', category: 'UTILITY', components: [body] },
     ],
   });
-  dataOf(await gateway.graphql('mutation { syncTemplates { total } }'));
+  dataOf(await gateway.mutate('syncTemplates', {}));
   rest = restOf(gateway, gateway.tenant);
   v1 = legacyOf(gateway, gateway.tenant);
 });
@@ -61,10 +61,11 @@ test('after an erasure, an opt-out from marketing rejects marketing templates on
   const legacy = await v1('POST', '/messages/template', { phone, template_name: 'sale', language: 'en' });
   expect([legacy.status, legacy.body.message]).toEqual([403, 'Contact opted out']);
   const direct = await gateway.graphql(
-    'mutation ($to: String!) { sendTemplateMessage(input: { to: $to, name: "sale", language: "en" }) { databaseId } }',
+    'mutation ($to: String!) { sendMessage(input: { to: { phone: $to }, content: { template: { name: "sale", language: "en" } } }) { message { databaseId } userErrors { code message path } } }',
     { to: phone },
   );
-  expect(direct.errors?.[0]?.extensions).toMatchObject({ code: 'CONTACT_OPTED_OUT' });
+  expect(codeOf(direct)).toBe('CONTACT_OPTED_OUT');
+  expect(direct.data.sendMessage.message).toBeNull();
   expect(await contactOf(phone)).toBeUndefined();
   expect(gateway.emulator.sent({ to: phone }).matched).toBe(0);
 });

@@ -87,19 +87,25 @@ export async function startPrivacyGround(): Promise<PrivacyGround> {
   });
   const ask: PrivacyGround['ask'] = async (document, variables = {}) =>
     dataOf(await gateway.graphql(document, variables));
-  await ask('mutation { syncTemplates { total } }');
+  await ask('mutation { syncTemplates(input: {}) { totalCount } }');
   for (const path of ['all', 'failing'])
-    await ask('mutation ($input: CreateWebhookEndpointInput!) { createWebhookEndpoint(input: $input) { created } }', {
-      input: { url: `${receiver.url}/${path}`, events: ['*'] },
-    });
-  await ask('mutation ($input: CreateBotInput!) { createBot(input: $input) { databaseId } }', {
-    input: {
-      name: 'Echo',
-      trigger: 'CONTAINS',
-      keywords: ['price'],
-      reply: { text: { text: 'Dear @{contact_first_name} of @{contact_phone}' } },
+    await ask(
+      'mutation ($input: CreateWebhookEndpointInput!) { createWebhookEndpoint(input: $input) { isNew userErrors { message } } }',
+      {
+        input: { url: `${receiver.url}/${path}`, events: ['*'] },
+      },
+    );
+  await ask(
+    'mutation ($input: CreateBotInput!) { createBot(input: $input) { bot { databaseId } userErrors { message } } }',
+    {
+      input: {
+        name: 'Echo',
+        trigger: 'CONTAINS',
+        keywords: ['price'],
+        reply: { text: { text: 'Dear @{contact_first_name} of @{contact_phone}' } },
+      },
     },
-  });
+  );
   return {
     gateway,
     receiver,

@@ -93,13 +93,15 @@ export async function plantThreads(ground: PrivacyGround, person: Person): Promi
 export async function plantMerge(ground: PrivacyGround, person: Person, survivorId: number): Promise<void> {
   const { word, email } = person;
   const former = { phone: person.formerPhone, firstName: word, email: `former.${email}` };
-  const { createContact } = await ground.ask(
-    'mutation ($input: CreateContactInput!) { createContact(input: $input) { databaseId } }',
+  const {
+    createContact: { contact: createContact },
+  } = await ground.ask(
+    'mutation ($input: CreateContactInput!) { createContact(input: $input) { contact { databaseId } } }',
     { input: former },
   );
-  const formerId: number = createContact.databaseId;
+  const formerId = Number(createContact.databaseId);
   await ground.ask(
-    'mutation ($to: String!, $text: String!) { sendTextMessage(input: { to: $to, text: $text }) { id } }',
+    'mutation ($to: String!, $text: String!) { sendMessage(input: { to: { phone: $to }, content: { text: { body: $text } } }) { message { id } userErrors { code message path } } }',
     {
       to: person.formerPhone,
       text: `Before the merge ${word}`,

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import type { InboundInput } from '../../../../src/emulator/inbound-input.ts';
+import { messageInput } from '../../../support/sending.ts';
 import { wooOrder } from '../../integrations/fixtures.ts';
 import { CONFIRM, CREATE as CREATE_INTEGRATION, postWoo } from '../../integrations/ground.ts';
 import { mediaOf } from '../../messages/content/media/client.ts';
@@ -7,9 +8,9 @@ import { PDF } from '../../messages/content/media/files.ts';
 import type { Person, PrivacyGround } from './person.ts';
 import { plantMerge, plantThreads } from './plant-threads.ts';
 
-const SEND = `mutation ($text: SendTextMessageInput!, $template: SendTemplateMessageInput!, $interactive: SendInteractiveMessageInput!, $media: SendMediaMessageInput!) {
-  sendTextMessage(input: $text) { databaseId } sendTemplateMessage(input: $template) { databaseId }
-  sendInteractiveMessage(input: $interactive) { databaseId } sendMediaMessage(input: $media) { databaseId } }`;
+const SEND = `mutation ($text: SendMessageInput!, $template: SendMessageInput!, $interactive: SendMessageInput!, $media: SendMessageInput!) {
+  text: sendMessage(input: $text) { userErrors { code message path } } template: sendMessage(input: $template) { userErrors { code message path } }
+  interactive: sendMessage(input: $interactive) { userErrors { code message path } } media: sendMessage(input: $media) { userErrors { code message path } } }`;
 
 const stamp = (secondsAgo = 0): string => String(Math.floor(Date.now() / 1_000) - secondsAgo);
 
@@ -18,9 +19,12 @@ export async function plant(ground: PrivacyGround, person: Person): Promise<numb
   const { gateway, ask } = ground;
   const { emulator, tenant } = gateway;
   const { phone, firstName, lastName, email, word, digits, userId } = person;
-  const { createGroup } = await ask('mutation ($n: String!) { createGroup(input: { name: $n }) { databaseId } }', {
-    n: `Group of ${digits.slice(-3)}`,
-  });
+  const { createContactGroup } = await ask(
+    'mutation ($n: String!) { createContactGroup(input: { name: $n }) { contactGroup { databaseId } } }',
+    {
+      n: `Group of ${digits.slice(-3)}`,
+    },
+  );
   const input = {
     phone,
     firstName,
@@ -29,17 +33,17 @@ export async function plant(ground: PrivacyGround, person: Person): Promise<numb
     company: `${word} GmbH`,
     description: `Likes ${word}`,
     address: `${word} 5`,
-    groupIds: [String(createGroup.databaseId)],
+    groupIds: [String(createContactGroup.contactGroup.databaseId)],
     idempotencyKey: `create ${phone} ${lastName}`,
   };
-  const { createContact } = await ask(
-    'mutation ($input: CreateContactInput!) { createContact(input: $input) { databaseId } }',
-    { input },
-  );
-  const id: number = createContact.databaseId;
-  const change =
-    'mutation ($id: ID!, $input: UpdateContactInput!) { updateContact(id: $id, input: $input) { databaseId } }';
-  await ask(change, { id: String(id), input: { city: word } });
+  const {
+    createContact: { contact: createContact },
+  } = await ask('mutation ($input: CreateContactInput!) { createContact(input: $input) { contact { databaseId } } }', {
+    input,
+  });
+  const id = Number(createContact.databaseId);
+  const change = 'mutation ($input: UpdateContactInput!) { updateContact(input: $input) { contact { databaseId } } }';
+  await ask(change, { input: { id: String(id), city: word } });
   // REST answers are kept for their keys.
   const rest = async (method: string, path: string, body: object, key: string) => {
     const answer = await gateway.rest(method, path, body, { 'idempotency-key': `${key} ${phone}` });
@@ -54,26 +58,41 @@ export async function plant(ground: PrivacyGround, person: Person): Promise<numb
   await rest('POST', '/contacts/batch', { contacts: [one, two] }, 'batch');
   const at = { to: phone };
   await ask(SEND, {
-    text: { ...at, text: `Text ${word} for @{contact_first_name}`, idempotencyKey: `text ${email}` },
-    template: {
+    text: messageInput('text', {
+      ...at,
+      text: `Text ${word} for @{contact_first_name}`,
+      idempotencyKey: `text ${email}`,
+    }),
+    template: messageInput('template', {
       ...at,
       name: 'order_confirmed',
       language: 'en',
       header: { text: word },
       body: [firstName, word, lastName],
       buttons: [{ index: 0, value: word }],
-    },
-    interactive: { ...at, body: word, header: firstName, buttons: [{ id: 'yes', title: `Y ${word}`.slice(0, 20) }] },
-    media: { ...at, kind: 'IMAGE', link: `https://example.com/${word}.jpg`, caption: word },
+    }),
+    interactive: messageInput('interactive', {
+      ...at,
+      body: word,
+      header: firstName,
+      buttons: [{ replyId: 'yes', title: `Y ${word}`.slice(0, 20) }],
+    }),
+    media: messageInput('media', { ...at, kind: 'IMAGE', link: `https://example.com/${word}.jpg`, caption: word }),
   });
   await plantFiles(ground, person);
   await plantInbound(ground, person);
   const otp = { phone, templateName: 'login_code', language: 'en', code: '271828', idempotencyKey: `otp ${phone}` };
-  await ask('mutation ($input: SendOtpInput!) { sendOtp(input: $input) { id } }', { input: otp });
+  await ask(
+    'mutation ($input: SendOtpInput!) { sendOtp(input: $input) { otp { id } userErrors { code message path } } }',
+    { input: otp },
+  );
   for (const code of ['111111', '271828'])
-    await ask('mutation ($input: VerifyOtpInput!) { verifyOtp(input: $input) { verified } }', {
-      input: { phone, code, idempotencyKey: `verify ${code} ${phone}` },
-    });
+    await ask(
+      'mutation ($input: VerifyOtpInput!) { verifyOtp(input: $input) { verified userErrors { code message path } } }',
+      {
+        input: { phone, code, idempotencyKey: `verify ${code} ${phone}` },
+      },
+    );
   await rest('POST', '/auth/send-otp', { phone, template_name: 'login_code', language: 'en' }, 'rest otp');
   await plantOrder(ground, person);
   // The network tells something that nobody knows, and something that cannot be applied.
@@ -99,9 +118,12 @@ async function plantFiles({ gateway, ask }: PrivacyGround, { phone, digits, word
   const media = mediaOf(gateway);
   const mediaId = await media.uploaded(PDF, { filename: `Report ${word}.pdf` });
   await media.uploaded(PDF, { filename: `Draft ${digits}.pdf` });
-  await ask('mutation ($input: SendMediaMessageInput!) { sendMediaMessage(input: $input) { databaseId } }', {
-    input: { to: phone, kind: 'DOCUMENT', mediaId },
-  });
+  await ask(
+    'mutation ($input: SendMessageInput!) { sendMessage(input: $input) { userErrors { code message path } } }',
+    {
+      input: messageInput('media', { to: phone, kind: 'DOCUMENT', mediaId }),
+    },
+  );
 }
 
 /** The person sends every type of message. */

@@ -74,7 +74,7 @@ const erase = async (writer: Writer): Promise<number> => {
     [ground.gateway.tenant.id, writer.userId],
   );
   const id = Number(row?.contact_id);
-  await ground.ask('mutation ($id: ID!) { deleteContact(id: $id) { databaseId } }', { id: String(id) });
+  await ground.ask('mutation ($id: ID!) { deleteContact(input: { id: $id }) { deletedId } }', { id: String(id) });
   await ground.settled();
   return id;
 };
@@ -173,9 +173,12 @@ test('idempotency keys that contain only the number are erased with the person w
   /** A verification so many seconds ago. @returns its key in the database */
   const verify = async (ago: number): Promise<string> => {
     const before = await keys();
-    await ground.ask('mutation ($input: VerifyOtpInput!) { verifyOtp(input: $input) { verified } }', {
-      input: { phone: `+${digits}`, code: '314159', idempotencyKey: `verify ${ago}` },
-    });
+    await ground.ask(
+      'mutation ($input: VerifyOtpInput!) { verifyOtp(input: $input) { verified userErrors { code message path } } }',
+      {
+        input: { phone: `+${digits}`, code: '314159', idempotencyKey: `verify ${ago}` },
+      },
+    );
     const [key = ''] = (await keys()).filter(one => !before.includes(one));
     await database.query(
       'update idempotency_keys set created_at = to_timestamp($3) where tenant_id = $1 and key = $2',

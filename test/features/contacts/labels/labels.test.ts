@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { encodeGlobalId } from '../../../../src/core/global-ids.ts';
-import { codeOf, dataOf, faultsOf } from '../../../support/answers.ts';
+import { codeOf, dataOf, faultsOf, payloadOf, userErrorsOf } from '../../../support/answers.ts';
 import { startGateway, type TestGateway } from '../../../support/gateway.ts';
 import { type ContactSeed, seedOf } from '../../../support/seed.ts';
 
@@ -28,55 +28,40 @@ const lastEvent = async (): Promise<number> => {
 const contact = async (fields: ContactSeed = {}): Promise<number> => (await seedOf(gateway).contact(fields)).id;
 
 const KINDS = [
-  { type: 'Group', plural: 'Groups', kind: 'group', list: 'groups', usedBy: undefined },
-  { type: 'Source', plural: 'Sources', kind: 'source', list: 'sources', usedBy: 'sourceId' },
-  { type: 'Status', plural: 'Statuses', kind: 'status', list: 'statuses', usedBy: 'statusId' },
+  { type: 'ContactGroup', list: 'contactGroups', kind: 'group', usedBy: undefined },
+  { type: 'ContactSource', list: 'contactSources', kind: 'source', usedBy: 'sourceId' },
+  { type: 'ContactStatus', list: 'contactStatuses', kind: 'status', usedBy: 'statusId' },
 ] as const;
 
-describe.each(KINDS)('$list', ({ type, plural, kind, list, usedBy }) => {
-  const fields = `id databaseId name createdAt updatedAt${kind === 'status' ? ' color' : ''}`;
-  const create = (input: object) =>
-    gateway.graphql(`mutation ($input: Create${type}Input!) { label: create${type}(input: $input) { ${fields} } }`, {
-      input,
-    });
-  const made = async (name: string): Promise<{ databaseId: number; name: string }> =>
-    dataOf(await create({ name })).label;
-  const update = (id: unknown, input: object) =>
-    gateway.graphql(
-      `mutation ($id: ID!, $input: Update${type}Input!) { label: update${type}(id: $id, input: $input) { ${fields} } }`,
-      { id, input },
-    );
-  const remove = (id: unknown) =>
-    gateway.graphql(`mutation ($id: ID!) { label: delete${type}(id: $id) { name } }`, { id });
-  const createMany = (input: object[], key?: string) =>
-    gateway.graphql(
-      `mutation ($input: [Create${plural}Item!]!, $key: String) { result: create${plural}(input: $input, idempotencyKey: $key) { created { name } errors { index field messages } } }`,
-      { input, key },
-    );
-  const removeMany = (ids: unknown[]) =>
-    gateway.graphql(
-      `mutation ($ids: [ID!]!) { result: delete${plural}(ids: $ids) { deletedIds notFoundIds inUseIds } }`,
-      { ids },
-    );
+describe.each(KINDS)('$list', ({ type, kind, list, usedBy }) => {
+  const one = `contact${type.slice('Contact'.length)}`;
+  const label = `label: ${one} { id databaseId name createdAt updatedAt${kind === 'status' ? ' color' : ''} }`;
+  const create = (input: object) => gateway.mutate(`create${type}`, input, label);
+  const made = async (name: string): Promise<{ id: string; databaseId: string; name: string }> =>
+    payloadOf(await create({ name })).label;
+  const update = (id: unknown, input: object) => gateway.mutate(`update${type}`, { id, ...input }, label);
+  const remove = (id: unknown, idempotencyKey?: string) =>
+    gateway.mutate(`delete${type}`, { id, idempotencyKey }, 'deletedId');
 
   test('a label is created, updated and deleted, with an event in each transaction', async () => {
     const seq = await lastEvent();
-    const { label } = dataOf(await create({ name: '  New one ' }));
-    expect(label).toMatchObject({
-      id: encodeGlobalId(type, label.databaseId),
+    const { label: first } = payloadOf(await create({ name: '  New one ' }));
+    expect(first).toMatchObject({
+      id: encodeGlobalId(type, gateway.tenant.id, first.databaseId),
+      databaseId: expect.stringMatching(/^\d+$/),
       name: 'New one',
       ...(kind === 'status' && { color: '#757575' }),
     });
-    expect(dataOf(await update(label.id, { name: 'Newer one' })).label).toMatchObject({
-      databaseId: label.databaseId,
+    expect(payloadOf(await update(first.id, { name: 'Newer one' })).label).toMatchObject({
+      databaseId: first.databaseId,
       name: 'Newer one',
     });
-    expect(dataOf(await remove(label.databaseId)).label).toEqual({ name: 'Newer one' });
+    expect(payloadOf(await remove(first.databaseId)).deletedId).toBe(first.id);
     const events = await eventsSince(seq);
     expect(events.map(event => event.type)).toEqual([`${kind}.created`, `${kind}.updated`, `${kind}.deleted`]);
     expect(events.map(event => event.payload[kind]?.['name'])).toEqual(['New one', 'Newer one', 'Newer one']);
     expect(events[1]?.payload['previous']).toEqual({ name: 'New one' });
-    for (const request of [update(label.id, { name: 'x' }), remove(label.id)])
+    for (const request of [update(first.id, { name: 'x' }), remove(first.id)])
       expect(codeOf(await request)).toBe('NOT_FOUND');
   });
 
@@ -98,7 +83,7 @@ describe.each(KINDS)('$list', ({ type, plural, kind, list, usedBy }) => {
     const two = await made('Other');
     expect(faultsOf(await create({ name: 'äRGER UND co' }))).toEqual({ name: [expect.any(String)] });
     expect(faultsOf(await update(two.databaseId, { name: 'ÄRGER und Co' }))).toEqual({ name: [expect.any(String)] });
-    expect(dataOf(await update(one.databaseId, { name: 'ÄRGER UND CO' })).label.name).toBe('ÄRGER UND CO');
+    expect(payloadOf(await update(one.databaseId, { name: 'ÄRGER UND CO' })).label.name).toBe('ÄRGER UND CO');
   });
 
   test.each([
@@ -108,11 +93,6 @@ describe.each(KINDS)('$list', ({ type, plural, kind, list, usedBy }) => {
     ['name', '\u0000'],
   ])('%s: %j is rejected', async (field, name) => {
     expect(Object.keys(faultsOf(await create({ name })))).toEqual([field]);
-    if (name !== '\u0000')
-      expect((await createMany([{ name }])).data?.result).toMatchObject({
-        created: [],
-        errors: [{ index: 0, field: 'name' }],
-      });
   });
 
   test('a name has at most 150 characters (code points)', async () =>
@@ -120,65 +100,37 @@ describe.each(KINDS)('$list', ({ type, plural, kind, list, usedBy }) => {
 
   test('of 15 concurrent creations of one name exactly one succeeds', async () => {
     const answers = await Promise.all(Array.from({ length: 15 }, (_, n) => create({ name: n % 2 ? 'Race' : 'RACE' })));
-    expect(answers.filter(({ errors }) => !errors)).toHaveLength(1);
-    for (const answer of answers.filter(({ errors }) => errors)) expect(faultsOf(answer)).toHaveProperty('name');
+    const refused = answers.filter(answer => codeOf(answer) !== undefined);
+    expect(refused).toHaveLength(14);
+    for (const answer of refused) expect(userErrorsOf(answer)).toMatchObject([{ code: 'TAKEN', path: ['name'] }]);
   });
 
-  test('a batch creates valid labels in order, and reports others by index', async () => {
+  test('labels are created and deleted together under aliases, and one that is refused does not undo the others', async () => {
     await made('Already');
-    const seq = await lastEvent();
-    const { result } = dataOf(
-      await createMany(
-        [
-          { name: 'Batch b' },
-          { name: '' },
-          { name: 'Batch a' },
-          { name: 'ALREADY' },
-          { name: 'batch B' },
-          { name: 'Batch c' },
-        ],
-        `${kind} batch`,
-      ),
+    const create = (alias: string) =>
+      `${alias}: create${type}(input: $${alias}) { ${one} { name } userErrors { code path } }`;
+    const aliases = ['a', 'b', 'c'];
+    const { data } = await gateway.graphql(
+      `mutation (${aliases.map(alias => `$${alias}: Create${type}Input!`).join()}) { ${aliases.map(create).join(' ')} }`,
+      { a: { name: 'Batch a' }, b: { name: 'ALREADY' }, c: { name: 'Batch c' } },
     );
-    expect(result.created.map(({ name }: { name: string }) => name)).toEqual(['Batch b', 'Batch a', 'Batch c']);
-    expect(result.errors.map(({ index, field }: { index: number; field: string }) => [index, field])).toEqual([
-      [1, 'name'],
-      [3, 'name'],
-      [4, 'name'],
-    ]);
-    expect((await eventsSince(seq)).map(event => event.type)).toEqual(
-      Array.from({ length: 3 }, () => `${kind}.created`),
-    );
-    const again = await createMany(
-      [
-        { name: 'Batch b' },
-        { name: '' },
-        { name: 'Batch a' },
-        { name: 'ALREADY' },
-        { name: 'batch B' },
-        { name: 'Batch c' },
-      ],
-      `${kind} batch`,
-    );
-    expect([dataOf(again).result, again.extensions]).toEqual([result, { idempotencyReplayed: true }]);
-    for (const rows of [[], Array.from({ length: 1_001 }, (_, n) => ({ name: `n${n}` }))])
-      expect(faultsOf(await createMany(rows))).toHaveProperty('input');
+    expect(data).toEqual({
+      a: { [one]: { name: 'Batch a' }, userErrors: [] },
+      b: { [one]: null, userErrors: [{ code: 'TAKEN', path: ['name'] }] },
+      c: { [one]: { name: 'Batch c' }, userErrors: [] },
+    });
   });
 
-  test('a batch deletion keeps labels in use, reports unknown ids, and counts repeated ids once', async () => {
-    const [free, used] = [(await made('Free')).databaseId, (await made('Used')).databaseId];
-    const uses = usedBy ? { [usedBy]: used } : { groupIds: [used] };
-    await contact(uses);
-    const { result } = dataOf(await removeMany([used, free, free, 999_999_999, 999_999_999, used]));
-    if (usedBy) expect(result).toEqual({ deletedIds: [free], inUseIds: [used], notFoundIds: [999_999_999] });
-    else
-      expect({ ...result, deletedIds: result.deletedIds.sort((a: number, b: number) => a - b) }).toEqual({
-        deletedIds: [free, used],
-        inUseIds: [],
-        notFoundIds: [999_999_999],
-      });
-    for (const ids of [[], ['x'], [encodeGlobalId('Contact', 1)]])
-      expect(faultsOf(await removeMany(ids))).toHaveProperty('ids');
+  test('a repeated deletion under one key returns the same id, and deletes nothing else', async () => {
+    const { id } = await made('Keyed deletion');
+    const first = payloadOf(await remove(id, `${kind} deletion`));
+    const again = await remove(id, `${kind} deletion`);
+    expect([first.deletedId, payloadOf(again).deletedId, again.extensions]).toEqual([
+      id,
+      id,
+      { idempotencyReplayed: true },
+    ]);
+    expect(codeOf(await remove(id))).toBe('NOT_FOUND');
   });
 
   test(
@@ -194,16 +146,19 @@ describe.each(KINDS)('$list', ({ type, plural, kind, list, usedBy }) => {
       expect(data.contact[kind === 'group' ? 'groups' : kind]).toEqual(usedBy ? { name: 'Busy' } : []);
       if (!usedBy) return;
       dataOf(
-        await gateway.graphql(`mutation ($id: ID!) { updateContact(id: $id, input: { ${usedBy}: null }) { id } }`, {
-          id: member,
-        }),
+        await gateway.graphql(
+          `mutation ($id: ID!) { updateContact(input: { id: $id, ${usedBy}: null }) { contact { id } } }`,
+          {
+            id: member,
+          },
+        ),
       );
       expect(codeOf(await remove(databaseId))).toBeUndefined();
     },
   );
 
   test('the list filters, searches, sorts and pages', async () => {
-    await createMany(['L_ist 1', 'l_IST 2', 'Lxist 3', 'l_ist 10'].map(name => ({ name })));
+    for (const name of ['L_ist 1', 'l_IST 2', 'Lxist 3', 'l_ist 10']) await made(name);
     const names = async (args: string): Promise<string[]> => {
       const { [list]: page } = dataOf(await gateway.graphql(`{ ${list}(${args}) { nodes { name } totalCount } }`));
       if (!/first|last/.test(args)) expect(page.totalCount).toBe(page.nodes.length);
@@ -216,7 +171,9 @@ describe.each(KINDS)('$list', ({ type, plural, kind, list, usedBy }) => {
       'L_ist 1',
     ]);
     expect(
-      await names('search: "ist", first: 1, orderBy: [{ field: CREATED_AT }, { field: ID, direction: DESC }]'),
+      await names(
+        'search: "ist", first: 1, orderBy: [{ field: CREATED_AT, direction: DESC }, { field: ID, direction: DESC }]',
+      ),
     ).toEqual(['l_ist 10']);
     expect(await names('filter: { name: { in: ["Lxist 3", "L_ist 1"] } }')).toEqual(['L_ist 1', 'Lxist 3']);
     expect(await names('last: 2, search: "ist", orderBy: [{ field: ID }]')).toEqual(['Lxist 3', 'l_ist 10']);
@@ -225,54 +182,47 @@ describe.each(KINDS)('$list', ({ type, plural, kind, list, usedBy }) => {
 
 describe('a color of a status', () => {
   const create = (color: string | null) =>
-    gateway.graphql('mutation ($input: CreateStatusInput!) { createStatus(input: $input) { databaseId color } }', {
-      input: { name: `Color ${color} ${Math.random()}`, color },
-    });
+    gateway.mutate(
+      'createContactStatus',
+      { name: `Color ${color} ${Math.random()}`, color },
+      'contactStatus { id color }',
+    );
   test.each(['red', '#12345', '#1234567', '123456', '#gggggg', '#12345\n', ''])('%j is rejected', async color =>
     expect(faultsOf(await create(color))).toEqual({ color: [expect.any(String)] }),
   );
   test('is stored in upper case, and kept if omitted in an update', async () => {
-    const { databaseId, color } = dataOf(await create('#aB12ef')).createStatus;
+    const { id, color } = payloadOf(await create('#aB12ef')).contactStatus;
     expect(color).toBe('#AB12EF');
-    const update = (input: object) =>
-      gateway.graphql(
-        'mutation ($id: ID!, $input: UpdateStatusInput!) { updateStatus(id: $id, input: $input) { color } }',
-        { id: databaseId, input },
-      );
-    expect(dataOf(await update({ name: 'Renamed' })).updateStatus.color).toBe('#AB12EF');
-    expect(dataOf(await update({ color: '#000000' })).updateStatus.color).toBe('#000000');
+    const update = async (input: object) =>
+      payloadOf(await gateway.mutate('updateContactStatus', { id, ...input }, 'contactStatus { color }')).contactStatus;
+    expect((await update({ name: 'Renamed' })).color).toBe('#AB12EF');
+    expect((await update({ color: '#000000' })).color).toBe('#000000');
   });
 });
 
 describe('members of a group', () => {
   const change = (action: 'addContactsToGroup' | 'removeContactsFromGroup', input: object) =>
-    gateway.graphql(
-      `mutation ($input: GroupMembersInput!) { result: ${action}(input: $input) { count group { name contactsCount } } }`,
-      { input },
-    );
-  const group = async (name: string): Promise<number> =>
-    dataOf(
-      await gateway.graphql('mutation ($n: String!) { createGroup(input: { name: $n }) { databaseId } }', { n: name }),
-    ).createGroup.databaseId;
+    gateway.mutate(action, input, 'changedCount contactGroup { name contactsCount }');
+  const group = (name: string): Promise<number> => seedOf(gateway).label('Group', name);
 
   test('only added or removed members are counted', async () => {
     const [id, a, b, c] = [await group('Members'), await contact(), await contact(), await contact()];
-    expect(dataOf(await change('addContactsToGroup', { groupId: id, contactIds: [a, b, b] })).result).toEqual({
-      count: 2,
-      group: { name: 'Members', contactsCount: 2 },
+    expect(payloadOf(await change('addContactsToGroup', { groupId: id, contactIds: [a, b, b] }))).toMatchObject({
+      changedCount: 2,
+      contactGroup: { name: 'Members', contactsCount: 2 },
     });
     expect(
-      dataOf(
+      payloadOf(
         await change('addContactsToGroup', {
-          groupId: encodeGlobalId('Group', id),
-          contactIds: [b, encodeGlobalId('Contact', c)],
+          groupId: encodeGlobalId('ContactGroup', gateway.tenant.id, id),
+          contactIds: [b, encodeGlobalId('Contact', gateway.tenant.id, c)],
         }),
-      ).result,
-    ).toEqual({ count: 1, group: { name: 'Members', contactsCount: 3 } });
+      ),
+    ).toMatchObject({ changedCount: 1, contactGroup: { name: 'Members', contactsCount: 3 } });
     expect(
-      dataOf(await change('removeContactsFromGroup', { groupId: id, contactIds: [a, a, 999_999_999] })).result,
-    ).toEqual({ count: 1, group: { name: 'Members', contactsCount: 2 } });
-    expect(dataOf(await change('removeContactsFromGroup', { groupId: id, contactIds: [a] })).result.count).toBe(0);
+      payloadOf(await change('removeContactsFromGroup', { groupId: id, contactIds: [a, a, 999_999_999] })),
+    ).toMatchObject({ changedCount: 1, contactGroup: { name: 'Members', contactsCount: 2 } });
+    expect(payloadOf(await change('removeContactsFromGroup', { groupId: id, contactIds: [a] })).changedCount).toBe(0);
   });
 
   test('an unknown contact rejects the whole request, an unknown group is NOT_FOUND, and 1 to 1,000 ids are allowed', async () => {
@@ -280,7 +230,7 @@ describe('members of a group', () => {
     expect(faultsOf(await change('addContactsToGroup', { groupId: id, contactIds: [a, 999_999_999] }))).toHaveProperty(
       'contactIds',
     );
-    expect(dataOf(await change('removeContactsFromGroup', { groupId: id, contactIds: [a] })).result.count).toBe(0);
+    expect(payloadOf(await change('removeContactsFromGroup', { groupId: id, contactIds: [a] })).changedCount).toBe(0);
     for (const action of ['addContactsToGroup', 'removeContactsFromGroup'] as const) {
       expect(codeOf(await change(action, { groupId: 999_999_999, contactIds: [a] }))).toBe('NOT_FOUND');
       for (const contactIds of [[], Array.from({ length: 1_001 }, (_, n) => n + 1), ['x']])
@@ -291,8 +241,8 @@ describe('members of a group', () => {
   test('a repeated request under one key returns the first count', async () => {
     const [id, a] = [await group('Keyed'), await contact()];
     const input = { groupId: id, contactIds: [a], idempotencyKey: 'members' };
-    expect(dataOf(await change('addContactsToGroup', input)).result.count).toBe(1);
-    expect(dataOf(await change('addContactsToGroup', input)).result.count).toBe(1);
+    expect(payloadOf(await change('addContactsToGroup', input)).changedCount).toBe(1);
+    expect(payloadOf(await change('addContactsToGroup', input)).changedCount).toBe(1);
     expect(codeOf(await change('removeContactsFromGroup', input))).toBe('IDEMPOTENCY_MISMATCH');
   });
 });

@@ -10,9 +10,10 @@ import {
 } from '../../../../src/features/contacts/merging/moved-tables.ts';
 import { cleanMerges, undoMerge } from '../../../../src/features/contacts/merging/undo.ts';
 import { COMMAND_LINE } from '../../../../src/features/tenancy/audit/author.ts';
-import { codeOf, dataOf } from '../../../support/answers.ts';
+import { dataOf, payloadOf } from '../../../support/answers.ts';
 import { eventually, startGateway, type TestGateway, type TestTenant } from '../../../support/gateway.ts';
 import { seedOf } from '../../../support/seed.ts';
+import { sendAs } from '../../../support/sending.ts';
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -24,11 +25,7 @@ const ask = async (tenant: TestTenant, document: string, variables = {}) =>
   dataOf(await gateway.graphql(document, variables, tenant.token));
 const create = (tenant: TestTenant, fields = {}) => seedOf(gateway, tenant).contact(fields);
 const send = (tenant: TestTenant, to: string, text = 'Hi') =>
-  gateway.graphql(
-    'mutation ($to: String!, $text: String!) { sendTextMessage(input: { to: $to, text: $text }) { databaseId contactId conversationId } }',
-    { to, text },
-    tenant.token,
-  );
+  sendAs(gateway, 'text', { to, text }, 'databaseId contactId conversationId', tenant.token);
 const write = (tenant: TestTenant, from: string, text = 'Hello') =>
   gateway.emulator.inbound({ from, text, phoneNumberId: tenant.phoneNumberId });
 const rows = <Row extends object>(sql: string, ...values: unknown[]) =>
@@ -99,7 +96,8 @@ test('every table with a contact_id or conversation_id is listed for merges', as
 describe('a merge', () => {
   test('moves all rows, and its undo restores them', async () => {
     const tenant = await gateway.addTenant();
-    const group = (await ask(tenant, 'mutation { createGroup(input: { name: "VIP" }) { id } }')).createGroup.id;
+    const group = (await ask(tenant, 'mutation { createContactGroup(input: { name: "VIP" }) { contactGroup { id } } }'))
+      .createContactGroup.contactGroup.id;
     const a = await create(tenant, { firstName: 'Ana', company: 'Silva' });
     const b = await create(tenant, { email: 'ana@example.com', groupIds: [group], isOptedOut: true });
     await rows('update contacts set opted_out_at = null where tenant_id = $1 and id = $2', tenant.id, b.id);
@@ -211,13 +209,13 @@ describe('a merge', () => {
     const tenant = await gateway.addTenant();
     const [a, b] = [await create(tenant, { firstName: 'Ana' }), await create(tenant)];
     await merge(tenant, a.id, b.id);
-    const global = encodeGlobalId('Contact', String(b.id));
+    const global = encodeGlobalId('Contact', tenant.id, String(b.id));
     const found = await ask(
       tenant,
       'query ($id: ID!) { contact(id: $id) { id databaseId } node(id: $id) { id ... on Contact { databaseId } } }',
       { id: global },
     );
-    const own = { id: encodeGlobalId('Contact', String(a.id)), databaseId: a.id };
+    const own = { id: encodeGlobalId('Contact', tenant.id, String(a.id)), databaseId: String(a.id) };
     expect([found.contact, found.node]).toEqual([own, own]);
     for (const base of [{ version: 'v2' }, { version: 'v1', tenant: tenant.slug }] as const) {
       const answer = await gateway.rest(
@@ -231,14 +229,14 @@ describe('a merge', () => {
     }
     const changed = await ask(
       tenant,
-      'mutation ($id: ID!) { updateContact(id: $id, input: { company: "New" }) { databaseId company } }',
+      'mutation ($id: ID!) { updateContact(input: { id: $id, company: "New" }) { contact { databaseId company } } }',
       {
         id: global,
       },
     );
-    expect(changed.updateContact).toEqual({ databaseId: a.id, company: 'New' });
-    const sent = dataOf(await send(tenant, global)).sendTextMessage;
-    expect(sent.contactId).toBe(a.id);
+    expect(changed.updateContact.contact).toEqual({ databaseId: String(a.id), company: 'New' });
+    const sent = dataOf(await send(tenant, global)).sendMessage.message;
+    expect(sent.contactId).toBe(String(a.id));
   });
 
   test('filters and group changes with the id of a merged contact apply to the survivor', async () => {
@@ -258,17 +256,25 @@ describe('a merge', () => {
       ).messages;
     expect(await listed({ eq: String(b.id) })).toMatchObject({ totalCount: 2 });
     expect(await listed({ in: [String(b.id), String(other.id)] })).toMatchObject({ totalCount: 3 });
-    expect(await listed({ ne: String(b.id) })).toEqual({ totalCount: 1, nodes: [{ contactId: other.id }] });
-    expect(await listed({ notIn: [String(b.id)] })).toEqual({ totalCount: 1, nodes: [{ contactId: other.id }] });
-    const { createGroup: group } = await ask(tenant, 'mutation { createGroup(input: { name: "G" }) { databaseId } }');
+    expect(await listed({ ne: String(b.id) })).toEqual({ totalCount: 1, nodes: [{ contactId: String(other.id) }] });
+    expect(await listed({ notIn: [String(b.id)] })).toEqual({
+      totalCount: 1,
+      nodes: [{ contactId: String(other.id) }],
+    });
+    const { contactGroup: group } = (
+      await ask(tenant, 'mutation { createContactGroup(input: { name: "G" }) { contactGroup { databaseId } } }')
+    ).createContactGroup;
     const change = async (name: 'addContactsToGroup' | 'removeContactsFromGroup') =>
       (
-        await ask(tenant, `mutation ($input: GroupMembersInput!) { ${name}(input: $input) { count } }`, {
-          input: { groupId: String(group.databaseId), contactIds: [String(b.id), String(a.id)] },
-        })
-      )[name];
-    expect(await change('addContactsToGroup')).toMatchObject({ count: 1 });
-    expect(await change('removeContactsFromGroup')).toMatchObject({ count: 1 });
+        await gateway.mutate(
+          name,
+          { groupId: String(group.databaseId), contactIds: [String(b.id), String(a.id)] },
+          'changedCount',
+          tenant.token,
+        )
+      ).data[name];
+    expect(await change('addContactsToGroup')).toMatchObject({ changedCount: 1 });
+    expect(await change('removeContactsFromGroup')).toMatchObject({ changedCount: 1 });
     const answer = await fetch(`${gateway.url}/api/v2/messages?filter[contact_id]=${b.id}`, {
       headers: { authorization: `Bearer ${tenant.token}` },
     });
@@ -283,14 +289,14 @@ describe('a merge', () => {
     await merge(tenant, c.id, b.id);
     for (const { id } of [a, b]) {
       const answer = await ask(tenant, 'query ($id: ID!) { contact(id: $id) { databaseId } }', { id: String(id) });
-      expect(answer.contact.databaseId).toBe(c.id);
+      expect(answer.contact.databaseId).toBe(String(c.id));
     }
     await undo(tenant, a.id);
     const count = async (id: number) => (await belongings(tenant, id))['messages'];
     expect([await count(a.id), await count(c.id)]).toEqual([1, 2]);
     await undo(tenant, b.id);
     expect([await count(a.id), await count(b.id), await count(c.id)]).toEqual([1, 1, 1]);
-    expect(codeOf(await gateway.graphql('query { contact(id: "1") { id } }', {}, tenant.token))).toBe('NOT_FOUND');
+    expect(dataOf(await gateway.graphql('query { contact(id: "1") { id } }', {}, tenant.token)).contact).toBeNull();
   });
 
   test('the id of a folded conversation resolves to the kept one, also after successive merges', async () => {
@@ -299,7 +305,7 @@ describe('a merge', () => {
     const [a, b, c] = people;
     const chats: number[] = [];
     for (const [index, { phone }] of people.entries())
-      chats.push(dataOf(await send(tenant, phone, `to ${index}`)).sendTextMessage.conversationId);
+      chats.push(dataOf(await send(tenant, phone, `to ${index}`)).sendMessage.message.conversationId);
     const [ofA = 0, ofB = 0, ofC = 0] = chats;
     await merge(tenant, b.id, a.id);
     expect(await textsOf(tenant, ofA)).toEqual(['to 0', 'to 1']);
@@ -321,7 +327,7 @@ describe('a merge', () => {
   test('restored messages whose conversation was folded by a later merge get a conversation of the restored contact', async () => {
     const tenant = await gateway.addTenant();
     const [a, b, c] = [await create(tenant), await create(tenant), await create(tenant)];
-    const chat = dataOf(await send(tenant, a.phone, 'to a')).sendTextMessage.conversationId;
+    const chat = dataOf(await send(tenant, a.phone, 'to a')).sendMessage.message.conversationId;
     expect((await send(tenant, c.phone)).errors).toBeUndefined();
     await merge(tenant, b.id, a.id);
     await merge(tenant, c.id, b.id);
@@ -363,8 +369,8 @@ describe('a merge', () => {
     );
     expect((await undo(tenant, a.id)).phone).toBeNull();
     await rows(`update contacts set phone = null, phone_key = null where id = $1`, other?.id);
-    const { sendTextMessage: sent } = dataOf(await send(tenant, a.phone));
-    expect([a.id, b.id, other?.id]).not.toContain(sent.contactId);
+    const { message: sent } = payloadOf(await send(tenant, a.phone));
+    expect([a.id, b.id, other?.id].map(String)).not.toContain(sent.contactId);
   });
 
   test('cannot be undone after 30 days', async () => {

@@ -50,7 +50,7 @@ test('concurrent merges, undos, sends and inbound messages neither deadlock nor 
       .catch(refusedOnly);
   const send = async (to: string) => {
     const answer = await gateway.graphql(
-      'mutation ($to: String!) { sendTextMessage(input: { to: $to, text: "Hi" }) { databaseId } }',
+      'mutation ($to: String!) { sendMessage(input: { to: { phone: $to }, content: { text: { body: "Hi" } } }) { message { databaseId } userErrors { code message path } } }',
       { to },
     );
     outcomes.add(answer.errors ? String(codeOf(answer)) : 'SENT');

@@ -15,10 +15,10 @@ afterAll(() => gateway.stop());
 const send = async (to: string) =>
   dataOf(
     await gateway.graphql(
-      'mutation ($to: String!) { sendTextMessage(input: { to: $to, text: "Hi" }) { databaseId contactId } }',
+      'mutation ($to: String!) { sendMessage(input: { to: { phone: $to }, content: { text: { body: "Hi" } } }) { message { databaseId contactId } userErrors { code message path } } }',
       { to },
     ),
-  )['sendTextMessage'] as { databaseId: string; contactId: number };
+  ).sendMessage.message as { databaseId: string; contactId: number };
 const statusOf = async (id: string) =>
   (await gateway.graphql('query ($id: ID!) { message(id: $id) { status } }', { id })).data.message.status;
 const identitiesOf = (contactId: string) =>
@@ -118,7 +118,11 @@ test('a status of a contact erased meanwhile creates no contact', async () => {
       [gateway.tenant.id, contactId],
     )
   )[0] ?? { channel_id: '0' };
-  dataOf(await gateway.graphql('mutation ($id: ID!) { deleteContact(id: $id) { id } }', { id: String(contactId) }));
+  dataOf(
+    await gateway.graphql('mutation ($id: ID!) { deleteContact(input: { id: $id }) { deletedId } }', {
+      id: String(contactId),
+    }),
+  );
   const seen = { channelId: Number(channelId), at: new Date(), userId: 'DE.77', waId: '4915155580077' };
   await learnIdentities(gateway.gateway.resources, gateway.tenant.id, [{ ...seen, contactId: Number(contactId) }]);
   expect(

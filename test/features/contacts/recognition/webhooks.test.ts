@@ -42,7 +42,7 @@ const eventsOf = async (tenant: TestTenant, type: string) =>
   ).map(({ payload }) => payload);
 const send = (tenant: TestTenant, to: string) =>
   gateway.graphql(
-    'mutation ($to: String!) { sendTextMessage(input: { to: $to, text: "Hi" }) { contactId } }',
+    'mutation ($to: String!) { sendMessage(input: { to: { phone: $to }, content: { text: { body: "Hi" } } }) { message { contactId } userErrors { code message path } } }',
     { to },
     tenant.token,
   );
@@ -77,9 +77,11 @@ test('two people who swap numbers within one batch keep their contacts, with swa
 describe('one contact per person', () => {
   test('a STOP sent under a user id applies to the number once a webhook contains both', async () => {
     const tenant = await gateway.addTenant();
-    const { createContact } = dataOf(
+    const {
+      createContact: { contact: createContact },
+    } = dataOf(
       await gateway.graphql(
-        'mutation { createContact(input: { phone: "+4915155500001", firstName: "Ana" }) { databaseId } }',
+        'mutation { createContact(input: { phone: "+4915155500001", firstName: "Ana" }) { contact { databaseId } } }',
         {},
         tenant.token,
       ),
@@ -146,7 +148,7 @@ describe('one contact per person', () => {
     const [first, second] = await contactsOf(tenant);
     expect([first?.phone, second?.phone]).toEqual([null, phone]);
     expect([first?.opted_out_at === null, second?.opted_out_at]).toEqual([false, null]);
-    expect(dataOf(await send(tenant, phone)).sendTextMessage.contactId).toBe(Number(second?.id));
+    expect(dataOf(await send(tenant, phone)).sendMessage.message.contactId).toBe(String(second?.id));
     expect(await eventsOf(tenant, 'contact.identity_changed')).toMatchObject([{ reasons: ['number_reassigned'] }]);
     // The notice comes late: they were one person after all.
     await tell(tenant, 'user_id_update', {

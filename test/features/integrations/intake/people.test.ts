@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { peopleIn, peopleOf } from '../../../../src/features/integrations/intake/people.ts';
-import { codeOf, dataOf, faultsOf } from '../../../support/answers.ts';
+import { codeOf, faultsOf } from '../../../support/answers.ts';
 import { wooOrder } from '../fixtures.ts';
 import { type Caller, CONFIRM, type Ground, type Shop, startGround } from '../ground.ts';
 
@@ -20,7 +20,7 @@ const contactOf = async (tenant: Caller, phone: string): Promise<string> =>
     })
   ).contacts.nodes[0].id;
 const remove = (tenant: Caller, id: string) =>
-  tenant.data('mutation ($id: ID!) { deleteContact(id: $id) { id } }', { id });
+  tenant.data('mutation ($id: ID!) { deleteContact(input: { id: $id }) { deletedId } }', { id });
 
 test('deleting a contact erases the payloads about the person, including those without effect', async () => {
   const tenant = await ground.tenant();
@@ -58,9 +58,12 @@ test('a person with a new number is found by the contact created from the payloa
   await shop.post(wooOrder({ billing: { email: '' } }));
   await shop.settled();
   const id = await contactOf(tenant, '+4915123456789');
-  await tenant.data('mutation ($id: ID!) { updateContact(id: $id, input: { phone: "+4915100000001" }) { id } }', {
-    id,
-  });
+  await tenant.data(
+    'mutation ($id: ID!) { updateContact(input: { id: $id, phone: "+4915100000001" }) { contact { id } } }',
+    {
+      id,
+    },
+  );
   await remove(tenant, id);
   expect(await log(tenant, shop)).toMatchObject([{ payload: null, erasedAt: expect.any(String) }]);
 });
@@ -85,11 +88,15 @@ test('an erased payload is neither processed nor replayed, even if it was queued
   const { totalCount } = (await tenant.data('{ contacts { totalCount } }')).contacts;
   expect(totalCount).toBe(0);
   const id = delivery.databaseId;
-  expect(codeOf(await tenant.ask('mutation ($id: ID!) { replayIntegrationDelivery(id: $id) { id } }', { id }))).toBe(
-    'CONFLICT',
+  const replayed = ground.gateway.mutate(
+    'replayIntegrationDelivery',
+    { id },
+    'integrationDelivery { id }',
+    tenant.token,
   );
-  const all = `mutation ($id: ID!) { result: replayIntegrationDeliveries(input: { integrationId: $id, since: "2026-01-01" }) { count } }`;
-  expect(dataOf(await tenant.ask(all, { id: shop.id })).result).toEqual({ count: 0 });
+  expect(codeOf(await replayed)).toBe('CONFLICT');
+  const since = { integrationId: shop.id, since: '2026-01-01' };
+  expect(await tenant.run('replayIntegrationDeliveries', since, 'count')).toMatchObject({ count: 0 });
   const dry = await tenant.ask(
     'query ($shop: ID!, $id: ID!) { dryRunIntegration(integrationId: $shop, deliveryId: $id) { topic } }',
     {

@@ -2,9 +2,9 @@ import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HOUR } from '../../../../src/platform/clock.ts';
-import { faultsOf } from '../../../support/answers.ts';
+import { faultsOf, payloadOf } from '../../../support/answers.ts';
 import { SHOPIFY_ID, shopifyOrder, wooOrder } from '../fixtures.ts';
-import { type Ground, postWoo, startGround } from '../ground.ts';
+import { type Caller, type Ground, postWoo, type Shop, startGround } from '../ground.ts';
 
 let ground: Ground;
 beforeAll(async () => {
@@ -12,8 +12,13 @@ beforeAll(async () => {
 });
 afterAll(() => ground.gateway.stop());
 
-const ROTATE = `mutation ($id: ID!, $input: RotateIntegrationSecretInput!) { rotateIntegrationSecret(id: $id, input: $input) {
-  secret integration { hasSecret previousSecretUntil } } }`;
+const rotate = (tenant: Caller, shop: Shop, input: object) =>
+  ground.gateway.mutate(
+    'rotateIntegrationSecret',
+    { id: shop.id, ...input },
+    'secret integration { hasSecret previousSecretUntil }',
+    tenant.token,
+  );
 const PAID = {
   name: 'Paid',
   statuses: ['paid'],
@@ -50,8 +55,8 @@ describe('Shopify', () => {
     expect(shop).toMatchObject({ secret: null, hasSecret: false });
     expect((await post(shop.url, '', shopifyOrder())).status).toBe(401);
     const secret = 'a'.repeat(64);
-    expect(faultsOf(await tenant.ask(ROTATE, { id: shop.id, input: {} }))).toHaveProperty('secret');
-    expect((await tenant.data(ROTATE, { id: shop.id, input: { secret } })).rotateIntegrationSecret).toEqual({
+    expect(faultsOf(await rotate(tenant, shop, {}))).toHaveProperty('secret');
+    expect(payloadOf(await rotate(tenant, shop, { secret }))).toMatchObject({
       secret: null,
       integration: { hasSecret: true, previousSecretUntil: null },
     });
@@ -138,12 +143,12 @@ test('after a rotation the previous secret stays valid during the overlap, and t
   const shop = await tenant.shop();
   const status = async (secret: string, id: number) => (await postWoo(shop.url, secret, wooOrder({ id }))).status;
   const key = { idempotencyKey: 'rotate', overlapHours: 2 };
-  const { secret } = (await tenant.data(ROTATE, { id: shop.id, input: key })).rotateIntegrationSecret;
-  expect((await tenant.data(ROTATE, { id: shop.id, input: key })).rotateIntegrationSecret.secret).toBeNull();
+  const { secret } = payloadOf(await rotate(tenant, shop, key));
+  expect(payloadOf(await rotate(tenant, shop, key)).secret).toBeNull();
   expect([await status(shop.secret, 1), await status(secret, 2)]).toEqual([200, 200]);
   await ground.pass(2 * HOUR + 1_000);
   expect([await status(shop.secret, 3), await status(secret, 4)]).toEqual([401, 200]);
-  const last = (await tenant.data(ROTATE, { id: shop.id, input: { overlapHours: 0 } })).rotateIntegrationSecret.secret;
+  const last = payloadOf(await rotate(tenant, shop, { overlapHours: 0 })).secret;
   expect([await status(secret, 5), await status(last, 6)]).toEqual([401, 200]);
   const [row] = await ground.gateway.database.query('select * from integrations where id = $1', [shop.databaseId]);
   expect(JSON.stringify({ row, logs: ground.gateway.logs })).not.toContain(last);

@@ -11,7 +11,7 @@ afterAll(() => ground.gateway.stop());
 
 const DRY = `query ($id: ID!, $deliveryId: ID, $payload: JSON, $topic: String) {
   dryRunIntegration(integrationId: $id, deliveryId: $deliveryId, payload: $payload, topic: $topic) {
-    topic order { orderId number status total currency }
+    topic order { orderId number status total { amount currency } }
     mappings { outcome mismatch reasons { code field path } person { phone firstName country } phone contact { firstName } groups { name }
       parameters { field path value } text rendered { header { text } buttons { url } } mapping { name } }
   }
@@ -48,7 +48,12 @@ describe('a dry run', () => {
       payload: wooOrder(),
       topic: 'order.created',
     });
-    expect(run.order).toEqual({ orderId: '727', number: '727', status: 'processing', total: '64.80', currency: 'EUR' });
+    expect(run.order).toEqual({
+      orderId: '727',
+      number: '727',
+      status: 'processing',
+      total: { amount: '64.80', currency: 'EUR' },
+    });
     expect(run.mappings[0]).toMatchObject({
       outcome: 'ACTS',
       mismatch: null,
@@ -96,7 +101,7 @@ describe('a dry run', () => {
       (
         await tenant.data(DRY, { id: shop.id, payload, topic: 'order.created' })
       ).dryRunIntegration.mappings[0].reasons.map(({ code }: { code: string }) => code);
-    await tenant.data('mutation { createContact(input: { phone: "+4915123456789" }) { id } }');
+    await tenant.data('mutation { createContact(input: { phone: "+4915123456789" }) { contact { id } } }');
     await ground.gateway.database.query('update contacts set opted_out_at = now() where tenant_id = $1', [tenant.id]);
     expect(await reasons(wooOrder())).toEqual(['CONTACT_OPTED_OUT']);
     expect(await reasons(wooOrder({ billing: { phone: '0151 7654321' } }))).toEqual([]);

@@ -214,6 +214,56 @@ describe('two deliveries are the same', () => {
   });
 });
 
+test.each([
+  [
+    'of the billing address, which has the number',
+    { billing: { country: 'DE', phone: '0171 1234567' } },
+    '+491711234567',
+  ],
+  ['with separators', { billing: { country: 'DE', phone: '(0171) 123-4567' } }, '+491711234567'],
+  ['of another country than the integration', { billing: { country: 'AT', phone: '0664 1234567' } }, '+436641234567'],
+  [
+    'of the shipping address, if that has the number',
+    { billing: { country: 'DE', phone: '' }, shipping: { country: 'AT', phone: '0664 1234567' } },
+    '+436641234567',
+  ],
+  ['of the other address, if its own has none', { billing: { country: '', phone: '0171 1234567' } }, '+491711234567'],
+])('a national number of a WooCommerce order is read in the country %s', (_name, of, e164) => {
+  const payload = parsePayload(Buffer.from(JSON.stringify(wooOrder(of))));
+  expect(readCustomer(payload, DEFAULT_PATHS.woocommerce, 'FR').phone.e164).toBe(e164);
+});
+
+test.each([
+  [
+    'billing',
+    {
+      billing_address: { phone: '0171 1234567', country_code: 'DE' },
+      shipping_address: { phone: null, country_code: 'AT' },
+    },
+    '+491711234567',
+  ],
+  [
+    'shipping',
+    {
+      billing_address: { phone: null, country_code: 'DE' },
+      shipping_address: { phone: '0664 1234567', country_code: 'AT' },
+    },
+    '+436641234567',
+  ],
+  [
+    'default',
+    {
+      billing_address: null,
+      shipping_address: null,
+      customer: { phone: '07911 123456', default_address: { country_code: 'GB' } },
+    },
+    '+447911123456',
+  ],
+])('a national number of a Shopify order is read in the country of its %s address', (_name, of, e164) => {
+  const payload = parsePayload(Buffer.from(JSON.stringify({ ...JSON.parse(shopifyOrder()), ...of })));
+  expect(readCustomer(payload, DEFAULT_PATHS.shopify, 'FR').phone.e164).toBe(e164);
+});
+
 test('the default paths find order and customer of each shop', () => {
   const woo = parsePayload(Buffer.from(JSON.stringify(wooOrder())));
   expect(readOrder(woo, DEFAULT_PATHS.woocommerce)).toEqual({

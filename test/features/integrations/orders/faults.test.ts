@@ -101,9 +101,8 @@ describe('a transient fault', () => {
     }
     expect(await attempts()).toMatchObject({ outcome: 'FAILED', attempts: 8 });
     await mend();
-    await tenant.data('mutation ($id: ID!) { replayIntegrationDelivery(id: $id) { outcome } }', {
-      id: (await attempts()).databaseId,
-    });
+    const { databaseId } = await attempts();
+    await tenant.run('replayIntegrationDelivery', { id: databaseId }, 'integrationDelivery { outcome }');
     expect((await shop.settled()).map(({ outcome }) => outcome)).toEqual(['ACTED']);
     expect(await tenant.sent()).toHaveLength(1);
   });
@@ -147,8 +146,8 @@ describe('a process that dies', () => {
     expect(first).toMatchObject({ outcome: 'ACTED' });
     expect(second).toMatchObject({ outcome: 'REFUSED', results: [{ reason: { code: 'OUTCOME_UNKNOWN' } }] });
     expect(await tenant.sent()).toHaveLength(1);
-    const force = 'mutation ($id: ID!) { replayIntegrationDelivery(id: $id, force: true) { outcome } }';
-    await tenant.data(force, { id: second?.databaseId });
+    const forced = { id: second?.databaseId, force: true };
+    await tenant.run('replayIntegrationDelivery', forced, 'integrationDelivery { outcome }');
     expect((await shop.settled()).map(({ outcome }) => outcome)).toEqual(['ACTED', 'ACTED']);
     expect(await tenant.sent()).toHaveLength(2);
   });

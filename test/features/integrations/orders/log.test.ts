@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { codeOf, dataOf, faultsOf } from '../../../support/answers.ts';
+import { codeOf, faultsOf, payloadOf } from '../../../support/answers.ts';
 import { wooOrder } from '../fixtures.ts';
 import { CONFIRM, type Ground, startGround } from '../ground.ts';
 
@@ -16,8 +16,6 @@ const LOG = `query ($filter: IntegrationDeliveryFilter, $first: Int, $after: Str
 }`;
 
 describe('a replay', () => {
-  const REPLAY = `mutation ($id: ID!, $force: Boolean! = false) { replayIntegrationDelivery(id: $id, force: $force) { outcome replays attempts } }`;
-
   test('applies the current mappings to what was not done, and repeats nothing unless forced', async () => {
     const tenant = await ground.tenant();
     const shop = await tenant.shop({ mappings: [{ ...CONFIRM, template: { name: 'paused', language: 'en' } }] });
@@ -25,11 +23,16 @@ describe('a replay', () => {
     const [refused] = await shop.settled();
     expect(refused?.outcome).toBe('REFUSED');
     const replay = async (force = false) => {
-      const answer = await tenant.data(REPLAY, { id: refused?.databaseId, force });
-      return [answer.replayIntegrationDelivery, (await shop.settled())[0]?.outcome];
+      const input = { id: refused?.databaseId, force };
+      const answer = await tenant.run(
+        'replayIntegrationDelivery',
+        input,
+        'integrationDelivery { outcome replays attempts }',
+      );
+      return [answer.integrationDelivery, (await shop.settled())[0]?.outcome];
     };
-    const mend = `mutation ($id: ID!, $input: UpdateIntegrationMappingInput!) { updateIntegrationMapping(id: $id, input: $input) { template { name } } }`;
-    await tenant.data(mend, { id: String(shop.mappings[0]?.databaseId), input: { template: CONFIRM.template } });
+    const mended = { id: shop.mappings[0]?.databaseId, template: CONFIRM.template };
+    await tenant.run('updateIntegrationMapping', mended, 'integrationMapping { id }');
     expect(await replay()).toEqual([{ outcome: 'WAITING', replays: 1, attempts: 0 }, 'ACTED']);
     expect(await tenant.sent()).toHaveLength(1);
     expect((await replay())[1]).toBe('ACTED');
@@ -44,7 +47,7 @@ describe('a replay', () => {
 test('all refused payloads since an instant are replayed in order, and nothing is repeated', async () => {
   const tenant = await ground.tenant();
   const shop = await tenant.shop({ mappings: [{ ...CONFIRM, template: { name: 'nobody', language: 'en' } }] });
-  const [{ databaseId: mapping = 0 } = {}] = shop.mappings;
+  const [{ databaseId: mapping = '' } = {}] = shop.mappings;
   await shop.post(wooOrder({ id: 1 }));
   await shop.settled();
   await new Promise(resolve => setTimeout(resolve, 2));
@@ -53,18 +56,22 @@ test('all refused payloads since an instant are replayed in order, and nothing i
   await shop.post(wooOrder({ id: 4 }), { topic: 'product.updated' });
   await shop.settled();
   const all = (input: object) =>
-    tenant.ask(
-      'mutation ($input: ReplayIntegrationDeliveriesInput!) { result: replayIntegrationDeliveries(input: $input) { count hasMore lastReceivedAt } }',
-      { input: { integrationId: shop.id, since, ...input } },
+    ground.gateway.mutate(
+      'replayIntegrationDeliveries',
+      { integrationId: shop.id, since, ...input },
+      'count hasMore lastReceivedAt',
+      tenant.token,
     );
   const outcomes = async () => (await shop.settled()).map(({ outcome }) => outcome);
   expect(await outcomes()).toEqual(['REFUSED', 'REFUSED', 'REFUSED', 'IGNORED']);
-  const change =
-    'mutation ($id: ID!, $input: UpdateIntegrationMappingInput!) { updateIntegrationMapping(id: $id, input: $input) { id } }';
-  await tenant.data(change, { id: String(mapping), input: { template: CONFIRM.template } });
+  await tenant.run(
+    'updateIntegrationMapping',
+    { id: mapping, template: CONFIRM.template },
+    'integrationMapping { id }',
+  );
   const last = (await tenant.data('{ integrationDeliveries { nodes { receivedAt orderId } } }')).integrationDeliveries
     .nodes;
-  expect(dataOf(await all({})).result).toEqual({
+  expect(payloadOf(await all({}))).toMatchObject({
     count: 2,
     hasMore: false,
     lastReceivedAt: last.find((node: { orderId: string }) => node.orderId === '3').receivedAt,
@@ -72,10 +79,10 @@ test('all refused payloads since an instant are replayed in order, and nothing i
   expect(await outcomes()).toEqual(['REFUSED', 'ACTED', 'ACTED', 'IGNORED']);
   const bodies = (await tenant.sent()).map(({ body }) => body);
   expect(bodies).toHaveLength(2);
-  expect(dataOf(await all({ outcomes: ['ACTED', 'IGNORED'] })).result).toMatchObject({ count: 3 });
+  expect(payloadOf(await all({ outcomes: ['ACTED', 'IGNORED'] }))).toMatchObject({ count: 3 });
   expect(await outcomes()).toEqual(['REFUSED', 'ACTED', 'ACTED', 'IGNORED']);
   expect(await tenant.sent()).toHaveLength(2);
-  expect(dataOf(await all({ since: '2999-01-01T00:00:00Z' })).result).toEqual({
+  expect(payloadOf(await all({ since: '2999-01-01T00:00:00Z' }))).toMatchObject({
     count: 0,
     hasMore: false,
     lastReceivedAt: null,
@@ -117,4 +124,39 @@ test('the log is listed in pages, newest first, filtered by outcome, with payloa
     'query ($id: ID!) { integrationDelivery(id: $id) { payload } node(id: $id) { ... on IntegrationDelivery { payload } } }';
   const { integrationDelivery, node } = await tenant.data(one, { id: next.nodes[0].id });
   expect([integrationDelivery.payload.id, node.payload.id]).toEqual([2, 2]);
+});
+
+test('named payloads are replayed once for each idempotency key; a queued or unknown one is refused with its place', async () => {
+  const tenant = await ground.tenant();
+  const shop = await tenant.shop({ mappings: [] });
+  for (const id of [1, 2]) await shop.post(wooOrder({ id }));
+  const [one, two] = (await shop.settled()).map(({ databaseId }) => databaseId);
+  await tenant.run('createIntegrationMapping', { integrationId: shop.id, ...CONFIRM }, 'integrationMapping { id }');
+  const replay = (input: object) =>
+    ground.gateway.mutate(
+      'replayIntegrationDeliveries',
+      input,
+      'count integrationDeliveries { databaseId }',
+      tenant.token,
+    );
+  const input = { ids: [two, one], idempotencyKey: 'both' };
+  for (const _again of [1, 2])
+    expect(payloadOf(await replay(input))).toMatchObject({
+      count: 2,
+      integrationDeliveries: expect.arrayContaining([{ databaseId: one }, { databaseId: two }]),
+    });
+  expect((await shop.settled()).map(({ outcome }) => outcome)).toEqual(['ACTED', 'ACTED']);
+  expect(await tenant.sent()).toHaveLength(2);
+  const none = '018f0000-0000-7000-8000-000000000000';
+  expect(Object.keys(faultsOf(await replay({ ids: [one, none, 'x'] })))).toEqual(['ids.2']);
+  expect(Object.keys(faultsOf(await replay({ ids: [one, none] })))).toEqual(['ids.1']);
+  expect(Object.keys(faultsOf(await replay({ ids: [one], since: '2026-01-01' })))).toEqual(['since']);
+  const query = `query ($id: ID!) { integration(id: $id) { deliveries(first: 1, filter: { outcome: { eq: ACTED } }) {
+    totalCount nodes { databaseId integration { databaseId } results { mapping { name } } } } } }`;
+  expect((await tenant.data(query, { id: shop.id })).integration.deliveries).toEqual({
+    totalCount: 2,
+    nodes: [
+      { databaseId: two, integration: { databaseId: shop.databaseId }, results: [{ mapping: { name: CONFIRM.name } }] },
+    ],
+  });
 });

@@ -10,6 +10,7 @@ import {
 } from '../../../../src/features/integrations/orders/deliveries.sql.ts';
 import { processDeliveries } from '../../../../src/features/integrations/orders/process.ts';
 import type { Resources } from '../../../../src/schema/context.ts';
+import { codeOf } from '../../../support/answers.ts';
 import { type Beside, serveBeside } from '../../../support/beside.ts';
 import { testLane } from '../../../support/lane.ts';
 import { wooOrder } from '../fixtures.ts';
@@ -99,7 +100,7 @@ test('an integration deleted between authorization and body is not found, and it
   const receiver = createOrderReceiver(resources);
   const integration = await receiver.authorize(shop.url.split('/').at(-1) ?? '', '192.0.2.1');
   if (integration === 'unknown' || 'limited' in integration) throw new Error('The request was refused.');
-  await tenant.data('mutation ($id: ID!) { deleteIntegration(id: $id) { id } }', { id: shop.id });
+  await tenant.run('deleteIntegration', { id: shop.id }, 'deletedId');
   const body = Buffer.from(bodyOf(wooOrder()));
   const headers = { 'x-wc-webhook-signature': signatureOf(body, shop.secret) };
   expect(await receiver.receive(integration, headers, body, '192.0.2.1')).toBe('unknown');
@@ -118,7 +119,7 @@ test('a process that has lost its claim writes nothing', async () => {
   const at = (ms: number): string => new Date(Date.now() + ms).toISOString();
   // Taken, and so slowly worked on that the claim has run out.
   const slow = newId();
-  const taken = await claimDelivery(db.write, tenant.id, shop.databaseId, slow, -1_000);
+  const taken = await claimDelivery(db.write, tenant.id, Number(shop.databaseId), slow, -1_000);
   expect(taken?.attempts).toBe(1);
   await drainAll(tenant.id, shop);
   const settled = { topic: 'x', orderId: null, orderStatus: null, results: [], reason: null, people: [] };
@@ -133,10 +134,12 @@ test('a forced replay processed by two processes sends once more, not twice', as
   await shop.post(wooOrder());
   await drainAll(tenant.id, shop);
   const [delivery] = await shop.settled();
-  const force = 'mutation ($id: ID!) { replayIntegrationDelivery(id: $id, force: true) { outcome replays } }';
-  const forced = await Promise.all([1, 2, 3].map(() => tenant.ask(force, { id: delivery?.databaseId })));
+  const input = { id: delivery?.databaseId, force: true };
+  const force = () =>
+    ground.gateway.mutate('replayIntegrationDelivery', input, 'integrationDelivery { outcome }', tenant.token);
+  const forced = await Promise.all([1, 2, 3].map(force));
   // One of them makes it wait; the others are told that it does.
-  expect(forced.map(({ errors }) => errors?.[0]?.extensions.code).sort()).toEqual(['CONFLICT', 'CONFLICT', undefined]);
+  expect(forced.map(codeOf).sort()).toEqual(['CONFLICT', 'CONFLICT', undefined]);
   await drainAll(tenant.id, shop);
   expect(await tenant.sent()).toHaveLength(2);
   expect(await tenant.events()).toHaveLength(1);

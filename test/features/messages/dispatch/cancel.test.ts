@@ -9,7 +9,8 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-const SEND = 'mutation ($to: String!) { sendTextMessage(input: { to: $to, text: "Hi" }) { databaseId } }';
+const SEND =
+  'mutation ($to: String!) { sendMessage(input: { to: { phone: $to }, content: { text: { body: "Hi" } } }) { message { databaseId } userErrors { code message path } } }';
 
 test('cancellation concurrent with dispatch: each message is either cancelled or sent, with the matching event', async () => {
   const { db } = gateway.gateway.resources;
@@ -18,7 +19,7 @@ test('cancellation concurrent with dispatch: each message is either cancelled or
   const work = async (): Promise<void> => {
     for (const index of numbers) {
       const answer = await gateway.graphql(SEND, { to: `+14155558${String(index % 40).padStart(3, '0')}` });
-      const id: string = dataOf(answer).sendTextMessage.databaseId;
+      const id: string = dataOf(answer).sendMessage.message.databaseId;
       ids.push(id);
       if (index % 2 === 0)
         await db.transaction(trx => cancelWaiting(trx, gateway.tenant.id, { messageIds: [id] }, 'A test wants it.'));

@@ -18,7 +18,8 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all(gateways.map(gateway => gateway.stop())));
 
-const SEND = 'mutation ($to: String!) { sendTextMessage(input: { to: $to, text: "Hi" }) { databaseId } }';
+const SEND =
+  'mutation ($to: String!) { sendMessage(input: { to: { phone: $to }, content: { text: { body: "Hi" } } }) { message { databaseId } userErrors { code message path } } }';
 
 test.each(MINUTES.map((minutes, index) => [minutes, index]))(
   'with a process clock off by %d minutes a retry is due in seconds, and sent once',
@@ -27,7 +28,7 @@ test.each(MINUTES.map((minutes, index) => [minutes, index]))(
     if (!gateway) throw new Error('There is no such gateway.');
     const to = '+14155557001';
     gateway.emulator.setFaults({ next: [{ errorCode: 130_429, to }] });
-    const id = dataOf(await gateway.graphql(SEND, { to })).sendTextMessage.databaseId;
+    const id = dataOf(await gateway.graphql(SEND, { to })).sendMessage.message.databaseId;
     const waits: number[] = [];
     await eventually(async () => {
       const rows = await gateway.database.query<{ wait: number }>(

@@ -29,12 +29,12 @@ interface Sent {
 }
 
 const SEND =
-  'mutation ($to: String!) { sendTextMessage(input: { to: $to, text: "Hi", waitForAcceptance: false }) { databaseId } }';
+  'mutation ($to: String!) { sendMessage(input: { to: { phone: $to }, content: { text: { body: "Hi" } }, waitForAcceptance: false }) { message { databaseId } userErrors { code message path } } }';
 
 /** A tenant with a message, whose lane is held. */
 async function accepted(): Promise<Sent> {
   const tenant = await gateway.addTenant();
-  const messageId = dataOf(await gateway.graphql(SEND, { to: '+14155550111' }, tenant.token)).sendTextMessage
+  const messageId = dataOf(await gateway.graphql(SEND, { to: '+14155550111' }, tenant.token)).sendMessage.message
     .databaseId;
   const [row] = await gateway.database.query<{ id: number }>('select id::int from channels where tenant_id = $1', [
     tenant.id,

@@ -26,10 +26,10 @@ const parley = (...args: string[]) =>
 
 async function send(text: string): Promise<string> {
   const answer = await gateway.graphql(
-    'mutation ($text: String!) { sendTextMessage(input: { to: "+14155550123", text: $text }) { databaseId status } }',
+    'mutation ($text: String!) { sendMessage(input: { to: { phone: "+14155550123" }, content: { text: { body: $text } } }) { message { databaseId status } userErrors { code message path } } }',
     { text },
   );
-  const { databaseId, status } = dataOf(answer).sendTextMessage;
+  const { databaseId, status } = dataOf(answer).sendMessage.message;
   expect(status).toBe('QUEUED');
   return databaseId;
 }

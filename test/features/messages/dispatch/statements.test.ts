@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findHeld, type HeldMessage } from '../../../../src/features/messages/dispatch/held.sql.ts';
 import {
   type Claimed,
   claimDue,
@@ -17,7 +18,7 @@ import {
 } from '../../../../src/features/messages/dispatch/outbox.sql.ts';
 import { QueueFront } from '../../../../src/features/messages/dispatch/queue-front.ts';
 import { type Backlog, findQueuedBefore, readBacklog } from '../../../../src/features/messages/dispatch/release.sql.ts';
-import { lockAddressee, readSendContext, type SendContext } from '../../../../src/features/messages/send/accept.sql.ts';
+import { readSendContexts, type SendContext } from '../../../../src/features/messages/send/context.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { type ColumnsOf, describeColumns, describeStatements } from '../../../support/describe-statement.ts';
 
@@ -59,6 +60,16 @@ test('rows of outbox claims match their declared types', async () => {
   });
   for (const lane of [LANE, undefined])
     expect(await describeColumns(database.url, db => extendDoubt(db, lane))).toBeUndefined();
+  expect(await describeColumns(database.url, db => findHeld(db, 1, [ID]))).toEqual({
+    message_id: 'uuid',
+    is_outbox_held: 'boolean',
+    channel_status: 'text',
+    channel_reason: 'text',
+    hold_reason: 'text',
+    lane_error: 'text',
+    is_behind: 'boolean',
+    is_in_doubt: 'boolean',
+  } satisfies ColumnsOf<HeldMessage>);
   const postponed = { messageId: ID, attempts: 1, afterMs: 1, attempted: true, inDoubt: false, lane: LANE };
   expect(await describeColumns(database.url, db => postpone(db, [postponed]))).toBeDefined();
 });
@@ -107,11 +118,15 @@ test('rows of lanes and backlog match their declared types', async () => {
 });
 
 test('the row read by a send matches its declared type', async () => {
-  const counter = { month: '2026-01-01', shard: 0 };
   for (const recipient of [{ contactId: 1 }, { phoneKey: '14155550123', phone: '+14155550123' }])
     expect(
-      await describeColumns(database.url, db => readSendContext(db, 1, null, recipient, null, counter, 'marketing')),
+      await describeColumns(database.url, db =>
+        readSendContexts(db, 1, [
+          { channelId: null, recipient, key: 'a', category: 'marketing', digest: Buffer.alloc(32) },
+        ]),
+      ),
     ).toEqual({
+      place: 'integer',
       channel_id: 'bigint',
       channel_status: 'text',
       channel_status_reason: 'text',
@@ -120,8 +135,7 @@ test('the row read by a send matches its declared type', async () => {
       category_opted_out_at: 'timestamp with time zone',
       conversation_id: 'bigint',
       window_expires_at: 'timestamp with time zone',
-      is_counted: 'boolean',
-      is_used_up: 'boolean',
+      conversation_status: 'text',
       erased_at: 'timestamp with time zone',
       erased_opt_outs: 'text[]',
       key_operation: 'text',
@@ -131,6 +145,4 @@ test('the row read by a send matches its declared type', async () => {
       key_age: 'double precision',
       now_ms: 'double precision',
     } satisfies ColumnsOf<SendContext>);
-  const known = { contactId: 1, conversationId: null, isCounted: false, mayBeOptedOut: false };
-  expect(await describeColumns(database.url, db => lockAddressee(db, 1, 1, known))).toEqual({ id: 'bigint' });
 });

@@ -170,7 +170,7 @@ describe('edits and revocations', () => {
     const harness = await harnessFor(gateway);
     await harness.tell('messages', { messages: [original] });
     await gateway.graphql(
-      'mutation { sendTextMessage(input: { to: "+14155550101", text: "Ours" }) { databaseId } }',
+      'mutation { sendMessage(input: { to: { phone: "+14155550101" }, content: { text: { body: "Ours" } } }) { message { databaseId } userErrors { code message path } } }',
       {},
       harness.tenant.token,
     );
@@ -201,7 +201,8 @@ test('a message has the latest reaction of each person; one without an emoji rem
 test('the price of a message is folded from its statuses', async () => {
   const harness = await harnessFor(gateway);
   await harness.write({ from: FROM, text: 'Hi' });
-  const send = 'mutation { sendTextMessage(input: { to: "+14155550101", text: "Hello" }) { databaseId } }';
+  const send =
+    'mutation { sendMessage(input: { to: { phone: "+14155550101" }, content: { text: { body: "Hello" } } }) { message { databaseId } userErrors { code message path } } }';
   await gateway.graphql(send, {}, harness.tenant.token);
   await eventually(async () =>
     expect(
@@ -223,7 +224,7 @@ test('deleting a contact deletes details, edits and reactions of its messages', 
   await harness.write({ type: 'reaction', from: FROM, messageId: wamid, emoji: '👍' });
   const [contact] = await harness.query<{ id: string }>('select id::text from contacts where tenant_id = $1');
   await gateway.graphql(
-    'mutation ($id: ID!) { deleteContact(id: $id) { id } }',
+    'mutation ($id: ID!) { deleteContact(input: { id: $id }) { deletedId } }',
     { id: contact?.id },
     harness.tenant.token,
   );

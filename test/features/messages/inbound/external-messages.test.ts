@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { dataOf } from '../../../support/answers.ts';
 import { startGateway, type TestGateway } from '../../../support/gateway.ts';
 import { type Harness, harnessFor } from './harness.ts';
 
@@ -36,6 +37,14 @@ describe('messages sent in the phone app', () => {
     expect(await harness.events('message.sent')).toMatchObject([
       { message: { wamid: 'wamid.1', status: 'sent' }, details: { origin: 'phone_app' } },
     ]);
+    const [sent] = dataOf(
+      await gateway.graphql(
+        '{ messages { nodes { sentBy { kind displayName actor { id } } } } }',
+        {},
+        harness.tenant.token,
+      ),
+    ).messages.nodes;
+    expect(sent.sentBy).toEqual({ kind: 'PHONE_APP', displayName: 'WhatsApp Business app', actor: null });
     expect(await windowsOf(harness)).toEqual([{ window_expires_at: null, counted_month: null }]);
     expect(await used(harness)).toBe(0);
   });
@@ -55,7 +64,9 @@ describe('messages sent in the phone app', () => {
     expect(await harness.events('message.delivered')).toHaveLength(1);
     expect(await harness.events('message.revoked')).toHaveLength(1);
     const statistics = await harness.query(
-      'select status, sum(messages)::int as messages from message_statistics where tenant_id = $1 group by 1 having sum(messages) <> 0',
+      `select status, sum(messages)::int as messages from (
+         select tenant_id, status, messages from message_statistics union all select tenant_id, status, messages from message_statistics_pending
+       ) t where tenant_id = $1 group by 1 having sum(messages) <> 0`,
     );
     expect(statistics).toEqual([{ status: 'delivered', messages: 1 }]);
   });
@@ -102,6 +113,10 @@ describe('the history of a number', () => {
     for (const type of ['message.received', 'message.sent', 'contact.opted_out'])
       expect(await harness.events(type)).toEqual([]);
     expect(await windowsOf(harness)).toEqual([{ window_expires_at: null, counted_month: null }]);
+    // An inbox lists the conversation where it belongs, not first.
+    expect(await harness.query('select last_activity_at as at from conversations where tenant_id = $1')).toEqual([
+      { at: new Date((at - YEAR + 30) * 1_000) },
+    ]);
     expect(await used(harness)).toBe(0);
     expect(await harness.query('select 1 from network_changes where tenant_id = $1')).toEqual([]);
   });

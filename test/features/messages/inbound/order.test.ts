@@ -91,7 +91,7 @@ test('a message dated in the future is ordered by its arrival', async () => {
   const send = async (text: string) =>
     dataOf(
       await gateway.graphql(
-        'mutation ($to: String!, $text: String!) { sendTextMessage(input: { to: $to, text: $text }) { id } }',
+        'mutation ($to: String!, $text: String!) { sendMessage(input: { to: { phone: $to }, content: { text: { body: $text } } }) { message { id } userErrors { code message path } } }',
         { to: `+${person}`, text },
       ),
     );

@@ -21,23 +21,24 @@ test('a contact that a send creates has every given detail', async () => {
     city: 'Bonn',
     state: 'NRW',
     zip: '53111',
-    countryId: 276,
+    country: '276',
   };
   const send =
-    'mutation ($contact: ContactDetailsInput) { sendTextMessage(input: { to: "+4915112399901", text: "Hi", contact: $contact }) { id } }';
+    'mutation ($contact: ContactDetailsInput) { sendMessage(input: { to: { phone: "+4915112399901" }, content: { text: { body: "Hi" } }, contact: $contact }) { message { id } userErrors { code message path } } }';
   dataOf(await gateway.graphql(send, { contact }));
   const { contacts } = dataOf(
     await gateway.graphql(
-      '{ contacts(search: "15112399901") { nodes { firstName lastName type email company description address city state zip country { id } } } }',
+      '{ contacts(search: "15112399901") { nodes { firstName lastName type email company description address city state zip country { numericCode } } } }',
     ),
   );
-  const { countryId, ...rest } = contact;
-  expect(contacts.nodes).toEqual([{ ...rest, country: { id: countryId } }]);
+  const { country, ...rest } = contact;
+  expect(contacts.nodes).toEqual([{ ...rest, country: { numericCode: Number(country) } }]);
 });
 
 test('concurrent creations of and sends to the same new numbers cause no deadlock', async () => {
-  const create = 'mutation ($phone: String!) { createContact(input: { phone: $phone }) { id } }';
-  const send = 'mutation ($phone: String!) { sendTextMessage(input: { to: $phone, text: "Hi" }) { id } }';
+  const create = 'mutation ($phone: String!) { createContact(input: { phone: $phone }) { contact { id } } }';
+  const send =
+    'mutation ($phone: String!) { sendMessage(input: { to: { phone: $phone }, content: { text: { body: "Hi" } } }) { message { id } userErrors { code message path } } }';
   const rounds = Array.from({ length: 60 }, (_, index) => ({ phone: `+49151124${String(index).padStart(5, '0')}` }));
   const answers = await Promise.all(
     rounds.flatMap(variables => [

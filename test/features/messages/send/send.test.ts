@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { encodeGlobalId } from '../../../../src/core/global-ids.ts';
+import { dataOf, faultsOf } from '../../../support/answers.ts';
 import { durationOf } from '../../../support/durations.ts';
 import {
   eventually,
@@ -8,6 +10,7 @@ import {
   type TestTenant,
 } from '../../../support/gateway.ts';
 import { newPhone } from '../../../support/seed.ts';
+import { messageInput } from '../../../support/sending.ts';
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -17,21 +20,23 @@ afterAll(() => gateway.stop());
 beforeEach(() => gateway.emulator.resetFaults());
 
 const FIELDS =
-  'databaseId status text wamid contact { databaseId id phone firstName source { name } status { name } groups { name } } serviceWindow { open expiresAt }';
-const SEND = `mutation ($input: SendTextMessageInput!) { sendTextMessage(input: $input) { ${FIELDS} } }`;
+  'databaseId status text wamid contact { databaseId id phone firstName source { name } status { name } groups { name } } serviceWindow { isOpen expiresAt }';
+const DETAILS = `... on WindowError { windowExpiredAt } ... on ConsentError { optedOutAt category messageId }
+  ... on LimitError { feature used maximum } ... on NetworkError { provider { code title details } messageId }`;
+const SEND = `mutation ($input: SendMessageInput!) {
+  sendMessage(input: $input) { message { ${FIELDS} } userErrors { __typename code message path ${DETAILS} } } }`;
 
 const send = (input: object, token?: string): Promise<GraphQLAnswer> =>
-  gateway.graphql(SEND, { input: { text: 'Hi', ...input } }, token);
+  gateway.graphql(SEND, { input: messageInput('text', { text: 'Hi', ...input }) }, token);
 
 async function sent(input: object, token?: string) {
-  const answer = await send(input, token);
-  expect(answer.errors).toBeUndefined();
-  return answer.data.sendTextMessage;
+  return dataOf(await send(input, token)).sendMessage.message;
 }
 
 async function refusal(input: object, token?: string) {
-  const { errors } = await send(input, token);
-  return errors?.[0]?.extensions;
+  const { data, errors } = await send(input, token);
+  expect(errors).toBeUndefined();
+  return data.sendMessage.userErrors[0];
 }
 
 async function count(table: string, tenant: TestTenant = gateway.tenant): Promise<number> {
@@ -51,9 +56,9 @@ async function write(from: string, tenant = gateway.tenant): Promise<void> {
 describe('the recipient', () => {
   test('a contact is found by its number in any spelling, by a national variant, and by its global id', async () => {
     const { data } = await gateway.graphql(
-      'mutation { createContact(input: { phone: "+55 11 98765-4321", firstName: "Bia" }) { id databaseId } }',
+      'mutation { createContact(input: { phone: "+55 11 98765-4321", firstName: "Bia" }) { contact { id databaseId } } }',
     );
-    const { id, databaseId } = data.createContact;
+    const { id, databaseId } = data.createContact.contact;
     for (const to of [
       '+5511987654321',
       '5511987654321',
@@ -69,19 +74,22 @@ describe('the recipient', () => {
 
   test('an unknown number becomes a contact with the given details and the tenant’s defaults', async () => {
     const { data } = await gateway.graphql(`mutation {
-      group: createGroup(input: { name: "VIP" }) { id }
-      source: createSource(input: { name: "Fair" }) { id }
-      other: createSource(input: { name: "Default" }) { databaseId }
-      status: createStatus(input: { name: "New" }) { databaseId }
+      group: createContactGroup(input: { name: "VIP" }) { contactGroup { id } }
+      source: createContactSource(input: { name: "Fair" }) { contactSource { id } }
+      other: createContactSource(input: { name: "Default" }) { contactSource { databaseId } }
+      status: createContactStatus(input: { name: "New" }) { contactStatus { databaseId } }
     }`);
     await gateway.database.query(
       'update tenants set default_source_id = $2, default_status_id = $3 where tenant_id = $1',
-      [gateway.tenant.id, data.other.databaseId, data.status.databaseId],
+      [gateway.tenant.id, data.other.contactSource.databaseId, data.status.contactStatus.databaseId],
     );
     // The token remembers its tenant for some seconds: a new one knows the defaults.
     const token = await gateway.addToken(gateway.tenant, {});
     const named = await sent(
-      { to: newPhone(), contact: { firstName: 'Ana', sourceId: data.source.id, groupIds: [data.group.id] } },
+      {
+        to: newPhone(),
+        contact: { firstName: 'Ana', sourceId: data.source.contactSource.id, groupIds: [data.group.contactGroup.id] },
+      },
       token,
     );
     expect(named.contact).toMatchObject({
@@ -111,51 +119,54 @@ describe('the recipient', () => {
   });
 
   test.each([
-    ['to', { to: 'nobody' }, /phone number/],
-    ['to', { to: '' }, /phone number/],
-    ['to', { to: '123' }, /phone number/],
-    ['text', { text: '' }, /required/],
-    ['text', { text: ' \n ' }, /required/],
-    ['text', { text: 'a\u0000b' }, /U\+0000/],
-    ['text', { text: 'half \ud83d' }, /surrogate/],
-    ['contact.firstName', { contact: { firstName: '\ud83d' } }, /surrogate/],
+    ['to.phone', { to: 'nobody' }, /phone number/],
+    ['to.phone', { to: '' }, /phone number/],
+    ['to.phone', { to: '123' }, /phone number/],
+    ['content.text.body', { text: '' }, /required/],
+    ['content.text.body', { text: ' \n ' }, /required/],
+    ['content.text.body', { text: 'a\u0000b' }, /U\+0000/],
     ['contact.email', { contact: { email: 'no address' } }, /e-mail/],
     ['contact.groupIds', { contact: { groupIds: ['999999'] } }, /exist/],
     ['contact.sourceId', { contact: { sourceId: 'U291cmNlOjk5OTk5OQ' } }, /exist/],
     ['idempotencyKey', { idempotencyKey: 'x'.repeat(256) }, /255/],
-    ['idempotencyKey', { idempotencyKey: 'a\u0000' }, /U\+0000/],
     ['channelId', { channelId: 'nonsense' }, /id of a Channel/],
   ])('a fault of %s is one error that names it (%#), and nothing is written', async (field, input, reason) => {
     const before = await Promise.all(['contacts', 'messages'].map(table => count(table)));
-    const error = await refusal({ to: newPhone(), ...input });
-    expect(error?.code).toBe('VALIDATION_ERROR');
-    const details = error?.details as Record<string, string[]>;
-    expect(Object.keys(details)).toEqual([field]);
-    expect(details[field]?.[0]).toMatch(reason);
+    const faults = faultsOf(await send({ to: newPhone(), ...input }));
+    expect(Object.keys(faults)).toEqual([field]);
+    expect(faults[field]?.[0]).toMatch(reason);
     expect(await Promise.all(['contacts', 'messages'].map(table => count(table)))).toEqual(before);
   });
 
   test('a contact or channel of another tenant is not found, with the same error as an unknown one', async () => {
     const other = await gateway.addTenant();
     const theirs = (await sent({ to: newPhone() }, other.token)).contact.id;
-    const never = Buffer.from('Contact:987654321').toString('base64url');
+    const never = encodeGlobalId('Contact', gateway.tenant.id, 987_654_321);
     const [one, two] = await Promise.all([send({ to: theirs }), send({ to: never })]);
-    expect(one.errors?.[0]).toMatchObject({ message: 'Contact not found.', extensions: { code: 'NOT_FOUND' } });
-    expect(two.errors?.[0]?.message).toBe(one.errors?.[0]?.message);
-    const { data } = await gateway.graphql('{ channels { id } }', {}, other.token);
-    expect(await refusal({ to: newPhone(), channelId: data.channels[0].id })).toMatchObject({ code: 'NOT_FOUND' });
+    expect(one.data.sendMessage).toMatchObject({
+      message: null,
+      userErrors: [{ message: 'Contact not found.', code: 'NOT_FOUND' }],
+    });
+    expect(two).toEqual(one);
+    const { data } = await gateway.graphql('{ channels { nodes { databaseId } } }', {}, other.token);
+    expect(
+      await refusal({
+        to: newPhone(),
+        channelId: encodeGlobalId('Channel', gateway.tenant.id, data.channels.nodes[0].databaseId),
+      }),
+    ).toMatchObject({ code: 'NOT_FOUND' });
   });
 });
 
 describe('the text', () => {
   test('merge fields are filled from the contact once', async () => {
     const { data } = await gateway.graphql(
-      'mutation ($name: String) { createContact(input: { phone: "+14155559001", firstName: $name, lastName: "Silva", email: "ana@example.com", countryId: 76 }) { id } }',
+      'mutation ($name: String) { createContact(input: { phone: "+14155559001", firstName: $name, lastName: "Silva", email: "ana@example.com", country: "BR" }) { contact { id } } }',
       { name: '@{contact_email}' },
     );
     const text =
       '@{contact_first_name} @{contact_full_name} @{contact_email} @{contact_phone} @{contact_country} @{contact_company|}.';
-    expect((await sent({ to: data.createContact.id, text })).text).toBe(
+    expect((await sent({ to: data.createContact.contact.id, text })).text).toBe(
       '@{contact_email} @{contact_email} Silva ana@example.com +14155559001 Brazil .',
     );
     expect(
@@ -167,17 +178,19 @@ describe('the text', () => {
     const contact = { firstName: 'Ana' };
     expect((await sent({ to: newPhone(), text: 'Hi @{contact_last_name|there}', contact })).text).toBe('Hi there');
     expect(
-      (await refusal({ to: newPhone(), text: '@{contact_first_name} @{contact_email} of @{contact_company}', contact }))
-        ?.details,
+      faultsOf(
+        await send({ to: newPhone(), text: '@{contact_first_name} @{contact_email} of @{contact_company}', contact }),
+      ),
     ).toEqual({
-      text: ['The contact has no contact_email, contact_company. Write a fallback: @{contact_email|fallback}.'],
+      'content.text.body': [
+        'The contact has no contact_email, contact_company. Write a fallback: @{contact_email|fallback}.',
+      ],
     });
   });
 
   test('unknown merge fields are rejected by name, with the list of known ones', async () => {
-    const error = await refusal({ to: newPhone(), text: 'Hi @{contact_frist_name} and @{otp}' });
-    expect(error?.details).toEqual({
-      text: [
+    expect(faultsOf(await send({ to: newPhone(), text: 'Hi @{contact_frist_name} and @{otp}' }))).toEqual({
+      'content.text.body': [
         expect.stringMatching(
           /^Unknown merge field: contact_frist_name, otp\. Known merge fields: contact_first_name, .*contact_country\.$/,
         ),
@@ -188,17 +201,18 @@ describe('the text', () => {
   test('a text may have at most 4,096 characters after merging, an emoji counts as one', async () => {
     expect((await sent({ to: newPhone(), text: '🛵'.repeat(4_096) })).text).toHaveLength(8_192);
     expect(await refusal({ to: newPhone(), text: 'x'.repeat(4_097) })).toMatchObject({
-      details: { text: [expect.stringContaining('4096')] },
+      path: ['content', 'text', 'body'],
+      message: expect.stringContaining('4096'),
     });
     const contact = { firstName: 'Maximilian' };
     expect(await refusal({ to: newPhone(), text: `${'x'.repeat(4_090)}@{contact_first_name}`, contact })).toMatchObject(
-      { details: { text: [expect.stringContaining('after merging')] } },
+      { message: expect.stringContaining('after merging') },
     );
     expect(
       (await sent({ to: newPhone(), text: `${'x'.repeat(4_086)}@{contact_first_name}`, contact })).text,
     ).toHaveLength(4_096);
     expect(await refusal({ to: newPhone(), text: '@{contact_company|}' })).toMatchObject({
-      details: { text: ['Is empty after merging.'] },
+      message: 'Is empty after merging.',
     });
   });
 });
@@ -206,13 +220,17 @@ describe('the text', () => {
 describe('permission to send', () => {
   test('a contact who opted out gets no message', async () => {
     const { contact } = await sent({ to: newPhone() });
-    await gateway.graphql('mutation ($id: ID!) { updateContact(id: $id, input: { isOptedOut: true }) { id } }', {
-      id: contact.id,
-    });
+    await gateway.graphql(
+      'mutation ($id: ID!) { updateContact(input: { id: $id, isOptedOut: true }) { contact { id } } }',
+      {
+        id: contact.id,
+      },
+    );
     const before = await count('messages');
     expect(await refusal({ to: contact.phone })).toMatchObject({
       code: 'CONTACT_OPTED_OUT',
-      details: { opted_out_at: expect.any(String), category: 'all' },
+      optedOutAt: expect.any(String),
+      category: 'ALL',
     });
     expect(await refusal({ to: contact.id })).toMatchObject({ code: 'CONTACT_OPTED_OUT' });
     expect(await count('messages')).toBe(before);
@@ -221,7 +239,7 @@ describe('permission to send', () => {
   test('outside the window with policy `network`: the contact is created, and the message fails with 131047', async () => {
     gateway.emulator.setFaults({ window: 'strict' });
     const message = await sent({ to: newPhone() });
-    expect(message.serviceWindow).toEqual({ open: false, expiresAt: null });
+    expect(message.serviceWindow).toEqual({ isOpen: false, expiresAt: null });
     await eventually(async () => {
       const { data } = await gateway.graphql(
         'query ($id: ID!) { message(id: $id) { status error { code details } } }',
@@ -239,7 +257,7 @@ describe('permission to send', () => {
     const [one, two] = [newPhone(), newPhone()];
     expect(await refusal({ to: one }, strict.token)).toMatchObject({
       code: 'OUTSIDE_SERVICE_WINDOW',
-      details: { windowExpiredAt: null },
+      windowExpiredAt: null,
     });
     expect(await refusal({ to: two, requireOpenWindow: true })).toMatchObject({ code: 'OUTSIDE_SERVICE_WINDOW' });
     for (const table of ['contacts', 'conversations', 'messages', 'outbox', 'events']) {
@@ -251,7 +269,7 @@ describe('permission to send', () => {
     }
     await write(one, strict);
     expect((await sent({ to: one }, strict.token)).serviceWindow).toEqual({
-      open: true,
+      isOpen: true,
       expiresAt: expect.any(String),
     });
     // The argument takes precedence over the tenant's setting.
@@ -261,7 +279,7 @@ describe('permission to send', () => {
       [strict.id],
     );
     expect(await refusal({ to: one }, strict.token)).toMatchObject({
-      details: { windowExpiredAt: expect.stringMatching(/^\d{4}-.*Z$/) },
+      windowExpiredAt: expect.stringMatching(/^\d{4}-.*Z$/),
     });
   });
 
@@ -273,10 +291,9 @@ describe('permission to send', () => {
       `update channels set status = 'paused', status_reason = '190 Access token has expired' where tenant_id = $1`,
       [paused.id],
     );
-    const { errors } = await send({ to: newPhone() }, paused.token);
-    expect(errors?.[0]).toMatchObject({
+    expect(await refusal({ to: newPhone() }, paused.token)).toMatchObject({
       message: expect.stringContaining('190 Access token has expired'),
-      extensions: { code: 'MESSAGING_NOT_CONFIGURED' },
+      code: 'MESSAGING_NOT_CONFIGURED',
     });
     expect([await count('contacts', bare), await count('contacts', paused)]).toEqual([0, 0]);
   });
@@ -290,7 +307,9 @@ describe('permission to send', () => {
     );
     expect(await refusal({ to: newPhone() }, small.token)).toMatchObject({
       code: 'FEATURE_LIMIT_EXCEEDED',
-      details: { feature: 'contacts', current: 1, maximum: 1 },
+      feature: 'contacts',
+      used: 1,
+      maximum: 1,
     });
     expect([await count('contacts', small), await count('messages', small)]).toEqual([1, 1]);
     expect((await sent({ to: contact.phone }, small.token)).status).toBe('QUEUED');
@@ -304,7 +323,7 @@ describe('waitForAcceptance', () => {
     expect(await sent({ to, waitForAcceptance: true })).toMatchObject({
       status: expect.stringMatching(/SENT|DELIVERED/),
       wamid: expect.stringMatching(/^wamid\./),
-      serviceWindow: { open: true },
+      serviceWindow: { isOpen: true },
     });
   });
 
@@ -314,10 +333,10 @@ describe('waitForAcceptance', () => {
     const error = await refusal({ to, waitForAcceptance: true });
     expect(error).toMatchObject({
       code: 'MESSAGE_SEND_FAILED',
-      details: { provider: { code: 131_026, title: expect.any(String), details: expect.any(String) } },
+      provider: { code: 131_026, title: expect.any(String), details: expect.any(String) },
     });
     const { data } = await gateway.graphql('query ($id: ID!) { message(id: $id) { status } }', {
-      id: (error?.details as { message_id: string } | undefined)?.message_id,
+      id: error.messageId,
     });
     expect(data.message.status).toBe('FAILED');
   });

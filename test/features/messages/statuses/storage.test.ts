@@ -13,12 +13,13 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-const SEND = 'mutation ($to: String!) { sendTextMessage(input: { to: $to, text: "Hi" }) { databaseId } }';
+const SEND =
+  'mutation ($to: String!) { sendMessage(input: { to: { phone: $to }, content: { text: { body: "Hi" } } }) { message { databaseId } userErrors { code message path } } }';
 const query = <Row extends object>(text: string, values: unknown[] = []) =>
   gateway.database.query<Row & Record<string, unknown>>(text, values);
 
 async function send(to = newPhone()): Promise<string> {
-  return dataOf(await gateway.graphql(SEND, { to })).sendTextMessage.databaseId;
+  return dataOf(await gateway.graphql(SEND, { to })).sendMessage.message.databaseId;
 }
 
 /** Ids of messages once all of them have a status. */
@@ -53,14 +54,15 @@ test('hourly statistics count every message once, under its current status', asy
   gateway.emulator.inbound({ from: '+14155550000', text: 'Hi', phoneNumberId: gateway.tenant.phoneNumberId });
   await eventually(async () => {
     const counted = await query(
-      `select direction, type, status, sum(messages)::int as messages from message_statistics where tenant_id = $1
-       group by direction, type, status having sum(messages) <> 0 order by direction, status`,
+      `select case when status = 'received' then 'inbound' else 'outbound' end as direction, status, sum(messages)::int as messages from (
+         select tenant_id, status, messages from message_statistics union all select tenant_id, status, messages from message_statistics_pending
+       ) t where tenant_id = $1 group by status having sum(messages) <> 0 order by direction, status`,
       [gateway.tenant.id],
     );
     const present = await query(
-      `select m.direction, m.type, s.status, count(*)::int as messages from messages m
+      `select m.direction, s.status, count(*)::int as messages from messages m
        join message_states s on s.tenant_id = m.tenant_id and s.message_id = m.id where m.tenant_id = $1
-       group by m.direction, m.type, s.status order by m.direction, s.status`,
+       group by m.direction, s.status order by m.direction, s.status`,
       [gateway.tenant.id],
     );
     expect(counted).toEqual(present);
@@ -92,7 +94,9 @@ test('deleting a contact deletes its messages from all tables', async () => {
   const id = await send();
   await become([id], 'read');
   const [row] = await query<{ contact_id: string }>('select contact_id from messages where id = $1', [id]);
-  await gateway.graphql('mutation ($id: ID!) { deleteContact(id: $id) { id } }', { id: String(row?.contact_id) });
+  await gateway.graphql('mutation ($id: ID!) { deleteContact(input: { id: $id }) { deletedId } }', {
+    id: String(row?.contact_id),
+  });
   for (const table of ['message_states', 'message_updates', 'message_wamids', 'message_failures', 'outbox'])
     expect(await query(`select from ${table} where message_id = $1`, [id]), table).toEqual([]);
 });
@@ -123,5 +127,5 @@ test('functions of the database return the columns of the row types', async () =
   expect(
     (await columnsOf('claim_outbox')).filter(name => name !== 'lane' && name !== 'next_attempt_at').sort(),
   ).toEqual([...claimed].sort());
-  expect((await columnsOf('lock_outbound')).sort()).toEqual(['tenant_id', ...MESSAGE_COLUMNS].sort());
+  expect((await columnsOf('lock_outbound')).sort()).toEqual(['tenant_id', 'contact', ...MESSAGE_COLUMNS].sort());
 });

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { codeOf, dataOf, faultsOf } from '../../../support/answers.ts';
+import { codeOf, dataOf } from '../../../support/answers.ts';
 import type { TestGateway } from '../../../support/gateway.ts';
 import { newPhone } from '../../../support/seed.ts';
+import { contentFaultsOf } from '../../../support/sending.ts';
 import { ORDER, type Sending, startSending } from '../sending.ts';
 
 let gateway: TestGateway;
@@ -12,7 +13,7 @@ beforeAll(async () => {
 beforeEach(() => gateway.emulator.resetFaults());
 afterAll(() => gateway.stop());
 
-const sent = async (input: object) => dataOf(await send(input)).sendTemplateMessage;
+const sent = async (input: object) => dataOf(await send(input)).sendMessage.message;
 
 describe('is rejected before anything is sent, with an error of the field:', () => {
   test.each<[string, object, Record<string, string>]>([
@@ -59,7 +60,7 @@ describe('is rejected before anything is sent, with an error of the field:', () 
       { 'header.image': 'either a link or a mediaId' },
     ],
     [
-      'an address that is none',
+      'a malformed address',
       { name: 'picture', header: { image: { link: 'ftp://x' } } },
       { 'header.image.link': 'https://' },
     ],
@@ -129,7 +130,7 @@ describe('is rejected before anything is sent, with an error of the field:', () 
     ],
   ])('%s', async (_what, input, expected) => {
     const before = await gateway.database.query('select count(*)::int as n from messages');
-    const faults = faultsOf(await send(input));
+    const faults = contentFaultsOf(await send(input));
     expect(Object.keys(faults).sort()).toEqual(Object.keys(expected).sort());
     for (const [field, words] of Object.entries(expected)) expect(faults[field]?.join()).toContain(words);
     expect(await gateway.database.query('select count(*)::int as n from messages')).toEqual(before);

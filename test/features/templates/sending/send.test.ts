@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { codeOf, dataOf, faultsOf } from '../../../support/answers.ts';
+import { codeOf, dataOf } from '../../../support/answers.ts';
 import { eventually, startGateway, type TestGateway } from '../../../support/gateway.ts';
 import { newPhone } from '../../../support/seed.ts';
+import { contentFaultsOf } from '../../../support/sending.ts';
 import { ORDER, type Sending, startSending } from '../sending.ts';
 
 let gateway: TestGateway;
@@ -12,7 +13,7 @@ beforeAll(async () => {
 beforeEach(() => gateway.emulator.resetFaults());
 afterAll(() => gateway.stop());
 
-const sent = async (input: object) => dataOf(await send(input)).sendTemplateMessage;
+const sent = async (input: object) => dataOf(await send(input)).sendMessage.message;
 
 describe('a template', () => {
   test('is sent outside the service window, and rendered for display', async () => {
@@ -23,7 +24,7 @@ describe('a template', () => {
       type: 'template',
       text: 'Hello Ana, order 1042 is on its way, Ana.',
     });
-    expect(message.rendered).toEqual({
+    expect(message.shown.rendered).toEqual({
       header: { format: 'TEXT', text: 'Order 77', link: null, filename: null },
       body: 'Hello Ana, order 1042 is on its way, Ana.',
       footer: 'Reply STOP to end',
@@ -60,7 +61,7 @@ describe('a template', () => {
       contact: { firstName: '@{contact_email}', company: 'ACME' },
     });
     expect(message.text).toBe('Hello @{contact_email}, order ACME! is on its way, @{contact_email}.');
-    expect(faultsOf(await send({ ...ORDER, body: ['@{contact_shoe_size}', 'x'] }))).toEqual({
+    expect(contentFaultsOf(await send({ ...ORDER, body: ['@{contact_shoe_size}', 'x'] }))).toEqual({
       'body.0': [expect.stringContaining('Unknown merge field')],
     });
   });
@@ -115,7 +116,7 @@ describe('a template', () => {
 
   test('can have a location header', async () => {
     const location = { latitude: 91, longitude: -180.5 };
-    expect(faultsOf(await send({ name: 'place', to: newPhone(), header: { location } }))).toEqual({
+    expect(contentFaultsOf(await send({ name: 'place', to: newPhone(), header: { location } }))).toEqual({
       'header.location.latitude': ['Must be from -90 to 90 degrees.'],
       'header.location.longitude': ['Must be from -180 to 180 degrees.'],
     });
@@ -157,7 +158,7 @@ describe('a template', () => {
       );
       const once = () =>
         quiet.graphql(
-          'mutation ($to: String!) { sendTemplateMessage(input: { to: $to, name: "plain", language: "en_US" }) { status } }',
+          'mutation ($to: String!) { sendMessage(input: { to: { phone: $to }, content: { template: { name: "plain", language: "en_US" } } }) { message { status } userErrors { code message path } } }',
           { to: phone },
         );
       dataOf(await once());
@@ -179,7 +180,7 @@ describe('an idempotency key', () => {
     await gateway.database.query("update templates set status = 'DISABLED' where name = 'plain'");
     try {
       expect((await sent(input)).databaseId).toBe(first.databaseId);
-      expect(faultsOf(await send({ ...input, idempotencyKey: 'twice' }))).toEqual({
+      expect(contentFaultsOf(await send({ ...input, idempotencyKey: 'twice' }))).toEqual({
         name: [expect.stringContaining('DISABLED')],
       });
     } finally {
@@ -210,9 +211,11 @@ describe('a one-time code', () => {
     gateway.emulator.setFaults({ next: [{ errorCode: 130_429, to }] });
     const answer = await send({ name: 'code', to, body: [code], idempotencyKey: 'otp-1', waitForAcceptance: false });
     expect(JSON.stringify(answer)).not.toContain(code);
-    expect(dataOf(answer).sendTemplateMessage).toMatchObject({
+    expect(dataOf(answer).sendMessage.message).toMatchObject({
       text: '*••••••* is your verification code.',
-      rendered: { body: '*••••••* is your verification code.', buttons: [{ type: 'OTP', text: 'Copy code' }] },
+      shown: {
+        rendered: { body: '*••••••* is your verification code.', buttons: [{ type: 'OTP', text: 'Copy code' }] },
+      },
     });
     const whole = await wholeDatabase();
     expect(whole).toContain('is your verification code.');

@@ -20,7 +20,7 @@ test('messages of a template that is removed meanwhile are sent once, or fail wi
     Array.from(
       { length: 100 },
       async () =>
-        dataOf(await send({ ...ORDER, to: newPhone(), waitForAcceptance: false })).sendTemplateMessage.databaseId,
+        dataOf(await send({ ...ORDER, to: newPhone(), waitForAcceptance: false })).sendMessage.message.databaseId,
     ),
   );
   await eventually(() => expect(gateway.emulator.sent().matched).toBeGreaterThan(5));
@@ -29,7 +29,7 @@ test('messages of a template that is removed meanwhile are sent once, or fail wi
       '{ templates(filter: { name: { eq: "order" }, language: { eq: "en_US" } }) { nodes { id } } }',
     ),
   ).templates.nodes;
-  dataOf(await gateway.graphql('mutation ($id: ID!) { deleteTemplate(id: $id) { status } }', { id: template.id }));
+  dataOf(await gateway.mutate('deleteTemplate', { id: template.id }, 'deletedId'));
   const rows = async () =>
     dataOf(await gateway.graphql('{ messages(first: 100) { nodes { databaseId status error { code } } } }')).messages
       .nodes as { databaseId: string; status: string; error: { code: number } | null }[];

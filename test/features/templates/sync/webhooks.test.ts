@@ -34,7 +34,7 @@ const told = () =>
     [tenant.id],
   );
 const create = (name: string) =>
-  ask('mutation ($input: CreateTemplateInput!) { createTemplate(input: $input) { status networkId } }', {
+  ask('mutation ($input: CreateTemplateInput!) { createTemplate(input: $input) { template { status networkId } } }', {
     input: { name, language: 'en-US', category: 'UTILITY', components: [{ type: 'body', text: 'Hi' }] },
   });
 
@@ -60,7 +60,7 @@ const about = (name: string, value: object) => ({
 });
 
 test('a created template is approved by webhook, with one event per step', async () => {
-  expect((await create('order')).createTemplate.status).toBe('PENDING');
+  expect((await create('order')).createTemplate.template.status).toBe('PENDING');
   await eventually(async () => expect(await templates()).toMatchObject([{ name: 'order', status: 'APPROVED' }]));
   expect((await told()).map(({ type, payload }) => [type, payload.template.status, payload.previous])).toEqual([
     ['template.created', 'PENDING', undefined],
@@ -167,19 +167,21 @@ test('templates of a newly connected channel are synced within seconds', async (
   }
 });
 
-test('a subscription delivers templates as they were at the event', async () => {
+test('a subscription delivers templates as they are, with the payload of the event', async () => {
   gateway.emulator.setFaults({ templateReview: 'manual' });
   const query =
-    'subscription { events(types: ["template.*"]) { type ... on TemplateEvent { template { name status body { text } } } } }';
-  const follower = await follow(gateway.url, tenant.token, { query });
-  const blind = await follow(gateway.url, await gateway.addToken(tenant, { scopes: ['events:read'] }), { query });
+    'subscription ($filter: EventFilter) { events(filter: $filter) { type payload ... on TemplateEvent { template { name body { text } } } } }';
+  const follower = await follow(gateway.url, tenant.token, { query, types: ['template.*'] });
+  const others = await gateway.addToken(tenant, { scopes: ['events:read', 'groups:read'] });
+  const blind = await follow(gateway.url, others, { query });
   await create('order');
   await post(['message_template_status_update', about('order', { event: 'APPROVED' })]);
   const template = { name: 'order', body: { text: 'Hi' } };
+  const withStatus = (status: string) => expect.objectContaining({ template: expect.objectContaining({ status }) });
   await eventually(() =>
     expect(follower.events).toEqual([
-      { type: 'template.created', template: { ...template, status: 'PENDING' } },
-      { type: 'template.status_changed', template: { ...template, status: 'APPROVED' } },
+      { type: 'template.created', template, payload: withStatus('PENDING') },
+      { type: 'template.status_changed', template, payload: withStatus('APPROVED') },
     ]),
   );
   expect(blind.events).toEqual([]);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { COMMAND_LINE } from '../../../../src/features/tenancy/audit/author.ts';
 import { addStaff } from '../../../../src/features/tenancy/staff/add.ts';
 import { removeStaff } from '../../../../src/features/tenancy/staff/remove.ts';
 import { codeOf, dataOf } from '../../../support/answers.ts';
@@ -14,25 +15,25 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 
 const add = (tenant: TestTenant, email: string, name = 'Ana') =>
-  gateway.gateway.resources.db.transaction(trx => addStaff(trx, tenant.id, { name, email }));
+  gateway.gateway.resources.db.transaction(trx => addStaff(trx, tenant.id, { name, email }, COMMAND_LINE));
 const remove = (tenant: TestTenant, person: string) =>
-  gateway.gateway.resources.db.transaction(trx => removeStaff(trx, tenant.id, person));
+  gateway.gateway.resources.db.transaction(trx => removeStaff(trx, tenant.id, person, COMMAND_LINE));
 const staffOf = async (tenant: TestTenant) =>
-  dataOf(await gateway.graphql('{ staffMembers { id databaseId name email } }', {}, tenant.token)).staffMembers;
+  dataOf(await gateway.graphql('{ staffMembers { nodes { id databaseId name email } } }', {}, tenant.token))
+    .staffMembers.nodes;
 
 test('a person who is added can be assigned, by global id and by databaseId, over GraphQL and REST', async () => {
   const { id } = await add(gateway.tenant, 'ana@example.com');
   const [member] = await staffOf(gateway.tenant);
-  expect(member).toEqual({ id: expect.any(String), databaseId: id, name: 'Ana', email: 'ana@example.com' });
+  expect(member).toEqual({ id: expect.any(String), databaseId: String(id), name: 'Ana', email: 'ana@example.com' });
   const create = (phone: string, assigneeId: unknown) =>
     gateway.graphql(
-      'mutation ($input: CreateContactInput!) { createContact(input: $input) { assigneeId assignee { email } } }',
+      'mutation ($input: CreateContactInput!) { createContact(input: $input) { contact { assignee { databaseId email } } } }',
       { input: { phone, assigneeId } },
     );
   for (const [index, given] of [member.id, id, String(id)].entries())
-    expect(dataOf(await create(`+491514100000${index}`, given)).createContact).toEqual({
-      assigneeId: id,
-      assignee: { email: 'ana@example.com' },
+    expect(dataOf(await create(`+491514100000${index}`, given)).createContact.contact).toEqual({
+      assignee: { databaseId: String(id), email: 'ana@example.com' },
     });
   const posted = await gateway.rest('POST', '/contacts', { phone: '+4915141000009', assigned_id: id });
   expect(((await posted.json()) as { data: object }).data).toMatchObject({ assigned_id: id });
@@ -92,7 +93,7 @@ test('whose person is removed keeps the contacts, assigned to nobody, and every 
   }));
   dataOf(
     await gateway.graphql(
-      'mutation ($input: CreateContactsInput!) { createContacts(input: $input) { created { id } } }',
+      'mutation ($input: CreateContactsInput!) { createContacts(input: $input) { results { outcome } } }',
       { input: { contacts } },
       tenant.token,
     ),
@@ -100,15 +101,15 @@ test('whose person is removed keeps the contacts, assigned to nobody, and every 
   expect(await remove(tenant, 'LEAVING@example.com')).toEqual({ member: leaving, unassigned: 3 });
   expect((await staffOf(tenant)).map(({ email }: { email: string }) => email)).toEqual(['staying@example.com']);
   const { nodes } = dataOf(
-    await gateway.graphql('{ contacts(orderBy: [{ field: ID }]) { nodes { assigneeId } } }', {}, tenant.token),
+    await gateway.graphql(
+      '{ contacts(orderBy: [{ field: ID }]) { nodes { assignee { databaseId } } } }',
+      {},
+      tenant.token,
+    ),
   ).contacts;
-  expect(nodes.map(({ assigneeId }: { assigneeId: number | null }) => assigneeId)).toEqual([
-    null,
-    null,
-    null,
-    staying.id,
-    staying.id,
-  ]);
+  expect(
+    nodes.map(({ assignee }: { assignee: { databaseId: string } | null }) => assignee?.databaseId ?? null),
+  ).toEqual([null, null, null, String(staying.id), String(staying.id)]);
   const events = await gateway.database.query<{ payload: { previous: object; contact: { assigned_id: unknown } } }>(
     "select payload from events where tenant_id = $1 and type = 'contact.updated'",
     [tenant.id],
@@ -123,10 +124,7 @@ test('nobody of another tenant can be removed or assigned', async () => {
   const { id } = await add(theirs, 'theirs@example.com');
   for (const person of [String(id), 'theirs@example.com', 'x', '']) expect(await remove(mine, person)).toBeUndefined();
   expect(await staffOf(theirs)).toHaveLength(1);
-  const answer = await gateway.graphql(
-    'mutation ($input: CreateContactInput!) { createContact(input: $input) { id } }',
-    { input: { phone: '+4915143000000', assigneeId: id } },
-    mine.token,
-  );
+  const input = { phone: '+4915143000000', assigneeId: id };
+  const answer = await gateway.mutate('createContact', input, 'contact { id }', mine.token);
   expect(codeOf(answer)).toBe('VALIDATION_ERROR');
 });

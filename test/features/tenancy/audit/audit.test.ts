@@ -3,7 +3,7 @@ import type { Principal } from '../../../../src/core/principal.ts';
 import { authorOf } from '../../../../src/features/tenancy/audit/author.ts';
 import { record } from '../../../../src/features/tenancy/audit/record.ts';
 import { listAuditEntries } from '../../../../src/features/tenancy/audit/store.ts';
-import { dataOf } from '../../../support/answers.ts';
+import { dataOf, userErrorsOf } from '../../../support/answers.ts';
 import { startGateway, type TestGateway } from '../../../support/gateway.ts';
 
 let gateway: TestGateway;
@@ -15,8 +15,8 @@ afterAll(() => gateway.stop());
 const entries = (tenantId = gateway.tenant.id, limit = 100, before?: string) =>
   listAuditEntries(gateway.gateway.resources.db.write, tenantId, limit, before);
 const CREATE =
-  'mutation ($input: CreateAccessTokenInput!) { createAccessToken(input: $input) { accessToken { databaseId } } }';
-const REVOKE = 'mutation ($id: ID!) { revokeAccessToken(id: $id) { revokedAt } }';
+  'mutation ($input: CreateAccessTokenInput!) { createAccessToken(input: $input) { accessToken { databaseId } userErrors { code } } }';
+const REVOKE = 'mutation ($id: ID!) { revokeAccessToken(input: { id: $id }) { accessToken { revokedAt } } }';
 
 test('tokens made and revoked stand in the audit log with their author, and a token revoked twice stands there once', async () => {
   const { createAccessToken } = dataOf(
@@ -39,7 +39,7 @@ test('tokens made and revoked stand in the audit log with their author, and a to
 test('a token that could not be made is not in the audit log', async () => {
   const before = await entries();
   const answer = await gateway.graphql(CREATE, { input: { name: '', scopes: ['contacts:read'] } });
-  expect(answer.errors).toHaveLength(1);
+  expect(userErrorsOf(answer)).toHaveLength(1);
   expect(await entries()).toEqual(before);
 });
 

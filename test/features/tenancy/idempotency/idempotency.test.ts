@@ -1,26 +1,31 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { codeOf, dataOf, faultsOf } from '../../../support/answers.ts';
-import { type GraphQLAnswer, startGateway, type TestGateway, type TestTenant } from '../../../support/gateway.ts';
+import { codeOf, dataOf, faultsOf, payloadOf } from '../../../support/answers.ts';
+import {
+  type GraphQLAnswer,
+  mutationOf,
+  startGateway,
+  type TestGateway,
+  type TestTenant,
+} from '../../../support/gateway.ts';
 import { newPhone } from '../../../support/seed.ts';
 
 let gateway: TestGateway;
 let other: TestTenant;
-let group: number;
+let group: string;
+let contact: string;
 beforeAll(async () => {
   // Without a worker: what becomes of messages would change what is counted here.
   gateway = await startGateway({ role: 'gateway' });
   other = await gateway.addTenant();
-  group = dataOf(await gateway.graphql('mutation { createGroup(input: { name: "Keys" }) { databaseId } }')).createGroup
-    .databaseId;
+  contact = payloadOf(await create({ phone: newPhone() })).contact.databaseId;
+  group = dataOf(
+    await gateway.graphql('mutation { createContactGroup(input: { name: "Keys" }) { contactGroup { databaseId } } }'),
+  ).createContactGroup.contactGroup.databaseId;
 });
 afterAll(() => gateway.stop());
 
 const create = (input: object, token?: string) =>
-  gateway.graphql(
-    'mutation ($input: CreateContactInput!) { createContact(input: $input) { databaseId phone firstName } }',
-    { input },
-    token,
-  );
+  gateway.mutate('createContact', input, 'contact { databaseId phone firstName }', token);
 const rows = async (): Promise<number[]> => {
   const [row] = await gateway.database.query<{ n: number[] }>(
     `select array[(select count(*) from contacts), (select count(*) from events), (select count(*) from messages), (select count(*) from groups),
@@ -35,51 +40,47 @@ const KEYED: Record<
   { document: string; input: () => Record<string, unknown>; other: Record<string, unknown> }
 > = {
   createContact: {
-    document: 'mutation ($input: CreateContactInput!) { createContact(input: $input) { databaseId } }',
+    document: mutationOf('createContact', 'contact { databaseId }'),
     input: () => ({ phone: newPhone() }),
     other: { firstName: 'X' },
   },
   updateContact: {
-    document:
-      'mutation ($id: ID!, $input: UpdateContactInput!) { updateContact(id: $id, input: $input) { databaseId city } }',
-    input: () => ({ city: 'Rome' }),
+    document: mutationOf('updateContact', 'contact { databaseId city }'),
+    input: () => ({ id: contact, city: 'Rome' }),
     other: { city: 'Oslo' },
   },
   createContacts: {
-    document:
-      'mutation ($input: CreateContactsInput!) { createContacts(input: $input) { created { databaseId phone } } }',
+    document: mutationOf('createContacts', 'results { contact { databaseId phone } }'),
     input: () => ({ contacts: [{ phone: newPhone() }] }),
     other: { skipDuplicates: true },
   },
-  createGroup: {
-    document: 'mutation ($input: CreateGroupInput!) { createGroup(input: $input) { databaseId } }',
+  createContactGroup: {
+    document: mutationOf('createContactGroup', 'contactGroup { databaseId }'),
     input: () => ({ name: newPhone() }),
     other: { name: 'X' },
   },
-  createSource: {
-    document: 'mutation ($input: CreateSourceInput!) { createSource(input: $input) { databaseId } }',
+  createContactSource: {
+    document: mutationOf('createContactSource', 'contactSource { databaseId }'),
     input: () => ({ name: newPhone() }),
     other: { name: 'X' },
   },
-  createStatus: {
-    document: 'mutation ($input: CreateStatusInput!) { createStatus(input: $input) { databaseId } }',
+  createContactStatus: {
+    document: mutationOf('createContactStatus', 'contactStatus { databaseId }'),
     input: () => ({ name: newPhone() }),
     other: { color: '#000000' },
   },
-  updateGroup: {
-    document:
-      'mutation ($group: ID!, $input: UpdateGroupInput!) { updateGroup(id: $group, input: $input) { databaseId } }',
-    input: () => ({ name: newPhone() }),
+  updateContactGroup: {
+    document: mutationOf('updateContactGroup', 'contactGroup { databaseId }'),
+    input: () => ({ id: group, name: newPhone() }),
     other: { name: 'Y' },
   },
-  sendTextMessage: {
-    document: 'mutation ($input: SendTextMessageInput!) { sendTextMessage(input: $input) { databaseId } }',
-    input: () => ({ to: newPhone(), text: 'once' }),
-    other: { text: 'twice' },
+  sendMessage: {
+    document: mutationOf('sendMessage', 'message { databaseId }'),
+    input: () => ({ to: { phone: newPhone() }, content: { text: { body: 'once' } } }),
+    other: { content: { text: { body: 'twice' } } },
   },
   createAccessToken: {
-    document:
-      'mutation ($input: CreateAccessTokenInput!) { createAccessToken(input: $input) { accessToken { databaseId } } }',
+    document: mutationOf('createAccessToken', 'accessToken { databaseId }'),
     input: () => ({ name: 't', scopes: ['contacts:read'] }),
     other: { scopes: ['groups:read'] },
   },
@@ -88,8 +89,6 @@ const KEYED: Record<
 describe.each(Object.entries(KEYED))('%s', (name, { document, input, other: difference }) => {
   test('does its work once under a key, and answers the same again', async () => {
     const variables = {
-      id: dataOf(await create({ phone: newPhone() })).createContact.databaseId,
-      group,
       input: { ...input(), idempotencyKey: `key of ${name}` },
     };
     const first = await gateway.graphql(document, variables);
@@ -106,8 +105,6 @@ describe.each(Object.entries(KEYED))('%s', (name, { document, input, other: diff
 
   test('does its work once, however many requests with one key come at the same time', async () => {
     const variables = {
-      id: dataOf(await create({ phone: newPhone() })).createContact.databaseId,
-      group,
       input: { ...input(), idempotencyKey: `race of ${name}` },
     };
     const answers = await Promise.all(Array.from({ length: 20 }, () => gateway.graphql(document, variables)));
@@ -122,16 +119,14 @@ test('a key belongs to a tenant', async () => {
     await create({ phone: newPhone(), idempotencyKey: 'shared' }),
     await create({ phone: newPhone(), idempotencyKey: 'shared' }, other.token),
   ];
-  expect(dataOf(a).createContact.databaseId).not.toBe(dataOf(b).createContact.databaseId);
+  expect(dataOf(a).createContact.contact.databaseId).not.toBe(dataOf(b).createContact.contact.databaseId);
 });
 
 test('one key is not good for two operations', async () => {
-  dataOf(await gateway.graphql('mutation { createGroup(input: { name: "Same key", idempotencyKey: "op" }) { id } }'));
-  expect(
-    codeOf(
-      await gateway.graphql('mutation { createSource(input: { name: "Same key", idempotencyKey: "op" }) { id } }'),
-    ),
-  ).toBe('IDEMPOTENCY_MISMATCH');
+  payloadOf(await gateway.mutate('createContactGroup', { name: 'Same key', idempotencyKey: 'op' }));
+  expect(codeOf(await gateway.mutate('createContactSource', { name: 'Same key', idempotencyKey: 'op' }))).toBe(
+    'IDEMPOTENCY_MISMATCH',
+  );
 });
 
 test('the order of fields, and fields that are not said, make no other request', async () => {
@@ -153,9 +148,9 @@ test('a first try that failed does not use up its key', async () => {
   expect(faultsOf(await create({ phone: newPhone(), sourceId: '999999', idempotencyKey: 'failed' }))).toHaveProperty(
     'sourceId',
   );
-  expect(dataOf(await create({ phone: newPhone(), idempotencyKey: 'failed' })).createContact.databaseId).toEqual(
-    expect.any(Number),
-  );
+  expect(
+    dataOf(await create({ phone: newPhone(), idempotencyKey: 'failed' })).createContact.contact.databaseId,
+  ).toEqual(expect.any(String));
 });
 
 test('of concurrent requests whose first fails, another does the work', async () => {
@@ -184,14 +179,18 @@ test('a key ends after 24 hours, and is good for another request then', async ()
   const answers: GraphQLAnswer[] = await Promise.all(
     Array.from({ length: 10 }, () => create({ phone: two, idempotencyKey: 'aged' })),
   );
-  expect(new Set(answers.map(answer => dataOf(answer).createContact.phone))).toEqual(new Set([two]));
+  expect(new Set(answers.map(answer => dataOf(answer).createContact.contact.phone))).toEqual(new Set([two]));
   expect(codeOf(await create({ phone: one, idempotencyKey: 'aged' }))).toBe('IDEMPOTENCY_MISMATCH');
 });
 
 test('what was made and is gone again is not found under its key, and is not made again', async () => {
   const input = { phone: newPhone(), idempotencyKey: 'gone' };
-  const { databaseId } = dataOf(await create(input)).createContact;
-  dataOf(await gateway.graphql('mutation ($id: ID!) { deleteContact(id: $id) { id } }', { id: databaseId }));
+  const { databaseId } = dataOf(await create(input)).createContact.contact;
+  dataOf(
+    await gateway.graphql('mutation ($id: ID!) { deleteContact(input: { id: $id }) { deletedId } }', {
+      id: databaseId,
+    }),
+  );
   expect(codeOf(await create(input))).toBe('NOT_FOUND');
 });
 

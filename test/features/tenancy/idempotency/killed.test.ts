@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { dataOf } from '../../../support/answers.ts';
+import { codeOf, dataOf } from '../../../support/answers.ts';
 import { eventually, type GraphQLAnswer, post } from '../../../support/gateway.ts';
 import { killAll, listeningUrl, startProgram } from '../../../support/processes.ts';
 import { newPhone } from '../../../support/seed.ts';
@@ -29,6 +29,7 @@ beforeAll(async () => {
     DATABASE_URL: harness.gateway.database.url,
     PARLEY_SECRET_KEY: Buffer.from(config.secretKey ?? []).toString('base64'),
     PARLEY_NETWORK_URL: config.network.baseUrl,
+    PARLEY_MEDIA_DIR: harness.gateway.mediaDirectory,
     PARLEY_WEBHOOK_ALLOW_HTTP: 'true',
     PARLEY_WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8',
   });
@@ -68,7 +69,7 @@ const graphql =
   (query: string, variables: object): Ask =>
   async url => {
     const answer: GraphQLAnswer = await post(url, query, variables, caller.token);
-    return { status: answer.errors ? 409 : 200, body: answer };
+    return { status: codeOf(answer) === undefined ? 200 : 409, body: answer };
   };
 
 test('repetitions of what a killed process was doing are answered, are never told that it still runs, and do nothing twice', async () => {
@@ -77,11 +78,11 @@ test('repetitions of what a killed process was doing are answered, are never tol
   const [texted, legacy, contact, byGraphql, byRest] = [newPhone(), newPhone(), newPhone(), newPhone(), newPhone()];
   const hook = dataOf(
     await harness.gateway.graphql(
-      'mutation ($url: String!) { createWebhookEndpoint(input: { url: $url, events: ["group.created"] }) { endpoint { databaseId } } }',
+      'mutation ($url: String!) { createWebhookEndpoint(input: { url: $url, events: ["group.created"] }) { webhookEndpoint { databaseId } userErrors { message } } }',
       { url: `${receiver.url}/hook` },
       caller.token,
     ),
-  ).createWebhookEndpoint.endpoint.databaseId;
+  ).createWebhookEndpoint.webhookEndpoint.databaseId;
   const code = { templateName: 'login_code', code: '424242' };
   const idempotencyKey = crypto.randomUUID();
   const asks = {
@@ -114,7 +115,8 @@ test('repetitions of what a killed process was doing are answered, are never tol
     const waiting = await query(
       "select from pg_locks where not granted and relation in ('messages'::regclass, 'contacts'::regclass)",
     );
-    expect(waiting.length).toBeGreaterThanOrEqual(3);
+    // The two codes may share a statement.
+    expect(waiting.length).toBeGreaterThanOrEqual(2);
   });
   await killAll(children);
   await Promise.all(died);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { SCOPES } from '../../../../src/core/scopes.ts';
 import { updateTenant } from '../../../../src/features/tenancy/tenants/store.ts';
 import { generateToken } from '../../../../src/features/tenancy/tokens/token.ts';
-import { codeOf, dataOf, faultsOf } from '../../../support/answers.ts';
+import { codeOf, dataOf, faultsOf, payloadOf, userErrorsOf } from '../../../support/answers.ts';
 import { type Beside, serveBeside } from '../../../support/beside.ts';
 import { durationOf } from '../../../support/durations.ts';
 import { eventually, startGateway, type TestGateway } from '../../../support/gateway.ts';
@@ -19,18 +19,14 @@ afterAll(async () => {
 });
 
 const CREATE =
-  'mutation ($input: CreateAccessTokenInput!) { createAccessToken(input: $input) { token accessToken { databaseId name hint scopes callsPerMinute expiresAt revokedAt createdAt } } }';
+  'mutation ($input: CreateAccessTokenInput!) { createAccessToken(input: $input) { userErrors { code message path } token accessToken { databaseId name hint scopes callsPerMinute expiresAt revokedAt createdAt } } }';
 const create = (input: object, token?: string) =>
   gateway.graphql(CREATE, { input: { name: 'made', scopes: ['contacts:read'], ...input } }, token);
 const made = async (input: object, token?: string) => dataOf(await create(input, token)).createAccessToken;
 const revoke = (id: unknown, token?: string) =>
-  gateway.graphql('mutation ($id: ID!) { revokeAccessToken(id: $id) { databaseId revokedAt } }', { id }, token);
+  gateway.mutate('revokeAccessToken', { id }, 'accessToken { databaseId revokedAt }', token);
 const viewer = (token: string, via: Pick<TestGateway, 'graphql'> | Beside = gateway) =>
-  via.graphql(
-    '{ viewer { scopes callsPerMinute expiresAt tenant { slug planName windowPolicy } token { hint } } }',
-    {},
-    token,
-  );
+  via.graphql('{ viewer { scopes callsPerMinute expiresAt account { subdomain } token { hint } } }', {}, token);
 /** The code of what a token is told, without asking the database for more than who it is. */
 const codeFor = async (token: string, via: Pick<TestGateway, 'graphql'> | Beside = gateway) =>
   codeOf(await via.graphql('{ viewer { scopes } }', {}, token));
@@ -75,20 +71,20 @@ describe('round trips', () => {
 
 describe('a new token', () => {
   test('is shown once, works at once, and only its hash is stored', async () => {
-    const { token, accessToken } = await made({ name: '  Shop  ' });
+    const { token, accessToken } = await made({ name: '  Shop  ', scopes: ['account:read', 'contacts:read'] });
     expect(token).toMatch(/^ply_[0-9A-Za-z]{49}$/);
     expect(accessToken).toMatchObject({
       name: 'Shop',
       hint: token.slice(-4),
-      scopes: ['contacts:read'],
+      scopes: ['account:read', 'contacts:read'],
       callsPerMinute: 60,
       expiresAt: null,
       revokedAt: null,
     });
     expect(dataOf(await viewer(token)).viewer).toMatchObject({
-      scopes: ['contacts:read'],
+      scopes: ['account:read', 'contacts:read'],
       token: { hint: token.slice(-4) },
-      tenant: { slug: gateway.tenant.slug },
+      account: { subdomain: gateway.tenant.slug },
     });
     const stored = await gateway.database.query('select t::text as row from access_tokens t');
     expect(JSON.stringify(stored)).not.toContain(token.slice(4, 40));
@@ -96,8 +92,8 @@ describe('a new token', () => {
 
   test('is in the list, newest first, without its secret', async () => {
     const { accessToken } = await made({ name: 'Listed' });
-    const { accessTokens } = dataOf(await gateway.graphql('{ accessTokens { databaseId name } }'));
-    expect(accessTokens[0]).toEqual({ databaseId: accessToken.databaseId, name: 'Listed' });
+    const { accessTokens } = dataOf(await gateway.graphql('{ accessTokens { nodes { databaseId name } } }'));
+    expect(accessTokens.nodes[0]).toEqual({ databaseId: accessToken.databaseId, name: 'Listed' });
   });
 
   test.each<[string, object]>([
@@ -117,7 +113,7 @@ describe('a new token', () => {
   );
 
   test.each<[string[], string[]]>([
-    [['contacts:*'], ['contacts:delete', 'contacts:read', 'contacts:write']],
+    [['contacts:*'], ['contacts:delete', 'contacts:export', 'contacts:read', 'contacts:write']],
     [['*'], [...SCOPES]],
     [
       ['contacts.create', 'groups.view', 'sources.*'],
@@ -159,7 +155,7 @@ describe('a token is never wider than the one that makes it', () => {
   test('and is not made without tokens:write, nor seen without tokens:read', async () => {
     const reader = await gateway.addToken(gateway.tenant, { scopes: ['contacts:read'] });
     expect(codeOf(await create({}, reader))).toBe('INSUFFICIENT_SCOPE');
-    expect(codeOf(await gateway.graphql('{ accessTokens { name } }', {}, narrow))).toBe('INSUFFICIENT_SCOPE');
+    expect(codeOf(await gateway.graphql('{ accessTokens { totalCount } }', {}, narrow))).toBe('INSUFFICIENT_SCOPE');
   });
 
   test('a token is never faster than the plan of its tenant', async () => {
@@ -173,10 +169,10 @@ describe('a token ends', () => {
   test('here at once and elsewhere within 5 seconds when it is revoked, and revoking it again keeps the first time', async () => {
     const { token, accessToken } = await made({});
     expect([await codeFor(token), await codeFor(token, second)]).toEqual([undefined, undefined]);
-    const { revokedAt } = dataOf(await revoke(accessToken.databaseId)).revokeAccessToken;
+    const { revokedAt } = payloadOf(await revoke(accessToken.databaseId)).accessToken;
     const duration = await durationOf(async () => {
       expect(await codeFor(token)).toBe('UNAUTHORIZED');
-      expect(dataOf(await revoke(accessToken.databaseId)).revokeAccessToken.revokedAt).toBe(revokedAt);
+      expect(payloadOf(await revoke(accessToken.databaseId)).accessToken.revokedAt).toBe(revokedAt);
       await eventually(async () => expect(await codeFor(token, second)).toBe('UNAUTHORIZED'));
     });
     expect(duration).toBeLessThan(5_000);
@@ -220,7 +216,8 @@ describe('a token ends', () => {
       [tenant.id],
     );
     const [theirs, nobodys] = [await revoke(id), await revoke(999_999_999)];
-    expect(theirs.errors).toEqual(nobodys.errors);
+    expect(userErrorsOf(theirs)).toEqual(userErrorsOf(nobodys));
+    expect(codeOf(theirs)).toBe('NOT_FOUND');
     expect(await codeFor(tenant.token)).toBeUndefined();
   });
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import {
+  type CompiledQuery,
   DummyDriver,
   Kysely,
   PostgresAdapter,
@@ -38,9 +39,11 @@ function verifierOver(answer: (look: number) => Promise<object[]>) {
   class Driver extends DummyDriver {
     override async acquireConnection() {
       return {
-        async executeQuery<R>(): Promise<QueryResult<R>> {
+        async executeQuery<R>({ parameters }: CompiledQuery): Promise<QueryResult<R>> {
           looks += 1;
-          return { rows: (await answer(looks)) as R[] };
+          // The token that is looked up.
+          const hash = parameters.flat().find(value => Buffer.isBuffer(value));
+          return { rows: (await answer(looks)).map(row => ({ ...row, hash })) as R[] };
         },
         // biome-ignore lint/correctness/useYield: never called
         async *streamQuery(): AsyncGenerator<never> {
@@ -58,7 +61,7 @@ function verifierOver(answer: (look: number) => Promise<object[]>) {
     },
   });
   const database: Pick<Database, 'read'> = { read };
-  const verifier = createTokenVerifier(database as Database, clock, createLog('silent'));
+  const verifier = createTokenVerifier(database as Database, undefined, clock, createLog('silent'));
   return { verifier, clock, looks: () => looks };
 }
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { changeTenant } from '../../../../src/features/tenancy/tenants/change.ts';
 import { monthOf } from '../../../../src/features/tenancy/usage/month.ts';
 import type { Clock } from '../../../../src/platform/clock.ts';
-import { codeOf, dataOf } from '../../../support/answers.ts';
+import { codeOf, dataOf, userErrorsOf } from '../../../support/answers.ts';
 import { startGateway, type TestGateway, type TestTenant } from '../../../support/gateway.ts';
 import { newPhone, seedOf } from '../../../support/seed.ts';
 
@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 
 const SEND =
-  'mutation ($to: String!, $key: String) { sendTextMessage(input: { to: $to, text: "hi", idempotencyKey: $key }) { conversationId } }';
+  'mutation ($to: String!, $key: String) { sendMessage(input: { to: { phone: $to }, content: { text: { body: "hi" } }, idempotencyKey: $key }) { message { conversationId } userErrors { code message path ... on LimitError { feature used maximum } } } }';
 const send = (tenant: TestTenant, to = newPhone(), key: string | null = null) =>
   gateway.graphql(SEND, { to, key }, tenant.token);
 
@@ -56,12 +56,11 @@ async function usage(tenant: TestTenant): Promise<{ messages: number; conversati
 test('of 50 simultaneous sends with 10 left in the month exactly 10 are accepted, the others say what the plan allows', async () => {
   const tenant = await gateway.addTenant({ plan: 'ten messages' });
   const answers = await Promise.all(Array.from({ length: 50 }, () => send(tenant)));
-  expect(answers.filter(({ errors }) => !errors)).toHaveLength(10);
-  for (const { extensions } of answers.flatMap(({ errors }) => errors ?? []))
-    expect(extensions).toEqual({
-      code: 'FEATURE_LIMIT_EXCEEDED',
-      details: { feature: 'messages', current: 10, maximum: 10 },
-    });
+  expect(answers.filter(answer => codeOf(answer) === undefined)).toHaveLength(10);
+  const refusals = answers.flatMap(userErrorsOf);
+  expect(refusals).toHaveLength(40);
+  for (const refusal of refusals)
+    expect(refusal).toMatchObject({ code: 'FEATURE_LIMIT_EXCEEDED', feature: 'messages', used: 10, maximum: 10 });
   expect(await usage(tenant)).toEqual({ messages: 10, conversations: 10 });
   const [contacts] = await gateway.database.query<{ n: number }>(
     'select contacts::int as n from tenant_usage where tenant_id = $1',
@@ -77,19 +76,17 @@ test('new conversations are limited alike, while those of this month go on', asy
   const answers = await Promise.all(
     Array.from({ length: 40 }, (_, n) => send(tenant, n % 2 === 0 ? known : newPhone())),
   );
-  expect(answers.filter(({ errors }) => !errors)).toHaveLength(20 + 9);
-  expect(
-    answers
-      .flatMap(({ errors }) => errors ?? [])
-      .every(({ extensions }) => (extensions.details as { feature: string }).feature === 'conversations'),
-  ).toBe(true);
+  expect(answers.filter(answer => codeOf(answer) === undefined)).toHaveLength(20 + 9);
+  const refusals = answers.flatMap(userErrorsOf);
+  expect(refusals).toHaveLength(11);
+  for (const refusal of refusals) expect(refusal).toMatchObject({ feature: 'conversations' });
   expect(await usage(tenant)).toEqual({ messages: 30, conversations: 10 });
 });
 
 test('a conversation that many sends open at once is counted once', async () => {
   const tenant = await gateway.addTenant();
-  const { globalId } = await seedOf(gateway, tenant).contact();
-  const answers = await Promise.all(Array.from({ length: 30 }, () => send(tenant, globalId)));
+  const { phone } = await seedOf(gateway, tenant).contact();
+  const answers = await Promise.all(Array.from({ length: 30 }, () => send(tenant, phone)));
   expect(answers.map(codeOf)).toEqual(answers.map(() => undefined));
   expect(await usage(tenant)).toEqual({ messages: 30, conversations: 1 });
 });
@@ -129,9 +126,11 @@ test('a repeated request is counted once, a refused one not at all', async () =>
 test('a larger plan lets sends go on at once, a smaller one stops them', async () => {
   const tenant = await gateway.addTenant({ plan: 'three messages' });
   const change = (plan: string) =>
-    gateway.gateway.resources.db.transaction(trx => changeTenant(trx, tenant.id, { plan }, monthOf(clock.now())));
+    gateway.gateway.resources.db.transaction(trx => changeTenant(trx, tenant.id, { plan }));
   const many = async (count: number) =>
-    (await Promise.all(Array.from({ length: count }, () => send(tenant)))).filter(({ errors }) => !errors).length;
+    (await Promise.all(Array.from({ length: count }, () => send(tenant)))).filter(
+      answer => codeOf(answer) === undefined,
+    ).length;
   expect(await many(6)).toBe(3);
   await change('ten messages');
   expect(await many(10)).toBe(7);
@@ -153,6 +152,6 @@ test('a new month begins with the whole plan, and conversations of the old one a
   const [now] = await gateway.database.query<{ text: string }>('select now()::text as text');
   monthBegan = now?.text ?? '';
   const answers = await Promise.all([...phones, ...phones].map(to => send(tenant, to)));
-  expect(answers.filter(({ errors }) => !errors)).toHaveLength(10);
+  expect(answers.filter(answer => codeOf(answer) === undefined)).toHaveLength(10);
   expect((await usage(tenant)).messages).toBe(10);
 });

@@ -54,7 +54,7 @@ test('a receiver that fails three times gets the event again at the times of the
     [30 * MINUTE, 6],
   ] as const) {
     const [waiting] = (await deliveries(gateway, id)).filter(row => row.status === 'PENDING');
-    waits.push(Date.parse(waiting.nextAttemptAt) - Date.parse(waiting.attempts.at(-1).at));
+    waits.push(Date.parse(waiting.nextAttemptAt) - Date.parse(waiting.attempts.at(-1).occurredAt));
     await pass(gateway, id, ms * 1.11 + SECOND);
     wake(gateway, id);
     await attempted(gateway, id, attempts);
@@ -72,7 +72,7 @@ test('a receiver that fails three times gets the event again at the times of the
     [503, 'not now'],
     [200, 'ok'],
   ]);
-  const times = first.attempts.map((one: { at: string }) => Date.parse(one.at));
+  const times = first.attempts.map((one: { occurredAt: string }) => Date.parse(one.occurredAt));
   // Counted from when the attempt was written: so much more for the answer, and for a slow machine.
   for (const [index, ms] of [5 * SECOND, 5 * MINUTE, 30 * MINUTE].entries()) {
     expect(waits[index]).toBeGreaterThanOrEqual(ms);

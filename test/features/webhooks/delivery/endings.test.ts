@@ -1,12 +1,13 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { encodeGlobalId } from '../../../../src/core/global-ids.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../../../src/platform/clock.ts';
 import { restOf } from '../../../rest/client.ts';
-import { dataOf, faultsOf } from '../../../support/answers.ts';
+import { codeOf, dataOf, faultsOf, payloadOf } from '../../../support/answers.ts';
 import { durationOf } from '../../../support/durations.ts';
 import { eventually, type TestGateway } from '../../../support/gateway.ts';
 import { follow } from '../../events/subscriber.ts';
-import { type Receiver, startReceiver } from '../receiver.ts';
+import { goneAfter, type Receiver, startReceiver } from '../receiver.ts';
 import { attempted, createEndpoint, deliveries, makeGroups, pass, startHooks, wake } from '../setup.ts';
 
 let gateway: TestGateway;
@@ -38,10 +39,7 @@ const endpointOf = async (id: number) =>
   ).webhookEndpoint;
 
 const update = (id: number, input: object) =>
-  gateway.graphql(
-    'mutation ($id: ID!, $input: UpdateWebhookEndpointInput!) { updateWebhookEndpoint(id: $id, input: $input) { isEnabled } }',
-    { id: String(id), input },
-  );
+  gateway.mutate('updateWebhookEndpoint', { id: String(id), ...input }, 'webhookEndpoint { isEnabled }');
 
 const eventsOf = (type: string) =>
   gateway.database.query<{ payload: { webhook: { id: number }; reason: string } }>(
@@ -52,8 +50,11 @@ const eventsOf = (type: string) =>
 test('410 disables the endpoint at once, with an event for other endpoints, and queued deliveries are not sent', async () => {
   const gone = await createEndpoint(gateway, { url: `${receiver.url}/gone`, events: ['group.*'] });
   await createEndpoint(gateway, { url: `${receiver.url}/watch`, events: ['webhook.*'] });
-  receiver.answer((got, response) => void response.writeHead(got.path === '/gone' ? 410 : 200).end());
+  const queued = Promise.withResolvers<void>();
+  receiver.answer(goneAfter(queued.promise, got => got.path === '/gone'));
   await makeGroups(gateway, ['gone 1', 'gone 2', 'gone 3']);
+  await eventually(async () => expect(await deliveries(gateway, gone.id)).toHaveLength(3));
+  queued.resolve();
   const rows = await eventually(async () => {
     const found = await deliveries(gateway, gone.id);
     expect(found.map(row => row.status)).toEqual(['FAILED', 'FAILED', 'FAILED']);
@@ -71,7 +72,7 @@ test('410 disables the endpoint at once, with an event for other endpoints, and 
     data: { webhook: { id: gone.id, enabled: false }, reason: 'gone' },
   });
   await makeGroups(gateway, ['gone 4']);
-  expect(dataOf(await update(gone.id, { isEnabled: true })).updateWebhookEndpoint.isEnabled).toBe(true);
+  expect(payloadOf(await update(gone.id, { isEnabled: true })).webhookEndpoint.isEnabled).toBe(true);
   expect(await endpointOf(gone.id)).toMatchObject({ disabledReason: null, failingSince: null });
 });
 
@@ -116,7 +117,7 @@ test('a redirect is a failure and not followed; Retry-After is respected', async
   await pass(gateway, id, 6 * SECOND);
   wake(gateway, id);
   const [again] = await attempted(gateway, id, 2);
-  const waitMs = Date.parse(again.nextAttemptAt) - Date.parse(again.attempts[1].at);
+  const waitMs = Date.parse(again.nextAttemptAt) - Date.parse(again.attempts[1].occurredAt);
   expect(waitMs).toBeGreaterThanOrEqual(HOUR);
   expect(waitMs).toBeLessThan(1.11 * HOUR);
 });
@@ -148,8 +149,10 @@ test('an endpoint that hangs times out, is retried, and does not delay others', 
 
 test('after a rotation both secrets sign during the overlap, then only the new one', async () => {
   const { id, secret: first } = await createEndpoint(gateway, { url: `${receiver.url}/rotated`, events: ['group.*'] });
-  const rotate = 'mutation ($id: ID!, $hours: Int!) { rotateWebhookSecret(id: $id, overlapHours: $hours) { secret } }';
-  const { secret: second } = dataOf(await gateway.graphql(rotate, { id: String(id), hours: 2 })).rotateWebhookSecret;
+  const rotate = (overlapHours: number, idempotencyKey?: string) =>
+    gateway.mutate('rotateWebhookSecret', { id: String(id), overlapHours, idempotencyKey }, 'secret');
+  const { secret: second } = payloadOf(await rotate(2, 'rotate once'));
+  expect(payloadOf(await rotate(2, 'rotate once'))).toMatchObject({ secret: null });
   expect(second).not.toBe(first);
   const signatures = async (count: number): Promise<string[]> => {
     await makeGroups(gateway, [`rotated ${count}`]);
@@ -172,8 +175,7 @@ test('after a rotation both secrets sign during the overlap, then only the new o
   expect(await signatures(1)).toEqual(['signed', 'signed']);
   await pass(gateway, id, 2 * HOUR + MINUTE);
   expect(await signatures(2)).toEqual(['signed', 'not signed']);
-  for (const hours of [-1, 169])
-    expect(Object.keys(faultsOf(await gateway.graphql(rotate, { id: String(id), hours })))).toEqual(['overlapHours']);
+  for (const hours of [-1, 169]) expect(Object.keys(faultsOf(await rotate(hours)))).toEqual(['overlapHours']);
 });
 
 test('queued deliveries to a disabled or deleted endpoint are not sent', async () => {
@@ -189,11 +191,16 @@ test('queued deliveries to a disabled or deleted endpoint are not sent', async (
       Array.from({ length: 5 }, (_, index) => `${how} ${index}`),
     );
     await eventually(() => expect(receiver.at(path)).toHaveLength(1));
+    // An event that is queued later is not for a disabled endpoint, and has no delivery.
+    await eventually(async () => {
+      const queued = 'select count(*)::int as count from webhook_deliveries where endpoint_id = $1';
+      expect(await gateway.database.query(queued, [id])).toEqual([{ count: 5 }]);
+    });
     if (how === 'disabled') await update(id, { isEnabled: false });
     else
-      dataOf(
-        await gateway.graphql('mutation ($id: ID!) { deleteWebhookEndpoint(id: $id) { id } }', { id: String(id) }),
-      );
+      expect(payloadOf(await gateway.mutate('deleteWebhookEndpoint', { id: String(id) }, 'deletedId'))).toMatchObject({
+        deletedId: encodeGlobalId('WebhookEndpoint', gateway.tenant.id, id),
+      });
     release();
     const rows = await eventually(async () => {
       const found = await gateway.database.query<{ status: string; error: string | null }>(
@@ -276,23 +283,23 @@ test('an endpoint that is changed repeatedly during delivery gets every event on
 test('deliveries since an instant can be replayed in order, failed ones or all', async () => {
   const { id } = await createEndpoint(gateway, { url: `${receiver.url}/again`, events: ['group.*'] });
   const names = ['again 1', 'again 2', 'again 3', 'again 4'];
-  receiver.answer((got, response) => void response.writeHead(got.body.data.group.name === 'again 2' ? 410 : 200).end());
+  const queued = Promise.withResolvers<void>();
+  receiver.answer(goneAfter(queued.promise, got => got.body.data.group.name === 'again 2'));
   await makeGroups(gateway, names);
+  await eventually(async () => expect(await deliveries(gateway, id)).toHaveLength(names.length));
+  queued.resolve();
   await eventually(async () =>
     expect((await deliveries(gateway, id)).map(row => row.status)).toEqual(['DELIVERED', 'FAILED', 'FAILED', 'FAILED']),
   );
   receiver.answer(200);
   const replay = async (onlyFailed: boolean) => {
     const input = { endpointId: String(id), since: new Date(Date.now() - HOUR).toISOString(), onlyFailed };
-    return gateway.graphql(
-      'mutation ($input: ReplayWebhookDeliveriesInput!) { replayWebhookDeliveries(input: $input) { count hasMore } }',
-      { input },
-    );
+    return gateway.mutate('replayWebhookDeliveries', input, 'count hasMore');
   };
-  expect((await replay(true)).errors?.[0]?.extensions.code).toBe('CONFLICT');
+  expect(codeOf(await replay(true))).toBe('CONFLICT');
   await update(id, { isEnabled: true });
   const before = receiver.at('/again').length;
-  expect(dataOf(await replay(true)).replayWebhookDeliveries).toEqual({ count: 3, hasMore: false });
+  expect(payloadOf(await replay(true))).toMatchObject({ count: 3, hasMore: false });
   await eventually(() => expect(receiver.at('/again')).toHaveLength(before + 3));
   expect(
     receiver
@@ -303,7 +310,7 @@ test('deliveries since an instant can be replayed in order, failed ones or all',
   await eventually(async () =>
     expect((await deliveries(gateway, id)).every(row => row.status === 'DELIVERED')).toBe(true),
   );
-  expect(dataOf(await replay(false)).replayWebhookDeliveries.count).toBe(4);
+  expect(payloadOf(await replay(false)).count).toBe(4);
   await eventually(() => expect(receiver.at('/again')).toHaveLength(before + 7));
   const ids = receiver.at('/again').map(({ headers, body }) => `${body.data.group.name} ${headers['webhook-id']}`);
   expect(new Set(ids).size).toBe(4);
@@ -344,7 +351,7 @@ test('an endpoint for all events does not get its own delivery attempts, nor eve
 test('a subscription reports every attempt with its delivery', async () => {
   const follower = await follow(gateway.url, gateway.tenant.token, {
     types: ['webhook.*'],
-    query: `subscription ($types: [EventType!], $after: String) { events(types: $types, after: $after) { id cursor type data
+    query: `subscription ($filter: EventFilter, $after: String) { events(filter: $filter, after: $after) { id cursor type data: payload
       ... on WebhookEvent { webhook { url } delivery { databaseId status eventType } attempt { number status error } } } }`,
   });
   const { id } = await createEndpoint(gateway, { url: `${receiver.url}/followed`, events: ['group.*'] });

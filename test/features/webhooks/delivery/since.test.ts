@@ -49,11 +49,7 @@ async function stopWorker(): Promise<void> {
 const namesAt = (path: string): string[] => receiver.at(path).map(({ body }) => body.data.group.name);
 
 const update = async (id: number, input: object): Promise<void> => {
-  const answer = await gateway.graphql(
-    'mutation ($id: ID!, $input: UpdateWebhookEndpointInput!) { updateWebhookEndpoint(id: $id, input: $input) { id } }',
-    { id: String(id), input },
-  );
-  dataOf(answer);
+  dataOf(await gateway.mutate('updateWebhookEndpoint', { id: String(id), ...input }, 'webhookEndpoint { id }'));
 };
 
 test('an endpoint does not get events from before its creation', async () => {

@@ -50,6 +50,41 @@ export interface Choices {
   readonly ctaUrl?: Maybe<LinkButton>;
 }
 
+interface GivenChoice {
+  readonly replyId: string;
+  readonly title: string;
+}
+
+/** Choices as inputs of GraphQL name them, where an `id` is only that of a Node. */
+export interface GivenChoices {
+  readonly buttons?: Maybe<readonly GivenChoice[]>;
+  readonly list?: Maybe<{
+    readonly button: string;
+    readonly sections: readonly {
+      readonly title?: Maybe<string>;
+      readonly rows: readonly (GivenChoice & { readonly description?: Maybe<string> })[];
+    }[];
+  }>;
+  readonly ctaUrl?: Maybe<LinkButton>;
+}
+
+/** The content with its choices as they are stored and sent. */
+export function withChoices<Given extends GivenChoices>(given: Given): Omit<Given, keyof GivenChoices> & Choices {
+  const { buttons, list, ctaUrl, ...others } = given;
+  const choiceOf = <Row extends GivenChoice>({ replyId, ...row }: Row) => ({ id: replyId, ...row });
+  return {
+    ...others,
+    ...(buttons && { buttons: buttons.map(choiceOf) }),
+    ...(list && {
+      list: { ...list, sections: list.sections.map(section => ({ ...section, rows: section.rows.map(choiceOf) })) },
+    }),
+    ...(ctaUrl && { ctaUrl }),
+  };
+}
+
+/** The path of a choice's identifier in inputs: `buttons.0.replyId`. */
+export const choicePath = (field: string): string => field.replace(/(\.\d+)\.id$/, '$1.replyId');
+
 export type InteractiveType = 'button' | 'list' | 'cta_url';
 
 /** The network's interactive type, and its `action`. */
@@ -66,7 +101,11 @@ export function actionOf(choices: Choices): Action {
   const errors = new FieldErrorList();
   const given = (['buttons', 'list', 'ctaUrl'] as const).filter(name => choices[name] != null);
   if (given.length !== 1)
-    errors.add(given[1] ?? 'buttons', 'Exactly one of buttons, list and ctaUrl makes a message interactive.');
+    errors.add(
+      given[1] ?? 'buttons',
+      'Exactly one of buttons, list and ctaUrl makes a message interactive.',
+      given[1] ? 'SURPLUS' : 'REQUIRED',
+    );
   const check = new Check(errors);
   if (choices.buttons) check.buttons(choices.buttons);
   if (choices.list) check.list(choices.list);
@@ -113,7 +152,7 @@ class Check {
       const path = `list.sections.${index}`;
       // The network requires titles only with several sections.
       if (sections.length > 1 || title) this.#text(`${path}.title`, title ?? '', LIMITS.sectionTitle);
-      if (rows.length === 0) this.#errors.add(`${path}.rows`, 'Needs at least one.');
+      if (rows.length === 0) this.#errors.add(`${path}.rows`, 'Needs at least one.', 'REQUIRED');
       for (const [place, row] of rows.entries()) {
         this.#text(`${path}.rows.${place}.id`, row.id, LIMITS.rowId);
         this.#text(`${path}.rows.${place}.title`, row.title, LIMITS.rowTitle);
@@ -122,7 +161,11 @@ class Check {
       }
     }
     if (ids.length > LIMITS.rows)
-      this.#errors.add('list.sections', `May have at most ${LIMITS.rows} rows in all, and has ${ids.length}.`);
+      this.#errors.add(
+        'list.sections',
+        `May have at most ${LIMITS.rows} rows in all, and has ${ids.length}.`,
+        'TOO_MANY',
+      );
     this.#unique(ids);
   }
 
@@ -134,21 +177,22 @@ class Check {
   }
 
   #text(field: string, text: string, maxLength: number): void {
-    if (text.trim() === '') this.#errors.add(field, 'Is required.');
-    else if (isLonger(text, maxLength)) this.#errors.add(field, `May have at most ${maxLength} characters.`);
+    if (text.trim() === '') this.#errors.add(field, 'Is required.', 'REQUIRED');
+    else if (isLonger(text, maxLength))
+      this.#errors.add(field, `May have at most ${maxLength} characters.`, 'TOO_LONG');
     if (text.includes('\0')) this.#errors.add(field, 'May not contain the character U+0000.');
   }
 
   #count(field: string, count: number, maximum: number): void {
-    if (count < 1) this.#errors.add(field, 'Needs at least one.');
-    if (count > maximum) this.#errors.add(field, `May have at most ${maximum}, and has ${count}.`);
+    if (count < 1) this.#errors.add(field, 'Needs at least one.', 'REQUIRED');
+    if (count > maximum) this.#errors.add(field, `May have at most ${maximum}, and has ${count}.`, 'TOO_MANY');
   }
 
   /** Must be unique, because the reply carries nothing else to identify the choice. */
   #unique(entries: readonly (readonly [field: string, text: string])[]): void {
     const seen = new Set<string>();
     for (const [field, text] of entries) {
-      if (seen.has(text)) this.#errors.add(field, 'Is used twice.');
+      if (seen.has(text)) this.#errors.add(field, 'Is used twice.', 'TAKEN');
       seen.add(text);
     }
   }

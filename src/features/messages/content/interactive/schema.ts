@@ -1,15 +1,11 @@
 import { builder } from '../../../../schema/builder.ts';
-import { Message } from '../../schema.ts';
 import { MERGED_IN_SEND } from '../../send/merge-fields.ts';
-import { freeFormFields, sendInputOf } from '../../send/send-input.ts';
 import { LIMITS } from './interactive.ts';
-import { type Reply, replyOf } from './reply.ts';
-import { sendInteractive } from './send-interactive.ts';
 
 export const ReplyButtonInput = builder.inputType('ReplyButtonInput', {
   description: 'A button that sends a predefined answer when tapped.',
   fields: t => ({
-    id: t.string({
+    replyId: t.string({
       required: true,
       description: `Identifier returned in the recipient's answer; at most ${LIMITS.buttonId} characters, unique in the message.`,
     }),
@@ -23,7 +19,7 @@ export const ReplyButtonInput = builder.inputType('ReplyButtonInput', {
 const ListRowInput = builder.inputType('ListRowInput', {
   description: 'A row that the recipient can choose from a list.',
   fields: t => ({
-    id: t.string({
+    replyId: t.string({
       required: true,
       description: `Identifier returned in the recipient's answer; at most ${LIMITS.rowId} characters, unique in the list.`,
     }),
@@ -68,10 +64,10 @@ export const CtaUrlInput = builder.inputType('CtaUrlInput', {
   }),
 });
 
-const SendInteractiveMessageInput = builder.inputType('SendInteractiveMessageInput', {
-  description: 'An interactive message to one recipient. Set exactly one of `buttons`, `list` and `ctaUrl`.',
+export const InteractiveInput = builder.inputType('InteractiveInput', {
+  description:
+    "A text with a choice. Set exactly one of `buttons`, `list` and `ctaUrl`. The recipient's choice arrives as an inbound message.",
   fields: t => ({
-    ...freeFormFields(t),
     body: t.string({
       required: true,
       description: `Text of the message: at most ${LIMITS.body} characters after merging, or ${LIMITS.listBody} with a list. ${MERGED_IN_SEND}`,
@@ -85,45 +81,3 @@ const SendInteractiveMessageInput = builder.inputType('SendInteractiveMessageInp
     ctaUrl: t.field({ type: CtaUrlInput, description: 'Button that opens a web page.' }),
   }),
 });
-
-builder.mutationField('sendInteractiveMessage', t =>
-  t.field({
-    type: Message,
-    description:
-      "Sends a text with buttons, a list or a link button. The recipient's choice arrives as an inbound message with `reply`. Errors: VALIDATION_ERROR, CONTACT_OPTED_OUT, OUTSIDE_SERVICE_WINDOW, MESSAGING_NOT_CONFIGURED, FEATURE_LIMIT_EXCEEDED, FEATURE_NOT_AVAILABLE.",
-    authScopes: { scope: 'messages:send' },
-    args: {
-      input: t.arg({
-        type: SendInteractiveMessageInput,
-        required: true,
-        description: 'The message and its recipient.',
-      }),
-    },
-    resolve: (_root, { input }, context) => sendInteractive(context, sendInputOf(input)),
-  }),
-);
-
-const ReplyType = builder.objectRef<Reply>('MessageReply').implement({
-  description: 'The button or row that the contact chose in answer to an interactive message or a template.',
-  fields: t => ({
-    id: t.exposeString('id', {
-      description:
-        'Identifier of the button or row as it was sent; for a quick-reply button of a template, its payload.',
-    }),
-    title: t.exposeString('title', { description: 'Label of the button.' }),
-    description: t.exposeString('description', {
-      nullable: true,
-      description: 'Description of the chosen row; null for buttons.',
-    }),
-  }),
-});
-
-builder.objectField(Message, 'reply', t =>
-  t.field({
-    type: ReplyType,
-    nullable: true,
-    description:
-      'The chosen button or row if the message answers an interactive message or a template, null otherwise; see `replyTo`.',
-    resolve: message => replyOf(message),
-  }),
-);

@@ -3,7 +3,8 @@ import { callerOf } from '../../../../core/principal.ts';
 import type { Context } from '../../../../schema/context.ts';
 import type { MessageRow } from '../../message.ts';
 import type { Content, MergeText } from '../../send/content.ts';
-import { type SendInput, send } from '../../send/send.ts';
+import type { SendInput } from '../../send/request.ts';
+import { send } from '../../send/send.ts';
 import { actionOf, type Choices, LIMITS } from './interactive.ts';
 
 export interface SendInteractiveInput extends SendInput, InteractiveInput {}
@@ -19,7 +20,7 @@ export interface InteractiveInput extends Choices {
  * @throws like `send`; FEATURE_NOT_AVAILABLE
  */
 export async function sendInteractive(context: Context, input: SendInteractiveInput): Promise<MessageRow> {
-  return send(context, 'sendInteractiveMessage', input, interactiveContent(context, input));
+  return send(context, 'sendMessage', input, interactiveContent(context, input));
 }
 
 /** The content, validated as far as possible before the recipient is known. @throws VALIDATION_ERROR, FEATURE_NOT_AVAILABLE */

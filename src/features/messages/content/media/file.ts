@@ -1,4 +1,4 @@
-import { decodeGlobalId } from '../../../../core/global-ids.ts';
+import { bareId } from '../../../../core/global-ids.ts';
 import type { MediaType } from '../../../../network/network.ts';
 import { DAY } from '../../../../platform/clock.ts';
 import type { MessageRow } from '../../message.ts';
@@ -46,6 +46,8 @@ export interface FileLocation {
   readonly filename: string | null;
   readonly size: number | null;
   readonly sha256: string | null;
+  /** In the file store; null: only the network has the file. */
+  readonly storage_key: string | null;
 }
 
 /** Path at which the file of an upload or of a message is served. */
@@ -60,10 +62,7 @@ export function hexDigest(digest: unknown): string | null {
 }
 
 /** The id of an upload, from a global id or a UUID. Other texts are returned unchanged, and not found by the look-up. */
-export const mediaIdOf = (id: string): string => {
-  const decoded = decodeGlobalId(id);
-  return (decoded?.typename === 'Media' ? decoded.id : id).toLowerCase();
-};
+export const mediaIdOf = (tenantId: number, id: string): string => (bareId(tenantId, 'Media', id) ?? id).toLowerCase();
 
 export const MAX_FILENAME = 255;
 
@@ -75,38 +74,73 @@ export function nameOnly(filename: string): string {
 
 /** The network deletes an upload after 30 days (cloud-api §5). */
 export const UPLOAD_MS = 30 * DAY;
+/** The network deletes a received file after 7 days. */
+export const RECEIVED_MS = 7 * DAY;
 /** A file that expires sooner is not sent: its message may wait in a queue. */
 export const MIN_REMAINING_MS = DAY;
 
 /** The file of a message, as far as it is known without a call to the network. */
-export interface MessageFile {
+export interface MessageFile<Message = MessageRow> {
+  readonly kind: MediaType;
   /** The network's id; null for a link. */
   readonly networkId: string | null;
-  /** Our URL, or the link. */
-  readonly url: string;
-  readonly message: MessageRow;
+  /** The link that was sent, from which the network downloads the file; null for a file that this gateway serves. */
+  readonly link: string | null;
+  readonly message: Message;
 }
 
-const WITH_FILE: ReadonlySet<string> = new Set(['image', 'video', 'audio', 'document', 'sticker']);
+const WITH_FILE: ReadonlySet<string> = new Set<MediaType>(['image', 'video', 'audio', 'document', 'sticker']);
+const isFileKind = (type: string): type is MediaType => WITH_FILE.has(type);
 
-const textAt = ({ content }: MessageRow, name: string): string | null => {
+const textAt = ({ content }: Pick<MessageRow, 'content'>, name: string): string | null => {
   const value = content[name];
   return typeof value === 'string' && value !== '' ? value : null;
 };
 
 /** @returns null for a message without a file */
-export function fileOf(message: MessageRow): MessageFile | null {
-  if (!WITH_FILE.has(message.type)) return null;
+export function fileOf<Message extends Pick<MessageRow, 'type' | 'content'>>(
+  message: Message,
+): MessageFile<Message> | null {
+  const { type: kind } = message;
+  if (!isFileKind(kind)) return null;
   const networkId = textAt(message, 'id');
-  const url = networkId === null ? textAt(message, 'link') : pathOf(message.id);
-  return url === null ? null : { networkId, url, message };
+  const link = networkId === null ? textAt(message, 'link') : null;
+  return networkId === null && link === null ? null : { kind, networkId, link, message };
 }
 
-/** Details of a file: from the message, or from the upload that it was sent from. */
-export const detailsOf = ({ message }: MessageFile, upload: StoredMedia | undefined) => ({
-  mediaId: upload?.id ?? null,
-  mimeType: upload?.mime_type ?? textAt(message, 'mime_type'),
-  filename: textAt(message, 'filename') ?? upload?.filename ?? null,
-  size: upload?.size ?? null,
-  sha256: upload?.sha256 ?? hexDigest(message.content['sha256']),
+/** The file of stored content that has not been sent. */
+export interface DraftFile extends MessageFile<Pick<MessageRow, 'id' | 'content'>> {
+  /** Null for a link. */
+  readonly uploadId: string | null;
+}
+
+/** What is known of the file of a message. */
+export interface FileState {
+  readonly message_id: string;
+  readonly state: 'waiting' | 'kept' | 'lost' | 'expired' | null;
+  readonly mime_type: string | null;
+  readonly size: number | null;
+  /** Hex. */
+  readonly sha256: string | null;
+  /** Of the upload that was sent; null for other files. */
+  readonly upload_id: string | null;
+  readonly upload_filename: string | null;
+  /** Time until the network deletes the file; null if unknown. */
+  readonly lives_for_ms: number | null;
+}
+
+/** A file as `MessageMedia` shows it. */
+export type ShownFile = MessageFile<Pick<MessageRow, 'id' | 'content'>> | DraftFile;
+
+/** Whether the file of a message is kept, or the network is expected to have it. */
+export const isAvailable = (state: FileState | undefined): boolean =>
+  state?.state === 'kept' || (state?.state !== 'lost' && state?.state !== 'expired' && (state?.lives_for_ms ?? 0) > 0);
+
+/** Details of a file: from the message, from what is kept, or from the upload that was sent. */
+export const detailsOf = ({ message }: ShownFile, state: FileState | undefined) => ({
+  mediaId: state?.upload_id ?? null,
+  mimeType: textAt(message, 'mime_type') ?? state?.mime_type ?? null,
+  filename: textAt(message, 'filename') ?? state?.upload_filename ?? null,
+  size: state?.size ?? null,
+  sha256: state?.sha256 ?? hexDigest(message.content['sha256']),
 });

@@ -6,6 +6,7 @@ export const MAX_BYTES: Readonly<Record<MediaType, number>> = {
   video: 16 * 1024 * 1024,
   audio: 16 * 1024 * 1024,
   document: 100 * 1024 * 1024,
+  sticker: 500 * 1024,
 };
 
 /** A file format that can be sent. */
@@ -18,6 +19,8 @@ export interface Format {
   readonly extensions: readonly [string, ...string[]];
   /** The type to declare to the network if it does not know `mimeType`. */
   readonly uploadType?: string;
+  /** In bytes, if it is lower than that of the kind. */
+  readonly maxBytes?: number;
 }
 
 const format = (kind: MediaType, title: string, mimeType: string, ...extensions: [string, ...string[]]): Format => ({
@@ -33,6 +36,8 @@ export const FORMATS = {
   jpeg: format('image', 'a JPEG image', 'image/jpeg', 'jpg', 'jpeg', 'jpe', 'jfif'),
   png: format('image', 'a PNG image', 'image/png', 'png'),
   webp: format('image', 'a WebP image', 'image/webp', 'webp'),
+  sticker: { ...format('sticker', 'a still WebP image', 'image/webp', 'webp'), maxBytes: 100 * 1024 },
+  animatedSticker: format('sticker', 'an animated WebP image', 'image/webp', 'webp'),
   mp4: format('video', 'an MP4 video', 'video/mp4', 'mp4', 'm4v'),
   threeGp: format('video', 'a 3GP video', 'video/3gpp', '3gp', '3gpp'),
   mp3: format('audio', 'MP3 audio', 'audio/mpeg', 'mp3', 'mpga'),
@@ -58,6 +63,7 @@ export const ALLOWED: Readonly<Record<MediaType, string>> = {
   video: 'MP4 or 3GP',
   audio: 'MP3, Ogg (Opus), AMR or AAC',
   document: 'PDF, DOC, DOCX, XLS, XLSX, PPT, PPTX, TXT or CSV',
+  sticker: 'WebP',
 };
 
 /** The extension of a file name in lower case, without the dot; '' if there is none. */
@@ -72,5 +78,6 @@ export function contradicts(filename: string | null, { extensions }: Format): bo
   return EXTENSIONS.has(extension) && !extensions.includes(extension);
 }
 
-/** 5 MB, 100 MB. */
-export const megabytes = (bytes: number): string => `${bytes / (1024 * 1024)} MB`;
+/** 5 MB, 100 MB, 500 KB. */
+export const sizeOf = (bytes: number): string =>
+  bytes < 1024 * 1024 ? `${bytes / 1024} KB` : `${bytes / (1024 * 1024)} MB`;

@@ -1,7 +1,6 @@
 import { pipeline, type Readable, Transform } from 'node:stream';
 import { LRUCache } from 'lru-cache';
 import { CodedError, notFound } from '../../../../core/errors.ts';
-import type { Principal } from '../../../../core/principal.ts';
 import {
   type ChannelCredentials,
   type MediaDownload,
@@ -9,13 +8,15 @@ import {
   NetworkCallError,
 } from '../../../../network/network.ts';
 import { MINUTE } from '../../../../platform/clock.ts';
+import { FileStoreError } from '../../../../platform/files/file-store.ts';
 import { createMinorCollector } from '../../../../platform/minor-collection.ts';
 import type { Resources } from '../../../../schema/context.ts';
 import { openChannel } from './channel.ts';
 import { type FileLocation, hexDigest } from './file.ts';
 import { findFile } from './files.sql.ts';
+import { openKept } from './open-kept.ts';
 
-/** A file on the network, located but not opened. */
+/** A file in the store or on the network, located but not opened. */
 export interface RemoteFile {
   readonly mimeType: string;
   readonly filename: string | null;
@@ -33,7 +34,7 @@ export interface MediaReader {
    * @param wantsSize whether the size is needed before the file is opened
    * @throws NOT_FOUND, also if the network has deleted it; SERVICE_UNAVAILABLE
    */
-  find(principal: Principal, id: string, wantsSize: boolean): Promise<RemoteFile>;
+  find(tenantId: number, id: string, wantsSize: boolean): Promise<RemoteFile>;
 }
 
 /** The network's URLs are valid for five minutes. */
@@ -46,9 +47,9 @@ const gone = (): CodedError =>
     'The network no longer has this file: it keeps what was sent for 30 days and what was received for 7.',
   );
 
-/** Reads files from the network. URLs are cached, because players request many parts of one file. */
+/** Reads kept files from the store, others from the network. The network's URLs are cached, because players request many parts of one file. */
 export function createMediaReader(resources: Resources): MediaReader {
-  const { db, network, log } = resources;
+  const { db, network, files, log } = resources;
   const addresses = new LRUCache<string, MediaInfo>({ max: MAX_URLS, ttl: URL_TTL_MS });
 
   /** Converts an error of the network into an API error. */
@@ -82,12 +83,48 @@ export function createMediaReader(resources: Resources): MediaReader {
     throw gone();
   }
 
+  async function openFromNetwork(
+    tenantId: number,
+    { channel_id, network_media_id }: FileLocation,
+    range: string | undefined,
+  ): Promise<MediaDownload> {
+    const channel = await openChannel(resources, tenantId, channel_id);
+    return openAt(channel, network_media_id, range).catch(error => {
+      throw refusal(error);
+    });
+  }
+
+  /** Reads the kept file; from the network if the store fails or has lost it. */
+  async function openStored(
+    tenantId: number,
+    location: FileLocation,
+    storageKey: string,
+    size: number,
+    range: string | undefined,
+  ): Promise<MediaDownload> {
+    const kept = await openKept(files, storageKey, size, range).catch((error: unknown) => {
+      if (!(error instanceof FileStoreError)) throw error;
+      log.error({ err: error, tenantId, storageKey }, 'a kept file cannot be read; reading it from the network');
+      return undefined;
+    });
+    if (kept) return { ...kept, stream: swept(kept.stream) };
+    return openFromNetwork(tenantId, location, range).catch((error: unknown) => {
+      if (!(error instanceof CodedError) || error.code === 'SERVICE_UNAVAILABLE') throw error;
+      throw new CodedError('SERVICE_UNAVAILABLE', 'The file store does not respond. Try again.', { retry_after: 5 });
+    });
+  }
+
   return {
-    async find({ tenant }, id, wantsSize) {
-      const location = await findFile(db.read, tenant.id, id);
+    async find(tenantId, id, wantsSize) {
+      const location = await findFile(db.read, tenantId, id);
       if (!location) throw notFound('Media');
-      const { network_media_id: mediaId } = location;
-      const channel = await openChannel(resources, tenant.id, location.channel_id);
+      const { network_media_id: mediaId, storage_key: storageKey, size } = location;
+      if (storageKey !== null && size !== null)
+        return {
+          ...described(location, undefined),
+          open: range => openStored(tenantId, location, storageKey, size, range),
+        };
+      const channel = await openChannel(resources, tenantId, location.channel_id);
       const isKnown = location.mime_type !== null && location.sha256 !== null && (location.size !== null || !wantsSize);
       const info = isKnown
         ? undefined
@@ -96,10 +133,7 @@ export function createMediaReader(resources: Resources): MediaReader {
           });
       return {
         ...described(location, info),
-        open: range =>
-          openAt(channel, mediaId, range).catch(error => {
-            throw refusal(error);
-          }),
+        open: range => openFromNetwork(tenantId, location, range),
       };
     },
   };

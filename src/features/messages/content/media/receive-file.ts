@@ -1,12 +1,14 @@
 import { optionalInputId } from '../../../../core/global-ids.ts';
-import { idFor } from '../../../../core/ids.ts';
+import { idFor, newId } from '../../../../core/ids.ts';
 import { requireFeature } from '../../../../core/plan-features.ts';
 import type { Principal } from '../../../../core/principal.ts';
 import { requireScope } from '../../../../core/principal.ts';
 import type { Resources } from '../../../../schema/context.ts';
 import { channelFor, openChannel } from './channel.ts';
 import { MIN_REMAINING_MS, nameOnly, UPLOAD_MS } from './file.ts';
-import { upsertFile } from './store.ts';
+import { MEDIA, mediaLane } from './keeping/lane.ts';
+import { queueUpload } from './keeping/queue-upload.ts';
+import { retireUpload, upsertFile } from './store.ts';
 import { type IncomingFile, transfer } from './transfer.ts';
 
 /**
@@ -26,7 +28,11 @@ export async function receiveFile(
   requireScope(principal, 'messages:send');
   const { tenant } = principal;
   requireFeature(tenant, 'media');
-  const channelId = await channelFor(resources, tenant.id, optionalInputId('Channel', file.channelId, 'channelId'));
+  const channelId = await channelFor(
+    resources,
+    tenant.id,
+    optionalInputId(tenant.id, 'Channel', file.channelId, 'channelId'),
+  );
   const channel = await openChannel(resources, tenant.id, channelId);
   // The network's retention begins during the transfer; measured from before it.
   const began = performance.now();
@@ -34,6 +40,10 @@ export async function receiveFile(
   const taken = await transfer(resources, channel, { ...file, filename, kind: null, size: undefined });
   const id = idFor(0, JSON.stringify([tenant.id, channelId, taken.sha256, taken.filename, taken.mimeType]));
   const stored = { ...taken, livesForMs: UPLOAD_MS - (performance.now() - began) };
-  await upsertFile(resources.db.write, tenant.id, id, channelId, stored, MIN_REMAINING_MS);
+  await resources.db.transaction(async trx => {
+    await retireUpload(trx, tenant.id, id, newId(), MIN_REMAINING_MS);
+    await queueUpload(trx, tenant.id, await upsertFile(trx, tenant.id, id, channelId, stored, MIN_REMAINING_MS));
+  });
+  resources.lanes.wake(MEDIA, mediaLane(tenant.id, channelId));
   return id;
 }

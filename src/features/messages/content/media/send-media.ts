@@ -1,4 +1,4 @@
-import { FieldErrorList } from '../../../../core/errors.ts';
+import { type FieldCode, FieldErrorList } from '../../../../core/errors.ts';
 import { isUuid } from '../../../../core/ids.ts';
 import { requireFeature } from '../../../../core/plan-features.ts';
 import { callerOf, tenantOf } from '../../../../core/principal.ts';
@@ -8,7 +8,8 @@ import { isLonger, isStorable } from '../../../../platform/text.ts';
 import type { Context } from '../../../../schema/context.ts';
 import type { MessageRow } from '../../message.ts';
 import type { Content } from '../../send/content.ts';
-import { type SendInput, send } from '../../send/send.ts';
+import type { SendInput } from '../../send/request.ts';
+import { send } from '../../send/send.ts';
 import { MAX_FILENAME, MIN_REMAINING_MS, nameOnly, type StoredMedia } from './file.ts';
 import { getMedia } from './store.ts';
 
@@ -33,7 +34,7 @@ export const MAX_LINK = 2_000;
  * @throws like `send`; VALIDATION_ERROR on link, mediaId, caption, filename; FEATURE_NOT_AVAILABLE
  */
 export async function sendMedia(context: Context, input: SendMediaInput): Promise<MessageRow> {
-  return send(context, 'sendMediaMessage', input, await mediaContent(context, input));
+  return send(context, 'sendMessage', input, await mediaContent(context, input));
 }
 
 /** The content, validated as far as possible before the recipient is known. @throws VALIDATION_ERROR, FEATURE_NOT_AVAILABLE */
@@ -43,11 +44,11 @@ export async function mediaContent(
 ): Promise<Content> {
   const { tenant } = callerOf(context);
   requireFeature(tenant, 'media');
+  const { kind, link, caption } = input;
   const errors = new FieldErrorList();
   checkWords(input, errors);
   const media = input.link == null ? await mediaOf(context, input, errors) : undefined;
   errors.throwIfAny();
-  const { kind, link, caption } = input;
   const filename = kind === 'document' ? nameOf(input.filename ?? media?.filename) : undefined;
   return {
     type: kind,
@@ -67,15 +68,25 @@ export async function mediaContent(
 const nameOf = (filename: string | undefined): string | undefined => filename && nameOnly(filename);
 
 function checkWords({ kind, link, mediaId, caption, filename }: MediaInput, errors: FieldErrorList): void {
-  if (link != null && mediaId != null) errors.add('link', 'Give a link or a mediaId, not both.');
-  if (link == null && mediaId == null) errors.add('link', 'A link or a mediaId is required.');
-  const fault = link == null ? undefined : linkFault(link);
-  if (fault !== undefined) errors.add('link', fault);
-  if (kind === 'audio' && caption) errors.add('caption', 'Audio has no caption.');
+  if (link != null && mediaId != null) errors.add('link', 'Give a link or a mediaId, not both.', 'SURPLUS');
+  if (link == null && mediaId == null) errors.add('link', 'A link or a mediaId is required.', 'REQUIRED');
+  checkLink(link, 'link', errors);
+  if ((kind === 'audio' || kind === 'sticker') && caption)
+    errors.add('caption', `${kind === 'audio' ? 'Audio' : 'A sticker'} has no caption.`, 'SURPLUS');
   if (filename == null) return;
-  if (kind !== 'document') errors.add('filename', 'Only a document has a file name.');
+  if (kind !== 'document') errors.add('filename', 'Only a document has a file name.', 'SURPLUS');
   else if (isLonger(filename, MAX_FILENAME) || !isStorable(filename) || nameOnly(filename) === '')
-    errors.add('filename', `Must have 1 to ${MAX_FILENAME} characters.`);
+    errors.add(
+      'filename',
+      `Must have 1 to ${MAX_FILENAME} characters.`,
+      isLonger(filename, MAX_FILENAME) ? 'TOO_LONG' : 'INVALID',
+    );
+}
+
+/** Checks a URL from which the network fetches a file, if one is given. */
+export function checkLink(link: string | null | undefined, field: string, errors: FieldErrorList): void {
+  const fault = link == null ? undefined : linkFault(link);
+  if (fault !== undefined) errors.add(field, fault, (link ?? '').length > MAX_LINK ? 'TOO_LONG' : 'INVALID');
 }
 
 /** The violated rule of a URL from which the network fetches a file. */
@@ -96,11 +107,11 @@ export async function mediaOf(
 ): Promise<StoredMedia | undefined> {
   if (mediaId == null) return undefined;
   const [media] = isUuid(mediaId) ? await getMedia(context.db.read, tenantOf(context), [mediaId]) : [];
-  const fault = (message: string): undefined => {
-    errors.add(field, message);
+  const fault = (message: string, code: FieldCode = 'INVALID'): undefined => {
+    errors.add(field, message, code);
     return undefined;
   };
-  if (!media) return fault('There is no media with this id.');
+  if (!media) return fault('There is no media with this id.', 'REFERENCE_NOT_FOUND');
   if (media.state === 'pending') return fault('Its file has not been uploaded yet.');
   if (media.lives_for_ms < MIN_REMAINING_MS) return fault('It has expired: upload the file again.');
   if (media.kind !== kind) return fault(`Its file is ${media.mime_type}: that is sent as ${media.kind}.`);

@@ -61,7 +61,7 @@ const TEXTS: Marked = [
 export async function sniff(head: Uint8Array, declared: Declared): Promise<Verdict> {
   // A truncated file cannot be identified by the library.
   const found = await fileTypeFromBuffer(head).catch(() => undefined);
-  const known = found && FOUND[found.ext];
+  const known = found && (found.ext === 'webp' && declared.kind === 'sticker' ? stickerOf(head) : FOUND[found.ext]);
   const verdict = known ? { format: known } : inside(head, declared, found?.ext);
   if (!verdict) return { fault: unknown(found?.mime, declared) };
   const { format } = verdict;
@@ -70,6 +70,12 @@ export async function sniff(head: Uint8Array, declared: Declared): Promise<Verdi
   if (contradicts(declared.filename, format))
     return { fault: `The file is ${format.title}, but its name ends in .${extensionOf(declared.filename)}.` };
   return verdict;
+}
+
+/** WebP: the second bit of the flags of a `VP8X` chunk, the first of its file, says that it is animated. */
+function stickerOf(head: Uint8Array): Format {
+  const isExtended = Buffer.from(head.subarray(12, 16)).toString('latin1') === 'VP8X';
+  return isExtended && ((head[20] ?? 0) & 0x02) !== 0 ? FORMATS.animatedSticker : FORMATS.sticker;
 }
 
 function inside(head: Uint8Array, declared: Declared, found: string | undefined) {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../../database/database.ts';
-import { clockTime, clockTimeIn } from '../../../../database/expressions.ts';
+import { clockTimeIn } from '../../../../database/expressions.ts';
 import type { MediaType } from '../../../../network/network.ts';
 import type { ChannelRow } from '../../../channels/channel.ts';
 import type { MediaRow, PendingMedia, StoredMedia } from './file.ts';
@@ -93,6 +93,35 @@ export const completeUpload = (
     .executeTakeFirst();
 
 /**
+ * Gives an upload that will soon expire another id, so that messages that were sent with it keep their file when the same content
+ * is uploaded again.
+ */
+export const retireUpload = async (
+  db: Db,
+  tenantId: number,
+  id: string,
+  newId: string,
+  spareMs: number,
+): Promise<void> => {
+  await db
+    .with('retired', query =>
+      query
+        .updateTable('media')
+        .set({ id: newId })
+        .where('tenant_id', '=', tenantId)
+        .where('id', '=', id)
+        .where('expires_at', '<=', clockTimeIn(spareMs))
+        .returning('id'),
+    )
+    .updateTable('media_files')
+    .set({ id: newId })
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', id)
+    .where(eb => eb.exists(eb.selectFrom('retired').select('retired.id')))
+    .execute();
+};
+
+/**
  * Stores a file whose id is derived from its content. An existing row keeps the network's id, which messages refer to, until less
  * than `spareMs` of its life is left.
  */
@@ -135,17 +164,6 @@ export const getMedia = async (db: Db, tenantId: number, ids: readonly string[])
     .where('id', '=', eb => eb.fn.any(eb.val(ids)))
     .execute()) as MediaRow[];
 
-/** Uploads by the network's ids, which messages contain. */
-export const getMediaByNetworkId = (db: Db, tenantId: number, networkIds: readonly string[]): Promise<StoredMedia[]> =>
-  db
-    .selectFrom('media')
-    .select(COLUMNS)
-    .select(LIVES_FOR)
-    .where('tenant_id', '=', tenantId)
-    .where('network_media_id', '=', eb => eb.fn.any(eb.val(networkIds)))
-    .$narrowType<StoredMedia>()
-    .execute();
-
 /** The channel with this id, or the default channel (null). */
 export const findChannel = (
   db: Db,
@@ -159,26 +177,3 @@ export const findChannel = (
     .where(eb => (channelId === null ? eb('is_default', '=', eb.lit(true)) : eb('id', '=', channelId)))
     .$narrowType<Pick<ChannelRow, 'status'>>()
     .executeTakeFirst();
-
-/** Deletes expired uploads, at most `limit`. @returns their number */
-export async function deleteExpired(db: Db, limit: number): Promise<number> {
-  const { numDeletedRows } = await db
-    .deleteFrom('media')
-    .where(({ eb, refTuple, selectFrom }) =>
-      eb(
-        refTuple('tenant_id', 'id'),
-        'in',
-        selectFrom('media')
-          .select(['tenant_id', 'id'])
-          .where('expires_at', '<', clockTime)
-          .orderBy('expires_at')
-          .limit(limit)
-          .forUpdate()
-          .skipLocked()
-          .$asTuple('tenant_id', 'id'),
-      ),
-    )
-    .modifyEnd(sql`/* cross-tenant: housekeeping, by age alone */`)
-    .executeTakeFirst();
-  return Number(numDeletedRows);
-}

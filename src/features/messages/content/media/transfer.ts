@@ -3,7 +3,7 @@ import { CodedError, invalid } from '../../../../core/errors.ts';
 import { type ChannelCredentials, NetworkCallError } from '../../../../network/network.ts';
 import { createMinorCollector } from '../../../../platform/minor-collection.ts';
 import type { Resources } from '../../../../schema/context.ts';
-import { MAX_BYTES, megabytes } from './formats.ts';
+import { MAX_BYTES, sizeOf } from './formats.ts';
 import { type Declared, HEAD_BYTES, sniff } from './sniff.ts';
 import type { AcceptedFile } from './store.ts';
 import type { StreamCheck } from './stream-check.ts';
@@ -37,9 +37,9 @@ export async function transfer(
     const verdict = await sniff(head, file);
     if ('fault' in verdict) throw invalid({ [file.field]: [verdict.fault] });
     const { format, check: streamCheck } = verdict;
-    const maxBytes = MAX_BYTES[format.kind];
+    const maxBytes = format.maxBytes ?? MAX_BYTES[format.kind];
     const tooLarge = invalid({
-      [file.field]: [`The file is ${format.title} and larger than ${megabytes(maxBytes)}, the limit of its kind.`],
+      [file.field]: [`The file is ${format.title} and larger than ${sizeOf(maxBytes)}, the limit of its kind.`],
     });
     if (file.size !== undefined && file.size > maxBytes) throw tooLarge;
 

@@ -4,6 +4,8 @@ import type { Principal } from '../../../../core/principal.ts';
 import type { Resources } from '../../../../schema/context.ts';
 import { openChannel } from './channel.ts';
 import { type StoredMedia, UPLOAD_MS } from './file.ts';
+import { MEDIA, mediaLane } from './keeping/lane.ts';
+import { queueUpload } from './keeping/queue-upload.ts';
 import { completeUpload, getMedia } from './store.ts';
 import { type IncomingFile, transfer } from './transfer.ts';
 
@@ -35,7 +37,12 @@ export async function upload(
     field: 'file',
   });
   const livesForMs = UPLOAD_MS - (performance.now() - began);
-  const stored = await completeUpload(resources.db.write, tenant.id, id, { ...file, livesForMs });
+  const stored = await resources.db.transaction(async trx => {
+    const completed = await completeUpload(trx, tenant.id, id, { ...file, livesForMs });
+    if (completed) await queueUpload(trx, tenant.id, completed);
+    return completed;
+  });
   if (!stored) throw taken();
+  resources.lanes.wake(MEDIA, mediaLane(tenant.id, stored.channel_id));
   return stored;
 }

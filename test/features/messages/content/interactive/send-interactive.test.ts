@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { codeOf, dataOf } from '../../../../support/answers.ts';
+import { codeOf, dataOf, payloadOf } from '../../../../support/answers.ts';
 import { eventually, startGateway, type TestGateway } from '../../../../support/gateway.ts';
+import { contentFaultsOf, sendAs } from '../../../../support/sending.ts';
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -8,9 +9,6 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-const SEND = `mutation ($input: SendInteractiveMessageInput!) {
-  sendInteractiveMessage(input: $input) { id databaseId type text content wamid status }
-}`;
 const BUTTONS = [
   { id: 'yes', title: 'Yes' },
   { id: 'no', title: 'No' },
@@ -20,11 +18,31 @@ const SECTIONS = [
   { title: 'Warm', rows: [{ id: 'pie', title: 'Apple pie' }] },
 ];
 
-const graphql = (input: object) => gateway.graphql(SEND, { input });
+interface Choice {
+  readonly id: string;
+  readonly title: string;
+  readonly description?: string;
+}
+const choiceOf = ({ id, ...choice }: Choice) => ({ replyId: id, ...choice });
+interface Choices {
+  readonly buttons?: readonly Choice[];
+  readonly list?: {
+    readonly button: string;
+    readonly sections: readonly { readonly title?: string; readonly rows: readonly Choice[] }[];
+  };
+}
+/** REST names the identifier of a choice `id`, GraphQL `replyId`. */
+const named = <Input extends Choices>({ buttons, list, ...input }: Input) => ({
+  ...input,
+  ...(buttons && { buttons: buttons.map(choiceOf) }),
+  ...(list && { list: { ...list, sections: list.sections.map(one => ({ ...one, rows: one.rows.map(choiceOf) })) } }),
+});
+const graphql = (input: Choices & Record<string, unknown>, token?: string) =>
+  sendAs(gateway, 'interactive', named(input), 'id databaseId type: networkType text content: raw wamid status', token);
 const lastSent = () => gateway.emulator.sent({ limit: 1 }).messages.at(-1);
 
 test('buttons are sent to the network as given, with merge fields filled', async () => {
-  const { sendInteractiveMessage: message } = dataOf(
+  const { message } = payloadOf(
     await graphql({
       to: '+14155550201',
       contact: { firstName: 'Ana' },
@@ -47,7 +65,7 @@ test('buttons are sent to the network as given, with merge fields filled', async
 });
 
 test('a choice arrives as a reply to the message, with the chosen id', async () => {
-  const { sendInteractiveMessage: asked } = dataOf(
+  const { message: asked } = payloadOf(
     await graphql({
       to: '+14155550202',
       body: 'What will it be?',
@@ -74,7 +92,7 @@ test('a choice arrives as a reply to the message, with the chosen id', async () 
   await eventually(async () => {
     const { messages } = dataOf(
       await gateway.graphql(
-        `{ messages(filter: { direction: { eq: INBOUND } }, first: 2) { nodes { type text reply { id title description } replyTo { id } } } }`,
+        `{ messages(filter: { direction: { eq: INBOUND } }, first: 2) { nodes { type: networkType text content { ... on ReplyContent { replyId title description } } replyTo { id } } } }`,
       ),
     );
     expect(messages.nodes).toEqual(
@@ -82,13 +100,13 @@ test('a choice arrives as a reply to the message, with the chosen id', async () 
         {
           type: 'interactive',
           text: 'Ice cream',
-          reply: { id: 'ice', title: 'Ice cream', description: 'Vanilla' },
+          content: { replyId: 'ice', title: 'Ice cream', description: 'Vanilla' },
           replyTo: { id: asked.id },
         },
         {
           type: 'interactive',
           text: 'Yes',
-          reply: { id: 'yes', title: 'Yes', description: null },
+          content: { replyId: 'yes', title: 'Yes', description: null },
           replyTo: { id: asked.id },
         },
       ]),
@@ -107,11 +125,16 @@ test('errors are reported by field, and nothing is stored', async () => {
   const before = await count();
   const answer = await graphql({ to: '+14155550203', body: ' ', buttons: [{ id: 'a', title: 'x'.repeat(21) }] });
   expect(codeOf(answer)).toBe('VALIDATION_ERROR');
-  expect(answer.errors?.[0]?.extensions.details).toEqual({ 'buttons.0.title': ['May have at most 20 characters.'] });
-  const long = { to: '+14155550203', body: 'x'.repeat(1_025) };
-  expect(codeOf(await graphql({ ...long, buttons: BUTTONS }))).toBe('VALIDATION_ERROR');
+  expect(contentFaultsOf(answer)).toEqual({ 'buttons.0.title': ['May have at most 20 characters.'] });
+  const unnamed = await graphql({ to: '+14155550203', body: 'Hi', buttons: [{ id: ' ', title: 'A' }] });
+  expect(contentFaultsOf(unnamed)).toEqual({ 'buttons.0.replyId': ['Is required.'] });
+  const rows = [{ id: 'x'.repeat(201), title: 'A' }];
+  const long = await graphql({ to: '+14155550203', body: 'Hi', list: { button: 'Menu', sections: [{ rows }] } });
+  expect(contentFaultsOf(long)).toEqual({ 'list.sections.0.rows.0.replyId': ['May have at most 200 characters.'] });
+  const longer = { to: '+14155550203', body: 'x'.repeat(1_025) };
+  expect(codeOf(await graphql({ ...longer, buttons: BUTTONS }))).toBe('VALIDATION_ERROR');
   expect(await count()).toEqual(before);
-  dataOf(await graphql({ ...long, list: { button: 'Menu', sections: SECTIONS } }));
+  dataOf(await graphql({ ...longer, list: { button: 'Menu', sections: SECTIONS } }));
 });
 
 test('REST sends the same, with the field names of its contract', async () => {
@@ -152,6 +175,12 @@ test.each<[string, object, string[]]>([
     { type: 'button', body_text: 'Hi', buttons: [{ id: 'a', title: 'x'.repeat(21) }] },
     ['buttons.0.title'],
   ],
+  ['a long id', { type: 'button', body_text: 'Hi', buttons: [{ id: 'x'.repeat(257), title: 'A' }] }, ['buttons.0.id']],
+  [
+    'the same id twice',
+    { type: 'button', body_text: 'Hi', buttons: ['A', 'B'].map(title => ({ id: 'a', title })) },
+    ['buttons.1.id'],
+  ],
   ['a long body', { type: 'button', body_text: 'x'.repeat(1_025), buttons: BUTTONS }, ['body_text']],
   [
     'a long header',
@@ -190,10 +219,6 @@ test.each<[string, object, string[]]>([
 test('a plan without interactive messages rejects them', async () => {
   await gateway.database.query(`insert into plans (name, calls_per_minute, features) values ('plain', 6000, '{}')`);
   const tenant = await gateway.addTenant({ plan: 'plain' });
-  const answer = await gateway.graphql(
-    SEND,
-    { input: { to: '+14155550206', body: 'Hi', buttons: BUTTONS } },
-    tenant.token,
-  );
+  const answer = await graphql({ to: '+14155550206', body: 'Hi', buttons: BUTTONS }, tenant.token);
   expect(codeOf(answer)).toBe('FEATURE_NOT_AVAILABLE');
 });

@@ -23,7 +23,7 @@ export interface MediaClient {
 export function mediaOf(gateway: TestGateway, token = gateway.tenant.token): MediaClient {
   const create: MediaClient['create'] = (input = {}, as = token) =>
     gateway.graphql(
-      'mutation ($input: CreateMediaUploadInput!) { createMediaUpload(input: $input) { uploadUrl expiresAt maxBytes media { id databaseId isUploaded url kind filename } } }',
+      'mutation ($input: CreateMediaUploadInput!) { createMediaUpload(input: $input) { uploadUrl expiresAt maxBytes media { id databaseId isUploaded path url kind filename } userErrors { code message path } } }',
       { input },
       as,
     );

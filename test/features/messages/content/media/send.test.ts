@@ -1,9 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { encodeGlobalId } from '../../../../../src/core/global-ids.ts';
 import { MAX_LINK } from '../../../../../src/features/messages/content/media/send-media.ts';
-import { codeOf, dataOf, faultsOf } from '../../../../support/answers.ts';
+import { codeOf, dataOf } from '../../../../support/answers.ts';
 import { eventually, startGateway, type TestGateway } from '../../../../support/gateway.ts';
+import { contentFaultsOf, sendAs } from '../../../../support/sending.ts';
 import { type MediaClient, mediaOf } from './client.ts';
-import { JPEG, MP3, PDF } from './files.ts';
+import { ANIMATED_WEBP, JPEG, MP3, PDF, padded, WEBP } from './files.ts';
 
 let gateway: TestGateway;
 let media: MediaClient;
@@ -15,14 +17,9 @@ afterAll(() => gateway.stop());
 afterEach(() => gateway.emulator.resetFaults());
 
 const SHOWN =
-  'databaseId type text status content error { code details } media { mediaId url mimeType filename size sha256 }';
-const send = (input: object, token?: string) =>
-  gateway.graphql(
-    `mutation ($input: SendMediaMessageInput!) { sendMediaMessage(input: $input) { ${SHOWN} } }`,
-    { input },
-    token,
-  );
-const sent = async (input: object) => dataOf(await send(input)).sendMediaMessage;
+  'databaseId type: networkType text status content: raw error { code details } media { mediaId path url link isAvailable mimeType filename size sha256 }';
+const send = (input: object, token?: string) => sendAs(gateway, 'media', input, SHOWN, token);
+const sent = async (input: object) => dataOf(await send(input)).sendMessage.message;
 const shown = async (id: string) =>
   dataOf(await gateway.graphql(`query ($id: ID!) { message(id: $id) { ${SHOWN} } }`, { id })).message;
 
@@ -58,7 +55,7 @@ describe('a link', () => {
       text: 'For Ana',
       status: 'SENT',
       content: { link: LINK, caption: 'For Ana' },
-      media: { url: LINK, mediaId: null, mimeType: null, size: null },
+      media: { path: LINK, url: LINK, link: LINK, isAvailable: true, mediaId: null, mimeType: null, size: null },
     });
     expect(gateway.emulator.sent().messages.at(-1)).toMatchObject({ type: 'image', body: 'For Ana' });
   });
@@ -79,11 +76,51 @@ describe('a link', () => {
   });
 });
 
+describe('a sticker', () => {
+  test('is uploaded, sent without a caption, and shown with its kind', async () => {
+    const mediaId = await media.uploaded(WEBP, { kind: 'STICKER' });
+    const sticker = { to: await person(), kind: 'STICKER', mediaId, waitForAcceptance: true };
+    const answer = await sendAs(
+      gateway,
+      'media',
+      sticker,
+      'databaseId type text status content { ... on MediaContent { caption media { kind mimeType isAvailable } } }',
+    );
+    expect(dataOf(answer).sendMessage.message).toEqual({
+      databaseId: expect.any(String),
+      type: 'STICKER',
+      text: null,
+      status: 'SENT',
+      content: { caption: null, media: { kind: 'STICKER', mimeType: 'image/webp', isAvailable: true } },
+    });
+    expect(gateway.emulator.sent().messages.at(-1)).toMatchObject({
+      type: 'sticker',
+      content: { id: expect.any(String) },
+    });
+    const shownFile = await media.get(dataOf(answer).sendMessage.message.databaseId);
+    expect([shownFile.status, shownFile.headers.get('content-type')]).toEqual([200, 'image/webp']);
+  });
+
+  test('that is still may have 100 KB, an animated one 500 KB, and another image is none', async () => {
+    const put = async (file: Buffer) => media.put(await media.place({ kind: 'STICKER' }), file);
+    expect((await put(padded(WEBP, 101 * 1024))).body.error.details).toEqual({
+      file: ['The file is a still WebP image and larger than 100 KB, the limit of its kind.'],
+    });
+    expect((await put(padded(ANIMATED_WEBP, 101 * 1024))).status).toBe(201);
+    expect((await put(padded(ANIMATED_WEBP, 501 * 1024))).body.error.details).toEqual({
+      file: ['The file is an animated WebP image and larger than 500 KB, the limit of its kind.'],
+    });
+    expect((await put(JPEG)).body.error.details).toEqual({
+      file: ['The file is a JPEG image: a sticker must be WebP.'],
+    });
+  });
+});
+
 describe('an upload', () => {
   test('is sent by its id, global or bare, and served with its message', async () => {
     const to = await person();
     const id = await media.uploaded(PDF, { filename: 'invoice.pdf' });
-    for (const mediaId of [id, id.toUpperCase(), Buffer.from(`Media:${id}`).toString('base64url')]) {
+    for (const mediaId of [id, id.toUpperCase(), encodeGlobalId('Media', gateway.tenant.id, id)]) {
       const message = await sent({ to, kind: 'DOCUMENT', mediaId, caption: 'Here', waitForAcceptance: true });
       expect(message).toMatchObject({
         type: 'document',
@@ -91,8 +128,10 @@ describe('an upload', () => {
         status: 'SENT',
         content: { id: expect.stringMatching(/^\d+$/), caption: 'Here', filename: 'invoice.pdf' },
         media: {
-          mediaId: id,
-          url: `/media/${message.databaseId}`,
+          mediaId: encodeGlobalId('Media', gateway.tenant.id, id),
+          path: `/media/${message.databaseId}`,
+          link: null,
+          isAvailable: true,
           mimeType: 'application/pdf',
           filename: 'invoice.pdf',
           size: PDF.length,
@@ -137,7 +176,7 @@ describe('an upload', () => {
       [gateway.tenant.id],
     );
     const refused = await send({ to: await person(), kind: 'IMAGE', mediaId: id, channelId: channel?.id });
-    expect(faultsOf(refused)).toEqual({ mediaId: ['It was uploaded for another channel.'] });
+    expect(contentFaultsOf(refused)).toEqual({ 'file.mediaId': ['It was uploaded for another channel.'] });
     await gateway.database.query('delete from channels where id = $1', [channel?.id]);
   });
 });
@@ -147,24 +186,28 @@ describe('is rejected by field, and nothing is written', () => {
     Number((await gateway.database.query<{ n: string }>('select count(*) as n from messages'))[0]?.n);
   const TO = '+4915239999999';
   test.each([
-    ['neither link nor upload', { kind: 'IMAGE' }, 'link'],
-    ['both', { kind: 'IMAGE', link: LINK, mediaId: 'x' }, 'link'],
-    ['a link that is none', { kind: 'IMAGE', link: 'photo.jpg' }, 'link'],
-    ['a link to a file of the machine', { kind: 'IMAGE', link: 'file:///etc/passwd' }, 'link'],
-    ['a link with a script', { kind: 'IMAGE', link: 'javascript:alert(1)' }, 'link'],
-    ['a link with a password', { kind: 'IMAGE', link: 'https://a:b@example.com/x.jpg' }, 'link'],
-    ['a link with a line break', { kind: 'IMAGE', link: 'https://example.com/\nx.jpg' }, 'link'],
-    ['a link beyond all measure', { kind: 'IMAGE', link: `https://example.com/${'x'.repeat(MAX_LINK)}` }, 'link'],
+    ['a malformed link', { kind: 'IMAGE', link: 'photo.jpg' }, 'file.link'],
+    ['a link to a file of the machine', { kind: 'IMAGE', link: 'file:///etc/passwd' }, 'file.link'],
+    ['a link with a script', { kind: 'IMAGE', link: 'javascript:alert(1)' }, 'file.link'],
+    ['a link with a password', { kind: 'IMAGE', link: 'https://a:b@example.com/x.jpg' }, 'file.link'],
+    ['a link with a line break', { kind: 'IMAGE', link: 'https://example.com/\nx.jpg' }, 'file.link'],
+    ['a link beyond all measure', { kind: 'IMAGE', link: `https://example.com/${'x'.repeat(MAX_LINK)}` }, 'file.link'],
     ['a caption on audio', { kind: 'AUDIO', link: LINK, caption: 'x' }, 'caption'],
     ['a caption too long', { kind: 'IMAGE', link: LINK, caption: 'x'.repeat(1_025) }, 'caption'],
     ['an unknown merge field', { kind: 'IMAGE', link: LINK, caption: '@{contact_shoe_size}' }, 'caption'],
     ['a file name on an image', { kind: 'IMAGE', link: LINK, filename: 'a.jpg' }, 'filename'],
     ['a file name too long', { kind: 'DOCUMENT', link: LINK, filename: 'x'.repeat(256) }, 'filename'],
-    ['an upload that does not exist', { kind: 'IMAGE', mediaId: '01890000-0000-7000-8000-000000000000' }, 'mediaId'],
-    ['an id that is none', { kind: 'IMAGE', mediaId: '42' }, 'mediaId'],
+    [
+      'an upload that does not exist',
+      { kind: 'IMAGE', mediaId: '01890000-0000-7000-8000-000000000000' },
+      'file.mediaId',
+    ],
+    ['a caption on a sticker', { kind: 'STICKER', link: LINK, caption: 'x' }, 'caption'],
+    ['a file name on a sticker', { kind: 'STICKER', link: LINK, filename: 'a.webp' }, 'filename'],
+    ['an id of another form', { kind: 'IMAGE', mediaId: '42' }, 'file.mediaId'],
   ])('%s', async (_what, input, field) => {
     const before = await count();
-    expect(Object.keys(faultsOf(await send({ to: TO, ...input })))).toEqual([field]);
+    expect(Object.keys(contentFaultsOf(await send({ to: TO, ...input })))).toEqual([field]);
     expect(await count()).toBe(before);
   });
 
@@ -183,13 +226,25 @@ describe('is rejected by field, and nothing is written', () => {
       [old, 'IMAGE', /expired/],
       [theirs, 'IMAGE', /no media with this id/],
     ] as const) {
-      expect(faultsOf(await send({ to: TO, kind, mediaId }))).toEqual({ mediaId: [expect.stringMatching(words)] });
+      expect(contentFaultsOf(await send({ to: TO, kind, mediaId }))).toEqual({
+        'file.mediaId': [expect.stringMatching(words)],
+      });
     }
   });
 
+  test.each([['neither link nor upload', {}] as const, ['both', { link: LINK, mediaId: 'x' }] as const])(
+    '%s',
+    async (_what, file) => {
+      const before = await count();
+      const { errors } = await send({ to: TO, kind: 'IMAGE', ...file });
+      expect(errors?.[0]?.extensions.code).toBe('BAD_USER_INPUT');
+      expect(await count()).toBe(before);
+    },
+  );
+
   test('all errors are reported at once', async () => {
     const answer = await send({ to: TO, kind: 'AUDIO', link: 'x', caption: 'x', filename: 'x' });
-    expect(Object.keys(faultsOf(answer)).sort()).toEqual(['caption', 'filename', 'link']);
+    expect(Object.keys(contentFaultsOf(answer)).sort()).toEqual(['caption', 'file.link', 'filename']);
   });
 });
 
@@ -206,9 +261,9 @@ test('a list of messages reads all uploads in one statement', async () => {
   for (let i = 0; i < 3; i += 1) await sent({ to, kind: 'IMAGE', mediaId: await media.uploaded(JPEG) });
   const list = (fields: string) => gateway.graphql(`{ messages(first: 20) { nodes { media { ${fields} } } } }`);
   gateway.statements.length = 0;
-  dataOf(await list('url mimeType size sha256'));
+  dataOf(await list('url isAvailable mimeType size sha256'));
   expect(gateway.statements.filter(text => /from media/.test(text))).toHaveLength(1);
   gateway.statements.length = 0;
-  dataOf(await list('url'));
+  dataOf(await list('kind path url expiresAt link'));
   expect(gateway.statements.filter(text => /from media/.test(text))).toHaveLength(0);
 });

@@ -28,7 +28,7 @@ describe('an upload', () => {
     );
     expect(place).toMatchObject({
       maxBytes: 5 * MB,
-      media: { isUploaded: false, url: null, kind: 'IMAGE', filename: 'photo.jpg' },
+      media: { isUploaded: false, path: null, url: null, kind: 'IMAGE', filename: 'photo.jpg' },
     });
     expect(Date.parse(place.expiresAt)).toBeGreaterThan(Date.now() + 59 * 60_000);
     expect(place.uploadUrl).toBe(`/media/${place.media.databaseId}`);
@@ -51,16 +51,19 @@ describe('an upload', () => {
       },
     });
     const { media: shown } = dataOf(
-      await gateway.graphql('query ($id: ID!) { media(id: $id) { isUploaded mimeType size sha256 url expiresAt } }', {
-        id: place.media.id,
-      }),
+      await gateway.graphql(
+        'query ($id: ID!) { media(id: $id) { isUploaded mimeType size sha256 path url expiresAt } }',
+        {
+          id: place.media.id,
+        },
+      ),
     );
     expect(shown).toMatchObject({
       isUploaded: true,
       mimeType: 'image/jpeg',
       size: JPEG.length,
       sha256,
-      url: place.uploadUrl,
+      path: place.uploadUrl,
     });
     expect(Date.parse(shown.expiresAt)).toBeGreaterThan(Date.now() + 29 * 24 * 3_600_000);
   });
@@ -143,7 +146,11 @@ describe('is rejected, and nothing is stored', () => {
   });
 
   test.each([
-    ['a text that is none after its head', { filename: 'a.txt' }, Buffer.concat([Buffer.alloc(500_000, 'a'), EXE])],
+    [
+      'a text with binary content after its head',
+      { filename: 'a.txt' },
+      Buffer.concat([Buffer.alloc(500_000, 'a'), EXE]),
+    ],
     [
       'an archive whose end shows that it is not a document',
       { filename: 'a.docx' },

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { InboundInput } from '../../../../../src/emulator/inbound-input.ts';
-import { locationOf, sharedContactsOf } from '../../../../../src/features/messages/content/received/parts.ts';
+import { shownOf } from '../../../../../src/features/messages/content/shown.ts';
+import type { MessageRow } from '../../../../../src/features/messages/message.ts';
 import { sign } from '../../../../../src/network/cloud-api/signature.ts';
 import { dataOf } from '../../../../support/answers.ts';
 import { eventually, startGateway, type TestGateway } from '../../../../support/gateway.ts';
@@ -13,8 +14,10 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-const FIELDS = `type text status content wamid replyToWamid isRead error { code title }
-  reply { id } location { latitude longitude name address } sharedContacts { name phones } contact { phone }`;
+const FIELDS = `type: networkType text status content: raw shown: content {
+    __typename ... on LocationContent { latitude longitude name address } ... on ContactsContent { cards { name phones } } ... on ReplyContent { replyId }
+  } kind: type previewText wamid replyToWamid isRead error { code title }
+  contact { phone }`;
 
 const shown = async (wamid: string) => {
   let found: Record<string, unknown> | undefined;
@@ -49,7 +52,7 @@ const kinds: [string, InboundInput, object][] = [
     {
       type: 'location',
       text: 'Lisbon',
-      location: { latitude: 38.7, longitude: -9.1, name: 'Lisbon', address: 'Rua Augusta' },
+      shown: { latitude: 38.7, longitude: -9.1, name: 'Lisbon', address: 'Rua Augusta' },
     },
   ],
   [
@@ -58,10 +61,12 @@ const kinds: [string, InboundInput, object][] = [
     {
       type: 'contacts',
       text: 'Ana Silva, Bo',
-      sharedContacts: [
-        { name: 'Ana Silva', phones: ['+14155550302'] },
-        { name: 'Bo', phones: [] },
-      ],
+      shown: {
+        cards: [
+          { name: 'Ana Silva', phones: ['+14155550302'] },
+          { name: 'Bo', phones: [] },
+        ],
+      },
     },
   ],
   [
@@ -77,7 +82,7 @@ const kinds: [string, InboundInput, object][] = [
   [
     'a quick reply',
     { type: 'button', text: 'Stop promos', payload: 'STOP_PROMOS' },
-    { type: 'button', text: 'Stop promos', reply: { id: 'STOP_PROMOS' } },
+    { type: 'button', text: 'Stop promos', shown: { replyId: 'STOP_PROMOS' } },
   ],
   [
     'what the network does not support',
@@ -132,13 +137,11 @@ test('a message can be marked as read, also on the network', async () => {
     phoneNumberId: gateway.tenant.phoneNumberId,
   });
   await shown(wamid);
-  const { messages } = dataOf(await gateway.graphql('{ messages(first: 1, search: "Hello?") { nodes { id } } }'));
-  const { markMessageRead } = dataOf(
-    await gateway.graphql('mutation ($id: ID!) { markMessageRead(id: $id) { isRead readAt } }', {
-      id: messages.nodes[0].id,
-    }),
+  const { messages } = dataOf(
+    await gateway.graphql('{ messages(first: 1, search: "Hello?") { nodes { id conversation { id } } } }'),
   );
-  expect(markMessageRead).toEqual({ isRead: true, readAt: expect.any(String) });
+  const { id, conversation } = messages.nodes[0];
+  dataOf(await gateway.mutate('markConversationRead', { id: conversation.id, upToMessageId: id }));
   expect(await shown(wamid)).toMatchObject({ isRead: true });
 });
 
@@ -148,9 +151,11 @@ test('reading the parts of a message with arbitrary content never fails', () => 
       fc.constantFrom('location', 'contacts', 'text'),
       fc.dictionary(fc.constantFrom('latitude', 'longitude', 'name', 'value'), fc.jsonValue()),
       (type, content) => {
-        const place = locationOf({ type, content });
-        if (place) expect([typeof place.latitude, typeof place.longitude]).toEqual(['number', 'number']);
-        for (const { name, phones } of sharedContactsOf({ type, content }))
+        const message = { id: 'a', direction: 'inbound', type, body: null, content, error: null } as MessageRow;
+        const parts = shownOf(message);
+        if (parts.kind === 'LocationContent')
+          expect([typeof parts.latitude, typeof parts.longitude]).toEqual(['number', 'number']);
+        for (const { name, phones } of parts.kind === 'ContactsContent' ? parts.cards : [])
           expect([name, ...phones].every(text => typeof text === 'string')).toBe(true);
       },
     ),

@@ -1,0 +1,166 @@
+import { Command } from 'commander';
+import { loadConfig } from '../config.ts';
+import type { Database } from '../database/database.ts';
+import type { CampaignRow } from '../features/campaigns/campaign.ts';
+import { campaignPage } from '../features/campaigns/list.ts';
+import { previewCampaign } from '../features/campaigns/preview/preview.ts';
+import { costsOf, type Progress } from '../features/campaigns/recipients/progress.ts';
+import { getProgress } from '../features/campaigns/recipients/store.ts';
+import { cancelCampaign, pauseCampaign, resumeCampaign, startCampaign } from '../features/campaigns/run/act.ts';
+import { getCampaigns } from '../features/campaigns/store.ts';
+import { readPriceTable } from '../features/messages/pricing/price-table.ts';
+import { COMMAND_LINE } from '../features/tenancy/audit/author.ts';
+import { actFor } from '../features/tenancy/tenants/act.ts';
+import { requireTenant } from '../features/tenancy/tenants/find.ts';
+import { SECOND, systemClock } from '../platform/clock.ts';
+import { createLog } from '../platform/log.ts';
+import { UserError } from '../platform/user-error.ts';
+import type { Context, Resources } from '../schema/context.ts';
+import { changeDatabase, print, withDatabase } from './database.ts';
+import { instant, positive } from './option-values.ts';
+
+/**
+ * What the verbs of campaigns need of a process: no network, no lanes. A worker finds a started campaign within a second, as it finds
+ * one whose signal was lost.
+ */
+async function contextOf(db: Database, slug: string): Promise<Context> {
+  const config = loadConfig();
+  const resources = {
+    db,
+    config,
+    clock: systemClock,
+    log: createLog('silent'),
+    prices: config.pricesFile === undefined ? undefined : await readPriceTable(config.pricesFile),
+    lanes: { wake: () => undefined },
+    signals: { send: () => undefined },
+    bus: { position: { xid: 0n, seq: 0 } },
+  } as unknown as Resources;
+  const { tenant_id: tenantId } = await requireTenant(db.read, slug);
+  const context = await actFor(resources, tenantId, 'command line', ['messages:send', 'contacts:read']);
+  if (!context) throw new UserError(`The tenant ${slug} is suspended.`);
+  return context;
+}
+
+const shown = (row: CampaignRow, progress: Progress | undefined) => ({
+  id: row.id,
+  name: row.name,
+  status: row.status,
+  reason: row.status_reason ?? '',
+  recipients: progress?.total ?? 0,
+  pending: progress?.pending ?? 0,
+  skipped: progress?.skipped ?? 0,
+  sent: progress?.sent ?? 0,
+  delivered: progress?.delivered ?? 0,
+  read: progress?.read ?? 0,
+  replied: progress?.replied ?? 0,
+  failed: progress?.failed ?? 0,
+  opted_out: progress?.opted_out ?? 0,
+  started_at: row.started_at ?? '',
+});
+
+async function findOne(db: Database, tenantId: number, id: number) {
+  const [row] = await getCampaigns(db.write, tenantId, [id]);
+  if (!row) throw new UserError(`There is no campaign ${id}.`);
+  return { row, progress: (await getProgress(db.write, tenantId, [id])).get(id) };
+}
+
+/** One line that is written again each second; one after another where the output is no terminal. */
+async function follow(db: Database, tenantId: number, id: number): Promise<void> {
+  const { stderr } = process;
+  for (;;) {
+    const { row, progress } = await findOne(db, tenantId, id);
+    const { total = 0, pending = 0, sent = 0, delivered = 0, read = 0, failed = 0 } = progress ?? {};
+    const percent = total === 0 ? 0 : Math.floor(((total - pending) * 100) / total);
+    const line = `${row.name}: ${row.status} ${percent} % · ${sent} sent, ${delivered} delivered, ${read} read, ${failed} failed, ${pending} to go`;
+    stderr.write(stderr.isTTY ? `\r\u001B[K${line}` : `${line}\n`);
+    if (!['scheduled', 'running'].includes(row.status)) break;
+    await new Promise(resolve => setTimeout(resolve, SECOND));
+  }
+  if (stderr.isTTY) stderr.write('\n');
+}
+
+interface Shown {
+  readonly json: boolean;
+  readonly follow?: boolean;
+}
+
+async function show(slug: string, id: number, { json, follow: isFollowed = false }: Shown): Promise<void> {
+  await withDatabase(loadConfig(), async db => {
+    const { tenant_id: tenantId } = await requireTenant(db.read, slug);
+    if (isFollowed) await follow(db, tenantId, id);
+    const { row, progress } = await findOne(db, tenantId, id);
+    const config = loadConfig();
+    const prices = config.pricesFile === undefined ? undefined : await readPriceTable(config.pricesFile);
+    const cost = costsOf(prices, progress?.costs ?? []).map(({ amount, currency }) => `${amount} ${currency}`);
+    print([{ ...shown(row, progress), cost: cost.join(', ') }], json);
+  });
+}
+
+export function campaignCommand(): Command {
+  const command = new Command('campaign').description('list, preview, start, pause, resume and cancel campaigns');
+  const withId = (name: string, description: string): Command =>
+    command
+      .command(name)
+      .description(description)
+      .argument('<tenant>', 'slug of the tenant')
+      .argument('<id>', 'id of the campaign', positive)
+      .option('--json', 'print JSON', false);
+
+  command
+    .command('list')
+    .description('list the campaigns of a tenant, newest first, with their progress')
+    .argument('<tenant>', 'slug of the tenant')
+    .option('--json', 'print JSON', false)
+    .action(async (slug: string, { json }: Shown) => {
+      const rows = await withDatabase(loadConfig(), async db => {
+        const context = await contextOf(db, slug);
+        const { rows: campaigns } = await campaignPage(context, { first: 100 });
+        const ids = campaigns.map(({ id }) => id);
+        const progress = await getProgress(db.read, context.principal?.tenant.id ?? 0, ids);
+        return campaigns.map(row => shown(row, progress.get(row.id)));
+      });
+      print(rows, json);
+    });
+
+  withId('show', 'show a campaign and its progress')
+    .option('--follow', 'show the progress in one line until the campaign stops', false)
+    .action(show);
+
+  withId('preview', 'count who would get a campaign, with reasons, and estimate time and cost').action(
+    async (slug: string, id: number, { json }: Shown) => {
+      const { samples, skips, cost, ...counts } = await withDatabase(loadConfig(), async db =>
+        previewCampaign(await contextOf(db, slug), id),
+      );
+      const row = {
+        ...counts,
+        ...Object.fromEntries(skips.map(({ reason, count }) => [reason, count])),
+        cost: cost?.map(({ amount, currency }) => `${amount} ${currency}`).join(', ') ?? 'unknown',
+      };
+      print([row], json);
+      if (!json)
+        for (const { rendered, fault } of samples) process.stdout.write(`\n${fault ?? rendered?.body ?? ''}\n`);
+    },
+  );
+
+  withId('start', 'start a campaign, now or at a time')
+    .option('--at <time>', 'when it starts, as ISO 8601 time', instant)
+    .option('--follow', 'show the progress in one line until the campaign stops', false)
+    .action(async (slug: string, id: number, { at, ...options }: Shown & { readonly at?: string }) => {
+      await changeDatabase(loadConfig(), async db =>
+        startCampaign(await contextOf(db, slug), id, { scheduledAt: at }, COMMAND_LINE),
+      );
+      await show(slug, id, options);
+    });
+
+  for (const [name, act, description] of [
+    ['pause', pauseCampaign, 'pause a running campaign; nothing more is sent'],
+    ['resume', resumeCampaign, 'resume a paused campaign'],
+    ['cancel', cancelCampaign, 'cancel a campaign for good; nothing more is sent'],
+  ] as const)
+    withId(name, description).action(async (slug: string, id: number, { json }: Shown) => {
+      await changeDatabase(loadConfig(), async db => act(await contextOf(db, slug), id, {}, COMMAND_LINE));
+      await show(slug, id, { json });
+    });
+
+  return command;
+}

@@ -1,0 +1,67 @@
+import { readFile } from 'node:fs/promises';
+import { Command } from 'commander';
+import { loadConfig } from '../config.ts';
+import { CONSENT_CSV_COLUMNS, importConsent, parseConsent } from '../features/contacts/consent/import.ts';
+import { COMMAND_LINE } from '../features/tenancy/audit/author.ts';
+import { requireTenant } from '../features/tenancy/tenants/find.ts';
+import { systemClock } from '../platform/clock.ts';
+import { parseCsv } from '../platform/csv.ts';
+import { UserError } from '../platform/user-error.ts';
+import { changeDatabase, print } from './database.ts';
+import { createProgress } from './progress.ts';
+
+interface Options {
+  readonly dryRun: boolean;
+  readonly skipFaulty: boolean;
+  readonly json: boolean;
+}
+
+const SHOWN_FAULTS = 20;
+
+async function run(slug: string, file: string, { dryRun, skipFaulty, json }: Options): Promise<void> {
+  const rows = parseCsv(await readText(file));
+  if (!rows) throw new UserError(`${file} is no CSV file: a quoted field does not end.`);
+  const progress = createProgress('imported');
+  const result = await changeDatabase(loadConfig(), async db => {
+    const { tenant_id: tenantId } = await requireTenant(db.read, slug);
+    const { entries, faults } = await parseConsent(db, tenantId, rows, COMMAND_LINE, systemClock.now());
+    const faulty = new Set(faults.map(fault => fault.line)).size;
+    const isWritten = !dryRun && (faults.length === 0 || skipFaulty);
+    try {
+      if (isWritten) await importConsent(db, tenantId, entries, progress.add);
+    } finally {
+      progress.end();
+    }
+    return { imported: isWritten ? entries.length : 0, importable: entries.length, faulty, faults };
+  });
+  const { faults, ...counts } = result;
+  if (json) print([result], true);
+  else {
+    if (faults.length > 0) print(faults.slice(0, SHOWN_FAULTS), false);
+    if (faults.length > SHOWN_FAULTS) process.stdout.write(`… and ${faults.length - SHOWN_FAULTS} more: see --json.\n`);
+    print([counts], false);
+  }
+  if (faults.length > 0 && !skipFaulty && !dryRun)
+    throw new UserError('Nothing was imported. Correct the rows, or import the others with --skip-faulty.');
+}
+
+const readText = (file: string): Promise<string> =>
+  readFile(file, 'utf8').catch((error: Error) => {
+    throw new UserError(`${file} cannot be read: ${error.message}`, { cause: error });
+  });
+
+export const importConsentCommand = (): Command =>
+  new Command('import-consent')
+    .description('import consent with its evidence from a CSV file; nothing is written if a row has a fault')
+    .argument('<tenant>', 'slug of the tenant')
+    .argument('<file>', `CSV file with the columns ${CONSENT_CSV_COLUMNS.join(', ')}`)
+    .option('--dry-run', 'check the file, and write nothing', false)
+    .option('--skip-faulty', 'import the rows that have no fault', false)
+    .option('--json', 'print JSON, with all faults', false)
+    .addHelpText(
+      'after',
+      `
+phone is in international format and belongs to a contact; category is all, marketing or utility; state is opted_in or opted_out;
+evidence says where the consent is recorded; occurred_at (ISO 8601) may be left out. The same row again is stored once.`,
+    )
+    .action(run);

@@ -1,0 +1,47 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { sql } from 'kysely';
+import type { AddRoutes } from '../app/server.ts';
+import type { Db } from '../database/database.ts';
+import { parseJson } from '../platform/json.ts';
+
+/** A picture of 16 MB, in base64. */
+const BODY_LIMIT = 24 * 1024 * 1024;
+
+/**
+ * Passes `/_emulator/…` of the gateway to the emulator's control API, for the phones of the dashboard, which may reach its own origin
+ * only. In `parley dev` alone; callers need a token of the account, because the control API itself asks for none.
+ */
+export const emulatorRoutes =
+  (emulatorUrl: string): AddRoutes =>
+  async (app, { db }, authenticate) => {
+    await app.register(async routes => {
+      routes.removeAllContentTypeParsers();
+      routes.addContentTypeParser<Buffer>('*', { parseAs: 'buffer', bodyLimit: BODY_LIMIT }, (_request, body, done) =>
+        done(null, body),
+      );
+      const pass = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+        const { principal } = await authenticate(request, reply);
+        const { method, url, body } = request;
+        const answer = await fetch(emulatorUrl + url, {
+          method,
+          ...(Buffer.isBuffer(body) && { body: new Uint8Array(body) }),
+        });
+        if (answer.ok && method === 'POST' && url === '/_emulator/time')
+          await endWindowsEarlier(db.write, principal.tenant.id, parseJson(String(body)));
+        const type = answer.headers.get('content-type') ?? 'application/json';
+        return reply
+          .code(answer.status)
+          .type(type)
+          .send(Buffer.from(await answer.arrayBuffer()));
+      };
+      routes.route({ method: ['GET', 'POST', 'DELETE'], url: '/_emulator/*', bodyLimit: BODY_LIMIT, handler: pass });
+    });
+  };
+
+/** What the emulator did to its windows. The database's clock cannot be moved, so its times are. */
+async function endWindowsEarlier(db: Db, tenantId: number, body: unknown): Promise<void> {
+  const { passedHours } = body as { readonly passedHours: number };
+  await sql`
+    update conversations set window_expires_at = window_expires_at - make_interval(secs => ${passedHours * 3_600})
+    where tenant_id = ${tenantId}`.execute(db);
+}

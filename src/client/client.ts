@@ -1,0 +1,167 @@
+import type { Client } from 'graphql-ws';
+import { mutationsWithoutUserErrors, type ReadDocument, readDocument, type TypedDocument } from './documents.ts';
+import { ParleyError, type ResponseError, TransportError } from './errors.ts';
+import { type GraphQLBody, type HttpOptions, post } from './http.ts';
+import { follow, openStreams } from './stream.ts';
+import { type Token, type TokenSource, TokenStore } from './token.ts';
+import { put, type UploadOptions, type UploadProgress } from './upload.ts';
+
+export type { ResponseError, Token, TokenSource, TypedDocument, UploadOptions, UploadProgress };
+export { ParleyError, TransportError };
+
+export interface ClientOptions {
+  /** Address of the gateway, with or without `/graphql`: `https://parley.example.com`. */
+  readonly url: string;
+  /** An access token, or a function that returns one or a staff session; it is called again before the session ends and after a 401. */
+  readonly token: TokenSource;
+  /** Attempts after the first one, for what may be repeated. Default 3. */
+  readonly retries?: number;
+  /** Called when the socket of the subscriptions is connected or lost. */
+  readonly onConnection?: (state: 'connected' | 'closed') => void;
+  /** Default: the global ones. */
+  readonly fetch?: typeof fetch;
+  readonly webSocketImpl?: unknown;
+}
+
+export interface OperationOptions {
+  readonly signal?: AbortSignal;
+}
+
+export interface ParleyClient {
+  /** Reads. Repeated after a lost connection, 429, 502, 503 and 504. @throws ParleyError, TransportError */
+  query<Data, Variables extends object>(
+    document: TypedDocument<Data, Variables>,
+    variables: Variables,
+    options?: OperationOptions,
+  ): Promise<Data>;
+  /**
+   * Writes. An input without `idempotencyKey` gets one, so that the mutation can be repeated after a lost connection without
+   * happening twice. `userErrors` are data, and never repeated.
+   * @throws TypeError for a document that does not select `userErrors`; ParleyError, TransportError
+   */
+  mutate<Data, Variables extends object>(
+    document: TypedDocument<Data, Variables>,
+    variables: Variables,
+    options?: OperationOptions,
+  ): Promise<Data>;
+  /**
+   * Subscribes. With a variable `$after` and the `cursor` of the events selected, the stream continues without a gap or a duplicate
+   * after a lost connection; `after: (await query(…)).eventCursor` begins it without a gap.
+   */
+  subscribe<Data, Variables extends object>(
+    document: TypedDocument<Data, Variables>,
+    variables: Variables,
+    options?: OperationOptions,
+  ): AsyncGenerator<Data>;
+  /** Uploads a file for `sendMessage`. @returns the global id of the upload, its `mediaId` */
+  upload(
+    file: Blob,
+    options?: UploadOptions & { readonly filename?: string; readonly idempotencyKey?: string },
+  ): Promise<string>;
+  /** Executes any operation, for the adapters of other clients. */
+  execute(body: GraphQLBody, isRepeatable: boolean, signal?: AbortSignal): Promise<unknown>;
+  /** Subscribes with a document as text, for the adapters of other clients. */
+  stream(text: string, variables: object, operationName?: string, signal?: AbortSignal): AsyncGenerator<unknown>;
+  /** Closes the socket. */
+  close(): Promise<void>;
+}
+
+const CREATE_UPLOAD = `mutation ParleyCreateUpload($input: CreateMediaUploadInput!) {
+  createMediaUpload(input: $input) { media { id } uploadUrl userErrors { message path code } }
+}`;
+
+interface CreatedUpload {
+  readonly createMediaUpload: {
+    readonly media: { readonly id: string } | null;
+    readonly uploadUrl: string | null;
+    readonly userErrors: readonly { readonly message: string; readonly code: string }[];
+  } | null;
+}
+
+/** Creates a client of one gateway and token. */
+export function createClient(options: ClientOptions): ParleyClient {
+  const base = options.url.replace(/\/graphql\/?$|\/$/, '');
+  const tokens = new TokenStore(options.token);
+  const http: HttpOptions = {
+    url: `${base}/graphql`,
+    tokens,
+    fetch: options.fetch ?? ((input, init) => fetch(input, init)),
+    retries: options.retries ?? 3,
+    sleep: ms => new Promise(resolve => setTimeout(resolve, ms)),
+  };
+  let socket: Client | undefined;
+  const streams = (): Client => {
+    socket ??= openStreams({
+      url: http.url,
+      tokens,
+      webSocketImpl: options.webSocketImpl,
+      ...(options.onConnection && { onConnection: options.onConnection }),
+    });
+    return socket;
+  };
+
+  const execute: ParleyClient['execute'] = (body, isRepeatable, signal) => post(http, body, isRepeatable, signal);
+  const bodyOf = ({ text, operation }: ReadDocument, variables: unknown): GraphQLBody => ({
+    query: text,
+    operationName: operation?.name?.value,
+    variables,
+  });
+  async function* stream(
+    query: string,
+    variables: object,
+    operationName?: string,
+    signal?: AbortSignal,
+  ): AsyncGenerator<unknown> {
+    yield* follow(streams(), { query, operationName, variables: { ...variables } }, signal);
+  }
+
+  return {
+    execute,
+    stream,
+    query: (document, variables, { signal } = {}) =>
+      execute(bodyOf(readDocument(document), variables), true, signal) as Promise<never>,
+    async mutate(document, variables, { signal } = {}) {
+      const read = readDocument(document);
+      const careless = mutationsWithoutUserErrors(read);
+      if (careless.length > 0)
+        throw new TypeError(`Select userErrors of ${careless.join(', ')}: a refusal is data, not an error.`);
+      const keyed = withKey(variables);
+      return (await execute(bodyOf(read, keyed ?? variables), keyed !== undefined, signal)) as never;
+    },
+    subscribe(document, variables, { signal } = {}) {
+      const { text, operation } = readDocument(document);
+      return stream(text, variables, operation?.name?.value, signal) as AsyncGenerator<never>;
+    },
+    async upload(file, { filename, idempotencyKey, ...upload } = {}) {
+      const name = filename ?? (file as { readonly name?: string }).name;
+      const input = {
+        idempotencyKey: idempotencyKey ?? crypto.randomUUID(),
+        filename: name,
+        mimeType: file.type || undefined,
+      };
+      const created = (await execute(
+        { query: CREATE_UPLOAD, variables: { input } },
+        true,
+        upload.signal,
+      )) as CreatedUpload;
+      const { media, uploadUrl, userErrors = [] } = created.createMediaUpload ?? {};
+      if (!media || !uploadUrl)
+        throw new ParleyError(userErrors.map(({ message, code }) => ({ message, extensions: { code } })));
+      await put(new URL(uploadUrl, base).href, await tokens.get(), file, upload, http.fetch);
+      return media.id;
+    },
+    async close() {
+      await socket?.dispose();
+    },
+  };
+}
+
+/** The variables with an idempotency key in their input. @returns undefined without an input, which cannot be repeated */
+export function withKey<Variables extends object>(variables: Variables): Variables | undefined {
+  const { input } = variables as { readonly input?: unknown };
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) return undefined;
+  const { idempotencyKey } = input as { readonly idempotencyKey?: unknown };
+  return idempotencyKey == null
+    ? { ...variables, input: { ...input, idempotencyKey: crypto.randomUUID() } }
+    : variables;
+}

@@ -1,0 +1,133 @@
+import { useState } from 'react';
+import { useMutation, useQuery } from 'urql';
+import { type BotItemFragment, BotsDocument, DeleteBotDocument, UpdateBotDocument } from '../documents.generated.ts';
+import { useAccount } from '../session/account.tsx';
+import { useDates } from '../texts/dates.ts';
+import { useTexts } from '../texts/texts.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { Page } from '../ui/page.tsx';
+import { UserErrors } from '../ui/user-errors.tsx';
+import { BotDialog } from './bot-dialog.tsx';
+import { replyText } from './bot-reply.ts';
+import { BotTest } from './bot-test.tsx';
+
+/** Automatic replies, and what they would answer. */
+export default function Bots() {
+  const { t } = useTexts();
+  const { can } = useAccount();
+  const dates = useDates();
+  const [{ data, fetching }, refetch] = useQuery({ query: BotsDocument, requestPolicy: 'cache-and-network' });
+  const [updated, update] = useMutation(UpdateBotDocument);
+  const [removed, remove] = useMutation(DeleteBotDocument);
+  const [edited, setEdited] = useState<BotItemFragment | 'new'>();
+  const reload = (): void => refetch({ requestPolicy: 'network-only' });
+  const bots = data?.bots?.nodes ?? [];
+  const mayWrite = can('bots:write');
+  return (
+    <Page
+      title={t('nav.bots')}
+      lead={t('bots.lead')}
+      actions={
+        mayWrite && (
+          <button type="button" className="button primary" onClick={() => setEdited('new')}>
+            <Icon name="plus" size={17} /> {t('bots.new')}
+          </button>
+        )
+      }
+    >
+      <BotTest />
+      <UserErrors
+        errors={[...(updated.data?.updateBot?.userErrors ?? []), ...(removed.data?.deleteBot?.userErrors ?? [])]}
+        failure={updated.error ?? removed.error}
+      />
+      {bots.length === 0 && !fetching ? (
+        <p className="empty">{t('bots.none')}</p>
+      ) : (
+        <div className="table-box">
+          <table>
+            <thead>
+              <tr>
+                <th>{t('name')}</th>
+                <th>{t('bots.trigger')}</th>
+                <th>{t('bots.reply')}</th>
+                <th className="number">{t('bots.replies')}</th>
+                <th>{t('bots.last')}</th>
+                <th>{t('bots.enabled')}</th>
+                <th>
+                  <span className="visually-hidden">{t('actions')}</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {bots.map(bot => (
+                <tr key={bot.id}>
+                  <td>
+                    <strong>{bot.name}</strong>
+                  </td>
+                  <td>
+                    <span className="muted small">{t(`trigger.${bot.trigger}`)}</span>{' '}
+                    {bot.pattern ? <code>{bot.pattern}</code> : bot.keywords.join(', ')}
+                  </td>
+                  <td className="cell-text">{replyText(bot.reply)}</td>
+                  <td className="number">{bot.repliesCount}</td>
+                  <td className="muted small">
+                    {bot.lastRefusal ? (
+                      <span className="chip danger" title={bot.lastRefusal.message}>
+                        {t('bots.refused')}
+                      </span>
+                    ) : bot.lastRepliedAt ? (
+                      dates.full(bot.lastRepliedAt)
+                    ) : (
+                      t('never')
+                    )}
+                  </td>
+                  <td>
+                    <input
+                      type="checkbox"
+                      className="switch"
+                      aria-label={t('bots.enable', { name: bot.name })}
+                      checked={bot.isEnabled}
+                      disabled={!mayWrite}
+                      onChange={event => void update({ input: { id: bot.id, isEnabled: event.target.checked } })}
+                    />
+                  </td>
+                  <td className="cell-actions">
+                    {mayWrite && (
+                      <>
+                        <button
+                          type="button"
+                          className="icon-button small"
+                          aria-label={t('edit', { name: bot.name })}
+                          onClick={() => setEdited(bot)}
+                        >
+                          <Icon name="edit" size={16} />
+                        </button>
+                        <button
+                          type="button"
+                          className="icon-button small"
+                          aria-label={t('deleteOf', { name: bot.name })}
+                          onClick={() => void remove({ input: { id: bot.id } }).then(reload)}
+                        >
+                          <Icon name="trash" size={16} />
+                        </button>
+                      </>
+                    )}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {edited && (
+        <BotDialog
+          bot={edited === 'new' ? undefined : edited}
+          onClose={() => {
+            setEdited(undefined);
+            reload();
+          }}
+        />
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,101 @@
+import { useRef, useState } from 'react';
+import type { MediaKind } from '../documents.generated.ts';
+import { useAccount } from '../session/account.tsx';
+import { useTexts } from '../texts/texts.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { sizeText } from '../ui/size.ts';
+
+export interface Attachment {
+  readonly key: number;
+  readonly name: string;
+  readonly size: number;
+  readonly kind: MediaKind;
+  /** Of a picture. */
+  readonly previewUrl: string | undefined;
+  /** 0 to 1. */
+  readonly progress: number;
+  /** Once it is uploaded. */
+  readonly mediaId: string | undefined;
+  readonly problem: string | undefined;
+}
+
+export interface Attachments {
+  readonly list: readonly Attachment[];
+  readonly isUploading: boolean;
+  add(files: FileList): void;
+  remove(key: number): void;
+  clear(): void;
+}
+
+/** The kinds that the network shows as such; anything else is a document. */
+function kindOf(type: string): MediaKind {
+  if (/^image\/(jpeg|png)$/.test(type)) return 'IMAGE';
+  if (/^video\/(mp4|3gpp)$/.test(type)) return 'VIDEO';
+  if (/^audio\/(aac|mp4|mpeg|amr|ogg)/.test(type)) return 'AUDIO';
+  return 'DOCUMENT';
+}
+
+/** Files that are uploaded while the text is still being written. */
+export function useAttachments(): Attachments {
+  const { client } = useAccount();
+  const [list, setList] = useState<readonly Attachment[]>([]);
+  const nextKey = useRef(0);
+  const patch = (key: number, change: Partial<Attachment>): void =>
+    setList(before => before.map(each => (each.key === key ? { ...each, ...change } : each)));
+  return {
+    list,
+    isUploading: list.some(({ mediaId, problem }) => mediaId === undefined && problem === undefined),
+    add(files) {
+      for (const file of files) {
+        nextKey.current += 1;
+        const key = nextKey.current;
+        const kind = kindOf(file.type);
+        const previewUrl = kind === 'IMAGE' ? URL.createObjectURL(file) : undefined;
+        const { name, size } = file;
+        setList(before => [
+          ...before,
+          { key, name, size, kind, previewUrl, progress: 0, mediaId: undefined, problem: undefined },
+        ]);
+        client
+          .upload(file, {
+            filename: name,
+            onProgress: ({ sentBytes, totalBytes }) =>
+              patch(key, { progress: totalBytes ? sentBytes / totalBytes : 0 }),
+          })
+          .then(
+            mediaId => patch(key, { mediaId, progress: 1 }),
+            (error: Error) => patch(key, { problem: error.message }),
+          );
+      }
+    },
+    remove: key => setList(before => before.filter(each => each.key !== key)),
+    clear: () => setList([]),
+  };
+}
+
+export function AttachmentList({ attachments }: { readonly attachments: Attachments }) {
+  const { t } = useTexts();
+  if (attachments.list.length === 0) return null;
+  return (
+    <ul className="attachments">
+      {attachments.list.map(({ key, name, size, previewUrl, progress, mediaId, problem }) => (
+        <li key={key} className={problem === undefined ? 'attachment' : 'attachment failed'}>
+          {previewUrl ? <img src={previewUrl} alt="" /> : <Icon name="file" />}
+          <span className="attachment-name ellipsis">{name}</span>
+          <span className="muted small">{problem ?? sizeText(size)}</span>
+          {mediaId === undefined && problem === undefined && (
+            <progress value={progress} aria-label={t('composer.uploading', { name })} />
+          )}
+          <button
+            type="button"
+            className="icon-button small"
+            aria-label={t('composer.removeFile', { name })}
+            onClick={() => attachments.remove(key)}
+          >
+            <Icon name="close" size={15} />
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}

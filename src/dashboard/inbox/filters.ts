@@ -1,0 +1,61 @@
+import { useMemo } from 'react';
+import { useSearchParams } from 'wouter';
+import type { ConversationFilter, ConversationStatus } from '../documents.generated.ts';
+
+export const STATUSES = ['OPEN', 'PENDING', 'SNOOZED', 'CLOSED'] as const satisfies readonly ConversationStatus[];
+
+/** What the list shows, as the address has it. */
+export interface InboxFilters {
+  readonly status: ConversationStatus | undefined;
+  /** A staff member's id, `none`, or undefined for everybody's. */
+  readonly assignee: string | undefined;
+  readonly tag: string | undefined;
+  readonly isUnread: boolean;
+  readonly search: string;
+}
+
+export type FilterChange = Partial<Record<'status' | 'assignee' | 'tag' | 'unread' | 'q', string | undefined>>;
+
+const ALL = 'all';
+
+/** The filters of the address, and how to change them there. Without a status the open conversations are shown. */
+export function useInboxFilters(): readonly [InboxFilters, (change: FilterChange) => void] {
+  const [params, setParams] = useSearchParams();
+  const filters = useMemo<InboxFilters>(() => {
+    const status = params.get('status')?.toUpperCase();
+    return {
+      status: status === undefined ? 'OPEN' : STATUSES.find(each => each === status),
+      assignee: params.get('assignee') ?? undefined,
+      tag: params.get('tag') ?? undefined,
+      isUnread: params.get('unread') === '1',
+      search: params.get('q') ?? '',
+    };
+  }, [params]);
+  const change = (changes: FilterChange): void =>
+    setParams(
+      before => {
+        const next = new URLSearchParams(before);
+        for (const [key, value] of Object.entries(changes)) {
+          if (value === undefined || value === '') next.delete(key);
+          else next.set(key, value);
+        }
+        return next;
+      },
+      { replace: true },
+    );
+  return [filters, change];
+}
+
+/** The value of `status` in the address. */
+export const statusParam = (status: ConversationStatus | undefined): string | undefined =>
+  status === 'OPEN' ? undefined : (status?.toLowerCase() ?? ALL);
+
+/** The filter of the API. A search looks everywhere, also in closed conversations. */
+export function filterOf({ status, assignee, tag, isUnread, search }: InboxFilters): ConversationFilter {
+  return {
+    ...(status && search === '' && { status: { eq: status } }),
+    ...(assignee !== undefined && { assigneeId: assignee === 'none' ? { isNull: true } : { eq: assignee } }),
+    ...(tag !== undefined && { tagId: { eq: tag } }),
+    ...(isUnread && { unreadCount: { gt: 0 } }),
+  };
+}

@@ -1,0 +1,99 @@
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { useClient } from 'urql';
+import { THREAD_PAGE } from '../api/thread-updates.ts';
+import { ThreadDocument, type ThreadQuery } from '../documents.generated.ts';
+import { useDates } from '../texts/dates.ts';
+import { useTexts } from '../texts/texts.tsx';
+import { useNow } from '../ui/now.ts';
+import { MessageBubble } from './message-bubble.tsx';
+
+interface Props {
+  readonly conversationId: string;
+  readonly messages: NonNullable<ThreadQuery['conversation']>['messages'];
+}
+
+/** Closer to the end than this, the list follows new messages. */
+const FOLLOW_PX = 120;
+
+/** A scroll area is reached with the keyboard, also where nothing in it can be pressed. */
+const SCROLLABLE = { tabIndex: 0 };
+
+/** The messages, oldest first, from the last one backwards. */
+export function MessageList({ conversationId, messages }: Props) {
+  const { t } = useTexts();
+  const dates = useDates();
+  const now = useNow();
+  const graphql = useClient();
+  const list = useRef<HTMLDivElement>(null);
+  const isAtEnd = useRef(true);
+  const heightBefore = useRef<number>(undefined);
+  const [isLoading, setLoading] = useState(false);
+  const edges = messages?.edges ?? [];
+  const { hasPreviousPage = false, startCursor } = messages?.pageInfo ?? {};
+
+  useLayoutEffect(() => {
+    const element = list.current;
+    if (!element) return;
+    const before = heightBefore.current;
+    if (isAtEnd.current) element.scrollTop = element.scrollHeight;
+    // What is read stays where it is when older messages appear above.
+    else if (before !== undefined && element.scrollHeight > before) element.scrollTop += element.scrollHeight - before;
+    if (!isLoading) heightBefore.current = undefined;
+  });
+  // Pictures have their size later than their message.
+  useEffect(() => {
+    const element = list.current;
+    if (!element) return;
+    const stay = (): void => {
+      if (isAtEnd.current) element.scrollTop = element.scrollHeight;
+    };
+    element.addEventListener('load', stay, true);
+    const observer = new ResizeObserver(stay);
+    observer.observe(element);
+    return () => {
+      element.removeEventListener('load', stay, true);
+      observer.disconnect();
+    };
+  }, []);
+
+  const older = useCallback(() => {
+    if (!startCursor || isLoading) return;
+    setLoading(true);
+    heightBefore.current = list.current?.scrollHeight;
+    void graphql
+      .query(ThreadDocument, { id: conversationId, last: THREAD_PAGE, before: startCursor })
+      .toPromise()
+      .then(() => setLoading(false));
+  }, [graphql, conversationId, startCursor, isLoading]);
+
+  const rows = edges.map(({ node }, index) => {
+    const before = edges[index - 1]?.node;
+    const isNewDay = !before || new Date(before.createdAt).toDateString() !== new Date(node.createdAt).toDateString();
+    return (
+      <div key={node.id} className="message-row">
+        {isNewDay && <p className="day">{dates.day(node.createdAt, now)}</p>}
+        <MessageBubble message={node} follows={!isNewDay && before?.direction === node.direction} />
+      </div>
+    );
+  });
+  return (
+    <div
+      ref={list}
+      className="message-list"
+      role="log"
+      aria-label={t('thread.messages')}
+      {...SCROLLABLE}
+      onScroll={event => {
+        const { scrollHeight, scrollTop, clientHeight } = event.currentTarget;
+        isAtEnd.current = scrollHeight - scrollTop - clientHeight < FOLLOW_PX;
+      }}
+    >
+      {hasPreviousPage && (
+        <button type="button" className="button small older" disabled={isLoading} onClick={older}>
+          {t('thread.older')}
+        </button>
+      )}
+      {rows}
+    </div>
+  );
+}

@@ -1,0 +1,129 @@
+import { type FormEvent, useDeferredValue, useMemo, useState } from 'react';
+import { useQuery } from 'urql';
+import {
+  ComposerTemplatesDocument,
+  type ConversationRowFragment,
+  PreviewTemplateDocument,
+} from '../documents.generated.ts';
+import { useTexts } from '../texts/texts.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { UserErrors } from '../ui/user-errors.tsx';
+import { RenderedTemplate } from './rendered-template.tsx';
+import { fieldsOf, type Template, templateInputOf } from './template-values.ts';
+import { useSend } from './use-send.ts';
+
+interface Props {
+  readonly conversation: ConversationRowFragment;
+  readonly onClose: () => void;
+}
+
+/** Chooses a template, fills it in, shows it as the person will see it, and sends it. */
+export function TemplateDialog({ conversation, onClose }: Props) {
+  const { t } = useTexts();
+  const [{ data, fetching }] = useQuery({ query: ComposerTemplatesDocument, requestPolicy: 'cache-and-network' });
+  const [chosenId, setChosenId] = useState<string>();
+  const templates = data?.templates?.nodes ?? [];
+  const chosen = templates.find(({ id }) => id === chosenId) ?? templates[0];
+  return (
+    <Dialog title={t('composer.sendTemplate')} onClose={onClose} isWide>
+      {templates.length === 0 ? (
+        <p className="muted">{fetching ? '' : t('template.none')}</p>
+      ) : (
+        <div className="template-dialog">
+          <ul className="template-list" aria-label={t('nav.templates')}>
+            {templates.map(template => (
+              <li key={template.id}>
+                <button
+                  type="button"
+                  className="template-choice"
+                  aria-pressed={template.id === chosen?.id}
+                  onClick={() => setChosenId(template.id)}
+                >
+                  <strong>{template.name}</strong>
+                  <span className="muted small">
+                    {template.language} · {t(`category.${template.category}`)}
+                  </span>
+                </button>
+              </li>
+            ))}
+          </ul>
+          {chosen && <TemplateForm key={chosen.id} template={chosen} conversation={conversation} onClose={onClose} />}
+        </div>
+      )}
+    </Dialog>
+  );
+}
+
+function TemplateForm({ template, conversation, onClose }: Props & { readonly template: Template }) {
+  const { t } = useTexts();
+  const fields = useMemo(() => fieldsOf(template), [template]);
+  // The first name of the person fits most first parameters; a fallback makes it work without one.
+  const [values, setValues] = useState<Readonly<Record<string, string>>>(() =>
+    fields[0]?.part === 'body' && conversation.contact
+      ? { [fields[0].key]: `@{contact_first_name|${t('merge.there')}}` }
+      : {},
+  );
+  const { send, errors, failure, isSending } = useSend(conversation.id);
+  const input = useMemo(() => templateInputOf(template, values), [template, values]);
+  // The preview shows the example where nothing is typed yet.
+  const shown = useDeferredValue(
+    useMemo(
+      () =>
+        templateInputOf(
+          template,
+          Object.fromEntries(
+            fields.map(({ key, example }) => [
+              key,
+              values[key] || (key === 'header.link' ? 'https://example.com/file' : example || '…'),
+            ]),
+          ),
+        ),
+      [template, fields, values],
+    ),
+  );
+  const [{ data }] = useQuery({
+    query: PreviewTemplateDocument,
+    variables: { template: shown, contactId: conversation.contact?.id },
+  });
+  const rendered = data?.previewTemplate?.rendered;
+  const submit = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    if (await send({ template: input })) onClose();
+  };
+  return (
+    <>
+      <form className="form" onSubmit={event => void submit(event)}>
+        {fields.length === 0 && <p className="muted">{t('template.noFields')}</p>}
+        {fields.map(({ key, part, name, example }) => (
+          <label className="field" key={key}>
+            <span>{t(`template.${part}`, { name })}</span>
+            <input
+              required
+              value={values[key] ?? ''}
+              placeholder={example}
+              onChange={event => setValues({ ...values, [key]: event.target.value })}
+            />
+          </label>
+        ))}
+        <UserErrors errors={errors} failure={failure} />
+        <footer className="dialog-foot">
+          <button type="button" className="button" onClick={onClose}>
+            {t('cancel')}
+          </button>
+          <button type="submit" className="button primary" disabled={isSending}>
+            {t('composer.send')}
+          </button>
+        </footer>
+      </form>
+      <fieldset className="preview" aria-label={t('template.preview')}>
+        <div className="bubble ours">
+          {rendered ? (
+            <RenderedTemplate rendered={rendered} />
+          ) : (
+            <UserErrors errors={data?.previewTemplate?.userErrors ?? []} />
+          )}
+        </div>
+      </fieldset>
+    </>
+  );
+}

@@ -1,0 +1,75 @@
+import { useEffect, useState } from 'react';
+import { useMutation, useQuery } from 'urql';
+import { THREAD_PAGE } from '../api/thread-updates.ts';
+import { MarkConversationReadDocument, ThreadDocument } from '../documents.generated.ts';
+import { ClockButton, TIME_PASSED } from '../phone/clock-button.tsx';
+import { PhoneDevice } from '../phone/phone-device.tsx';
+import { useAccount } from '../session/account.tsx';
+import { useTexts } from '../texts/texts.tsx';
+import { Composer } from './composer.tsx';
+import { Details } from './details.tsx';
+import { MessageList } from './message-list.tsx';
+import { ThreadHead } from './thread-head.tsx';
+import { useWindowEvent } from './window-event.ts';
+
+/** One conversation: who it is with, its messages, and what to answer with. */
+export function Thread({ conversationId }: { readonly conversationId: string }) {
+  const { t } = useTexts();
+  const { can, hasEmulator } = useAccount();
+  const [{ data, fetching, error }, refetch] = useQuery({
+    query: ThreadDocument,
+    variables: { id: conversationId, last: THREAD_PAGE },
+    requestPolicy: 'cache-and-network',
+  });
+  useWindowEvent(TIME_PASSED, () => refetch({ requestPolicy: 'network-only' }));
+  const [, markRead] = useMutation(MarkConversationReadDocument);
+  const [side, setSide] = useState<'details' | 'phone'>();
+  const toggle = (which: 'details' | 'phone'): void => setSide(side === which ? undefined : which);
+  const conversation = data?.conversation;
+  const unread = conversation?.unreadCount ?? 0;
+  const mayMark = can('conversations:write', 'messages:send');
+
+  // Read once it is on the screen: not in a tab in the background.
+  useEffect(() => {
+    if (unread === 0 || !mayMark) return;
+    const mark = (): void => {
+      if (document.visibilityState === 'visible') void markRead({ input: { id: conversationId } });
+    };
+    mark();
+    document.addEventListener('visibilitychange', mark);
+    return () => document.removeEventListener('visibilitychange', mark);
+  }, [unread, mayMark, conversationId, markRead]);
+
+  if (!conversation)
+    return (
+      <section className="thread-empty" aria-busy={fetching}>
+        {!fetching && <p className="muted">{error ? error.message : t('thread.missing')}</p>}
+      </section>
+    );
+  return (
+    <>
+      <section className="thread" aria-label={conversation.contact?.displayName ?? t('inbox.unknown')}>
+        <ThreadHead
+          conversation={conversation}
+          side={side}
+          onDetails={() => toggle('details')}
+          onPhone={hasEmulator && conversation.contact?.phone ? () => toggle('phone') : undefined}
+        />
+        <MessageList conversationId={conversationId} messages={conversation.messages} />
+        {can('messages:send') && <Composer conversation={conversation} />}
+      </section>
+      {side === 'phone' && conversation.contact?.phone ? (
+        <aside className="phone-dock" aria-label={t('nav.phone')}>
+          <ClockButton />
+          <PhoneDevice
+            phone={conversation.contact.phone}
+            name={conversation.contact.displayName}
+            onClose={() => setSide(undefined)}
+          />
+        </aside>
+      ) : (
+        <Details conversation={conversation} isOpen={side === 'details'} onClose={() => setSide(undefined)} />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,62 @@
+import type { ReactNode } from 'react';
+import { Link, useLocation } from 'wouter';
+import { useAccount } from '../session/account.tsx';
+import type { TextKey } from '../texts/texts.tsx';
+import { useTexts } from '../texts/texts.tsx';
+import { Icon, type IconName } from '../ui/icon.tsx';
+import { Logo } from '../ui/logo.tsx';
+import { AccountMenu } from './account-menu.tsx';
+
+interface Page {
+  readonly path: string;
+  readonly label: TextKey;
+  readonly icon: IconName;
+  readonly scopes: readonly string[];
+}
+
+/** Pages in the order of the navigation, with the scopes without which they are not offered. */
+const PAGES: readonly Page[] = [
+  { path: '/inbox', label: 'nav.inbox', icon: 'inbox', scopes: ['conversations:read', 'messages:read'] },
+  { path: '/live', label: 'nav.live', icon: 'live', scopes: ['events:read'] },
+  { path: '/contacts', label: 'nav.contacts', icon: 'contacts', scopes: ['contacts:read'] },
+  { path: '/campaigns', label: 'nav.campaigns', icon: 'campaigns', scopes: ['campaigns:read'] },
+  { path: '/templates', label: 'nav.templates', icon: 'templates', scopes: ['templates:read'] },
+  { path: '/bots', label: 'nav.bots', icon: 'bots', scopes: ['bots:read'] },
+  { path: '/webhooks', label: 'nav.webhooks', icon: 'webhooks', scopes: ['webhooks:read'] },
+  { path: '/tokens', label: 'nav.tokens', icon: 'tokens', scopes: ['tokens:read'] },
+  { path: '/channels', label: 'nav.channels', icon: 'channels', scopes: ['channels:read'] },
+  { path: '/usage', label: 'nav.usage', icon: 'usage', scopes: ['account:read'] },
+  { path: '/phone', label: 'nav.phone', icon: 'phone', scopes: ['contacts:read'] },
+];
+
+export function Shell({ children }: { readonly children: ReactNode }) {
+  const { t } = useTexts();
+  const { can, accountName, hasEmulator } = useAccount();
+  const [location] = useLocation();
+  return (
+    <div className="shell">
+      <nav className="nav" aria-label={t('nav.label')}>
+        <div className="nav-head">
+          <Logo />
+          <span className="nav-tenant">{accountName}</span>
+        </div>
+        <ul className="nav-pages">
+          {PAGES.filter(({ scopes, path }) => can(...scopes) && (hasEmulator || path !== '/phone')).map(
+            ({ path, label, icon }) => (
+              <li key={path}>
+                <Link href={path} className="nav-link" aria-current={location.startsWith(path) ? 'page' : undefined}>
+                  <Icon name={icon} />
+                  <span>{t(label)}</span>
+                </Link>
+              </li>
+            ),
+          )}
+        </ul>
+        <div className="nav-foot">
+          <AccountMenu />
+        </div>
+      </nav>
+      {children}
+    </div>
+  );
+}

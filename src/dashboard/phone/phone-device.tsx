@@ -1,0 +1,138 @@
+import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { useTexts } from '../texts/texts.tsx';
+import { Icon } from '../ui/icon.tsx';
+import type { ChatMessage } from './emulator.ts';
+import { PhoneMessage } from './phone-message.tsx';
+import { useChat, useEmulator } from './use-chat.ts';
+
+interface Props {
+  readonly phone: string;
+  readonly name: string;
+  readonly onClose?: (() => void) | undefined;
+}
+
+/** The customer's side of a conversation: receives what the business sent, and answers. */
+export function PhoneDevice({ phone, name, onClose }: Props) {
+  const { t } = useTexts();
+  const emulator = useEmulator();
+  const { chat, reload } = useChat(phone);
+  const [text, setText] = useState('');
+  const [problem, setProblem] = useState<string>();
+  const [replyTo, setReplyTo] = useState<ChatMessage>();
+  const list = useRef<HTMLDivElement>(null);
+  const file = useRef<HTMLInputElement>(null);
+  const lastId = chat?.messages[chat.messages.length - 1]?.wamid;
+  useEffect(() => {
+    if (lastId !== undefined) list.current?.scrollTo({ top: list.current.scrollHeight });
+  }, [lastId]);
+
+  const say = (message: Readonly<Record<string, unknown>>): void => {
+    const quoted = replyTo ? { replyTo: replyTo.wamid } : {};
+    setReplyTo(undefined);
+    emulator.inbound({ from: phone, profileName: name, ...quoted, ...message }).then(
+      () => {
+        setProblem(undefined);
+        reload();
+      },
+      (error: Error) => setProblem(error.message),
+    );
+  };
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    if (text.trim() === '') return;
+    say({ text: text.trim() });
+    setText('');
+  };
+  const sendFile = async (picked: File | undefined): Promise<void> => {
+    if (!picked) return;
+    const type = /^(image|video|audio)\//.exec(picked.type)?.[1] ?? 'document';
+    say({
+      type,
+      mimeType: picked.type || 'application/octet-stream',
+      dataBase64: await base64Of(picked),
+      ...(type === 'document' && { filename: picked.name }),
+    });
+  };
+  return (
+    <section className="phone" aria-label={t('phone.of', { name })}>
+      <header className="phone-head">
+        <div className="phone-speaker" />
+        <div className="phone-bar">
+          <strong className="ellipsis">{chat?.number.name ?? ' '}</strong>
+          <span className="small ellipsis">
+            {name} · <bdi>{phone}</bdi>
+          </span>
+        </div>
+        {onClose && (
+          <button type="button" className="icon-button small" aria-label={t('close')} onClick={onClose}>
+            <Icon name="close" size={16} />
+          </button>
+        )}
+      </header>
+      <div className="phone-screen" ref={list} role="log" aria-label={t('thread.messages')} {...SCROLLABLE}>
+        {chat?.messages.length === 0 && <p className="phone-hint">{t('phone.hint')}</p>}
+        {chat?.messages.map(message => (
+          <PhoneMessage key={message.wamid} message={message} onSay={say} onReply={() => setReplyTo(message)} />
+        ))}
+      </div>
+      {problem !== undefined && (
+        <p className="notice danger" role="alert">
+          {problem}
+        </p>
+      )}
+      {replyTo && (
+        <p className="phone-quote small">
+          <span className="ellipsis">{replyTo.text ?? replyTo.type}</span>
+          <button
+            type="button"
+            className="icon-button small"
+            aria-label={t('cancel')}
+            onClick={() => setReplyTo(undefined)}
+          >
+            <Icon name="close" size={14} />
+          </button>
+        </p>
+      )}
+      <form className="phone-input" onSubmit={submit}>
+        <input
+          ref={file}
+          type="file"
+          hidden
+          aria-label={t('composer.attach')}
+          onChange={event => {
+            void sendFile(event.target.files?.[0]);
+            event.target.value = '';
+          }}
+        />
+        <button
+          type="button"
+          className="icon-button"
+          aria-label={t('composer.attach')}
+          onClick={() => file.current?.click()}
+        >
+          <Icon name="attach" />
+        </button>
+        <input
+          aria-label={t('phone.write', { name })}
+          placeholder={t('phone.placeholder')}
+          value={text}
+          onChange={event => setText(event.target.value)}
+        />
+        <button type="submit" className="icon-button phone-send" aria-label={t('phone.send')}>
+          <Icon name="send" size={18} />
+        </button>
+      </form>
+    </section>
+  );
+}
+
+/** A scroll area is reached with the keyboard. */
+const SCROLLABLE = { tabIndex: 0 };
+
+const base64Of = (file: File): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result).replace(/^[^,]*,/, ''));
+    reader.onerror = () => reject(reader.error);
+    reader.readAsDataURL(file);
+  });

@@ -1,0 +1,33 @@
+import { createContext, use } from 'react';
+import type { ParleyClient } from '../../client/client.ts';
+import type { StaffMembersQuery, ViewerQuery } from '../documents.generated.ts';
+
+export type StaffMember = NonNullable<StaffMembersQuery['staffMembers']>['nodes'][number];
+type Viewer = NonNullable<ViewerQuery['viewer']>;
+
+/** The signed-in account, for every page. */
+export interface Account {
+  readonly client: ParleyClient;
+  /** The access token, for the emulated network. */
+  readonly token: string;
+  readonly viewer: Viewer;
+  /** Empty if the session may not read it. */
+  readonly accountName: string;
+  /** Staff to whom work can be assigned; empty if the session may not read them. */
+  readonly staff: readonly StaffMember[];
+  /** Whether the account has a number of the emulated network. */
+  readonly hasEmulator: boolean;
+  /** Whether the session may do something: what it may not do is not offered. */
+  can(...scopes: readonly string[]): boolean;
+  /** Acts as a staff member, or as the token itself. */
+  actAs(staffId: string | undefined): void;
+  signOut(): void;
+}
+
+export const AccountContext = createContext<Account | undefined>(undefined);
+
+export function useAccount(): Account {
+  const account = use(AccountContext);
+  if (!account) throw new Error('There is no signed-in account above this component.');
+  return account;
+}

@@ -1,0 +1,128 @@
+import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react';
+import { Provider } from 'urql';
+import { ParleyError } from '../../client/client.ts';
+import { createGraphql } from '../api/graphql.ts';
+import {
+  AccountNameDocument,
+  SandboxChannelsDocument,
+  StaffMembersDocument,
+  ViewerDocument,
+} from '../documents.generated.ts';
+import { createEmulator } from '../phone/emulator.ts';
+import { type Account, AccountContext } from './account.tsx';
+import { ConnectionContext } from './connection.ts';
+import { openClient, redeemLink, type Session, storedSession, storeSession, takeLinkToken } from './session.ts';
+import { SignIn } from './sign-in.tsx';
+
+type Opened = Pick<Account, 'client' | 'token' | 'viewer' | 'accountName' | 'staff' | 'hasEmulator'>;
+type State =
+  | { readonly step: 'opening'; readonly session: Session }
+  | { readonly step: 'redeeming'; readonly linkToken: string }
+  | { readonly step: 'signed-out'; readonly problem?: string }
+  | { readonly step: 'open'; readonly session: Session; readonly opened: Opened };
+
+/** The link's token is taken once, when the page loads: React may call an initializer twice. */
+const linkToken = takeLinkToken();
+
+function firstState(): State {
+  if (linkToken !== undefined) return { step: 'redeeming', linkToken };
+  const session = storedSession();
+  return session ? { step: 'opening', session } : { step: 'signed-out' };
+}
+
+/** Shows the page to who is signed in, and the sign-in form to others. */
+export function SessionGate({ children }: { readonly children: ReactNode }) {
+  const [state, setState] = useState<State>(firstState);
+  const [isConnected, setConnected] = useState(true);
+
+  useEffect(() => {
+    let isCurrent = true;
+    const proceed = (next: State): void => {
+      if (isCurrent) setState(next);
+    };
+    if (state.step === 'redeeming')
+      redeemLink(state.linkToken).then(
+        session => proceed({ step: 'opening', session }),
+        // The link was used already: by this browser, most of the time.
+        (error: unknown) => {
+          const session = storedSession();
+          proceed(session ? { step: 'opening', session } : { step: 'signed-out', problem: textOf(error) });
+        },
+      );
+    if (state.step === 'opening')
+      open(state.session, up => setConnected(up === 'connected')).then(
+        opened => {
+          storeSession(state.session);
+          proceed({ step: 'open', session: state.session, opened });
+        },
+        (error: unknown) => {
+          if (error instanceof ParleyError) storeSession(undefined);
+          proceed({ step: 'signed-out', problem: textOf(error) });
+        },
+      );
+    return () => {
+      isCurrent = false;
+    };
+  }, [state]);
+
+  const token = state.step === 'open' ? state.session.token : undefined;
+  const actAs = useCallback(
+    (staffId: string | undefined) => {
+      if (token !== undefined)
+        setState({ step: 'opening', session: staffId === undefined ? { token } : { token, staffId } });
+    },
+    [token],
+  );
+  const opened = state.step === 'open' ? state.opened : undefined;
+  const account = useMemo<Account | undefined>(() => {
+    if (!opened) return undefined;
+    const scopes = new Set(opened.viewer.scopes);
+    return {
+      ...opened,
+      can: (...wanted) => wanted.every(scope => scopes.has(scope)),
+      actAs,
+      signOut() {
+        storeSession(undefined);
+        void opened.client.close();
+        setState({ step: 'signed-out' });
+      },
+    };
+  }, [opened, actAs]);
+  const graphql = useMemo(() => (opened ? createGraphql(opened.client) : undefined), [opened]);
+
+  if (account && graphql && opened)
+    return (
+      <AccountContext value={account}>
+        <Provider value={graphql}>
+          <ConnectionContext value={isConnected}>{children}</ConnectionContext>
+        </Provider>
+      </AccountContext>
+    );
+  if (state.step === 'signed-out')
+    return <SignIn problem={state.problem} onToken={each => setState({ step: 'opening', session: { token: each } })} />;
+  return <div className="page-loading" aria-busy="true" />;
+}
+
+async function open(session: Session, onConnection: (state: 'connected' | 'closed') => void): Promise<Opened> {
+  const client = openClient(session, onConnection);
+  const { viewer } = await client.query(ViewerDocument, {});
+  if (!viewer) throw new ParleyError([]);
+  const may = (scope: string): boolean => viewer.scopes.includes(scope);
+  const [name, staff, channels] = await Promise.all([
+    may('account:read') ? client.query(AccountNameDocument, {}) : undefined,
+    may('staff:read') ? client.query(StaffMembersDocument, {}) : undefined,
+    may('channels:read') ? client.query(SandboxChannelsDocument, {}) : undefined,
+  ]);
+  return {
+    client,
+    token: session.token,
+    viewer,
+    accountName: name?.account?.name ?? '',
+    staff: staff?.staffMembers?.nodes ?? [],
+    hasEmulator:
+      (channels?.channels?.nodes.some(({ isSandbox }) => isSandbox) ?? false) &&
+      (await createEmulator(session.token).isThere()),
+  };
+}
+
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

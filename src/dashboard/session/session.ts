@@ -1,0 +1,84 @@
+import { createClient, type ParleyClient, ParleyError, type Token } from '../../client/client.ts';
+import {
+  CreateDashboardTokenDocument,
+  CreateStaffSessionDocument,
+  RevokeLinkTokenDocument,
+  ViewerDocument,
+} from '../documents.generated.ts';
+
+/** What a browser keeps of a sign-in. */
+export interface Session {
+  readonly token: string;
+  /** The staff member as whom the page acts; undefined: as the token itself. */
+  readonly staffId?: string;
+}
+
+const KEY = 'parley.session';
+const LINK = /^#sign-in=(ply_\w+)$/;
+const LINK_DAYS = 30;
+
+export function storedSession(): Session | undefined {
+  try {
+    const value: unknown = JSON.parse(localStorage.getItem(KEY) ?? 'null');
+    return typeof value === 'object' && value !== null && 'token' in value ? (value as Session) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function storeSession(session: Session | undefined): void {
+  if (session) localStorage.setItem(KEY, JSON.stringify(session));
+  else localStorage.removeItem(KEY);
+}
+
+/** Opens a client for a session. A staff session is renewed with the token that it comes from. */
+export function openClient(session: Session, onConnection?: (state: 'connected' | 'closed') => void): ParleyClient {
+  const url = location.origin;
+  const { token, staffId } = session;
+  if (staffId === undefined) return createClient({ url, token, ...(onConnection && { onConnection }) });
+  const owner = createClient({ url, token });
+  return createClient({
+    url,
+    token: () => staffSession(owner, staffId),
+    ...(onConnection && { onConnection }),
+  });
+}
+
+async function staffSession(owner: ParleyClient, staffId: string): Promise<Token> {
+  const input = { staffMember: { id: staffId }, origins: [location.origin], documentsOnly: false, callsPerMinute: 600 };
+  const { createStaffSession: payload } = await owner.mutate(CreateStaffSessionDocument, { input });
+  if (!payload?.token) throw new ParleyError(payload?.userErrors ?? []);
+  return { token: payload.token, expiresAtMs: payload.expiresAt ? Date.parse(payload.expiresAt) : undefined };
+}
+
+/** Takes the token of a sign-in link out of the address bar. */
+export function takeLinkToken(): string | undefined {
+  const token = LINK.exec(location.hash)?.[1];
+  if (token !== undefined) history.replaceState(null, '', location.pathname + location.search);
+  return token;
+}
+
+/**
+ * Signs in with the token of a link. The link works once: its token is replaced by one of this browser, and revoked.
+ * @throws ParleyError for a link that was used already
+ */
+export async function redeemLink(linkToken: string): Promise<Session> {
+  const client = createClient({ url: location.origin, token: linkToken });
+  const { viewer } = await client.query(ViewerDocument, {});
+  if (!viewer?.scopes.includes('tokens:write')) return { token: linkToken };
+  const lasts = new Date(Date.now() + LINK_DAYS * 86_400_000).toISOString();
+  const input = {
+    name: `Dashboard in ${browserName()}`,
+    scopes: viewer.scopes,
+    expiresAt: viewer.expiresAt ?? lasts,
+    callsPerMinute: viewer.callsPerMinute,
+  };
+  const { createAccessToken: created } = await client.mutate(CreateDashboardTokenDocument, { input });
+  if (!created?.token) return { token: linkToken };
+  await client.mutate(RevokeLinkTokenDocument, { input: { id: viewer.token.id } });
+  return { token: created.token };
+}
+
+const browserName = (): string =>
+  ['Firefox', 'Edg', 'Chrome', 'Safari'].find(name => navigator.userAgent.includes(name))?.replace('Edg', 'Edge') ??
+  'a browser';

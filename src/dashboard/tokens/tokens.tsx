@@ -1,0 +1,141 @@
+import { type FormEvent, useState } from 'react';
+import { useMutation, useQuery } from 'urql';
+import { AccessTokensDocument, CreateAccessTokenDocument, RevokeAccessTokenDocument } from '../documents.generated.ts';
+import { useAccount } from '../session/account.tsx';
+import { useDates } from '../texts/dates.ts';
+import { useTexts } from '../texts/texts.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { Example } from '../ui/example.tsx';
+import { Field } from '../ui/field.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { Page } from '../ui/page.tsx';
+import { errorsOf, UserErrors } from '../ui/user-errors.tsx';
+
+/** The tokens of programs and browsers. */
+export default function Tokens() {
+  const { t } = useTexts();
+  const { can, viewer } = useAccount();
+  const dates = useDates();
+  const [{ data }, refetch] = useQuery({ query: AccessTokensDocument, requestPolicy: 'cache-and-network' });
+  const [revoked, revoke] = useMutation(RevokeAccessTokenDocument);
+  const [isNew, setNew] = useState(false);
+  const tokens = (data?.accessTokens?.nodes ?? []).filter(({ revokedAt }) => revokedAt === null);
+  return (
+    <Page
+      title={t('nav.tokens')}
+      lead={t('tokens.lead')}
+      actions={
+        can('tokens:write') && (
+          <button type="button" className="button primary" onClick={() => setNew(true)}>
+            <Icon name="plus" size={17} /> {t('tokens.new')}
+          </button>
+        )
+      }
+    >
+      <UserErrors errors={revoked.data?.revokeAccessToken?.userErrors ?? []} failure={revoked.error} />
+      <div className="table-box">
+        <table>
+          <thead>
+            <tr>
+              <th>{t('name')}</th>
+              <th>{t('tokens.scopes')}</th>
+              <th>{t('tokens.lastUsed')}</th>
+              <th>{t('tokens.expires')}</th>
+              <th>
+                <span className="visually-hidden">{t('actions')}</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {tokens.map(({ id, name, hint, scopes, lastUsedAt, expiresAt }) => (
+              <tr key={id}>
+                <td>
+                  <strong>{name}</strong> <code className="muted">…{hint}</code>
+                  {id === viewer.token.id && <span className="chip info">{t('tokens.this')}</span>}
+                </td>
+                <td className="muted small" title={scopes.join(' ')}>
+                  {scopes.length > 3 ? t('tokens.scopeCount', { count: scopes.length }) : scopes.join(', ')}
+                </td>
+                <td>{lastUsedAt ? dates.full(lastUsedAt) : t('never')}</td>
+                <td>{expiresAt ? dates.full(expiresAt) : t('never')}</td>
+                <td className="cell-actions">
+                  {can('tokens:write') && id !== viewer.token.id && (
+                    <button
+                      type="button"
+                      className="button small"
+                      onClick={() =>
+                        void revoke({ input: { id } }).then(() => refetch({ requestPolicy: 'network-only' }))
+                      }
+                    >
+                      {t('tokens.revoke')}
+                    </button>
+                  )}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {isNew && (
+        <NewToken
+          scopes={viewer.scopes}
+          onClose={() => {
+            setNew(false);
+            refetch({ requestPolicy: 'network-only' });
+          }}
+        />
+      )}
+    </Page>
+  );
+}
+
+function NewToken({ scopes, onClose }: { readonly scopes: readonly string[]; readonly onClose: () => void }) {
+  const { t } = useTexts();
+  const [{ data, error, fetching }, create] = useMutation(CreateAccessTokenDocument);
+  const [name, setName] = useState('');
+  const [chosen, setChosen] = useState<readonly string[]>(['contacts:read', 'messages:read', 'messages:send']);
+  const errors = data?.createAccessToken?.userErrors ?? [];
+  const token = data?.createAccessToken?.token;
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    void create({ input: { name, scopes: chosen, callsPerMinute: 60 } });
+  };
+  return (
+    <Dialog title={t('tokens.new')} onClose={onClose} isWide>
+      {token ? (
+        <div className="form">
+          <p className="notice good">{t('tokens.once')}</p>
+          <Example text={token} />
+          <Example text={`curl ${location.origin}/api/v2/contacts -H "Authorization: Bearer ${token}"`} />
+        </div>
+      ) : (
+        <form className="form" onSubmit={submit}>
+          <Field label={t('name')} value={name} onChange={setName} error={errorsOf(errors, 'name')} isRequired />
+          <fieldset className="checks" aria-label={t('tokens.scopes')}>
+            {scopes.map(scope => (
+              <label key={scope} className="toggle">
+                <input
+                  type="checkbox"
+                  checked={chosen.includes(scope)}
+                  onChange={event =>
+                    setChosen(event.target.checked ? [...chosen, scope] : chosen.filter(each => each !== scope))
+                  }
+                />
+                <code>{scope}</code>
+              </label>
+            ))}
+          </fieldset>
+          <UserErrors errors={errors.filter(({ path }) => path?.[0] !== 'name')} failure={error} />
+          <div className="dialog-foot">
+            <button type="button" className="button" onClick={onClose}>
+              {t('cancel')}
+            </button>
+            <button type="submit" className="button primary" disabled={fetching || chosen.length === 0}>
+              {t('save')}
+            </button>
+          </div>
+        </form>
+      )}
+    </Dialog>
+  );
+}

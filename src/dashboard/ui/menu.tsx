@@ -1,0 +1,112 @@
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+
+export interface MenuItem {
+  readonly id: string;
+  readonly label: ReactNode;
+  readonly isChecked?: boolean;
+  /** Stands apart from the items before it. */
+  readonly beginsGroup?: boolean;
+  readonly onSelect: () => void;
+}
+
+interface Props {
+  readonly label: string;
+  /** What the button shows, if it is a text: it is part of the name. */
+  readonly text?: string;
+  readonly button: ReactNode;
+  readonly buttonClass?: string;
+  readonly items: readonly MenuItem[];
+  /** Opens upwards, for menus at the bottom of the page. */
+  readonly isUp?: boolean;
+  /** Set to open it from elsewhere, by a key for example. */
+  readonly openSignal?: number;
+}
+
+const roleOf = ({ isChecked }: MenuItem) =>
+  isChecked === undefined ? { role: 'menuitem' } : { role: 'menuitemradio', 'aria-checked': isChecked };
+
+/** A button with a menu, after the pattern of the ARIA authoring practices. */
+export function Menu({ label, text, button, buttonClass = 'button', items, isUp = false, openSignal = 0 }: Props) {
+  const [isOpen, setOpen] = useState(false);
+  const root = useRef<HTMLDivElement>(null);
+  const list = useRef<HTMLDivElement>(null);
+  const opener = useRef<HTMLButtonElement>(null);
+  const id = useId();
+
+  useEffect(() => {
+    if (openSignal > 0) setOpen(true);
+  }, [openSignal]);
+  useEffect(() => {
+    if (!isOpen) return;
+    const options = list.current?.querySelectorAll<HTMLElement>('[role^=menuitem]');
+    const checked = [...(options ?? [])].find(option => option.getAttribute('aria-checked') === 'true');
+    (checked ?? options?.[0])?.focus();
+    const closeOutside = (event: PointerEvent): void => {
+      if (!root.current?.contains(event.target as Node)) setOpen(false);
+    };
+    document.addEventListener('pointerdown', closeOutside);
+    return () => document.removeEventListener('pointerdown', closeOutside);
+  }, [isOpen]);
+
+  const close = (): void => {
+    setOpen(false);
+    opener.current?.focus();
+  };
+  const move = (step: number): void => {
+    const options = [...(list.current?.querySelectorAll<HTMLElement>('[role^=menuitem]') ?? [])];
+    const index = options.indexOf(document.activeElement as HTMLElement);
+    options[(index + step + options.length) % options.length]?.focus();
+  };
+  return (
+    <div className="menu" ref={root}>
+      <button
+        ref={opener}
+        type="button"
+        className={buttonClass}
+        aria-haspopup="menu"
+        aria-expanded={isOpen}
+        aria-controls={isOpen ? id : undefined}
+        aria-label={text === undefined ? label : `${label}: ${text}`}
+        title={label}
+        onClick={() => setOpen(!isOpen)}
+      >
+        {button}
+      </button>
+      {isOpen && (
+        <div
+          id={id}
+          ref={list}
+          role="menu"
+          aria-label={label}
+          tabIndex={-1}
+          className={isUp ? 'menu-list up' : 'menu-list'}
+          onKeyDown={event => {
+            if (event.key === 'Escape') close();
+            else if (event.key === 'ArrowDown') move(1);
+            else if (event.key === 'ArrowUp') move(-1);
+            else if (event.key !== 'Tab') return;
+            else setOpen(false);
+            event.stopPropagation();
+            if (event.key !== 'Tab') event.preventDefault();
+          }}
+        >
+          {items.map(item => (
+            <button
+              key={item.id}
+              type="button"
+              {...roleOf(item)}
+              tabIndex={-1}
+              className={item.beginsGroup ? 'menu-item begins-group' : 'menu-item'}
+              onClick={() => {
+                close();
+                item.onSelect();
+              }}
+            >
+              {item.label}
+            </button>
+          ))}
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,26 @@
+import type { ReactNode } from 'react';
+
+interface Props {
+  readonly title: string;
+  readonly lead?: string;
+  readonly actions?: ReactNode;
+  readonly children: ReactNode;
+  /** The content takes the height that is left, and scrolls within itself. */
+  readonly isFilled?: boolean;
+}
+
+/** A scroll area is reached with the keyboard. */
+const SCROLLABLE = { tabIndex: 0 };
+
+export const Page = ({ title, lead, actions, children, isFilled = false }: Props) => (
+  <main className={isFilled ? 'page filled' : 'page'} {...(isFilled ? {} : SCROLLABLE)}>
+    <header className="page-head">
+      <div>
+        <h1>{title}</h1>
+        {lead !== undefined && <p className="muted">{lead}</p>}
+      </div>
+      {actions && <div className="page-actions">{actions}</div>}
+    </header>
+    {children}
+  </main>
+);

@@ -1,0 +1,37 @@
+import type { CombinedError } from 'urql';
+
+export interface UserError {
+  readonly message: string;
+  readonly code?: string;
+  readonly path?: readonly string[];
+}
+
+/** What went wrong: faults of the input that belong to no field here, or the failure of the request. */
+export function UserErrors({
+  errors = [],
+  failure,
+}: {
+  readonly errors?: readonly UserError[];
+  readonly failure?: CombinedError | undefined;
+}) {
+  const messages = failure
+    ? failure.graphQLErrors.length > 0
+      ? failure.graphQLErrors.map(({ message }) => message)
+      : [failure.message.replace(/^\[\w+\] /, '')]
+    : errors.map(({ message }) => message);
+  if (messages.length === 0) return null;
+  return (
+    <div className="notice danger" role="alert">
+      {messages.map(message => (
+        <p key={message}>{message}</p>
+      ))}
+    </div>
+  );
+}
+
+/** The messages of one field of the input. */
+export const errorsOf = (errors: readonly UserError[] | undefined, field: string): string | undefined =>
+  errors
+    ?.filter(({ path }) => path?.[0] === field)
+    .map(({ message }) => message)
+    .join(' ') || undefined;

@@ -1,0 +1,72 @@
+import { useQuery } from 'urql';
+import { UsageDocument } from '../documents.generated.ts';
+import { useDates } from '../texts/dates.ts';
+import { useTexts } from '../texts/texts.tsx';
+import { Page } from '../ui/page.tsx';
+import { sizeText } from '../ui/size.ts';
+
+const COUNTERS = ['messages', 'conversations', 'contacts', 'staff'] as const;
+const FEATURES = ['bots', 'integrations', 'interactive', 'media', 'otp', 'templates', 'webhooks'] as const;
+
+/** What the plan allows, and how much of it is used. */
+export default function Usage() {
+  const { t, language } = useTexts();
+  const dates = useDates();
+  const [{ data }] = useQuery({ query: UsageDocument, requestPolicy: 'cache-and-network' });
+  const account = data?.account;
+  if (!account) return <Page title={t('nav.usage')}>{null}</Page>;
+  const { usage, limits, subscription } = account;
+  return (
+    <Page
+      title={t('nav.usage')}
+      lead={t('usage.lead', { plan: subscription.planName, end: dates.full(usage.periodEnd) })}
+    >
+      <div className="cards-grid">
+        {COUNTERS.map(name => {
+          const { current, limit, isUnlimited, percentageUsed } = usage[name];
+          return (
+            <article key={name} className="card">
+              <h2>{t(`usage.${name}`)}</h2>
+              <p className="figure">
+                {current.toLocaleString(language)}
+                <span className="muted small"> / {isUnlimited ? t('unlimited') : limit?.toLocaleString(language)}</span>
+              </p>
+              {!isUnlimited && (
+                <meter
+                  min={0}
+                  max={100}
+                  high={90}
+                  low={75}
+                  optimum={0}
+                  value={percentageUsed ?? 0}
+                  aria-label={t(`usage.${name}`)}
+                />
+              )}
+            </article>
+          );
+        })}
+        <article className="card">
+          <h2>{t('usage.files')}</h2>
+          <p className="figure">
+            {sizeText(usage.mediaBytes)}
+            <span className="muted small"> {t('usage.fileCount', { count: usage.mediaFiles })}</span>
+          </p>
+        </article>
+        <article className="card">
+          <h2>{t('usage.calls')}</h2>
+          <p className="figure">{limits.apiCallsPerMinute.limit?.toLocaleString(language) ?? t('unlimited')}</p>
+        </article>
+      </div>
+      <section>
+        <h2>{t('usage.features')}</h2>
+        <div className="tags">
+          {FEATURES.map(name => (
+            <span key={name} className={limits.features[name] ? 'chip good' : 'chip'}>
+              {t(`feature.${name}`)}
+            </span>
+          ))}
+        </div>
+      </section>
+    </Page>
+  );
+}

@@ -1,0 +1,88 @@
+import { invalid } from '../core/errors.ts';
+import { inputId, lookupUuid } from '../core/global-ids.ts';
+import { type Filter, MAX_CONDITIONS, MAX_FILTER_DEPTH } from '../core/list-args.ts';
+import { filterSql, type ListColumn, type Operator, type Parameters } from './list-query.ts';
+
+/** A filterable column; `node` names the type of the ids in it, so that global ids are accepted. */
+export interface FilterColumn extends ListColumn {
+  readonly node?: string;
+  /**
+   * Set where the conditions of a caller are not those of a column: returns the column and the conditions on it.
+   * @param path of the field in the input, for errors
+   */
+  readonly rewrite?: (
+    conditions: Filter,
+    path: string,
+  ) => { readonly column: FilterColumn; readonly conditions: Filter };
+}
+
+export type FilterColumns = Readonly<Record<string, FilterColumn>>;
+
+/**
+ * The predicates of a filter, all of which must hold.
+ * @throws VALIDATION_ERROR for more than 20 conditions or three levels, and for values that do not fit their operator
+ */
+export function filterConditions(
+  columns: FilterColumns,
+  tenantId: number,
+  filter: Filter | null | undefined,
+  parameters: Parameters,
+): string[] {
+  const left = { conditions: MAX_CONDITIONS };
+  return conditionsOf(filter ?? {}, 'filter', 1);
+
+  function conditionsOf(level: Filter, path: string, depth: number): string[] {
+    if (depth > MAX_FILTER_DEPTH)
+      throw invalid({ filter: [`May be nested at most ${MAX_FILTER_DEPTH} deep.`] }, 'TOO_MANY');
+    const conditions: string[] = [];
+    for (const [field, value] of Object.entries(level)) {
+      if (value == null) continue;
+      const at = `${path}.${field}`;
+      const column = columns[field];
+      if (column) conditions.push(...comparisons(column, value as Filter, at));
+      else if (field === 'not')
+        conditions.push(`not coalesce((${all(conditionsOf(value as Filter, at, depth + 1))}), false)`);
+      else if (field === 'and' || field === 'or') {
+        const filters = (value as readonly Filter[]).map((item, index) =>
+          conditionsOf(item, `${at}.${index}`, depth + 1),
+        );
+        conditions.push(`(${field === 'and' ? all(filters.map(all)) : any(filters.map(all))})`);
+      }
+    }
+    return conditions;
+  }
+
+  function comparisons(column: FilterColumn, operators: Filter, path: string): string[] {
+    if (column.rewrite) {
+      const { column: other, conditions } = column.rewrite(operators, path);
+      return comparisons(other, conditions, path);
+    }
+    return Object.entries(operators).flatMap(([operator, value]) => {
+      if (value == null) return [];
+      left.conditions -= 1;
+      if (left.conditions < 0)
+        throw invalid({ filter: [`May have at most ${MAX_CONDITIONS} conditions.`] }, 'TOO_MANY');
+      if (operator === 'between' && (value as unknown[]).length !== 2)
+        throw invalid({ [`${path}.between`]: ['Must be two values: the lowest and the highest.'] });
+      const read = column.node ? ids(tenantId, column, column.node, value, path) : value;
+      return [filterSql(parameters, { column, operator: operator as Operator, value: read })];
+    });
+  }
+}
+
+/** No filter at all holds for every row. */
+const all = (predicates: readonly string[]): string => (predicates.length > 0 ? predicates.join(' and ') : 'true');
+/** Of several filters none of which is given, none holds. */
+const any = (predicates: readonly string[]): string =>
+  predicates.length > 0 ? predicates.map(predicate => `(${predicate})`).join(' or ') : 'false';
+
+function ids(tenantId: number, { type }: FilterColumn, node: string, value: unknown, field: string): unknown {
+  const read = (text: string) => {
+    if (type !== 'uuid') return inputId(tenantId, node, text, field);
+    const id = lookupUuid(tenantId, node, text);
+    if (id === undefined) throw invalid({ [field]: [`This is not the id of a ${node}.`] }, 'REFERENCE_NOT_FOUND');
+    return id;
+  };
+  if (Array.isArray(value)) return value.map(item => read(String(item)));
+  return typeof value === 'string' ? read(value) : value;
+}

@@ -1,0 +1,72 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Database, Db } from './database.ts';
+import { crossTenant } from './expressions.ts';
+
+const BATCH_ROWS = 5_000;
+
+export interface DeletedRows {
+  readonly table: string;
+  readonly rows: number;
+}
+
+/**
+ * Deletes every row of a tenant but its row in `tenants`, in transactions of at most 5,000 rows, so that no lock and no transaction
+ * lasts long. It may be interrupted and repeated.
+ * @param onBatch called after each transaction
+ */
+export async function deleteTenantRows(
+  db: Database,
+  tenantId: number,
+  onBatch: (deleted: DeletedRows) => void,
+): Promise<void> {
+  for (const table of referencingFirst(await tenantTables(db.read)))
+    for (;;) {
+      const rows = await db.transaction(trx => deleteBatch(trx, table, tenantId));
+      if (rows > 0) onBatch({ table: table.name, rows });
+      if (rows < BATCH_ROWS) break;
+    }
+}
+
+interface TenantTable {
+  readonly name: string;
+  /** Tables that its foreign keys reference. */
+  readonly references: readonly string[];
+}
+
+/** Lists the tables with a tenant, with each partition of its own: a row is found by its place there. */
+async function tenantTables(db: Db): Promise<TenantTable[]> {
+  const { rows } = await sql<TenantTable>`
+    select c.oid::regclass::text as name,
+      array(select k.confrelid::regclass::text from pg_constraint k where k.conrelid = c.oid and k.contype = 'f') as references
+    from pg_class c
+    join pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_id' and not a.attisdropped
+    where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace and c.relname <> 'tenants'
+    order by 1 ${crossTenant('tables, no rows')}`.execute(db);
+  return rows;
+}
+
+/** Orders tables so that each comes before those that it references, as far as there is no circle of references. */
+function referencingFirst(tables: readonly TenantTable[]): TenantTable[] {
+  const byName = new Map(tables.map(table => [table.name, table]));
+  const ordered = new Set<TenantTable>();
+  const seen = new Set<TenantTable>();
+  const add = (table: TenantTable): void => {
+    if (seen.has(table)) return;
+    seen.add(table);
+    for (const name of table.references) {
+      const referenced = byName.get(name);
+      if (referenced) add(referenced);
+    }
+    ordered.add(table);
+  };
+  for (const table of tables) add(table);
+  return [...ordered].reverse();
+}
+
+async function deleteBatch(trx: Db, { name }: TenantTable, tenantId: number): Promise<number> {
+  const table: RawBuilder<unknown> = sql.raw(name);
+  const { numAffectedRows } = await sql`
+    delete from ${table} where tenant_id = ${tenantId} and ctid = any(array(
+      select ctid from ${table} where tenant_id = ${tenantId} limit ${BATCH_ROWS}))`.execute(trx);
+  return Number(numAffectedRows ?? 0);
+}

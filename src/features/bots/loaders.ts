@@ -1,0 +1,4 @@
+import { rowLoader } from '../../schema/loaders.ts';
+import { getBots } from './store.ts';
+
+export const botLoader = rowLoader(getBots);

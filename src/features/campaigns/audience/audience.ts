@@ -1,0 +1,12 @@
+import type { Filter } from '../../../core/list-args.ts';
+
+/** Who gets a campaign: exactly one of these. Ids are numbers, so that a filter with global ids is the only part that is not. */
+export type Audience =
+  | { readonly groupIds: readonly number[] }
+  | { readonly filter: Filter }
+  | { readonly contactIds: readonly number[] }
+  | { readonly listId: number };
+
+/** Contacts or phone numbers that a campaign names one by one; more of them are uploaded as a list. */
+export const MAX_NAMED = 1_000;
+export const MAX_GROUPS = 100;

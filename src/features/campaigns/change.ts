@@ -1,0 +1,88 @@
+import { conflict, notFound } from '../../core/errors.ts';
+import { requireFeature } from '../../core/plan-features.ts';
+import { callerOf, tenantOf } from '../../core/principal.ts';
+import type { Db } from '../../database/database.ts';
+import type { Context } from '../../schema/context.ts';
+import { authorOf } from '../tenancy/audit/author.ts';
+import { once } from '../tenancy/idempotency/once.ts';
+import type { CampaignRow } from './campaign.ts';
+import { type CampaignInput, parseCampaign } from './parse-campaign.ts';
+import { type CampaignAction, statusAfter } from './state.ts';
+import { deleteCampaign, getCampaigns, insertCampaign, lockCampaign, updateCampaign } from './store.ts';
+
+type Keyed<T> = T & { readonly idempotencyKey?: string | null | undefined };
+
+/** @throws NOT_FOUND */
+export async function requireCampaign(context: Context, id: number): Promise<CampaignRow> {
+  const [campaign] = await getCampaigns(context.db.write, tenantOf(context), [id]);
+  if (!campaign) throw notFound('Campaign');
+  return campaign;
+}
+
+/** Locks a campaign for an action. @throws NOT_FOUND; CONFLICT if its status does not allow the action */
+export async function lockFor(trx: Db, tenantId: number, id: number, action: CampaignAction): Promise<CampaignRow> {
+  const campaign = await lockCampaign(trx, tenantId, id);
+  if (!campaign) throw notFound('Campaign');
+  if (statusAfter(campaign.status, action) === undefined)
+    throw conflict(`The campaign is ${campaign.status}: this is not possible any more, or not yet.`, {
+      status: campaign.status,
+    });
+  return campaign;
+}
+
+/** Creates a draft. @throws VALIDATION_ERROR by field, FEATURE_NOT_AVAILABLE, MESSAGING_NOT_CONFIGURED */
+export async function createCampaign(context: Context, input: Keyed<CampaignInput>): Promise<CampaignRow> {
+  const { tenant } = callerOf(context);
+  requireFeature(tenant, 'templates');
+  const fields = await parseCampaign(context, input, undefined);
+  return once(
+    context,
+    { operation: 'createCampaign', key: input.idempotencyKey, input },
+    {
+      run: trx => insertCampaign(trx, tenant.id, fields, authorOf(context)),
+      store: ({ id }) => ({ id }),
+      again: stored => requireCampaign(context, (stored as { id: number }).id),
+    },
+  );
+}
+
+/** Changes a campaign that has not started. @throws NOT_FOUND, CONFLICT, and the errors of `createCampaign` */
+export async function changeCampaign(context: Context, id: number, input: Keyed<CampaignInput>): Promise<CampaignRow> {
+  const { tenant } = callerOf(context);
+  requireFeature(tenant, 'templates');
+  const before = await requireCampaign(context, id);
+  const fields = await parseCampaign(context, input, before);
+  return once(
+    context,
+    { operation: 'updateCampaign', key: input.idempotencyKey, input: { ...input, id } },
+    {
+      run: async trx => {
+        const locked = await lockFor(trx, tenant.id, id, 'change');
+        if (locked.updated_at !== before.updated_at)
+          throw conflict('Another request changed the campaign at the same time. Try again.');
+        return updateCampaign(trx, tenant.id, id, fields);
+      },
+      store: () => ({ id }),
+      again: () => requireCampaign(context, id),
+    },
+  );
+}
+
+/** Deletes a campaign that never started or is over. Its messages stay. @throws NOT_FOUND, CONFLICT */
+export const removeCampaign = (
+  context: Context,
+  id: number,
+  idempotencyKey: string | null | undefined,
+): Promise<void> =>
+  once<void>(
+    context,
+    { operation: 'deleteCampaign', key: idempotencyKey, input: { id } },
+    {
+      run: async trx => {
+        await lockFor(trx, tenantOf(context), id, 'delete');
+        await deleteCampaign(trx, tenantOf(context), id);
+      },
+      store: () => ({ id }),
+      again: async () => undefined,
+    },
+  );

@@ -1,0 +1,43 @@
+/** Contact fields that a column may fill, for contacts that the upload creates. */
+export const MAPPED = ['firstName', 'lastName', 'company', 'email', 'city'] as const;
+
+/** Which columns have the number and the fields of new contacts, by their names in the first line. */
+export type ListMapping = { readonly phone: string } & { readonly [Field in (typeof MAPPED)[number]]?: string };
+
+/** A row of `campaign_lists`. */
+export interface RecipientListRow {
+  readonly id: number;
+  readonly name: string;
+  readonly columns: readonly string[];
+  readonly mapping: ListMapping;
+  readonly row_count: number;
+  readonly error_count: number;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+export const LIST_COLUMNS = [
+  'id',
+  'name',
+  'columns',
+  'mapping',
+  'row_count',
+  'error_count',
+  'created_at',
+  'updated_at',
+] as const satisfies readonly (keyof RecipientListRow)[];
+
+export interface ListError {
+  readonly row_number: number;
+  readonly message: string;
+}
+
+/** A person of a list, found or created. */
+export interface ListedContact {
+  readonly contactId: number;
+  readonly rowNumber: number;
+  readonly values: Readonly<Record<string, string>>;
+}
+
+/** Rows of one upload, columns, errors that are kept, and characters of a value. */
+export const MAX_LIST = { rows: 10_000, columns: 50, errors: 1_000, value: 1_024 } as const;

@@ -1,0 +1,168 @@
+import { encodeGlobalId, lookupId, numericId } from '../../../core/global-ids.ts';
+import { tenantOf } from '../../../core/principal.ts';
+import { builder, IDEMPOTENCY_KEY } from '../../../schema/builder.ts';
+import { databaseId } from '../../../schema/database-id.ts';
+import {
+  connectionOf,
+  DateTimeFilter,
+  filterOf,
+  IDFilter,
+  listArgs,
+  orderOf,
+  StringFilter,
+} from '../../../schema/lists.ts';
+import { DeletePayload, entityPayload, mutation } from '../../../schema/payload.ts';
+import { MAX } from '../campaign.ts';
+import { type ListError, MAX_LIST, type RecipientListRow } from './list-row.ts';
+import { uploadedListPage } from './page.ts';
+import { removeList } from './remove.ts';
+import { getErrors, getLists } from './store.ts';
+import { addRows, createList } from './upload.ts';
+
+const ListErrorType = builder.objectRef<ListError>('RecipientListError').implement({
+  description: 'A row of an uploaded file that was left out.',
+  fields: t => ({
+    row: t.exposeInt('row_number', { description: 'Number of the row, from 1, without the line of column names.' }),
+    message: t.exposeString('message', { description: 'What is wrong with it.' }),
+  }),
+});
+
+export const RecipientList = builder.objectRef<RecipientListRow>('RecipientList');
+
+builder.node(RecipientList, {
+  name: 'RecipientList',
+  description: 'An uploaded list of people for campaigns, with values of its own for each of them.',
+  id: { resolve: list => list.id },
+  brandLoadedObjects: true,
+  loadMany: async (ids, context) => {
+    if (!context.principal?.scopes.has('campaigns:read')) return ids.map(() => undefined);
+    const rows = await getLists(context.db.read, tenantOf(context), ids.map(Number).filter(Number.isSafeInteger));
+    return ids.map(id => rows.find(row => row.id === Number(id)));
+  },
+  fields: t => ({
+    databaseId: databaseId(t),
+    name: t.exposeString('name', { description: 'Name of the list.' }),
+    columns: t.stringList({
+      description: 'Names of the columns. A template gets the value of a column by `@{column.name|fallback}`.',
+      resolve: ({ columns }) => [...columns],
+    }),
+    rowCount: t.exposeInt('row_count', { description: 'Rows that are people.' }),
+    errorCount: t.exposeInt('error_count', { description: 'Rows that were left out.' }),
+    errors: t.field({
+      type: [ListErrorType],
+      description: `The rows that were left out, at most ${MAX_LIST.errors} of them.`,
+      // At most 100, but most lists have none: a page of lists is one point.
+      extensions: { listSize: 20 },
+      resolve: ({ id }, _args, context) => getErrors(context.db.read, tenantOf(context), id),
+    }),
+    createdAt: t.expose('created_at', { type: 'DateTime', description: 'Time of creation.' }),
+    updatedAt: t.expose('updated_at', { type: 'DateTime', description: 'Time at which rows were last added.' }),
+  }),
+});
+
+const Filter = filterOf('RecipientList', 'lists', t => ({
+  id: t.field({ type: IDFilter, description: 'Id of the list.' }),
+  name: t.field({ type: StringFilter, description: 'Name of the list.' }),
+  createdAt: t.field({ type: DateTimeFilter, description: 'Time of creation.' }),
+}));
+const Order = orderOf('RecipientList', 'lists', {
+  ID: { value: 'id', description: 'Order of creation.' },
+  NAME: { value: 'name', description: 'Name of the list.' },
+  CREATED_AT: { value: 'createdAt', description: 'Time of creation.' },
+});
+
+builder.queryFields(t => ({
+  recipientLists: t.field({
+    type: connectionOf('RecipientList', RecipientList),
+    description: 'Lists the uploaded lists of people, newest first by default. `search` matches names.',
+    authScopes: { scope: 'campaigns:read' },
+    args: { ...listArgs(Filter, Order) },
+    resolve: (_root, args, context) => uploadedListPage(context, args),
+  }),
+  recipientList: t.field({
+    type: RecipientList,
+    nullable: true,
+    description: 'Returns one uploaded list; null if there is none.',
+    authScopes: { scope: 'campaigns:read' },
+    args: { id: t.arg.id({ required: true, description: 'Global id or databaseId of the list.' }) },
+    resolve: async (_root, { id }, context) => {
+      const key = lookupId(tenantOf(context), 'RecipientList', id);
+      return (key !== undefined && (await getLists(context.db.read, tenantOf(context), [key]))[0]) || null;
+    },
+  }),
+}));
+
+const MappingInput = builder.inputType('RecipientListMappingInput', {
+  description: 'The columns that have the number and the fields of a contact, by their names in the first line.',
+  fields: t => ({
+    phone: t.string({ required: true, description: 'Column with the phone number.' }),
+    firstName: t.string({ description: 'Column with the first name, for contacts that the upload creates.' }),
+    lastName: t.string({ description: 'Column with the last name, for contacts that the upload creates.' }),
+    company: t.string({ description: 'Column with the company, for contacts that the upload creates.' }),
+    email: t.string({ description: 'Column with the e-mail address, for contacts that the upload creates.' }),
+    city: t.string({ description: 'Column with the city, for contacts that the upload creates.' }),
+  }),
+});
+
+const CSV = `A CSV file: a line with the names of the columns, then at most ${MAX_LIST.rows} rows.`;
+
+const CreateInput = builder.inputType('CreateRecipientListInput', {
+  description: 'An uploaded list of people.',
+  fields: t => ({
+    name: t.string({ required: true, description: `Name of the list, at most ${MAX.name} characters.` }),
+    csv: t.string({ required: true, description: CSV }),
+    mapping: t.field({
+      type: MappingInput,
+      description: 'Which columns have which fields. Default: the number is in the column `phone`.',
+    }),
+    idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }),
+  }),
+});
+
+const AddInput = builder.inputType('AddRecipientListRowsInput', {
+  description: 'Further rows of a list.',
+  fields: t => ({
+    id: t.id({ required: true, description: 'Global id or databaseId of the list.' }),
+    csv: t.string({ required: true, description: `${CSV} The columns are those of the list.` }),
+    idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }),
+  }),
+});
+
+const DeleteInput = builder.inputType('DeleteRecipientListInput', {
+  description: 'The list to delete.',
+  fields: t => ({
+    id: t.id({ required: true, description: 'Global id or databaseId of the list.' }),
+    idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }),
+  }),
+});
+
+const ListPayload = entityPayload('recipientList', RecipientList, 'The list after the mutation.');
+
+mutation('createRecipientList', {
+  description:
+    'Uploads a list of people for campaigns. Numbers that no contact has become contacts; contacts that exist are not changed.',
+  scope: ['campaigns:write', 'contacts:write'],
+  input: CreateInput,
+  payload: ListPayload,
+  resolve: async (input, context) => ({ recipientList: await createList(context, input) }),
+});
+mutation('addRecipientListRows', {
+  description: 'Adds rows to an uploaded list.',
+  scope: ['campaigns:write', 'contacts:write'],
+  input: AddInput,
+  payload: ListPayload,
+  resolve: async ({ id, ...input }, context) => ({
+    recipientList: await addRows(context, { ...input, id: numericId(tenantOf(context), 'RecipientList', id) }),
+  }),
+});
+mutation('deleteRecipientList', {
+  description: 'Deletes an uploaded list that no waiting or running campaign uses. Its people remain contacts.',
+  scope: 'campaigns:write',
+  input: DeleteInput,
+  payload: DeletePayload,
+  resolve: async (input, context) => {
+    const id = numericId(tenantOf(context), 'RecipientList', input.id);
+    await removeList(context, id, input.idempotencyKey);
+    return { deletedId: encodeGlobalId('RecipientList', tenantOf(context), id) };
+  },
+});

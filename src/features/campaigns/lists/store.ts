@@ -1,0 +1,81 @@
+import type { Db } from '../../../database/database.ts';
+import { anyOf, transactionTime } from '../../../database/expressions.ts';
+import { LIST_COLUMNS, type ListError, type ListMapping, MAX_LIST, type RecipientListRow } from './list-row.ts';
+
+type Narrow = Pick<RecipientListRow, 'mapping'>;
+
+export const getLists = (db: Db, tenantId: number, ids: readonly number[]): Promise<RecipientListRow[]> =>
+  db
+    .selectFrom('campaign_lists')
+    .select(LIST_COLUMNS)
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', anyOf(ids))
+    .$narrowType<Narrow>()
+    .execute();
+
+export const lockList = (trx: Db, tenantId: number, id: number): Promise<RecipientListRow | undefined> =>
+  trx
+    .selectFrom('campaign_lists')
+    .select(LIST_COLUMNS)
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', id)
+    .forUpdate()
+    .$narrowType<Narrow>()
+    .executeTakeFirst();
+
+export const insertList = (
+  trx: Db,
+  tenantId: number,
+  list: {
+    readonly name: string;
+    readonly columns: readonly string[];
+    readonly mapping: ListMapping;
+    readonly is_listed: boolean;
+  },
+): Promise<RecipientListRow> =>
+  trx
+    .insertInto('campaign_lists')
+    .values({ tenant_id: tenantId, ...list, columns: [...list.columns], mapping: JSON.stringify(list.mapping) })
+    .returning(LIST_COLUMNS)
+    .$narrowType<Narrow>()
+    .executeTakeFirstOrThrow();
+
+/** Adds to the counts of a list. */
+export const countRows = (
+  trx: Db,
+  tenantId: number,
+  id: number,
+  rows: number,
+  errors: number,
+): Promise<RecipientListRow> =>
+  trx
+    .updateTable('campaign_lists')
+    .set(eb => ({
+      row_count: eb('row_count', '+', rows),
+      error_count: eb('error_count', '+', errors),
+      updated_at: transactionTime,
+    }))
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', id)
+    .returning(LIST_COLUMNS)
+    .$narrowType<Narrow>()
+    .executeTakeFirstOrThrow();
+
+/** The first errors of each list. */
+export const getErrors = (db: Db, tenantId: number, listId: number): Promise<ListError[]> =>
+  db
+    .selectFrom('campaign_list_errors')
+    .select(['row_number', 'message'])
+    .where('tenant_id', '=', tenantId)
+    .where('list_id', '=', listId)
+    .orderBy('row_number')
+    .limit(MAX_LIST.errors)
+    .execute();
+
+export const deleteList = (trx: Db, tenantId: number, id: number): Promise<{ readonly id: number } | undefined> =>
+  trx
+    .deleteFrom('campaign_lists')
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', id)
+    .returning('id')
+    .executeTakeFirst();

@@ -1,0 +1,166 @@
+import { conflict, FieldErrorList, notFound } from '../../../core/errors.ts';
+import { tenantOf } from '../../../core/principal.ts';
+import type { Db } from '../../../database/database.ts';
+import { type CsvRow, parseCsv } from '../../../platform/csv.ts';
+import { isLonger, isStorable, UNSTORABLE } from '../../../platform/text.ts';
+import type { Context } from '../../../schema/context.ts';
+import { once } from '../../tenancy/idempotency/once.ts';
+import { MAX } from '../campaign.ts';
+import { type FoundPeople, findPeople, type GivenPerson } from './find-people.ts';
+import { type ListMapping, MAPPED, MAX_LIST, type RecipientListRow } from './list-row.ts';
+import { insertListErrors, insertListRows } from './rows.sql.ts';
+import { countRows, getLists, insertList, lockList } from './store.ts';
+
+interface Keyed {
+  readonly idempotencyKey?: string | null | undefined;
+}
+
+type Mapping = { readonly phone: string } & { readonly [Field in (typeof MAPPED)[number]]?: string | null | undefined };
+
+export interface CreateListInput extends Keyed {
+  readonly name: string;
+  readonly csv: string;
+  readonly mapping?: Mapping | null | undefined;
+}
+
+export interface AddRowsInput extends Keyed {
+  readonly id: number;
+  readonly csv: string;
+}
+
+/**
+ * Stores an uploaded CSV file as a list of recipients; numbers that no contact has become contacts. Rows with a fault are left out and
+ * listed with the list.
+ * @throws VALIDATION_ERROR on name, csv (no header, too many rows or columns) and mapping (no such column)
+ */
+export async function createList(context: Context, input: CreateListInput): Promise<RecipientListRow> {
+  const errors = new FieldErrorList();
+  const name = input.name.trim();
+  if (name === '') errors.add('name', 'Is required.', 'REQUIRED');
+  else if (isLonger(name, MAX.name)) errors.add('name', `May have at most ${MAX.name} characters.`, 'TOO_LONG');
+  else if (!isStorable(name)) errors.add('name', UNSTORABLE);
+  const { header, rows } = tableOf(input.csv, errors);
+  const mapping = mappingOf(input.mapping, header, errors);
+  errors.throwIfAny();
+  const people = peopleOf(rows, header, mapping, 0);
+  const found = await findPeople(context, people);
+  const stored = { name, columns: header, mapping, is_listed: true };
+  return store(context, 'createRecipientList', input, trx => insertList(trx, tenantOf(context), stored), found);
+}
+
+/** Adds rows to a list: a CSV file with the same columns. @throws NOT_FOUND; VALIDATION_ERROR on csv */
+export async function addRows(context: Context, input: AddRowsInput): Promise<RecipientListRow> {
+  const tenantId = tenantOf(context);
+  const [list] = await getLists(context.db.write, tenantId, [input.id]);
+  if (!list) throw notFound('RecipientList');
+  const errors = new FieldErrorList();
+  const { header, rows } = tableOf(input.csv, errors);
+  if (errors.isEmpty && header.join('\n') !== list.columns.join('\n'))
+    errors.add('csv', `Must have the columns of the list: ${list.columns.join(', ')}.`);
+  errors.throwIfAny();
+  const found = await findPeople(context, peopleOf(rows, header, list.mapping, list.row_count + list.error_count));
+  const lock = async (trx: Db): Promise<RecipientListRow> => {
+    const locked = await lockList(trx, tenantId, input.id);
+    if (!locked) throw notFound('RecipientList');
+    if (locked.row_count !== list.row_count || locked.error_count !== list.error_count)
+      throw conflict('Rows were added to this list at the same time. Try again.');
+    return locked;
+  };
+  return store(context, 'addRecipientListRows', input, lock, found);
+}
+
+/** The list of the numbers that one campaign names. */
+export async function listOfPhones(
+  context: Context,
+  name: string,
+  phones: readonly string[],
+): Promise<RecipientListRow> {
+  const given = phones.map((phone, index): GivenPerson => ({ phone, rowNumber: index + 1, fields: {}, values: {} }));
+  const found = await findPeople(context, given);
+  const errors = new FieldErrorList();
+  for (const { row_number, message } of found.errors) errors.add(`audience.phones.${row_number - 1}`, message);
+  errors.throwIfAny();
+  const tenantId = tenantOf(context);
+  return context.db.transaction(async trx => {
+    const list = await insertList(trx, tenantId, { name, columns: [], mapping: { phone: '' }, is_listed: false });
+    return add(trx, tenantId, list, found);
+  });
+}
+
+async function add(trx: Db, tenantId: number, list: RecipientListRow, found: FoundPeople): Promise<RecipientListRow> {
+  const added = await insertListRows(trx, tenantId, list.id, found.people);
+  if (found.errors.length > 0) await insertListErrors(trx, tenantId, list.id, found.errors.slice(0, MAX_LIST.errors));
+  return countRows(trx, tenantId, list.id, added, found.errors.length + found.people.length - added);
+}
+
+const store = (
+  context: Context,
+  operation: string,
+  input: Keyed,
+  begin: (trx: Db) => Promise<RecipientListRow>,
+  found: FoundPeople,
+): Promise<RecipientListRow> => {
+  const tenantId = tenantOf(context);
+  return once(
+    context,
+    { operation, key: input.idempotencyKey, input },
+    {
+      run: async trx => add(trx, tenantId, await begin(trx), found),
+      store: ({ id }) => ({ id }),
+      again: async stored => {
+        const [list] = await getLists(context.db.write, tenantId, [(stored as { id: number }).id]);
+        if (!list) throw notFound('RecipientList');
+        return list;
+      },
+    },
+  );
+};
+
+function tableOf(csv: string, errors: FieldErrorList): { header: readonly string[]; rows: readonly CsvRow[] } {
+  const table = isStorable(csv) ? parseCsv(csv) : undefined;
+  const [first, ...rows] = table ?? [];
+  const header = first?.cells.map(cell => cell.trim()) ?? [];
+  if (!isStorable(csv)) errors.add('csv', UNSTORABLE);
+  else if (!table) errors.add('csv', 'Has a quoted field that does not end.');
+  else if (rows.length === 0) errors.add('csv', 'Needs a line with the names of the columns, and rows.', 'REQUIRED');
+  if (rows.length > MAX_LIST.rows)
+    errors.add('csv', `May have at most ${MAX_LIST.rows} rows: add the others with addRecipientListRows.`, 'TOO_MANY');
+  if (header.length > MAX_LIST.columns)
+    errors.add('csv', `May have at most ${MAX_LIST.columns} columns, not ${header.length}.`, 'TOO_MANY');
+  const unusable = header.filter((name, index) => !/^[^{}|]{1,57}$/.test(name) || header.indexOf(name) !== index);
+  if (table && unusable.length > 0)
+    errors.add('csv', `Columns need different names of 1 to 57 characters without { } |: "${unusable[0]}".`);
+  return { header, rows };
+}
+
+function mappingOf(given: Mapping | null | undefined, header: readonly string[], errors: FieldErrorList): ListMapping {
+  const mapping: ListMapping = { phone: given?.phone ?? 'phone' };
+  const entries = Object.entries({ ...given, ...mapping }).filter(([, column]) => column != null);
+  for (const [field, column] of entries)
+    if (header.length > 0 && !header.includes(String(column)))
+      errors.add(`mapping.${field}`, `There is no column "${column}". Columns: ${header.join(', ')}.`);
+  return Object.fromEntries(entries) as unknown as ListMapping;
+}
+
+/** @param before number of rows that the list has already */
+const peopleOf = (
+  rows: readonly CsvRow[],
+  header: readonly string[],
+  mapping: ListMapping,
+  before: number,
+): GivenPerson[] =>
+  rows.map(({ cells, line }) => {
+    const values = Object.fromEntries(
+      header.map((name, index) => [name, (cells[index] ?? '').trim().slice(0, MAX_LIST.value)]),
+    );
+    const fields = MAPPED.flatMap(field => {
+      const column = mapping[field];
+      return column === undefined ? [] : [[field, values[column] ?? '']];
+    });
+    return {
+      rowNumber: before + line - 1,
+      phone: values[mapping.phone] ?? '',
+      fields: Object.fromEntries(fields),
+      values,
+    };
+  });

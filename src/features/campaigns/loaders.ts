@@ -1,0 +1,4 @@
+import { rowLoader } from '../../schema/loaders.ts';
+import { getCampaigns } from './store.ts';
+
+export const campaignLoader = rowLoader(getCampaigns);

@@ -1,0 +1,109 @@
+import { sql } from 'kysely';
+import type { Db } from '../../../database/database.ts';
+import { Parameters } from '../../../database/list-query.ts';
+import { raw } from '../../../database/page.ts';
+import type { Condition } from '../audience/members.sql.ts';
+import { BLOCKED_CODE, REASON } from '../recipients/recipient.ts';
+
+/** People of an audience with one fate and the same first digits, which tell their country. */
+export interface CountedPeople {
+  /** Why they do not get the message; null: they do. */
+  readonly reason: number | null;
+  readonly count: number;
+  /** One of their numbers; null: they have none. */
+  readonly phone: string | null;
+  /** One of them. */
+  readonly contact_id: number;
+}
+
+export interface PreviewQuery {
+  /** Of the template; null: none that people opt out of separately. */
+  readonly category: string | null;
+  readonly channelId: number | null;
+  readonly cap: { readonly messages: number; readonly days: number } | null;
+}
+
+/**
+ * Counts an audience by what becomes of each person, in one pass: a million contacts take seconds, and a few hundred rows come back.
+ * The rules are those of `findCandidates`, by the set instead of by person.
+ */
+export async function countPeople(
+  db: Db,
+  members: Condition,
+  { category, channelId, cap }: PreviewQuery,
+): Promise<CountedPeople[]> {
+  const parameters = new Parameters(members.values);
+  const [word, channel] = [parameters.add(category, 'text'), parameters.add(channelId, 'bigint')];
+  const [messages, days] = [
+    parameters.add(cap?.messages ?? null, 'integer'),
+    parameters.add(cap?.days ?? 0, 'integer'),
+  ];
+  const text = `
+    with audience as materialized (
+      select c.id, c.phone, c.opted_out_at is not null as is_out from contacts c where ${members.text}
+    ), out as materialized (
+      select e.contact_id from (
+        select distinct on (e.contact_id) e.contact_id, e.state, e.occurred_at, e.id from consent_entries e
+        where e.tenant_id = $1 and e.category = ${word} order by e.contact_id, e.occurred_at desc, e.id desc) e
+      where e.state = 'opted_out' and not exists (
+        select from consent_entries a where a.tenant_id = $1 and a.contact_id = e.contact_id and a.category = 'all'
+          and a.state = 'opted_in' and (a.occurred_at, a.id) > (e.occurred_at, e.id))
+    ), named as materialized (
+      select distinct i.contact_id from contact_identities i join channels ch on ch.tenant_id = $1
+        and case when ${channel} is null then ch.is_default else ch.id = ${channel} end
+      where i.tenant_id = $1 and i.kind = 'user_id' and i.ended_at is null
+        and i.portfolio in (coalesce(ch.portfolio_id, 'waba:' || ch.waba_id), 'enterprise')
+        and exists (select from audience where phone is null)
+    ), blocked as materialized (
+      select distinct f.contact_id from message_failures f
+      where f.tenant_id = $1 and f.code = ${BLOCKED_CODE} and f.failed_at > now() - interval '30 days'
+    ), capped as materialized (
+      select m.contact_id from messages m join templates p on p.tenant_id = $1 and p.id = m.template_id and lower(p.category) = ${word}
+      where m.tenant_id = $1 and ${messages} is not null and m.id >= uuid_at(now() - ${days} * interval '1 day') and m.direction = 'outbound'
+      group by m.contact_id having count(*) >= ${messages}
+    )
+    select case when a.is_out or o.contact_id is not null then ${REASON.opted_out}
+        when a.phone is null and n.contact_id is null then ${REASON.no_number}
+        when b.contact_id is not null then ${REASON.blocked}
+        when k.contact_id is not null then ${REASON.frequency_cap} end::smallint as reason,
+      count(*)::int as count, min(a.phone) as phone, min(a.id) as contact_id
+    from audience a
+    left join out o on o.contact_id = a.id
+    left join named n on n.contact_id = a.id and a.phone is null
+    left join blocked b on b.contact_id = a.id
+    left join capped k on k.contact_id = a.id
+    group by 1, left(a.phone, 6)`;
+  const { rows } = await db.executeQuery(raw<CountedPeople>(text, parameters.values));
+  return rows;
+}
+
+/** Rows of a list beyond the first of each person. */
+export async function countDuplicates(db: Db, tenantId: number, listId: number): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select (count(*) - count(distinct l.contact_id))::int as count from campaign_list_rows l
+    where l.tenant_id = ${tenantId} and l.list_id = ${listId}`.execute(db);
+  return rows[0]?.count ?? 0;
+}
+
+/** Messages that the plan leaves for the month; null: any number. @param month first day, UTC */
+export async function planLeft(db: Db, tenantId: number, month: string): Promise<number | null> {
+  const { rows } = await sql<{ left: number | null }>`
+    select case when p.max_messages is not null then greatest(0, p.max_messages - coalesce((
+      select sum(u.messages) from monthly_usage u where u.tenant_id = ${tenantId} and u.month = ${month}::date), 0)) end::bigint as left
+    from tenants t join plans p on p.id = t.plan_id where t.tenant_id = ${tenantId}`.execute(db);
+  return rows[0]?.left ?? null;
+}
+
+/** The values of people in a list, by contact: those of their first row. */
+export async function valuesOf(
+  db: Db,
+  tenantId: number,
+  listId: number,
+  contactIds: readonly number[],
+): Promise<Map<number, Readonly<Record<string, string>>>> {
+  const { rows } = await sql<{ contact_id: number; values: Readonly<Record<string, string>> }>`
+    select distinct on (l.contact_id) l.contact_id, l.values from campaign_list_rows l
+    where l.tenant_id = ${tenantId} and l.list_id = ${listId} and l.contact_id = any(${contactIds}::bigint[])
+    order by l.contact_id, l.row_number`.execute(db);
+  return new Map(rows.map(row => [row.contact_id, row.values]));
+}

@@ -1,0 +1,89 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { notFound } from '../../../core/errors.ts';
+import type { EventType } from '../../../core/events.ts';
+import { tenantOf } from '../../../core/principal.ts';
+import { follow } from '../../../events/follow.ts';
+import { SECOND } from '../../../platform/clock.ts';
+import { closable } from '../../../platform/closable.ts';
+import type { Context } from '../../../schema/context.ts';
+import type { CampaignRow } from '../campaign.ts';
+import { getCampaigns } from '../store.ts';
+import { getProgress } from './store.ts';
+
+/** What can change a campaign and its progress. */
+const CHANGES: ReadonlySet<EventType> = new Set([
+  'campaign.started',
+  'campaign.paused',
+  'campaign.resumed',
+  'campaign.completed',
+  'campaign.cancelled',
+  'campaign.failed',
+  'message.queued',
+  'message.sent',
+  'message.delivered',
+  'message.read',
+  'message.failed',
+  'message.cancelled',
+  'message.received',
+  'contact.opted_out',
+  'consent.changed',
+]);
+
+const PAUSE_MS = SECOND;
+/** Reads after the last event: the reader counts it a moment later. */
+const ROUNDS = 3;
+
+/**
+ * Yields a campaign as it is, then after each change of it or of its progress, at most once a second.
+ * @throws NOT_FOUND
+ */
+export async function followCampaign(context: Context, id: number | undefined): Promise<AsyncGenerator<CampaignRow>> {
+  const tenantId = tenantOf(context);
+  const [first] = id === undefined ? [] : await getCampaigns(context.db.read, tenantId, [id]);
+  if (!first) throw notFound('Campaign');
+  const { resumeAfter: _cursor, ...live } = context;
+  const events = await follow(live, { types: CHANGES }, undefined);
+  return closable(states(context, tenantId, first.id, events), () => void events.return(undefined));
+}
+
+async function* states(
+  { db }: Context,
+  tenantId: number,
+  id: number,
+  events: AsyncGenerator<unknown>,
+): AsyncGenerator<CampaignRow> {
+  let rounds = 1;
+  let wake = (): void => undefined;
+  const ended = (async () => {
+    for await (const _event of events) {
+      rounds = ROUNDS;
+      wake();
+    }
+    return 'ended' as const;
+  })();
+  // Thrown below, where the stream waits for it.
+  ended.catch(() => undefined);
+  let shown = '';
+  try {
+    for (;;) {
+      rounds -= 1;
+      const [[campaign], progress] = await Promise.all([
+        getCampaigns(db.read, tenantId, [id]),
+        getProgress(db.read, tenantId, [id]),
+      ]);
+      if (!campaign) return;
+      const text = JSON.stringify([campaign, progress.get(id)]);
+      if (text !== shown) yield campaign;
+      shown = text;
+      if ((await Promise.race([sleep(PAUSE_MS, 'later' as const), ended])) === 'ended') return;
+      if (rounds <= 0) {
+        const change = new Promise<void>(resolve => {
+          wake = resolve;
+        });
+        if (rounds <= 0 && (await Promise.race([change, ended])) === 'ended') return;
+      }
+    }
+  } finally {
+    await events.return(undefined);
+  }
+}

@@ -1,0 +1,19 @@
+import { valueLoader } from '../../../schema/loaders.ts';
+import type { Progress } from './progress.ts';
+import { getProgress } from './store.ts';
+
+const NONE: Progress = {
+  total: 0,
+  pending: 0,
+  skipped: 0,
+  sent: 0,
+  delivered: 0,
+  read: 0,
+  failed: 0,
+  replied: 0,
+  opted_out: 0,
+  failures: [],
+  costs: [],
+};
+
+export const progressLoader = valueLoader<Progress>(getProgress, NONE);

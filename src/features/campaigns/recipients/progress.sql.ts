@@ -1,0 +1,141 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Db } from '../../../database/database.ts';
+import { isInRange, type LogRange } from '../../../events/log.sql.ts';
+import { STATE } from './recipient.ts';
+
+/**
+ * The statements that count what became of the messages of campaigns, from ranges of the event log. Only the reader runs them, so that
+ * no two transactions write a row of campaign_progress. Events of tenants without recent campaigns cost nothing.
+ */
+
+/** Statuses come for up to this long after the last message of a campaign. */
+const RECENT = sql`interval '35 days'`;
+/** Answers, taps and opt-outs within this time after the message belong to it. */
+const ATTRIBUTED = sql`interval '72 hours'`;
+
+const recentTenants = sql`(select k.tenant_id from campaigns k where k.last_message_at > now() - ${RECENT})`;
+
+const state = (name: keyof typeof STATE): RawBuilder<unknown> => sql.lit(STATE[name]);
+
+export interface CountedCampaign {
+  readonly tenant_id: number;
+  readonly campaign_id: number;
+}
+
+/**
+ * Moves recipients forward by the statuses of their messages, and counts each step once: a repeated event moves nobody.
+ * @param stopCodes codes of the network after which a campaign stops
+ */
+export async function countStatuses(
+  trx: Db,
+  range: LogRange,
+  stopCodes: readonly number[],
+): Promise<CountedCampaign[]> {
+  const { rows } = await sql<CountedCampaign>`
+    /* cross-tenant: the log is read for all tenants at once; each row keeps its own */
+    with hits as materialized (
+      select e.tenant_id, r.campaign_id, r.contact_id, r.state as before,
+        max(case e.type when 'message.sent' then ${state('sent')} when 'message.delivered' then ${state('delivered')}
+          when 'message.read' then ${state('read')} when 'message.failed' then ${state('failed')} else ${state('cancelled')} end)::smallint as after,
+        bool_or(e.type = 'message.sent') as was_sent,
+        max(case when e.type = 'message.failed' then (e.payload #>> '{message,error,code}')::integer end) as code
+      from events e
+      join campaign_recipients r on r.tenant_id = e.tenant_id and r.message_id = (e.payload #>> '{message,id}')::uuid
+      where ${isInRange(range)} and e.type = any('{message.sent,message.delivered,message.read,message.failed,message.cancelled}')
+        and e.tenant_id in ${recentTenants}
+      group by e.tenant_id, r.campaign_id, r.contact_id, r.state
+    ), moved as (
+      update campaign_recipients r set state = h.after, error_code = h.code, due_at = null
+      from hits h
+      where r.tenant_id = h.tenant_id and r.campaign_id = h.campaign_id and r.contact_id = h.contact_id and h.after > h.before
+      returning r.tenant_id, r.campaign_id, r.message_id, h.before, h.after, h.was_sent, h.code
+    ), costs as (
+      insert into campaign_costs as c (tenant_id, campaign_id, country, category, hour, messages)
+      select m.tenant_id, m.campaign_id, coalesce(x.country, ''), coalesce(x.category, ''), date_trunc('hour', x.occurred_at, 'UTC'), count(*)
+      from moved m join message_pricing x on x.tenant_id = m.tenant_id and x.message_id = m.message_id and x.is_billable
+      where m.after between ${state('delivered')} and ${state('read')} and m.before not between ${state('delivered')} and ${state('read')}
+      group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
+      on conflict (tenant_id, campaign_id, country, category, hour) do update set messages = c.messages + excluded.messages
+    ), failures as (
+      insert into campaign_failures as f (tenant_id, campaign_id, code, count)
+      select tenant_id, campaign_id, coalesce(code, 0), count(*) from moved where after = ${state('failed')} group by 1, 2, 3
+      order by 1, 2, 3
+      on conflict (tenant_id, campaign_id, code) do update set count = f.count + excluded.count
+    )
+    insert into campaign_progress as p (tenant_id, campaign_id, sent, delivered, read, failed, cancelled, stop_code)
+    select tenant_id, campaign_id,
+      count(*) filter (where before not between ${state('sent')} and ${state('read')} and (after between ${state('sent')} and ${state('read')} or was_sent)),
+      count(*) filter (where before not between ${state('delivered')} and ${state('read')} and after between ${state('delivered')} and ${state('read')}),
+      count(*) filter (where after = ${state('read')}), count(*) filter (where after = ${state('failed')}),
+      count(*) filter (where after = ${state('cancelled')}), max(code) filter (where code = any(${stopCodes}::integer[]))
+    from moved group by tenant_id, campaign_id order by tenant_id, campaign_id
+    on conflict (tenant_id, campaign_id) do update set sent = p.sent + excluded.sent, delivered = p.delivered + excluded.delivered,
+      read = p.read + excluded.read, failed = p.failed + excluded.failed, cancelled = p.cancelled + excluded.cancelled,
+      stop_code = coalesce(excluded.stop_code, p.stop_code)
+    returning p.tenant_id, p.campaign_id`.execute(trx);
+  return rows;
+}
+
+/** The latest campaign message that a person got in the 72 hours before an event `e`, by a list of columns. */
+const latestOf = (at: RawBuilder<unknown>, onChannel: RawBuilder<unknown>) => sql`
+  select r.campaign_id, r.contact_id from campaigns k
+  join campaign_recipients r on r.tenant_id = k.tenant_id and r.campaign_id = k.id and r.contact_id = e.contact_id
+    and r.state between ${state('sent')} and ${state('read')} and r.message_id >= uuid_at(${at} - ${ATTRIBUTED})
+  where k.tenant_id = e.tenant_id and k.last_message_at > ${at} - ${ATTRIBUTED} and ${onChannel}
+  order by r.message_id desc limit 1`;
+
+/**
+ * Attributes inbound messages to campaigns: what quotes a message of a campaign (a tap on a button does) belongs to that one, anything
+ * else to the latest message of a campaign on the same channel. A recipient counts once.
+ */
+export async function countReplies(trx: Db, range: LogRange): Promise<CountedCampaign[]> {
+  const { rows } = await sql<CountedCampaign>`
+    /* cross-tenant: the log is read for all tenants at once; each row keeps its own */
+    with hits as materialized (
+      select e.tenant_id, coalesce(q.campaign_id, l.campaign_id) as campaign_id, coalesce(q.contact_id, l.contact_id) as contact_id,
+        min(e.occurred_at) as at
+      from events e
+      left join lateral (
+        select r.campaign_id, r.contact_id from message_wamids w
+        join campaign_recipients r on r.tenant_id = w.tenant_id and r.message_id = w.message_id
+          and r.message_id >= uuid_at(e.occurred_at - ${ATTRIBUTED})
+        where w.tenant_id = e.tenant_id and w.channel_id = (e.payload #>> '{message,channel_id}')::bigint
+          and w.wamid = e.payload #>> '{message,reply_to_wamid}' limit 1) q on true
+      left join lateral (${latestOf(sql`e.occurred_at`, sql`k.channel_id = (e.payload #>> '{message,channel_id}')::bigint`)}) l
+        on q.campaign_id is null
+      where ${isInRange(range)} and e.type = 'message.received' and e.contact_id is not null and e.tenant_id in ${recentTenants}
+        and coalesce(q.campaign_id, l.campaign_id) is not null
+      group by 1, 2, 3
+    ), moved as (
+      update campaign_recipients r set replied_at = h.at from hits h
+      where r.tenant_id = h.tenant_id and r.campaign_id = h.campaign_id and r.contact_id = h.contact_id and r.replied_at is null
+      returning r.tenant_id, r.campaign_id
+    )
+    insert into campaign_progress as p (tenant_id, campaign_id, replied)
+    select tenant_id, campaign_id, count(*) from moved group by 1, 2 order by 1, 2
+    on conflict (tenant_id, campaign_id) do update set replied = p.replied + excluded.replied
+    returning p.tenant_id, p.campaign_id`.execute(trx);
+  return rows;
+}
+
+/** Attributes opt-outs, of all messages or of one category, to the latest message of a campaign. A recipient counts once. */
+export async function countOptOuts(trx: Db, range: LogRange): Promise<CountedCampaign[]> {
+  const { rows } = await sql<CountedCampaign>`
+    /* cross-tenant: the log is read for all tenants at once; each row keeps its own */
+    with hits as materialized (
+      select distinct e.tenant_id, l.campaign_id, l.contact_id
+      from events e
+      cross join lateral (${latestOf(sql`e.occurred_at`, sql`true`)}) l
+      where ${isInRange(range)} and e.contact_id is not null and e.tenant_id in ${recentTenants}
+        and (e.type = 'contact.opted_out' or (e.type = 'consent.changed' and e.payload #>> '{consent,state}' = 'opted_out'))
+    ), moved as (
+      update campaign_recipients r set opted_out = true from hits h
+      where r.tenant_id = h.tenant_id and r.campaign_id = h.campaign_id and r.contact_id = h.contact_id and r.opted_out is null
+      returning r.tenant_id, r.campaign_id
+    )
+    insert into campaign_progress as p (tenant_id, campaign_id, opted_out)
+    select tenant_id, campaign_id, count(*) from moved group by 1, 2 order by 1, 2
+    on conflict (tenant_id, campaign_id) do update set opted_out = p.opted_out + excluded.opted_out
+    returning p.tenant_id, p.campaign_id`.execute(trx);
+  return rows;
+}

@@ -1,0 +1,46 @@
+import type { PriceTable } from '../../../core/price-table.ts';
+import { ERROR_CODES } from '../../../network/cloud-api/error-codes.ts';
+import type { MoneyShape } from '../../../schema/money.ts';
+import { Sums } from '../../messages/pricing/amount.ts';
+
+/** How far a campaign is, and what became of its messages. A message that was read also counts as sent and delivered. */
+export interface Progress {
+  readonly total: number;
+  readonly pending: number;
+  readonly skipped: number;
+  readonly sent: number;
+  readonly delivered: number;
+  readonly read: number;
+  readonly failed: number;
+  readonly replied: number;
+  readonly opted_out: number;
+  readonly failures: readonly Failure[];
+  readonly costs: readonly CostCount[];
+}
+
+export interface Failure {
+  /** The network's; 0: refused by this gateway. */
+  readonly code: number;
+  readonly count: number;
+}
+
+/** Billable messages of one price. */
+export interface CostCount {
+  readonly country: string;
+  readonly category: string;
+  readonly hour: string;
+  readonly messages: number;
+}
+
+/** What the delivered messages cost by the deployment's table; empty without one. */
+export function costsOf(prices: PriceTable | undefined, counts: readonly CostCount[]): MoneyShape[] {
+  const sums = new Sums();
+  for (const { country, category, hour, messages } of counts) {
+    const price = prices?.priceOf(country === '' ? null : country, category, Date.parse(hour));
+    if (price) sums.add(price.amount * BigInt(messages), price.currency);
+  }
+  return sums.money();
+}
+
+/** The network's words for a code; null for one that is not known, and for the gateway's own refusals. */
+export const titleOf = (code: number): string | null => (code === 0 ? null : (ERROR_CODES.get(code)?.title ?? null));

@@ -1,0 +1,25 @@
+import type { LogReader } from '../../../events/read.ts';
+import { CAMPAIGNS, laneOf } from '../run/lane.ts';
+import { STOP_CODES } from '../run/protection.ts';
+import { countOptOuts, countReplies, countStatuses } from './progress.sql.ts';
+
+/** Counts what became of the messages of campaigns, and wakes those that wait for it. */
+export const campaignReader: LogReader = {
+  name: 'campaigns',
+  types: new Set([
+    'message.sent',
+    'message.delivered',
+    'message.read',
+    'message.failed',
+    'message.cancelled',
+    'message.received',
+    'contact.opted_out',
+    'consent.changed',
+  ]),
+  async consume(trx, range) {
+    const moved = await countStatuses(trx, range, Object.keys(STOP_CODES).map(Number));
+    await countReplies(trx, range);
+    await countOptOuts(trx, range);
+    return moved.map(({ tenant_id: tenantId, campaign_id: id }) => ({ queue: CAMPAIGNS, key: laneOf(tenantId, id) }));
+  },
+};

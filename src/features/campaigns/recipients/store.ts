@@ -1,0 +1,56 @@
+import type { Db } from '../../../database/database.ts';
+import { anyOf } from '../../../database/expressions.ts';
+import type { CostCount, Failure, Progress } from './progress.ts';
+
+/** The progress of campaigns, by id. Three statements read rows that are counted already. */
+export async function getProgress(db: Db, tenantId: number, ids: readonly number[]): Promise<Map<number, Progress>> {
+  const [rows, failures, costs] = await Promise.all([
+    db
+      .selectFrom('campaigns as k')
+      .leftJoin('campaign_progress as p', join =>
+        join.onRef('p.tenant_id', '=', 'k.tenant_id').onRef('p.campaign_id', '=', 'k.id'),
+      )
+      .select(['k.id', 'k.total', 'k.pending', 'k.skipped'])
+      .select(['p.sent', 'p.delivered', 'p.read', 'p.failed', 'p.replied', 'p.opted_out'])
+      .where('k.tenant_id', '=', tenantId)
+      .where('k.id', '=', anyOf(ids))
+      .execute(),
+    failuresOf(db, tenantId, ids),
+    costsOf(db, tenantId, ids),
+  ]);
+  return new Map(
+    rows.map(({ id, total, pending, skipped, sent, delivered, read, failed, replied, opted_out: optedOut }) => [
+      id,
+      {
+        ...{ total, pending, skipped },
+        ...{ sent: sent ?? 0, delivered: delivered ?? 0, read: read ?? 0, failed: failed ?? 0 },
+        ...{ replied: replied ?? 0, opted_out: optedOut ?? 0 },
+        failures: failures.get(id) ?? [],
+        costs: costs.get(id) ?? [],
+      },
+    ]),
+  );
+}
+
+async function failuresOf(db: Db, tenantId: number, ids: readonly number[]): Promise<Map<number, Failure[]>> {
+  const rows = await db
+    .selectFrom('campaign_failures')
+    .select(['campaign_id', 'code', 'count'])
+    .where('tenant_id', '=', tenantId)
+    .where('campaign_id', '=', anyOf(ids))
+    .orderBy('count', 'desc')
+    .orderBy('code')
+    .execute();
+  return Map.groupBy(rows, row => row.campaign_id);
+}
+
+/** By price and not by message: a few rows for each hour. */
+async function costsOf(db: Db, tenantId: number, ids: readonly number[]): Promise<Map<number, CostCount[]>> {
+  const rows = await db
+    .selectFrom('campaign_costs')
+    .select(['campaign_id', 'country', 'category', 'hour', 'messages'])
+    .where('tenant_id', '=', tenantId)
+    .where('campaign_id', '=', anyOf(ids))
+    .execute();
+  return Map.groupBy(rows, row => row.campaign_id);
+}

@@ -1,0 +1,116 @@
+import type { Author } from '../../../core/author.ts';
+import type { NewEvent } from '../../../core/events.ts';
+import type { Db } from '../../../database/database.ts';
+import { append } from '../../../events/append.ts';
+import { record } from '../../tenancy/audit/record.ts';
+import { type CampaignRow, publicCampaign } from '../campaign.ts';
+import { type CampaignStatus, statusAfter } from '../state.ts';
+import { type StatusChange, writeStatus } from '../store.ts';
+import type { Stop } from './protection.ts';
+import { writeRun } from './run-store.ts';
+import { clearStopCode, readStanding } from './standing.sql.ts';
+import { withdraw } from './withdraw.ts';
+
+/** What a change of status writes and says. */
+type Change =
+  | { readonly action: 'schedule'; readonly at: string }
+  | { readonly action: 'start'; readonly channelId: number }
+  | { readonly action: 'resume' | 'complete' | 'cancel' }
+  | { readonly action: 'pause' | 'fail'; readonly code: string; readonly details: string };
+
+export interface Changed {
+  readonly campaign: CampaignRow;
+  /** Channels whose lanes may go on. */
+  readonly released: readonly number[];
+}
+
+/**
+ * Changes the status of a locked campaign, with its event, and an entry in the audit log if somebody did it. Pausing, cancelling and
+ * failing take back the messages that wait to be sent.
+ * @param author undefined: the campaign itself
+ */
+export async function changeStatus(
+  trx: Db,
+  tenantId: number,
+  before: CampaignRow,
+  change: Change,
+  nowIso: string,
+  author?: Author,
+): Promise<Changed> {
+  const status = statusAfter(before.status, change.action);
+  if (status === undefined) throw new Error(`A campaign that is ${before.status} cannot ${change.action}.`);
+  const id = before.id;
+  const stops = ['pause', 'cancel', 'fail'].includes(change.action);
+  const released =
+    stops && before.channel_id !== null && before.started_at !== null
+      ? await withdraw(trx, tenantId, id, before.channel_id, `The campaign was stopped (${change.action}).`)
+      : [];
+  if (change.action === 'resume') {
+    const { failed, delivered } = await readStanding(trx, tenantId, id, before.channel_id);
+    await writeRun(trx, tenantId, id, { failed_before: failed, settled_before: delivered + failed });
+    await clearStopCode(trx, tenantId, id);
+  }
+  const campaign = await writeStatus(trx, tenantId, id, columnsOf(change, status, before, nowIso));
+  const event = eventOf(change, campaign);
+  if (event) await append(trx, tenantId, [event]);
+  const action = AUDITED[change.action];
+  if (author && action)
+    await record(trx, tenantId, {
+      author,
+      action,
+      subject: `campaign:${id}`,
+      ...(change.action === 'schedule' && { details: { scheduled_at: change.at } }),
+    });
+  return { campaign, released };
+}
+
+const AUDITED = {
+  schedule: 'campaign.started',
+  start: 'campaign.started',
+  pause: 'campaign.paused',
+  resume: 'campaign.resumed',
+  cancel: 'campaign.cancelled',
+  complete: undefined,
+  fail: undefined,
+} as const;
+
+function columnsOf(change: Change, status: CampaignStatus, before: CampaignRow, nowIso: string): StatusChange {
+  switch (change.action) {
+    case 'schedule':
+      return { status, scheduled_at: change.at };
+    case 'start':
+      return { status, channel_id: change.channelId, started_at: nowIso };
+    case 'pause':
+      return { status, status_code: change.code, status_reason: change.details };
+    case 'fail':
+      return { status, status_code: change.code, status_reason: change.details, ended_at: nowIso };
+    case 'complete':
+    case 'cancel':
+      return { status, ended_at: nowIso, scheduled_at: before.scheduled_at };
+    case 'resume':
+      return { status };
+  }
+}
+
+function eventOf(change: Change, row: CampaignRow): NewEvent | undefined {
+  const campaign = publicCampaign(row);
+  switch (change.action) {
+    case 'schedule':
+      return undefined;
+    case 'start':
+      return { type: 'campaign.started', payload: { campaign } };
+    case 'resume':
+      return { type: 'campaign.resumed', payload: { campaign } };
+    case 'complete':
+      return { type: 'campaign.completed', payload: { campaign } };
+    case 'cancel':
+      return { type: 'campaign.cancelled', payload: { campaign } };
+    case 'pause':
+      return { type: 'campaign.paused', payload: { campaign, reason: { code: change.code, details: change.details } } };
+    case 'fail':
+      return { type: 'campaign.failed', payload: { campaign, reason: { code: change.code, details: change.details } } };
+  }
+}
+
+/** The change of status of a stop. */
+export const stopChange = ({ how, code, details }: Stop) => ({ action: how, code, details });

@@ -1,0 +1,225 @@
+import { CodedError } from '../../../core/errors.ts';
+import type { Drain, Lane, TurnEnd } from '../../../lanes/lane.ts';
+import { MINUTE, SECOND } from '../../../platform/clock.ts';
+import type { Context, Resources } from '../../../schema/context.ts';
+import { OUTBOX, laneOf as outboxLaneOf, PRIORITY } from '../../messages/dispatch/lane.ts';
+import { TokenBucket } from '../../messages/dispatch/pacing.ts';
+import type { Content } from '../../messages/send/content.ts';
+import { actFor } from '../../tenancy/tenants/act.ts';
+import { changeStatus, stopChange } from './change-status.ts';
+import { nextDueAt } from './claim.sql.ts';
+import { campaignContent } from './content.ts';
+import { parseLane } from './lane.ts';
+import { finishClaims, MAX_BATCH, makeMessages } from './make-messages.ts';
+import { countBacklog, findWaitingMessages } from './outbox.sql.ts';
+import { prepareChunk } from './prepare.ts';
+import { failureStop, isWaveOver, LIMIT_SHARE, limitStop, type Stop, stopOf } from './protection.ts';
+import { getRun, lockRun, type RunRow, writeRun } from './run-store.ts';
+import { countReached, readStanding, type Standing } from './standing.sql.ts';
+import { withdraw } from './withdraw.ts';
+
+/** Longest pause of a step: within this a change of the campaign, the channel or the template is noticed. */
+const STEP_MS = SECOND;
+/** Pause while the outbox has enough. */
+const FULL_MS = SECOND / 10;
+/** How often the people of a day are counted: the count reads the messages of a day. */
+const REACH_MS = MINUTE;
+const SUSPENDED_MS = MINUTE;
+
+/** Makes the messages of campaigns as the outbox drains; one lane per campaign. */
+export function runCampaigns(resources: Resources): Drain {
+  return async lane => {
+    const { tenantId, campaignId } = parseLane(lane.key);
+    const context = await actFor(resources, tenantId, 'campaigns', ['messages:send']);
+    if (!context) return { pauseMs: SUSPENDED_MS, error: 'The tenant is suspended.' };
+    const turn = new CampaignTurn(context, lane, campaignId);
+    return turn.loop();
+  };
+}
+
+/** One turn of a lane. */
+class CampaignTurn {
+  readonly #context: Context;
+  readonly #lane: Lane;
+  readonly #campaignId: number;
+  #bucket: TokenBucket | undefined;
+  #bucketRate = 0;
+  #reachedAt = Number.NEGATIVE_INFINITY;
+  #reached = 0;
+
+  constructor(context: Context, lane: Lane, campaignId: number) {
+    this.#context = context;
+    this.#lane = lane;
+    this.#campaignId = campaignId;
+  }
+
+  async loop(): Promise<TurnEnd> {
+    while (await this.#lane.ready()) {
+      if (this.#lane.isTurnOver()) return 'more';
+      const waitMs = await this.#step();
+      if (waitMs === undefined) return undefined;
+      if (waitMs > 0) await this.#lane.wait(waitMs);
+    }
+    return undefined;
+  }
+
+  /** @returns milliseconds until the next step; undefined if the campaign does not run */
+  async #step(): Promise<number | undefined> {
+    const { db } = this.#context;
+    const run = await getRun(db.write, this.#lane.tenantId, this.#campaignId);
+    if (run?.status === 'scheduled') return this.#begin();
+    if (run?.status !== 'running') return undefined;
+    if (!run.is_prepared) {
+      await prepareChunk(this.#context, this.#lane, this.#lane.tenantId, run.id);
+      return 0;
+    }
+    const standing = await readStanding(db.write, this.#lane.tenantId, run.id, run.channel_id);
+    const stop = stopOf(standing) ?? failureStop(run, standing, false) ?? (await this.#reachStop(standing));
+    if (stop) return this.#stop(stop);
+    const content = await this.#content(run);
+    if ('how' in content) return this.#stop(content);
+    const sending = { content, channelId: standing.channel_id as number, campaignId: run.id };
+    const left = await finishClaims(this.#context, this.#lane, run, sending);
+    if (left.stop) return this.#stop(left.stop);
+    if (left.looked > 0) return left.accepted > 0 ? 0 : STEP_MS;
+    if (!run.is_wave_passed && run.wave_ended_at !== null) return this.#judgeWave(run, standing);
+    return this.#send(run, standing, sending);
+  }
+
+  /** Starts a campaign whose time has come. */
+  async #begin(): Promise<number | undefined> {
+    const { db, clock } = this.#context;
+    return this.#change(async run => {
+      if (run.status !== 'scheduled' || Date.parse(run.scheduled_at ?? '') > clock.now()) return undefined;
+      const { channel_id: channelId } = await readStanding(db.write, this.#lane.tenantId, run.id, run.channel_id);
+      return channelId === null
+        ? { action: 'fail', code: 'CHANNEL_DISCONNECTED', details: 'No channel is connected.' }
+        : { action: 'start', channelId };
+    });
+  }
+
+  /** The template as it is now; why it cannot be sent. */
+  async #content(run: RunRow): Promise<Content | Stop> {
+    try {
+      return await campaignContent(this.#context, run);
+    } catch (error) {
+      if (!(error instanceof CodedError)) throw error;
+      return { how: 'pause', code: 'TEMPLATE_UNAVAILABLE', details: error.message };
+    }
+  }
+
+  async #reachStop({ messaging_limit: limit, channel_id: channelId, portfolio_id: portfolioId }: Standing) {
+    if (limit === null || channelId === null) return undefined;
+    const nowMs = this.#context.clock.now();
+    if (nowMs - this.#reachedAt >= REACH_MS) {
+      this.#reached = await countReached(this.#context.db.write, this.#lane.tenantId, channelId, portfolioId);
+      this.#reachedAt = nowMs;
+    }
+    return limitStop(limit, this.#reached);
+  }
+
+  /** Lets the others follow the first wave, or stops. */
+  async #judgeWave(run: RunRow, standing: Standing): Promise<number | undefined> {
+    if (!isWaveOver(run, standing, this.#context.clock.now())) return STEP_MS / 4;
+    const stop = failureStop(run, standing, true);
+    if (stop) return this.#stop(stop);
+    await writeRun(this.#context.db.write, this.#lane.tenantId, run.id, { is_wave_passed: true });
+    return 0;
+  }
+
+  async #send(
+    run: RunRow,
+    standing: Standing,
+    sending: Parameters<typeof makeMessages>[2],
+  ): Promise<number | undefined> {
+    const { tenantId } = this.#lane;
+    const { db, lanes, signals } = this.#context;
+    // What waits in the outbox is sent within a second, and less than half of it is left when more is made.
+    const rate = Math.min(run.messages_per_second ?? Number.POSITIVE_INFINITY, standing.messages_per_second ?? 1);
+    const target = Math.min(MAX_BATCH, Math.max(1, Math.ceil(rate)));
+    const backlog = await countBacklog(db.write, tenantId, sending.channelId, PRIORITY.campaign, target);
+    const limit = Math.min(target - backlog, this.#tokens(rate), this.#reachLeft(standing));
+    if (limit < 1 || backlog > target / 2) return FULL_MS;
+    const made = await makeMessages(this.#context, this.#lane, sending, limit);
+    if (made.accepted > 0) {
+      this.#spend(made.accepted);
+      this.#reached += made.accepted;
+      lanes.wake(OUTBOX, outboxLaneOf(tenantId, sending.channelId));
+      signals.send('events');
+    }
+    if (made.stop) return this.#stop(made.stop);
+    // A pause may have come while the messages were accepted.
+    const after = await getRun(db.write, tenantId, run.id);
+    if (after?.status !== 'running') return this.#withdrawLate();
+    return made.looked > 0 ? 0 : this.#rest(run, sending.channelId);
+  }
+
+  #reachLeft({ messaging_limit: limit }: Standing): number {
+    return limit === null ? Number.POSITIVE_INFINITY : Math.floor(limit * LIMIT_SHARE) - this.#reached;
+  }
+
+  /** Nobody is left now: waits for those that are due later, or completes. */
+  async #rest(run: RunRow, channelId: number): Promise<number | undefined> {
+    const { db, clock } = this.#context;
+    const due = await nextDueAt(db.write, this.#lane.tenantId, run.id);
+    if (due !== null) return Math.max(FULL_MS, Math.min(MINUTE, Date.parse(due) - clock.now()));
+    const waiting = await findWaitingMessages(db.write, this.#lane.tenantId, run.id, channelId, PRIORITY.campaign);
+    if (waiting.length > 0) return STEP_MS / 4;
+    return this.#change(async () => ({ action: 'complete' }));
+  }
+
+  #tokens(rate: number): number {
+    const nowMs = this.#context.clock.now();
+    if (!this.#bucket || this.#bucketRate !== rate) {
+      this.#bucket = new TokenBucket(rate, Math.max(1, rate), nowMs);
+      this.#bucketRate = rate;
+    }
+    return this.#bucket.available(nowMs);
+  }
+
+  #spend(count: number): void {
+    const nowMs = this.#context.clock.now();
+    for (let spent = 0; spent < count; spent += 1) this.#bucket?.take(nowMs);
+  }
+
+  #stop(stop: Stop): Promise<number | undefined> {
+    this.#context.log.warn(
+      { tenantId: this.#lane.tenantId, campaignId: this.#campaignId, code: stop.code, details: stop.details },
+      'a campaign stopped itself',
+    );
+    return this.#change(async () => stopChange(stop));
+  }
+
+  /** Takes back what was accepted after the campaign had been paused or cancelled. */
+  async #withdrawLate(): Promise<undefined> {
+    const { db, lanes } = this.#context;
+    const { tenantId } = this.#lane;
+    const released = await db.transaction(async trx => {
+      const run = await lockRun(trx, tenantId, this.#campaignId);
+      if (!run || run.status === 'running' || run.channel_id === null) return [];
+      return withdraw(trx, tenantId, run.id, run.channel_id, 'The campaign was stopped.');
+    });
+    for (const channelId of released) lanes.wake(OUTBOX, outboxLaneOf(tenantId, channelId));
+    return undefined;
+  }
+
+  /** Changes the status under the campaign's lock, if it is still running or scheduled. */
+  async #change(
+    decide: (run: RunRow) => Promise<Parameters<typeof changeStatus>[3] | undefined>,
+  ): Promise<number | undefined> {
+    const { db, clock, lanes, signals } = this.#context;
+    const { tenantId } = this.#lane;
+    const changed = await db.transaction(async trx => {
+      const run = await lockRun(trx, tenantId, this.#campaignId);
+      if (!run || (run.status !== 'running' && run.status !== 'scheduled')) return undefined;
+      const change = await decide(run);
+      const done = change && (await changeStatus(trx, tenantId, run, change, new Date(clock.now()).toISOString()));
+      await this.#lane.fence(trx);
+      return done;
+    });
+    if (!changed) return undefined;
+    for (const channelId of changed.released) lanes.wake(OUTBOX, outboxLaneOf(tenantId, channelId));
+    signals.send('events');
+    return changed.campaign.status === 'running' ? 0 : undefined;
+  }
+}

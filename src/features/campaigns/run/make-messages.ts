@@ -1,0 +1,198 @@
+import { newIdAt } from '../../../core/ids.ts';
+import type { Lane } from '../../../lanes/lane.ts';
+import { countryOfNumber, isPermitted, nextPermitted } from '../../../platform/time-zones.ts';
+import type { Context } from '../../../schema/context.ts';
+import type { Content } from '../../messages/send/content.ts';
+import type { SendingHours } from '../campaign.ts';
+import { REASON, type SkipReason, STATE } from '../recipients/recipient.ts';
+import { type Accepted, acceptClaims, type Claim, isFinal, stopsAll } from './accept.ts';
+import {
+  type Candidate,
+  confirmRecipients,
+  findCandidates,
+  findUnconfirmed,
+  type RecipientChange,
+  useIndexOrder,
+  writeByMessage,
+  writeRecipients,
+} from './claim.sql.ts';
+import { madeOf, type Stop } from './protection.ts';
+import { lockRun, type RunRow, writeRun } from './run-store.ts';
+
+/** Recipients of one batch. */
+export const MAX_BATCH = 500;
+
+export interface Made {
+  /** Recipients that were looked at; 0: there are none now. */
+  readonly looked: number;
+  readonly accepted: number;
+  readonly stop: Stop | undefined;
+}
+
+interface Sending {
+  readonly content: Content;
+  readonly channelId: number;
+  readonly campaignId: number;
+}
+
+/**
+ * Makes the next messages of a campaign, at most `limit`. In one transaction recipients are chosen and get the id of their message; the
+ * messages are then accepted under these ids, which exist once. A process that dies in between leaves recipients with an id and no
+ * message, and `finishClaims` makes those messages: nobody is messaged twice, and nobody is left out.
+ */
+export async function makeMessages(context: Context, lane: Lane, sending: Sending, limit: number): Promise<Made> {
+  const tenantId = lane.tenantId;
+  const chosen = await context.db.transaction(async trx => {
+    const run = await lockRun(trx, tenantId, sending.campaignId);
+    if (run?.status !== 'running') return undefined;
+    const category = sending.content.category ?? null;
+    await useIndexOrder(trx);
+    const candidates = await findCandidates(trx, tenantId, {
+      campaignId: run.id,
+      position: run.position,
+      limit: MAX_BATCH,
+      listId: 'listId' in run.audience ? run.audience.listId : null,
+      category,
+      channelId: sending.channelId,
+      cap: run.frequency_cap,
+    });
+    const wave = run.is_wave_passed ? limit : Math.min(limit, (run.wave_size ?? 0) - madeOf(run));
+    const { changes, claims, looked } = choose(candidates, run.sending_hours, wave, context.clock.now());
+    await writeRecipients(trx, tenantId, run.id, changes);
+    const isWaveMade = !run.is_wave_passed && madeOf(run) + claims.length >= (run.wave_size ?? 0);
+    const nowIso = new Date(context.clock.now()).toISOString();
+    const last = looked.findLast(candidate => !candidate.is_waiting);
+    const skipped = changes.filter(({ state }) => state === STATE.skipped).length;
+    await writeRun(
+      trx,
+      tenantId,
+      run.id,
+      {
+        ...(last && { position: last.contact_id }),
+        ...(claims.length > 0 && { last_message_at: nowIso }),
+        ...(isWaveMade && run.wave_ended_at === null && { wave_ended_at: nowIso }),
+      },
+      { pending: -skipped - claims.length, skipped },
+    );
+    await lane.fence(trx);
+    return { run, claims, looked: looked.length };
+  });
+  if (!chosen) return { looked: 0, accepted: 0, stop: undefined };
+  const { accepted, stop } = await acceptAndStore(context, chosen.run, chosen.claims, sending);
+  return { looked: chosen.looked, accepted, stop };
+}
+
+/**
+ * Decides about candidates in their order until `limit` of them get a message.
+ * @returns also those that were looked at
+ */
+function choose(candidates: readonly Candidate[], hours: SendingHours | null, limit: number, nowMs: number) {
+  const changes: RecipientChange[] = [];
+  const claims: Claim[] = [];
+  const looked: Candidate[] = [];
+  const current = new Set<number>();
+  const dueByCountry = new Map<string | undefined, number | 'now' | 'never'>();
+  const skip = (contactId: number, reason: SkipReason): void =>
+    void changes.push({ contactId, state: STATE.skipped, reason: REASON[reason] });
+  for (const candidate of candidates) {
+    if (claims.length >= limit) break;
+    looked.push(candidate);
+    const { contact_id: contactId, current_id: currentId, reason, phone, values } = candidate;
+    const due = hours && reason === null ? dueOf(phone, hours, nowMs, dueByCountry) : 'now';
+    if (reason !== null) changes.push({ contactId, state: STATE.skipped, reason });
+    else if (currentId === null) skip(contactId, 'gone');
+    else if (current.has(currentId)) skip(contactId, 'duplicate');
+    else if (due === 'never') skip(contactId, 'outside_hours');
+    else if (due !== 'now') changes.push({ contactId, state: STATE.waiting, dueAt: new Date(due).toISOString() });
+    else {
+      const messageId = newIdAt(nowMs);
+      current.add(currentId);
+      claims.push({ contactId: currentId, messageId, values });
+      changes.push({ contactId, state: STATE.waiting, dueAt: new Date(nowMs).toISOString(), messageId });
+    }
+  }
+  return { changes, claims, looked };
+}
+
+/** When a recipient may get a message. @param known by country */
+function dueOf(
+  phone: string | null,
+  hours: SendingHours,
+  nowMs: number,
+  known: Map<string | undefined, number | 'now' | 'never'>,
+): number | 'now' | 'never' {
+  const country = phone === null ? undefined : countryOfNumber(phone);
+  const present = known.get(country);
+  if (present !== undefined) return present;
+  const due = isPermitted(country, hours, nowMs) ? 'now' : (nextPermitted(country, hours, nowMs) ?? 'never');
+  known.set(country, due);
+  return due;
+}
+
+/** Makes the messages that a process which died has left to make. @returns whether there were any */
+export async function finishClaims(context: Context, lane: Lane, run: RunRow, sending: Sending): Promise<Made> {
+  const listId = 'listId' in run.audience ? run.audience.listId : null;
+  const found = await findUnconfirmed(context.db.write, lane.tenantId, run.id, listId, MAX_BATCH);
+  const made = found.filter(row => row.is_accepted).map(row => row.message_id);
+  if (made.length > 0) await confirmRecipients(context.db.write, lane.tenantId, made);
+  const claims = found
+    .filter(row => !row.is_accepted)
+    .map(row => ({ contactId: row.current_id ?? row.contact_id, messageId: row.message_id, values: row.values }));
+  const { accepted, stop } = await acceptAndStore(context, run, claims, sending);
+  return { looked: found.length, accepted: accepted + made.length, stop };
+}
+
+async function acceptAndStore(
+  context: Context,
+  run: RunRow,
+  claims: readonly Claim[],
+  { content, channelId }: Sending,
+): Promise<{ readonly accepted: number; readonly stop: Stop | undefined }> {
+  if (claims.length === 0) return { accepted: 0, stop: undefined };
+  const tenantId = context.principal?.tenant.id ?? 0;
+  const author = { kind: 'campaign', id: run.id, name: run.name } as const;
+  const outcomes = await acceptClaims(context, claims, { content, channelId, author });
+  const accepted = outcomes.filter(({ error }) => error === undefined).map(({ claim }) => claim.messageId);
+  if (accepted.length > 0) await confirmRecipients(context.db.write, tenantId, accepted);
+  const stop = outcomes.find(({ error }) => stopsAll(error))?.error;
+  await settleRefused(context, tenantId, run.id, outcomes);
+  for (const { error, claim } of outcomes)
+    if (error !== undefined && !isFinal(error) && !stopsAll(error))
+      context.log.warn(
+        { err: error, tenantId, campaignId: run.id, messageId: claim.messageId },
+        'a message of a campaign could not be accepted; it is tried again',
+      );
+  return {
+    accepted: accepted.length,
+    stop: stopsAll(stop) ? { how: 'pause', code: stop.code, details: stop.message } : undefined,
+  };
+}
+
+/** Skips recipients whose message is refused for good, and puts those back that nothing can be sent to now. */
+async function settleRefused(
+  context: Context,
+  tenantId: number,
+  campaignId: number,
+  outcomes: readonly Accepted[],
+): Promise<void> {
+  const refused = outcomes.filter(({ error }) => isFinal(error));
+  const back = outcomes.filter(({ error }) => stopsAll(error));
+  if (refused.length + back.length === 0) return;
+  await context.db.transaction(async trx => {
+    if (!(await lockRun(trx, tenantId, campaignId))) return;
+    await writeByMessage(trx, tenantId, campaignId, [
+      ...refused.map(({ claim, error }) => ({
+        messageId: claim.messageId,
+        reason: REASON[reasonOfError(error)] as number | null,
+      })),
+      ...back.map(({ claim }) => ({ messageId: claim.messageId, reason: null })),
+    ]);
+    await writeRun(trx, tenantId, campaignId, {}, { skipped: refused.length, pending: back.length });
+  });
+}
+
+function reasonOfError(error: unknown): SkipReason {
+  const code = isFinal(error) ? error.code : undefined;
+  if (code === 'CONTACT_OPTED_OUT') return 'opted_out';
+  return code === 'NOT_FOUND' ? 'gone' : 'invalid';
+}

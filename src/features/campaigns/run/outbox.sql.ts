@@ -1,0 +1,51 @@
+import { sql } from 'kysely';
+import type { Db } from '../../../database/database.ts';
+import { STATE } from '../recipients/recipient.ts';
+
+/** Messages of campaigns that wait to be sent on a channel, counted up to a limit. @param priority of campaigns in the outbox */
+export async function countBacklog(
+  db: Db,
+  tenantId: number,
+  channelId: number,
+  priority: number,
+  limit: number,
+): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from (
+      select from outbox o where o.tenant_id = ${tenantId} and o.channel_id = ${channelId}::bigint and o.priority = ${priority}::smallint
+        and o.next_attempt_at is not null limit ${limit}::integer) q`.execute(db);
+  return rows[0]?.count ?? 0;
+}
+
+/** Messages of a campaign that wait to be sent. */
+export async function findWaitingMessages(
+  db: Db,
+  tenantId: number,
+  campaignId: number,
+  channelId: number,
+  priority: number,
+): Promise<{ readonly message_id: string; readonly contact_id: number }[]> {
+  const { rows } = await sql<{ message_id: string; contact_id: number }>`
+    select r.message_id, r.contact_id from outbox o
+    join campaign_recipients r on r.tenant_id = ${tenantId} and r.message_id = o.message_id and r.campaign_id = ${campaignId}
+    where o.tenant_id = ${tenantId} and o.channel_id = ${channelId}::bigint and o.priority = ${priority}::smallint`.execute(
+    db,
+  );
+  return rows;
+}
+
+/** Puts recipients back whose messages were withdrawn before they were sent. @returns how many */
+export async function putBack(
+  trx: Db,
+  tenantId: number,
+  campaignId: number,
+  messageIds: readonly string[],
+): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    with back as (
+      update campaign_recipients r set state = ${sql.lit(STATE.waiting)}, due_at = clock_timestamp(), message_id = null
+      where r.tenant_id = ${tenantId} and r.campaign_id = ${campaignId} and r.message_id = any(${messageIds}::uuid[])
+        and (r.state < ${sql.lit(STATE.sent)} or r.state = ${sql.lit(STATE.cancelled)}) returning 1
+    ) select count(*)::int as count from back`.execute(trx);
+  return rows[0]?.count ?? 0;
+}

@@ -1,0 +1,92 @@
+import type { RunRow } from './run-store.ts';
+import type { Standing } from './standing.sql.ts';
+
+/** Why a campaign pauses itself, or cannot go on. */
+export interface Stop {
+  readonly how: 'pause' | 'fail';
+  readonly code: string;
+  readonly details: string;
+}
+
+/** Codes of the network after which nothing more may be sent: restricted, payment, spam limit. */
+export const STOP_CODES: Readonly<Record<number, string>> = {
+  368: 'The network has blocked the account for a violation of its policies (368).',
+  131042: 'The network reports a problem with the payment method (131042).',
+  131048: 'The network has reached its spam limit for this number (131048).',
+};
+
+/** Shares of failures say nothing of fewer messages than these. */
+const MIN_SETTLED = 20;
+/** The campaign pauses when so much of the portfolio's daily limit is used; the rest is for other messages. */
+export const LIMIT_SHARE = 0.95;
+
+/** The size of the first wave: as given, else 100, or 1 % of the recipients if that is more. */
+export const waveSizeOf = (firstWave: number | null, total: number): number =>
+  firstWave ?? Math.max(100, Math.ceil(total / 100));
+
+/** Messages that the campaign has made. */
+export const madeOf = ({ total, pending, skipped }: Pick<RunRow, 'total' | 'pending' | 'skipped'>): number =>
+  total - pending - skipped;
+
+type Progress = Pick<Standing, 'sent' | 'delivered' | 'failed'>;
+
+const settledOf = ({ delivered, failed }: Progress): number => delivered + failed;
+
+/** Whether the outcome of the first wave is known, or was awaited long enough. */
+export function isWaveOver(
+  run: Pick<RunRow, 'total' | 'pending' | 'skipped' | 'wave_ended_at' | 'first_wave_seconds'>,
+  progress: Progress,
+  nowMs: number,
+): boolean {
+  if (settledOf(progress) >= madeOf(run)) return true;
+  return run.wave_ended_at !== null && nowMs - Date.parse(run.wave_ended_at) >= run.first_wave_seconds * 1_000;
+}
+
+/** The share of failures since the campaign was last resumed, if it is too great. */
+export function failureStop(
+  run: Pick<RunRow, 'failed_before' | 'settled_before' | 'max_failure_percent' | 'is_wave_passed'>,
+  progress: Progress,
+  isWaveOverNow: boolean,
+): Stop | undefined {
+  const failed = progress.failed - run.failed_before;
+  const settled = settledOf(progress) - run.settled_before;
+  // The first wave is judged as a whole, however small it is.
+  if (settled < (isWaveOverNow ? 1 : MIN_SETTLED)) return undefined;
+  if (failed * 100 <= settled * run.max_failure_percent) return undefined;
+  return {
+    how: 'pause',
+    code: run.is_wave_passed ? 'FAILURES' : 'FIRST_WAVE',
+    details: `${failed} of ${settled} messages failed, more than ${run.max_failure_percent} %.`,
+  };
+}
+
+/** Why nothing may be sent now, from what the network says of the number; undefined: it may. */
+export function stopOf(standing: Standing): Stop | undefined {
+  const { channel_status: status, channel_reason: reason, quality, stop_code: code } = standing;
+  if (standing.channel_id === null || status === 'disconnected')
+    return { how: 'fail', code: 'CHANNEL_DISCONNECTED', details: reason ?? 'The channel is not connected.' };
+  if (status === 'paused')
+    return {
+      how: 'pause',
+      code: 'CHANNEL_PAUSED',
+      details: `The channel is paused: ${reason ?? 'no reason is known'}.`,
+    };
+  if (code !== null)
+    return {
+      how: 'pause',
+      code: 'NETWORK_REFUSED',
+      details: STOP_CODES[code] ?? `The network refuses messages (${code}).`,
+    };
+  if (quality === 'RED') return { how: 'pause', code: 'QUALITY_RED', details: 'The quality of the number is red.' };
+  return undefined;
+}
+
+/** Why the daily limit of the portfolio stops the campaign. @param reached people in the last 24 hours */
+export function limitStop(limit: number | null, reached: number): Stop | undefined {
+  if (limit === null || reached < Math.floor(limit * LIMIT_SHARE)) return undefined;
+  return {
+    how: 'pause',
+    code: 'DAILY_LIMIT',
+    details: `The portfolio has reached ${reached} people in 24 hours, of the ${limit} that the network allows.`,
+  };
+}

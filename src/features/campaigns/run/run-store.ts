@@ -1,0 +1,83 @@
+import { sql } from 'kysely';
+import type { Db } from '../../../database/database.ts';
+import { CAMPAIGN_COLUMNS, type CampaignRow } from '../campaign.ts';
+
+/** A campaign with how far it is. */
+export interface RunRow extends CampaignRow {
+  readonly prepared_to: number;
+  readonly is_prepared: boolean;
+  readonly position: number;
+  readonly wave_size: number | null;
+  readonly wave_ended_at: string | null;
+  readonly is_wave_passed: boolean;
+  readonly failed_before: number;
+  readonly settled_before: number;
+}
+
+const RUN_COLUMNS = [
+  ...CAMPAIGN_COLUMNS,
+  'prepared_to',
+  'is_prepared',
+  'position',
+  'wave_size',
+  'wave_ended_at',
+  'is_wave_passed',
+  'failed_before',
+  'settled_before',
+] as const satisfies readonly (keyof RunRow)[];
+
+type Narrow = Pick<RunRow, 'status' | 'template' | 'audience' | 'sending_hours' | 'frequency_cap' | 'author'>;
+
+const selectRun = (db: Db, tenantId: number, id: number) =>
+  db
+    .selectFrom('campaigns')
+    .select(RUN_COLUMNS)
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', id)
+    .$narrowType<Narrow>();
+
+export const getRun = (db: Db, tenantId: number, id: number): Promise<RunRow | undefined> =>
+  selectRun(db, tenantId, id).executeTakeFirst();
+
+/** Locks a campaign, so that it is not paused or cancelled until the transaction ends. */
+export const lockRun = (trx: Db, tenantId: number, id: number): Promise<RunRow | undefined> =>
+  selectRun(trx, tenantId, id).forUpdate().executeTakeFirst();
+
+/** How far the run has come. */
+export interface RunChange {
+  readonly prepared_to?: number;
+  readonly is_prepared?: boolean;
+  readonly position?: number;
+  readonly wave_size?: number;
+  readonly wave_ended_at?: string;
+  readonly is_wave_passed?: boolean;
+  readonly last_message_at?: string;
+  readonly failed_before?: number;
+  readonly settled_before?: number;
+}
+
+/** Writes how far the run has come. @param added to the counts */
+export async function writeRun(
+  trx: Db,
+  tenantId: number,
+  id: number,
+  change: RunChange,
+  added: { readonly total?: number; readonly pending?: number; readonly skipped?: number } = {},
+): Promise<void> {
+  await trx
+    .updateTable('campaigns')
+    .set(eb => ({
+      ...change,
+      total: eb('total', '+', added.total ?? 0),
+      pending: eb('pending', '+', added.pending ?? 0),
+      skipped: eb('skipped', '+', added.skipped ?? 0),
+    }))
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Campaigns that have something to do; see `Queue.dueLanes`. */
+export const dueCampaignLanes = sql<{ tenant_id: number; key: string }>`
+  select tenant_id, tenant_id || ':' || id as key from campaigns
+  where status in ('scheduled', 'running') and (status = 'running' or scheduled_at <= clock_timestamp())`;

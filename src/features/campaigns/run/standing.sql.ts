@@ -1,0 +1,67 @@
+import { sql } from 'kysely';
+import type { Db } from '../../../database/database.ts';
+
+/** What decides whether a campaign may go on. */
+export interface Standing {
+  readonly channel_id: number | null;
+  readonly channel_status: 'active' | 'paused' | 'disconnected' | null;
+  readonly channel_reason: string | null;
+  readonly messages_per_second: number | null;
+  readonly portfolio_id: string | null;
+  readonly quality: string | null;
+  /** People a day outside service windows; null: unlimited or unknown. */
+  readonly messaging_limit: number | null;
+  readonly sent: number;
+  readonly delivered: number;
+  readonly failed: number;
+  readonly stop_code: number | null;
+}
+
+/** Reads the standing of a campaign in one statement. @param channelId null: the default channel */
+export async function readStanding(
+  db: Db,
+  tenantId: number,
+  campaignId: number,
+  channelId: number | null,
+): Promise<Standing> {
+  const { rows } = await sql<Standing>`
+    select ch.id as channel_id, ch.status as channel_status, ch.status_reason as channel_reason, ch.messages_per_second, ch.portfolio_id,
+      h.quality, h.messaging_limit, coalesce(p.sent, 0) as sent, coalesce(p.delivered, 0) as delivered, coalesce(p.failed, 0) as failed,
+      p.stop_code
+    from (select) as nothing
+    left join channels ch on ch.tenant_id = ${tenantId}
+      and case when ${channelId}::bigint is null then ch.is_default else ch.id = ${channelId}::bigint end
+    left join channel_health h on h.tenant_id = ${tenantId} and h.channel_id = ch.id
+    left join campaign_progress p on p.tenant_id = ${tenantId} and p.campaign_id = ${campaignId}`.execute(db);
+  return rows[0] as Standing;
+}
+
+/**
+ * People to whom the portfolio of a channel has sent templates in the last 24 hours: what the network's daily limit counts, apart from
+ * those within a service window, which it does not count. Reads the messages of a day.
+ */
+export async function countReached(
+  db: Db,
+  tenantId: number,
+  channelId: number,
+  portfolioId: string | null,
+): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(distinct m.contact_id)::int as count from messages m
+    where m.tenant_id = ${tenantId} and m.id >= uuid_at(now() - interval '24 hours') and m.direction = 'outbound' and m.type = 'template'
+      and m.channel_id = any(array(
+        select ch.id from channels ch where ch.tenant_id = ${tenantId}
+          and (ch.id = ${channelId}::bigint or ch.portfolio_id = ${portfolioId}::text)))`.execute(db);
+  return rows[0]?.count ?? 0;
+}
+
+/** Forgets the failure that made a campaign pause. */
+export async function clearStopCode(trx: Db, tenantId: number, campaignId: number): Promise<void> {
+  await trx
+    .updateTable('campaign_progress')
+    .set({ stop_code: null })
+    .where('tenant_id', '=', tenantId)
+    .where('campaign_id', '=', campaignId)
+    .where('stop_code', 'is not', null)
+    .execute();
+}

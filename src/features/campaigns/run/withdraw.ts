@@ -1,0 +1,26 @@
+import type { Db } from '../../../database/database.ts';
+import { cancelWaiting } from '../../messages/dispatch/cancel.ts';
+import { PRIORITY } from '../../messages/dispatch/lane.ts';
+import { findWaitingMessages, putBack } from './outbox.sql.ts';
+import { writeRun } from './run-store.ts';
+
+/**
+ * Takes back the messages of a campaign that wait to be sent: they are cancelled, and their recipients wait again. What was submitted
+ * to the network stays. The campaign is locked.
+ * @returns channels with messages that were blocked by one of them
+ */
+export async function withdraw(
+  trx: Db,
+  tenantId: number,
+  campaignId: number,
+  channelId: number,
+  why: string,
+): Promise<readonly number[]> {
+  const waiting = await findWaitingMessages(trx, tenantId, campaignId, channelId, PRIORITY.campaign);
+  if (waiting.length === 0) return [];
+  const ids = waiting.map(({ message_id: id }) => id);
+  const { messageIds, releasedChannelIds } = await cancelWaiting(trx, tenantId, { messageIds: ids }, why);
+  const pending = await putBack(trx, tenantId, campaignId, messageIds);
+  await writeRun(trx, tenantId, campaignId, {}, { pending });
+  return releasedChannelIds;
+}

@@ -1,0 +1,153 @@
+import { conflict, FieldErrorList, notFound } from '../../core/errors.ts';
+import { tenantOf } from '../../core/principal.ts';
+import type { Db } from '../../database/database.ts';
+import { append } from '../../events/append.ts';
+import type { Context } from '../../schema/context.ts';
+import { laneOf, OUTBOX } from '../messages/dispatch/lane.ts';
+import { type Keyed, once, onceAfter } from '../tenancy/idempotency/once.ts';
+import type { ChannelRow } from './channel.ts';
+import {
+  type ConnectChannelInput,
+  checkSettings,
+  MAX_CHANNEL_NAME,
+  storeChannel,
+  storedTwice,
+  verifyNumber,
+} from './connect.ts';
+import { type DisconnectedChannel, wakeDisconnected, writeDisconnected } from './disconnect.ts';
+import { writePaused } from './pause.ts';
+import { setPortfolio } from './set-portfolio.ts';
+import { type ChannelSettings, getChannels, lockChannels, writeSettings } from './store.ts';
+
+type WithKey<T> = T & { readonly idempotencyKey?: string | null | undefined };
+
+/** Changes of channels by a client of the API, once per idempotency key. */
+
+async function existing(context: Context, id: number): Promise<ChannelRow> {
+  const [channel] = await getChannels(context.db.write, tenantOf(context), [id]);
+  if (!channel) throw notFound('Channel');
+  return channel;
+}
+
+const keyed = (operation: string, input: WithKey<object>): Keyed => ({ operation, key: input.idempotencyKey, input });
+
+/** How a mutation's result is stored and rebuilt: as the channel is by then. */
+const asChannel = (context: Context) => ({
+  store: ({ id }: ChannelRow) => ({ id }),
+  again: (stored: unknown) => existing(context, (stored as { id: number }).id),
+});
+
+const wake = (context: Context, channel: ChannelRow): ChannelRow => {
+  context.signals.send('events');
+  context.lanes.wake(OUTBOX, laneOf(tenantOf(context), channel.id));
+  return channel;
+};
+
+/** Connects a number, see `connectChannel` of connect.ts. @throws VALIDATION_ERROR, CONFLICT, SERVICE_UNAVAILABLE */
+export async function connectOnce(context: Context, input: WithKey<ConnectChannelInput>): Promise<ChannelRow> {
+  const connect = () =>
+    onceAfter(context, keyed('connectChannel', input), () => verifyNumber(context, input), {
+      run: (trx, verified) => storeChannel(context, trx, tenantOf(context), input, verified),
+      ...asChannel(context),
+    });
+  return wake(context, await storedTwice(connect));
+}
+
+export interface ChannelUpdate {
+  readonly name?: string | undefined;
+  readonly messagesPerSecond?: number | undefined;
+  readonly portfolioId?: string | undefined;
+  readonly isDefault?: boolean | undefined;
+}
+
+/** Changes the settings of a channel. @throws NOT_FOUND, VALIDATION_ERROR, CONFLICT */
+export async function updateChannel(context: Context, id: number, input: WithKey<ChannelUpdate>): Promise<ChannelRow> {
+  const errors = new FieldErrorList();
+  const name = input.name?.trim();
+  if (name === '') errors.add('name', 'Is required.', 'REQUIRED');
+  if (name !== undefined && name.length > MAX_CHANNEL_NAME)
+    errors.add('name', `May have at most ${MAX_CHANNEL_NAME} characters.`, 'TOO_LONG');
+  checkSettings(input, errors);
+  errors.throwIfAny();
+  const channel = await once(context, keyed('updateChannel', { ...input, id } as WithKey<ChannelUpdate>), {
+    run: trx => writeUpdate(context, trx, id, { ...input, name }),
+    ...asChannel(context),
+  });
+  return wake(context, channel);
+}
+
+async function writeUpdate(context: Context, trx: Db, id: number, input: ChannelUpdate): Promise<ChannelRow> {
+  const tenantId = tenantOf(context);
+  const channels = await lockChannels(trx, tenantId);
+  const channel = channels.find(one => one.id === id);
+  if (!channel) throw notFound('Channel');
+  const changed: ChannelRow[] = [];
+  const write = async (channelId: number, settings: ChannelSettings) =>
+    changed.push(await writeSettings(trx, tenantId, channelId, settings));
+  if (input.isDefault === true && channel.status === 'disconnected')
+    throw conflict('The channel is disconnected: connect its number again.');
+  if (input.isDefault === false && channel.is_default)
+    throw conflict('An account has one default channel: make another one the default instead.');
+  const isNewDefault = input.isDefault === true && !channel.is_default;
+  const former = isNewDefault ? channels.find(one => one.is_default) : undefined;
+  if (former) await write(former.id, { is_default: false });
+  const settings: ChannelSettings = {
+    ...(input.name !== undefined && input.name !== channel.name && { name: input.name }),
+    ...(input.messagesPerSecond !== undefined &&
+      input.messagesPerSecond !== channel.messages_per_second && { messages_per_second: input.messagesPerSecond }),
+    ...(isNewDefault && { is_default: true }),
+  };
+  if (Object.keys(settings).length > 0) await write(id, settings);
+  await append(
+    trx,
+    tenantId,
+    changed.map(row => ({ type: 'channel.updated', payload: { channel: row } })),
+  );
+  const moved =
+    input.portfolioId === undefined
+      ? []
+      : await setPortfolio(trx, tenantId, channel.waba_id, input.portfolioId, context.clock.now());
+  return [...changed, ...moved].findLast(row => row.id === id) ?? channel;
+}
+
+/**
+ * Pauses a channel, or resumes it.
+ * @param reason null to resume
+ * @throws NOT_FOUND; CONFLICT for a disconnected channel
+ */
+export async function pauseOnce(
+  context: Context,
+  id: number,
+  reason: string | null,
+  idempotencyKey: string | null | undefined,
+): Promise<ChannelRow> {
+  const operation = reason === null ? 'resumeChannel' : 'pauseChannel';
+  const channel = await once(context, keyed(operation, { id, reason, idempotencyKey } as WithKey<object>), {
+    run: async trx => {
+      const row = await writePaused(trx, tenantOf(context), id, reason);
+      if (row.status === 'disconnected') throw conflict('The channel is disconnected: it sends nothing.');
+      return row;
+    },
+    ...asChannel(context),
+  });
+  return wake(context, channel);
+}
+
+/** Disconnects a channel, see `disconnectChannel` of disconnect.ts. @throws NOT_FOUND */
+export async function disconnectOnce(
+  context: Context,
+  id: number,
+  reason: string,
+  idempotencyKey: string | null | undefined,
+): Promise<DisconnectedChannel> {
+  const outcome = await once(context, keyed('disconnectChannel', { id, reason, idempotencyKey } as WithKey<object>), {
+    run: trx => writeDisconnected(trx, tenantOf(context), id, reason),
+    store: ({ cancelled }) => ({ cancelled }),
+    again: async stored => ({
+      channel: await existing(context, id),
+      cancelled: (stored as { cancelled: number }).cancelled,
+    }),
+  });
+  wakeDisconnected(context, tenantOf(context), id);
+  return outcome;
+}

@@ -1,0 +1,88 @@
+import { conflict, notFound } from '../../core/errors.ts';
+import { tenantOf } from '../../core/principal.ts';
+import type { Db } from '../../database/database.ts';
+import { append } from '../../events/append.ts';
+import type { NumberHealth } from '../../network/health.ts';
+import { type ChannelCredentials, NetworkCallError } from '../../network/network.ts';
+import type { Context, Resources } from '../../schema/context.ts';
+import { networkRefusal } from '../templates/sync/network-refusal.ts';
+import { onceAfter } from '../tenancy/idempotency/once.ts';
+import type { ChannelRow } from './channel.ts';
+import { credentialsOf } from './credentials.ts';
+import { lockHealth, writeHealth } from './health.sql.ts';
+import { healthAfter, previousHealth } from './health.ts';
+import { getChannels } from './store.ts';
+
+/**
+ * Asks the network for the health of a channel's number and stores it, with an event if it changed. A number whose credentials are
+ * refused is blocked: that is its health.
+ * @throws NOT_FOUND; CONFLICT for a disconnected channel; SERVICE_UNAVAILABLE if the network does not answer
+ */
+export async function checkChannel(
+  context: Context,
+  id: number,
+  idempotencyKey: string | null | undefined,
+): Promise<ChannelRow> {
+  const tenantId = tenantOf(context);
+  const channel = await onceAfter(
+    context,
+    { operation: 'checkChannel', key: idempotencyKey, input: { id } },
+    async () => askNetwork(context, await connected(context, id)),
+    {
+      run: async (trx, health) =>
+        recordCheck(trx, tenantId, await channelOf(trx, tenantId, id), health, context.clock.now()),
+      store: () => ({ id }),
+      again: () => channelOf(context.db.write, tenantId, id),
+    },
+  );
+  context.signals.send('events');
+  return channel;
+}
+
+async function channelOf(db: Db, tenantId: number, id: number): Promise<ChannelRow> {
+  const [channel] = await getChannels(db, tenantId, [id]);
+  if (!channel) throw notFound('Channel');
+  return channel;
+}
+
+async function connected(context: Context, id: number): Promise<ChannelCredentials> {
+  const credentials = await credentialsOf(context, tenantOf(context), id);
+  if (!credentials) throw notFound('Channel');
+  if (credentials.status === 'disconnected') throw conflict('The channel is disconnected: connect its number again.');
+  return credentials;
+}
+
+async function askNetwork({ network }: Pick<Resources, 'network'>, channel: ChannelCredentials): Promise<NumberHealth> {
+  try {
+    return await network.numberHealth(channel);
+  } catch (error) {
+    const refused = error instanceof NetworkCallError ? error.error : undefined;
+    if (!refused || ['retry_backoff', 'retry_after_wait'].includes(refused.retryClass)) throw networkRefusal(error);
+    const { code, title, details } = refused;
+    return { patch: { canSend: 'BLOCKED', lastError: { code, title, details } }, details: { code, title, details } };
+  }
+}
+
+async function recordCheck(
+  trx: Db,
+  tenantId: number,
+  channel: ChannelRow,
+  { patch, details }: NumberHealth,
+  nowMs: number,
+): Promise<ChannelRow> {
+  const [before] = await lockHealth(trx, tenantId, [channel.id]);
+  if (!before) return channel;
+  const now = new Date(nowMs).toISOString();
+  const health = {
+    ...healthAfter(before, patch, { field: 'check', event: null, occurred_at: now, details }),
+    // Repeated webhooks are told by the last one.
+    last_change: before.last_change,
+    updated_at: now,
+    checked_at: now,
+  };
+  await writeHealth(trx, tenantId, [health]);
+  const previous = previousHealth(before, health);
+  if (Object.keys(previous).length > 0)
+    await append(trx, tenantId, [{ type: 'channel.health_changed', payload: { channel, health, previous } }]);
+  return channel;
+}

@@ -1,0 +1,118 @@
+import type { Author } from '../../../core/author.ts';
+import type { Database } from '../../../database/database.ts';
+import { MINUTE } from '../../../platform/clock.ts';
+import type { CsvRow } from '../../../platform/csv.ts';
+import { parseDateTime } from '../../../platform/date-time.ts';
+import { parsePhone } from '../../../platform/phone.ts';
+import { isLonger, isStorable, UNSTORABLE } from '../../../platform/text.ts';
+import { findContactsByIdentity } from '../erasure/store.ts';
+import { CONSENT_CATEGORIES, type ConsentCategory, type ConsentState, type NewConsentEntry } from './consent.ts';
+import { recordConsent } from './record.ts';
+
+/** Columns of the file. The last one may be missing: then the consent was given when the file is imported. */
+export const CONSENT_CSV_COLUMNS = ['phone', 'category', 'state', 'evidence', 'occurred_at'] as const;
+const OPTIONAL = 'occurred_at';
+type Cells = Partial<Record<(typeof CONSENT_CSV_COLUMNS)[number], string>>;
+
+export interface ConsentFault {
+  /** In the file, from 1. */
+  readonly line: number;
+  readonly column: string;
+  readonly message: string;
+}
+
+export interface ParsedConsent {
+  readonly entries: readonly (NewConsentEntry & { readonly line: number })[];
+  /** In the order of the file. */
+  readonly faults: readonly ConsentFault[];
+}
+
+const STATES: readonly ConsentState[] = ['opted_in', 'opted_out'];
+/** Rows of one transaction. */
+const BATCH_ROWS = 500;
+const CLOCK_SKEW_MS = 5 * MINUTE;
+
+/**
+ * Reads consent from the rows of a CSV file, header first, and finds the contacts. Writes nothing.
+ * @returns entries of the rows without a fault, and all faults of the others
+ */
+export async function parseConsent(
+  { read }: Pick<Database, 'read'>,
+  tenantId: number,
+  [header, ...rows]: readonly CsvRow[],
+  author: Author,
+  nowMs: number,
+): Promise<ParsedConsent> {
+  const names = header?.cells.map(cell => cell.trim().toLowerCase()) ?? [];
+  const faults: ConsentFault[] = CONSENT_CSV_COLUMNS.filter(name => name !== OPTIONAL && !names.includes(name)).map(
+    column => ({ line: header?.line ?? 1, column, message: 'The file has no such column.' }),
+  );
+  if (faults.length > 0) return { entries: [], faults };
+  const given = rows.map(({ line, cells }) => ({
+    line,
+    cells: Object.fromEntries(names.map((name, index) => [name, cells[index]?.trim() ?? ''])) as Cells,
+  }));
+  const keys = given.flatMap(({ cells }) => parsePhone(cells.phone ?? '')?.key ?? []);
+  const contacts = await findContactsByIdentity(read, tenantId, [...new Set(keys)]);
+  const entries = given.flatMap(({ line, cells }) => {
+    const before = faults.length;
+    const add = (column: string, message: string): number => faults.push({ line, column, message });
+    const contactId = contactOf(cells, contacts, add);
+    const { category, state } = cells;
+    if (!isOneOf(CONSENT_CATEGORIES, category)) add('category', `Must be ${CONSENT_CATEGORIES.join(', ')}.`);
+    if (!isOneOf(STATES, state)) add('state', `Must be ${STATES.join(' or ')}.`);
+    const evidence = evidenceOf(cells, add);
+    const occurredAt = occurredAtOf(cells, nowMs, add);
+    if (faults.length > before || contactId === undefined) return [];
+    const consent = { category: category as ConsentCategory, state: state as ConsentState, source: 'import' as const };
+    return [{ line, contactId, ...consent, evidence, author, occurredAt }];
+  });
+  return { entries, faults };
+}
+
+const isOneOf = <Word extends string>(words: readonly Word[], text: string | undefined): text is Word =>
+  (words as readonly (string | undefined)[]).includes(text);
+
+type AddFault = (column: string, message: string) => void;
+
+function contactOf({ phone = '' }: Cells, contacts: ReadonlyMap<string, number>, add: AddFault): number | undefined {
+  const parsed = parsePhone(phone);
+  if (!parsed) {
+    add('phone', 'Must be a phone number in international format, such as +4915123456789.');
+    return undefined;
+  }
+  const contactId = contacts.get(parsed.key);
+  if (contactId === undefined) add('phone', 'No contact has this number.');
+  return contactId;
+}
+
+function evidenceOf({ evidence = '' }: Cells, add: AddFault): string {
+  if (evidence === '') add('evidence', 'Is required: say where the consent is recorded.');
+  else if (isLonger(evidence, 1_000)) add('evidence', 'May have at most 1000 characters.');
+  else if (!isStorable(evidence)) add('evidence', UNSTORABLE);
+  return evidence;
+}
+
+function occurredAtOf({ occurred_at: text = '' }: Cells, nowMs: number, add: AddFault): string {
+  const ms = text === '' ? nowMs : parseDateTime(text);
+  if (ms === undefined) add('occurred_at', 'Must be a date or time in ISO 8601, such as 2026-01-31.');
+  else if (ms > nowMs + CLOCK_SKEW_MS) add('occurred_at', 'Must not be in the future.');
+  return new Date(ms ?? nowMs).toISOString();
+}
+
+/**
+ * Records parsed consent, 500 entries a transaction. Entries that are stored already are not stored again, so that an interrupted
+ * import can be repeated.
+ */
+export async function importConsent(
+  db: Database,
+  tenantId: number,
+  entries: readonly NewConsentEntry[],
+  onBatch: (rows: number) => void,
+): Promise<void> {
+  for (let at = 0; at < entries.length; at += BATCH_ROWS) {
+    const batch = entries.slice(at, at + BATCH_ROWS);
+    await db.transaction(trx => recordConsent(trx, tenantId, batch));
+    onBatch(batch.length);
+  }
+}

@@ -1,0 +1,81 @@
+import { conflict, notFound } from '../../../core/errors.ts';
+import { newId } from '../../../core/ids.ts';
+import type { Filter } from '../../../core/list-args.ts';
+import { callerOf, requireScopes, tenantOf } from '../../../core/principal.ts';
+import type { Context } from '../../../schema/context.ts';
+import { checkMessageFilter } from '../../messages/export.ts';
+import { checkCostFilter } from '../../messages/pricing/export.ts';
+import { authorOf } from '../../tenancy/audit/author.ts';
+import { record } from '../../tenancy/audit/record.ts';
+import { once } from '../../tenancy/idempotency/once.ts';
+import { contactsWhere } from '../list.ts';
+import { findContacts } from '../store.ts';
+import { EXPORTS, type ExportRow, exportLane } from './export.ts';
+import { countUnfinished, getExports, insertExport, type NewExport } from './store.ts';
+
+/** Queued and running exports of a tenant. */
+const MAX_UNFINISHED = 20;
+
+type Request = Pick<NewExport, 'resource' | 'file_type' | 'filter' | 'contact_id'>;
+type Key = string | null | undefined;
+
+/**
+ * Queues the export of a list.
+ * @throws INSUFFICIENT_SCOPE without the scope to read the list; VALIDATION_ERROR for its filter; CONFLICT if 20 are waiting
+ */
+export function createExport(
+  context: Context,
+  request: {
+    readonly resource: 'contacts' | 'messages' | 'costs';
+    readonly filter: Filter;
+    readonly fileType: 'csv' | 'json';
+  },
+  key: Key,
+): Promise<ExportRow> {
+  const { resource, filter, fileType } = request;
+  requireScopes(callerOf(context), ['contacts:export', `${resource}:read`]);
+  const check = { contacts: contactsWhere, messages: checkMessageFilter, costs: checkCostFilter }[resource];
+  check(tenantOf(context), filter);
+  return queue(context, 'createExport', { resource, filter, file_type: fileType, contact_id: null }, key);
+}
+
+/** Queues the export of everything that is held about a person. @throws NOT_FOUND; CONFLICT if 20 are waiting */
+export async function exportPerson(context: Context, contactId: number, key: Key): Promise<ExportRow> {
+  const found = (await findContacts(context.db.read, tenantOf(context), [contactId])).get(contactId);
+  if (!found) throw notFound('Contact');
+  const request = { resource: 'contact', filter: null, file_type: 'json', contact_id: found.id } as const;
+  return queue(context, 'exportContact', request, key);
+}
+
+async function queue(context: Context, operation: string, request: Request, key: Key): Promise<ExportRow> {
+  const tenantId = tenantOf(context);
+  const job = await once(
+    context,
+    { operation, key, input: request },
+    {
+      async run(trx) {
+        if ((await countUnfinished(trx, tenantId)) >= MAX_UNFINISHED)
+          throw conflict(`${MAX_UNFINISHED} exports are waiting. Try again when one of them is complete.`);
+        const author = authorOf(context);
+        const created = await insertExport(trx, tenantId, { id: newId(), author, ...request });
+        const { resource, file_type: fileType, contact_id: contactId } = request;
+        await record(trx, tenantId, {
+          author,
+          action: 'export.created',
+          subject: contactId === null ? `export:${created.id}` : `contact:${contactId}`,
+          details: { export: created.id, resource, file_type: fileType },
+        });
+        return created;
+      },
+      store: ({ id }) => ({ id }),
+      contactId: ({ contact_id: contactId }) => contactId,
+      again: async stored => {
+        const [row] = await getExports(context.db.write, tenantId, [(stored as { id: string }).id]);
+        if (!row) throw notFound('Export');
+        return row;
+      },
+    },
+  );
+  context.lanes.wake(EXPORTS, exportLane(tenantId));
+  return job;
+}

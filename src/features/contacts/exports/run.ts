@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import { addAbortSignal } from 'node:stream';
+import { CodedError } from '../../../core/errors.ts';
+import { type Lane, LaneLost, type TurnEnd } from '../../../lanes/lane.ts';
+import { DAY, MINUTE, SECOND } from '../../../platform/clock.ts';
+import { FileStoreError, type SpooledFile, TooLargeError } from '../../../platform/files/file-store.ts';
+import { writtenStream } from '../../../platform/files/written-stream.ts';
+import type { Resources } from '../../../schema/context.ts';
+import { releaseFileKeys, reserveFileKey, useFileKey } from '../../messages/content/media/keeping/keys.ts';
+import { lockErasures } from '../erasure/erasure.sql.ts';
+import type { ExportJob } from './export.ts';
+import { complete, fail, hasErased, postpone, startNext } from './exports.sql.ts';
+import { writeExport } from './write.ts';
+
+const MAX_BYTES = 20 * 1024 ** 3;
+/** Files are copies of personal data, so they are kept for a day. */
+const KEEP_MS = DAY;
+const MAX_ATTEMPTS = 10;
+const PAUSES_MS = [2 * SECOND, 15 * SECOND, MINUTE, 5 * MINUTE];
+const LINGER_MS = 2 * SECOND;
+
+type RunResources = Pick<Resources, 'db' | 'clock' | 'files' | 'log' | 'prices'>;
+
+/**
+ * Writes the exports of a tenant, one after the other. A file is spooled on the local disk, stored under a new key, and shown in one
+ * transaction with the end of the export; what a killed process leaves is written anew by the next holder of the lane.
+ */
+export async function runExports(resources: RunResources, lane: Lane): Promise<TurnEnd> {
+  const { tenantId } = lane;
+  while (await lane.ready()) {
+    if (lane.isTurnOver()) return 'more';
+    const job = await startNext(resources.db.write, tenantId);
+    if (!job) {
+      if (await lane.linger(LINGER_MS)) continue;
+      return undefined;
+    }
+    await attempt(resources, lane, job).catch((error: unknown) => settle(resources, lane, job, error));
+    if (lane.signal.aborted) return undefined;
+  }
+  return undefined;
+}
+
+async function attempt(resources: RunResources, lane: Lane, job: ExportJob): Promise<void> {
+  const { db, files } = resources;
+  const { tenantId, signal } = lane;
+  let rowCount = 0;
+  const stream = writtenStream(async write => {
+    rowCount = await writeExport(resources, tenantId, job, write);
+  });
+  const spooled = await files.receive(addAbortSignal(signal, stream), MAX_BYTES);
+  try {
+    const storageKey = `${tenantId}/exports/${randomUUID()}`;
+    await reserveFileKey(db.write, tenantId, storageKey);
+    await files.put(storageKey, spooled);
+    if (await finish(resources, lane, job, { rowCount, storageKey, spooled })) return;
+    await releaseFileKeys(db.write, tenantId, [storageKey]);
+    throw new ErasedMeanwhile('People whose data it had were erased while it was written. Request it again.');
+  } finally {
+    await spooled.discard();
+  }
+}
+
+/** @returns false if somebody was erased whose data is in the file */
+function finish(
+  { db }: RunResources,
+  lane: Lane,
+  job: ExportJob,
+  { rowCount, storageKey, spooled }: { rowCount: number; storageKey: string; spooled: SpooledFile },
+): Promise<boolean> {
+  const { tenantId } = lane;
+  return db.transaction(async trx => {
+    // An erasure is over, and seen here, or it begins later and ends the file.
+    await lockErasures(trx, tenantId, 'shared');
+    if (await hasErased(trx, tenantId, job.id)) return false;
+    if (!(await useFileKey(trx, tenantId, storageKey)))
+      throw new FileStoreError('storing a file', new Error('the process was suspended'));
+    const { size, sha256 } = spooled;
+    await complete(trx, tenantId, job.id, { rowCount, storageKey, size, sha256, keepMs: KEEP_MS });
+    await lane.fence(trx);
+    return true;
+  });
+}
+
+/** Somebody was erased whose data is in the file: it is written anew. */
+class ErasedMeanwhile extends Error {
+  override readonly name = 'ErasedMeanwhile';
+}
+
+/** Fails an export for good, or queues it again. What was lost with the lane is left to its next holder. */
+async function settle({ db, log }: RunResources, lane: Lane, job: ExportJob, error: unknown): Promise<void> {
+  if (error instanceof LaneLost) throw error;
+  if (lane.signal.aborted) return;
+  const { tenantId } = lane;
+  const { id, attempts } = job;
+  const reason = reasonOf(error);
+  const isFinal = error instanceof CodedError || error instanceof TooLargeError || attempts >= MAX_ATTEMPTS;
+  log.warn({ err: error, tenantId, export: id, attempts }, 'an export could not be written');
+  if (isFinal) return fail(db.write, tenantId, id, reason);
+  const pauseMs = error instanceof ErasedMeanwhile ? 0 : (PAUSES_MS[attempts - 1] ?? PAUSES_MS.at(-1) ?? MINUTE);
+  await postpone(db.write, tenantId, id, pauseMs, reason);
+}
+
+/** What users are told: nothing of this machine. */
+function reasonOf(error: unknown): string {
+  if (error instanceof CodedError || error instanceof ErasedMeanwhile) return error.message;
+  if (error instanceof TooLargeError) return 'The file is too large. Use a narrower filter.';
+  return error instanceof FileStoreError ? 'The file could not be stored.' : 'The file could not be written.';
+}

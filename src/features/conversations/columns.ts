@@ -1,0 +1,22 @@
+import { type RawBuilder, sql } from 'kysely';
+import { CONVERSATION_COLUMNS } from './conversation.ts';
+
+/**
+ * The columns of `PublicConversation` of a conversation `v`, for `select` and `returning`. `float8`: the driver parses arrays of
+ * bigint as text.
+ */
+export const PUBLIC_CONVERSATION_SQL = `${CONVERSATION_COLUMNS.map(column => `v.${column}`).join(', ')}, array(
+    select t.tag_id::float8 from conversation_tags t where t.tenant_id = v.tenant_id and t.conversation_id = v.id order by t.tag_id) as tag_ids`;
+export const PUBLIC_CONVERSATION = sql.raw(PUBLIC_CONVERSATION_SQL);
+
+/** A new conversation `v` as JSON. */
+export const NEW_CONVERSATION_JSON = sql.raw(
+  `jsonb_build_object(${CONVERSATION_COLUMNS.map(column => `'${column}', v.${column}`).join(', ')}, 'tag_ids', '[]'::jsonb)`,
+);
+
+/** The columns that `NEW_CONVERSATION_JSON` reads. */
+export const CONVERSATION_ROW = sql.raw(CONVERSATION_COLUMNS.map(column => `v.${column}`).join(', '));
+
+/** Who gets a new conversation: the staff member of its contact, else the account's default. */
+export const firstAssignee = (tenantId: number, ofContact: RawBuilder<number | null>): RawBuilder<number | null> =>
+  sql`coalesce(${ofContact}, (select n.default_assignee_id from tenants n where n.tenant_id = ${tenantId}))`;

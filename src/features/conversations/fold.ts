@@ -1,0 +1,168 @@
+import type { NewEvent } from '../../core/events.ts';
+import type { Db } from '../../database/database.ts';
+import { monthOf } from '../tenancy/usage/month.ts';
+import { type ConversationStatus, type PublicConversation, previousState } from './conversation.ts';
+import { foldMessages, type LockedConversation, lockThreads, type MessageFold, type Thread } from './state.sql.ts';
+
+/**
+ * Locks the conversations of threads, and creates those that are missing. Lock order: contacts, conversations by id.
+ * @returns those of deleted contacts are missing
+ */
+export const openThreads = (
+  trx: Db,
+  tenantId: number,
+  threads: readonly Thread[],
+  nowMs: number,
+): Promise<LockedConversation[]> => lockThreads(trx, tenantId, threads, monthOf(nowMs));
+
+/** What a message changes of its conversation. */
+export interface FoldedMessage {
+  readonly id: string;
+  readonly conversation_id: number;
+  readonly type: string;
+  readonly sent_at: string | null;
+  readonly created_at: string;
+}
+
+export interface InboundFold extends FoldedMessage {
+  /** Of the service window that it opens; null if it opens none. */
+  readonly window_expires_at: string | null;
+  /** Whether bots read it. */
+  readonly isAnswerable: boolean;
+}
+
+/** A reaction is shown at its message, and a message of the type `system` is by the network: nobody has to read or answer them. */
+const isToBeRead = ({ type }: FoldedMessage): boolean => type !== 'reaction' && type !== 'system';
+
+const NOTHING: Omit<MessageFold, 'id'> = {
+  unread: 0,
+  is_read: false,
+  is_answered: false,
+  waiting_since: null,
+  last_message_id: null,
+  last_activity_at: null,
+  window_expires_at: null,
+  counted_month: null,
+  status: null,
+};
+
+const latest = (values: readonly (string | null)[]): string | null =>
+  values.reduce((a, b) => (a === null || (b !== null && b > a) ? b : a), null);
+
+const oldest = (values: readonly string[]): string | null =>
+  values.reduce<string | null>((a, b) => (a === null || b < a ? b : a), null);
+
+const timeOf = ({ sent_at, created_at }: FoldedMessage): string => sent_at ?? created_at;
+
+const lastOf = (messages: readonly FoldedMessage[]): string | null =>
+  latest(messages.filter(({ type }) => type !== 'reaction').map(({ id }) => id));
+
+/** An inbound message opens what is snoozed or closed. A bot keeps what it has if it reads the message, until it has decided on it. */
+export const afterInbound = (status: ConversationStatus, isReadByBot: boolean): ConversationStatus =>
+  status === 'pending' && isReadByBot ? 'pending' : 'open';
+
+/**
+ * Applies new inbound messages to their conversations, which the caller has locked: one update of each.
+ * @returns the conversations as they are now, by id
+ */
+export async function foldInbound(
+  trx: Db,
+  tenantId: number,
+  locked: readonly LockedConversation[],
+  messages: readonly InboundFold[],
+  nowMs: number,
+): Promise<Map<number, PublicConversation>> {
+  const before = new Map(locked.map(row => [row.id, row]));
+  const folds = [...Map.groupBy(messages, one => one.conversation_id)].map(([id, ofOne]): MessageFold => {
+    const toBeRead = ofOne.filter(isToBeRead);
+    const { status = 'open', is_with_bot: isWithBot = false } = before.get(id) ?? {};
+    const isReadByBot = isWithBot && toBeRead.every(one => one.isAnswerable);
+    const reopened = toBeRead.length > 0 ? afterInbound(status, isReadByBot) : status;
+    return {
+      ...NOTHING,
+      id,
+      unread: toBeRead.length,
+      waiting_since: oldest(toBeRead.map(timeOf)),
+      last_message_id: lastOf(ofOne),
+      last_activity_at: latest(ofOne.map(timeOf)),
+      window_expires_at: latest(ofOne.map(one => one.window_expires_at)),
+      counted_month: monthOf(nowMs),
+      status: reopened === status ? null : reopened,
+    };
+  });
+  return fold(trx, tenantId, folds, nowMs);
+}
+
+/** A message that the business sent with its phone app or another system, or that is from before the number was connected. */
+export interface ExternalFold extends FoldedMessage {
+  readonly kind: 'answer' | 'call' | 'history';
+}
+
+/**
+ * Applies messages that were not sent through us. An answer from the phone app shows that the conversation has been read there, and
+ * takes it from the bot; history changes nothing but what is last.
+ */
+export async function foldExternal(
+  trx: Db,
+  tenantId: number,
+  locked: readonly LockedConversation[],
+  messages: readonly ExternalFold[],
+  nowMs: number,
+): Promise<Map<number, PublicConversation>> {
+  const before = new Map(locked.map(row => [row.id, row]));
+  const folds = [...Map.groupBy(messages, one => one.conversation_id)].map(([id, ofOne]): MessageFold => {
+    const isAnswered = ofOne.some(({ kind, type }) => kind === 'answer' && type !== 'reaction');
+    return {
+      ...NOTHING,
+      id,
+      is_read: isAnswered,
+      is_answered: isAnswered,
+      last_message_id: lastOf(ofOne),
+      last_activity_at: latest(ofOne.map(timeOf)),
+      status: isAnswered && before.get(id)?.status === 'pending' ? 'open' : null,
+    };
+  });
+  return fold(trx, tenantId, folds, nowMs);
+}
+
+async function fold(
+  trx: Db,
+  tenantId: number,
+  folds: readonly MessageFold[],
+  nowMs: number,
+): Promise<Map<number, PublicConversation>> {
+  if (folds.length === 0) return new Map();
+  const rows = await foldMessages(trx, tenantId, folds, new Date(nowMs).toISOString());
+  return new Map(rows.map(row => [row.id, row]));
+}
+
+/** `conversation.created` for what is new. @param folded as they are now */
+export const threadEvents = (
+  locked: readonly LockedConversation[],
+  folded: ReadonlyMap<number, PublicConversation>,
+): NewEvent[] =>
+  locked.flatMap((row): NewEvent[] => {
+    const { is_new: isNew, is_counted: _counted, is_with_bot: _bot, ...conversation } = row;
+    return isNew ? [createdEvent(folded.get(row.id) ?? conversation)] : [];
+  });
+
+/** `conversation.updated` for what changed besides messages. */
+export const changedEvents = (
+  locked: readonly LockedConversation[],
+  folded: ReadonlyMap<number, PublicConversation>,
+): NewEvent[] =>
+  locked.flatMap((before): NewEvent[] => {
+    const after = folded.get(before.id);
+    return after && !before.is_new ? updatedEvent(before, after) : [];
+  });
+
+const createdEvent = (conversation: PublicConversation): NewEvent => ({
+  type: 'conversation.created',
+  payload: { conversation },
+});
+
+/** Empty if nothing that people see has changed. */
+export function updatedEvent(before: PublicConversation, after: PublicConversation): NewEvent[] {
+  const previous = previousState(before, after);
+  return previous === undefined ? [] : [{ type: 'conversation.updated', payload: { conversation: after, previous } }];
+}

@@ -1,0 +1,161 @@
+import { brandWithType } from '@pothos/core';
+import { tenantOf } from '../../core/principal.ts';
+import type { ListDefinition } from '../../database/list.ts';
+import { listColumns, readPage } from '../../database/page.ts';
+import { builder } from '../../schema/builder.ts';
+import { databaseId } from '../../schema/database-id.ts';
+import {
+  connectionOf,
+  DateTimeFilter,
+  filterOf,
+  IDFilter,
+  listArgs,
+  orderOf,
+  StringFilter,
+} from '../../schema/lists.ts';
+import { findByNumber, nodesByNumber } from '../../schema/nodes.ts';
+import { contactLoader } from '../contacts/loaders.ts';
+import { Contact } from '../contacts/schema.ts';
+import { groupChatIdLoader, lastOfGroupChatLoader } from '../messages/group-loaders.ts';
+import { messageLoader } from '../messages/loaders.ts';
+import { Message, MessageConnection } from '../messages/schema.ts';
+import { threadPage } from '../messages/thread.ts';
+import { GROUP_CHAT_COLUMNS, getGroupChats, type PublicGroupChat } from './group-chats.sql.ts';
+import { conversationLoader, groupChatLoader, participantsLoader } from './loaders.ts';
+import { Conversation } from './schema.ts';
+import { Thread, threadArgs } from './thread.ts';
+
+export const GroupChat = builder.objectRef<PublicGroupChat>('GroupChat');
+
+builder.node(GroupChat, {
+  name: 'GroupChat',
+  description:
+    'A group chat of the network with the business number in it. It opens no service window, and no bot answers it.',
+  interfaces: [Thread],
+  id: { resolve: groupChat => groupChat.id },
+  brandLoadedObjects: true,
+  loadMany: nodesByNumber('conversations:read', getGroupChats),
+  fields: t => ({
+    databaseId: databaseId(t),
+    subject: t.exposeString('subject', { description: 'Subject; empty if the network has not reported it.' }),
+    participants: t.field({
+      type: [Contact],
+      nullable: true,
+      description:
+        'The contacts in the group chat, as far as they are known: who wrote, and who joined since the number was connected.',
+      authScopes: { scope: 'contacts:read' },
+      resolve: async ({ id }, _args, context) => {
+        const rows = await contactLoader(context).loadMany(await participantsLoader(context).load(id));
+        return rows.flatMap(row => (row && !(row instanceof Error) ? [row] : []));
+      },
+    }),
+    lastMessage: t.field({
+      type: Message,
+      nullable: true,
+      description: 'The last message, without reactions; null if there is none.',
+      authScopes: { scope: 'messages:read' },
+      resolve: async ({ id }, _args, context) => {
+        const last = await lastOfGroupChatLoader(context).load(id);
+        return last ? messageLoader(context).load(last.message_id) : null;
+      },
+    }),
+    lastActivityAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'Time of the last message; null if there is none.',
+      resolve: async ({ id }, _args, context) => (await lastOfGroupChatLoader(context).load(id))?.created_at ?? null,
+    }),
+    messages: t.field({
+      type: MessageConnection,
+      nullable: true,
+      description: 'The messages, oldest first, without reactions.',
+      authScopes: { scope: 'messages:read' },
+      args: { ...threadArgs() },
+      resolve: ({ id }, args, context) => threadPage(context, { column: 'group_chat_id', id }, args),
+    }),
+    createdAt: t.expose('created_at', { type: 'DateTime', description: 'When the gateway first heard of it.' }),
+    updatedAt: t.expose('updated_at', { type: 'DateTime', description: 'Time of the last change.' }),
+  }),
+});
+
+builder.objectField(Message, 'thread', t =>
+  t.field({
+    type: Thread,
+    nullable: true,
+    description: 'The conversation or group chat of the message.',
+    authScopes: { scope: 'conversations:read' },
+    resolve: async ({ id, conversation_id }, _args, context) => {
+      if (conversation_id !== null) {
+        const conversation = await conversationLoader(context).load(conversation_id);
+        return conversation ? branded(conversation, Conversation) : null;
+      }
+      const groupChatId = await groupChatIdLoader(context).load(id);
+      const groupChat = groupChatId === null ? undefined : await groupChatLoader(context).load(groupChatId);
+      return groupChat ? branded(groupChat, GroupChat) : null;
+    },
+  }),
+);
+
+/** Tells which type of the interface a row has. */
+function branded<Row extends object>(row: Row, type: Parameters<typeof brandWithType>[1]): Row {
+  brandWithType(row, type);
+  return row;
+}
+
+const column = listColumns('group_chats', 'g');
+const id = column('id', 'bigint');
+const subject = column('subject', 'text');
+const dates = { createdAt: column('created_at', 'timestamptz'), updatedAt: column('updated_at', 'timestamptz') };
+const GROUP_CHATS: ListDefinition = {
+  from: 'group_chats g',
+  tenantColumn: 'g.tenant_id',
+  filters: {
+    id: { ...id, node: 'GroupChat' },
+    channelId: { ...column('channel_id', 'bigint'), node: 'Channel' },
+    subject,
+    ...dates,
+  },
+  sorts: { id, subject, ...dates },
+  id,
+  defaultOrder: [{ column: id, descending: true }],
+  search: 'search_fold(g.subject)',
+};
+
+const GroupChatFilter = filterOf('GroupChat', 'group chats', t => ({
+  id: t.field({ type: IDFilter, description: 'Id of the group chat.' }),
+  channelId: t.field({ type: IDFilter, description: 'Id of the channel.' }),
+  subject: t.field({ type: StringFilter, description: 'Subject of the group chat.' }),
+  createdAt: t.field({ type: DateTimeFilter, description: 'When the gateway first heard of it.' }),
+  updatedAt: t.field({ type: DateTimeFilter, description: 'Time of the last change.' }),
+}));
+const GroupChatOrder = orderOf('GroupChat', 'group chats', {
+  ID: { value: 'id', description: 'Order in which the gateway heard of them.' },
+  SUBJECT: { value: 'subject', description: 'Subject of the group chat.' },
+  CREATED_AT: { value: 'createdAt', description: 'When the gateway first heard of it.' },
+  UPDATED_AT: { value: 'updatedAt', description: 'Time of the last change.' },
+});
+
+builder.queryFields(t => ({
+  groupChats: t.field({
+    type: connectionOf('GroupChat', GroupChat),
+    description: 'Lists group chats, the latest first by default. `search` matches their subjects.',
+    authScopes: { scope: 'conversations:read' },
+    args: { ...listArgs(GroupChatFilter, GroupChatOrder) },
+    resolve: (_root, args, context) =>
+      readPage<PublicGroupChat>(
+        context.db.read,
+        GROUP_CHATS,
+        tenantOf(context),
+        args,
+        GROUP_CHAT_COLUMNS.map(one => `g.${one}` as const),
+      ),
+  }),
+  groupChat: t.field({
+    type: GroupChat,
+    nullable: true,
+    description: 'Returns one group chat; null if there is none.',
+    authScopes: { scope: 'conversations:read' },
+    args: { id: t.arg.id({ required: true, description: 'Global id or databaseId of the group chat.' }) },
+    resolve: (_root, { id: text }, context) => findByNumber(context, 'GroupChat', text, getGroupChats),
+  }),
+}));

@@ -1,0 +1,43 @@
+import type { Db } from '../../database/database.ts';
+import { append, appendAll } from '../../events/append.ts';
+import type { Resources } from '../../schema/context.ts';
+import { unassignSome, wakeDue } from './change.sql.ts';
+import { updatedEvent } from './fold.ts';
+
+/** Conversations changed by one transaction. */
+const BATCH = 500;
+
+/** Opens snoozed conversations whose time has come. */
+export async function wakeSnoozed({ db, clock, signals }: Pick<Resources, 'db' | 'clock' | 'signals'>): Promise<void> {
+  for (;;) {
+    const nowIso = new Date(clock.now()).toISOString();
+    const count = await db.transaction(async trx => {
+      const woken = await wakeDue(trx, nowIso, BATCH);
+      await appendAll(
+        trx,
+        woken.flatMap(({ tenant_id: tenantId, snoozed_before, ...after }) =>
+          updatedEvent({ ...after, status: 'snoozed', snoozed_until: snoozed_before }, after).map(event => ({
+            tenantId,
+            event,
+          })),
+        ),
+      );
+      return woken.length;
+    });
+    if (count > 0) signals.send('events');
+    if (count < BATCH) return;
+  }
+}
+
+/** Unassigns a staff member from all conversations, in the caller's transaction. */
+export async function unassignConversations(trx: Db, tenantId: number, staffId: number): Promise<void> {
+  for (;;) {
+    const rows = await unassignSome(trx, tenantId, staffId, BATCH);
+    await append(
+      trx,
+      tenantId,
+      rows.flatMap(after => updatedEvent({ ...after, assignee_id: staffId }, after)),
+    );
+    if (rows.length < BATCH) return;
+  }
+}

@@ -1,0 +1,124 @@
+import type { Filter, ListArgs } from '../../core/list-args.ts';
+import { tenantOf } from '../../core/principal.ts';
+import { type ListDefinition, listStatement, Page } from '../../database/list.ts';
+import { countList, listColumns } from '../../database/page.ts';
+import { HOUR, MINUTE } from '../../platform/clock.ts';
+import type { Context } from '../../schema/context.ts';
+import type { PublicConversation } from './conversation.ts';
+import { listConversations } from './state.sql.ts';
+
+const column = listColumns('conversations', 'v');
+const id = column('id', 'bigint');
+const activitySlot = column('activity_slot', 'timestamptz');
+const lastActivityAt = column('last_activity_at', 'timestamptz');
+const windowSlot = column('window_slot', 'timestamptz');
+const createdAt = column('created_at', 'timestamptz');
+const updatedAt = column('updated_at', 'timestamptz');
+const windowExpiresAt = column('window_expires_at', 'timestamptz');
+
+/** Resolves the id of a merged contact to its survivor. */
+const currentContact = (of: string): string =>
+  `coalesce((select cm.contact_id from contact_merges cm where cm.tenant_id = $1 and cm.former_id = ${of} and cm.undone_at is null), ${of})`;
+
+export const CONVERSATIONS: ListDefinition = {
+  from: 'conversations v',
+  tenantColumn: 'v.tenant_id',
+  filters: {
+    id: { ...id, node: 'Conversation' },
+    status: column('status', 'text'),
+    assigneeId: { ...column('assignee_id', 'bigint'), node: 'StaffMember' },
+    channelId: { ...column('channel_id', 'bigint'), node: 'Channel' },
+    contactId: { ...column('contact_id', 'bigint'), node: 'Contact', currentId: currentContact },
+    tagId: {
+      sql: 't.tag_id',
+      type: 'bigint',
+      node: 'Tag',
+      exists: predicate =>
+        `exists (select from conversation_tags t where t.tenant_id = $1 and t.conversation_id = v.id and ${predicate})`,
+    },
+    unreadCount: column('unread_count', 'bigint'),
+    waitingSince: column('waiting_since', 'timestamptz'),
+    windowExpiresAt,
+    lastActivityAt,
+    createdAt,
+    updatedAt,
+    // Added by `withIndexed`.
+    isUnread: { sql: 'v.is_unread', type: 'boolean', exists: () => 'v.is_unread' },
+    isWaiting: { sql: 'v.status', type: 'text', exists: () => `v.status = any('{open,pending,snoozed}')` },
+    activitySlot,
+    windowSlot,
+  },
+  sorts: {
+    id,
+    activitySlot,
+    lastActivityAt,
+    createdAt,
+    updatedAt,
+    waitingSince: column('waiting_since', 'timestamptz'),
+    windowSlot,
+    windowExpiresAt,
+  },
+  id,
+  defaultOrder: [
+    { column: activitySlot, descending: true },
+    { column: lastActivityAt, descending: true },
+    { column: id, descending: true },
+  ],
+};
+
+/** The generated columns that indexes have in place of what messages change: in which order they sort alike. */
+const SLOTS: Readonly<Record<string, { readonly slot: string; readonly ms: number }>> = {
+  lastActivityAt: { slot: 'activitySlot', ms: 10 * MINUTE },
+  windowExpiresAt: { slot: 'windowSlot', ms: HOUR },
+};
+
+/** Widens an operator on an instant to its slot; undefined for operators that an index does not help. */
+function onSlot(operators: Filter, ms: number): Filter {
+  const floor = (value: unknown): string => new Date(Math.floor(Date.parse(String(value)) / ms) * ms).toISOString();
+  return Object.fromEntries(
+    Object.entries(operators).flatMap(([operator, value]): [string, unknown][] => {
+      if (value == null) return [];
+      if (operator === 'gt' || operator === 'gte') return [['gte', floor(value)]];
+      if (operator === 'lt' || operator === 'lte') return [['lte', floor(value)]];
+      return [];
+    }),
+  );
+}
+
+/**
+ * Adds to the outermost conditions of a filter what follows from them and has an index: the slot of an instant, that something is
+ * unread, that what waits is not closed.
+ */
+export function withIndexed(filter: Filter | null | undefined): Filter | null | undefined {
+  if (!filter) return filter;
+  const added: Record<string, unknown> = {};
+  for (const [field, { slot, ms }] of Object.entries(SLOTS))
+    if (filter[field] != null) added[slot] = onSlot(filter[field] as Filter, ms);
+  const unread = filter['unreadCount'] as Readonly<Record<string, unknown>> | null | undefined;
+  if (Number(unread?.['gt'] ?? -1) >= 0 || Number(unread?.['gte'] ?? 0) >= 1 || Number(unread?.['eq'] ?? 0) >= 1)
+    added['isUnread'] = { isNull: false };
+  const waiting = filter['waitingSince'] as Readonly<Record<string, unknown>> | null | undefined;
+  if (waiting?.['isNull'] === false || waiting?.['lt'] != null || waiting?.['lte'] != null)
+    added['isWaiting'] = { isNull: false };
+  return { ...filter, ...added };
+}
+
+/** Puts the slot of an instant before it: an index has the slots in order, and only the rows of a slot are sorted. */
+const withSlots = (orderBy: ListArgs['orderBy']): ListArgs['orderBy'] =>
+  orderBy?.flatMap(({ field, direction }) => {
+    const slot = SLOTS[field]?.slot;
+    return slot === undefined
+      ? [{ field, direction }]
+      : [
+          { field: slot, direction },
+          { field, direction },
+        ];
+  });
+
+/** One page of conversations, by default the latest activity first. */
+export async function conversationPage(context: Context, args: ListArgs): Promise<Page<PublicConversation>> {
+  const indexed = { ...args, filter: withIndexed(args.filter), orderBy: withSlots(args.orderBy) };
+  const statement = listStatement(CONVERSATIONS, tenantOf(context), indexed);
+  const rows = await listConversations(context.db.read, statement);
+  return new Page(statement, rows, () => countList(context.db.read, statement));
+}

@@ -1,0 +1,29 @@
+import { invalid, notFound } from '../../core/errors.ts';
+import { tenantOf } from '../../core/principal.ts';
+import type { Context } from '../../schema/context.ts';
+import { markRead } from '../messages/mark-read.ts';
+import type { PublicConversation } from './conversation.ts';
+import { findLastInbound, resolveConversation } from './state.sql.ts';
+
+/**
+ * Marks a conversation as read, on the network first, where the person sees it.
+ * @param upToMessageId an inbound message; undefined: the last one
+ * @throws NOT_FOUND, VALIDATION_ERROR, MESSAGING_NOT_CONFIGURED, MESSAGE_SEND_FAILED
+ */
+export async function markConversationRead(
+  context: Context,
+  id: number,
+  { upToMessageId, showTyping }: { readonly upToMessageId: string | undefined; readonly showTyping: boolean },
+): Promise<PublicConversation> {
+  const tenantId = tenantOf(context);
+  const conversation = await resolveConversation(context.db.write, tenantId, id);
+  if (!conversation) throw notFound('Conversation');
+  const last = await findLastInbound(context.db.write, tenantId, conversation.id, upToMessageId ?? null);
+  if (last === undefined) {
+    if (upToMessageId !== undefined)
+      throw invalid({ upToMessageId: ['Must be an inbound message of the conversation.'] }, 'REFERENCE_NOT_FOUND');
+    return conversation;
+  }
+  await markRead(context, last, { showTyping });
+  return (await resolveConversation(context.db.write, tenantId, id)) ?? conversation;
+}

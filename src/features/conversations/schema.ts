@@ -1,0 +1,228 @@
+import { brandWithType } from '@pothos/core';
+import { inputId, lookupId, numericId, optionalInputId, uuidOf } from '../../core/global-ids.ts';
+import { tenantOf } from '../../core/principal.ts';
+import { builder } from '../../schema/builder.ts';
+import type { Context } from '../../schema/context.ts';
+import { databaseId } from '../../schema/database-id.ts';
+import { connectionOf, listArgs } from '../../schema/lists.ts';
+import { nodesByNumber } from '../../schema/nodes.ts';
+import { entityPayload, mutation } from '../../schema/payload.ts';
+import { contactLoader } from '../contacts/loaders.ts';
+import { Contact } from '../contacts/schema.ts';
+import { messageLoader } from '../messages/loaders.ts';
+import { Message, MessageConnection } from '../messages/schema.ts';
+import { ServiceWindow } from '../messages/service-window.ts';
+import { threadPage } from '../messages/thread.ts';
+import { windowOf } from '../messages/window.ts';
+import { StaffMember, staffLoader } from '../tenancy/staff/schema.ts';
+import { type ConversationUpdate, updateConversation } from './change.ts';
+import type { PublicConversation } from './conversation.ts';
+import {
+  ConversationFilter,
+  ConversationOrder,
+  ConversationStatusEnum,
+  MarkConversationReadInput,
+  UpdateConversationInput,
+} from './inputs.ts';
+import { conversationPage } from './list.ts';
+import { conversationLoader, tagLoader } from './loaders.ts';
+import { markConversationRead } from './mark-read.ts';
+import { getConversations, resolveConversation } from './state.sql.ts';
+import { Tag } from './tags/schema.ts';
+import { Thread, threadArgs } from './thread.ts';
+
+export const Conversation = builder.objectRef<PublicConversation>('Conversation');
+
+builder.node(Conversation, {
+  name: 'Conversation',
+  description: 'What a contact and a channel write to each other, and who takes care of it.',
+  interfaces: [Thread],
+  id: { resolve: conversation => conversation.id },
+  brandLoadedObjects: true,
+  loadMany: nodesByNumber('conversations:read', getConversations),
+  fields: t => ({
+    databaseId: databaseId(t),
+    contact: t.field({
+      type: Contact,
+      nullable: true,
+      description: 'The contact.',
+      authScopes: { scope: 'contacts:read' },
+      resolve: (conversation, _args, context) => contactLoader(context).load(conversation.contact_id),
+    }),
+    contactId: t.id({
+      description: 'The databaseId of the contact.',
+      resolve: conversation => String(conversation.contact_id),
+    }),
+    status: t.field({
+      type: ConversationStatusEnum,
+      description: 'Who has to do something.',
+      resolve: conversation => conversation.status,
+    }),
+    snoozedUntil: t.expose('snoozed_until', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When a snoozed conversation opens again; null: when the person writes.',
+    }),
+    assignee: t.field({
+      type: StaffMember,
+      nullable: true,
+      description: 'The staff member who has the conversation; null: nobody.',
+      resolve: ({ assignee_id }, _args, context) =>
+        assignee_id === null ? null : staffLoader(context).load(assignee_id),
+    }),
+    unreadCount: t.exposeInt('unread_count', {
+      description: 'Inbound messages that nobody of the account has read, without reactions.',
+    }),
+    waitingSince: t.expose('waiting_since', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Time of the oldest inbound message without an answer; null if the person does not wait.',
+    }),
+    serviceWindow: t.field({
+      type: ServiceWindow,
+      description: 'Whether free-form messages can be sent now.',
+      resolve: ({ window_expires_at }, _args, context) => windowOf(window_expires_at, context.clock.now()),
+    }),
+    tags: t.field({
+      type: [Tag],
+      description: 'Tags of the conversation.',
+      resolve: async ({ tag_ids }, _args, context) =>
+        (await tagLoader(context).loadMany(tag_ids)).filter(
+          tag => tag !== undefined && !(tag instanceof Error),
+        ) as never,
+    }),
+    lastMessage: t.field({
+      type: Message,
+      nullable: true,
+      description: 'The last message, without reactions; null if there is none.',
+      authScopes: { scope: 'messages:read' },
+      resolve: ({ last_message_id }, _args, context) =>
+        last_message_id === null ? null : messageLoader(context).load(last_message_id),
+    }),
+    lastActivityAt: t.expose('last_activity_at', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Time of the last message; one-time passwords do not count.',
+    }),
+    messages: t.field({
+      type: MessageConnection,
+      nullable: true,
+      description: 'The messages, oldest first, without reactions.',
+      authScopes: { scope: 'messages:read' },
+      args: { ...threadArgs() },
+      resolve: ({ id }, args, context) => threadPage(context, { column: 'conversation_id', id }, args),
+    }),
+    createdAt: t.expose('created_at', { type: 'DateTime', description: 'Time of creation.' }),
+    updatedAt: t.expose('updated_at', { type: 'DateTime', description: 'Time of the last change.' }),
+  }),
+});
+
+builder.objectField(Message, 'conversation', t =>
+  t.field({
+    type: Conversation,
+    nullable: true,
+    description: 'The conversation; null for a message in a group chat.',
+    authScopes: { scope: 'conversations:read' },
+    resolve: ({ conversation_id }, _args, context) =>
+      conversation_id === null ? null : conversationLoader(context).load(conversation_id),
+  }),
+);
+
+const ConversationConnection = connectionOf('Conversation', Conversation);
+
+builder.objectField(Contact, 'conversations', t =>
+  t.field({
+    type: ConversationConnection,
+    nullable: true,
+    description: 'Conversations of the contact, one for each channel; the latest activity first by default.',
+    authScopes: { scope: 'conversations:read' },
+    args: { ...listArgs(ConversationFilter, ConversationOrder) },
+    resolve: ({ id }, args, context) =>
+      conversationPage(context, {
+        ...args,
+        filter: { and: [args.filter ?? {}], contactId: { eq: String(id) } },
+      }),
+  }),
+);
+
+builder.queryFields(t => ({
+  conversations: t.field({
+    type: ConversationConnection,
+    description: 'Lists conversations, the latest activity first by default.',
+    authScopes: { scope: 'conversations:read' },
+    args: { ...listArgs(ConversationFilter, ConversationOrder) },
+    resolve: (_root, args, context) => conversationPage(context, args),
+  }),
+  conversation: t.field({
+    type: Conversation,
+    nullable: true,
+    description:
+      'Returns one conversation; null if there is none. The id of a conversation that a merge of contacts joined with another returns the other one.',
+    authScopes: { scope: 'conversations:read' },
+    args: { id: t.arg.id({ required: true, description: 'Global id or databaseId of the conversation.' }) },
+    resolve: async (_root, { id }, context) => {
+      const key = lookupId(tenantOf(context), 'Conversation', id);
+      return (key !== undefined && (await resolveConversation(context.db.read, tenantOf(context), key))) || null;
+    },
+  }),
+}));
+
+const ConversationPayload = entityPayload('conversation', Conversation, 'The conversation after the mutation.');
+
+type UpdateInput = typeof UpdateConversationInput.$inferInput;
+
+/** The keys of an input's ids. @param prefix path of the change in the input @throws VALIDATION_ERROR */
+export function changeOf(
+  context: Context,
+  { status, snoozedUntil, assigneeId, addTagIds, removeTagIds }: Omit<UpdateInput, 'id'>,
+  prefix = '',
+) {
+  const tenantId = tenantOf(context);
+  const tagKeys = (ids: readonly string[] | null | undefined, field: string) =>
+    ids?.map((id, index) => inputId(tenantId, 'Tag', id, `${prefix}${field}.${index}`));
+  return {
+    ...(status != null && { status }),
+    snoozedUntil,
+    assigneeId: optionalInputId(tenantId, 'StaffMember', assigneeId, `${prefix}assigneeId`),
+    addTagIds: tagKeys(addTagIds, 'addTagIds'),
+    removeTagIds: tagKeys(removeTagIds, 'removeTagIds'),
+  } satisfies ConversationUpdate;
+}
+
+mutation('updateConversation', {
+  description: 'Changes status, assignee and tags of a conversation.',
+  scope: 'conversations:write',
+  input: UpdateConversationInput,
+  payload: ConversationPayload,
+  resolve: async ({ id, expectedAssigneeId, idempotencyKey, ...input }, context) => {
+    const expected = optionalInputId(tenantOf(context), 'StaffMember', expectedAssigneeId, 'expectedAssigneeId');
+    const change = { ...changeOf(context, input), expectedAssigneeId: expected, idempotencyKey };
+    return {
+      conversation: await branded(
+        updateConversation(context, numericId(tenantOf(context), 'Conversation', id), change),
+      ),
+    };
+  },
+});
+
+/** Marks the present conversation of a conflict as one, for `ConflictError.current`. */
+async function branded(work: Promise<PublicConversation>): Promise<PublicConversation> {
+  return work.catch((error: unknown) => {
+    const current = (error as { details?: { current?: unknown } }).details?.current;
+    if (current) brandWithType(current, Conversation);
+    throw error;
+  });
+}
+
+mutation('markConversationRead', {
+  description: 'Marks a conversation as read, also where the person sees it.',
+  scope: ['conversations:write', 'messages:send'],
+  input: MarkConversationReadInput,
+  payload: ConversationPayload,
+  resolve: async ({ id, upToMessageId, showTyping }, context) => ({
+    conversation: await markConversationRead(context, numericId(tenantOf(context), 'Conversation', id), {
+      upToMessageId: upToMessageId == null ? undefined : uuidOf(tenantOf(context), 'Message', upToMessageId),
+      showTyping,
+    }),
+  }),
+});

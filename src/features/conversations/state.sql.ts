@@ -1,0 +1,197 @@
+import { sql } from 'kysely';
+import type { Db } from '../../database/database.ts';
+import type { ListStatement } from '../../database/list.ts';
+import { raw } from '../../database/page.ts';
+import { firstAssignee, PUBLIC_CONVERSATION, PUBLIC_CONVERSATION_SQL } from './columns.ts';
+import type { ConversationStatus, PublicConversation } from './conversation.ts';
+
+/**
+ * Lock order of conversations, to avoid deadlocks: tenant_usage, contacts by id, conversations by id, what belongs to them, the
+ * counters of the month. Lock order of several conversations: by id, in one statement.
+ */
+
+/** A contact on a channel. */
+export interface Thread {
+  readonly channelId: number;
+  readonly contactId: number;
+  /** Of a conversation that is created. */
+  readonly status: ConversationStatus;
+  /** Time of a message from before the conversation is created; undefined: it begins now. */
+  readonly pastActivityAt?: string | undefined;
+}
+
+/** A locked conversation, as it was before the change to come. */
+export interface LockedConversation extends PublicConversation {
+  readonly is_new: boolean;
+  /** Whether a bot has it, and the tenant still has bots that will read its next message. */
+  readonly is_with_bot: boolean;
+  /** Whether it is counted for the month. */
+  readonly is_counted: boolean;
+}
+
+/**
+ * Locks the conversations of threads and creates those that are missing, for the assignee of their contact or of the account. A conversation that
+ * exists is not written, because the messages that follow update it once.
+ * @param month first day of the month, for `is_counted`
+ * @returns those of deleted contacts are missing
+ */
+export async function lockThreads(
+  trx: Db,
+  tenantId: number,
+  threads: readonly Thread[],
+  month: string,
+): Promise<LockedConversation[]> {
+  const contactIds = threads.map(({ contactId }) => contactId);
+  const { rows } = await sql<LockedConversation>`
+    with p as materialized (
+      select id, assigned_id from contacts where tenant_id = ${tenantId} and id = any(${contactIds}::bigint[]) order by id for no key update
+    ), t as materialized (
+      select distinct on (t.contact_id, t.channel_id) t.contact_id, t.channel_id, t.status, t.past_activity_at, p.assigned_id
+      from p join unnest(${contactIds}::bigint[], ${threads.map(({ channelId }) => channelId)}::bigint[], ${threads.map(({ status }) => status)}::text[],
+        ${threads.map(({ pastActivityAt }) => pastActivityAt ?? null)}::timestamptz[]) as t (contact_id, channel_id, status, past_activity_at) on t.contact_id = p.id
+      order by t.contact_id, t.channel_id
+    ), found as materialized (
+      select v.* from t join conversations v on v.tenant_id = ${tenantId} and v.contact_id = t.contact_id and v.channel_id = t.channel_id
+      order by v.id for no key update of v
+    ), made as (
+      -- A conflict: it was created while the statement waited for the contact.
+      insert into conversations as v (tenant_id, contact_id, channel_id, status, assignee_id, last_activity_at)
+      select ${tenantId}::bigint, t.contact_id, t.channel_id, t.status, ${firstAssignee(tenantId, sql`t.assigned_id`)},
+        coalesce(t.past_activity_at, now())
+      from t
+      where not exists (select from found f where f.contact_id = t.contact_id and f.channel_id = t.channel_id)
+      order by t.contact_id, t.channel_id
+      on conflict (tenant_id, contact_id, channel_id) do update set counted_month = v.counted_month where v.tenant_id = excluded.tenant_id
+      returning v.*, v.xmax = 0 as is_new
+    )
+    select ${PUBLIC_CONVERSATION}, coalesce(v.counted_month >= ${month}::date, false) as is_counted, v.is_new,
+      v.status = 'pending' and exists (
+        select from bots b join tenants n on n.tenant_id = b.tenant_id join plans p on p.id = n.plan_id and 'bots' = any(p.features)
+        where b.tenant_id = ${tenantId} and b.is_enabled) as is_with_bot
+    from (select found.*, false as is_new from found union all select * from made) v`.execute(trx);
+  return rows;
+}
+
+/** What the messages of one conversation change, of all that arrive together. */
+export interface MessageFold {
+  readonly id: number;
+  /** Inbound messages to be read. */
+  readonly unread: number;
+  /** Whether what was unread has been read. */
+  readonly is_read: boolean;
+  /** Whether a message answers what waits. */
+  readonly is_answered: boolean;
+  /** Time of the oldest inbound message after the answer. */
+  readonly waiting_since: string | null;
+  readonly last_message_id: string | null;
+  readonly last_activity_at: string | null;
+  readonly window_expires_at: string | null;
+  readonly counted_month: string | null;
+  /** Null: unchanged. */
+  readonly status: ConversationStatus | null;
+}
+
+/**
+ * Writes what messages change: one update of each conversation, HOT within ten minutes of activity while the page has room. The
+ * conversations have been locked. @returns them as they are now
+ */
+export async function foldMessages(
+  trx: Db,
+  tenantId: number,
+  folds: readonly MessageFold[],
+  nowIso: string,
+): Promise<PublicConversation[]> {
+  const { rows } = await sql<PublicConversation>`
+    update conversations v set
+      unread_count = case when r.is_read then 0 else v.unread_count end + r.unread,
+      waiting_since = case when r.is_answered then r.waiting_since else coalesce(v.waiting_since, r.waiting_since) end,
+      last_message_id = greatest(v.last_message_id, r.last_message_id),
+      last_activity_at = greatest(v.last_activity_at, r.last_activity_at),
+      window_expires_at = greatest(v.window_expires_at, r.window_expires_at),
+      counted_month = greatest(v.counted_month, r.counted_month),
+      status = coalesce(r.status, v.status),
+      snoozed_until = case when r.status is null then v.snoozed_until end,
+      updated_at = ${nowIso}::timestamptz
+    from jsonb_to_recordset(${JSON.stringify(folds)}::jsonb) as r (id bigint, unread integer, is_read boolean, is_answered boolean,
+      waiting_since timestamptz, last_message_id uuid, last_activity_at timestamptz, window_expires_at timestamptz, counted_month date, status text)
+    where v.tenant_id = ${tenantId} and v.id = r.id
+    returning ${PUBLIC_CONVERSATION}`.execute(trx);
+  return rows;
+}
+
+export async function getConversations(
+  db: Db,
+  tenantId: number,
+  ids: readonly number[],
+): Promise<PublicConversation[]> {
+  const { rows } = await sql<PublicConversation>`
+    select ${PUBLIC_CONVERSATION} from conversations v where v.tenant_id = ${tenantId} and v.id = any(${ids}::bigint[]) order by v.id`.execute(
+    db,
+  );
+  return rows;
+}
+
+/** One page of conversations. */
+export async function listConversations(db: Db, { tail, values, keys }: ListStatement): Promise<PublicConversation[]> {
+  const text = `select ${[PUBLIC_CONVERSATION_SQL, ...keys].join(', ')} ${tail}`;
+  const { rows } = await db.executeQuery(raw<PublicConversation>(text, values));
+  return rows;
+}
+
+/** The conversation with an id, or the one that merges have folded it into. */
+export async function resolveConversation(
+  db: Db,
+  tenantId: number,
+  id: number,
+): Promise<PublicConversation | undefined> {
+  const { rows } = await sql<PublicConversation>`
+    with recursive f (id, depth) as (
+      select ${id}::bigint, 0
+      union all
+      select n.kept_id, f.depth + 1 from f cross join lateral (
+        select c.kept_id from conversation_merges c where c.tenant_id = ${tenantId} and c.former_id = f.id offset 0) n
+    )
+    select ${PUBLIC_CONVERSATION} from conversations v
+    where v.tenant_id = ${tenantId} and v.id = (select f.id from f order by f.depth desc limit 1)`.execute(db);
+  return rows[0];
+}
+
+/** The number of inbound messages after one that was read, without those that nobody has to read. */
+export async function countUnread(
+  trx: Db,
+  tenantId: number,
+  conversationId: number,
+  upToMessageId: string,
+): Promise<number> {
+  const { count } = await trx
+    .selectFrom('messages')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('tenant_id', '=', tenantId)
+    .where('conversation_id', '=', conversationId)
+    .where('id', '>', upToMessageId)
+    .where('direction', '=', sql.lit('inbound'))
+    .where('type', 'not in', [sql.lit('reaction'), sql.lit('system')])
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+/** The last inbound message that can be marked as read, or the given one if it can. */
+export async function findLastInbound(
+  db: Db,
+  tenantId: number,
+  conversationId: number,
+  messageId: string | null,
+): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('messages')
+    .select('id')
+    .where('tenant_id', '=', tenantId)
+    .where('conversation_id', '=', conversationId)
+    .where('direction', '=', sql.lit('inbound'))
+    .where('type', 'not in', [sql.lit('reaction'), sql.lit('system'), sql.lit('call')])
+    .$if(messageId !== null, query => query.where('id', '=', messageId ?? ''))
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.id;
+}

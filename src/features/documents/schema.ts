@@ -1,0 +1,124 @@
+import { tenantOf } from '../../core/principal.ts';
+import { type ListDefinition, listStatement, Page } from '../../database/list.ts';
+import { countList } from '../../database/page.ts';
+import { builder, IDEMPOTENCY_KEY } from '../../schema/builder.ts';
+import { databaseId } from '../../schema/database-id.ts';
+import {
+  connectionOf,
+  DateTimeFilter,
+  filterOf,
+  IDFilter,
+  listArgs,
+  orderOf,
+  StringFilter,
+} from '../../schema/lists.ts';
+import { findByNumber, nodesByNumber } from '../../schema/nodes.ts';
+import { mutation, payloadOf } from '../../schema/payload.ts';
+import { documentIdOf } from './document.ts';
+import { publish } from './publish.ts';
+import { type DocumentRow, getDocuments, listDocuments } from './store.ts';
+
+const TrustedDocument = builder.objectRef<DocumentRow>('TrustedDocument');
+
+builder.node(TrustedDocument, {
+  name: 'TrustedDocument',
+  description: 'A published document. Requests name it with `documentId` instead of sending its text.',
+  id: { resolve: document => document.id },
+  brandLoadedObjects: true,
+  loadMany: nodesByNumber('documents:read', getDocuments),
+  fields: t => ({
+    databaseId: databaseId(t),
+    documentId: t.string({
+      description: '`sha256:` and the SHA-256 of the text in hexadecimal.',
+      resolve: ({ hash }) => documentIdOf(hash),
+    }),
+    name: t.exposeString('name', { description: 'Name of its first operation; empty if that has none.' }),
+    body: t.exposeString('body', { description: 'Text of the document.' }),
+    lastUsedAt: t.expose('last_used_at', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Last use, to the day. A document that is neither used nor published for 180 days is deleted.',
+    }),
+    createdAt: t.expose('created_at', { type: 'DateTime', description: 'Time of its first publication.' }),
+  }),
+});
+
+const id = { sql: 'd.id', type: 'bigint' } as const;
+const name = { sql: 'd.name', type: 'text' } as const;
+const createdAt = { sql: 'd.created_at', type: 'timestamptz' } as const;
+
+const LIST: ListDefinition = {
+  from: 'trusted_documents d',
+  tenantColumn: 'd.tenant_id',
+  filters: { id: { ...id, node: 'TrustedDocument' }, name, createdAt },
+  sorts: { id, name, createdAt },
+  id,
+  defaultOrder: [{ column: id, descending: false }],
+};
+
+const Filter = filterOf('TrustedDocument', 'trusted documents', t => ({
+  id: t.field({ type: IDFilter, description: 'Id of the document.' }),
+  name: t.field({ type: StringFilter, description: 'Name of its first operation.' }),
+  createdAt: t.field({ type: DateTimeFilter, description: 'Time of its first publication.' }),
+}));
+const Order = orderOf('TrustedDocument', 'trusted documents', {
+  ID: { value: 'id', description: 'Order of publication.' },
+  NAME: { value: 'name', description: 'Name of its first operation.' },
+  CREATED_AT: { value: 'createdAt', description: 'Time of its first publication.' },
+});
+
+builder.queryFields(t => ({
+  trustedDocuments: t.field({
+    type: connectionOf('TrustedDocument', TrustedDocument),
+    description: 'Lists the published documents.',
+    authScopes: { scope: 'documents:read' },
+    args: { ...listArgs(Filter, Order) },
+    resolve: async (_root, args, context) => {
+      const statement = listStatement(LIST, tenantOf(context), args);
+      const rows = await listDocuments(context.db.read, statement);
+      return new Page(statement, rows, () => countList(context.db.read, statement));
+    },
+  }),
+  trustedDocument: t.field({
+    type: TrustedDocument,
+    nullable: true,
+    description: 'Returns one published document; null if there is none.',
+    authScopes: { scope: 'documents:read' },
+    args: { id: t.arg.id({ required: true, description: 'Global id or databaseId of the document.' }) },
+    resolve: (_root, { id }, context) => findByNumber(context, 'TrustedDocument', id, getDocuments),
+  }),
+}));
+
+const PublishDocumentsInput = builder.inputType('PublishDocumentsInput', {
+  description: 'Documents to publish.',
+  fields: t => ({
+    documents: t.stringList({
+      required: true,
+      description: 'Texts of 1 to 500 documents. A mutation must select `userErrors` of its payload.',
+    }),
+    idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }),
+  }),
+});
+
+const PublishDocumentsPayload = payloadOf<{ readonly trustedDocuments: readonly DocumentRow[] }>(
+  'PublishDocumentsPayload',
+  'Result of publishing documents.',
+  t => ({
+    trustedDocuments: t.field({
+      type: [TrustedDocument],
+      description: 'The documents, in the order of their texts; empty if one was refused.',
+      resolve: ({ trustedDocuments = [] }) => [...trustedDocuments],
+    }),
+  }),
+);
+
+mutation('publishDocuments', {
+  description:
+    'Publishes documents, all or none; an account may have 2,000. One that exists already is kept, so that a build can publish all documents of an app each time.',
+  scope: 'documents:write',
+  input: PublishDocumentsInput,
+  payload: PublishDocumentsPayload,
+  resolve: async ({ documents, idempotencyKey }, context, { schema }) => ({
+    trustedDocuments: await publish(context, schema, documents, idempotencyKey),
+  }),
+});

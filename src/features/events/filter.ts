@@ -1,0 +1,86 @@
+import { CodedError } from '../../core/errors.ts';
+import { EVENT_RESOURCES, EVENT_TYPES, type EventType, resourceOf } from '../../core/events.ts';
+import { inputId, uuidOf } from '../../core/global-ids.ts';
+import { callerOf } from '../../core/principal.ts';
+import type { Scope } from '../../core/scopes.ts';
+import type { EventFilter } from '../../events/bus.ts';
+import type { Facet, FacetName } from '../../events/facets.sql.ts';
+import { builder } from '../../schema/builder.ts';
+import type { Context } from '../../schema/context.ts';
+import { EventTypeEnum } from '../../schema/event-types.ts';
+
+/** A global id or bare key; null where it stands for no object. */
+type Id = string | number | null | undefined;
+
+interface EventFilterInput extends Partial<Record<FacetName, readonly Id[] | null | undefined>> {
+  readonly types?: readonly EventType[] | null | undefined;
+}
+
+/** The type whose ids a facet takes. */
+const NODES: Readonly<Record<FacetName, string>> = {
+  contactIds: 'Contact',
+  conversationIds: 'Conversation',
+  channelIds: 'Channel',
+  messageIds: 'Message',
+  campaignIds: 'Campaign',
+  endpointIds: 'WebhookEndpoint',
+  assigneeIds: 'StaffMember',
+};
+
+export const EventFilterType = builder.inputRef<EventFilterInput>('EventFilter').implement({
+  description: 'Events that meet all of these conditions, by what an object was before or after the change.',
+  fields: t => ({
+    types: t.field({
+      type: [EventTypeEnum],
+      description:
+        'Of one of these types. Requires the scope of each. Without them: all types that the token may read, which requires `events:read`.',
+    }),
+    contactIds: t.idList({ description: 'About one of these contacts, also one that was merged away.' }),
+    conversationIds: t.idList({ description: 'In one of these conversations.' }),
+    channelIds: t.idList({ description: 'On one of these channels.' }),
+    messageIds: t.idList({ description: 'About one of these messages.' }),
+    campaignIds: t.idList({ description: 'About one of these campaigns.' }),
+    endpointIds: t.idList({ description: 'About one of these webhook endpoints, or deliveries to them.' }),
+    assigneeIds: t.field({
+      type: t.listRef('ID', { required: false }),
+      description: 'About what is or was assigned to one of these staff members; null: to nobody.',
+    }),
+  }),
+});
+
+/** One of them suffices to ask for events; which ones are told depends on the types. */
+export const EVENT_SCOPES: readonly Scope[] = [...new Set<Scope>(['events:read', ...Object.values(EVENT_RESOURCES)])];
+
+/** @throws INSUFFICIENT_SCOPE, VALIDATION_ERROR for text that is no id */
+export function eventFilter(context: Context, input: EventFilterInput | null | undefined): EventFilter {
+  const tenantId = callerOf(context).tenant.id;
+  const facets = (Object.keys(NODES) as FacetName[]).flatMap((name): Facet[] => {
+    const ids = input?.[name];
+    return ids ? [{ name, ids: new Set(ids.map(id => keyOf(tenantId, name, id))) }] : [];
+  });
+  return { types: readableTypes(callerOf(context).scopes, input?.types), facets };
+}
+
+function keyOf(tenantId: number, name: FacetName, id: Id): string | null {
+  if (id == null) return null;
+  if (name === 'messageIds') return uuidOf(tenantId, NODES[name], String(id));
+  return String(inputId(tenantId, NODES[name], String(id), `filter.${name}`));
+}
+
+const scopeOf = (type: EventType): Scope => EVENT_RESOURCES[resourceOf(type)];
+
+/** Named types that the token may not read are an error, not silence. */
+export function readableTypes(
+  scopes: ReadonlySet<string>,
+  types: readonly EventType[] | null | undefined,
+): ReadonlySet<EventType> {
+  const required = types ? [...new Set(types.map(scopeOf))].sort() : (['events:read'] as const);
+  const readable = EVENT_TYPES.filter(type => scopes.has(scopeOf(type)));
+  const lacks = required.filter(scope => !scopes.has(scope));
+  if (lacks.length > 0 || readable.length === 0)
+    throw new CodedError('INSUFFICIENT_SCOPE', `These events need the scope ${required.join(', ')}.`, {
+      required: lacks.length > 0 ? lacks : [...new Set(EVENT_TYPES.map(scopeOf))],
+      granted: [...scopes],
+    });
+  return new Set(types ?? readable);
+}

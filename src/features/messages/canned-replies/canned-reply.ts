@@ -1,0 +1,43 @@
+import { FieldErrorList } from '../../../core/errors.ts';
+import type { ContentFields, GivenContent } from '../send/content-schema.ts';
+
+export interface CannedReplyRow {
+  readonly id: number;
+  /** What staff type to find it. */
+  readonly shortcut: string;
+  readonly title: string;
+  /** As its input had it, with exactly one field. */
+  readonly content: ContentFields;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+export interface CannedReplyInput {
+  readonly shortcut?: string | null | undefined;
+  readonly title?: string | null | undefined;
+  readonly content?: GivenContent | null | undefined;
+}
+
+export const MAX_SHORTCUT = 50;
+export const MAX_TITLE = 100;
+
+/** The texts to write. @param partial for an update: what is left out keeps its value @throws VALIDATION_ERROR with all faults */
+export function parseCannedReply(
+  input: Pick<CannedReplyInput, 'shortcut' | 'title'>,
+  partial: boolean,
+): { readonly shortcut?: string; readonly title?: string } {
+  const errors = new FieldErrorList();
+  const parse = (field: 'shortcut' | 'title', maximum: number): string | undefined => {
+    const text = input[field]?.trim();
+    if (text === undefined ? !partial : text === '') errors.add(field, 'Is required.', 'REQUIRED');
+    else if (text !== undefined && [...text].length > maximum)
+      errors.add(field, `May have at most ${maximum} characters.`, 'TOO_LONG');
+    else if (field === 'shortcut' && text !== undefined && /\s/.test(text))
+      errors.add(field, 'May not contain white space.');
+    return text;
+  };
+  const shortcut = parse('shortcut', MAX_SHORTCUT);
+  const title = parse('title', MAX_TITLE);
+  errors.throwIfAny();
+  return { ...(shortcut !== undefined && { shortcut }), ...(title !== undefined && { title }) };
+}

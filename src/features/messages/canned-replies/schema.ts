@@ -1,0 +1,158 @@
+import { encodeGlobalId, numericId } from '../../../core/global-ids.ts';
+import { tenantOf } from '../../../core/principal.ts';
+import type { ListDefinition } from '../../../database/list.ts';
+import { listColumns, readPage } from '../../../database/page.ts';
+import { builder, IDEMPOTENCY_KEY } from '../../../schema/builder.ts';
+import { databaseId } from '../../../schema/database-id.ts';
+import {
+  connectionOf,
+  DateTimeFilter,
+  filterOf,
+  IDFilter,
+  listArgs,
+  orderOf,
+  StringFilter,
+} from '../../../schema/lists.ts';
+import { findByNumber, nodesByNumber } from '../../../schema/nodes.ts';
+import { DeletePayload, entityPayload, mutation } from '../../../schema/payload.ts';
+import { draftOf } from '../content/draft.ts';
+import { MessageContent } from '../content/union-schema.ts';
+import { ContentInput } from '../send/content-schema.ts';
+import { type CannedReplyRow, MAX_SHORTCUT, MAX_TITLE } from './canned-reply.ts';
+import { changeCannedReply, createCannedReply, removeCannedReply } from './change.ts';
+import { CANNED_REPLY_COLUMNS, getCannedReplies } from './store.ts';
+
+export const CannedReply = builder.objectRef<CannedReplyRow>('CannedReply');
+
+builder.node(CannedReply, {
+  name: 'CannedReply',
+  description: 'A message written in advance, which staff send by a shortcut.',
+  id: { resolve: reply => reply.id },
+  brandLoadedObjects: true,
+  loadMany: nodesByNumber('conversations:read', getCannedReplies),
+  fields: t => ({
+    databaseId: databaseId(t),
+    shortcut: t.exposeString('shortcut', {
+      description: 'What staff type to find it; unique in the account, ignoring case.',
+    }),
+    title: t.exposeString('title', { description: 'What lists show.' }),
+    content: t.field({
+      type: MessageContent,
+      description: 'The content, with merge fields that are not filled yet.',
+      resolve: ({ content }, _args, context) => draftOf(tenantOf(context), content),
+    }),
+    createdAt: t.expose('created_at', { type: 'DateTime', description: 'Time of creation.' }),
+    updatedAt: t.expose('updated_at', { type: 'DateTime', description: 'Time of the last change.' }),
+  }),
+});
+
+const column = listColumns('canned_replies', 't');
+const id = column('id', 'bigint');
+const shortcut = column('shortcut', 'text');
+const title = column('title', 'text');
+const dates = { createdAt: column('created_at', 'timestamptz'), updatedAt: column('updated_at', 'timestamptz') };
+const CANNED_REPLIES: ListDefinition = {
+  from: 'canned_replies t',
+  tenantColumn: 't.tenant_id',
+  filters: { id: { ...id, node: 'CannedReply' }, shortcut, title, ...dates },
+  sorts: { id, shortcut, title, ...dates },
+  id,
+  defaultOrder: [{ column: shortcut, descending: false }],
+  search: "search_fold(t.shortcut || ' ' || t.title)",
+};
+
+const CannedReplyFilter = filterOf('CannedReply', 'canned replies', t => ({
+  id: t.field({ type: IDFilter, description: 'Id of the canned reply.' }),
+  shortcut: t.field({ type: StringFilter, description: 'Shortcut of the reply.' }),
+  title: t.field({ type: StringFilter, description: 'Title of the reply.' }),
+  createdAt: t.field({ type: DateTimeFilter, description: 'Time of creation.' }),
+  updatedAt: t.field({ type: DateTimeFilter, description: 'Time of the last change.' }),
+}));
+const CannedReplyOrder = orderOf('CannedReply', 'canned replies', {
+  ID: { value: 'id', description: 'Order of creation.' },
+  SHORTCUT: { value: 'shortcut', description: 'Shortcut of the reply.' },
+  TITLE: { value: 'title', description: 'Title of the reply.' },
+  CREATED_AT: { value: 'createdAt', description: 'Time of creation.' },
+  UPDATED_AT: { value: 'updatedAt', description: 'Time of the last change.' },
+});
+
+builder.queryFields(t => ({
+  cannedReplies: t.field({
+    type: connectionOf('CannedReply', CannedReply),
+    description: 'Lists the canned replies, by shortcut.',
+    authScopes: { scope: 'conversations:read' },
+    args: { ...listArgs(CannedReplyFilter, CannedReplyOrder) },
+    resolve: (_root, args, context) =>
+      readPage<CannedReplyRow>(
+        context.db.read,
+        CANNED_REPLIES,
+        tenantOf(context),
+        args,
+        CANNED_REPLY_COLUMNS.map(one => `t.${one}` as const),
+      ),
+  }),
+  cannedReply: t.field({
+    type: CannedReply,
+    nullable: true,
+    description: 'Returns one canned reply; null if there is none.',
+    authScopes: { scope: 'conversations:read' },
+    args: { id: t.arg.id({ required: true, description: 'Global id or databaseId of the canned reply.' }) },
+    resolve: (_root, { id }, context) => findByNumber(context, 'CannedReply', id, getCannedReplies),
+  }),
+}));
+
+const CannedReplyPayload = entityPayload('cannedReply', CannedReply, 'The canned reply after the mutation.');
+const SHORTCUT = `What staff type to find it: 1 to ${MAX_SHORTCUT} characters without white space; unique in the account, ignoring case.`;
+const TITLE = `What lists show, 1 to ${MAX_TITLE} characters.`;
+const CONTENT = 'The content, without `cannedReplyId`. Merge fields are filled when it is sent.';
+
+mutation('createCannedReply', {
+  description: 'Creates a canned reply.',
+  scope: 'conversations:write',
+  input: builder.inputType('CreateCannedReplyInput', {
+    description: 'A new canned reply.',
+    fields: t => ({
+      shortcut: t.string({ required: true, description: SHORTCUT }),
+      title: t.string({ required: true, description: TITLE }),
+      content: t.field({ type: ContentInput, required: true, description: CONTENT }),
+      idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }),
+    }),
+  }),
+  payload: CannedReplyPayload,
+  resolve: async (input, context) => ({ cannedReply: await createCannedReply(context, input) }),
+});
+mutation('updateCannedReply', {
+  description: 'Changes a canned reply.',
+  scope: 'conversations:write',
+  input: builder.inputType('UpdateCannedReplyInput', {
+    description: 'Changes to a canned reply. Omitted fields keep their values.',
+    fields: t => ({
+      id: t.id({ required: true, description: 'Global id or databaseId of the canned reply.' }),
+      shortcut: t.string({ description: SHORTCUT }),
+      title: t.string({ description: TITLE }),
+      content: t.field({ type: ContentInput, description: CONTENT }),
+      idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }),
+    }),
+  }),
+  payload: CannedReplyPayload,
+  resolve: async ({ id: text, ...input }, context) => ({
+    cannedReply: await changeCannedReply(context, numericId(tenantOf(context), 'CannedReply', text), input),
+  }),
+});
+mutation('deleteCannedReply', {
+  description: 'Deletes a canned reply.',
+  scope: 'conversations:write',
+  input: builder.inputType('DeleteCannedReplyInput', {
+    description: 'The canned reply to delete.',
+    fields: t => ({
+      id: t.id({ required: true, description: 'Global id or databaseId of the canned reply.' }),
+      idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }),
+    }),
+  }),
+  payload: DeletePayload,
+  resolve: async (input, context) => {
+    const key = numericId(tenantOf(context), 'CannedReply', input.id);
+    await removeCannedReply(context, key, input.idempotencyKey);
+    return { deletedId: encodeGlobalId('CannedReply', tenantOf(context), key) };
+  },
+});

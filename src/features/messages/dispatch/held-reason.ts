@@ -1,0 +1,22 @@
+import type { HeldMessage } from './held.sql.ts';
+
+/** Reasons that a lane writes with a postponement. */
+export const PAIR_LIMIT_REASON =
+  'Pair limit: the network takes one message in six seconds to one person, after a short burst.';
+export const retryReason = (error: string): string => `The network refused it for now, and it is tried again: ${error}`;
+export const doubtReason = (error: string): string =>
+  `It is not known whether the network accepted it; its status is awaited: ${error}`;
+
+/** Why a queued message is not sent yet, for people. Null: nothing but the messages before it keeps it. */
+export function heldReason(held: HeldMessage): string | null {
+  if (held.is_outbox_held) return 'The database was restored: the operator has not released its queue yet.';
+  if (held.channel_status === 'paused')
+    return `The channel is paused: ${held.channel_reason ?? 'no reason is known'}.`.replace(/\.\.$/, '.');
+  if (held.channel_status === 'disconnected')
+    return 'The channel is disconnected: the message is about to be cancelled.';
+  if (held.hold_reason !== null) return held.hold_reason;
+  if (held.lane_error !== null) return `The network asked the channel to wait: ${held.lane_error}`;
+  if (held.is_behind) return 'An earlier message to the same person is not sent yet.';
+  if (held.is_in_doubt) return 'It is not known whether the network accepted it; its status is awaited.';
+  return null;
+}

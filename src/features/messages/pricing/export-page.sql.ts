@@ -1,0 +1,33 @@
+import type { Filter } from '../../../core/list-args.ts';
+import type { Db } from '../../../database/database.ts';
+import { raw } from '../../../database/page.ts';
+import { costEntriesWhere } from './cost-entries.ts';
+import type { PriceRow } from './pricing.ts';
+
+/** The start of all ids. */
+const NIL = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * The cost entries that meet a filter, among the next `limit` after an id: a statement examines as many as that, however few meet
+ * the filter.
+ * @returns the entries by id, and the last id that was examined; null at the end
+ */
+export async function examineCosts(
+  db: Db,
+  tenantId: number,
+  filter: Filter,
+  after: string | null,
+  limit: number,
+): Promise<{ readonly rows: readonly PriceRow[]; readonly last: string | null }> {
+  const { text, values } = costEntriesWhere(tenantId, filter);
+  const [from, size] = [`$${values.length + 1}::uuid`, `$${values.length + 2}::int`];
+  const examined = await db.executeQuery(
+    raw<PriceRow & { readonly meets: boolean }>(
+      `select p.message_id, p.channel_id, p.campaign_id, p.category, p.type, p.is_billable, p.country, p.occurred_at, coalesce(${text}, false) as meets
+       from message_pricing p where p.tenant_id = $1 and p.message_id > ${from} order by p.message_id limit ${size}`,
+      [...values, after ?? NIL, limit],
+    ),
+  );
+  const last = examined.rows.length === limit ? (examined.rows.at(-1)?.message_id ?? null) : null;
+  return { rows: examined.rows.filter(({ meets }) => meets), last };
+}

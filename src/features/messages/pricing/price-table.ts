@@ -1,0 +1,114 @@
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+import type { PriceTable } from '../../../core/price-table.ts';
+import { parseCsv } from '../../../platform/csv.ts';
+import { UserError } from '../../../platform/user-error.ts';
+import { amountOf } from './amount.ts';
+import { networkWord } from './pricing.ts';
+
+/** Stands for all countries that the table does not name for the category. */
+const ANY_COUNTRY = '*';
+
+const instant = z
+  .union(
+    [z.iso.date(), z.iso.datetime({ offset: true })],
+    'must be a date such as 2026-10-01, or a time such as 2026-10-01T00:00:00Z',
+  )
+  .transform(text => Date.parse(text))
+  .refine(ms => ms % 3_600_000 === 0, 'must be a full hour in UTC, because statistics are by the hour');
+
+/** CSV writes what is missing as an empty field. */
+const optional = <Schema extends z.ZodType>(schema: Schema) =>
+  z.preprocess(value => (value === '' || value === null ? undefined : value), schema.optional());
+
+const row = z.strictObject({
+  country: z
+    .string()
+    .transform(text => text.trim().toUpperCase())
+    .refine(
+      text => text === ANY_COUNTRY || /^[A-Z]{2}$/.test(text),
+      'must be a code of two letters such as DE, or * for all others',
+    ),
+  category: z.string().trim().min(1).transform(networkWord),
+  price: z
+    .union([z.string(), z.number()])
+    .transform(value => String(value).trim())
+    .refine(text => /^\d{1,9}(\.\d{1,10})?$/.test(text), 'must be a decimal number such as 0.0736')
+    .transform(amountOf),
+  currency: z
+    .string()
+    .trim()
+    .regex(/^[A-Z]{3}$/, 'must be a code of ISO 4217 such as EUR'),
+  valid_from: optional(instant),
+  valid_until: optional(instant),
+});
+type Row = z.output<typeof row>;
+
+/**
+ * Reads a table of prices: a JSON array of objects, or CSV with a header line. Fields: country, category, price, currency, and
+ * optionally valid_from (included) and valid_until (excluded).
+ * @throws UserError that lists the faults by line or place
+ */
+export async function readPriceTable(file: string): Promise<PriceTable> {
+  const text = await readFile(file, 'utf8').catch(error => {
+    throw new UserError(
+      `PARLEY_PRICES: ${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  });
+  const faults: string[] = [];
+  const rows = rowsOf(file, text).flatMap(({ place, value }): Row[] => {
+    const parsed = row.safeParse(value);
+    if (parsed.success) return [parsed.data];
+    faults.push(
+      ...parsed.error.issues.map(({ path, message }) => `  ${place}: ${path.join('.') || 'row'}: ${message}`),
+    );
+    return [];
+  });
+  if (faults.length > 0) throw new UserError(`PARLEY_PRICES: ${file} is not valid:\n${faults.slice(0, 20).join('\n')}`);
+  return priceTableOf(rows);
+}
+
+function rowsOf(file: string, text: string): { readonly place: string; readonly value: unknown }[] {
+  if (!/^\s*[[{]/.test(text)) return csvRows(file, text);
+  try {
+    const rows: unknown = JSON.parse(text);
+    if (Array.isArray(rows)) return rows.map((value, index) => ({ place: `row ${index + 1}`, value }));
+  } catch (error) {
+    throw new UserError(`PARLEY_PRICES: ${file} is no JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  throw new UserError(`PARLEY_PRICES: ${file} must be a JSON array of objects, or CSV.`);
+}
+
+function csvRows(file: string, text: string) {
+  const [header, ...rows] = parseCsv(text) ?? [];
+  if (!header) throw new UserError(`PARLEY_PRICES: ${file} has no header, or a quoted field does not end.`);
+  const names = header.cells.map(name => name.trim());
+  return rows.map(({ line, cells }) => ({
+    place: `line ${line}`,
+    value: Object.fromEntries(names.map((name, column) => [name, cells[column]?.trim() ?? ''])),
+  }));
+}
+
+function priceTableOf(rows: readonly Row[]): PriceTable {
+  const keyOf = (country: string, category: string): string => `${country} ${category}`;
+  // Of prices that overlap, the one that began last is valid.
+  const byKey = Map.groupBy(
+    rows.toSorted((a, b) => (b.valid_from ?? -Infinity) - (a.valid_from ?? -Infinity)),
+    ({ country, category }) => keyOf(country, category),
+  );
+  const boundaries = new Set(
+    rows.flatMap(({ valid_from: from, valid_until: until }) => [from ?? [], until ?? []].flat()),
+  );
+  return {
+    boundaries: [...boundaries].sort((a, b) => a - b),
+    priceOf(country, category, atMs) {
+      const word = networkWord(category);
+      const isValid = ({ valid_from: from, valid_until: until }: Row): boolean =>
+        (from === undefined || from <= atMs) && (until === undefined || atMs < until);
+      const found =
+        (country === null ? undefined : byKey.get(keyOf(country, word))?.find(isValid)) ??
+        byKey.get(keyOf(ANY_COUNTRY, word))?.find(isValid);
+      return found && { amount: found.price, currency: found.currency };
+    },
+  };
+}

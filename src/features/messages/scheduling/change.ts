@@ -1,0 +1,82 @@
+import { conflict, notFound } from '../../../core/errors.ts';
+import { tenantOf } from '../../../core/principal.ts';
+import type { Db } from '../../../database/database.ts';
+import { append } from '../../../events/append.ts';
+import type { Context } from '../../../schema/context.ts';
+import { contactLoader } from '../../contacts/loaders.ts';
+import { authorOf } from '../../tenancy/audit/author.ts';
+import { once } from '../../tenancy/idempotency/once.ts';
+import { cancelWaiting } from '../dispatch/cancel.ts';
+import { laneOf, OUTBOX } from '../dispatch/lane.ts';
+import type { MessageRow } from '../message.ts';
+import { getMessages } from '../messages.sql.ts';
+import { payloadsOf } from '../people.sql.ts';
+import { setDue } from './scheduled.sql.ts';
+import { type ScheduledAt, scheduledInstant } from './scheduled-at.ts';
+
+interface Change {
+  /** Of the message. */
+  readonly id: string;
+  readonly idempotencyKey?: string | null | undefined;
+}
+
+/** Cancels a message that was not submitted to the network. @throws NOT_FOUND; CONFLICT if it was */
+export async function cancelMessage(context: Context, input: Change): Promise<MessageRow> {
+  const tenantId = tenantOf(context);
+  const reason = `Cancelled by ${authorOf(context).name}.`;
+  const released: number[] = [];
+  const message = await changeOnce(context, 'cancelMessage', input, async trx => {
+    const { messageIds, releasedChannelIds } = await cancelWaiting(trx, tenantId, { messageIds: [input.id] }, reason);
+    released.push(...releasedChannelIds);
+    const row = await findMessage(trx, tenantId, input.id);
+    if (messageIds.length === 0 && row.status !== 'cancelled')
+      throw conflict('The message was submitted to the network, or is none that is sent: it cannot be cancelled.');
+    return row;
+  });
+  for (const channelId of released) context.lanes.wake(OUTBOX, laneOf(tenantId, channelId));
+  context.signals.send('events');
+  return message;
+}
+
+/** Changes the time of a scheduled message. @throws NOT_FOUND; CONFLICT if it is not scheduled any more; VALIDATION_ERROR */
+export async function rescheduleMessage(
+  context: Context,
+  input: Change & { readonly scheduledAt: ScheduledAt },
+): Promise<MessageRow> {
+  const tenantId = tenantOf(context);
+  const known = await findMessage(context.db.read, tenantId, input.id);
+  const contact = await contactLoader(context).load(known.contact_id);
+  const at = scheduledInstant(input.scheduledAt, contact?.phone ?? null, context.clock.now());
+  const message = await changeOnce(context, 'rescheduleMessage', input, async trx => {
+    if (!(await setDue(trx, tenantId, input.id, at))) throw conflict('The message is not scheduled any more.');
+    const row = await findMessage(trx, tenantId, input.id);
+    const payloadOf = await payloadsOf(trx, tenantId, [row]);
+    await append(trx, tenantId, [{ type: 'message.scheduled', payload: { ...payloadOf(row), scheduled_at: at } }]);
+    return row;
+  });
+  context.signals.send('events');
+  return message;
+}
+
+const changeOnce = (
+  context: Context,
+  operation: string,
+  { idempotencyKey, ...input }: Change,
+  run: (trx: Db) => Promise<MessageRow>,
+): Promise<MessageRow> =>
+  once<MessageRow>(
+    context,
+    { operation, key: idempotencyKey, input },
+    {
+      run,
+      store: ({ id }) => ({ id }),
+      contactId: ({ contact_id }) => contact_id,
+      again: () => findMessage(context.db.write, tenantOf(context), input.id),
+    },
+  );
+
+async function findMessage(db: Db, tenantId: number, id: string): Promise<MessageRow> {
+  const [row] = await getMessages(db, tenantId, [id]);
+  if (!row) throw notFound('Message');
+  return row;
+}

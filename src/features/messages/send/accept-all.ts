@@ -1,0 +1,70 @@
+import { conflict } from '../../../core/errors.ts';
+import { tenantOf } from '../../../core/principal.ts';
+import type { Db } from '../../../database/database.ts';
+import type { Context } from '../../../schema/context.ts';
+import { contactRefusal } from '../../contacts/create.ts';
+import { findErased, restoreOptOuts } from '../../contacts/erasure/erased-people.ts';
+import { monthOf } from '../../tenancy/usage/month.ts';
+import type { MessageRow } from '../message.ts';
+import { insertOutbound } from './accept.sql.ts';
+import { type Attempted, decideAll, type Open, prepareAll, type SendOutcome } from './accept-messages.ts';
+import type { SendRequest } from './request.ts';
+import { announce } from './send.ts';
+import { laterOnes } from './write.ts';
+
+export interface AcceptedAll {
+  /** For each request, in their order. If one has an error, the caller has to undo the transaction. */
+  readonly outcomes: readonly SendOutcome[];
+  /** To call after the commit. */
+  readonly announce: () => void;
+}
+
+/**
+ * Accepts all messages in the caller's transaction, or none. Waits for locks. Lock order as for every send.
+ * @throws a check violation of messages_within_plan or conversations_within_plan
+ */
+export async function acceptAll(context: Context, trx: Db, requests: readonly SendRequest[]): Promise<AcceptedAll> {
+  const outcomes: SendOutcome[] = [];
+  const written: { readonly one: Attempted; readonly row: MessageRow }[] = [];
+  let open: readonly Open[] = prepareAll(context, requests, outcomes);
+  while (open.length > 0) {
+    const decided = await decideAll(context, trx, open, outcomes);
+    if (outcomes.some(outcome => outcome && 'error' in outcome)) break;
+    const isLater = laterOnes(decided.map(({ send }) => send));
+    const chosen = decided.filter((_, place) => !isLater[place]);
+    const rows = await insert(context, trx, chosen);
+    for (const [place, one] of chosen.entries()) {
+      const row = rows.get(place);
+      if (!row) {
+        const refusal = await contactRefusal(trx, tenantOf(context));
+        outcomes[one.index] = { error: refusal ?? conflict('The contact was changed at the same time. Try again.') };
+        continue;
+      }
+      outcomes[one.index] = { message: { ...row, phone: one.send.phone, contact_created: 'fields' in one.send.to } };
+      written.push({ one, row });
+    }
+    open = decided.filter((_, place) => isLater[place]);
+  }
+  return {
+    outcomes,
+    announce: () => {
+      for (const { one, row } of written) announce(one.context, one.send, row);
+    },
+  };
+}
+
+async function insert(context: Context, trx: Db, sends: readonly Attempted[]): Promise<Map<number, MessageRow>> {
+  const tenantId = tenantOf(context);
+  const month = monthOf(context.clock.now());
+  const rows = await insertOutbound(
+    trx,
+    tenantId,
+    month,
+    sends.map(({ send }) => send),
+    'wait',
+  );
+  const restored = sends.flatMap(({ send }) => send.restoredKey ?? []);
+  if (restored.length > 0)
+    await restoreOptOuts(trx, tenantId, await findErased(trx, context.secrets, tenantId, restored));
+  return rows;
+}

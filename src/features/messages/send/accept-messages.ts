@@ -1,0 +1,123 @@
+import { CodedError } from '../../../core/errors.ts';
+import { tenantOf } from '../../../core/principal.ts';
+import type { Db } from '../../../database/database.ts';
+import type { Context } from '../../../schema/context.ts';
+import type { MessageRow } from '../message.ts';
+import { readSendContexts } from './context.sql.ts';
+import { type DecidedSend, decide } from './decide.ts';
+import { type PreparedSend, prepareSend, type SendRequest } from './request.ts';
+import { announce, sendPrepared } from './send.ts';
+import { isAlsoRefused, type PlanFeature, writeTogether } from './write.ts';
+
+export type { SendRequest } from './request.ts';
+
+/** Most messages that one call accepts. */
+export const MAX_ACCEPTED = 500;
+
+/** What became of a request: its message, or why it was refused. */
+export type SendOutcome = { readonly message: MessageRow } | { readonly error: unknown };
+
+/**
+ * Accepts up to 500 messages of the caller's tenant, in one statement as far as possible: contacts are found or created, and each
+ * message is durable when this resolves. A request that fails does not affect others; one that would wait for a lock is accepted by
+ * itself. The first of several requests that exceed the plan are accepted.
+ *
+ * If this rejects, or the process dies, some may be accepted: repeat the call with idempotency keys, or with ids.
+ * @returns an outcome for each request, in their order; an `error` is what `send` would throw
+ */
+export async function acceptMessages(context: Context, requests: readonly SendRequest[]): Promise<SendOutcome[]> {
+  const outcomes: SendOutcome[] = [];
+  let open = prepareAll(context, requests, outcomes);
+  const alone: Attempted[] = [];
+  while (open.length > 0) {
+    const attempted = await decideAll(context, context.db.read, open, outcomes);
+    const written = await writeTogether(
+      context,
+      attempted.map(({ send }) => send),
+    );
+    open = [];
+    for (const [place, one] of attempted.entries()) {
+      const what = written[place];
+      if (what === 'later') open.push(one);
+      else if (typeof what === 'object') outcomes[one.index] = { message: announce(one.context, one.send, what) };
+      else alone.push(one);
+    }
+  }
+  await acceptEach(alone, outcomes);
+  return outcomes;
+}
+
+/** @returns the valid requests; the others have their outcome */
+export function prepareAll(context: Context, requests: readonly SendRequest[], outcomes: SendOutcome[]): Open[] {
+  return requests.flatMap((request, index): Open[] => {
+    // Each request may be a repetition of its own.
+    const own = { ...context, replay: { wantsAnswer: false, replayed: false } };
+    try {
+      return [{ index, context: own, prepared: prepareSend(own, request) }];
+    } catch (error) {
+      outcomes[index] = { error };
+      return [];
+    }
+  });
+}
+
+export interface Open {
+  readonly index: number;
+  readonly context: Context;
+  readonly prepared: PreparedSend;
+}
+
+export interface Attempted extends Open {
+  readonly send: DecidedSend;
+}
+
+/** Reads and decides all open requests. @returns those to write */
+export async function decideAll(
+  context: Context,
+  db: Db,
+  open: readonly Open[],
+  outcomes: SendOutcome[],
+): Promise<Attempted[]> {
+  const queries = open.map(({ prepared }) => prepared.query);
+  const found = await readSendContexts(db, tenantOf(context), queries);
+  const decided = await Promise.all(
+    open.map(async (one, place): Promise<Attempted | undefined> => {
+      const row = found[place];
+      if (!row) throw new Error('The batch was read without one of its sends.');
+      try {
+        const decision = await decide(one.context, one.prepared, row);
+        if ('send' in decision) return { ...one, send: decision.send };
+        outcomes[one.index] = { message: decision.repeated };
+      } catch (error) {
+        outcomes[one.index] = { error };
+      }
+      return undefined;
+    }),
+  );
+  return decided.filter(one => one !== undefined);
+}
+
+/** Accepts what was left out of its batch, in order. What the plan refuses once, it refuses all the same for those that follow. */
+async function acceptEach(left: readonly Attempted[], outcomes: SendOutcome[]): Promise<void> {
+  const refusals = new Map<PlanFeature, CodedError>();
+  for (const { index, context, prepared, send } of left.toSorted((a, b) => a.index - b.index)) {
+    const refusal = [...refusals].find(([feature]) => isAlsoRefused(send, feature))?.[1];
+    if (refusal) {
+      outcomes[index] = { error: refusal };
+      continue;
+    }
+    try {
+      outcomes[index] = { message: await sendPrepared(context, prepared, 'alone') };
+    } catch (error) {
+      outcomes[index] = { error };
+      const feature = planFeatureOf(error);
+      if (feature) refusals.set(feature, error as CodedError);
+    }
+  }
+}
+
+function planFeatureOf(error: unknown): PlanFeature | undefined {
+  if (!(error instanceof CodedError) || error.code !== 'FEATURE_LIMIT_EXCEEDED') return undefined;
+  const { feature } = error.details as { readonly feature?: unknown };
+  return feature === 'messages' || feature === 'conversations' || feature === 'contacts' ? feature : undefined;
+}

@@ -1,0 +1,120 @@
+import { notFound } from '../../../core/errors.ts';
+import { newId, newIdAt } from '../../../core/ids.ts';
+import { callerOf } from '../../../core/principal.ts';
+import type { Context } from '../../../schema/context.ts';
+import { requireUsable } from '../../channels/usable.ts';
+import { fingerprintOf, markAnswering, replayOf } from '../../tenancy/idempotency/once.ts';
+import { PRIORITY, type Priority } from '../dispatch/lane.ts';
+import type { MessageRow } from '../message.ts';
+import { getMessages } from '../messages.sql.ts';
+import { scheduledInstant } from '../scheduling/scheduled-at.ts';
+import { windowOf } from '../window.ts';
+import type { Addressee, NewSend } from './accept.sql.ts';
+import { addresseeOf } from './addressee.ts';
+import { type Composed, type Content, compose, recipientFields } from './content.ts';
+import type { SendContext, SentResult } from './context.sql.ts';
+import { outcomeOf } from './outcome.ts';
+import { refusesOutside, requireWindow } from './permission.ts';
+import type { PreparedSend } from './request.ts';
+
+/** A send that may be written. */
+export interface DecidedSend extends NewSend {
+  readonly prepared: PreparedSend;
+  /** The number of the contact. */
+  readonly phone: string | null;
+  /** The number of a new contact whose opt-outs from before an erasure come back with it. */
+  readonly restoredKey: string | undefined;
+}
+
+/** What becomes of a request: it is a repetition, with the message of the first, or is written. */
+export type Decision = { readonly repeated: MessageRow } | { readonly send: DecidedSend };
+
+/** @throws why the request is refused */
+export async function decide(context: Context, prepared: PreparedSend, found: SendContext): Promise<Decision> {
+  const { operation, input, content, key, keyed } = prepared;
+  if (key !== undefined && found.key_operation !== null)
+    return { repeated: await repeatedMessage(context, prepared, await replayOf(context, key, keyRow(found), keyed)) };
+  const { to, channelId, composed, scheduledAt, isWindowRequired } = await checkSend(context, prepared, found);
+  // A caller that waits for the message, or asks whether its request still runs, needs the id before the message exists.
+  const isKnownBefore = input.waitForAcceptance === true || (key !== undefined && context.replay.wantsAnswer);
+  const message = {
+    id: input.id ?? (isKnownBefore ? newIdAt(found.now_ms) : null),
+    channelId,
+    type: content.type,
+    priority: input.priority ?? priorityOf(content, found),
+    templateId: content.templateId ?? null,
+    body: composed.body,
+    content: composed.content,
+    sealed: composed.secret ? context.secrets.seal(JSON.stringify(composed.secret)) : null,
+    replyToWamid: input.replyToWamid ?? null,
+    author: prepared.author,
+    echoId: input.echoId ?? null,
+    retryOf: input.retryOf ?? null,
+    scheduledAt,
+    isWindowRequired,
+    createdAt: new Date(found.now_ms).toISOString(),
+    // A reaction is shown at its message.
+    isAnswer: content.isCode !== true && content.type !== 'reaction' && scheduledAt === null,
+    conversationStatus: content.freeForm ? ('open' as const) : ('closed' as const),
+    eventId: newId(),
+    conversationEventId: newId(),
+    key: key === undefined ? undefined : { key, operation, fingerprint: fingerprintOf(context, keyed) },
+  };
+  if (key !== undefined) await markAnswering(context, key, message.id ?? undefined);
+  return {
+    send: {
+      prepared,
+      message,
+      to: scheduledAt !== null && 'contactId' in to ? { ...to, takesOver: false } : to,
+      phone: found.contact ? found.contact.phone : (prepared.recipient.phone ?? null),
+      restoredKey: found.erased_opt_outs !== null && 'fields' in to ? (to.fields.phone_key ?? undefined) : undefined,
+    },
+  };
+}
+
+interface CheckedSend {
+  readonly to: Addressee;
+  readonly channelId: number;
+  readonly composed: Composed;
+  readonly scheduledAt: string | null;
+  /** Whether the service window is to be checked when a scheduled message is sent. */
+  readonly isWindowRequired: boolean;
+}
+
+/** What a send would be, apart from limits of the plan. @throws why it is refused */
+export async function checkSend(context: Context, prepared: PreparedSend, found: SendContext): Promise<CheckedSend> {
+  const { input, content, query } = prepared;
+  const { id: channelId } = requireUsable(channelOf(found), query.channelId !== null);
+  const to = await addresseeOf(context, prepared, found);
+  const { scheduledAt: when } = input;
+  const phone = found.contact ? found.contact.phone : (prepared.recipient.phone ?? null);
+  const scheduledAt = when ? scheduledInstant(when, phone, found.now_ms) : null;
+  const isWindowRequired = content.freeForm && refusesOutside(callerOf(context).tenant, input);
+  if (scheduledAt === null && isWindowRequired) requireWindow(found);
+  const composed = compose(content, found.contact ?? recipientFields(to), input.removesEmptyFields ?? false);
+  return { to, channelId, composed, scheduledAt, isWindowRequired };
+}
+
+const channelOf = ({ channel_id: id, channel_status: status, channel_status_reason: status_reason }: SendContext) =>
+  id === null || status === null ? undefined : { id, status, status_reason };
+
+function priorityOf({ isCode, freeForm }: Content, { window_expires_at, now_ms: nowMs }: SendContext): Priority {
+  if (isCode) return PRIORITY.otp;
+  return freeForm && windowOf(window_expires_at, nowMs).open ? PRIORITY.answer : PRIORITY.single;
+}
+
+const keyRow = (found: SendContext) => ({
+  operation: found.key_operation ?? '',
+  fingerprint: Buffer.from(found.key_fingerprint ?? '', 'hex'),
+  result: found.key_result,
+  answer: found.key_answer,
+  age: found.key_age ?? 0,
+});
+
+async function repeatedMessage(context: Context, { input }: PreparedSend, stored: unknown): Promise<MessageRow> {
+  const { id, contact_created } = stored as SentResult;
+  const [row] = await getMessages(context.db.write, callerOf(context).tenant.id, [id]);
+  if (!row) throw notFound('Message');
+  const message = { ...row, ...(contact_created !== undefined && { contact_created }) };
+  return input.waitForAcceptance ? outcomeOf(message, message) : message;
+}

@@ -1,0 +1,120 @@
+import { CodedError } from '../../../core/errors.ts';
+import { callerOf } from '../../../core/principal.ts';
+import type { Db } from '../../../database/database.ts';
+import { isUnavailable } from '../../../database/unavailable.ts';
+import { violationOf } from '../../../database/violations.ts';
+import { SemaphoreTimeout } from '../../../platform/keyed-semaphore.ts';
+import type { Context } from '../../../schema/context.ts';
+import { contactRefusal } from '../../contacts/create.ts';
+import { findErased, restoreOptOuts } from '../../contacts/erasure/erased-people.ts';
+import { forgetExpiredKey } from '../../tenancy/idempotency/keys.ts';
+import { type MonthlyFeature, messagesLeft, monthlyLimitOf, monthlyRefusal } from '../../tenancy/usage/limit.ts';
+import { monthOf } from '../../tenancy/usage/month.ts';
+import type { MessageRow } from '../message.ts';
+import { insertOutbound } from './accept.sql.ts';
+import type { DecidedSend } from './decide.ts';
+
+/**
+ * What became of a write: the message; `later` if it belongs behind another send of its batch; `alone` if it was left out, or the
+ * batch failed, so that only another attempt can tell.
+ */
+export type Written = MessageRow | 'later' | 'alone';
+
+/** Accepts decided sends of one tenant in one statement. One that fails, or would wait for a lock, is left out, and others are not affected. */
+export async function writeTogether(context: Context, sends: readonly DecidedSend[]): Promise<Written[]> {
+  const isLater = laterOnes(sends);
+  const written = sends.map((_, index): Written => (isLater[index] ? 'later' : 'alone'));
+  const chosen = [...sends.keys()].filter(index => !isLater[index] && sends[index]?.restoredKey === undefined);
+  if (chosen.length === 0) return written;
+  const rows = await insertFitting(
+    context,
+    chosen.map(index => sends[index] as DecidedSend),
+  );
+  for (const [place, row] of rows) written[chosen[place] as number] = row;
+  return written;
+}
+
+/** Which sends have to follow others: the second to a new number is to a known contact, and the second with a key is a repetition. */
+export function laterOnes(sends: readonly DecidedSend[]): boolean[] {
+  const seen = new Set<string>();
+  return sends.map(send => {
+    const names = namesOf(send);
+    const isLater = names.some(name => seen.has(name));
+    for (const name of names) seen.add(name);
+    return isLater;
+  });
+}
+
+function namesOf({ to, message }: DecidedSend): string[] {
+  const names = 'fields' in to ? [`number ${to.fields.phone_key}`] : [];
+  return message.key ? [...names, `key ${message.key.key}`] : names;
+}
+
+/** Where the batch exceeds the plan's month, the first that fit are accepted. @returns messages by place */
+async function insertFitting(context: Context, sends: readonly DecidedSend[]): Promise<Map<number, MessageRow>> {
+  const { id: tenantId } = callerOf(context).tenant;
+  const month = monthOf(context.clock.now());
+  try {
+    return await insertOutbound(context.db.write, tenantId, month, sends, 'skip');
+  } catch (error) {
+    if (isUnavailable(error)) throw error;
+    if (sends.length === 1 || monthlyLimitOf(error) !== 'messages') return new Map();
+    const room = (await messagesLeft(context.db.write, tenantId, month)) ?? 0;
+    return room < 1 || room >= sends.length ? new Map() : insertFitting(context, sends.slice(0, room));
+  }
+}
+
+/**
+ * Accepts a send by itself. It waits for locks; sends that wait for the same one queue before they take a connection, because
+ * otherwise forty sends to one contact hold all connections of the process.
+ * @returns undefined if nothing was written, and another attempt may find out why
+ * @throws FEATURE_LIMIT_EXCEEDED, SERVICE_UNAVAILABLE
+ */
+export async function writeAlone(context: Context, send: DecidedSend): Promise<MessageRow | undefined> {
+  const { id: tenantId } = callerOf(context).tenant;
+  const lock = 'contactId' in send.to ? `contact ${send.to.contactId}` : 'new contacts';
+  const month = monthOf(context.clock.now());
+  try {
+    return await context.sendSemaphore.run(`${tenantId} ${lock}`, () => insertOne(context, tenantId, month, send));
+  } catch (error) {
+    if (error instanceof SemaphoreTimeout) throw tooMany();
+    const feature = monthlyLimitOf(error);
+    if (feature) throw await monthlyRefusal(context.db.write, tenantId, month, feature);
+    const key = send.message.key?.key;
+    if (violationOf(error)?.constraint !== 'idempotency_keys_pkey' || key === undefined) throw error;
+    // The next attempt reads the key that a concurrent request has just created.
+    await forgetExpiredKey(context, key);
+    return undefined;
+  }
+}
+
+export const tooMany = (): CodedError =>
+  new CodedError('SERVICE_UNAVAILABLE', 'Too many messages to this contact are waiting to be accepted. Try again.');
+
+async function insertOne(
+  { db, secrets }: Context,
+  tenantId: number,
+  month: string,
+  send: DecidedSend,
+): Promise<MessageRow | undefined> {
+  const { restoredKey } = send;
+  const insert = async (trx: Db): Promise<MessageRow | undefined> => {
+    const row = (await insertOutbound(trx, tenantId, month, [send], 'wait')).get(0);
+    if (row && restoredKey)
+      await restoreOptOuts(trx, tenantId, await findErased(trx, secrets, tenantId, [restoredKey]));
+    return row;
+  };
+  const row = await (restoredKey ? db.transaction(insert) : insert(db.write));
+  if (row || 'contactId' in send.to) return row;
+  const refusal = await contactRefusal(db.write, tenantId);
+  if (refusal) throw refusal;
+  return undefined;
+}
+
+export type PlanFeature = MonthlyFeature | 'contacts';
+
+/** Whether a refusal of one send by the plan is one of another, too. */
+export function isAlsoRefused({ to }: DecidedSend, feature: PlanFeature): boolean {
+  if (feature === 'messages') return true;
+  return 'fields' in to || (feature === 'conversations' && to.conversationId === null);
+}

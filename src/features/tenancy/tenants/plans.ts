@@ -1,0 +1,56 @@
+import { FEATURES, type Feature } from '../../../core/plan-features.ts';
+import type { Db } from '../../../database/database.ts';
+import { UserError } from '../../../platform/user-error.ts';
+import { changeTenant } from './change.ts';
+import { requirePlan } from './create.ts';
+import { insertPlan, type PlanRow, tenantsOfPlan, updatePlan } from './store.ts';
+
+/** Limits and features of a plan. A maximum of null: unlimited; undefined keeps the value of an existing plan. */
+export type PlanChange = { readonly [Field in Exclude<keyof PlanRow, 'id' | 'name'>]?: PlanRow[Field] | undefined };
+
+/** Defaults of a new plan: no limit but that of calls, and every feature. */
+const DEFAULTS: Omit<PlanRow, 'id' | 'name'> = {
+  max_contacts: null,
+  max_conversations: null,
+  max_messages: null,
+  max_staff: null,
+  calls_per_minute: 600,
+  features: FEATURES,
+};
+
+const NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
+
+/** Creates a plan, in the caller's transaction. @throws UserError for an invalid or taken name */
+export async function createPlan(trx: Db, name: string, given: PlanChange): Promise<PlanRow> {
+  if (!NAME.test(name))
+    throw new UserError('A plan name has 1 to 63 lower-case letters, digits, hyphens and underscores.');
+  const limits = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  const plan = await insertPlan(trx, { name, ...DEFAULTS, ...limits });
+  if (!plan) throw new UserError(`There is a plan ${name} already. Change it with \`parley plan edit ${name}\`.`);
+  return plan;
+}
+
+/**
+ * Changes a plan, in the caller's transaction. New limits apply to all tenants of the plan at once, also to what the month has used.
+ * @throws UserError with the names of all plans
+ */
+export async function changePlan(trx: Db, name: string, change: PlanChange): Promise<PlanRow> {
+  await requirePlan(trx, name);
+  const plan = await updatePlan(trx, name, change);
+  for (const tenantId of await tenantsOfPlan(trx, plan.id)) await changeTenant(trx, tenantId, { plan: name });
+  return plan;
+}
+
+/** Parses comma-separated feature names; `*` is every feature. @throws UserError that names the unknown ones */
+export function parseFeatures(text: string): readonly Feature[] {
+  if (text === '*') return FEATURES;
+  const names = text
+    .split(',')
+    .map(name => name.trim())
+    .filter(Boolean);
+  const isFeature = (name: string): name is Feature => (FEATURES as readonly string[]).includes(name);
+  const unknown = names.filter(name => !isFeature(name));
+  if (unknown.length > 0)
+    throw new UserError(`Unknown features: ${unknown.join(', ')}. There are ${FEATURES.join(', ')}.`);
+  return names.filter(isFeature);
+}

@@ -1,0 +1,116 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Config } from '../config.ts';
+import { namesEtag, strongEtag } from './etag.ts';
+
+/** What `npm run build:dashboard` writes; the same place for the sources and for a build. */
+const DIRECTORY = fileURLToPath(new URL('../../dist/dashboard', import.meta.url));
+
+/** Paths of the page; what follows them is for its own router. `/integrations/…` receives orders of shops. */
+const PAGES = [
+  'inbox',
+  'live',
+  'contacts',
+  'campaigns',
+  'templates',
+  'bots',
+  'webhooks',
+  'tokens',
+  'channels',
+  'usage',
+  'phone',
+];
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+interface Asset {
+  readonly type: string;
+  readonly etag: string;
+  /** By content coding, the smallest first. */
+  readonly bodies: readonly (readonly [coding: 'br' | 'gzip' | 'identity', body: Buffer])[];
+}
+
+/**
+ * Registers the dashboard: one page at `/`, and its assets. The assets have their digest in their names, so that browsers keep them for
+ * a year; they are compressed when they are built. Without a build there is no route.
+ */
+export async function registerDashboard(app: FastifyInstance, { publicUrl }: Pick<Config, 'publicUrl'>): Promise<void> {
+  const assets = await readdir(join(DIRECTORY, 'assets')).catch(() => []);
+  if (assets.length === 0) return;
+  const page = lazily('index.html');
+  const sendPage = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    reply.headers({ 'content-security-policy': policy(publicUrl), 'cache-control': 'no-cache' });
+    return send(request, reply, await page());
+  };
+  app.get('/', sendPage);
+  for (const name of PAGES) {
+    app.get(`/${name}`, sendPage);
+    app.get(`/${name}/*`, sendPage);
+  }
+  for (const name of assets.filter(each => !/\.(br|gz)$/.test(each))) {
+    const asset = lazily(join('assets', name));
+    app.get(`/assets/${name}`, async (request, reply) => {
+      reply.header('cache-control', 'public, max-age=31536000, immutable');
+      return send(request, reply, await asset());
+    });
+  }
+}
+
+/** Reads a file and its compressed forms at the first request. */
+function lazily(name: string): () => Promise<Asset> {
+  let asset: Promise<Asset> | undefined;
+  const read = async (): Promise<Asset> => {
+    const path = join(DIRECTORY, name);
+    const identity = await readFile(path);
+    const compressed = async (suffix: string): Promise<Buffer | undefined> =>
+      readFile(path + suffix).catch(() => undefined);
+    const [br, gzip] = [await compressed('.br'), await compressed('.gz')];
+    return {
+      type: TYPES[extname(name)] ?? 'application/octet-stream',
+      etag: strongEtag(identity),
+      bodies: [
+        ...(br ? [['br', br] as const] : []),
+        ...(gzip ? [['gzip', gzip] as const] : []),
+        ['identity', identity],
+      ],
+    };
+  };
+  return () => {
+    asset ??= read();
+    return asset;
+  };
+}
+
+function send(request: FastifyRequest, reply: FastifyReply, { type, etag, bodies }: Asset): FastifyReply {
+  const accepted = String(request.headers['accept-encoding'] ?? '');
+  const [coding, body] = bodies.find(([name]) => accepted.includes(name)) ?? bodies[bodies.length - 1] ?? [];
+  // Each coding is a representation of its own.
+  const tag = coding === 'identity' ? etag : etag.replace(/"$/, `-${coding}"`);
+  reply.headers({ etag: tag, vary: 'accept-encoding' });
+  if (namesEtag(request.headers['if-none-match'], tag)) return reply.code(304).send();
+  if (coding !== undefined && coding !== 'identity') reply.header('content-encoding', coding);
+  return reply.type(type).send(body);
+}
+
+/** Nothing but this origin, and that of files if the gateway has another public name. No inline script or style. */
+function policy(publicUrl: string | undefined): string {
+  const files = publicUrl === undefined ? "'self'" : `'self' ${new URL(publicUrl).origin}`;
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    `img-src ${files} data: blob:`,
+    `media-src ${files} blob:`,
+    "connect-src 'self'",
+    "form-action 'none'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}

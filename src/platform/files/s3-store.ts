@@ -1,0 +1,112 @@
+import { createReadStream } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Readable } from 'node:stream';
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  ListObjectsV2Command,
+  NoSuchKey,
+  PutObjectCommand,
+  S3Client,
+  S3ServiceException,
+} from '@aws-sdk/client-s3';
+import { MINUTE, SECOND } from '../clock.ts';
+import type { FileStore, SpooledFile } from './file-store.ts';
+import { openSpool, storing } from './spool.ts';
+
+export interface S3Options {
+  readonly bucket: string;
+  /** Undefined: Amazon S3. Buckets of other endpoints are addressed by path. */
+  readonly endpoint: string | undefined;
+  readonly region: string;
+  /** Before each key; empty, or ends with a slash. */
+  readonly prefix: string;
+  /** Undefined: the SDK's default chain (AWS_* variables, the role of the machine or container). */
+  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string } | undefined;
+}
+
+/** The SDK writes warnings to the console by default; its errors are thrown as well. */
+const SILENT = { trace() {}, debug() {}, info() {}, warn() {}, error() {} };
+
+/** Clients that read slowly hold a connection each. */
+const MAX_SOCKETS = 200;
+
+/**
+ * Keeps files in a bucket of Amazon S3 or a compatible storage. Files are received on the local disk first: their digest, which
+ * becomes part of the key, is known only at their end.
+ * @param directory for files that are being received
+ * @throws FileStoreError if the directory cannot be written; the storage is not contacted
+ */
+export async function openS3Store(directory: string, options: S3Options): Promise<FileStore> {
+  const spool = await openSpool(join(resolve(directory), 'incoming'));
+  const { bucket: Bucket, endpoint, region, prefix, credentials } = options;
+  const client = new S3Client({
+    region,
+    logger: SILENT,
+    ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
+    ...(credentials && { credentials }),
+    // Other storages reject the trailing checksums that newer SDKs send by default.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    requestHandler: {
+      connectionTimeout: 5 * SECOND,
+      socketTimeout: MINUTE,
+      httpAgent: { maxSockets: MAX_SOCKETS },
+      httpsAgent: { maxSockets: MAX_SOCKETS },
+    },
+  });
+  const at = (key: string) => ({ Bucket, Key: `${prefix}${key}` });
+  return {
+    receive: spool.receive,
+    async put(key, file) {
+      await storing('storing a file', () => upload(client, at(key), file));
+      await file.discard();
+    },
+    open: (key, range) =>
+      storing('opening a file', async () => {
+        const Range = range && `bytes=${range.start}-${range.end}`;
+        try {
+          const { Body } = await client.send(new GetObjectCommand({ ...at(key), ...(Range && { Range }) }));
+          // In Node.js, the body is a stream of Node.js.
+          return Body as Readable | undefined;
+        } catch (error) {
+          if (isMissing(error)) return undefined;
+          throw error;
+        }
+      }),
+    delete: key =>
+      storing('deleting a file', async () => {
+        await client.send(new DeleteObjectCommand(at(key)));
+      }),
+    deleteAll: folder =>
+      storing('deleting files', async () => {
+        for (;;) {
+          const page = await client.send(new ListObjectsV2Command({ Bucket, Prefix: `${prefix}${folder}/` }));
+          for (const { Key } of page.Contents ?? []) await client.send(new DeleteObjectCommand({ Bucket, Key }));
+          if (!page.IsTruncated) return;
+        }
+      }),
+    close: async () => client.destroy(),
+  };
+}
+
+/** The signature covers the digest, so that the storage rejects changed bytes; by default the SDK does not sign streams. */
+async function upload(
+  client: S3Client,
+  place: { readonly Bucket: string; readonly Key: string },
+  { path, size, sha256 }: SpooledFile,
+): Promise<void> {
+  const command = new PutObjectCommand({ ...place, Body: createReadStream(path), ContentLength: size });
+  command.middlewareStack.add(
+    next => args => {
+      const { headers } = args.request as { headers: Record<string, string> };
+      headers['x-amz-content-sha256'] = sha256.toString('hex');
+      return next(args);
+    },
+    { step: 'build', name: 'signedDigest' },
+  );
+  await client.send(command);
+}
+
+const isMissing = (error: unknown): boolean =>
+  error instanceof NoSuchKey || (error instanceof S3ServiceException && error.$metadata.httpStatusCode === 404);

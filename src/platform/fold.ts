@@ -1,0 +1,15 @@
+/**
+ * Folds a text to what its reader would call the same word: without case, diacritics, punctuation and repeated spaces. Signs that
+ * are letters of their script (vowels of Hindi or Thai) stay.
+ * @example foldWord(' ¡ARRÊT! ') // 'arret'
+ */
+export const foldWord = (text: string): string =>
+  text
+    .normalize('NFKD')
+    // Upper case first: it makes SS of ß, as people type it in capitals.
+    .toUpperCase()
+    .toLowerCase()
+    .normalize('NFKD')
+    .replace(/\p{Diacritic}/gu, '')
+    .replace(/[^\p{L}\p{N}\p{M}]+/gu, ' ')
+    .trim();

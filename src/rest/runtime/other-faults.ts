@@ -1,0 +1,69 @@
+import type { DocumentNode } from 'graphql';
+import { CodedError } from '../../core/errors.ts';
+import type { Operation } from '../../graphql/execution/documents.ts';
+import type { Caller } from '../../graphql/execution/kernel.ts';
+import { Call, type RestRequest } from './call.ts';
+import type { RestHost } from './host.ts';
+import { refusalOfErrors, refusalOfUserErrors, userErrorsOf } from './refusal.ts';
+import { repairedBodies, STAND_IN } from './repair.ts';
+import type { Route, RowStyle } from './route.ts';
+
+/**
+ * Returns the error of a body that cannot be read, with the faults that only the operation finds in its other fields, so that all
+ * are reported at once. The operation is rehearsed with the faulty fields replaced: in a context that cannot write, send or call
+ * anything. What it finds whatever stands in for them is a fault of the request.
+ */
+export async function withOtherFaults(
+  host: RestHost,
+  route: Route,
+  operations: ReadonlyMap<DocumentNode, Operation>,
+  call: Call,
+  caller: Caller,
+  rows: RowStyle,
+  error: unknown,
+): Promise<unknown> {
+  if (!route.body || call.errors.isEmpty || !(error instanceof CodedError)) return error;
+  const known = Object.keys(call.errors.fields);
+  const found: Map<string, readonly string[]>[] = [];
+  for (const body of repairedBodies(route.body, call.request.body)) {
+    const faults = await rehearse(host, route, operations, requestWith(call.request, body), caller, rows);
+    found.push(new Map([...faults].filter(([field]) => !known.some(name => isSameOrBelow(field, name)))));
+  }
+  const [first, ...others] = found;
+  for (const [field, messages] of first ?? [])
+    for (const message of messages)
+      if (!message.includes(STAND_IN) && others.every(faults => faults.get(field)?.includes(message)))
+        call.errors.add(field, message);
+  return call.errors.toError();
+}
+
+const isSameOrBelow = (field: string, name: string): boolean =>
+  field === name || field.startsWith(`${name}.`) || name.startsWith(`${field}.`);
+
+/** The request with another body, and without a key: its answer is not one of the request. */
+function requestWith(request: RestRequest, body: unknown): RestRequest {
+  const { 'idempotency-key': _key, ...headers } = request.headers;
+  return Object.create(request, { body: { value: body }, headers: { value: headers } }) as RestRequest;
+}
+
+async function rehearse(
+  host: RestHost,
+  route: Route,
+  operations: ReadonlyMap<DocumentNode, Operation>,
+  request: RestRequest,
+  caller: Caller,
+  rows: RowStyle,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const plan = route.plan(new Call(request, caller), rows);
+  const operation = operations.get(plan.document);
+  if (!operation) throw new Error('The route planned a document that it does not list.');
+  const context = host.kernel.createContext({ ...caller, isRehearsal: true });
+  const { data, errors } = await host.kernel.run(operation, { ...plan.variables }, context);
+  const [userError, ...userErrors] = userErrorsOf(data);
+  if (errors === undefined && userError === undefined) return new Map();
+  const { code, details = {} } = errors
+    ? refusalOfErrors(errors, plan.names)
+    : refusalOfUserErrors([userError as NonNullable<typeof userError>, ...userErrors], plan.names);
+  if (code !== 'VALIDATION_ERROR' || 'input' in details) return new Map();
+  return new Map(Object.entries(details).map(([field, messages]) => [field, [messages].flat().map(String)]));
+}

@@ -1,0 +1,89 @@
+import type { ListFields } from '../runtime/query.ts';
+import type {
+  CampaignFilter,
+  CampaignOrderField,
+  CampaignRecipientFilter,
+  CampaignRowFragment,
+  ListCampaignRecipientsQuery,
+  RecipientListFilter,
+  RecipientListOrderField,
+  RecipientListRowFragment,
+} from './documents.generated.ts';
+import { rowKey, type WriteTime } from './values.ts';
+
+const STATUSES = {
+  draft: 'DRAFT',
+  scheduled: 'SCHEDULED',
+  running: 'RUNNING',
+  paused: 'PAUSED',
+  completed: 'COMPLETED',
+  cancelled: 'CANCELLED',
+  failed: 'FAILED',
+} as const;
+
+const STATES = {
+  pending: 'PENDING',
+  waiting: 'WAITING',
+  skipped: 'SKIPPED',
+  queued: 'QUEUED',
+  sent: 'SENT',
+  delivered: 'DELIVERED',
+  read: 'READ',
+  failed: 'FAILED',
+  cancelled: 'CANCELLED',
+} as const;
+
+/** What campaigns are filtered and sorted by. */
+export const CAMPAIGN_LIST: ListFields<CampaignFilter, CampaignOrderField> = {
+  filters: {
+    name: ['name', 'text'],
+    status: ['status', STATUSES],
+    scheduled_at: ['scheduledAt', 'time'],
+    started_at: ['startedAt', 'time'],
+    created_at: ['createdAt', 'time'],
+    updated_at: ['updatedAt', 'time'],
+  },
+  sorts: { id: 'ID', name: 'NAME', created_at: 'CREATED_AT', updated_at: 'UPDATED_AT' },
+};
+
+/** What uploaded lists are filtered and sorted by. */
+export const UPLOADED_LIST: ListFields<RecipientListFilter, RecipientListOrderField> = {
+  filters: { name: ['name', 'text'], created_at: ['createdAt', 'time'] },
+  sorts: { id: 'ID', name: 'NAME', created_at: 'CREATED_AT' },
+};
+
+/** What recipients are filtered by. */
+export const RECIPIENT_LIST: ListFields<CampaignRecipientFilter, never> = {
+  filters: { state: ['state', STATES] },
+  sorts: {},
+};
+
+/** A campaign on the wire. Fields that were not read are undefined, and so not written. */
+export const campaignRowBy = (time: WriteTime) => (campaign: CampaignRowFragment) => ({
+  ...campaign,
+  id: rowKey(campaign.id),
+  status: campaign.status?.toLowerCase(),
+  scheduled_at: time(campaign.scheduled_at),
+  started_at: time(campaign.started_at),
+  ended_at: time(campaign.ended_at),
+  created_at: time(campaign.created_at),
+  updated_at: time(campaign.updated_at),
+});
+
+export const recipientListRowBy = (time: WriteTime) => (list: RecipientListRowFragment) => ({
+  ...list,
+  id: rowKey(list.id),
+  created_at: time(list.created_at),
+  updated_at: time(list.updated_at),
+});
+
+type Recipient = NonNullable<NonNullable<ListCampaignRecipientsQuery['campaign']>['recipients']>['nodes'][number];
+
+export const recipientRowBy = (time: WriteTime) => (recipient: Recipient) => ({
+  ...recipient,
+  contact: recipient.contact && { id: rowKey(recipient.contact.id) },
+  state: recipient.state.toLowerCase(),
+  skip_reason: recipient.skip_reason?.toLowerCase() ?? null,
+  due_at: time(recipient.due_at),
+  replied_at: time(recipient.replied_at),
+});

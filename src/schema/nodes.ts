@@ -1,0 +1,57 @@
+import { lookupId, lookupUuid } from '../core/global-ids.ts';
+import { isUuid } from '../core/ids.ts';
+import { tenantOf } from '../core/principal.ts';
+import type { Scope } from '../core/scopes.ts';
+import type { Db } from '../database/database.ts';
+import type { Context } from './context.ts';
+
+/** Reads rows of one table by their keys, in any order; keys that the tenant does not have are left out. */
+type Getter<Key, Row> = (db: Db, tenantId: number, keys: readonly Key[]) => Promise<readonly Row[]>;
+
+type LoadMany<Row> = (ids: readonly string[], context: Context) => Promise<(Row | undefined)[]>;
+
+/** `loadMany` of a node type with numeric keys: null for ids that are missing or that the token may not read. */
+export const nodesByNumber = <Row extends { readonly id: number }>(
+  scope: Scope,
+  get: Getter<number, Row>,
+): LoadMany<Row> => {
+  return async (ids, context) => {
+    if (!context.principal?.scopes.has(scope)) return ids.map(() => undefined);
+    const rows = await get(context.db.read, tenantOf(context), ids.map(Number).filter(Number.isSafeInteger));
+    return ids.map(id => rows.find(row => row.id === Number(id)));
+  };
+};
+
+/** As `nodesByNumber`, for keys that are UUIDs. */
+export const nodesByUuid = <Row extends { readonly id: string }>(
+  scopes: Scope | readonly Scope[],
+  get: Getter<string, Row>,
+): LoadMany<Row> => {
+  return async (ids, context) => {
+    if (![scopes].flat().every(scope => context.principal?.scopes.has(scope))) return ids.map(() => undefined);
+    const rows = await get(context.db.read, tenantOf(context), ids.filter(isUuid));
+    return ids.map(id => rows.find(row => row.id === id.toLowerCase()));
+  };
+};
+
+/** Returns the row of a global id or databaseId; null if there is none, also for text that is no id of the type. */
+export async function findByNumber<Row>(
+  context: Context,
+  typename: string,
+  text: string,
+  get: Getter<number, Row>,
+): Promise<Row | null> {
+  const key = lookupId(tenantOf(context), typename, text);
+  return (key !== undefined && (await get(context.db.read, tenantOf(context), [key]))[0]) || null;
+}
+
+/** As `findByNumber`, for keys that are UUIDs. */
+export async function findByUuid<Row>(
+  context: Context,
+  typename: string,
+  text: string,
+  get: Getter<string, Row>,
+): Promise<Row | null> {
+  const key = lookupUuid(tenantOf(context), typename, text);
+  return (key !== undefined && (await get(context.db.read, tenantOf(context), [key]))[0]) || null;
+}

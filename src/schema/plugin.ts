@@ -1,0 +1,96 @@
+import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTypes } from '@pothos/core';
+import {
+  DirectiveLocation,
+  GraphQLDirective,
+  type GraphQLInputType,
+  GraphQLInt,
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLString,
+} from 'graphql';
+
+/**
+ * What every field of the schema has without saying so:
+ *
+ * - Root fields of queries and mutations are nullable, so that a refused field nulls only itself. One that is declared non-null is
+ *   null only on an error, and says so with `@semanticNonNull`.
+ * - A field with `authScopes` carries `@requiresScopes` and names the scopes in its description, both from the declaration that
+ *   is enforced.
+ */
+class ParleyPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
+  override onOutputFieldConfig(field: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
+    const directives: Record<string, object> = { ...(field.extensions?.['directives'] as object | undefined) };
+    const scopes = scopesOf(field.pothosOptions as Declared, `${field.parentType}.${field.name}`);
+    const isRoot = field.kind === 'Query' || field.kind === 'Mutation';
+    if (isRoot && !field.type.nullable) directives['semanticNonNull'] = {};
+    if (scopes.length > 0) directives['requiresScopes'] = { scopes };
+    return {
+      ...field,
+      type: isRoot ? { ...field.type, nullable: true } : field.type,
+      extensions: { ...field.extensions, directives },
+      ...(scopes.length > 0 && {
+        description: `${field.description ?? ''} Requires the scope ${inWords(scopes)}.`.trim(),
+      }),
+    };
+  }
+}
+
+interface Declared {
+  readonly authScopes?: unknown;
+}
+
+/**
+ * The scopes of a field: alternatives, each of which is a list of scopes that are all required (as in Apollo Federation).
+ * @throws for a function, which cannot be printed
+ */
+function scopesOf({ authScopes }: Declared, field: string): readonly (readonly string[])[] {
+  if (authScopes === undefined) return [];
+  if (typeof authScopes !== 'object' || authScopes === null)
+    throw new Error(`${field}: declare authScopes as an object.`);
+  const { scope, anyScope } = authScopes as {
+    readonly scope?: string | readonly string[];
+    readonly anyScope?: readonly string[];
+  };
+  if (anyScope) return anyScope.map(one => [one]);
+  return scope === undefined ? [] : [[scope].flat()];
+}
+
+const inWords = (scopes: readonly (readonly string[])[]): string =>
+  scopes.map(all => all.map(scope => `\`${scope}\``).join(' and ')).join(' or ');
+
+const listOf = (item: GraphQLInputType) => new GraphQLNonNull(new GraphQLList(item));
+
+export const requiresScopes = new GraphQLDirective({
+  name: 'requiresScopes',
+  description: 'Scopes that the caller needs: all of one of these lists.',
+  locations: [DirectiveLocation.FIELD_DEFINITION],
+  args: {
+    scopes: {
+      description: 'Alternatives, each a list of scopes that are all required.',
+      type: listOf(listOf(new GraphQLNonNull(GraphQLString))),
+    },
+  },
+});
+
+export const semanticNonNull = new GraphQLDirective({
+  name: 'semanticNonNull',
+  description: 'Null only if `errors` has an error for this position.',
+  locations: [DirectiveLocation.FIELD_DEFINITION],
+  args: {
+    levels: {
+      description: 'Depths of lists to which this applies; 0 is the field itself.',
+      type: listOf(new GraphQLNonNull(GraphQLInt)),
+      defaultValue: [0],
+    },
+  },
+});
+
+SchemaBuilder.registerPlugin('parley', ParleyPlugin);
+
+declare global {
+  export namespace PothosSchemaTypes {
+    export interface Plugins<Types extends SchemaTypes> {
+      parley: ParleyPlugin<Types>;
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import { FieldErrorList } from '../core/errors.ts';
+import { lookupUuid } from '../core/global-ids.ts';
+
+interface Selection {
+  readonly ids?: readonly (string | number)[] | null | undefined;
+  readonly since?: unknown;
+}
+
+/**
+ * Reads the ids of a replay, which names its deliveries either by `ids` or by a source and `since`.
+ * @param source name of the field that holds the source
+ * @returns undefined if source and `since` are given instead
+ * @throws VALIDATION_ERROR with all faults
+ */
+export function replayedIds<Input extends Selection>(
+  input: Input,
+  { tenantId, typename, source, maximum }: ReplayedType<Input>,
+): readonly string[] | undefined {
+  const { ids } = input;
+  const errors = new FieldErrorList();
+  const words = `Give ids, or ${source} and since.`;
+  for (const field of [source, 'since'] as const) {
+    if (ids != null && input[field] != null) errors.add(field, words, 'SURPLUS');
+    if (ids == null && input[field] == null) errors.add(field, words, 'REQUIRED');
+  }
+  if (ids?.length === 0) errors.add('ids', 'At least one is required.', 'REQUIRED');
+  if (ids && ids.length > maximum) errors.add('ids', `May have at most ${maximum}.`, 'TOO_MANY');
+  const read = ids?.map((text, index) => {
+    const id = lookupUuid(tenantId, typename, String(text));
+    if (id === undefined) errors.add(`ids.${index}`, `This is not the id of a ${typename}.`, 'REFERENCE_NOT_FOUND');
+    return id ?? '';
+  });
+  errors.throwIfAny();
+  return read;
+}
+
+interface ReplayedType<Input> {
+  readonly tenantId: number;
+  /** Type of the objects that `ids` name. */
+  readonly typename: string;
+  readonly source: keyof Input & string;
+  /** Number of ids at most. */
+  readonly maximum: number;
+}

@@ -1,0 +1,147 @@
+import { mkdir, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launchChromium } from './chromium.ts';
+import { openDashboard } from './dashboard.ts';
+import { type DevelopmentGateway, startDevelopment } from './development.ts';
+
+/** With `PARLEY_SCREENSHOTS=1` the pictures of the documentation are made anew. */
+const PICTURES = process.env['PARLEY_SCREENSHOTS'] === '1' ? 'docs/pictures' : undefined;
+
+/** A page and how it is reached; `ready` is the text that shows that it is complete. */
+interface View {
+  readonly name: string;
+  readonly path: string;
+  readonly prepare?: (page: Page) => Promise<void>;
+}
+
+const openConversation = (page: Page) =>
+  page.getByRole('list', { name: 'Conversations' }).getByText('Kofi García').first();
+
+const VIEWS: readonly View[] = [
+  { name: 'inbox', path: '/inbox', prepare: page => openThread(page) },
+  {
+    name: 'phone',
+    path: '/inbox',
+    async prepare(page) {
+      await openThread(page);
+      await page.getByRole('button', { name: 'Answer as the customer' }).click();
+      await page.locator('.phone .bubble').first().waitFor();
+      // The first look writes what the others show too.
+      if ((await page.locator('.phone .bubble').count()) > 1) return;
+      await page.getByLabel('Message', { exact: true }).fill('Yes, in blue and in *white*.');
+      await page.keyboard.press('Enter');
+      await page.locator('.phone').getByText('Yes, in blue').waitFor();
+      await page.locator('.phone').getByRole('textbox').fill('Blue, please! Can I have it tomorrow?');
+      await page.keyboard.press('Enter');
+      await page.getByRole('log').first().getByText('Blue, please!').waitFor();
+    },
+  },
+  {
+    name: 'template',
+    path: '/inbox',
+    async prepare(page) {
+      await openThread(page);
+      await page.getByRole('button', { name: 'Send a template' }).first().click();
+      await page
+        .getByRole('dialog')
+        .getByRole('button', { name: /order_shipped/ })
+        .click();
+      await page.getByRole('group', { name: 'Preview' }).getByText('is on its way').waitFor();
+    },
+  },
+  { name: 'live', path: '/live', prepare: page => page.locator('.chart canvas').waitFor() },
+  {
+    name: 'contacts',
+    path: '/contacts',
+    async prepare(page) {
+      await page.locator('.contact-row button').nth(2).click();
+      await page.getByRole('complementary').getByLabel('First name').waitFor();
+    },
+  },
+  { name: 'campaigns', path: '/campaigns' },
+  { name: 'templates', path: '/templates', prepare: page => page.getByText('hello_world').first().waitFor() },
+  { name: 'bots', path: '/bots', prepare: page => page.getByRole('row').nth(1).waitFor() },
+  { name: 'webhooks', path: '/webhooks' },
+  { name: 'tokens', path: '/tokens', prepare: page => page.getByRole('row').nth(1).waitFor() },
+  { name: 'channels', path: '/channels', prepare: page => page.getByRole('article').first().waitFor() },
+  { name: 'usage', path: '/usage', prepare: page => page.getByRole('article').first().waitFor() },
+  { name: 'phones', path: '/phone', prepare: page => page.locator('.phone-head strong').first().waitFor() },
+];
+
+/** Pictures in the documentation: view, and how it is looked at. */
+const SHOWN = new Set([
+  'inbox light',
+  'inbox narrow',
+  'phone light',
+  'phone dark',
+  'live dark',
+  'contacts light',
+  'template light',
+]);
+
+async function openThread(page: Page): Promise<void> {
+  await openConversation(page).click();
+  await page.getByRole('log').locator('.bubble').first().waitFor();
+}
+
+let browser: Browser;
+let gateway: DevelopmentGateway;
+let axe: string;
+
+beforeAll(async () => {
+  axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  browser = await launchChromium();
+  gateway = await startDevelopment();
+  if (PICTURES) await mkdir(PICTURES, { recursive: true });
+});
+afterAll(async () => {
+  await browser.close();
+  await gateway.stop();
+});
+
+interface Violation {
+  readonly id: string;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
+}
+
+/** What axe finds, in words. */
+async function violationsOf(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  const violations = await page.evaluate(async () => {
+    const { axe: runner } = window as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } };
+    return (await runner.run()).violations;
+  });
+  return violations.flatMap(({ id, nodes }) => nodes.map(node => `${id}: ${node.html} ${node.failureSummary ?? ''}`));
+}
+
+const LOOKS = [
+  { look: 'light', colorScheme: 'light', viewport: { width: 1440, height: 900 } },
+  { look: 'dark', colorScheme: 'dark', viewport: { width: 1440, height: 900 } },
+  { look: 'narrow', colorScheme: 'light', viewport: { width: 390, height: 844 } },
+] as const;
+
+test.each(LOOKS)('axe finds nothing on any page, and none is wider than its window: $look', async options => {
+  const { look, ...context } = options;
+  const { page, faults } = await openDashboard(browser, gateway.link.origin, gateway.token, context);
+  const found: string[] = [];
+  for (const { name, path, prepare } of VIEWS) {
+    await page.goto(gateway.link.origin + path);
+    await page.getByRole('heading', { level: 1 }).waitFor({ state: 'attached' });
+    // On a narrow page some views have no place for what others show beside them.
+    if (prepare && !(look === 'narrow' && name === 'template')) await prepare(page);
+    found.push(...(await violationsOf(page)).map(text => `${name}: ${text}`));
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+    if (wide > 0) found.push(`${name}: ${wide} pixels too wide`);
+    if (PICTURES && SHOWN.has(`${name} ${look}`)) await page.screenshot({ path: `${PICTURES}/${name}-${look}.png` });
+  }
+  expect(found).toEqual([]);
+  expect(faults).toEqual([]);
+});
+
+test('axe finds nothing on the sign-in page', async () => {
+  const { page } = await openDashboard(browser, gateway.link.origin, undefined);
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+});

@@ -1,0 +1,41 @@
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { onTestFinished } from 'vitest';
+
+export interface OpenedPage {
+  readonly page: Page;
+  /** Errors of the page and of its console, and requests that left its origin. */
+  readonly faults: string[];
+}
+
+/** Opens the dashboard, signed in with a token, as a staff member if one is named. */
+export async function openDashboard(
+  browser: Browser,
+  url: string,
+  token: string | undefined,
+  {
+    path = '/',
+    staffId,
+    ...options
+  }: BrowserContextOptions & { readonly path?: string; readonly staffId?: string } = {},
+): Promise<OpenedPage> {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', ...options });
+  onTestFinished(() => context.close());
+  if (token !== undefined)
+    await context.addInitScript(
+      ([key, value]) => {
+        if (localStorage.getItem(key ?? '') === null) localStorage.setItem(key ?? '', value ?? '');
+      },
+      ['parley.session', JSON.stringify({ token, staffId })] as const,
+    );
+  const page = await context.newPage();
+  const faults: string[] = [];
+  page.on('request', request => {
+    if (!request.url().startsWith(url) && !/^(data|blob):/.test(request.url())) faults.push(request.url());
+  });
+  page.on('pageerror', error => faults.push(error.message));
+  page.on('console', message => {
+    if (message.type() === 'error' || message.type() === 'warning') faults.push(message.text());
+  });
+  await page.goto(url + path);
+  return { page, faults };
+}

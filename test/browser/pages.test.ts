@@ -1,0 +1,151 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { dataOf } from '../support/answers.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { launchChromium } from './chromium.ts';
+import { openDashboard } from './dashboard.ts';
+
+let gateway: TestGateway;
+let browser: Browser;
+let receiver: Server;
+
+beforeAll(async () => {
+  receiver = createServer((_request, response) => response.end('thank you'));
+  await new Promise<void>(done => receiver.listen(0, '127.0.0.1', done));
+  gateway = await startGateway({
+    env: { PARLEY_WEBHOOK_ALLOW_HTTP: 'true', PARLEY_WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8' },
+  });
+  browser = await launchChromium();
+  await gateway.mutate(
+    'createContacts',
+    {
+      contacts: Array.from({ length: 250 }, (_, index) => ({
+        phone: `+1415556${1_000 + index}`,
+        firstName: `Person ${index}`,
+      })),
+    },
+    'summary { succeeded }',
+  );
+});
+afterAll(async () => {
+  await browser.close();
+  await gateway.stop();
+  receiver.close();
+});
+
+const open = (path: string) => openDashboard(browser, gateway.url, gateway.tenant.token, { path });
+
+test('contacts are drawn as they come into view, found by their address, and edited with the fault at its field', async () => {
+  const { page, faults } = await open('/contacts?order=name');
+  await page.getByText('250 contacts').waitFor();
+  expect(await page.locator('.contact-row').count()).toBeLessThan(60);
+  // To the end, page by page.
+  await expect
+    .poll(async () => {
+      await page.locator('.rows').evaluate(element => element.scrollTo(0, element.scrollHeight));
+      return page.locator('.contact-row').last().innerText();
+    })
+    .toContain('Person 99');
+  await page.getByLabel('Search contacts').fill('Person 123');
+  await page.locator('.contact-row').getByText('Person 123').click();
+  await expect.poll(() => new URL(page.url()).searchParams.get('q')).toBe('Person 123');
+  const panel = page.getByRole('complementary', { name: 'Person 123' });
+  await panel.getByLabel('Email').fill('nonsense');
+  await panel.getByRole('button', { name: 'Save' }).click();
+  await panel.locator('.field', { hasText: 'Email' }).locator('.field-error').waitFor();
+  expect(await panel.getByLabel('Email').getAttribute('aria-invalid')).toBe('true');
+  await panel.getByLabel('Email').fill('person@example.com');
+  await panel.getByRole('button', { name: 'Save' }).click();
+  await page.locator('.contact-row').getByText('person@example.com').waitFor();
+  expect(faults).toEqual([]);
+});
+
+test('two contacts are merged after a preview, and one is erased with a receipt', async () => {
+  const { page, faults } = await open('/contacts?q=Person%2020');
+  await page.getByLabel('Select Person 201').check();
+  await page.getByLabel('Select Person 202').check();
+  await page.getByRole('button', { name: 'Merge 2' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Merge' }).click();
+  const panel = page.getByRole('complementary', { name: /Person 20[12]/ });
+  await panel.getByRole('button', { name: 'Erase' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Erase' }).click();
+  await page.getByText('The person is erased. This is the receipt.').waitFor();
+  expect(faults).toEqual([]);
+});
+
+test('a template is written with its preview, and a bot that is created answers its test', async () => {
+  const { page, faults } = await open('/templates');
+  await page.getByRole('button', { name: 'New template' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('back_in_stock');
+  await dialog.getByLabel('Text', { exact: true }).fill('Hi {{1}}, it is back.');
+  await dialog.getByLabel('Example for {{1}}').fill('Ana');
+  await dialog.getByRole('group', { name: 'Preview' }).getByText('Hi Ana, it is back.').waitFor();
+  await dialog.getByRole('button', { name: 'Submit for review' }).click();
+  await page.getByRole('heading', { name: 'back_in_stock' }).waitFor();
+
+  await page.getByRole('link', { name: 'Bots' }).click();
+  await page.getByRole('button', { name: 'New bot' }).click();
+  await dialog.getByLabel('Name').fill('Hours');
+  await dialog.getByLabel('Keywords, separated by commas').fill('open, hours');
+  await dialog.getByLabel('Reply').fill('We are open from 9 to 17.');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('row', { name: /Hours/ }).waitFor();
+  await page.getByLabel('What would be answered to …').fill('Are you open?');
+  await page.locator('.bot-answer').getByText('We are open from 9 to 17.').waitFor();
+  expect(faults).toEqual([]);
+});
+
+test('a webhook is created, tested, shown with its body, and delivered again', async () => {
+  const { page, faults } = await open('/webhooks');
+  await page.getByRole('button', { name: 'New endpoint' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('URL').fill(`http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`);
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByText(/^whsec_/).waitFor();
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await page.getByRole('button', { name: 'Send a test' }).click();
+  await page.getByRole('button', { name: 'webhook.test' }).click();
+  await dialog.getByText('"type": "webhook.test"').waitFor();
+  await dialog.getByRole('button', { name: 'Deliver again' }).click();
+  await dialog.getByText('Queued again').waitFor();
+  expect(faults).toEqual([]);
+});
+
+test('a token is created and shown once, and works', async () => {
+  const { page, faults } = await open('/tokens');
+  await page.getByRole('button', { name: 'New token' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('Till');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  const token = await dialog.getByText(/^ply_\w+$/).innerText();
+  expect(dataOf(await gateway.graphql('{ viewer { scopes } }', {}, token)).viewer.scopes).toEqual([
+    'contacts:read',
+    'messages:read',
+    'messages:send',
+  ]);
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await page.getByRole('row', { name: /Till/ }).getByRole('button', { name: 'Revoke' }).click();
+  await expect.poll(() => page.getByRole('row', { name: /Till/ }).count()).toBe(0);
+  expect(faults).toEqual([]);
+});
+
+test('the live view shows events as they happen, and stops when it is told to', async () => {
+  const { page, faults } = await open('/live');
+  await page.getByText('Waiting for the next event.').waitFor();
+  const events = page.getByRole('list', { name: 'Events' });
+  await expect
+    .poll(async () => {
+      gateway.emulator.inbound({ from: '+14155550188', text: 'Hello', profileName: 'Lena' });
+      return events.getByText('message_received').count();
+    })
+    .toBeGreaterThan(0);
+  await page.getByLabel('Filter events by type').fill('contact.created');
+  await events.getByText('contact_created').first().waitFor();
+  expect(await events.getByText('message_received').count()).toBe(0);
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await page.getByRole('button', { name: 'Resume' }).waitFor();
+  expect(faults).toEqual([]);
+});

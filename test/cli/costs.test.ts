@@ -1,0 +1,77 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { accountOf } from '../features/messages/statistics/fixture.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { Session } from './program.ts';
+
+let directory: string;
+let gateway: TestGateway;
+let session: Session;
+let slug: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'parley-costs-'));
+  await writeFile(
+    join(directory, 'prices.csv'),
+    'country,category,price,currency\nDE,marketing,0.1131,EUR\nUS,marketing,0.025,USD\n',
+  );
+  gateway = await startGateway({ role: 'gateway' });
+  session = new Session();
+  const account = await accountOf(gateway);
+  const at = '2026-11-05T10:00:00Z';
+  const ids = await account.add(
+    ['+4915112345678', '+4915112345678', '+14155550101', '+919876543210'].map(phone => ({ at, phone })),
+  );
+  const pricing = { category: 'marketing', type: 'regular', isBillable: true };
+  await account.apply(ids.map(id => ({ id, status: 'delivered', at, pricing })));
+  const [tenant] = await gateway.database.query<{ slug: string }>('select slug from tenants where tenant_id = $1', [
+    account.tenantId,
+  ]);
+  slug = tenant?.slug ?? '';
+});
+afterAll(async () => {
+  session.child.kill('SIGKILL');
+  await gateway.stop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const costs = async (...args: string[]): Promise<string> => {
+  const env = { DATABASE_URL: gateway.database.url, PARLEY_PRICES: 'prices.csv' };
+  const { code, output } = await session.run(directory, ['costs', slug, '--since', '2026-11-01', ...args], env);
+  expect({ code, output }).toMatchObject({ code: 0 });
+  return output;
+};
+
+test('parley costs prints months by category and country as CSV, JSON and a table', async () => {
+  expect(await costs('--by', 'category,country', '--csv')).toBe(
+    [
+      'start,category,country,messages,unpriced,amount,currency',
+      '2026-11-01T00:00:00.000Z,MARKETING,DE,2,0,0.2262,EUR',
+      ...['2026-11-01T00:00:00.000Z,MARKETING,IN,1,1,,', '2026-11-01T00:00:00.000Z,MARKETING,US,1,0,0.025,USD'],
+      '',
+    ].join('\r\n'),
+  );
+  expect(JSON.parse(await costs('--json'))).toEqual(
+    [
+      { amount: '0.2262', currency: 'EUR' },
+      { amount: '0.025', currency: 'USD' },
+    ].map(money => ({ start: '2026-11-01T00:00:00.000Z', category: 'MARKETING', messages: 4, unpriced: 1, ...money })),
+  );
+  expect(await costs()).toMatch(/start +category +messages +unpriced +amount +currency\n.* 0\.2262 +EUR\n/);
+  expect(await costs('--until', '2026-11-02', '--csv')).toBe('start,category,messages,unpriced,amount,currency\r\n');
+});
+
+test('a zone or a dimension that does not exist is refused', async () => {
+  const env = { DATABASE_URL: gateway.database.url };
+  for (const [option, value] of [
+    ['--time-zone', 'Europe/Nowhere'],
+    ['--by', 'weather'],
+    ['--since', 'yesterday'],
+  ] as const) {
+    const { code, output } = await session.run(directory, ['costs', slug, option, value], env);
+    expect(code, output).toBe(1);
+    expect(output).toMatch(/Must be/);
+  }
+});

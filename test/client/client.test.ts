@@ -1,0 +1,144 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { parse } from 'graphql';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createClient, type ParleyClient, ParleyError, TransportError } from '../../src/client/client.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+
+/** What the proxy does to the next requests, first come first served; afterwards it only forwards. */
+type Fault = 'lose the answer' | { readonly status: number; readonly headers?: Record<string, string> };
+
+let gateway: TestGateway;
+let proxy: Server;
+let url: string;
+let faults: Fault[] = [];
+let requests = 0;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  proxy = createServer((request, response) => {
+    forward(request, response).catch(() => request.destroy());
+  });
+  await new Promise<void>(resolve => proxy.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+});
+afterAll(async () => {
+  await new Promise(resolve => proxy.close(resolve));
+  await gateway.stop();
+});
+beforeEach(() => {
+  faults = [];
+  requests = 0;
+});
+
+async function forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  requests += 1;
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  const fault = faults.shift();
+  if (typeof fault === 'object') {
+    response.writeHead(fault.status, fault.headers).end('not from the gateway');
+    return;
+  }
+  const answer = await fetch(`${gateway.url}${request.url}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: request.headers.authorization ?? '' },
+    body: Buffer.concat(chunks),
+  });
+  const body = await answer.text();
+  if (fault === 'lose the answer') request.socket.destroy();
+  else response.writeHead(answer.status, { 'content-type': 'application/json' }).end(body);
+}
+
+const clientWith = (token: Parameters<typeof createClient>[0]['token'] = gateway.tenant.token): ParleyClient =>
+  createClient({ url, token });
+
+const CREATE = parse(
+  'mutation Create($input: CreateContactGroupInput!) { createContactGroup(input: $input) { contactGroup { id name } userErrors { code message path } } }',
+);
+const LIST = parse('query List($name: String!) { contactGroups(filter: { name: { eq: $name } }) { totalCount } }');
+const count = async (name: string): Promise<number> => {
+  const data = (await clientWith().query(LIST, { name })) as { contactGroups: { totalCount: number } };
+  return data.contactGroups.totalCount;
+};
+
+describe('a mutation', () => {
+  test('whose answer was lost is repeated, and happens once', async () => {
+    faults = ['lose the answer', 'lose the answer'];
+    const data = await clientWith().mutate(CREATE, { input: { name: 'once' } });
+    expect(data).toMatchObject({ createContactGroup: { contactGroup: { name: 'once' }, userErrors: [] } });
+    expect(requests).toBe(3);
+    expect(await count('once')).toBe(1);
+  });
+
+  test('that is refused is neither repeated nor an error', async () => {
+    const data = await clientWith().mutate(CREATE, { input: { name: '' } });
+    expect(data).toMatchObject({
+      createContactGroup: { contactGroup: null, userErrors: [{ code: 'REQUIRED', path: ['name'] }] },
+    });
+    expect(requests).toBe(1);
+  });
+
+  test('must select userErrors', async () => {
+    const careless = parse(
+      'mutation ($input: CreateContactGroupInput!) { createContactGroup(input: $input) { contactGroup { id } } }',
+    );
+    await expect(clientWith().mutate(careless, { input: { name: 'x' } })).rejects.toThrow(
+      new TypeError('Select userErrors of createContactGroup: a refusal is data, not an error.'),
+    );
+    expect(requests).toBe(0);
+  });
+});
+
+describe('a query', () => {
+  test('is repeated while something before the gateway is busy, after the time it asks for', async () => {
+    faults = [{ status: 502 }, { status: 503, headers: { 'retry-after': '0' } }];
+    expect(await count('nobody')).toBe(0);
+    expect(requests).toBe(3);
+  });
+
+  test('fails with the status after the last attempt', async () => {
+    faults = Array.from({ length: 4 }, () => ({ status: 503, headers: { 'retry-after': '0' } }));
+    const failure = clientWith().query(LIST, { name: 'x' });
+    await expect(failure).rejects.toThrow(TransportError);
+    await expect(failure).rejects.toMatchObject({ status: 503 });
+    expect(requests).toBe(4);
+  });
+
+  test('with an error of the request rejects with its code, once', async () => {
+    const token = await gateway.addToken(gateway.tenant, { scopes: ['contacts:read'] });
+    const failure = clientWith(token).query(LIST, { name: 'x' });
+    await expect(failure).rejects.toThrow(ParleyError);
+    await expect(failure).rejects.toMatchObject({ code: 'INSUFFICIENT_SCOPE' });
+    expect(requests).toBe(1);
+  });
+});
+
+describe('a token', () => {
+  test('that is rejected is renewed once for all waiting requests', async () => {
+    const given: string[] = [];
+    const client = clientWith(async () => {
+      const token = given.length === 0 ? 'ply_ended' : gateway.tenant.token;
+      given.push(token);
+      return token;
+    });
+    await Promise.all(['a', 'b', 'c'].map(name => client.query(LIST, { name })));
+    expect(given).toEqual(['ply_ended', gateway.tenant.token]);
+  });
+
+  test('that cannot be renewed fails with UNAUTHORIZED', async () => {
+    await expect(clientWith('ply_ended').query(LIST, { name: 'x' })).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
+  });
+
+  test('of a session is renewed a minute before it ends', async () => {
+    let given = 0;
+    const client = clientWith(() => {
+      given += 1;
+      return { token: gateway.tenant.token, expiresAtMs: Date.now() + (given === 1 ? 59_000 : 600_000) };
+    });
+    await client.query(LIST, { name: 'x' });
+    await client.query(LIST, { name: 'x' });
+    await client.query(LIST, { name: 'x' });
+    expect(given).toBe(2);
+  });
+});

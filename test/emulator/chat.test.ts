@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { CHANNEL, eventually, PERSON, startNetwork, text } from '../network/network.ts';
+
+test('a phone shows what its person and the business wrote to each other, and nobody else', async () => {
+  const { network, control } = await startNetwork();
+  await control('POST', 'inbound', { from: PERSON, text: 'Hi' });
+  await control('POST', 'inbound', { from: '+14155550999', text: 'Not mine' });
+  await network.send(CHANNEL, text('one', 'Hello back'));
+  const { body } = await control('GET', `chat?person=${encodeURIComponent(PERSON)}`);
+  expect(
+    (body['messages'] as { content: object; isFromPerson: boolean }[]).map(each => [each.isFromPerson, each.content]),
+  ).toEqual([
+    [true, { body: 'Hi' }],
+    [false, expect.objectContaining({ body: 'Hello back' })],
+  ]);
+});
+
+test('when hours pass a window that was open is closed', async () => {
+  const { network, control, emulator } = await startNetwork();
+  await control('POST', 'inbound', { from: PERSON, text: 'Hi' });
+  expect((await control('POST', 'time', { passedHours: 25 })).body).toEqual({ windows: 1 });
+  expect((await control('POST', 'time', { passedHours: -1 })).status).toBe(400);
+  await network.send(CHANNEL, text('two', 'Too late'));
+  await eventually(() => emulator.sent().messages[0]?.statuses.includes('failed') ?? false, 'the refusal');
+});

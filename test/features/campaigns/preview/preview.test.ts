@@ -1,0 +1,155 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { costOfPeople, durationOf } from '../../../../src/features/campaigns/preview/estimate.ts';
+import { dataOf, payloadOf } from '../../../support/answers.ts';
+import { eventually } from '../../../support/gateway.ts';
+import { newPhone } from '../../../support/seed.ts';
+import { type CampaignGround, type Sender, startCampaignGround } from '../ground.ts';
+
+const prices = join(mkdtempSync(join(tmpdir(), 'parley-prices-')), 'prices.csv');
+writeFileSync(prices, 'country,category,price,currency\nDE,marketing,0.1131,EUR\nUS,marketing,0.025,USD\n');
+
+let ground: CampaignGround;
+beforeAll(async () => {
+  ground = await startCampaignGround({ env: { PARLEY_PRICES: prices } });
+});
+afterAll(() => ground.gateway.stop());
+
+const PREVIEW = `audienceCount recipientCount skips { reason count } waitingCount overPlanCount durationSeconds dailyLimit reachedCount
+  cost { amount currency } samples { contact { phone } rendered { body } fault }`;
+const preview = async (of: Sender, id: string) =>
+  dataOf(await of.ask(`query ($id: ID!) { previewCampaign(id: $id) { ${PREVIEW} } }`, { id })).previewCampaign;
+const idOf = async (of: Sender, phone: string): Promise<string> =>
+  dataOf(
+    await of.ask('query ($phone: String!) { contactByIdentifier(identifier: { phone: $phone }) { databaseId } }', {
+      phone,
+    }),
+  ).contactByIdentifier.databaseId;
+
+test('a preview counts who gets it and who does not, with reasons, samples, time and cost, and the run does the same', async () => {
+  const of = await ground.sender();
+  const [german, american, out, noMarketing, often, blocked] = [
+    newPhone(),
+    '+14155550123',
+    newPhone(),
+    newPhone(),
+    newPhone(),
+    newPhone(),
+  ];
+  const listed = [german, american, out, noMarketing, often, blocked, german];
+  const csv = `phone,code\n${listed.map((phone, index) => `${phone},C${index}`).join('\n')}`;
+  const { recipientList: list } = payloadOf(
+    await of.mutate('createRecipientList', { name: 'L', csv }, 'recipientList { databaseId }'),
+  );
+  for (const [phone, category] of [
+    [out, 'ALL'],
+    [noMarketing, 'MARKETING'],
+  ] as const)
+    dataOf(await of.mutate('recordConsent', { contactId: await idOf(of, phone), category, state: 'OPTED_OUT' }));
+  const template = { name: 'sale', language: 'en', body: ['@{contact_first_name|you}', '@{column.code}'] };
+  const sale = { template: { name: 'sale', language: 'en', body: ['a', 'b'] } };
+  dataOf(await of.mutate('sendMessage', { to: { phone: often }, content: sale }));
+  ground.gateway.emulator.setFaults({ next: [{ to: blocked, errorCode: 130_403 }] });
+  dataOf(await of.mutate('sendMessage', { to: { phone: blocked }, content: { text: { body: 'Hi' } } }));
+  await eventually(async () =>
+    expect(
+      await ground.gateway.database.query('select code from message_failures where tenant_id = $1', [of.id]),
+    ).toEqual([{ code: 130_403 }]),
+  );
+  const id = await of.campaign({
+    template,
+    audience: { listId: list.databaseId },
+    frequencyCap: { messages: 1, days: 7 },
+    messagesPerSecond: 1,
+  });
+  const shown = await preview(of, id);
+  const byReason = (a: { reason: string }, b: { reason: string }) => (a.reason < b.reason ? -1 : 1);
+  expect({ ...shown, skips: shown.skips.toSorted(byReason), samples: undefined }).toEqual({
+    audienceCount: 7,
+    recipientCount: 2,
+    skips: [
+      { reason: 'BLOCKED', count: 1 },
+      { reason: 'DUPLICATE', count: 1 },
+      { reason: 'FREQUENCY_CAP', count: 1 },
+      { reason: 'OPTED_OUT', count: 2 },
+    ],
+    waitingCount: 0,
+    overPlanCount: 0,
+    durationSeconds: 2,
+    dailyLimit: null,
+    reachedCount: null,
+    cost: [
+      { amount: '0.1131', currency: 'EUR' },
+      { amount: '0.025', currency: 'USD' },
+    ],
+    samples: undefined,
+  });
+  const samples = shown.samples.map((one: { contact: { phone: string }; rendered: { body: string } }) => [
+    one.contact.phone,
+    one.rendered.body,
+  ]);
+  expect(samples.sort()).toEqual(
+    [
+      [german, 'Hello you, your code is C0.'],
+      [american, 'Hello you, your code is C1.'],
+    ].sort(),
+  );
+  // The rules of the run are another statement: both must agree.
+  dataOf(await of.mutate('startCampaign', { id }));
+  await eventually(async () => {
+    const { campaign } = dataOf(
+      await of.ask(
+        'query ($id: ID!) { campaign(id: $id) { status progress { total skipped delivered cost { amount currency } } } }',
+        { id },
+      ),
+    );
+    expect(campaign).toMatchObject({ status: 'COMPLETED', progress: { total: 6, skipped: 4, delivered: 2 } });
+  });
+});
+
+test('recipients outside the sending hours and beyond the plan are counted', async () => {
+  const of = await ground.sender();
+  const { groupId } = await of.people(3);
+  const hour = (new Date().getUTCHours() + 6) % 24;
+  const time = (at: number): string => `${String(at % 24).padStart(2, '0')}:00`;
+  const sendingHours = { start: time(hour), end: time(hour + 1) };
+  const id = await of.campaign({ audience: { groupIds: [groupId] }, sendingHours });
+  await ground.gateway.database.query(
+    `with p as (insert into plans (name, max_contacts, max_messages, calls_per_minute, features) values ('two', null, 2, 6000, '{templates}') returning id)
+     update tenants set plan_id = (select id from p) where tenant_id = $1`,
+    [of.id],
+  );
+  expect(await preview(of, id)).toMatchObject({ recipientCount: 3, waitingCount: 3, overPlanCount: 1, cost: null });
+  expect(dataOf(await of.ask('{ previewCampaign(id: "999999") { audienceCount } }')).previewCampaign).toBeNull();
+});
+
+test('the time is that of the rate, or of the days that the daily limit takes', () => {
+  expect(durationOf(1_000, { rate: 80, dailyLimit: null, reached: 0 })).toBe(13);
+  expect(durationOf(900, { rate: 80, dailyLimit: 1_000, reached: 0 })).toBe(12);
+  expect(durationOf(1_000, { rate: 80, dailyLimit: 1_000, reached: 0 })).toBe(86_400);
+  expect(durationOf(2_850, { rate: 80, dailyLimit: 1_000, reached: 950 })).toBe(3 * 86_400);
+});
+
+test('a cost of which a part is not known is not shown', () => {
+  const table = {
+    boundaries: [],
+    priceOf: (country: string | null) => (country === 'DE' ? { amount: 10n ** 9n, currency: 'EUR' } : undefined),
+  };
+  expect(costOfPeople(table, 'marketing', [{ country: 'DE', count: 3 }], 0)).toEqual([
+    { amount: '0.30', currency: 'EUR' },
+  ]);
+  expect(
+    costOfPeople(
+      table,
+      'marketing',
+      [
+        { country: 'DE', count: 3 },
+        { country: 'US', count: 1 },
+      ],
+      0,
+    ),
+  ).toBeUndefined();
+  expect(costOfPeople(undefined, 'marketing', [], 0)).toBeUndefined();
+});

@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { codeOf, dataOf, payloadOf } from '../../../support/answers.ts';
+import { eventually } from '../../../support/gateway.ts';
+import { type CampaignGround, type Sender, startCampaignGround } from '../ground.ts';
+
+let ground: CampaignGround;
+beforeAll(async () => {
+  ground = await startCampaignGround();
+});
+afterAll(() => ground.gateway.stop());
+
+const CAMPAIGN = 'query ($id: ID!) { campaign(id: $id) { status statusCode statusReason } }';
+const read = async (of: Sender, id: string) => dataOf(await of.ask(CAMPAIGN, { id })).campaign;
+const start = async (of: Sender, id: string) => dataOf(await of.mutate('startCampaign', { id }));
+const countsOf = async (of: Sender) => {
+  const [row] = await ground.gateway.database.query<{ sent: number; waiting: number }>(
+    `select (select count(*)::int from message_states where tenant_id = $1 and status <> 'queued' and status <> 'cancelled') as sent,
+       (select count(*)::int from outbox where tenant_id = $1) as waiting`,
+    [of.id],
+  );
+  return row ?? { sent: 0, waiting: 0 };
+};
+const twice = (of: Sender) =>
+  ground.gateway.database.query(
+    `select contact_id from messages m join message_states s on s.tenant_id = m.tenant_id and s.message_id = m.id
+     where m.tenant_id = $1 and s.status <> 'cancelled' group by contact_id having count(*) > 1`,
+    [of.id],
+  );
+
+describe('a campaign', () => {
+  test('that is paused sends nothing more until it is resumed, and then everybody gets it once', async () => {
+    const of = await ground.sender();
+    const { groupId } = await of.people(120);
+    const id = await of.campaign({ audience: { groupIds: [groupId] }, messagesPerSecond: 20, firstWave: 1_000 });
+    await start(of, id);
+    await eventually(async () => expect((await countsOf(of)).sent).toBeGreaterThan(5));
+    const { campaign } = payloadOf(await of.mutate('pauseCampaign', { id }, 'campaign { status statusCode }'));
+    expect(campaign).toEqual({ status: 'PAUSED', statusCode: 'MANUAL' });
+    expect(codeOf(await of.mutate('pauseCampaign', { id }))).toBe('CONFLICT');
+    await new Promise(resolve => setTimeout(resolve, 2_000));
+    await eventually(async () => expect((await countsOf(of)).waiting).toBe(0));
+    const { sent } = await countsOf(of);
+    expect(sent).toBeLessThan(120);
+    await new Promise(resolve => setTimeout(resolve, 2_000));
+    expect((await countsOf(of)).sent).toBe(sent);
+    dataOf(await of.mutate('resumeCampaign', { id }));
+    await eventually(async () => expect((await read(of, id)).status).toBe('COMPLETED'), 30_000);
+    await eventually(async () => expect((await countsOf(of)).sent).toBe(120));
+    expect(await twice(of)).toEqual([]);
+  });
+
+  test('that is cancelled sends nothing more, for good', async () => {
+    const of = await ground.sender();
+    const { groupId } = await of.people(120);
+    const id = await of.campaign({ audience: { groupIds: [groupId] }, messagesPerSecond: 20, firstWave: 1_000 });
+    await start(of, id);
+    await eventually(async () => expect((await countsOf(of)).sent).toBeGreaterThan(5));
+    dataOf(await of.mutate('cancelCampaign', { id }));
+    await new Promise(resolve => setTimeout(resolve, 2_000));
+    await eventually(async () => expect((await countsOf(of)).waiting).toBe(0));
+    const { sent } = await countsOf(of);
+    await new Promise(resolve => setTimeout(resolve, 1_500));
+    expect((await countsOf(of)).sent).toBe(sent);
+    expect(sent).toBeLessThan(120);
+    for (const action of ['startCampaign', 'pauseCampaign', 'resumeCampaign', 'cancelCampaign'])
+      expect(codeOf(await of.mutate(action, { id }))).toBe('CONFLICT');
+  });
+
+  test('stops after its first wave if too many of its messages failed', async () => {
+    const of = await ground.sender();
+    const { groupId } = await of.people(40);
+    const id = await of.campaign({ audience: { groupIds: [groupId] }, firstWave: 10 });
+    ground.gateway.emulator.setFaults({ asyncErrorCode: 131_049 });
+    try {
+      await start(of, id);
+      await eventually(async () =>
+        expect(await read(of, id)).toEqual({
+          status: 'PAUSED',
+          statusCode: 'FIRST_WAVE',
+          statusReason: '10 of 10 messages failed, more than 20 %.',
+        }),
+      );
+    } finally {
+      ground.gateway.emulator.setFaults({ asyncErrorCode: null });
+    }
+    expect((await countsOf(of)).sent).toBe(10);
+    // Resumed in spite of that, the failures before do not count again.
+    dataOf(await of.mutate('resumeCampaign', { id }));
+    await eventually(async () => expect((await read(of, id)).status).toBe('COMPLETED'));
+    expect(await twice(of)).toEqual([]);
+  });
+
+  test('pauses itself when the network refuses its messages for the account', async () => {
+    const of = await ground.sender();
+    const { groupId } = await of.people(30);
+    const id = await of.campaign({
+      audience: { groupIds: [groupId] },
+      firstWave: 5,
+      firstWaveSeconds: 60,
+      maxFailurePercent: 100,
+    });
+    ground.gateway.emulator.setFaults({ asyncErrorCode: 131_048 });
+    try {
+      await start(of, id);
+      await eventually(async () => expect((await read(of, id)).statusCode).toBe('NETWORK_REFUSED'));
+    } finally {
+      ground.gateway.emulator.setFaults({ asyncErrorCode: null });
+    }
+    const events = await ground.gateway.database.query<{ reason: { code: string } }>(
+      `select payload->'reason' as reason from events where tenant_id = $1 and type = 'campaign.paused'`,
+      [of.id],
+    );
+    expect(events.map(({ reason }) => reason.code)).toEqual(['NETWORK_REFUSED']);
+  });
+
+  test('pauses itself when its template is paused, and when the quality of its number is red', async () => {
+    const of = await ground.sender();
+    const { groupId } = await of.people(40);
+    const { query } = ground.gateway.database;
+    const slow = { audience: { groupIds: [groupId] }, messagesPerSecond: 5, firstWave: 1_000 };
+    const [one, two] = [await of.campaign(slow), await of.campaign(slow)];
+    await start(of, one);
+    await eventually(async () => expect((await countsOf(of)).sent).toBeGreaterThan(0));
+    await query(`update templates set status = 'PAUSED' where tenant_id = $1 and name = 'notice'`, [of.id]);
+    await eventually(async () => expect((await read(of, one)).statusCode).toBe('TEMPLATE_UNAVAILABLE'));
+    await query(`update templates set status = 'APPROVED' where tenant_id = $1 and name = 'notice'`, [of.id]);
+    await query(
+      `insert into channel_health (tenant_id, channel_id, quality) select tenant_id, id, 'RED' from channels where tenant_id = $1
+       on conflict (tenant_id, channel_id) do update set quality = 'RED'`,
+      [of.id],
+    );
+    await start(of, two);
+    await eventually(async () => expect((await read(of, two)).statusCode).toBe('QUALITY_RED'));
+    await query(`update channel_health set quality = 'GREEN', messaging_limit = 1 where tenant_id = $1`, [of.id]);
+    dataOf(await of.mutate('resumeCampaign', { id: two }));
+    await eventually(async () => expect((await read(of, two)).statusCode).toBe('DAILY_LIMIT'));
+  });
+});

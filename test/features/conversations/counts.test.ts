@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { dataOf } from '../../support/answers.ts';
+import { eventually, startGateway, type TestGateway } from '../../support/gateway.ts';
+import { connect } from '../events/subscriber.ts';
+import { harnessFor } from '../messages/inbound/harness.ts';
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startGateway({ emulator: { faults: { userIds: false } } });
+});
+afterAll(() => gateway.stop());
+
+const COUNTS = 'conversationCounts { open pending snoozed closed unassigned mine unreadConversations unreadMessages }';
+
+test('counts tell the status, what nobody has and what is unread', async () => {
+  const harness = await harnessFor(gateway);
+  for (let person = 0; person < 4; person += 1) await harness.write({ from: `1415555050${person}`, text: 'Hello' });
+  await harness.write({ from: '14155550500', text: 'Again' });
+  const ids = (
+    await harness.query<{ id: string }>('select id from conversations where tenant_id = $1 order by id')
+  ).map(row => row.id);
+  await harness.query(
+    "update conversations set status = 'closed', unread_count = 0 where tenant_id = $1 and id = $2",
+    ids[1],
+  );
+  await harness.query("update conversations set status = 'snoozed' where tenant_id = $1 and id = $2", ids[2]);
+  expect(dataOf(await gateway.graphql(`{ ${COUNTS} }`, {}, harness.tenant.token)).conversationCounts).toEqual({
+    open: 2,
+    pending: 0,
+    snoozed: 1,
+    closed: 1,
+    unassigned: 2,
+    mine: 0,
+    unreadConversations: 3,
+    unreadMessages: 4,
+  });
+  const some = '{ conversationCounts(filter: { unreadCount: { gt: 1 } }) { open unreadMessages } }';
+  expect(dataOf(await gateway.graphql(some, {}, harness.tenant.token)).conversationCounts).toEqual({
+    open: 1,
+    unreadMessages: 2,
+  });
+});
+
+test('a subscription sends the present counts, then what has changed, at most one a second', async () => {
+  const harness = await harnessFor(gateway);
+  await harness.write({ from: '14155550501', text: 'Hello' });
+  const seen: { readonly value: { unreadMessages: number }; readonly atMs: number }[] = [];
+  const client = connect(gateway.url, harness.tenant.token);
+  const stop = client.subscribe<{ conversationCounts: { unreadMessages: number } }>(
+    { query: 'subscription { conversationCounts { unreadMessages } }' },
+    {
+      next: ({ data }) => {
+        if (data) seen.push({ value: data.conversationCounts, atMs: performance.now() });
+      },
+      error: () => undefined,
+      complete: () => undefined,
+    },
+  );
+  try {
+    await eventually(async () => expect(seen.map(({ value }) => value)).toEqual([{ unreadMessages: 1 }]));
+    for (let index = 0; index < 6; index += 1) await harness.write({ from: '14155550501', text: `${index}` });
+    await eventually(async () => expect(seen.at(-1)?.value).toEqual({ unreadMessages: 7 }));
+    const gaps = seen.slice(1).map(({ atMs }, index) => atMs - (seen[index]?.atMs ?? 0));
+    // The client's clock may see two answers closer together than the server sent them.
+    expect(gaps.filter(gap => gap < 800)).toEqual([]);
+  } finally {
+    stop();
+    await client.dispose();
+  }
+});

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { dataOf, payloadOf } from '../../../support/answers.ts';
+import { eventually, startGateway, type TestGateway, type TestTenant } from '../../../support/gateway.ts';
+import { newPhone } from '../../../support/seed.ts';
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startGateway({
+    emulator: { faults: { window: 'open', throughputLimit: false, readReceipts: false } },
+  });
+});
+afterAll(() => gateway.stop());
+
+const send = async (tenant: TestTenant, to: string): Promise<string> =>
+  payloadOf(
+    await gateway.mutate(
+      'sendMessage',
+      { to: { phone: to }, content: { text: { body: 'Hello' } } },
+      'message { databaseId }',
+      tenant.token,
+    ),
+  ).message.databaseId;
+const reasonOf = async (tenant: TestTenant, id: string): Promise<string | null> => {
+  const query = 'query ($id: ID!) { message(id: $id) { status statusReason } }';
+  const { message } = dataOf(await gateway.graphql(query, { id }, tenant.token));
+  expect(message.status).toBe('QUEUED');
+  return message.statusReason;
+};
+const becomes = (tenant: TestTenant, id: string, reason: string) =>
+  eventually(async () => expect(await reasonOf(tenant, id)).toContain(reason), 10_000);
+
+test('a message over the pair limit says so, and those behind it that they wait for it', async () => {
+  const tenant = await gateway.addTenant();
+  const to = newPhone();
+  // The burst that the network allows is 45, within six seconds.
+  for (let count = 0; count < 50; count += 1) await send(tenant, to);
+  const query = `{ messages(first: 50, filter: { status: { eq: QUEUED } }, orderBy: [{ field: ID, direction: ASC }]) {
+    nodes { statusReason } } }`;
+  await eventually(async () => {
+    const [first, ...others] = dataOf(await gateway.graphql(query, {}, tenant.token)).messages.nodes;
+    expect(first.statusReason).toContain('Pair limit');
+    expect(others.length).toBeGreaterThan(0);
+    for (const { statusReason } of others) expect(statusReason).toContain('An earlier message to the same person');
+  }, 15_000);
+  gateway.statements.length = 0;
+  const list = dataOf(
+    await gateway.graphql('{ messages(first: 50) { nodes { status statusReason } } }', {}, tenant.token),
+  ).messages.nodes as { status: string; statusReason: string | null }[];
+  expect(list.filter(({ status }) => status === 'QUEUED').every(({ statusReason }) => statusReason !== null)).toBe(
+    true,
+  );
+  expect(list.filter(({ status }) => status !== 'QUEUED').every(({ statusReason }) => statusReason === null)).toBe(
+    true,
+  );
+  expect(gateway.statements.filter(text => text.includes('is_behind'))).toHaveLength(1);
+});
+
+test('a message that the network refused for now shows its error', async () => {
+  const tenant = await gateway.addTenant();
+  const to = newPhone();
+  gateway.emulator.setFaults({ next: [{ errorCode: 131_056, to, count: 5 }] });
+  await becomes(tenant, await send(tenant, to), 'tried again: 131056');
+});
+
+test('a quota holds the whole channel, with the error of the network', async () => {
+  const tenant = await gateway.addTenant();
+  const [one, two] = [newPhone(), newPhone()];
+  gateway.emulator.setFaults({ next: [{ errorCode: 80_007, to: one }], regainAccessMinutes: 5 });
+  await becomes(tenant, await send(tenant, one), '80007');
+  await becomes(tenant, await send(tenant, two), 'The network asked the channel to wait: 80007');
+});
+
+test('a message whose response was lost waits for its status', async () => {
+  const tenant = await gateway.addTenant();
+  const to = newPhone();
+  gateway.emulator.setFaults({ next: [{ reset: true, when: 'after', to }], dropStatuses: true });
+  await becomes(tenant, await send(tenant, to), 'not known whether the network accepted it');
+  gateway.emulator.setFaults({ dropStatuses: false });
+});
+
+test('a paused channel, and an outbox that a restored database holds, hold what waits', async () => {
+  const tenant = await gateway.addTenant();
+  const { channels } = dataOf(await gateway.graphql('{ channels { nodes { id } } }', {}, tenant.token));
+  const [{ id: channel }] = channels.nodes;
+  const set = (name: string, more: object) =>
+    gateway.mutate(name, { id: channel, ...more }, 'channel { id }', tenant.token).then(payloadOf);
+  await set('updateChannel', { messagesPerSecond: 1 });
+  const ids = await Promise.all(Array.from({ length: 12 }, () => send(tenant, newPhone())));
+  await set('pauseChannel', { reason: 'Lunch' });
+  const query = '{ messages(first: 20, filter: { status: { eq: QUEUED } }) { nodes { statusReason } } }';
+  const reasons = async () =>
+    dataOf(await gateway.graphql(query, {}, tenant.token)).messages.nodes.map(
+      ({ statusReason }: { statusReason: string }) => statusReason,
+    );
+  await eventually(async () => expect(new Set(await reasons())).toEqual(new Set(['The channel is paused: Lunch.'])));
+  await gateway.database.query('update log_origin set outbox_held_at = now(), written_by = pg_current_xact_id()');
+  await eventually(async () => expect((await reasons())[0]).toContain('The database was restored'));
+  await gateway.database.query('update log_origin set outbox_held_at = null, written_by = pg_current_xact_id()');
+  await set('updateChannel', { messagesPerSecond: 1_000 });
+  await set('resumeChannel', {});
+  await eventually(() => expect(ids.filter(id => gateway.emulator.sent().byCallbackData[id])).toHaveLength(12), 10_000);
+  await eventually(async () => expect(await reasons()).toEqual([]));
+});

@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { raw } from '../graphql/transport/http.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+
+const APP = 'https://app.example';
+
+let gateway: TestGateway;
+let open: TestGateway;
+let closed: TestGateway;
+beforeAll(async () => {
+  [gateway, open, closed] = await Promise.all([
+    startGateway({ env: { PARLEY_CORS_ORIGINS: `${APP}, https://admin.example:8443` } }),
+    startGateway({ env: { PARLEY_CORS_ORIGINS: '*' } }),
+    startGateway(),
+  ]);
+});
+afterAll(async () => {
+  await Promise.all([gateway, open, closed].map(one => one.stop()));
+});
+
+const preflight = (path: string, origin: string, method: string, headers: string, of = gateway) =>
+  fetch(`${of.url}${path}`, {
+    method: 'OPTIONS',
+    headers: { origin, 'access-control-request-method': method, 'access-control-request-headers': headers },
+  });
+
+const call = (path: string, origin: string, of = gateway) =>
+  fetch(`${of.url}${path}`, { headers: { origin, authorization: `Bearer ${of.tenant.token}` } });
+
+const allowed = (answer: Response) => answer.headers.get('access-control-allow-origin');
+
+describe('a page of a configured origin', () => {
+  test.each([
+    ['/graphql', 'POST', 'authorization,content-type'],
+    ['/graphql/stream', 'PUT', 'authorization'],
+    ['/graphql/stream', 'DELETE', 'authorization,x-graphql-event-stream-token'],
+    ['/media/1', 'PUT', 'authorization,content-type'],
+    ['/media/1', 'GET', 'authorization,range'],
+    ['/api/v2/contacts', 'PATCH', 'authorization,content-type,if-match,idempotency-key'],
+    ['/schema.graphql', 'GET', 'if-none-match'],
+  ])('may call %s with %s: the preflight is cached for two hours and needs no token', async (path, method, headers) => {
+    const answer = await preflight(path, APP, method, headers);
+    expect(answer.status).toBe(204);
+    expect(allowed(answer)).toBe(APP);
+    expect(answer.headers.get('access-control-allow-methods')?.split(', ')).toContain(method);
+    expect(answer.headers.get('access-control-allow-headers')).toBe(headers);
+    expect(answer.headers.get('access-control-max-age')).toBe('7200');
+    expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
+    expect(answer.headers.get('vary')).toMatch(/Origin/i);
+  });
+
+  test('reads answers and errors, with rate limits and entity tags, and never with credentials', async () => {
+    for (const path of ['/api/v2/account', '/api/v2/contacts/999', '/schema.graphql', '/media/1']) {
+      const answer = await call(path, APP);
+      expect([path, allowed(answer), answer.headers.get('access-control-allow-credentials')]).toEqual([
+        path,
+        APP,
+        null,
+      ]);
+      const exposed = answer.headers.get('access-control-expose-headers')?.split(', ');
+      expect(exposed).toEqual(expect.arrayContaining(['Retry-After', 'RateLimit', 'RateLimit-Policy', 'ETag']));
+    }
+    const unauthorized = await fetch(`${gateway.url}/graphql`, {
+      method: 'POST',
+      headers: { origin: APP, authorization: 'Bearer x', 'content-type': 'application/json' },
+      body: '{"query":"{ viewer { scopes } }"}',
+    });
+    expect([unauthorized.status, allowed(unauthorized)]).toEqual([401, APP]);
+  });
+
+  test('may not read health, metrics and webhooks', async () => {
+    for (const path of ['/healthz', '/metrics', '/network/cloud-api/webhook', '/integrations/x'])
+      expect(allowed(await call(path, APP)), path).toBeNull();
+  });
+});
+
+test.each(['https://app.example.evil.example', 'http://app.example', 'https://admin.example', 'null'])(
+  'a page of %s may not',
+  async origin => {
+    expect(allowed(await preflight('/graphql', origin, 'POST', 'content-type'))).toBeNull();
+    expect(allowed(await call('/api/v2/account', origin))).toBeNull();
+  },
+);
+
+test('every page may where * is configured', async () => {
+  expect(allowed(await preflight('/graphql', 'https://anywhere.example', 'POST', 'content-type', open))).toBe('*');
+  expect(allowed(await call('/api/v2/account', 'https://anywhere.example', open))).toBe('*');
+});
+
+test('no page of another origin may by default', async () => {
+  expect(allowed(await preflight('/graphql', APP, 'POST', 'content-type', closed))).toBeNull();
+  expect(allowed(await call('/api/v2/account', APP, closed))).toBeNull();
+});
+
+test('a GET that any page could make a browser send is refused', async () => {
+  const get = async (headers: Record<string, string>) =>
+    (await fetch(`${gateway.url}/graphql?query=%7B__typename%7D`, { headers })).status;
+  expect(await get({ accept: 'application/json' })).toBe(400);
+  expect(await get({ accept: 'application/json', 'content-type': 'text/plain' })).toBe(400);
+  for (const header of ['apollo-require-preflight', 'graphql-require-preflight', 'x-apollo-operation-name'])
+    expect(await get({ accept: 'application/json', [header]: 'true' })).toBe(200);
+  expect(await get({ accept: 'application/json', 'content-type': 'application/json' })).toBe(200);
+});
+
+describe('security headers', () => {
+  const expected = {
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+  };
+  test.each([
+    '/graphql?query=%7B__typename%7D',
+    '/api/v2/account',
+    '/api/v1/tenant-1/nothing',
+    '/nowhere',
+    '/healthz',
+    '/%ff',
+    '/schema.graphql',
+  ])('are in the answer of %s', async path => {
+    expect(Object.fromEntries((await call(path, APP)).headers)).toMatchObject(expected);
+  });
+
+  test('are in the answer to malformed HTTP', async () => {
+    const answer = await raw(gateway.url, 'NONSENSE / HTTP/1.1\r\n\r\n');
+    for (const [name, value] of Object.entries(expected)) expect(answer).toContain(`${name}: ${value}`);
+  });
+});

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { parseCsv } from '../../src/platform/csv.ts';
+
+const cellsOf = (text: string) => parseCsv(text)?.map(({ cells }) => cells);
+
+test('quotes, doubled quotes, line breaks in quotes, a byte order mark and empty lines are read as RFC 4180 has them', () => {
+  expect(cellsOf('\uFEFFphone,name\r\n"+49 1","Ana ""A"" Silva"\r\n\r\n+49 2,"two\nlines"\n')).toEqual([
+    ['phone', 'name'],
+    ['+49 1', 'Ana "A" Silva'],
+    ['+49 2', 'two\nlines'],
+  ]);
+  expect(parseCsv('a\n"b\nc"\nd')?.map(({ line }) => line)).toEqual([1, 2, 4]);
+});
+
+test('the delimiter is the one that the first line has most', () => {
+  expect(cellsOf('phone;name, first;code\n1;a,b;2')).toEqual([
+    ['phone', 'name, first', 'code'],
+    ['1', 'a,b', '2'],
+  ]);
+  expect(cellsOf('phone\tname\n1\ta,b')).toEqual([
+    ['phone', 'name'],
+    ['1', 'a,b'],
+  ]);
+});
+
+test('a quoted field that does not end is no CSV', () => {
+  expect(parseCsv('phone\n"+49')).toBeUndefined();
+});
+
+/** Numbers that look random and are the same in every run. */
+function randomOf(seed: number): (below: number) => number {
+  let state = seed;
+  return below => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
+    return Math.floor((state / 2 ** 31) * below);
+  };
+}
+
+test('what was written as CSV is read as it was, whatever the cells are', () => {
+  const alphabet = ['a', 'ß', '"', ',', ';', '\t', '\n', ' ', '😀', '{'];
+  for (let seed = 1; seed <= 300; seed += 1) {
+    const random = randomOf(seed);
+    const text = (): string => Array.from({ length: random(6) }, () => alphabet[random(alphabet.length)]).join('');
+    const width = 1 + random(4);
+    const header = Array.from({ length: width }, (_, index) => `column ${index}`);
+    const rows = Array.from({ length: random(6) }, () => Array.from({ length: width }, text));
+    const filled = rows.filter(row => row.some(cell => cell !== ''));
+    const written = [header, ...rows]
+      .map(row => row.map(cell => `"${cell.replaceAll('"', '""')}"`).join(','))
+      .join('\r\n');
+    expect(cellsOf(written)).toEqual([header, ...filled]);
+  }
+});

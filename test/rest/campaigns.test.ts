@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type CampaignGround, type Sender, startCampaignGround } from '../features/campaigns/ground.ts';
+import { eventually } from '../support/gateway.ts';
+import { newPhone } from '../support/seed.ts';
+
+let ground: CampaignGround;
+let sender: Sender;
+beforeAll(async () => {
+  ground = await startCampaignGround();
+  sender = await ground.sender();
+});
+afterAll(() => ground.gateway.stop());
+
+async function ask(method: string, path: string, body?: unknown, headers = {}) {
+  const authorization = `Bearer ${sender.token}`;
+  const response = await ground.gateway.rest(method, path, body, { authorization, ...headers });
+  return {
+    status: response.status,
+    ...((await response.json()) as { data: never; error?: { code: string; details: object } }),
+  } as {
+    status: number;
+    // biome-ignore lint/suspicious/noExplicitAny: what a test expects of an answer it says by assertions
+    data: any;
+    error?: { code: string; details: object };
+    meta?: object;
+  };
+}
+
+test('a campaign is created, changed, previewed, tested, started, listed and deleted over REST', async () => {
+  const { groupId, phones } = await sender.people(3);
+  const created = await ask('POST', '/campaigns', {
+    name: 'Summer sale',
+    template: { name: 'sale', language: 'en', body: ['@{contact_first_name|you}', 'SUN'] },
+    audience: { group_ids: [Number(groupId)] },
+    sending_hours: { start: '00:00', end: '23:59' },
+  });
+  expect(created).toMatchObject({ status: 201, data: { name: 'Summer sale', status: 'draft' } });
+  const { id } = created.data;
+  expect(await ask('PATCH', `/campaigns/${id}`, { messages_per_second: 50, sending_hours: null })).toMatchObject({
+    status: 200,
+    data: { messages_per_second: 50, sending_hours: null },
+  });
+  expect((await ask('GET', `/campaigns/${id}/preview`)).data).toMatchObject({
+    audience_count: 3,
+    recipient_count: 3,
+    skips: [],
+    samples: [{ rendered: { body: 'Hello you, your code is SUN.' }, fault: null }],
+  });
+  expect(await ask('POST', `/campaigns/${id}/test`, { phone: newPhone() })).toMatchObject({ status: 200 });
+  const key = { 'idempotency-key': 'start once' };
+  expect(await ask('POST', `/campaigns/${id}/start`, {}, key)).toMatchObject({ data: { status: 'running' } });
+  expect(await ask('POST', `/campaigns/${id}/start`, {}, key)).toMatchObject({ data: { status: 'running' } });
+  expect(await ask('POST', `/campaigns/${id}/start`, {})).toMatchObject({ status: 409, error: { code: 'CONFLICT' } });
+  await eventually(async () =>
+    expect((await ask('GET', `/campaigns/${id}`)).data).toMatchObject({
+      status: 'completed',
+      progress: { total: 3, read: 3, failed: 0 },
+    }),
+  );
+  const recipients = await ask('GET', `/campaigns/${id}/recipients?filter[state][eq]=read&per_page=2`);
+  expect(recipients.data).toHaveLength(2);
+  expect(recipients.data[0]).toMatchObject({ state: 'read', skip_reason: null, has_opted_out: false });
+  expect((await ask('GET', '/campaigns?filter[status][eq]=completed')).data).toMatchObject([{ id }]);
+  expect(await ask('DELETE', `/campaigns/${id}`)).toMatchObject({ status: 200, data: { id } });
+  expect((await ask('GET', `/campaigns/${id}`)).status).toBe(404);
+  expect(phones).toHaveLength(3);
+});
+
+test('a campaign is scheduled and cancelled, and what is not possible is a conflict', async () => {
+  const created = await ask('POST', '/campaigns', {
+    name: 'Later',
+    template: { name: 'notice', language: 'en' },
+    audience: { phones: [newPhone()] },
+  });
+  const { id } = created.data;
+  expect((await ask('POST', `/campaigns/${id}/pause`)).status).toBe(409);
+  const scheduled = await ask('POST', `/campaigns/${id}/start`, { scheduled_at: '2099-01-01T00:00:00Z' });
+  expect(scheduled.data).toMatchObject({ status: 'scheduled', scheduled_at: '2099-01-01T00:00:00+00:00' });
+  expect((await ask('POST', `/campaigns/${id}/cancel`)).data.status).toBe('cancelled');
+  for (const action of ['pause', 'resume', 'cancel'])
+    expect((await ask('POST', `/campaigns/${id}/${action}`)).status).toBe(409);
+  expect((await ask('POST', '/campaigns/999999/resume')).status).toBe(404);
+});
+
+test('faults of a campaign are named by field', async () => {
+  const faulty = await ask('POST', '/campaigns', {
+    name: 'A',
+    template: { name: 'sale', language: 'en', body: ['a'] },
+    audience: { group_ids: [999_999] },
+    messages_per_second: 5_000,
+  });
+  expect(faulty.status).toBe(422);
+  expect(Object.keys(faulty.error?.details ?? {}).sort()).toEqual([
+    'audience.group_ids',
+    'messages_per_second',
+    'template.body.1',
+  ]);
+  const two = await ask('POST', '/campaigns', {
+    name: 'A',
+    template: { name: 'notice', language: 'en' },
+    audience: { group_ids: [1], phones: ['+4915123456789'] },
+  });
+  expect(two.status).toBe(422);
+});
+
+test('a list is uploaded, extended and deleted', async () => {
+  const csv = `phone,code\n${newPhone()},A\nnone,B`;
+  const created = await ask('POST', '/campaigns/lists', { name: 'Fair', csv });
+  expect(created).toMatchObject({ status: 201, data: { name: 'Fair', row_count: 1, error_count: 1 } });
+  const { id } = created.data;
+  const more = await ask('POST', `/campaigns/lists/${id}/rows`, { csv: `phone,code\n${newPhone()},C` });
+  expect(more.data).toMatchObject({ row_count: 2, error_count: 1, errors: [{ row: 2 }] });
+  expect((await ask('GET', '/campaigns/lists')).data).toMatchObject([{ id }]);
+  expect((await ask('GET', `/campaigns/lists/${id}`)).data.columns).toEqual(['phone', 'code']);
+  expect((await ask('DELETE', `/campaigns/lists/${id}`)).status).toBe(200);
+  expect((await ask('GET', `/campaigns/lists/${id}`)).status).toBe(404);
+});
