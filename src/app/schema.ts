@@ -1,4 +1,4 @@
-import { specifiedDirectives } from 'graphql';
+import { GraphQLSchema, isEnumType, specifiedDirectives } from 'graphql';
 import { builder } from '../schema/builder.ts';
 import '../schema/request-errors.ts';
 import { requiresScopes, semanticNonNull } from '../schema/plugin.ts';
@@ -65,4 +65,14 @@ import '../features/webhooks/log/replay-schema.ts';
 import '../features/webhooks/schema.ts';
 
 /** The whole schema. Importing it touches no database. */
-export const schema = builder.toSchema({ directives: [...specifiedDirectives, requiresScopes, semanticNonNull] });
+export const schema = withDirectives(builder.toSchema());
+
+/** The argument of `@requiresScopes` is an enum of the schema, so that the directive follows the types. */
+function withDirectives(types: GraphQLSchema): GraphQLSchema {
+  const scope = types.getType('Scope');
+  if (!isEnumType(scope)) throw new Error('The schema has no enum Scope.');
+  return new GraphQLSchema({
+    ...types.toConfig(),
+    directives: [...specifiedDirectives, requiresScopes(scope), semanticNonNull],
+  });
+}

@@ -49,6 +49,12 @@ export type Scope = (typeof SCOPES)[number];
 const KNOWN: ReadonlySet<string> = new Set(SCOPES);
 const isScope = (text: string): text is Scope => KNOWN.has(text);
 
+/** The name of a scope in the enum Scope of GraphQL: CONTACTS_READ. */
+export const scopeWord = (scope: Scope): string => scope.replace(':', '_').toUpperCase();
+
+/** The scopes that this version has. A token that a newer process made during an upgrade may hold others, which grant nothing here. */
+export const knownScopes = (stored: Iterable<string>): Scope[] => [...stored].filter(isScope);
+
 /** Scope names of version 1 clients (`contacts.create`), accepted as aliases when a token is created. */
 const DOTTED_ACTIONS: Readonly<Record<string, string>> = {
   create: 'write',

@@ -542,8 +542,8 @@ export type CreateAccessTokenInput = {
   readonly idempotencyKey?: string | null | undefined;
   /** Name of the token (1 to 100 characters). */
   readonly name: string;
-  /** Scopes, for example `contacts:read`, or `contacts:*` for all actions of a resource. */
-  readonly scopes: ReadonlyArray<string>;
+  /** What the token may do; at least one scope. */
+  readonly scopes: ReadonlyArray<Scope>;
 };
 
 /** Settings of a new bot. */
@@ -1315,6 +1315,93 @@ export type ScheduledAtInput =
   readonly instant: string; readonly recipientLocalTime?: never; }
   |  { readonly instant?: never;   /** A time on the recipient's clock, such as `2026-12-24T09:00`: of the country of their number. Where that has several time zones, the message is sent when the time has come in all of them. */
   readonly recipientLocalTime: string; };
+
+/** What a token may do. REST, details of errors, and the command line write `CONTACTS_READ` as `contacts:read`. */
+export type Scope =
+  /** Scope `account:read`. */
+  | 'ACCOUNT_READ'
+  /** Scope `account:write`. */
+  | 'ACCOUNT_WRITE'
+  /** Scope `bots:read`. */
+  | 'BOTS_READ'
+  /** Scope `bots:write`. */
+  | 'BOTS_WRITE'
+  /** Scope `campaigns:read`. */
+  | 'CAMPAIGNS_READ'
+  /** Scope `campaigns:write`. */
+  | 'CAMPAIGNS_WRITE'
+  /** Scope `channels:read`. */
+  | 'CHANNELS_READ'
+  /** Scope `channels:write`. */
+  | 'CHANNELS_WRITE'
+  /** Scope `contacts:delete`. */
+  | 'CONTACTS_DELETE'
+  /** Scope `contacts:export`. */
+  | 'CONTACTS_EXPORT'
+  /** Scope `contacts:read`. */
+  | 'CONTACTS_READ'
+  /** Scope `contacts:write`. */
+  | 'CONTACTS_WRITE'
+  /** Scope `conversations:read`. */
+  | 'CONVERSATIONS_READ'
+  /** Scope `conversations:write`. */
+  | 'CONVERSATIONS_WRITE'
+  /** Scope `costs:read`. */
+  | 'COSTS_READ'
+  /** Scope `documents:read`. */
+  | 'DOCUMENTS_READ'
+  /** Scope `documents:write`. */
+  | 'DOCUMENTS_WRITE'
+  /** Scope `events:read`. */
+  | 'EVENTS_READ'
+  /** Scope `groups:delete`. */
+  | 'GROUPS_DELETE'
+  /** Scope `groups:read`. */
+  | 'GROUPS_READ'
+  /** Scope `groups:write`. */
+  | 'GROUPS_WRITE'
+  /** Scope `integrations:read`. */
+  | 'INTEGRATIONS_READ'
+  /** Scope `integrations:write`. */
+  | 'INTEGRATIONS_WRITE'
+  /** Scope `messages:read`. */
+  | 'MESSAGES_READ'
+  /** Scope `messages:send`. */
+  | 'MESSAGES_SEND'
+  /** Scope `notes:read`. */
+  | 'NOTES_READ'
+  /** Scope `notes:write`. */
+  | 'NOTES_WRITE'
+  /** Scope `sources:delete`. */
+  | 'SOURCES_DELETE'
+  /** Scope `sources:read`. */
+  | 'SOURCES_READ'
+  /** Scope `sources:write`. */
+  | 'SOURCES_WRITE'
+  /** Scope `staff:read`. */
+  | 'STAFF_READ'
+  /** Scope `staff:write`. */
+  | 'STAFF_WRITE'
+  /** Scope `statuses:delete`. */
+  | 'STATUSES_DELETE'
+  /** Scope `statuses:read`. */
+  | 'STATUSES_READ'
+  /** Scope `statuses:write`. */
+  | 'STATUSES_WRITE'
+  /** Scope `templates:read`. */
+  | 'TEMPLATES_READ'
+  /** Scope `templates:sync`. */
+  | 'TEMPLATES_SYNC'
+  /** Scope `templates:write`. */
+  | 'TEMPLATES_WRITE'
+  /** Scope `tokens:read`. */
+  | 'TOKENS_READ'
+  /** Scope `tokens:write`. */
+  | 'TOKENS_WRITE'
+  /** Scope `webhooks:read`. */
+  | 'WEBHOOKS_READ'
+  /** Scope `webhooks:write`. */
+  | 'WEBHOOKS_WRITE';
 
 /** A message to one recipient. */
 export type SendMessageInput = {
@@ -2512,7 +2599,7 @@ export type PhonePeopleQuery = { readonly contacts: { readonly nodes: ReadonlyAr
 export type ViewerQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ViewerQuery = { readonly viewer: { readonly scopes: ReadonlyArray<string>, readonly expiresAt: string | null, readonly callsPerMinute: number, readonly token: { readonly id: string, readonly name: string }, readonly staffMember: { readonly id: string, readonly name: string, readonly role: StaffRole } | null } | null };
+export type ViewerQuery = { readonly viewer: { readonly scopes: ReadonlyArray<Scope>, readonly expiresAt: string | null, readonly callsPerMinute: number, readonly token: { readonly id: string, readonly name: string }, readonly staffMember: { readonly id: string, readonly name: string, readonly role: StaffRole } | null } | null };
 
 export type AccountNameQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -2645,7 +2732,7 @@ export type SyncTemplatesMutation = { readonly syncTemplates: { readonly totalCo
 export type AccessTokensQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type AccessTokensQuery = { readonly accessTokens: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string, readonly hint: string, readonly scopes: ReadonlyArray<string>, readonly callsPerMinute: number, readonly createdAt: string, readonly expiresAt: string | null, readonly lastUsedAt: string | null, readonly revokedAt: string | null }> } | null };
+export type AccessTokensQuery = { readonly accessTokens: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string, readonly hint: string, readonly scopes: ReadonlyArray<Scope>, readonly callsPerMinute: number, readonly createdAt: string, readonly expiresAt: string | null, readonly lastUsedAt: string | null, readonly revokedAt: string | null }> } | null };
 
 export type CreateAccessTokenMutationVariables = Exact<{
   input: CreateAccessTokenInput;

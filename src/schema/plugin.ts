@@ -2,11 +2,11 @@ import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTyp
 import {
   DirectiveLocation,
   GraphQLDirective,
+  type GraphQLEnumType,
   type GraphQLInputType,
   GraphQLInt,
   GraphQLList,
   GraphQLNonNull,
-  GraphQLString,
 } from 'graphql';
 
 /**
@@ -60,17 +60,19 @@ const inWords = (scopes: readonly (readonly string[])[]): string =>
 
 const listOf = (item: GraphQLInputType) => new GraphQLNonNull(new GraphQLList(item));
 
-export const requiresScopes = new GraphQLDirective({
-  name: 'requiresScopes',
-  description: 'Scopes that the caller needs: all of one of these lists.',
-  locations: [DirectiveLocation.FIELD_DEFINITION],
-  args: {
-    scopes: {
-      description: 'Alternatives, each a list of scopes that are all required.',
-      type: listOf(listOf(new GraphQLNonNull(GraphQLString))),
+/** @param scope the enum of the built schema: a second type of its name would be rejected */
+export const requiresScopes = (scope: GraphQLEnumType): GraphQLDirective =>
+  new GraphQLDirective({
+    name: 'requiresScopes',
+    description: 'Scopes that the caller needs: all of one of these lists.',
+    locations: [DirectiveLocation.FIELD_DEFINITION],
+    args: {
+      scopes: {
+        description: 'Alternatives, each a list of scopes that are all required.',
+        type: listOf(listOf(new GraphQLNonNull(scope))),
+      },
     },
-  },
-});
+  });
 
 export const semanticNonNull = new GraphQLDirective({
   name: 'semanticNonNull',

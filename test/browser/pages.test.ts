@@ -122,9 +122,9 @@ test('a token is created and shown once, and works', async () => {
   await dialog.getByRole('button', { name: 'Save' }).click();
   const token = await dialog.getByText(/^ply_\w+$/).innerText();
   expect(dataOf(await gateway.graphql('{ viewer { scopes } }', {}, token)).viewer.scopes).toEqual([
-    'contacts:read',
-    'messages:read',
-    'messages:send',
+    'CONTACTS_READ',
+    'MESSAGES_READ',
+    'MESSAGES_SEND',
   ]);
   await dialog.getByRole('button', { name: 'Close' }).click();
   await page.getByRole('row', { name: /Till/ }).getByRole('button', { name: 'Revoke' }).click();

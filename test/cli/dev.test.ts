@@ -140,7 +140,7 @@ test('other commands find the database of the running gateway', async () => {
   const created = await session.run(directory, ['token', 'create', '--tenant', 'demo', '--scopes', 'contacts:read']);
   const token = /ply_\w+/.exec(created.output)?.[0] ?? '';
   expect((await graphql({ ...(await facts()), token }, '{ viewer { scopes } }')).data.viewer.scopes).toEqual([
-    'contacts:read',
+    'CONTACTS_READ',
   ]);
   const status = await session.run(directory, ['migrate', '--status']);
   expect(status.output).not.toContain('missing');

@@ -9,7 +9,7 @@ import {
 } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { schema } from '../../src/app/schema.ts';
-import { SCOPES } from '../../src/core/scopes.ts';
+import { SCOPES, scopeWord } from '../../src/core/scopes.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { documentOf, leastVariables, ROOT_FIELDS, type RootField } from './execution/operations.ts';
 
@@ -22,12 +22,16 @@ const BY_TYPE = ['query events', 'mutation createExport'];
 /** What `schema.graphql` says: alternatives, each a list of scopes that are all required. */
 const printed = buildSchema(readFileSync('schema.graphql', 'utf8'));
 
+/** The scopes by their names in the enum Scope. */
+const BY_WORD = new Map<string, string>(SCOPES.map(scope => [scopeWord(scope), scope]));
+
 type Alternatives = readonly (readonly string[])[];
 
 function scopesOf({ astNode }: GraphQLField<unknown, unknown>): Alternatives {
   const directive = astNode?.directives?.find(({ name }) => name.value === 'requiresScopes');
   const value = directive?.arguments?.[0]?.value;
-  return value ? (valueFromASTUntyped(value) as Alternatives) : [];
+  const alternatives = value ? (valueFromASTUntyped(value) as readonly (readonly string[])[]) : [];
+  return alternatives.map(all => all.map(word => BY_WORD.get(word) ?? word));
 }
 
 const rootOf = ({ operation, name }: RootField): GraphQLField<unknown, unknown> => {

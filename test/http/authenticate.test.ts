@@ -147,7 +147,7 @@ describe('the limit of a token', () => {
     expect(seen.policy).toEqual({ token: { q: 600, w: 60 }, tenant: { q: 600, w: 60 } });
     expect([seen.old.limit, seen.old.remaining, seen.body.data.viewer.callsPerMinute]).toEqual([600, 599, 600]);
     const made = await gateway.graphql(
-      'mutation { createAccessToken(input: { name: "plain", scopes: ["contacts:read"] }) { token } }',
+      'mutation { createAccessToken(input: { name: "plain", scopes: [CONTACTS_READ] }) { token } }',
     );
     expect((await call(made.data.createAccessToken.token)).policy).toMatchObject({ token: { q: 60, w: 60 } });
   });

@@ -48,7 +48,6 @@ const SAMPLES: Readonly<Record<string, unknown>> = {
   name: 'example',
   phone: '+14155550123',
   purpose: 'login',
-  scopes: ['contacts:read'],
   secret: 'correct-horse-battery',
   shortcut: 'hello',
   text: 'Hello',

@@ -22,7 +22,7 @@ export default function Bots() {
   const [edited, setEdited] = useState<BotItemFragment | 'new'>();
   const reload = (): void => refetch({ requestPolicy: 'network-only' });
   const bots = data?.bots?.nodes ?? [];
-  const mayWrite = can('bots:write');
+  const mayWrite = can('BOTS_WRITE');
   return (
     <Page
       title={t('nav.bots')}

@@ -93,7 +93,7 @@ export default function Campaigns() {
                       {startedAt ? dates.full(startedAt) : scheduledAt ? dates.full(scheduledAt) : '–'}
                     </td>
                     <td className="cell-actions">
-                      {can('campaigns:write') && (
+                      {can('CAMPAIGNS_WRITE') && (
                         <>
                           {status === 'DRAFT' && (
                             <button

@@ -99,7 +99,7 @@ function ChannelCard({ channel }: { readonly channel: ChannelRowFragment }) {
         ]}
         failure={checked.error ?? paused.error ?? resumed.error}
       />
-      {can('channels:write') && (
+      {can('CHANNELS_WRITE') && (
         <div className="page-actions">
           <button
             type="button"

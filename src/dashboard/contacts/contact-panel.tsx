@@ -53,14 +53,14 @@ export function ContactPanel({ id, onClose }: { readonly id: string; readonly on
         initial={initial}
         errors={errors}
         onSubmit={save}
-        isReadOnly={!can('contacts:write')}
+        isReadOnly={!can('CONTACTS_WRITE')}
         footer={
           <>
             <UserErrors
               errors={errors.filter(({ path }) => !CONTACT_FIELDS.some(name => name === path?.[0]))}
               failure={saved.error}
             />
-            {can('contacts:write') && (
+            {can('CONTACTS_WRITE') && (
               <div className="dialog-foot">
                 {saved.data?.updateContact?.contact && <span className="chip good">{t('saved')}</span>}
                 <button type="submit" className="button primary" disabled={saved.fetching}>
@@ -106,7 +106,7 @@ export function ContactPanel({ id, onClose }: { readonly id: string; readonly on
           ))}
         </ul>
       </section>
-      {can('contacts:delete') && (
+      {can('CONTACTS_DELETE') && (
         <section>
           <button type="button" className="button danger small" onClick={() => setErasing(true)}>
             <Icon name="trash" size={16} /> {t('contacts.erase')}

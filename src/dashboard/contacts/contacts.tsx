@@ -92,7 +92,7 @@ export default function Contacts({ id }: { readonly id: string | undefined }) {
         lead={t('contacts.count', { count: total })}
         isFilled
         actions={
-          can('contacts:write') && (
+          can('CONTACTS_WRITE') && (
             <>
               {selected.length > 1 && (
                 <button type="button" className="button" onClick={() => setMerging(true)}>
@@ -153,7 +153,7 @@ export default function Contacts({ id }: { readonly id: string | undefined }) {
                 return (
                   contact && (
                     <li key={contact.id} className="contact-row" style={{ transform: `translateY(${start}px)` }}>
-                      {can('contacts:write') && (
+                      {can('CONTACTS_WRITE') && (
                         <input
                           type="checkbox"
                           aria-label={t('contacts.select', { name: contact.displayName })}

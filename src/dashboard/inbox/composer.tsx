@@ -45,7 +45,7 @@ export function Composer({ conversation }: { readonly conversation: Conversation
   };
   useInboxCommand(command => {
     if (command === 'reply') change('reply');
-    if (command === 'note' && can('notes:write')) change('note');
+    if (command === 'note' && can('NOTES_WRITE')) change('note');
   });
   const insert = (piece: string): void => {
     const { selectionStart = text.length, selectionEnd = text.length } = input.current ?? {};
@@ -103,7 +103,7 @@ export function Composer({ conversation }: { readonly conversation: Conversation
         <button type="button" className="tab" aria-pressed={!isNote} onClick={() => change('reply')}>
           {t('composer.reply')}
         </button>
-        {can('notes:write') && (
+        {can('NOTES_WRITE') && (
           <button type="button" className="tab" aria-pressed={isNote} onClick={() => change('note')}>
             {t('composer.note')}
           </button>
@@ -174,7 +174,7 @@ export function Composer({ conversation }: { readonly conversation: Conversation
             >
               <Icon name="attach" />
             </button>
-            {can('templates:read') && (
+            {can('TEMPLATES_READ') && (
               <button
                 type="button"
                 className="icon-button"

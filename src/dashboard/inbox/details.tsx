@@ -42,7 +42,7 @@ export function Details({ conversation, isOpen, onClose }: Props) {
         )}
       </section>
       <Tags conversation={conversation} />
-      {can('notes:read') && <Notes conversationId={conversation.id} />}
+      {can('NOTES_READ') && <Notes conversationId={conversation.id} />}
     </aside>
   );
 }
@@ -72,7 +72,7 @@ function Tags({ conversation }: { readonly conversation: ConversationRowFragment
           <span key={tag.id} className="tag">
             <i className="dot" style={{ background: tag.color }} />
             {tag.name}
-            {can('conversations:write') && (
+            {can('CONVERSATIONS_WRITE') && (
               <button
                 type="button"
                 aria-label={t('details.removeTag', { name: tag.name })}
@@ -83,7 +83,7 @@ function Tags({ conversation }: { readonly conversation: ConversationRowFragment
             )}
           </span>
         ))}
-        {can('conversations:write') && name === undefined && (
+        {can('CONVERSATIONS_WRITE') && name === undefined && (
           <Menu
             label={t('details.addTag')}
             buttonClass="tag add"

@@ -27,7 +27,7 @@ export function InboxEmpty({ filters, onReset }: Props) {
     <div className="empty">
       <h2>{t('inbox.emptyTitle')}</h2>
       <p>{t('inbox.emptyText')}</p>
-      {can('messages:send') && (
+      {can('MESSAGES_SEND') && (
         <Example
           text={`curl ${location.origin}/graphql \\
   -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \\

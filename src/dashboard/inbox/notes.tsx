@@ -33,7 +33,7 @@ export function Notes({ conversationId }: { readonly conversationId: string }) {
             <p dir="auto">{note.body}</p>
             <footer className="muted small">
               {note.author.displayName} · {dates.brief(note.createdAt, now)}
-              {can('notes:write') && (
+              {can('NOTES_WRITE') && (
                 <button
                   type="button"
                   className="icon-button small"

@@ -36,7 +36,7 @@ export function ThreadHead({ conversation, side, onDetails, onPhone }: Props) {
   const [assignSignal, setAssignSignal] = useState(0);
   const { id, contact, assignee, status } = conversation;
   const name = contact?.displayName ?? t('inbox.unknown');
-  const mayChange = can('conversations:write');
+  const mayChange = can('CONVERSATIONS_WRITE');
   const setStatus = (next: ConversationStatus, snoozedUntil?: string): void => {
     void update({ input: { id, status: next, ...(snoozedUntil !== undefined && { snoozedUntil }) } });
   };

@@ -27,7 +27,7 @@ export function Thread({ conversationId }: { readonly conversationId: string }) 
   const toggle = (which: 'details' | 'phone'): void => setSide(side === which ? undefined : which);
   const conversation = data?.conversation;
   const unread = conversation?.unreadCount ?? 0;
-  const mayMark = can('conversations:write', 'messages:send');
+  const mayMark = can('CONVERSATIONS_WRITE', 'MESSAGES_SEND');
 
   // Read once it is on the screen: not in a tab in the background.
   useEffect(() => {
@@ -56,7 +56,7 @@ export function Thread({ conversationId }: { readonly conversationId: string }) 
           onPhone={hasEmulator && conversation.contact?.phone ? () => toggle('phone') : undefined}
         />
         <MessageList conversationId={conversationId} messages={conversation.messages} />
-        {can('messages:send') && <Composer conversation={conversation} />}
+        {can('MESSAGES_SEND') && <Composer conversation={conversation} />}
       </section>
       {side === 'phone' && conversation.contact?.phone ? (
         <aside className="phone-dock" aria-label={t('nav.phone')}>

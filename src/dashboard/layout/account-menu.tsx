@@ -11,7 +11,7 @@ export function AccountMenu() {
   const [theme, setTheme] = useTheme();
   const name = viewer.staffMember?.name ?? viewer.token.name;
   // A staff session does not have this scope unless it is an admin's: the session of the token has it.
-  const mayAct = can('staff:write') || viewer.staffMember !== null;
+  const mayAct = can('STAFF_WRITE') || viewer.staffMember !== null;
   const people: MenuItem[] = mayAct
     ? [
         {

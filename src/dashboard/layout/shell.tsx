@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
+import type { Scope } from '../documents.generated.ts';
 import { useAccount } from '../session/account.tsx';
 import type { TextKey } from '../texts/texts.tsx';
 import { useTexts } from '../texts/texts.tsx';
@@ -11,22 +12,22 @@ interface Page {
   readonly path: string;
   readonly label: TextKey;
   readonly icon: IconName;
-  readonly scopes: readonly string[];
+  readonly scopes: readonly Scope[];
 }
 
 /** Pages in the order of the navigation, with the scopes without which they are not offered. */
 const PAGES: readonly Page[] = [
-  { path: '/inbox', label: 'nav.inbox', icon: 'inbox', scopes: ['conversations:read', 'messages:read'] },
-  { path: '/live', label: 'nav.live', icon: 'live', scopes: ['events:read'] },
-  { path: '/contacts', label: 'nav.contacts', icon: 'contacts', scopes: ['contacts:read'] },
-  { path: '/campaigns', label: 'nav.campaigns', icon: 'campaigns', scopes: ['campaigns:read'] },
-  { path: '/templates', label: 'nav.templates', icon: 'templates', scopes: ['templates:read'] },
-  { path: '/bots', label: 'nav.bots', icon: 'bots', scopes: ['bots:read'] },
-  { path: '/webhooks', label: 'nav.webhooks', icon: 'webhooks', scopes: ['webhooks:read'] },
-  { path: '/tokens', label: 'nav.tokens', icon: 'tokens', scopes: ['tokens:read'] },
-  { path: '/channels', label: 'nav.channels', icon: 'channels', scopes: ['channels:read'] },
-  { path: '/usage', label: 'nav.usage', icon: 'usage', scopes: ['account:read'] },
-  { path: '/phone', label: 'nav.phone', icon: 'phone', scopes: ['contacts:read'] },
+  { path: '/inbox', label: 'nav.inbox', icon: 'inbox', scopes: ['CONVERSATIONS_READ', 'MESSAGES_READ'] },
+  { path: '/live', label: 'nav.live', icon: 'live', scopes: ['EVENTS_READ'] },
+  { path: '/contacts', label: 'nav.contacts', icon: 'contacts', scopes: ['CONTACTS_READ'] },
+  { path: '/campaigns', label: 'nav.campaigns', icon: 'campaigns', scopes: ['CAMPAIGNS_READ'] },
+  { path: '/templates', label: 'nav.templates', icon: 'templates', scopes: ['TEMPLATES_READ'] },
+  { path: '/bots', label: 'nav.bots', icon: 'bots', scopes: ['BOTS_READ'] },
+  { path: '/webhooks', label: 'nav.webhooks', icon: 'webhooks', scopes: ['WEBHOOKS_READ'] },
+  { path: '/tokens', label: 'nav.tokens', icon: 'tokens', scopes: ['TOKENS_READ'] },
+  { path: '/channels', label: 'nav.channels', icon: 'channels', scopes: ['CHANNELS_READ'] },
+  { path: '/usage', label: 'nav.usage', icon: 'usage', scopes: ['ACCOUNT_READ'] },
+  { path: '/phone', label: 'nav.phone', icon: 'phone', scopes: ['CONTACTS_READ'] },
 ];
 
 export function Shell({ children }: { readonly children: ReactNode }) {

@@ -31,14 +31,14 @@ export default function Live() {
   const [{ data }, refetch] = useQuery({
     query: LiveStatisticsDocument,
     variables: { since },
-    pause: !can('messages:read'),
+    pause: !can('MESSAGES_READ'),
     requestPolicy: 'cache-and-network',
   });
   useEffect(() => {
     const timer = setInterval(() => refetch({ requestPolicy: 'network-only' }), 10_000);
     return () => clearInterval(timer);
   }, [refetch]);
-  const [{ data: numbers }] = useQuery({ query: ChannelsDocument, pause: !can('channels:read') });
+  const [{ data: numbers }] = useQuery({ query: ChannelsDocument, pause: !can('CHANNELS_READ') });
   const outbound = data?.byStatus?.series.filter(({ direction }) => direction === 'OUTBOUND') ?? [];
   const count = (status: MessageStatus): number =>
     outbound.filter(point => point.status === status).reduce((sum, point) => sum + point.count, 0);

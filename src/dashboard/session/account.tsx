@@ -1,6 +1,6 @@
 import { createContext, use } from 'react';
 import type { ParleyClient } from '../../client/client.ts';
-import type { StaffMembersQuery, ViewerQuery } from '../documents.generated.ts';
+import type { Scope, StaffMembersQuery, ViewerQuery } from '../documents.generated.ts';
 
 export type StaffMember = NonNullable<StaffMembersQuery['staffMembers']>['nodes'][number];
 type Viewer = NonNullable<ViewerQuery['viewer']>;
@@ -18,7 +18,7 @@ export interface Account {
   /** Whether the account has a number of the emulated network. */
   readonly hasEmulator: boolean;
   /** Whether the session may do something: what it may not do is not offered. */
-  can(...scopes: readonly string[]): boolean;
+  can(...scopes: readonly Scope[]): boolean;
   /** Acts as a staff member, or as the token itself. */
   actAs(staffId: string | undefined): void;
   signOut(): void;

@@ -5,6 +5,7 @@ import { createGraphql } from '../api/graphql.ts';
 import {
   AccountNameDocument,
   SandboxChannelsDocument,
+  type Scope,
   StaffMembersDocument,
   ViewerDocument,
 } from '../documents.generated.ts';
@@ -107,11 +108,11 @@ async function open(session: Session, onConnection: (state: 'connected' | 'close
   const client = openClient(session, onConnection);
   const { viewer } = await client.query(ViewerDocument, {});
   if (!viewer) throw new ParleyError([]);
-  const may = (scope: string): boolean => viewer.scopes.includes(scope);
+  const may = (scope: Scope): boolean => viewer.scopes.includes(scope);
   const [name, staff, channels] = await Promise.all([
-    may('account:read') ? client.query(AccountNameDocument, {}) : undefined,
-    may('staff:read') ? client.query(StaffMembersDocument, {}) : undefined,
-    may('channels:read') ? client.query(SandboxChannelsDocument, {}) : undefined,
+    may('ACCOUNT_READ') ? client.query(AccountNameDocument, {}) : undefined,
+    may('STAFF_READ') ? client.query(StaffMembersDocument, {}) : undefined,
+    may('CHANNELS_READ') ? client.query(SandboxChannelsDocument, {}) : undefined,
   ]);
   return {
     client,

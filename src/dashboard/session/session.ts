@@ -65,7 +65,7 @@ export function takeLinkToken(): string | undefined {
 export async function redeemLink(linkToken: string): Promise<Session> {
   const client = createClient({ url: location.origin, token: linkToken });
   const { viewer } = await client.query(ViewerDocument, {});
-  if (!viewer?.scopes.includes('tokens:write')) return { token: linkToken };
+  if (!viewer?.scopes.includes('TOKENS_WRITE')) return { token: linkToken };
   const lasts = new Date(Date.now() + LINK_DAYS * 86_400_000).toISOString();
   const input = {
     name: `Dashboard in ${browserName()}`,

@@ -45,7 +45,7 @@ export default function Templates() {
       lead={t('templates.lead')}
       actions={
         <>
-          {can('templates:sync') && (
+          {can('TEMPLATES_SYNC') && (
             <button
               type="button"
               className="button"
@@ -55,7 +55,7 @@ export default function Templates() {
               <Icon name="replay" size={17} /> {t('templates.sync')}
             </button>
           )}
-          {can('templates:write') && (
+          {can('TEMPLATES_WRITE') && (
             <button type="button" className="button primary" onClick={() => setNew(true)}>
               <Icon name="plus" size={17} /> {t('templates.new')}
             </button>
@@ -96,7 +96,7 @@ export default function Templates() {
               </div>
             </div>
             {statusReason && <p className="small muted">{statusReason}</p>}
-            {can('templates:write') && (
+            {can('TEMPLATES_WRITE') && (
               <button
                 type="button"
                 className="button small"

@@ -1,6 +1,11 @@
 import { type FormEvent, useState } from 'react';
 import { useMutation, useQuery } from 'urql';
-import { AccessTokensDocument, CreateAccessTokenDocument, RevokeAccessTokenDocument } from '../documents.generated.ts';
+import {
+  AccessTokensDocument,
+  CreateAccessTokenDocument,
+  RevokeAccessTokenDocument,
+  type Scope,
+} from '../documents.generated.ts';
 import { useAccount } from '../session/account.tsx';
 import { useDates } from '../texts/dates.ts';
 import { useTexts } from '../texts/texts.tsx';
@@ -25,7 +30,7 @@ export default function Tokens() {
       title={t('nav.tokens')}
       lead={t('tokens.lead')}
       actions={
-        can('tokens:write') && (
+        can('TOKENS_WRITE') && (
           <button type="button" className="button primary" onClick={() => setNew(true)}>
             <Icon name="plus" size={17} /> {t('tokens.new')}
           </button>
@@ -59,7 +64,7 @@ export default function Tokens() {
                 <td>{lastUsedAt ? dates.full(lastUsedAt) : t('never')}</td>
                 <td>{expiresAt ? dates.full(expiresAt) : t('never')}</td>
                 <td className="cell-actions">
-                  {can('tokens:write') && id !== viewer.token.id && (
+                  {can('TOKENS_WRITE') && id !== viewer.token.id && (
                     <button
                       type="button"
                       className="button small"
@@ -89,11 +94,11 @@ export default function Tokens() {
   );
 }
 
-function NewToken({ scopes, onClose }: { readonly scopes: readonly string[]; readonly onClose: () => void }) {
+function NewToken({ scopes, onClose }: { readonly scopes: readonly Scope[]; readonly onClose: () => void }) {
   const { t } = useTexts();
   const [{ data, error, fetching }, create] = useMutation(CreateAccessTokenDocument);
   const [name, setName] = useState('');
-  const [chosen, setChosen] = useState<readonly string[]>(['contacts:read', 'messages:read', 'messages:send']);
+  const [chosen, setChosen] = useState<readonly Scope[]>(['CONTACTS_READ', 'MESSAGES_READ', 'MESSAGES_SEND']);
   const errors = data?.createAccessToken?.userErrors ?? [];
   const token = data?.createAccessToken?.token;
   const submit = (event: FormEvent): void => {

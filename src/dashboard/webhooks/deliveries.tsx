@@ -128,7 +128,7 @@ function DeliveryDialog({ id, onClose }: { readonly id: string; readonly onClose
             {delivery.requestBody === null ? t('deliveries.noBody') : prettyJson(delivery.requestBody)}
           </pre>
           <UserErrors errors={replayed.data?.replayWebhookDelivery?.userErrors ?? []} failure={replayed.error} />
-          {can('webhooks:write') && (
+          {can('WEBHOOKS_WRITE') && (
             <div className="dialog-foot">
               {replayed.data?.replayWebhookDelivery?.webhookDelivery && (
                 <span className="chip good">{t('deliveries.queued')}</span>

@@ -30,7 +30,7 @@ export default function Webhooks() {
   const [round, setRound] = useState(0);
   const reload = (): void => refetch({ requestPolicy: 'network-only' });
   const endpoints = data?.webhookEndpoints?.nodes ?? [];
-  const mayWrite = can('webhooks:write');
+  const mayWrite = can('WEBHOOKS_WRITE');
   return (
     <Page
       title={t('nav.webhooks')}

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SCOPES, scopeWord } from '../../../src/core/scopes.ts';
 import { durationOf } from '../../support/durations.ts';
 import { startGateway, type TestGateway } from '../../support/gateway.ts';
 import { EVENTS, type Follower, follow, seen, stream } from './subscriber.ts';
@@ -68,7 +69,8 @@ describe('a token that ends takes its streams along', () => {
       expiresAt: new Date(Date.now() + EXPIRES_MS).toISOString(),
     });
     const { data } = await gateway.graphql(
-      'mutation { createAccessToken(input: { name: "short", scopes: ["*"] }) { token accessToken { id } } }',
+      'mutation ($scopes: [Scope!]!) { createAccessToken(input: { name: "short", scopes: $scopes }) { token accessToken { id } } }',
+      { scopes: SCOPES.map(scopeWord) },
     );
     const revoked = data.createAccessToken.token as string;
     const followers = await Promise.all([expiring, revoked].map(token => follow(gateway.url, token, { types: TYPES })));

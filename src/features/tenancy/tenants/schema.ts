@@ -1,13 +1,16 @@
 import type { Principal } from '../../../core/principal.ts';
 import { callerOf } from '../../../core/principal.ts';
+import { knownScopes } from '../../../core/scopes.ts';
 import { builder } from '../../../schema/builder.ts';
+import { ScopeEnum } from '../../../schema/scope-enum.ts';
 
 export const Viewer = builder.objectRef<Principal>('Viewer').implement({
   description: 'The calling token, its account and its staff member.',
   fields: t => ({
-    scopes: t.stringList({
-      description: 'Scopes of the token, for example `contacts:read`.',
-      resolve: viewer => [...viewer.scopes],
+    scopes: t.field({
+      type: [ScopeEnum],
+      description: 'Scopes of the token.',
+      resolve: viewer => knownScopes(viewer.scopes),
     }),
     callsPerMinute: t.exposeInt('callsPerMinute', {
       description: 'Maximum number of API calls in a minute for this token.',

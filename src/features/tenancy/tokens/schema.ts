@@ -1,6 +1,7 @@
 import { notFound } from '../../../core/errors.ts';
 import { numericId } from '../../../core/global-ids.ts';
 import { tenantOf } from '../../../core/principal.ts';
+import { knownScopes } from '../../../core/scopes.ts';
 import { Actor } from '../../../schema/actor.ts';
 import { builder, IDEMPOTENCY_KEY } from '../../../schema/builder.ts';
 import { databaseId } from '../../../schema/database-id.ts';
@@ -16,6 +17,7 @@ import {
 import { rowLoader } from '../../../schema/loaders.ts';
 import { findByNumber, nodesByNumber } from '../../../schema/nodes.ts';
 import { mutation, payloadOf } from '../../../schema/payload.ts';
+import { ScopeEnum } from '../../../schema/scope-enum.ts';
 import { Viewer } from '../tenants/schema.ts';
 import { type IssuedToken, issueToken } from './create.ts';
 import { tokenPage } from './list.ts';
@@ -38,8 +40,10 @@ builder.node(AccessToken, {
     displayName: t.exposeString('name', { description: 'Name of the token.' }),
     name: t.exposeString('name', { description: 'Name of the token, chosen when it was created.' }),
     hint: t.exposeString('hint', { description: 'Last four characters of the token.' }),
-    scopes: t.exposeStringList('scopes', {
-      description: 'Scopes in the form `resource:action`, for example `contacts:read`.',
+    scopes: t.field({
+      type: [ScopeEnum],
+      description: 'What the token may do.',
+      resolve: token => knownScopes(token.scopes),
     }),
     callsPerMinute: t.exposeInt('calls_per_minute', {
       description: 'Maximum number of API calls in a minute for this token.',
@@ -137,10 +141,7 @@ mutation('createAccessToken', {
     description: 'A new token. Its scopes, rate and expiry cannot exceed those of the calling token.',
     fields: t => ({
       name: t.string({ required: true, description: 'Name of the token (1 to 100 characters).' }),
-      scopes: t.stringList({
-        required: true,
-        description: 'Scopes, for example `contacts:read`, or `contacts:*` for all actions of a resource.',
-      }),
+      scopes: t.field({ type: [ScopeEnum], required: true, description: 'What the token may do; at least one scope.' }),
       callsPerMinute: t.int({
         description: 'Maximum number of API calls in a minute, at most that of the calling token. Default: 60.',
       }),

@@ -20,7 +20,7 @@ const REVOKE = 'mutation ($id: ID!) { revokeAccessToken(input: { id: $id }) { ac
 
 test('tokens made and revoked stand in the audit log with their author, and a token revoked twice stands there once', async () => {
   const { createAccessToken } = dataOf(
-    await gateway.graphql(CREATE, { input: { name: 'made', scopes: ['contacts:read'] } }),
+    await gateway.graphql(CREATE, { input: { name: 'made', scopes: ['CONTACTS_READ'] } }),
   );
   const id = createAccessToken.accessToken.databaseId;
   for (let times = 0; times < 2; times += 1) dataOf(await gateway.graphql(REVOKE, { id }));
@@ -38,7 +38,7 @@ test('tokens made and revoked stand in the audit log with their author, and a to
 
 test('a token that could not be made is not in the audit log', async () => {
   const before = await entries();
-  const answer = await gateway.graphql(CREATE, { input: { name: '', scopes: ['contacts:read'] } });
+  const answer = await gateway.graphql(CREATE, { input: { name: '', scopes: ['CONTACTS_READ'] } });
   expect(userErrorsOf(answer)).toHaveLength(1);
   expect(await entries()).toEqual(before);
 });

@@ -81,8 +81,8 @@ const KEYED: Record<
   },
   createAccessToken: {
     document: mutationOf('createAccessToken', 'accessToken { databaseId }'),
-    input: () => ({ name: 't', scopes: ['contacts:read'] }),
-    other: { scopes: ['groups:read'] },
+    input: () => ({ name: 't', scopes: ['CONTACTS_READ'] }),
+    other: { scopes: ['GROUPS_READ'] },
   },
 };
 

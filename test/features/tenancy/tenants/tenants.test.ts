@@ -32,7 +32,7 @@ test('the viewer is the token of the call and its tenant', async () => {
     token,
   );
   expect(dataOf(answer).viewer).toEqual({
-    scopes: ['account:read', 'contacts:read'],
+    scopes: ['ACCOUNT_READ', 'CONTACTS_READ'],
     callsPerMinute: 30,
     expiresAt,
     account: {
@@ -49,7 +49,7 @@ test('the viewer is the token of the call and its tenant', async () => {
 
 test('a token without any scope to read may still ask who it is', async () => {
   const token = await gateway.addToken(gateway.tenant, { scopes: ['bots:write'] });
-  expect(dataOf(await gateway.graphql('{ viewer { scopes } }', {}, token)).viewer.scopes).toEqual(['bots:write']);
+  expect(dataOf(await gateway.graphql('{ viewer { scopes } }', {}, token)).viewer.scopes).toEqual(['BOTS_WRITE']);
 });
 
 describe('a new tenant', () => {

@@ -17,7 +17,7 @@ const made = async (input: object) =>
   payloadOf(
     await gateway.mutate(
       'createAccessToken',
-      { name: 'made', scopes: ['account:read', 'contacts:read'], ...input },
+      { name: 'made', scopes: ['ACCOUNT_READ', 'CONTACTS_READ'], ...input },
       'token accessToken { id databaseId documentsOnly displayName }',
     ),
   );
@@ -59,7 +59,7 @@ test('a token that was written a minute ago by another process is not written ag
 });
 
 test('a token for trusted documents runs no text and no REST, and makes only tokens of its kind', async () => {
-  const { token, accessToken } = await made({ documentsOnly: true, scopes: ['*'] });
+  const { token, accessToken } = await made({ documentsOnly: true, scopes: ['CONTACTS_READ', 'TOKENS_WRITE'] });
   expect(accessToken).toMatchObject({ documentsOnly: true, displayName: 'made' });
   const { errors } = await gateway.graphql('{ viewer { scopes } }', {}, token);
   expect(errors?.[0]?.extensions.code).toBe('DOCUMENT_REQUIRED');
@@ -77,7 +77,7 @@ test('a token for trusted documents runs no text and no REST, and makes only tok
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify({
       documentId: payloadOf(published).trustedDocuments[0].documentId,
-      variables: { input: { name: 'inner', scopes: ['contacts:read'], documentsOnly: false } },
+      variables: { input: { name: 'inner', scopes: ['CONTACTS_READ'], documentsOnly: false } },
     }),
   });
   expect(await answer.json()).toMatchObject({
@@ -90,7 +90,7 @@ test('tokens are listed in pages, filtered and counted, newest first, and a miss
   const token = tenant.token;
   for (const name of ['Shop', 'Éclair', 'Back office'])
     payloadOf(
-      await gateway.mutate('createAccessToken', { name, scopes: ['contacts:read'] }, 'accessToken { id }', token),
+      await gateway.mutate('createAccessToken', { name, scopes: ['CONTACTS_READ'] }, 'accessToken { id }', token),
     );
   const list = async (args: string) =>
     dataOf(
@@ -116,7 +116,7 @@ test('tokens are listed in pages, filtered and counted, newest first, and a miss
 });
 
 test('a repeated creation shows no secret, a repeated revocation is answered alike', async () => {
-  const input = { name: 'once', scopes: ['contacts:read'], idempotencyKey: 'token-1' };
+  const input = { name: 'once', scopes: ['CONTACTS_READ'], idempotencyKey: 'token-1' };
   const make = () => gateway.mutate('createAccessToken', input, 'token accessToken { id }');
   const [first, again] = [payloadOf(await make()), payloadOf(await make())];
   expect(first.token).toMatch(/^ply_/);
