@@ -3,13 +3,13 @@ import { requireFeature } from '../../../core/plan-features.ts';
 import { callerOf, tenantOf } from '../../../core/principal.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import type { Context } from '../../../schema/context.ts';
+import { requireUsable } from '../../channels/usable.ts';
 import { MAX_FILENAME, mediaIdOf, nameOnly } from '../../messages/content/media/file.ts';
 import { checkLink, mediaOf } from '../../messages/content/media/send-media.ts';
 import type { MessageRow } from '../../messages/message.ts';
 import { type Composed, type Content, checkTexts as checkMergeFields } from '../../messages/send/content.ts';
 import type { SendInput, SendRequest } from '../../messages/send/request.ts';
 import { preview, send } from '../../messages/send/send.ts';
-import { requireAccount } from '../accounts.ts';
 import { APPROVED, languageOf } from '../template.ts';
 import { FILE_KINDS, type Filling, isCode, missingValuesOf, textFault, type Values } from './parameters.ts';
 import { componentsOf, headerObject, render } from './render.ts';
@@ -187,14 +187,15 @@ async function fileOf(
 
 type FoundTemplate = Sendable & { readonly components: readonly JsonObject[] };
 
-/** Finds the requested template. @throws VALIDATION_ERROR on name or language */
+/** Finds the requested template. @throws VALIDATION_ERROR on name or language; NOT_FOUND, MESSAGING_NOT_CONFIGURED without its channel */
 async function requireTemplate(
   context: Context,
   { channelId, name, language: given }: Pick<SendTemplateInput, 'channelId' | 'name' | 'language'>,
 ): Promise<FoundTemplate> {
   const language = languageOf(given);
   const found = await sendableLoader(context).load({ channelId: channelId ?? null, name, language });
-  if (!found) throw await noChannel(context, channelId);
+  // Decided by the statement that found no channel: another one may find the channel that was connected in between.
+  if (!found) return requireUsable<never>(undefined, channelId != null);
   if (found.length === 0)
     throw invalid(
       { name: ['There is no template of this name. One that was made elsewhere is known after the next sync.'] },
@@ -233,10 +234,6 @@ function checkSendable(
     );
   }
 }
-
-/** Why no business account exists to find a template in. */
-const noChannel = (context: Context, channelId: number | null | undefined): Promise<unknown> =>
-  requireAccount(context.db.read, tenantOf(context), channelId ?? undefined).catch((error: unknown) => error);
 
 function contentOf(
   template: FoundTemplate,

@@ -1,0 +1,37 @@
+import pg from 'pg';
+import type { TestDatabase } from './database.ts';
+
+export interface HeldLock {
+  /** Texts of the statements that wait for the lock now. */
+  waiting(): Promise<string[]>;
+  /** Ends the transaction that holds the lock. Waiting statements go on. */
+  release(): Promise<void>;
+}
+
+/**
+ * Runs a statement that takes a lock (`lock table …`, `select … for update`), and keeps its transaction open: what is decided
+ * between two statements of the product is tested at the place, and not by many attempts that may all miss it.
+ */
+export async function holdLock(
+  { url }: Pick<TestDatabase, 'url'>,
+  text: string,
+  values: unknown[] = [],
+): Promise<HeldLock> {
+  const [holder, watcher] = [new pg.Client({ connectionString: url }), new pg.Client({ connectionString: url })];
+  await Promise.all([holder.connect(), watcher.connect()]);
+  await holder.query('begin');
+  await holder.query(text, values);
+  const { rows } = await holder.query<{ pid: number }>('select pg_backend_pid() as pid');
+  return {
+    async waiting() {
+      const found = await watcher.query<{ query: string }>(
+        'select query from pg_stat_activity where $1 = any(pg_blocking_pids(pid))',
+        [rows[0]?.pid],
+      );
+      return found.rows.map(({ query }) => query);
+    },
+    async release() {
+      await Promise.all([holder.end(), watcher.end()]);
+    },
+  };
+}
