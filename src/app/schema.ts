@@ -26,6 +26,7 @@ import '../features/conversations/batch-schema.ts';
 import '../features/conversations/counts-schema.ts';
 import '../features/conversations/group-chats-schema.ts';
 import '../features/conversations/notes/schema.ts';
+import '../features/conversations/presence/schema.ts';
 import '../features/conversations/schema.ts';
 import '../features/events/schema.ts';
 import '../features/events/types-schema.ts';

@@ -19,6 +19,7 @@ import { wakeSnoozed } from '../features/conversations/housekeeping.ts';
 import { CONVERSATION_JOBS } from '../features/conversations/jobs/job.ts';
 import { cleanJobs, runJobs } from '../features/conversations/jobs/run.ts';
 import { dueJobLanes } from '../features/conversations/jobs/store.ts';
+import { cleanPresence } from '../features/conversations/presence/housekeeping.ts';
 import { cleanDocuments } from '../features/documents/housekeeping.ts';
 import { cleanInbox, reprocessUnhandled } from '../features/inbox/clean.ts';
 import { processInbox } from '../features/inbox/process.ts';
@@ -147,6 +148,7 @@ const CHORES: readonly {
   { name: 'unused files', everyMs: MINUTE, run: deleteUnusedContents },
   { name: 'unused documents', everyMs: HOUR, run: cleanDocuments },
   { name: 'staff sessions', everyMs: HOUR, run: cleanSessions },
+  { name: 'presence of staff members', everyMs: MINUTE, run: cleanPresence },
   { name: 'one-time passwords', everyMs: MINUTE, run: cleanOtps },
 ];
 

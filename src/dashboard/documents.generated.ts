@@ -1415,6 +1415,8 @@ export type SendMessageInput = {
   readonly echoId?: string | null | undefined;
   /** Global id or databaseId of the contact to whom the phone number must belong. A mismatch is an error of both fields. */
   readonly expectedContactId?: string | null | undefined;
+  /** Global id or databaseId of the last message of the conversation that the sender knows. If somebody else (a colleague, a bot, a campaign) has answered or scheduled an answer after it, nothing is sent, with a ConflictError whose `current` is that message. */
+  readonly expectedLastMessageId?: string | null | undefined;
   /** Repeating the mutation with the same key within 24 hours returns the first result; with other input it is an IDEMPOTENCY_MISMATCH. At most 255 characters. */
   readonly idempotencyKey?: string | null | undefined;
   /** Global id or databaseId of a message of the same conversation, which the person sees quoted above this one. Default for `channelId`: its channel. */

@@ -1009,6 +1009,16 @@ export interface Staff {
   tenant_id: number;
 }
 
+export interface StaffPresence {
+  conversation_id: number | null;
+  expires_at: string;
+  is_away: boolean;
+  session_id: number;
+  staff_id: number;
+  tenant_id: number;
+  typing_until: string | null;
+}
+
 export interface StaffSessions {
   calls_per_minute: number;
   created_at: Generated<string>;
@@ -1267,6 +1277,7 @@ export interface DB {
   scope_findings: ScopeFindings;
   sources: Sources;
   staff: Staff;
+  staff_presence: StaffPresence;
   staff_sessions: StaffSessions;
   statuses: Statuses;
   tags: Tags;

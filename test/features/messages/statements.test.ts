@@ -32,6 +32,7 @@ import { deleteOldMessages, getMessages, getMessagesByWamid } from '../../../src
 import { getPrices, writePrices } from '../../../src/features/messages/pricing/pricing.sql.ts';
 import type { PriceRow } from '../../../src/features/messages/pricing/pricing.ts';
 import { type Addressee, insertOutbound, type NewMessage } from '../../../src/features/messages/send/accept.sql.ts';
+import { findAnswerAfter } from '../../../src/features/messages/send/expected-last.sql.ts';
 import {
   findIdsByWamid,
   lockOutbound,
@@ -259,4 +260,9 @@ test('additions of messages match their declared types', async () => {
     text: 'text',
     occurred_at: 'timestamp with time zone',
   } satisfies ColumnsOf<Edit>);
+});
+
+test('the answer after a message is described by its id', async () => {
+  const author = { kind: 'staff', id: 1 } as const;
+  expect(await describeColumns(database.url, db => findAnswerAfter(db, 1, 1, ID, author))).toEqual({ id: 'uuid' });
 });

@@ -87,6 +87,8 @@ export const PLACES: Record<string, string> = {
   'mutation sendMessage input.to.contactId': 'Contact',
   'mutation sendMessage input.to.conversationId': 'Conversation',
   'mutation sendMessage input.replyToId': 'Message',
+  'mutation sendMessage input.expectedLastMessageId': 'Message',
+  'mutation setPresence input.conversationId': 'Conversation',
   'mutation retryMessage input.id': 'Message',
   'mutation reactToMessage input.id': 'Message',
   'mutation sendMessage input.content.media.file.mediaId': 'Media',

@@ -1,6 +1,7 @@
-import { conflict } from '../../../core/errors.ts';
+import { CodedError, conflict } from '../../../core/errors.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import type { Db } from '../../../database/database.ts';
+import { lockTenantUsage } from '../../../database/tenant-lock.ts';
 import type { Context } from '../../../schema/context.ts';
 import { contactRefusal } from '../../contacts/create.ts';
 import { findErased, restoreOptOuts } from '../../contacts/erasure/erased-people.ts';
@@ -8,6 +9,7 @@ import { monthOf } from '../../tenancy/usage/month.ts';
 import type { MessageRow } from '../message.ts';
 import { insertOutbound } from './accept.sql.ts';
 import { type Attempted, decideAll, type Open, prepareAll, type SendOutcome } from './accept-messages.ts';
+import { expectsLast, requireUnanswered } from './expected-last.ts';
 import type { SendRequest } from './request.ts';
 import { announce } from './send.ts';
 import { laterOnes } from './write.ts';
@@ -32,6 +34,7 @@ export async function acceptAll(context: Context, trx: Db, requests: readonly Se
     if (outcomes.some(outcome => outcome && 'error' in outcome)) break;
     const isLater = laterOnes(decided.map(({ send }) => send));
     const chosen = decided.filter((_, place) => !isLater[place]);
+    if (!(await requireAllUnanswered(context, trx, chosen, outcomes))) break;
     const rows = await insert(context, trx, chosen);
     for (const [place, one] of chosen.entries()) {
       const row = rows.get(place);
@@ -51,6 +54,28 @@ export async function acceptAll(context: Context, trx: Db, requests: readonly Se
       for (const { one, row } of written) announce(one.context, one.send, row);
     },
   };
+}
+
+/** Lock order as for every send: tenant_usage if contacts are created, contacts by id. @returns false if a send is refused */
+async function requireAllUnanswered(
+  context: Context,
+  trx: Db,
+  sends: readonly Attempted[],
+  outcomes: SendOutcome[],
+): Promise<boolean> {
+  const expecting = sends.filter(({ send }) => expectsLast(send));
+  if (expecting.length === 0) return true;
+  if (sends.some(({ send }) => 'fields' in send.to)) await lockTenantUsage(trx, tenantOf(context));
+  const contactOf = ({ send: { to } }: Attempted): number => ('contactId' in to ? to.contactId : 0);
+  for (const one of expecting.toSorted((a, b) => contactOf(a) - contactOf(b))) {
+    try {
+      await requireUnanswered(one.context, trx, one.send);
+    } catch (error) {
+      if (!(error instanceof CodedError)) throw error;
+      outcomes[one.index] = { error };
+    }
+  }
+  return expecting.every(({ index }) => outcomes[index] === undefined);
 }
 
 async function insert(context: Context, trx: Db, sends: readonly Attempted[]): Promise<Map<number, MessageRow>> {

@@ -30,6 +30,8 @@ export interface SendInput {
   readonly replyToWamid?: string | null | undefined;
   /** The client's key of the message, returned with it. */
   readonly echoId?: string | null | undefined;
+  /** A message after which nobody else may have answered. */
+  readonly expectedLastMessageId?: string | undefined;
   /** Who sends it. Default: the caller. Not for callers of the API. */
   readonly author?: Author | undefined;
   /** The failed message that this one sends again. Not for callers of the API. */

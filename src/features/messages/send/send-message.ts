@@ -14,6 +14,7 @@ import type { MessageRow } from '../message.ts';
 import { checkTexts } from './content.ts';
 import { contentFieldsOf, contentPath, mediaFields } from './content-fields.ts';
 import type { ContentFields, GivenContent } from './content-schema.ts';
+import { expecting } from './expected-last.ts';
 import { NOT_IN_CONVERSATION, quoting } from './quote.ts';
 import type { Recipient } from './recipient.sql.ts';
 import type { SendInput, SendRequest } from './request.ts';
@@ -40,6 +41,7 @@ export interface SendMessageInput
   readonly channelId?: string | null | undefined;
   readonly expectedContactId?: string | null | undefined;
   readonly replyToId?: string | null | undefined;
+  readonly expectedLastMessageId?: string | null | undefined;
 }
 
 const OPERATION = 'sendMessage';
@@ -71,6 +73,8 @@ export async function messageRequest(context: Context, input: SendMessageInput):
     throw await withContentFaults(context, error, content);
   });
   const quoted = input.replyToId == null ? {} : await quoting(context, input.replyToId, { ...named, ...found });
+  const last = input.expectedLastMessageId;
+  const expected = last == null ? {} : await expecting(context, last, { ...named, ...found.to, ...found });
   const options = {
     contact,
     requireOpenWindow,
@@ -81,6 +85,7 @@ export async function messageRequest(context: Context, input: SendMessageInput):
     ...named,
     ...found,
     ...quoted,
+    ...expected,
   };
   return contentRequest(context, content, options);
 }
@@ -187,6 +192,7 @@ const DELIVERY: ReadonlySet<string> = new Set([
   'channelId',
   'echoId',
   'replyToId',
+  'expectedLastMessageId',
   'scheduledAt',
   'idempotencyKey',
 ]);

@@ -13,6 +13,7 @@ import { monthOf } from '../../tenancy/usage/month.ts';
 import type { MessageRow } from '../message.ts';
 import { insertOutbound } from './accept.sql.ts';
 import type { DecidedSend } from './decide.ts';
+import { expectsLast, requireUnanswered } from './expected-last.ts';
 
 /**
  * What became of a write: the message; `later` if it belongs behind another send of its batch; `alone` if it was left out, or the
@@ -24,7 +25,7 @@ export type Written = MessageRow | 'later' | 'alone';
 export async function writeTogether(context: Context, sends: readonly DecidedSend[]): Promise<Written[]> {
   const isLater = laterOnes(sends);
   const written = sends.map((_, index): Written => (isLater[index] ? 'later' : 'alone'));
-  const chosen = [...sends.keys()].filter(index => !isLater[index] && sends[index]?.restoredKey === undefined);
+  const chosen = [...sends.keys()].filter(index => !isLater[index] && mayShare(sends[index]));
   if (chosen.length === 0) return written;
   const rows = await insertFitting(
     context,
@@ -33,6 +34,10 @@ export async function writeTogether(context: Context, sends: readonly DecidedSen
   for (const [place, row] of rows) written[chosen[place] as number] = row;
   return written;
 }
+
+/** Whether one statement can accept the send: others need a transaction. */
+const mayShare = (send: DecidedSend | undefined): boolean =>
+  send !== undefined && send.restoredKey === undefined && !expectsLast(send);
 
 /** Which sends have to follow others: the second to a new number is to a known contact, and the second with a key is a repetition. */
 export function laterOnes(sends: readonly DecidedSend[]): boolean[] {
@@ -92,19 +97,21 @@ export const tooMany = (): CodedError =>
   new CodedError('SERVICE_UNAVAILABLE', 'Too many messages to this contact are waiting to be accepted. Try again.');
 
 async function insertOne(
-  { db, secrets }: Context,
+  context: Context,
   tenantId: number,
   month: string,
   send: DecidedSend,
 ): Promise<MessageRow | undefined> {
+  const { db, secrets } = context;
   const { restoredKey } = send;
   const insert = async (trx: Db): Promise<MessageRow | undefined> => {
+    await requireUnanswered(context, trx, send);
     const row = (await insertOutbound(trx, tenantId, month, [send], 'wait')).get(0);
     if (row && restoredKey)
       await restoreOptOuts(trx, tenantId, await findErased(trx, secrets, tenantId, [restoredKey]));
     return row;
   };
-  const row = await (restoredKey ? db.transaction(insert) : insert(db.write));
+  const row = await (mayShare(send) ? insert(db.write) : db.transaction(insert));
   if (row || 'contactId' in send.to) return row;
   const refusal = await contactRefusal(db.write, tenantId);
   if (refusal) throw refusal;

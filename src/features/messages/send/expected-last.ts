@@ -1,0 +1,54 @@
+import { brandWithType } from '@pothos/core';
+import { conflict, invalid } from '../../../core/errors.ts';
+import { lookupUuid } from '../../../core/global-ids.ts';
+import { callerOf, tenantOf } from '../../../core/principal.ts';
+import type { Db } from '../../../database/database.ts';
+import type { Context } from '../../../schema/context.ts';
+import { messageLoader } from '../loaders.ts';
+import { getMessages } from '../messages.sql.ts';
+import type { DecidedSend } from './decide.ts';
+import { findAnswerAfter, lockContact } from './expected-last.sql.ts';
+import { NOT_IN_CONVERSATION } from './quote.ts';
+import type { SendInput } from './request.ts';
+
+/**
+ * The part of a send that is only accepted while a message is the last that the sender has to know.
+ * @param named what the send names itself
+ * @throws VALIDATION_ERROR on expectedLastMessageId
+ */
+export async function expecting(
+  context: Context,
+  messageId: string,
+  named: Pick<SendInput, 'contactId' | 'channelId'>,
+): Promise<Pick<SendInput, 'expectedLastMessageId'>> {
+  const id = lookupUuid(tenantOf(context), 'Message', messageId);
+  const message = id === undefined ? undefined : await messageLoader(context).load(id);
+  if (!message) throw invalid({ expectedLastMessageId: ['There is no message with this id.'] }, 'REFERENCE_NOT_FOUND');
+  const { contact_id: contactId, channel_id: channelId } = message;
+  if ((named.contactId ?? contactId) !== contactId || (named.channelId ?? channelId) !== channelId)
+    throw invalid({ expectedLastMessageId: [NOT_IN_CONVERSATION] });
+  return { expectedLastMessageId: message.id };
+}
+
+export const expectsLast = ({ prepared }: DecidedSend): boolean => prepared.input.expectedLastMessageId != null;
+
+/**
+ * Checks that nobody else has answered after the message that the sender knows as the last. Locks the contact, so that nobody does
+ * until the transaction ends. Lock order: contacts by id, as for every send.
+ * @throws CONFLICT with the last answer as `current`
+ */
+export async function requireUnanswered(context: Context, trx: Db, { prepared, to }: DecidedSend): Promise<void> {
+  const expected = prepared.input.expectedLastMessageId;
+  if (expected == null || !('contactId' in to) || to.conversationId === null) return;
+  const tenantId = tenantOf(context);
+  await lockContact(trx, tenantId, to.contactId);
+  const answerId = await findAnswerAfter(trx, tenantId, to.conversationId, expected, prepared.author);
+  if (answerId === undefined) return;
+  const [answer] = await getMessages(trx, tenantId, [answerId]);
+  if (answer) brandWithType(answer, 'Message' as never);
+  const author = answer?.author?.name;
+  throw conflict(
+    `${author === undefined ? 'Somebody' : `“${author}”`} has answered after the expected last message. Read the answer, then send with its id as expectedLastMessageId, or without one.`,
+    { current: callerOf(context).scopes.has('messages:read') ? answer : null },
+  );
+}
