@@ -308,6 +308,8 @@ export type ContactDetailsInput = {
   readonly state?: string | null | undefined;
   /** Global id or databaseId of the status. Default for a new contact: the tenant's default status. */
   readonly statusId?: string | null | undefined;
+  /** Name of the IANA time zone database, for example `Europe/Berlin`. Default for local times: the zones of the country of the phone number. */
+  readonly timeZone?: string | null | undefined;
   /** Relationship to the business. Default for a new contact: LEAD. */
   readonly type?: ContactType | null | undefined;
   /** Postal code, at most 20 characters. */
@@ -350,6 +352,8 @@ export type ContactFilter = {
   readonly sourceId?: IdFilter | null | undefined;
   /** Id of the contact's status. */
   readonly statusId?: IdFilter | null | undefined;
+  /** Time zone of the contact, as it was given. */
+  readonly timeZone?: StringFilter | null | undefined;
   /** Relationship to the business. */
   readonly type?: ContactTypeFilter | null | undefined;
   /** Time of the last change. */
@@ -390,6 +394,8 @@ export type ContactInput = {
   readonly state?: string | null | undefined;
   /** Global id or databaseId of the status. Default for a new contact: the tenant's default status. */
   readonly statusId?: string | null | undefined;
+  /** Name of the IANA time zone database, for example `Europe/Berlin`. Default for local times: the zones of the country of the phone number. */
+  readonly timeZone?: string | null | undefined;
   /** Relationship to the business. Default for a new contact: LEAD. */
   readonly type?: ContactType | null | undefined;
   /** Postal code, at most 20 characters. */
@@ -608,6 +614,8 @@ export type CreateContactInput = {
   readonly state?: string | null | undefined;
   /** Global id or databaseId of the status. Default for a new contact: the tenant's default status. */
   readonly statusId?: string | null | undefined;
+  /** Name of the IANA time zone database, for example `Europe/Berlin`. Default for local times: the zones of the country of the phone number. */
+  readonly timeZone?: string | null | undefined;
   /** Relationship to the business. Default for a new contact: LEAD. */
   readonly type?: ContactType | null | undefined;
   /** Postal code, at most 20 characters. */
@@ -1313,7 +1321,7 @@ export type RevokeOwnSessionInput = {
 export type ScheduledAtInput =
   {   /** The same moment for everybody, with the offset of a time zone. */
   readonly instant: string; readonly recipientLocalTime?: never; }
-  |  { readonly instant?: never;   /** A time on the recipient's clock, such as `2026-12-24T09:00`: of the country of their number. Where that has several time zones, the message is sent when the time has come in all of them. */
+  |  { readonly instant?: never;   /** A time on the recipient's clock, such as `2026-12-24T09:00`: in the contact's `timeZone`, else in the country of the number. Where that has several time zones, the message is sent when the time has come in all of them. */
   readonly recipientLocalTime: string; };
 
 /** What a token may do. REST, details of errors, and the command line write `CONTACTS_READ` as `contacts:read`. */
@@ -1821,6 +1829,8 @@ export type UpdateContactInput = {
   readonly state?: string | null | undefined;
   /** Global id or databaseId of the status. Default for a new contact: the tenant's default status. */
   readonly statusId?: string | null | undefined;
+  /** Name of the IANA time zone database, for example `Europe/Berlin`. Default for local times: the zones of the country of the phone number. */
+  readonly timeZone?: string | null | undefined;
   /** Relationship to the business. Default for a new contact: LEAD. */
   readonly type?: ContactType | null | undefined;
   /** The `updatedAt` that the caller has read. A contact that changed since is a CONFLICT. */

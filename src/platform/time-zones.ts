@@ -1,40 +1,38 @@
-import { getCountries, getCountryCallingCode, parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import { HOUR, MINUTE, SECOND } from './clock.ts';
-
-/** The countries of each calling code. Made when it is first used. */
-let countriesByCode: ReadonlyMap<string, readonly string[]> | undefined;
-
-function countriesOf(code: string): readonly string[] | undefined {
-  countriesByCode ??= Map.groupBy(getCountries(), country => String(getCountryCallingCode(country)));
-  return countriesByCode.get(code);
-}
-
-/**
- * The country of an E.164 number, ISO 3166-1 alpha-2. Codes that several countries share are told apart by what follows, which takes
- * 60 µs; all others by themselves.
- */
-export function countryOfNumber(e164: string): string | undefined {
-  for (let length = 2; length <= 4; length += 1) {
-    const countries = countriesOf(e164.slice(1, length));
-    if (countries) return countries.length === 1 ? countries[0] : parsePhoneNumberFromString(e164)?.country;
-  }
-  return undefined;
-}
+import { countryOfPerson } from './phone-country.ts';
+import { isTimeZone } from './time-zone.ts';
 
 /** Part of ECMA-402 (Intl Locale Info), which the types of TypeScript lack. */
 type LocaleWithZones = Intl.Locale & { getTimeZones?(): string[] | undefined };
 
-const zones = new Map<string, readonly string[]>();
+const UTC = ['UTC'] as const;
+const zonesByCountry = new Map<string, readonly string[]>();
+const ownZones = new Map<string, readonly string[] | undefined>();
 
-/** The time zones of a country; UTC for one that is not known. */
-function zonesOf(country: string | undefined): readonly string[] {
-  if (country === undefined) return ['UTC'];
-  const known = zones.get(country);
+/** All time zones of a country; UTC for one that is not known. The same array each time. */
+export function zonesOfCountry(country: string | null): readonly string[] {
+  if (country === null) return UTC;
+  const known = zonesByCountry.get(country);
   if (known) return known;
   const found = (new Intl.Locale('und', { region: country }) as LocaleWithZones).getTimeZones?.() ?? [];
-  zones.set(country, found.length > 0 ? found : ['UTC']);
-  return zonesOf(country);
+  const zones = found.length > 0 ? found : UTC;
+  zonesByCountry.set(country, zones);
+  return zones;
 }
+
+/** The same array each time. @returns undefined for a name that this process does not know */
+function ownZone(name: string): readonly string[] | undefined {
+  if (!ownZones.has(name)) ownZones.set(name, isTimeZone(name) ? [name] : undefined);
+  return ownZones.get(name);
+}
+
+/**
+ * The time zones in which a person may be: their own, else all those of the country of their number; UTC without a number. The same array
+ * for the same zones, so that it can be a key.
+ * @param timeZone of the contact @param phone E.164
+ */
+export const zonesOfPerson = (timeZone: string | null, phone: string | null): readonly string[] =>
+  (timeZone === null ? undefined : ownZone(timeZone)) ?? zonesOfCountry(countryOfPerson(phone));
 
 /** Times of day, `HH:MM`. The range may pass midnight; its end is excluded. */
 export interface TimesOfDay {
@@ -60,19 +58,19 @@ function isWithin(minute: number, { start, end }: TimesOfDay): boolean {
   return from < to ? minute >= from && minute < to : minute >= from || minute < to;
 }
 
-/** Whether it is within the times of day in every zone of a country. */
-export const isPermitted = (country: string | undefined, times: TimesOfDay, atMs: number): boolean =>
-  zonesOf(country).every(zone => isWithin(localMinute(zone, atMs), times));
+/** Whether it is within the times of day in every one of the zones. */
+export const isPermitted = (zones: readonly string[], times: TimesOfDay, atMs: number): boolean =>
+  zones.every(zone => isWithin(localMinute(zone, atMs), times));
 
 const STEP_MS = 15 * MINUTE;
 
 /**
- * The next time, in steps of a quarter of an hour, that is within the times of day in every zone of a country.
- * @returns undefined if there is none, because the country is too wide for such a short time
+ * The next time, in steps of a quarter of an hour, that is within the times of day in every one of the zones.
+ * @returns undefined if there is none, because they are too far apart for such a short time
  */
-export function nextPermitted(country: string | undefined, times: TimesOfDay, afterMs: number): number | undefined {
+export function nextPermitted(zones: readonly string[], times: TimesOfDay, afterMs: number): number | undefined {
   const first = Math.ceil(afterMs / STEP_MS) * STEP_MS;
-  for (let atMs = first; atMs <= first + 25 * HOUR; atMs += STEP_MS) if (isPermitted(country, times, atMs)) return atMs;
+  for (let atMs = first; atMs <= first + 25 * HOUR; atMs += STEP_MS) if (isPermitted(zones, times, atMs)) return atMs;
   return undefined;
 }
 
@@ -86,12 +84,12 @@ function offsetMs(zone: string, atMs: number): number {
 }
 
 /**
- * The instant at which the clocks of every zone of a country show a local time (`YYYY-MM-DDTHH:MM`) or a later one. Of a time that a change
+ * The instant at which the clocks of all zones show a local time (`YYYY-MM-DDTHH:MM`) or a later one. Of a time that a change
  * of the clocks leaves out or repeats, one of the two readings.
  */
-export const instantIn = (country: string | undefined, local: string): number =>
+export const instantIn = (zones: readonly string[], local: string): number =>
   Math.max(
-    ...zonesOf(country).map(zone => {
+    ...zones.map(zone => {
       const utcMs = Date.parse(`${local}Z`);
       return utcMs - offsetMs(zone, utcMs - offsetMs(zone, utcMs));
     }),

@@ -23,6 +23,7 @@ beforeAll(async () => {
     email: 'ana@example.com',
     phone: newPhone(),
     country_id: 276,
+    time_zone: 'Europe/Berlin',
     source_id: await created('/sources'),
     status_id: await created('/statuses'),
   };

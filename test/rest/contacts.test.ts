@@ -39,6 +39,7 @@ describe('creating a contact', () => {
         city: null,
         state: null,
         zip: null,
+        time_zone: null,
         address: null,
         country_id: null,
         assigned_id: null,

@@ -57,7 +57,7 @@ const AudienceInput = builder.inputType('CampaignAudienceInput', {
 
 const HoursInput = builder.inputType('SendingHoursInput', {
   description:
-    "Times of day between which messages are sent, in the recipient's time zone: of the number's country, and where that has several zones, of all of them.",
+    "Times of day between which messages are sent, in the recipient's time zone: the contact's `timeZone`, else that of the number's country, and where that has several zones, all of them.",
   fields: t => ({
     start: t.string({ required: true, description: 'First minute, such as `09:00`.' }),
     end: t.string({ required: true, description: 'First minute after, such as `20:00`; it may be on the next day.' }),

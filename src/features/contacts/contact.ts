@@ -4,6 +4,7 @@ import type { FieldErrorList } from '../../core/errors.ts';
 import type { Contacts } from '../../database/tables.generated.ts';
 import { type Phone, parsePhone } from '../../platform/phone.ts';
 import { isLonger, isStorable, UNSTORABLE } from '../../platform/text.ts';
+import { isTimeZone } from '../../platform/time-zone.ts';
 import { countryByCode } from '../../schema/countries/country.ts';
 import type { StaffRow } from '../tenancy/staff/staff-member.ts';
 import type { LabelRow } from './labels/label.ts';
@@ -60,6 +61,7 @@ export const FIELDS = {
   state: { type: 'text', name: 'state', maxLength: 255 },
   zip: { type: 'text', name: 'zip', maxLength: 20 },
   country_id: { type: 'smallint', name: 'country' },
+  time_zone: { type: 'text', name: 'timeZone' },
   source_id: { type: 'bigint', name: 'sourceId' },
   status_id: { type: 'bigint', name: 'statusId' },
   assigned_id: { type: 'bigint', name: 'assigneeId' },
@@ -139,6 +141,12 @@ export function parseContact(input: ContactInput, errors: FieldErrorList, prefix
     if (country === undefined)
       errors.add(`${prefix}country`, 'Must be a country by ISO 3166-1 code, for example DE or 276.');
     fields['country_id'] = country?.id ?? null;
+  }
+  if (input.timeZone !== undefined) {
+    const zone = input.timeZone?.trim() || null;
+    if (zone !== null && !isTimeZone(zone))
+      errors.add(`${prefix}timeZone`, 'Must be a name of the IANA time zone database, for example Europe/Berlin.');
+    fields['time_zone'] = zone;
   }
   return fields;
 }

@@ -41,6 +41,10 @@ const details = (t: InputFields) =>
     state: t.string({ description: 'State or province, at most 255 characters.' }),
     zip: t.string({ description: 'Postal code, at most 20 characters.' }),
     country: t.string({ description: 'ISO 3166-1 code of the country: `DE`, `DEU` or `276`.' }),
+    timeZone: t.string({
+      description:
+        'Name of the IANA time zone database, for example `Europe/Berlin`. Default for local times: the zones of the country of the phone number.',
+    }),
     sourceId: t.id({
       description: "Global id or databaseId of the source. Default for a new contact: the tenant's default source.",
     }),
@@ -140,6 +144,7 @@ export const ContactFilter = filterOf('Contact', 'contacts', t => ({
   email: t.field({ type: StringFilter, description: 'E-mail address of the contact.' }),
   company: t.field({ type: StringFilter, description: 'Company name.' }),
   country: t.field({ type: CountryFilter, description: 'Country of the contact.' }),
+  timeZone: t.field({ type: StringFilter, description: 'Time zone of the contact, as it was given.' }),
   sourceId: t.field({ type: IDFilter, description: "Id of the contact's source." }),
   statusId: t.field({ type: IDFilter, description: "Id of the contact's status." }),
   assigneeId: t.field({ type: IDFilter, description: 'Id of the staff member to whom the contact is assigned.' }),

@@ -42,6 +42,7 @@ const CONTACTS: ListDefinition = {
     email: { sql: 'c.email', type: 'text' },
     company: { sql: 'c.company', type: 'text' },
     country: { ...countryId, rewrite: byCountry },
+    timeZone: { sql: 'c.time_zone', type: 'text' },
     isOptedOut: { ...optedOutAt, rewrite: byOptOut },
     consent: { sql: 'e.state', type: 'text', rewrite: byConsent },
     lastMessageAt: {

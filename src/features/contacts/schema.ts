@@ -111,6 +111,11 @@ builder.node(Contact, {
         description: 'Country; null if unknown.',
         resolve: contact => (contact.country_id === null ? null : (countryOf(contact.country_id) ?? null)),
       }),
+      timeZone: t.exposeString('time_zone', {
+        nullable: true,
+        description:
+          'Time zone, by the IANA database; null: that of the country of the phone number counts for local times.',
+      }),
       isOptedOut: t.boolean({
         description: 'Whether the contact has opted out of messages.',
         resolve: contact => contact.opted_out_at !== null,

@@ -25,6 +25,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   zip: '94103',
   address: '1 Market Street',
   country_id: 840,
+  time_zone: 'America/Los_Angeles',
   color: '#2E7D32',
   message: 'Hello @{contact_first_name}, your order is on its way.',
   message_id: 'wamid.HBgLMTQxNTU1NTAxMjMVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA',

@@ -49,6 +49,7 @@ export const recipientListRoutes: readonly Route[] = [
         company: text(),
         email: text(),
         city: text(),
+        time_zone: text(),
       }),
     }),
     answer: selectionOf('result.row'),

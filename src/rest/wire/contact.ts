@@ -104,6 +104,7 @@ export const CONTACT_DETAILS = {
   city: text({ maxLength: 255 }),
   state: text({ maxLength: 255 }),
   zip: alias(text({ maxLength: 20 }), 'zip_code', 'postal_code'),
+  time_zone: text({ maxLength: 64 }),
   source_id: id(),
   status_id: id(),
   assigned_id: alias(id(), 'assignee_id'),

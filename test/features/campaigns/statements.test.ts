@@ -75,6 +75,7 @@ test('the statements of a run describe as their row types', async () => {
     contact_id: 'bigint',
     current_id: 'bigint',
     phone: 'text',
+    time_zone: 'text',
     is_waiting: 'boolean',
     values: 'jsonb',
     reason: 'smallint',
@@ -127,6 +128,7 @@ test('the statements of a preview describe as their row types', async () => {
     reason: 'smallint',
     count: 'integer',
     phone: 'text',
+    time_zone: 'text',
     contact_id: 'bigint',
   } satisfies ColumnsOf<CountedPeople>);
   expect(await columnsOf(db => countDuplicates(db, 1, 1))).toEqual({ count: 'integer' });

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-const FIELDS = `databaseId firstName lastName type email phone company description address city state zip country { numericCode }
+const FIELDS = `databaseId firstName lastName type email phone company description address city state zip country { numericCode } timeZone
   isOptedOut optedOutAt updatedAt source { name } status { name } assignee { name } groups { name }`;
 const create = async (input: object = {}) =>
   payloadOf(await gateway.mutate('createContact', { phone: newPhone(), ...input }, `contact { ${FIELDS} }`)).contact;
@@ -48,6 +48,7 @@ const everything = async () => ({
   state: 'S',
   zip: 'Z',
   country: 'DE',
+  timeZone: 'Europe/Berlin',
   sourceId: await label('Source'),
   statusId: await label('Status'),
   groupIds: [await label('Group')],
@@ -79,6 +80,7 @@ test('null clears every optional field', async () => {
     state: null,
     zip: null,
     country: null,
+    timeZone: null,
     source: null,
     status: null,
     groups: [],

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 
 const FIELDS = `id databaseId firstName lastName fullName type email phone company description address city state zip
-  country { numericCode alpha2 name } isOptedOut optedOutAt createdAt updatedAt source { name } status { name color } assignee { name email }
+  country { numericCode alpha2 name } timeZone isOptedOut optedOutAt createdAt updatedAt source { name } status { name color } assignee { name email }
   groups { name } serviceWindow { isOpen expiresAt }`;
 const create = (input: object, token?: string) =>
   gateway.mutate('createContact', input, `contact { ${FIELDS} }`, token);
@@ -59,6 +59,7 @@ test('only the phone number of a contact is required', async () => {
     fullName: null,
     email: null,
     country: null,
+    timeZone: null,
     isOptedOut: false,
     groups: [],
     source: null,
@@ -90,6 +91,7 @@ test('all fields of a new contact are stored trimmed, and read back unchanged', 
     state: '東京',
     zip: '0123456789 123456789'.slice(0, 20),
     country: 'deu',
+    timeZone: ' Europe/Berlin ',
     sourceId,
     statusId: encodeGlobalId('ContactStatus', gateway.tenant.id, statusId),
     assigneeId: String(assigneeId),
@@ -105,6 +107,7 @@ test('all fields of a new contact are stored trimmed, and read back unchanged', 
     assigneeId: _a,
     groupIds: _g,
     country: _c,
+    timeZone: _z,
     firstName: _f,
     ...same
   } = input;
@@ -114,6 +117,7 @@ test('all fields of a new contact are stored trimmed, and read back unchanged', 
     firstName: 'Zoë',
     fullName: 'Zoë O’Neill',
     country: { numericCode: 276, alpha2: 'DE', name: 'Germany' },
+    timeZone: 'Europe/Berlin',
     source: { name: 'Fair' },
     status: { name: 'Won', color: '#757575' },
     assignee: { name: 'Mia', email: 'Mia@staff.example' },
@@ -206,6 +210,9 @@ describe('an invalid field is reported by name, and nothing is stored', () => {
     ['country', { country: 'XX' }],
     ['country', { country: '99999' }],
     ['country', { country: '-276' }],
+    ['timeZone', { timeZone: 'Berlin' }],
+    ['timeZone', { timeZone: '+01:00' }],
+    ['timeZone', { timeZone: 'Europe/Berlin\u0000' }],
     ['sourceId', { sourceId: '999999999' }],
     ['sourceId', { sourceId: 'nonsense' }],
     ['sourceId', { sourceId: encodeGlobalId('ContactStatus', 1, 1) }],

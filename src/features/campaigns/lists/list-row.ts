@@ -1,5 +1,5 @@
 /** Contact fields that a column may fill, for contacts that the upload creates. */
-export const MAPPED = ['firstName', 'lastName', 'company', 'email', 'city'] as const;
+export const MAPPED = ['firstName', 'lastName', 'company', 'email', 'city', 'timeZone'] as const;
 
 /** Which columns have the number and the fields of new contacts, by their names in the first line. */
 export type ListMapping = { readonly phone: string } & { readonly [Field in (typeof MAPPED)[number]]?: string };

@@ -101,6 +101,7 @@ const MappingInput = builder.inputType('RecipientListMappingInput', {
     company: t.string({ description: 'Column with the company, for contacts that the upload creates.' }),
     email: t.string({ description: 'Column with the e-mail address, for contacts that the upload creates.' }),
     city: t.string({ description: 'Column with the city, for contacts that the upload creates.' }),
+    timeZone: t.string({ description: 'Column with the time zone, for contacts that the upload creates.' }),
   }),
 });
 

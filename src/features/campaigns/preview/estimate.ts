@@ -33,13 +33,13 @@ export function durationOf(people: number, { rate, dailyLimit, reached }: Pace):
 export function costOfPeople(
   prices: PriceTable | undefined,
   category: string | null,
-  people: readonly { readonly country: string | undefined; readonly count: number }[],
+  people: readonly { readonly country: string | null; readonly count: number }[],
   nowMs: number,
 ): MoneyShape[] | undefined {
   if (!prices || category === null) return undefined;
   const sums = new Sums();
   for (const { country, count } of people) {
-    const price = prices.priceOf(country ?? null, category, nowMs);
+    const price = prices.priceOf(country, category, nowMs);
     if (!price) return undefined;
     sums.add(price.amount * BigInt(count), price.currency);
   }

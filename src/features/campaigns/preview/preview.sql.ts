@@ -5,13 +5,14 @@ import { raw } from '../../../database/page.ts';
 import type { Condition } from '../audience/members.sql.ts';
 import { BLOCKED_CODE, REASON } from '../recipients/recipient.ts';
 
-/** People of an audience with one fate and the same first digits, which tell their country. */
+/** People of an audience with one fate, one time zone of their own or none, and the same first digits, which tell their country. */
 export interface CountedPeople {
   /** Why they do not get the message; null: they do. */
   readonly reason: number | null;
   readonly count: number;
   /** One of their numbers; null: they have none. */
   readonly phone: string | null;
+  readonly time_zone: string | null;
   /** One of them. */
   readonly contact_id: number;
 }
@@ -40,7 +41,7 @@ export async function countPeople(
   ];
   const text = `
     with audience as materialized (
-      select c.id, c.phone, c.opted_out_at is not null as is_out from contacts c where ${members.text}
+      select c.id, c.phone, c.time_zone, c.opted_out_at is not null as is_out from contacts c where ${members.text}
     ), out as materialized (
       select e.contact_id from (
         select distinct on (e.contact_id) e.contact_id, e.state, e.occurred_at, e.id from consent_entries e
@@ -66,13 +67,13 @@ export async function countPeople(
         when a.phone is null and n.contact_id is null then ${REASON.no_number}
         when b.contact_id is not null then ${REASON.blocked}
         when k.contact_id is not null then ${REASON.frequency_cap} end::smallint as reason,
-      count(*)::int as count, min(a.phone) as phone, min(a.id) as contact_id
+      count(*)::int as count, min(a.phone) as phone, a.time_zone, min(a.id) as contact_id
     from audience a
     left join out o on o.contact_id = a.id
     left join named n on n.contact_id = a.id and a.phone is null
     left join blocked b on b.contact_id = a.id
     left join capped k on k.contact_id = a.id
-    group by 1, left(a.phone, 6)`;
+    group by 1, a.time_zone, left(a.phone, 6)`;
   const { rows } = await db.executeQuery(raw<CountedPeople>(text, parameters.values));
   return rows;
 }

@@ -1,7 +1,8 @@
 import { CodedError } from '../../../core/errors.ts';
 import { requireFeature } from '../../../core/plan-features.ts';
 import { callerOf } from '../../../core/principal.ts';
-import { countryOfNumber, isPermitted, nextPermitted } from '../../../platform/time-zones.ts';
+import { countryOfPerson } from '../../../platform/phone-country.ts';
+import { isPermitted, nextPermitted, zonesOfPerson } from '../../../platform/time-zones.ts';
 import type { Context } from '../../../schema/context.ts';
 import type { MoneyShape } from '../../../schema/money.ts';
 import type { ContactRow } from '../../contacts/contact.ts';
@@ -97,24 +98,24 @@ export async function previewCampaign(context: Context, id: number): Promise<Pre
 interface Fate {
   readonly reason: SkipReason | null;
   readonly isWaiting: boolean;
-  readonly country: string | undefined;
+  readonly country: string | null;
   readonly count: number;
   readonly contactId: number;
 }
 
 const sumOf = (fates: readonly Pick<Fate, 'count'>[]): number => fates.reduce((sum, { count }) => sum + count, 0);
 
-/** What becomes of people, with the sending hours of their country. */
+/** What becomes of people, with the sending hours in their time zone. */
 function fateOf(people: CountedPeople, hours: SendingHours | null, nowMs: number): Fate {
-  const { phone, count, contact_id: contactId } = people;
+  const { phone, time_zone: timeZone, count, contact_id: contactId } = people;
   const reason = reasonOf(people.reason);
-  const country = phone === null ? undefined : countryOfNumber(phone);
-  const isPermittedNow = hours === null || isPermitted(country, hours, nowMs);
-  const isNever = !isPermittedNow && hours !== null && nextPermitted(country, hours, nowMs) === undefined;
+  const zones = zonesOfPerson(timeZone, phone);
+  const isPermittedNow = hours === null || isPermitted(zones, hours, nowMs);
+  const isNever = !isPermittedNow && hours !== null && nextPermitted(zones, hours, nowMs) === undefined;
   return {
     reason: reason ?? (isNever ? 'outside_hours' : null),
     isWaiting: !isPermittedNow,
-    country,
+    country: countryOfPerson(phone),
     count,
     contactId,
   };

@@ -91,7 +91,8 @@ const REASON_WORDS: Readonly<Record<SkipReason, string>> = {
   duplicate: 'Is the same person as another recipient.',
   blocked: 'Is blocked by the business on the network.',
   frequency_cap: 'Had enough messages of the category.',
-  outside_hours: 'Is in a country whose time zones have no hour in common with the sending hours.',
+  outside_hours:
+    'Has no time zone, and a number of a country whose zones have no hour in common with the sending hours.',
   gone: 'Was deleted.',
   invalid: 'The filled template is not valid, for example too long.',
 };

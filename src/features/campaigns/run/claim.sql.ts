@@ -8,6 +8,7 @@ export interface Candidate {
   /** The contact that it is by now, after a merge; null: deleted. */
   readonly current_id: number | null;
   readonly phone: string | null;
+  readonly time_zone: string | null;
   /** Why it does not get the message. */
   readonly reason: number | null;
   /** Of its row in the list. */
@@ -52,7 +53,7 @@ export async function findCandidates(trx: Db, tenantId: number, query: Candidate
          and r.state = ${sql.lit(STATE.pending)} order by r.contact_id limit ${limit}::integer)
       limit ${limit}::integer
     )
-    select t.contact_id, c.id as current_id, c.phone, t.is_waiting, l.values,
+    select t.contact_id, c.id as current_id, c.phone, c.time_zone, t.is_waiting, l.values,
       case when c.id is null then ${sql.lit(REASON.gone)}
         when c.opted_out_at is not null or exists (
           select from (

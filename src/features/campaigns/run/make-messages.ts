@@ -1,6 +1,6 @@
 import { newIdAt } from '../../../core/ids.ts';
 import type { Lane } from '../../../lanes/lane.ts';
-import { countryOfNumber, isPermitted, nextPermitted } from '../../../platform/time-zones.ts';
+import { isPermitted, nextPermitted, zonesOfPerson } from '../../../platform/time-zones.ts';
 import type { Context } from '../../../schema/context.ts';
 import type { Content } from '../../messages/send/content.ts';
 import type { SendingHours } from '../campaign.ts';
@@ -91,14 +91,14 @@ function choose(candidates: readonly Candidate[], hours: SendingHours | null, li
   const claims: Claim[] = [];
   const looked: Candidate[] = [];
   const current = new Set<number>();
-  const dueByCountry = new Map<string | undefined, number | 'now' | 'never'>();
+  const dueByZones = new Map<readonly string[], Due>();
   const skip = (contactId: number, reason: SkipReason): void =>
     void changes.push({ contactId, state: STATE.skipped, reason: REASON[reason] });
   for (const candidate of candidates) {
     if (claims.length >= limit) break;
     looked.push(candidate);
-    const { contact_id: contactId, current_id: currentId, reason, phone, values } = candidate;
-    const due = hours && reason === null ? dueOf(phone, hours, nowMs, dueByCountry) : 'now';
+    const { contact_id: contactId, current_id: currentId, reason, values } = candidate;
+    const due = hours && reason === null ? dueOf(candidate, hours, nowMs, dueByZones) : 'now';
     if (reason !== null) changes.push({ contactId, state: STATE.skipped, reason });
     else if (currentId === null) skip(contactId, 'gone');
     else if (current.has(currentId)) skip(contactId, 'duplicate');
@@ -114,18 +114,21 @@ function choose(candidates: readonly Candidate[], hours: SendingHours | null, li
   return { changes, claims, looked };
 }
 
-/** When a recipient may get a message. @param known by country */
+/** Milliseconds since the epoch; never: its zones have no such time in common. */
+type Due = number | 'now' | 'never';
+
+/** When a recipient may get a message. @param known by time zones */
 function dueOf(
-  phone: string | null,
+  { time_zone: timeZone, phone }: Candidate,
   hours: SendingHours,
   nowMs: number,
-  known: Map<string | undefined, number | 'now' | 'never'>,
-): number | 'now' | 'never' {
-  const country = phone === null ? undefined : countryOfNumber(phone);
-  const present = known.get(country);
+  known: Map<readonly string[], Due>,
+): Due {
+  const zones = zonesOfPerson(timeZone, phone);
+  const present = known.get(zones);
   if (present !== undefined) return present;
-  const due = isPermitted(country, hours, nowMs) ? 'now' : (nextPermitted(country, hours, nowMs) ?? 'never');
-  known.set(country, due);
+  const due = isPermitted(zones, hours, nowMs) ? 'now' : (nextPermitted(zones, hours, nowMs) ?? 'never');
+  known.set(zones, due);
   return due;
 }
 

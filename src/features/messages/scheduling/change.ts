@@ -46,7 +46,8 @@ export async function rescheduleMessage(
   const tenantId = tenantOf(context);
   const known = await findMessage(context.db.read, tenantId, input.id);
   const contact = await contactLoader(context).load(known.contact_id);
-  const at = scheduledInstant(input.scheduledAt, contact?.phone ?? null, context.clock.now());
+  const place = { timeZone: contact?.time_zone ?? null, phone: contact?.phone ?? null };
+  const at = scheduledInstant(input.scheduledAt, place, context.clock.now());
   const message = await changeOnce(context, 'rescheduleMessage', input, async trx => {
     if (!(await setDue(trx, tenantId, input.id, at))) throw conflict('The message is not scheduled any more.');
     const row = await findMessage(trx, tenantId, input.id);

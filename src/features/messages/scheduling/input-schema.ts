@@ -10,7 +10,7 @@ export const ScheduledAtInput = builder.inputType('ScheduledAtInput', {
     }),
     recipientLocalTime: t.string({
       description:
-        "A time on the recipient's clock, such as `2026-12-24T09:00`: of the country of their number. Where that has several time zones, the message is sent when the time has come in all of them.",
+        "A time on the recipient's clock, such as `2026-12-24T09:00`: in the contact's `timeZone`, else in the country of the number. Where that has several time zones, the message is sent when the time has come in all of them.",
     }),
   }),
 });

@@ -87,8 +87,10 @@ export async function checkSend(context: Context, prepared: PreparedSend, found:
   const { id: channelId } = requireUsable(channelOf(found), query.channelId !== null);
   const to = await addresseeOf(context, prepared, found);
   const { scheduledAt: when } = input;
-  const phone = found.contact ? found.contact.phone : (prepared.recipient.phone ?? null);
-  const scheduledAt = when ? scheduledInstant(when, phone, found.now_ms) : null;
+  const place = found.contact
+    ? { timeZone: found.contact.time_zone, phone: found.contact.phone }
+    : { timeZone: ('fields' in to && to.fields.time_zone) || null, phone: prepared.recipient.phone ?? null };
+  const scheduledAt = when ? scheduledInstant(when, place, found.now_ms) : null;
   const isWindowRequired = content.freeForm && refusesOutside(callerOf(context).tenant, input);
   if (scheduledAt === null && isWindowRequired) requireWindow(found);
   const composed = compose(content, found.contact ?? recipientFields(to), input.removesEmptyFields ?? false);

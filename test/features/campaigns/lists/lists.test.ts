@@ -17,30 +17,43 @@ const create = (input: object) => sender.mutate('createRecipientList', input, `r
 test('an uploaded file becomes contacts with mapped names, rows with faults are listed, and contacts that exist stay as they are', async () => {
   const [one, two] = [newPhone(), newPhone()];
   await sender.mutate('createContact', { phone: two, firstName: 'Known' });
-  const csv = `Mobile;Vorname;Code\n${one};Ana;A1\n12;Nobody;B2\n${two};Changed;C3\n`;
+  const csv = `Mobile;Vorname;Zone;Code\n${one};Ana;Asia/Tokyo;A1\n12;Nobody;;B2\n${two};Changed;Asia/Tokyo;C3\n${newPhone()};Bo;Mars;D4\n`;
   const { recipientList: list } = payloadOf(
-    await create({ name: 'Fair', csv, mapping: { phone: 'Mobile', firstName: 'Vorname' } }),
+    await create({ name: 'Fair', csv, mapping: { phone: 'Mobile', firstName: 'Vorname', timeZone: 'Zone' } }),
   );
   expect(list).toMatchObject({
     name: 'Fair',
-    columns: ['Mobile', 'Vorname', 'Code'],
+    columns: ['Mobile', 'Vorname', 'Zone', 'Code'],
     rowCount: 2,
-    errorCount: 1,
-    errors: [{ row: 2, message: 'Has no valid phone number.' }],
+    errorCount: 2,
+    errors: [
+      { row: 2, message: 'Has no valid phone number.' },
+      { row: 4, message: expect.stringMatching(/^timeZone: Must be a name/) },
+    ],
   });
-  const names = dataOf(
-    await sender.ask('query ($in: [String!]) { contacts(filter: { phone: { in: $in } }) { nodes { firstName } } }', {
-      in: [one, two],
-    }),
-  ).contacts.nodes.map(({ firstName }: { firstName: string }) => firstName);
-  expect(names.sort()).toEqual(['Ana', 'Known']);
+  const known = dataOf(
+    await sender.ask(
+      'query ($in: [String!]) { contacts(filter: { phone: { in: $in } }) { nodes { firstName timeZone } } }',
+      {
+        in: [one, two],
+      },
+    ),
+  ).contacts.nodes;
+  expect(known).toEqual([
+    { firstName: 'Ana', timeZone: 'Asia/Tokyo' },
+    { firstName: 'Known', timeZone: null },
+  ]);
 
   const more = await sender.mutate(
     'addRecipientListRows',
-    { id: list.databaseId, csv: `Mobile;Vorname;Code\n${newPhone()};Eva;D4\nnone;;\n` },
+    { id: list.databaseId, csv: `Mobile;Vorname;Zone;Code\n${newPhone()};Eva;;D4\nnone;;;\n` },
     `recipientList { ${LIST} }`,
   );
-  expect(payloadOf(more).recipientList).toMatchObject({ rowCount: 3, errorCount: 2, errors: [{ row: 2 }, { row: 5 }] });
+  expect(payloadOf(more).recipientList).toMatchObject({
+    rowCount: 3,
+    errorCount: 3,
+    errors: [{ row: 2 }, { row: 4 }, { row: 6 }],
+  });
   const other = await sender.mutate('addRecipientListRows', { id: list.databaseId, csv: 'Mobile;Code\n1;2' });
   expect(Object.keys(faultsOf(other))).toEqual(['csv']);
 

@@ -145,6 +145,27 @@ describe('a campaign that is started', () => {
     dataOf(await of.mutate('cancelCampaign', { id }));
   });
 
+  test('goes by the time zone of the contact before that of the country', async () => {
+    const of = await ground.sender();
+    const ahead = 12 - new Date().getUTCHours();
+    const zone = (hours: number): string => `Etc/GMT${hours > 0 ? '-' : '+'}${Math.abs(hours)}`;
+    const [day, night] = [
+      await of.people(1, { timeZone: zone(ahead) }),
+      await of.people(1, { timeZone: zone(ahead > 0 ? ahead - 12 : ahead + 12) }),
+    ];
+    const audience = { groupIds: [day.groupId, night.groupId] };
+    const id = await of.campaign({ audience, sendingHours: { start: '09:00', end: '16:00' } });
+    const preview = await of.ask('query ($id: ID!) { previewCampaign(id: $id) { recipientCount waitingCount } }', {
+      id,
+    });
+    expect(dataOf(preview).previewCampaign).toEqual({ recipientCount: 2, waitingCount: 1 });
+    dataOf(await start(of, id));
+    await eventually(() => expect(sentTo(day.phones)).toHaveLength(1));
+    const states = Object.fromEntries((await rowsOf(of, id)).map(row => [row.contact_id, row.message_id !== null]));
+    expect(states).toEqual({ [day.ids[0] ?? '']: true, [night.ids[0] ?? '']: false });
+    expect(sentTo(night.phones)).toHaveLength(0);
+  });
+
   test('skips who had enough messages of the category', async () => {
     const of = await ground.sender();
     const { groupId, ids } = await of.people(2);

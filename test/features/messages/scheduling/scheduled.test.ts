@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { releaseScheduled } from '../../../../src/features/messages/scheduling/release.ts';
 import { scheduledInstant } from '../../../../src/features/messages/scheduling/scheduled-at.ts';
-import { codeOf, dataOf } from '../../../support/answers.ts';
+import { codeOf, dataOf, payloadOf } from '../../../support/answers.ts';
 import { type Beside, serveBeside } from '../../../support/beside.ts';
 import { eventually, startGateway, type TestGateway, type TestTenant } from '../../../support/gateway.ts';
 import { newPhone, seedOf } from '../../../support/seed.ts';
@@ -84,6 +84,21 @@ test('a scheduled message waits for its time, is listed by its status, and then 
     'message.sent',
   ]);
   expect(await used()).toBe(1);
+});
+
+test("a local time is that of the contact's time zone, also of one that the send creates, and when it is changed", async () => {
+  const phone = newPhone();
+  const recipientLocalTime = `${new Date(Date.now() + 48 * HOUR).toISOString().slice(0, 10)}T09:00`;
+  const inTokyo = new Date(Date.parse(`${recipientLocalTime}:00+09:00`)).toISOString();
+  const contact = { timeZone: 'Asia/Tokyo' };
+  const send = { to: { phone }, contact, content: { text: { body: 'Later' } }, scheduledAt: { recipientLocalTime } };
+  const made = await gateway.mutate('sendMessage', send, `message { ${FIELDS} }`, tenant.token);
+  const { databaseId: id, scheduledAt } = payloadOf(made).message;
+  expect(scheduledAt).toBe(inTokyo);
+  expect((await sent(phone, { recipientLocalTime })).scheduledAt).toBe(inTokyo);
+  const move = { id, scheduledAt: { recipientLocalTime: recipientLocalTime.replace('T09', 'T10') } };
+  const moved = await gateway.mutate('rescheduleMessage', move, `message { ${FIELDS} }`, tenant.token);
+  expect(Date.parse(payloadOf(moved).message.scheduledAt) - Date.parse(inTokyo)).toBe(HOUR);
 });
 
 test('a scheduled message does not hold up others to the same person', async () => {
@@ -230,14 +245,19 @@ test('REST shows a scheduled message as queued, and a cancelled one as failed', 
   expect((await wrong.json()).error.details).toHaveProperty('scheduled_at');
 });
 
-test("a recipient's local time is one of the country of the number, and has come in all zones of a wide country", () => {
+test("a recipient's local time is that of the contact, else of the country of the number, in all of its zones", () => {
   const now = Date.parse('2026-06-01T00:00:00Z');
-  const at = (phone: string | null, local = '2026-07-01T09:00') =>
-    scheduledInstant({ recipientLocalTime: local }, phone, now);
+  const at = (phone: string | null, local = '2026-07-01T09:00', timeZone: string | null = null) =>
+    scheduledInstant({ recipientLocalTime: local }, { timeZone, phone }, now);
   expect(at('+4915112345678')).toBe('2026-07-01T07:00:00.000Z');
   expect(at('+4915112345678', '2026-12-01T09:00')).toBe('2026-12-01T08:00:00.000Z');
   expect(at('+919812345678')).toBe('2026-07-01T03:30:00.000Z');
   // The last zone of the United States, Hawaii or the Aleutians.
   expect(Date.parse(at('+12025550123'))).toBeGreaterThanOrEqual(Date.parse('2026-07-01T19:00:00Z'));
   expect(at(null)).toBe('2026-07-01T09:00:00.000Z');
+  expect(at('+12025550123', '2026-07-01T09:00', 'America/New_York')).toBe('2026-07-01T13:00:00.000Z');
+  expect(at('+4915112345678', '2026-12-01T09:00', 'Asia/Tokyo')).toBe('2026-12-01T00:00:00.000Z');
+  expect(at(null, '2026-07-01T09:00', 'Asia/Tokyo')).toBe('2026-07-01T00:00:00.000Z');
+  // A zone that this process does not know counts as none.
+  expect(at('+4915112345678', '2026-07-01T09:00', 'Moon/Tranquility')).toBe('2026-07-01T07:00:00.000Z');
 });

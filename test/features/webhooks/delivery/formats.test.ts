@@ -19,6 +19,7 @@ const contact = {
   state: null,
   zip: null,
   country_id: 620,
+  time_zone: 'Europe/Lisbon',
   source_id: 3,
   status_id: 4,
   assigned_id: null,
