@@ -327,6 +327,7 @@ export interface Contacts {
   state: string | null;
   status_id: number | null;
   tenant_id: number;
+  time_zone: string | null;
   type: Generated<string>;
   updated_at: Generated<string>;
   wa_id: string | null;
