@@ -221,7 +221,7 @@ test('a queue returns every delivery once and in order during concurrent changes
       let fetching = Promise.resolve();
       const fetch = async (one: EndpointQueue): Promise<void> => {
         await new Promise(resolve => setImmediate(resolve));
-        one.fill(target, () => ({}) as OpenTarget);
+        one.fill(target, performance.now(), () => ({}) as OpenTarget);
         const { wanted } = one;
         if (!wanted) return;
         const found = waiting.filter(row => wanted.behind === undefined || row.id > wanted.behind.id).slice(0, limit);
@@ -259,4 +259,32 @@ test('a queue returns every delivery once and in order during concurrent changes
     // The example: a delivery is queued while a fetch that has read the table is on its way.
     { numRuns: 60, examples: [[5, 5, ['take', 'wait', 'put']]] },
   );
+});
+
+test('a queue knows since when its endpoint fails as of the last read, and its own change until that is written', async () => {
+  let failing_for_ms: number | null = 1_000;
+  const written = Promise.withResolvers<void>();
+  const row = (id: string) => ({ id, next_attempt_at: '2026-01-31T07:58:39.120Z' }) as Claimed;
+  const queue = new EndpointQueue(1, 2, async one => {
+    const beganAt = performance.now();
+    await new Promise(resolve => setImmediate(resolve));
+    one.fill({ enabled: true, tenant_status: 'active', failing_for_ms } as Target, beganAt, () => ({}) as OpenTarget);
+    one.add([row('a')], true);
+  });
+  const next = async () => {
+    queue.refresh();
+    await queue.next();
+    return queue.failingForMs;
+  };
+  expect(await next()).toBe(1_000);
+  failing_for_ms = 2_000;
+  expect(await next()).toBe(2_000);
+  queue.noteHealth(false, written.promise);
+  expect(await next()).toBeNull();
+  failing_for_ms = null;
+  written.resolve();
+  await written.promise;
+  expect(await next()).toBeNull();
+  failing_for_ms = 5;
+  expect(await next()).toBe(5);
 });

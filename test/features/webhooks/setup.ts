@@ -11,13 +11,11 @@ import {
 
 /** Lets time pass for an endpoint and what waits for it: due times are the clock of the database, which tests cannot move. */
 export async function pass(gateway: TestGateway, endpointId: number, ms: number): Promise<void> {
-  const { query } = gateway.database;
-  await query(
-    `update webhook_deliveries set next_attempt_at = next_attempt_at - $2 * interval '1 ms' where endpoint_id = $1 and status = 'pending'`,
-    [endpointId, ms],
-  );
-  await query(
-    `update webhook_endpoints set failing_since = failing_since - $2 * interval '1 ms',
+  // One statement: what is due must not be tried before the endpoint has aged as well.
+  await gateway.database.query(
+    `with deliveries as (
+       update webhook_deliveries set next_attempt_at = next_attempt_at - $2 * interval '1 ms' where endpoint_id = $1 and status = 'pending')
+     update webhook_endpoints set failing_since = failing_since - $2 * interval '1 ms',
        previous_secret_until = previous_secret_until - $2 * interval '1 ms' where id = $1`,
     [endpointId, ms],
   );

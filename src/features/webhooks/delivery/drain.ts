@@ -202,9 +202,10 @@ class ShardRun {
     if (performance.now() - began >= SLOW_MS || attempted.timedOut) this.#slow.set(queue.key, true);
     else this.#slow.delete(queue.key);
     const health = changeOfHealth(queue, attempted);
-    if (health) queue.failingForMs = health.isFailing ? 0 : null;
+    const written = this.#attempts.add({ ...attempted, tenantId: queue.tenantId }, health);
+    if (health) queue.noteHealth(health.isFailing, written);
     if (health?.disable) queue.stop('the endpoint is disabled');
-    return { written: this.#attempts.add({ ...attempted, tenantId: queue.tenantId }, health) };
+    return { written };
   }
 
   /** Ends the queued deliveries of an endpoint that is not delivered to any more. */

@@ -46,6 +46,7 @@ export class Refiller {
 
   async #fill(): Promise<void> {
     const { db, secrets } = this.#resources;
+    const beganAt = performance.now();
     const queues = [...this.#waiting].slice(0, TOGETHER / AT_LEAST);
     for (const [queue] of queues) this.#waiting.delete(queue);
     const wanted = queues.flatMap(([queue]) => queue.wanted ?? []);
@@ -63,7 +64,7 @@ export class Refiller {
       const wanting = new Set(wanted.map(one => endpointKey(one.tenantId, one.endpointId)));
       for (const [queue] of queues) {
         try {
-          queue.fill(byKey.get(queue.key), target => openTarget(secrets, target));
+          queue.fill(byKey.get(queue.key), beganAt, target => openTarget(secrets, target));
         } catch (error) {
           queue.fail(new Error('The secrets of the endpoint cannot be opened.', { cause: error }));
         }

@@ -30,8 +30,10 @@ export class EndpointQueue {
   #isChanged = false;
   #readAt = 0;
   #fetching: Promise<void> | undefined;
-  /** Since the first failure after the last success; null if the endpoint is healthy. */
-  failingForMs: number | null = null;
+  #failingForMs: number | null = null;
+  /** When the last change of the endpoint's health was written; infinite until it is. */
+  #healthWrittenAt = 0;
+  #lastHealth: Promise<void> | undefined;
 
   /** @param fetch called one at a time; reads after the call, and calls `fill` and `add`, or `fail`, before it resolves */
   constructor(tenantId: number, endpointId: number, fetch: (queue: EndpointQueue) => Promise<void>) {
@@ -44,6 +46,11 @@ export class EndpointQueue {
   /** The endpoint as last read, with its secrets opened. */
   get open(): OpenTarget | undefined {
     return this.#open;
+  }
+
+  /** Since the first failure after the last success; null if the endpoint is healthy. */
+  get failingForMs(): number | null {
+    return this.#failingForMs;
   }
 
   /** Why sending has stopped. */
@@ -84,20 +91,30 @@ export class EndpointQueue {
     return next;
   }
 
-  /** Sets the current endpoint. */
-  fill(target: Target | undefined, open: (target: Target) => OpenTarget): void {
+  /** Sets the current endpoint. @param beganAt `performance.now()` before it was read */
+  fill(target: Target | undefined, beganAt: number, open: (target: Target) => OpenTarget): void {
     if (this.#isOver) return;
     this.#readAt = performance.now();
     this.#stopped = stoppedFor(target);
     if (!target || this.#stopped !== undefined) return;
     this.#open = open(target);
-    if (this.#count === 0) this.failingForMs = target.failing_for_ms;
+    if (beganAt >= this.#healthWrittenAt) this.#failingForMs = target.failing_for_ms;
   }
 
   /** Adds deliveries. @param hasMore whether there may be others after them */
   add(rows: readonly Claimed[], hasMore: boolean): void {
     this.#rows.push(...rows);
     this.#isExhausted = !hasMore && !this.#isWoken;
+  }
+
+  /** Records a change of the endpoint's health, which counts more than what is read until it is written. */
+  noteHealth(isFailing: boolean, written: Promise<void>): void {
+    this.#failingForMs = isFailing ? 0 : null;
+    this.#healthWrittenAt = Number.POSITIVE_INFINITY;
+    this.#lastHealth = written;
+    void written.then(() => {
+      if (this.#lastHealth === written) this.#healthWrittenAt = performance.now();
+    });
   }
 
   /** Records that a fetch failed. */
