@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Claimed } from '../../../../src/features/messages/dispatch/outbox.sql.ts';
 import { MESSAGE_COLUMNS } from '../../../../src/features/messages/message.ts';
 import { dataOf } from '../../../support/answers.ts';
@@ -32,18 +32,28 @@ const become = (ids: readonly string[], status: string): Promise<void> =>
     expect(rows).toEqual([{ status }]);
   });
 
-test('a status changes no index of the state: its updates are HOT', async () => {
-  gateway.emulator.setFaults({ next: [] });
-  const ids = await Promise.all(Array.from({ length: 60 }, () => send()));
-  await become(ids, 'read');
-  const { updated, hot } = await eventually(async () => {
-    const [row] = await query<{ updated: number; hot: number }>(
-      `select sum(n_tup_upd)::int as updated, sum(n_tup_hot_upd)::int as hot from pg_stat_user_tables where relname like 'message_states%'`,
-    );
-    expect(row?.updated).toBeGreaterThanOrEqual(60);
-    return row ?? { updated: 1, hot: 0 };
+describe('a status changes no index of the state: its updates are HOT', () => {
+  test('every one, where a page has room', async () => {
+    gateway.emulator.setFaults({ next: [] });
+    // So few that all their versions fit on the first page, whatever vacuum has done until then.
+    const ids = await Promise.all(Array.from({ length: 4 }, () => send()));
+    await become(ids, 'read');
+    await eventually(async () => {
+      const [row] = await query<{ updated: number; hot: number }>(
+        `select sum(n_tup_upd)::int as updated, sum(n_tup_hot_upd)::int as hot from pg_stat_user_tables where relname like 'message_states%'`,
+      );
+      expect(row?.updated).toBeGreaterThanOrEqual(4);
+      expect(row?.hot).toBe(row?.updated);
+    });
   });
-  expect(hot / updated).toBeGreaterThan(0.95);
+
+  test('every table of states leaves room on its pages', async () => {
+    const tables = await query<{ options: string[] | null }>(
+      `select reloptions as options from pg_class where relkind = 'r' and relname like 'message_states%'`,
+    );
+    expect(tables).not.toEqual([]);
+    for (const { options } of tables) expect(options).toContain('fillfactor=25');
+  });
 });
 
 test('hourly statistics count every message once, under its current status', async () => {
