@@ -9,7 +9,8 @@ import { migrateDatabase } from '../../src/cli/migrate.ts';
 import { loadConfig } from '../../src/config.ts';
 import { createSecretBox } from '../../src/platform/crypto.ts';
 import { createLog } from '../../src/platform/log.ts';
-import { addMessages, addState, addStatistics, addTenant, addToken, type FilledTenant, settle } from './fill.ts';
+import { addTenant, addToken, type FilledTenant } from './fill.ts';
+import { fillAccount } from './fill-account.ts';
 import { SECRET_KEY } from './gateway.ts';
 import { table } from './report.ts';
 import { print, say } from './say.ts';
@@ -34,8 +35,6 @@ const HELP = `Runs the screens of an inbox on a large account, and prints the st
   --rounds N            requests of each screen (20); the time is their median
   --statements          prints the statements too`;
 
-const BATCH = 250_000;
-
 async function main(): Promise<void> {
   const server = process.env['DATABASE_URL'];
   if (values.help || server === undefined) return print(HELP);
@@ -44,7 +43,7 @@ async function main(): Promise<void> {
   await createOnce(server, values.database);
   await migrateDatabase(address.href);
   const pool = new pg.Pool({ connectionString: address.href, max: 3 });
-  const tenant = (await filledTenant(pool)) ?? (await fill(pool));
+  const tenant = (await filledTenant(pool)) ?? (await fill(pool, address.href));
   await resealFor(pool);
   const token = await addToken(pool, tenant);
   const statements: string[] = [];
@@ -79,6 +78,7 @@ async function main(): Promise<void> {
 async function resealFor(pool: pg.Pool): Promise<void> {
   const sealed = createSecretBox({ current: Buffer.from(SECRET_KEY, 'base64') }).seal('bench');
   await pool.query('update channels set access_token_sealed = $1, app_secret_sealed = $1', [sealed]);
+  await pool.query('update webhook_endpoints set secret = $1', [sealed]);
   await pool.query('update deployment set digest_key_sealed = null');
 }
 
@@ -114,19 +114,10 @@ async function filledTenant(pool: pg.Pool): Promise<FilledTenant | undefined> {
   };
 }
 
-async function fill(pool: pg.Pool): Promise<FilledTenant> {
+async function fill(pool: pg.Pool, address: string): Promise<FilledTenant> {
   say('  contacts and conversations …');
   const tenant = await addTenant(pool, 'screens', Number(values.contacts), Number(values.conversations));
-  const messages = Number(values.messages);
-  for (let done = 0; done < messages; done += BATCH) {
-    const now = Math.min(BATCH, messages - done);
-    await addMessages(pool, tenant, now, { events: false, before: messages - done - now });
-    say(`  ${done + now} of ${messages} messages`);
-  }
-  say('  state of conversations, vacuum analyze …');
-  await addState(pool, tenant);
-  await addStatistics(pool, tenant);
-  await settle(pool);
+  await fillAccount(address, tenant, Number(values.messages));
   await pool.query(`update tenants set name = name || ' (filled)' where slug = 'screens'`);
   return tenant;
 }

@@ -1,9 +1,55 @@
 import { type RawBuilder, sql } from 'kysely';
+import type { Selection } from '../../schema/selection.ts';
 import { CONTACT_COLUMNS, type ContactFields, FIELD_COLUMNS, FIELDS, type PublicContact } from './contact.ts';
 
 /** The columns of contacts with the alias `c`, for kysely's builder and for SQL. */
 export const COLUMNS_OF_C = CONTACT_COLUMNS.map(column => `c.${column}` as const);
 export const ALL_COLUMNS = COLUMNS_OF_C.join(', ');
+
+/** The columns that each GraphQL field of a contact needs; other fields need none, because their loaders read. */
+const COLUMNS_OF: Readonly<Record<string, readonly (keyof PublicContact)[]>> = {
+  ...Object.fromEntries(FIELD_COLUMNS.map(column => [FIELDS[column].name, [column]])),
+  id: ['id'],
+  databaseId: ['id'],
+  displayName: ['id', 'firstname', 'lastname', 'phone'],
+  fullName: ['firstname', 'lastname'],
+  country: ['country_id'],
+  isOptedOut: ['opted_out_at'],
+  optedOutAt: ['opted_out_at'],
+  createdAt: ['created_at'],
+  updatedAt: ['updated_at'],
+  source: ['source_id'],
+  status: ['status_id'],
+  assignee: ['assigned_id'],
+  groups: ['id'],
+  identities: ['id'],
+  formerIds: ['id'],
+  consents: ['id'],
+  consentEntries: ['id'],
+  serviceWindow: ['id'],
+};
+
+/** The columns of a contact that a selection needs; the id is always among them. */
+export const contactColumns = (selection: Selection): readonly (keyof PublicContact)[] => [
+  ...new Set<keyof PublicContact>(['id', ...[...selection.keys()].flatMap(field => COLUMNS_OF[field] ?? [])]),
+];
+
+const LABEL_COLUMNS_OF: Readonly<Record<string, string>> = {
+  id: 'id',
+  databaseId: 'id',
+  name: 'name',
+  displayName: 'name',
+  email: 'email',
+  role: 'role',
+  color: 'color',
+  createdAt: 'created_at',
+  updatedAt: 'updated_at',
+};
+
+/** The columns of a label, a tag or a staff member. The id is always among them, because global ids need it. */
+export const nestedColumns = (selection: Selection): string[] => [
+  ...new Set(['id', ...[...selection.keys()].flatMap(field => LABEL_COLUMNS_OF[field] ?? [])]),
+];
 
 /** The values of a new contact; columns that are left out get their default. */
 export type NewContactRow = Omit<ContactFields, 'phone' | 'phone_key'> &

@@ -3,46 +3,8 @@ import type { ListStatement } from '../../database/list.ts';
 import { raw } from '../../database/page.ts';
 import { type Row, shapeOf, type Values } from '../../database/row-shape.ts';
 import { type Selection, selectsOnlyKeys } from '../../schema/selection.ts';
-import { type ContactRow, FIELD_COLUMNS, FIELDS, type PublicContact } from './contact.ts';
-
-/** The columns that each GraphQL field of a contact needs; other fields need none, because their loaders read. */
-const COLUMNS_OF: Readonly<Record<string, readonly (keyof PublicContact)[]>> = {
-  ...Object.fromEntries(FIELD_COLUMNS.map(column => [FIELDS[column].name, [column]])),
-  id: ['id'],
-  databaseId: ['id'],
-  displayName: ['id', 'firstname', 'lastname', 'phone'],
-  fullName: ['firstname', 'lastname'],
-  country: ['country_id'],
-  isOptedOut: ['opted_out_at'],
-  optedOutAt: ['opted_out_at'],
-  createdAt: ['created_at'],
-  updatedAt: ['updated_at'],
-  source: ['source_id'],
-  status: ['status_id'],
-  assignee: ['assigned_id'],
-  groups: ['id'],
-  identities: ['id'],
-  formerIds: ['id'],
-  consents: ['id'],
-  consentEntries: ['id'],
-  serviceWindow: ['id'],
-};
-
-const LABEL_COLUMNS_OF: Readonly<Record<string, string>> = {
-  id: 'id',
-  databaseId: 'id',
-  name: 'name',
-  displayName: 'name',
-  email: 'email',
-  color: 'color',
-  createdAt: 'created_at',
-  updatedAt: 'updated_at',
-};
-
-/** The columns of a label or a staff member. The id is always among them, because global ids need it. */
-const nestedColumns = (selection: Selection): string[] => [
-  ...new Set(['id', ...[...selection.keys()].flatMap(field => LABEL_COLUMNS_OF[field] ?? [])]),
-];
+import { contactColumns, nestedColumns } from './columns.ts';
+import type { ContactRow } from './contact.ts';
 
 /** End of the service window on the tenant's default channel. */
 const WINDOW_SQL = `(select v.window_expires_at from conversations v
@@ -101,11 +63,10 @@ class ContactPage {
   readonly #related: readonly RelatedQuery[];
 
   constructor(selection: Selection) {
-    const columns = new Set(['id']);
+    const columns = contactColumns(selection);
     const related: RelatedQuery[] = [];
     let window = false;
     for (const [field, below] of selection) {
-      for (const column of COLUMNS_OF[field] ?? []) columns.add(column);
       if (isReference(field)) {
         // The resolver makes the object from the key that the contact has.
         if (!selectsOnlyKeys(below)) related.push(referenceQuery(field, below));
@@ -114,7 +75,7 @@ class ContactPage {
     }
     this.#columns = [...columns, ...(window ? ['window_expires_at'] : [])];
     this.#selected = [
-      ...[...columns].map(column => `c.${column}`),
+      ...columns.map(column => `c.${column}`),
       ...(window ? [`${WINDOW_SQL} as window_expires_at`] : []),
     ].join(', ');
     this.#related = related;

@@ -1,13 +1,14 @@
 import { type RawBuilder, sql } from 'kysely';
 import { CONVERSATION_COLUMNS } from './conversation.ts';
 
-/**
- * The columns of `PublicConversation` of a conversation `v`, for `select` and `returning`. `float8`: the driver parses arrays of
- * bigint as text.
- */
-export const PUBLIC_CONVERSATION_SQL = `${CONVERSATION_COLUMNS.map(column => `v.${column}`).join(', ')}, array(
+/** The tags of a conversation `v`. `float8`: the driver parses arrays of bigint as text. */
+export const TAG_IDS = `array(
     select t.tag_id::float8 from conversation_tags t where t.tenant_id = v.tenant_id and t.conversation_id = v.id order by t.tag_id) as tag_ids`;
-export const PUBLIC_CONVERSATION = sql.raw(PUBLIC_CONVERSATION_SQL);
+
+/** The columns of `PublicConversation` of a conversation `v`, for `select` and `returning`. */
+export const PUBLIC_CONVERSATION = sql.raw(
+  `${CONVERSATION_COLUMNS.map(column => `v.${column}`).join(', ')}, ${TAG_IDS}`,
+);
 
 /** A new conversation `v` as JSON. */
 export const NEW_CONVERSATION_JSON = sql.raw(

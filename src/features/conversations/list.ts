@@ -4,8 +4,8 @@ import { type ListDefinition, listStatement, Page } from '../../database/list.ts
 import { countList, listColumns } from '../../database/page.ts';
 import { HOUR, MINUTE } from '../../platform/clock.ts';
 import type { Context } from '../../schema/context.ts';
-import type { PublicConversation } from './conversation.ts';
-import { listConversations } from './state.sql.ts';
+import { merged, type Selection, selectionAt } from '../../schema/selection.ts';
+import { type ConversationRow, listConversations } from './page.sql.ts';
 
 const column = listColumns('conversations', 'v');
 const id = column('id', 'bigint');
@@ -115,10 +115,16 @@ const withSlots = (orderBy: ListArgs['orderBy']): ListArgs['orderBy'] =>
         ];
   });
 
-/** One page of conversations, by default the latest activity first. */
-export async function conversationPage(context: Context, args: ListArgs): Promise<Page<PublicConversation>> {
+/** One page of conversations with the selected rows below them, read in one statement; by default the latest activity first. */
+export async function conversationPage(
+  context: Context,
+  args: ListArgs,
+  selection: Selection,
+): Promise<Page<ConversationRow>> {
   const indexed = { ...args, filter: withIndexed(args.filter), orderBy: withSlots(args.orderBy) };
   const statement = listStatement(CONVERSATIONS, tenantOf(context), indexed);
-  const rows = await listConversations(context.db.read, statement);
+  const nodes = merged(selectionAt(selection, 'edges', 'node'), selectionAt(selection, 'nodes'));
+  const withCursors = selection.has('edges') || selection.has('pageInfo');
+  const rows = await listConversations(context.db.read, statement, nodes, withCursors);
   return new Page(statement, rows, () => countList(context.db.read, statement));
 }

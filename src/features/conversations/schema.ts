@@ -7,6 +7,7 @@ import { databaseId } from '../../schema/database-id.ts';
 import { connectionOf, listArgs } from '../../schema/lists.ts';
 import { nodesByNumber } from '../../schema/nodes.ts';
 import { entityPayload, mutation } from '../../schema/payload.ts';
+import { selectionOf } from '../../schema/selection.ts';
 import { contactLoader } from '../contacts/loaders.ts';
 import { Contact } from '../contacts/schema.ts';
 import { messageLoader } from '../messages/loaders.ts';
@@ -27,11 +28,16 @@ import {
 import { conversationPage } from './list.ts';
 import { conversationLoader, tagLoader } from './loaders.ts';
 import { markConversationRead } from './mark-read.ts';
+import type { ConversationRow } from './page.sql.ts';
 import { getConversations, resolveConversation } from './state.sql.ts';
 import { Tag } from './tags/schema.ts';
+import type { TagRow } from './tags/tag.ts';
 import { Thread, threadArgs } from './thread.ts';
 
-export const Conversation = builder.objectRef<PublicConversation>('Conversation');
+export const Conversation = builder.objectRef<ConversationRow>('Conversation');
+
+const loadTags = async (context: Context, ids: readonly number[]): Promise<readonly TagRow[]> =>
+  (await tagLoader(context).loadMany(ids)).filter(tag => tag !== undefined && !(tag instanceof Error)) as TagRow[];
 
 builder.node(Conversation, {
   name: 'Conversation',
@@ -47,7 +53,9 @@ builder.node(Conversation, {
       nullable: true,
       description: 'The contact.',
       authScopes: { scope: 'contacts:read' },
-      resolve: (conversation, _args, context) => contactLoader(context).load(conversation.contact_id),
+      // A list reads related rows with the page; elsewhere loaders batch them.
+      resolve: ({ contact, contact_id }, _args, context) =>
+        contact === undefined ? contactLoader(context).load(contact_id) : contact,
     }),
     contactId: t.id({
       description: 'The databaseId of the contact.',
@@ -67,8 +75,8 @@ builder.node(Conversation, {
       type: StaffMember,
       nullable: true,
       description: 'The staff member who has the conversation; null: nobody.',
-      resolve: ({ assignee_id }, _args, context) =>
-        assignee_id === null ? null : staffLoader(context).load(assignee_id),
+      resolve: ({ assignee, assignee_id }, _args, context) =>
+        assignee === undefined && assignee_id !== null ? staffLoader(context).load(assignee_id) : (assignee ?? null),
     }),
     unreadCount: t.exposeInt('unread_count', {
       description: 'Inbound messages that nobody of the account has read, without reactions.',
@@ -86,18 +94,17 @@ builder.node(Conversation, {
     tags: t.field({
       type: [Tag],
       description: 'Tags of the conversation.',
-      resolve: async ({ tag_ids }, _args, context) =>
-        (await tagLoader(context).loadMany(tag_ids)).filter(
-          tag => tag !== undefined && !(tag instanceof Error),
-        ) as never,
+      resolve: ({ tags, tag_ids }, _args, context) => (tags ?? loadTags(context, tag_ids)) as never,
     }),
     lastMessage: t.field({
       type: Message,
       nullable: true,
       description: 'The last message, without reactions; null if there is none.',
       authScopes: { scope: 'messages:read' },
-      resolve: ({ last_message_id }, _args, context) =>
-        last_message_id === null ? null : messageLoader(context).load(last_message_id),
+      resolve: ({ last_message, last_message_id }, _args, context) =>
+        last_message === undefined && last_message_id !== null
+          ? messageLoader(context).load(last_message_id)
+          : (last_message ?? null),
     }),
     lastActivityAt: t.expose('last_activity_at', {
       type: 'DateTime',
@@ -137,11 +144,10 @@ builder.objectField(Contact, 'conversations', t =>
     description: 'Conversations of the contact, one for each channel; the latest activity first by default.',
     authScopes: { scope: 'conversations:read' },
     args: { ...listArgs(ConversationFilter, ConversationOrder) },
-    resolve: ({ id }, args, context) =>
-      conversationPage(context, {
-        ...args,
-        filter: { and: [args.filter ?? {}], contactId: { eq: String(id) } },
-      }),
+    resolve: ({ id }, args, context, info) => {
+      const filter = { and: [args.filter ?? {}], contactId: { eq: String(id) } };
+      return conversationPage(context, { ...args, filter }, selectionOf(info));
+    },
   }),
 );
 
@@ -151,7 +157,7 @@ builder.queryFields(t => ({
     description: 'Lists conversations, the latest activity first by default.',
     authScopes: { scope: 'conversations:read' },
     args: { ...listArgs(ConversationFilter, ConversationOrder) },
-    resolve: (_root, args, context) => conversationPage(context, args),
+    resolve: (_root, args, context, info) => conversationPage(context, args, selectionOf(info)),
   }),
   conversation: t.field({
     type: Conversation,

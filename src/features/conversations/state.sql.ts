@@ -1,8 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../database/database.ts';
-import type { ListStatement } from '../../database/list.ts';
-import { raw } from '../../database/page.ts';
-import { firstAssignee, PUBLIC_CONVERSATION, PUBLIC_CONVERSATION_SQL } from './columns.ts';
+import { firstAssignee, PUBLIC_CONVERSATION } from './columns.ts';
 import type { ConversationStatus, PublicConversation } from './conversation.ts';
 
 /**
@@ -128,13 +126,6 @@ export async function getConversations(
     select ${PUBLIC_CONVERSATION} from conversations v where v.tenant_id = ${tenantId} and v.id = any(${ids}::bigint[]) order by v.id`.execute(
     db,
   );
-  return rows;
-}
-
-/** One page of conversations. */
-export async function listConversations(db: Db, { tail, values, keys }: ListStatement): Promise<PublicConversation[]> {
-  const text = `select ${[PUBLIC_CONVERSATION_SQL, ...keys].join(', ')} ${tail}`;
-  const { rows } = await db.executeQuery(raw<PublicConversation>(text, values));
   return rows;
 }
 

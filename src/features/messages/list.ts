@@ -157,7 +157,7 @@ const COLUMNS_OF: Readonly<Record<string, readonly Column[]>> = {
 };
 
 /** The columns to read for a selection; all of them if it has a field that is not listed above. */
-function columnsOf(selection: Selection): readonly Column[] {
+export function messageColumnsOf(selection: Selection): readonly Column[] {
   const needed = new Set<Column>(['id']);
   for (const field of selection.keys()) {
     const columns = Object.hasOwn(COLUMNS_OF, field) ? COLUMNS_OF[field] : undefined;
@@ -175,6 +175,6 @@ export async function messagePage(context: Context, args: ListArgs, selection: S
   const nodes = merged(selectionAt(selection, 'edges', 'node'), selectionAt(selection, 'nodes'));
   const total = selection.has('totalCount') ? countList(context.db.read, statement) : undefined;
   total?.catch(() => undefined);
-  const rows = await listMessages(context.db.read, statement, columnsOf(nodes), nodes.has('serviceWindow'));
+  const rows = await listMessages(context.db.read, statement, messageColumnsOf(nodes), nodes.has('serviceWindow'));
   return new Page(statement, rows, () => total ?? countList(context.db.read, statement));
 }

@@ -107,6 +107,9 @@ const STATE_COLUMNS: ReadonlySet<string> = new Set([
 
 export const isStateColumn = (column: string): boolean => STATE_COLUMNS.has(column);
 
+/** A message's column in SQL, from messages (`m`) or message_states (`s`). */
+export const qualifiedColumn = (column: string): string => `${isStateColumn(column) ? 's' : 'm'}.${column}`;
+
 /** The event payload of a row: its public columns. */
 export function publicMessage(row: MessageRow): PublicMessage {
   const { window_expires_at: _window, phone: _phone, contact: _contact, contact_created: _created, ...message } = row;

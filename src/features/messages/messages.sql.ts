@@ -2,11 +2,9 @@ import { sql } from 'kysely';
 import type { Db } from '../../database/database.ts';
 import type { ListStatement } from '../../database/list.ts';
 import { raw } from '../../database/page.ts';
-import { isStateColumn, MESSAGE_COLUMNS, type MessageRow } from './message.ts';
+import { isStateColumn, MESSAGE_COLUMNS, type MessageRow, qualifiedColumn } from './message.ts';
 
-/** A message's column, from messages (`m`) or message_states (`s`). */
-const qualified = (column: string): string => `${isStateColumn(column) ? 's' : 'm'}.${column}`;
-export const messageColumns = () => sql.raw(MESSAGE_COLUMNS.map(qualified).join(', '));
+export const messageColumns = () => sql.raw(MESSAGE_COLUMNS.map(qualifiedColumn).join(', '));
 
 const WINDOW = `(select v.window_expires_at from conversations v where v.tenant_id = m.tenant_id and v.id = m.conversation_id) as window_expires_at`;
 
@@ -26,7 +24,7 @@ export async function listMessages(
   const text =
     states.length === 0
       ? page
-      : `select ${[...columns.map(qualified), ...keys.map(key => `m.${key}`), ...(withWindow ? ['m.window_expires_at'] : [])].join(', ')}
+      : `select ${[...columns.map(qualifiedColumn), ...keys.map(key => `m.${key}`), ...(withWindow ? ['m.window_expires_at'] : [])].join(', ')}
          from (${page}) m join message_states s on s.tenant_id = $1 and s.message_id = m.id order by ${statement.orderByKeys('m')}`;
   const { rows } = await db.executeQuery(raw<MessageRow>(text, statement.values));
   return rows;

@@ -18,15 +18,16 @@ import {
 import { CONVERSATIONS } from '../../../src/features/conversations/list.ts';
 import { countMatching, lockMatching } from '../../../src/features/conversations/matching.sql.ts';
 import { type PublicOwnership, reclaimThreads, writeOwners } from '../../../src/features/conversations/owners.sql.ts';
+import { listConversations } from '../../../src/features/conversations/page.sql.ts';
 import {
   foldMessages,
   getConversations,
   type LockedConversation,
-  listConversations,
   lockThreads,
   resolveConversation,
 } from '../../../src/features/conversations/state.sql.ts';
 import { getLastOfGroupChats } from '../../../src/features/messages/thread.sql.ts';
+import type { Selection } from '../../../src/schema/selection.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { type ColumnsOf, describeColumns } from '../../support/describe-statement.ts';
 
@@ -68,13 +69,6 @@ const CONVERSATION = {
 test('conversations are described as their row type says', async () => {
   expect(await describeColumns(database.url, db => getConversations(db, 1, [1]))).toEqual(CONVERSATION);
   expect(await describeColumns(database.url, db => resolveConversation(db, 1, 1))).toEqual(CONVERSATION);
-  const statement = listStatement(CONVERSATIONS, 1, {});
-  expect(await describeColumns(database.url, db => listConversations(db, statement))).toEqual({
-    ...CONVERSATION,
-    k0: TIME,
-    k1: TIME,
-    k2: 'bigint',
-  });
   expect(await describeColumns(database.url, db => foldMessages(db, 1, [], AT))).toEqual(CONVERSATION);
   expect(await describeColumns(database.url, db => lockConversations(db, 1, [1]))).toEqual(CONVERSATION);
   expect(await describeColumns(database.url, db => writeStates(db, 1, [], AT))).toEqual(CONVERSATION);
@@ -99,6 +93,18 @@ test('conversations are described as their row type says', async () => {
     is_with_bot: 'boolean',
     is_counted: 'boolean',
   } satisfies ColumnsOf<LockedConversation>);
+});
+
+test('a page of conversations is one row of JSON, with related rows beside it', async () => {
+  const below: Selection = new Map([['name', new Map()]]);
+  const statement = listStatement(CONVERSATIONS, 1, {});
+  for (const fields of [[], ['status'], ['status', 'tags']])
+    for (const withCursors of [true, false]) {
+      const selection = new Map(['contact', 'assignee', 'lastMessage', 'tags', ...fields].map(field => [field, below]));
+      expect(
+        await describeColumns(database.url, db => listConversations(db, statement, selection, withCursors)),
+      ).toEqual({ page: 'json', contact: 'json', assignee: 'json', last_message: 'json', tags: 'json' });
+    }
 });
 
 test('counts of conversations are described as their row type says', async () => {
