@@ -28,6 +28,7 @@ import '../features/conversations/group-chats-schema.ts';
 import '../features/conversations/notes/schema.ts';
 import '../features/conversations/presence/schema.ts';
 import '../features/conversations/schema.ts';
+import '../features/events/rates-schema.ts';
 import '../features/events/schema.ts';
 import '../features/events/types-schema.ts';
 import '../features/inbox/schema.ts';
@@ -64,6 +65,7 @@ import '../features/tenancy/tokens/schema.ts';
 import '../features/webhooks/log/deliveries-schema.ts';
 import '../features/webhooks/log/replay-schema.ts';
 import '../features/webhooks/schema.ts';
+import './lanes/schema.ts';
 
 /** The whole schema. Importing it touches no database. */
 export const schema = withDirectives(builder.toSchema());

@@ -1,35 +1,11 @@
 import { Command } from 'commander';
+import { BACKLOGS } from '../app/lanes/backlogs.ts';
 import { loadConfig } from '../config.ts';
-import { BOTS } from '../features/bots/housekeeping.ts';
-import { botBacklog } from '../features/bots/reply/replies.sql.ts';
-import { EXPORTS } from '../features/contacts/exports/export.ts';
-import { exportBacklog } from '../features/contacts/exports/exports.sql.ts';
-import { INBOX, inboxBacklog } from '../features/inbox/webhooks.sql.ts';
-import { integrationBacklog } from '../features/integrations/orders/deliveries.sql.ts';
-import { INTEGRATIONS } from '../features/integrations/orders/delivery.ts';
-import { MEDIA } from '../features/messages/content/media/keeping/lane.ts';
-import { mediaBacklog } from '../features/messages/content/media/keeping/queue.sql.ts';
-import { OUTBOX } from '../features/messages/dispatch/lane.ts';
-import { outboxBacklog } from '../features/messages/dispatch/outbox.sql.ts';
-import { TEMPLATE_SYNCS } from '../features/templates/sync/request-sync.ts';
-import { syncBacklog } from '../features/templates/sync/runs.sql.ts';
 import { WEBHOOKS } from '../features/webhooks/delivery/lane.ts';
-import { shardBacklog } from '../features/webhooks/delivery/queue.sql.ts';
 import { tenantOfLane } from '../lanes/lane.ts';
 import { endLease, type LaneOverview, listLanes } from '../lanes/store/overview.sql.ts';
 import { UserError } from '../platform/user-error.ts';
 import { changeDatabase, print, withDatabase } from './database.ts';
-
-const BACKLOGS = {
-  [OUTBOX]: outboxBacklog,
-  [INBOX]: inboxBacklog,
-  [INTEGRATIONS]: integrationBacklog,
-  [EXPORTS]: exportBacklog,
-  [MEDIA]: mediaBacklog,
-  [BOTS]: botBacklog,
-  [TEMPLATE_SYNCS]: syncBacklog,
-  [WEBHOOKS]: shardBacklog,
-};
 
 const shown = (lane: LaneOverview) => ({
   ...lane,

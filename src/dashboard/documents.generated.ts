@@ -1064,6 +1064,36 @@ export type InteractiveListInput = {
   readonly sections: ReadonlyArray<ListSectionInput>;
 };
 
+/** The queue that a lane is a part of. */
+export type LaneQueue =
+  /** Inbound messages for bots to evaluate, and answers to send. */
+  | 'BOTS'
+  /** Exports to be written. */
+  | 'EXPORTS'
+  /** Webhooks of the network to be processed. */
+  | 'INBOX'
+  /** Payloads of shops, a lane for each integration. */
+  | 'INTEGRATIONS'
+  /** Files to be fetched from the network, a lane for each channel. */
+  | 'MEDIA'
+  /** Messages to be sent, a lane for each channel. */
+  | 'OUTBOX'
+  /** Business accounts whose templates are due for a sync, a lane for each. */
+  | 'TEMPLATE_SYNCS'
+  /** Deliveries to webhook endpoints. */
+  | 'WEBHOOKS';
+
+/** What a lane does at present. */
+export type LaneState =
+  /** It has no work. */
+  | 'IDLE'
+  /** It pauses until `restsUntil`: the network asked for it, or turns failed. */
+  | 'RESTING'
+  /** A process drains it. */
+  | 'RUNNING'
+  /** It has work, and no process has taken it yet. Longer than seconds: no worker runs, or all are busy. */
+  | 'WAITING';
+
 /** A row that the recipient can choose from a list. */
 export type ListRowInput = {
   /** Second line of the row; at most 72 characters. */
@@ -1232,6 +1262,31 @@ export type PauseChannelInput = {
   /** Shown as `statusReason`; at most 200 characters. */
   readonly reason?: string | null | undefined;
 };
+
+/** What the network charges a message as. */
+export type PricingCategory =
+  /** Authentication template. */
+  | 'AUTHENTICATION'
+  /** Authentication template at the international rate. */
+  | 'AUTHENTICATION_INTERNATIONAL'
+  /** Marketing message to a group chat. */
+  | 'GROUP_MARKETING'
+  /** Free-form message to a group chat. */
+  | 'GROUP_SERVICE'
+  /** Utility message to a group chat. */
+  | 'GROUP_UTILITY'
+  /** Marketing template. */
+  | 'MARKETING'
+  /** Marketing template sent through the MM API. */
+  | 'MARKETING_LITE'
+  /** A category that this gateway does not know; see `networkCategory`. */
+  | 'OTHER'
+  /** In the free window after an ad was clicked. */
+  | 'REFERRAL_CONVERSION'
+  /** Free-form message in a service window. */
+  | 'SERVICE'
+  /** Utility template. */
+  | 'UTILITY';
 
 /** Rating by the network, from how people react to the messages. */
 export type Quality =
@@ -2570,36 +2625,109 @@ export type LiveStatisticsQueryVariables = Exact<{
 }>;
 
 
-export type LiveStatisticsQuery = { readonly byStatus: { readonly total: number, readonly series: ReadonlyArray<{ readonly start: string, readonly status: MessageStatus | null, readonly direction: MessageDirection | null, readonly count: number }> } | null, readonly failures: { readonly series: ReadonlyArray<{ readonly errorCode: number | null, readonly count: number }> } | null, readonly latency: { readonly series: ReadonlyArray<{ readonly start: string, readonly deliveryMsP50: number | null, readonly deliveryMsP95: number | null }> } | null };
+export type LiveStatisticsQuery = { readonly byStatus: { readonly total: number, readonly series: ReadonlyArray<{ readonly start: string, readonly status: MessageStatus | null, readonly direction: MessageDirection | null, readonly count: number }> } | null, readonly failures: { readonly series: ReadonlyArray<{ readonly errorCode: number | null, readonly count: number }> } | null, readonly latency: { readonly series: ReadonlyArray<{ readonly start: string, readonly deliveryMsP50: number | null, readonly deliveryMsP95: number | null }> } | null, readonly otps: { readonly totalCount: number } | null, readonly verifiedOtps: { readonly totalCount: number } | null, readonly endedOtps: { readonly totalCount: number } | null };
+
+export type LiveQueuesQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type LiveQueuesQuery = { readonly lanes: ReadonlyArray<{ readonly queue: LaneQueue, readonly subjectId: string | null, readonly state: LaneState, readonly waitingCount: number, readonly oldestAt: string | null, readonly restsUntil: string | null, readonly error: string | null }> | null, readonly channels: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string, readonly displayPhoneNumber: string, readonly status: ChannelStatus, readonly health: { readonly canSend: Availability, readonly quality: Quality, readonly messagingLimit: number | null, readonly isMessagingLimitKnown: boolean, readonly restrictions: ReadonlyArray<{ readonly type: string, readonly expiresAt: string | null }>, readonly lastError: { readonly title: string } | null } | null }> } | null };
+
+export type LiveCostsQueryVariables = Exact<{
+  since: string;
+}>;
+
+
+export type LiveCostsQuery = { readonly costReport: { readonly total: number, readonly unpricedCount: number, readonly cost: ReadonlyArray<{ readonly amount: string, readonly currency: string }> | null, readonly series: ReadonlyArray<{ readonly category: PricingCategory | null, readonly count: number, readonly cost: ReadonlyArray<{ readonly amount: string, readonly currency: string }> | null }> } | null };
 
 export type LiveStartQueryVariables = Exact<{ [key: string]: never; }>;
 
 
 export type LiveStartQuery = { readonly eventCursor: string | null };
 
+export type LiveEventDetailsQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type LiveEventDetailsQuery = { readonly node:
+    | { readonly id: string }
+    | { readonly id: string }
+    | { readonly id: string }
+    | { readonly type: EventType, readonly occurredAt: string, readonly payload: unknown, readonly id: string }
+    | { readonly id: string }
+    | { readonly type: EventType, readonly occurredAt: string, readonly payload: unknown, readonly id: string }
+    | { readonly id: string }
+    | { readonly id: string }
+    | { readonly type: EventType, readonly occurredAt: string, readonly payload: unknown, readonly id: string }
+    | { readonly id: string }
+    | { readonly id: string }
+    | { readonly type: EventType, readonly occurredAt: string, readonly payload: unknown, readonly id: string }
+    | { readonly id: string }
+    | { readonly type: EventType, readonly occurredAt: string, readonly payload: unknown, readonly id: string }
+    | { readonly id: string }
+    | { readonly type: EventType, readonly occurredAt: string, readonly payload: unknown, readonly id: string }
+    | { readonly id: string }
+    | { readonly type: EventType, readonly occurredAt: string, readonly payload: unknown, readonly id: string }
+    | { readonly id: string }
+    | { readonly type: EventType, readonly occurredAt: string, readonly payload: unknown, readonly id: string }
+    | { readonly id: string }
+    | { readonly id: string }
+    | { readonly type: EventType, readonly occurredAt: string, readonly payload: unknown, readonly id: string }
+    | { readonly id: string }
+    | { readonly id: string }
+    | { readonly id: string }
+    | { readonly type: EventType, readonly occurredAt: string, readonly payload: unknown, readonly id: string }
+    | { readonly id: string }
+    | { readonly id: string }
+    | { readonly id: string }
+    | { readonly id: string }
+    | { readonly id: string }
+    | { readonly type: EventType, readonly occurredAt: string, readonly payload: unknown, readonly id: string }
+    | { readonly id: string }
+    | { readonly id: string }
+    | { readonly type: EventType, readonly occurredAt: string, readonly payload: unknown, readonly id: string }
+    | { readonly id: string }
+    | { readonly type: EventType, readonly occurredAt: string, readonly payload: unknown, readonly id: string }
+    | { readonly id: string }
+    | { readonly id: string }
+    | { readonly id: string }
+    | { readonly id: string }
+    | { readonly type: EventType, readonly occurredAt: string, readonly payload: unknown, readonly id: string }
+    | { readonly id: string }
+    | { readonly id: string }
+    | { readonly id: string }
+    | { readonly type: EventType, readonly occurredAt: string, readonly payload: unknown, readonly id: string }
+   | null };
+
 export type LiveEventsSubscriptionVariables = Exact<{
   after?: string | null | undefined;
-  filter?: EventFilter | null | undefined;
 }>;
 
 
 export type LiveEventsSubscription = { readonly events:
-    | { readonly id: string, readonly cursor: string, readonly type: EventType, readonly occurredAt: string, readonly subjectId: string }
-    | { readonly id: string, readonly cursor: string, readonly type: EventType, readonly occurredAt: string, readonly subjectId: string }
-    | { readonly id: string, readonly cursor: string, readonly type: EventType, readonly occurredAt: string, readonly subjectId: string }
-    | { readonly id: string, readonly cursor: string, readonly type: EventType, readonly occurredAt: string, readonly subjectId: string }
-    | { readonly id: string, readonly cursor: string, readonly type: EventType, readonly occurredAt: string, readonly subjectId: string }
-    | { readonly id: string, readonly cursor: string, readonly type: EventType, readonly occurredAt: string, readonly subjectId: string }
-    | { readonly id: string, readonly cursor: string, readonly type: EventType, readonly occurredAt: string, readonly subjectId: string }
-    | { readonly id: string, readonly cursor: string, readonly type: EventType, readonly occurredAt: string, readonly subjectId: string }
-    | { readonly id: string, readonly cursor: string, readonly type: EventType, readonly occurredAt: string, readonly subjectId: string }
-    | { readonly id: string, readonly cursor: string, readonly type: EventType, readonly occurredAt: string, readonly subjectId: string }
-    | { readonly id: string, readonly cursor: string, readonly type: EventType, readonly occurredAt: string, readonly subjectId: string }
-    | { readonly id: string, readonly cursor: string, readonly type: EventType, readonly occurredAt: string, readonly subjectId: string }
-    | { readonly id: string, readonly cursor: string, readonly type: EventType, readonly occurredAt: string, readonly subjectId: string }
-    | { readonly id: string, readonly cursor: string, readonly type: EventType, readonly occurredAt: string, readonly subjectId: string }
-    | { readonly id: string, readonly cursor: string, readonly type: EventType, readonly occurredAt: string, readonly subjectId: string }
+    | { readonly id: string, readonly cursor: string, readonly type: EventType, readonly occurredAt: string }
+    | { readonly id: string, readonly cursor: string, readonly type: EventType, readonly occurredAt: string }
+    | { readonly id: string, readonly cursor: string, readonly type: EventType, readonly occurredAt: string }
+    | { readonly id: string, readonly cursor: string, readonly type: EventType, readonly occurredAt: string }
+    | { readonly id: string, readonly cursor: string, readonly type: EventType, readonly occurredAt: string }
+    | { readonly id: string, readonly cursor: string, readonly type: EventType, readonly occurredAt: string }
+    | { readonly id: string, readonly cursor: string, readonly type: EventType, readonly occurredAt: string }
+    | { readonly id: string, readonly cursor: string, readonly type: EventType, readonly occurredAt: string }
+    | { readonly id: string, readonly cursor: string, readonly type: EventType, readonly occurredAt: string }
+    | { readonly id: string, readonly cursor: string, readonly type: EventType, readonly occurredAt: string }
+    | { readonly id: string, readonly cursor: string, readonly type: EventType, readonly occurredAt: string }
+    | { readonly id: string, readonly cursor: string, readonly type: EventType, readonly occurredAt: string }
+    | { readonly id: string, readonly cursor: string, readonly type: EventType, readonly occurredAt: string }
+    | { readonly id: string, readonly cursor: string, readonly type: EventType, readonly occurredAt: string }
+    | { readonly id: string, readonly cursor: string, readonly type: EventType, readonly occurredAt: string }
    };
+
+export type LiveRatesSubscriptionVariables = Exact<{
+  after?: string | null | undefined;
+}>;
+
+
+export type LiveRatesSubscription = { readonly eventRates: { readonly cursor: string, readonly counts: ReadonlyArray<{ readonly second: string, readonly type: EventType, readonly count: number }> } };
 
 export type PhonePeopleQueryVariables = Exact<{
   search?: string | null | undefined;
@@ -2920,9 +3048,13 @@ export const LiveCountsDocument = {"kind":"Document","definitions":[{"kind":"Ope
 export const ConversationNotesDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"query","name":{"kind":"Name","value":"ConversationNotes"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"id"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"ID"}}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"conversation"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"id"},"value":{"kind":"Variable","name":{"kind":"Name","value":"id"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"notes"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"first"},"value":{"kind":"IntValue","value":"50"}},{"kind":"Argument","name":{"kind":"Name","value":"orderBy"},"value":{"kind":"ListValue","values":[{"kind":"ObjectValue","fields":[{"kind":"ObjectField","name":{"kind":"Name","value":"field"},"value":{"kind":"EnumValue","value":"CREATED_AT"}},{"kind":"ObjectField","name":{"kind":"Name","value":"direction"},"value":{"kind":"EnumValue","value":"DESC"}}]}]}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"nodes"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"body"}},{"kind":"Field","name":{"kind":"Name","value":"createdAt"}},{"kind":"Field","name":{"kind":"Name","value":"author"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"displayName"}}]}}]}}]}}]}}]}}]} as unknown as DocumentNode<ConversationNotesQuery, ConversationNotesQueryVariables>;
 export const CreateNoteDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"mutation","name":{"kind":"Name","value":"CreateNote"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"input"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"CreateNoteInput"}}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"createNote"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"input"},"value":{"kind":"Variable","name":{"kind":"Name","value":"input"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"note"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}}]}},{"kind":"Field","name":{"kind":"Name","value":"userErrors"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"message"}},{"kind":"Field","name":{"kind":"Name","value":"path"}}]}}]}}]}}]} as unknown as DocumentNode<CreateNoteMutation, CreateNoteMutationVariables>;
 export const DeleteNoteDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"mutation","name":{"kind":"Name","value":"DeleteNote"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"input"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"DeleteNoteInput"}}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"deleteNote"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"input"},"value":{"kind":"Variable","name":{"kind":"Name","value":"input"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"deletedId"}},{"kind":"Field","name":{"kind":"Name","value":"userErrors"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"message"}}]}}]}}]}}]} as unknown as DocumentNode<DeleteNoteMutation, DeleteNoteMutationVariables>;
-export const LiveStatisticsDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"query","name":{"kind":"Name","value":"LiveStatistics"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"since"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"DateTime"}}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","alias":{"kind":"Name","value":"byStatus"},"name":{"kind":"Name","value":"messageStatistics"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"since"},"value":{"kind":"Variable","name":{"kind":"Name","value":"since"}}},{"kind":"Argument","name":{"kind":"Name","value":"interval"},"value":{"kind":"EnumValue","value":"HOUR"}},{"kind":"Argument","name":{"kind":"Name","value":"groupBy"},"value":{"kind":"ListValue","values":[{"kind":"EnumValue","value":"STATUS"},{"kind":"EnumValue","value":"DIRECTION"}]}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"total"}},{"kind":"Field","name":{"kind":"Name","value":"series"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"start"}},{"kind":"Field","name":{"kind":"Name","value":"status"}},{"kind":"Field","name":{"kind":"Name","value":"direction"}},{"kind":"Field","name":{"kind":"Name","value":"count"}}]}}]}},{"kind":"Field","alias":{"kind":"Name","value":"failures"},"name":{"kind":"Name","value":"messageStatistics"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"since"},"value":{"kind":"Variable","name":{"kind":"Name","value":"since"}}},{"kind":"Argument","name":{"kind":"Name","value":"interval"},"value":{"kind":"EnumValue","value":"DAY"}},{"kind":"Argument","name":{"kind":"Name","value":"groupBy"},"value":{"kind":"ListValue","values":[{"kind":"EnumValue","value":"ERROR_CODE"}]}},{"kind":"Argument","name":{"kind":"Name","value":"filter"},"value":{"kind":"ObjectValue","fields":[{"kind":"ObjectField","name":{"kind":"Name","value":"status"},"value":{"kind":"ObjectValue","fields":[{"kind":"ObjectField","name":{"kind":"Name","value":"eq"},"value":{"kind":"EnumValue","value":"FAILED"}}]}}]}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"series"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"errorCode"}},{"kind":"Field","name":{"kind":"Name","value":"count"}}]}}]}},{"kind":"Field","alias":{"kind":"Name","value":"latency"},"name":{"kind":"Name","value":"messageStatistics"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"since"},"value":{"kind":"Variable","name":{"kind":"Name","value":"since"}}},{"kind":"Argument","name":{"kind":"Name","value":"interval"},"value":{"kind":"EnumValue","value":"DAY"}},{"kind":"Argument","name":{"kind":"Name","value":"filter"},"value":{"kind":"ObjectValue","fields":[{"kind":"ObjectField","name":{"kind":"Name","value":"direction"},"value":{"kind":"ObjectValue","fields":[{"kind":"ObjectField","name":{"kind":"Name","value":"eq"},"value":{"kind":"EnumValue","value":"OUTBOUND"}}]}}]}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"series"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"start"}},{"kind":"Field","name":{"kind":"Name","value":"deliveryMsP50"}},{"kind":"Field","name":{"kind":"Name","value":"deliveryMsP95"}}]}}]}}]}}]} as unknown as DocumentNode<LiveStatisticsQuery, LiveStatisticsQueryVariables>;
+export const LiveStatisticsDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"query","name":{"kind":"Name","value":"LiveStatistics"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"since"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"DateTime"}}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","alias":{"kind":"Name","value":"byStatus"},"name":{"kind":"Name","value":"messageStatistics"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"since"},"value":{"kind":"Variable","name":{"kind":"Name","value":"since"}}},{"kind":"Argument","name":{"kind":"Name","value":"interval"},"value":{"kind":"EnumValue","value":"HOUR"}},{"kind":"Argument","name":{"kind":"Name","value":"groupBy"},"value":{"kind":"ListValue","values":[{"kind":"EnumValue","value":"STATUS"},{"kind":"EnumValue","value":"DIRECTION"}]}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"total"}},{"kind":"Field","name":{"kind":"Name","value":"series"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"start"}},{"kind":"Field","name":{"kind":"Name","value":"status"}},{"kind":"Field","name":{"kind":"Name","value":"direction"}},{"kind":"Field","name":{"kind":"Name","value":"count"}}]}}]}},{"kind":"Field","alias":{"kind":"Name","value":"failures"},"name":{"kind":"Name","value":"messageStatistics"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"since"},"value":{"kind":"Variable","name":{"kind":"Name","value":"since"}}},{"kind":"Argument","name":{"kind":"Name","value":"interval"},"value":{"kind":"EnumValue","value":"MONTH"}},{"kind":"Argument","name":{"kind":"Name","value":"groupBy"},"value":{"kind":"ListValue","values":[{"kind":"EnumValue","value":"ERROR_CODE"}]}},{"kind":"Argument","name":{"kind":"Name","value":"filter"},"value":{"kind":"ObjectValue","fields":[{"kind":"ObjectField","name":{"kind":"Name","value":"status"},"value":{"kind":"ObjectValue","fields":[{"kind":"ObjectField","name":{"kind":"Name","value":"eq"},"value":{"kind":"EnumValue","value":"FAILED"}}]}}]}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"series"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"errorCode"}},{"kind":"Field","name":{"kind":"Name","value":"count"}}]}}]}},{"kind":"Field","alias":{"kind":"Name","value":"latency"},"name":{"kind":"Name","value":"messageStatistics"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"since"},"value":{"kind":"Variable","name":{"kind":"Name","value":"since"}}},{"kind":"Argument","name":{"kind":"Name","value":"interval"},"value":{"kind":"EnumValue","value":"HOUR"}},{"kind":"Argument","name":{"kind":"Name","value":"filter"},"value":{"kind":"ObjectValue","fields":[{"kind":"ObjectField","name":{"kind":"Name","value":"direction"},"value":{"kind":"ObjectValue","fields":[{"kind":"ObjectField","name":{"kind":"Name","value":"eq"},"value":{"kind":"EnumValue","value":"OUTBOUND"}}]}}]}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"series"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"start"}},{"kind":"Field","name":{"kind":"Name","value":"deliveryMsP50"}},{"kind":"Field","name":{"kind":"Name","value":"deliveryMsP95"}}]}}]}},{"kind":"Field","alias":{"kind":"Name","value":"otps"},"name":{"kind":"Name","value":"otps"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"first"},"value":{"kind":"IntValue","value":"1"}},{"kind":"Argument","name":{"kind":"Name","value":"filter"},"value":{"kind":"ObjectValue","fields":[{"kind":"ObjectField","name":{"kind":"Name","value":"createdAt"},"value":{"kind":"ObjectValue","fields":[{"kind":"ObjectField","name":{"kind":"Name","value":"gte"},"value":{"kind":"Variable","name":{"kind":"Name","value":"since"}}}]}}]}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"totalCount"}}]}},{"kind":"Field","alias":{"kind":"Name","value":"verifiedOtps"},"name":{"kind":"Name","value":"otps"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"first"},"value":{"kind":"IntValue","value":"1"}},{"kind":"Argument","name":{"kind":"Name","value":"filter"},"value":{"kind":"ObjectValue","fields":[{"kind":"ObjectField","name":{"kind":"Name","value":"createdAt"},"value":{"kind":"ObjectValue","fields":[{"kind":"ObjectField","name":{"kind":"Name","value":"gte"},"value":{"kind":"Variable","name":{"kind":"Name","value":"since"}}}]}},{"kind":"ObjectField","name":{"kind":"Name","value":"status"},"value":{"kind":"ObjectValue","fields":[{"kind":"ObjectField","name":{"kind":"Name","value":"eq"},"value":{"kind":"EnumValue","value":"VERIFIED"}}]}}]}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"totalCount"}}]}},{"kind":"Field","alias":{"kind":"Name","value":"endedOtps"},"name":{"kind":"Name","value":"otps"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"first"},"value":{"kind":"IntValue","value":"1"}},{"kind":"Argument","name":{"kind":"Name","value":"filter"},"value":{"kind":"ObjectValue","fields":[{"kind":"ObjectField","name":{"kind":"Name","value":"createdAt"},"value":{"kind":"ObjectValue","fields":[{"kind":"ObjectField","name":{"kind":"Name","value":"gte"},"value":{"kind":"Variable","name":{"kind":"Name","value":"since"}}}]}},{"kind":"ObjectField","name":{"kind":"Name","value":"status"},"value":{"kind":"ObjectValue","fields":[{"kind":"ObjectField","name":{"kind":"Name","value":"in"},"value":{"kind":"ListValue","values":[{"kind":"EnumValue","value":"FAILED"},{"kind":"EnumValue","value":"EXPIRED"},{"kind":"EnumValue","value":"EXHAUSTED"}]}}]}}]}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"totalCount"}}]}}]}}]} as unknown as DocumentNode<LiveStatisticsQuery, LiveStatisticsQueryVariables>;
+export const LiveQueuesDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"query","name":{"kind":"Name","value":"LiveQueues"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"lanes"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"queue"}},{"kind":"Field","name":{"kind":"Name","value":"subjectId"}},{"kind":"Field","name":{"kind":"Name","value":"state"}},{"kind":"Field","name":{"kind":"Name","value":"waitingCount"}},{"kind":"Field","name":{"kind":"Name","value":"oldestAt"}},{"kind":"Field","name":{"kind":"Name","value":"restsUntil"}},{"kind":"Field","name":{"kind":"Name","value":"error"}}]}},{"kind":"Field","name":{"kind":"Name","value":"channels"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"first"},"value":{"kind":"IntValue","value":"100"}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"nodes"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"displayPhoneNumber"}},{"kind":"Field","name":{"kind":"Name","value":"status"}},{"kind":"Field","name":{"kind":"Name","value":"health"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"canSend"}},{"kind":"Field","name":{"kind":"Name","value":"quality"}},{"kind":"Field","name":{"kind":"Name","value":"messagingLimit"}},{"kind":"Field","name":{"kind":"Name","value":"isMessagingLimitKnown"}},{"kind":"Field","name":{"kind":"Name","value":"restrictions"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"type"}},{"kind":"Field","name":{"kind":"Name","value":"expiresAt"}}]}},{"kind":"Field","name":{"kind":"Name","value":"lastError"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"title"}}]}}]}}]}}]}}]}}]} as unknown as DocumentNode<LiveQueuesQuery, LiveQueuesQueryVariables>;
+export const LiveCostsDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"query","name":{"kind":"Name","value":"LiveCosts"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"since"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"DateTime"}}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"costReport"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"since"},"value":{"kind":"Variable","name":{"kind":"Name","value":"since"}}},{"kind":"Argument","name":{"kind":"Name","value":"interval"},"value":{"kind":"EnumValue","value":"MONTH"}},{"kind":"Argument","name":{"kind":"Name","value":"groupBy"},"value":{"kind":"ListValue","values":[{"kind":"EnumValue","value":"CATEGORY"}]}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"total"}},{"kind":"Field","name":{"kind":"Name","value":"unpricedCount"}},{"kind":"Field","name":{"kind":"Name","value":"cost"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"amount"}},{"kind":"Field","name":{"kind":"Name","value":"currency"}}]}},{"kind":"Field","name":{"kind":"Name","value":"series"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"category"}},{"kind":"Field","name":{"kind":"Name","value":"count"}},{"kind":"Field","name":{"kind":"Name","value":"cost"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"amount"}},{"kind":"Field","name":{"kind":"Name","value":"currency"}}]}}]}}]}}]}}]} as unknown as DocumentNode<LiveCostsQuery, LiveCostsQueryVariables>;
 export const LiveStartDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"query","name":{"kind":"Name","value":"LiveStart"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"eventCursor"}}]}}]} as unknown as DocumentNode<LiveStartQuery, LiveStartQueryVariables>;
-export const LiveEventsDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"subscription","name":{"kind":"Name","value":"LiveEvents"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"after"}},"type":{"kind":"NamedType","name":{"kind":"Name","value":"String"}}},{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"filter"}},"type":{"kind":"NamedType","name":{"kind":"Name","value":"EventFilter"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"events"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"after"},"value":{"kind":"Variable","name":{"kind":"Name","value":"after"}}},{"kind":"Argument","name":{"kind":"Name","value":"filter"},"value":{"kind":"Variable","name":{"kind":"Name","value":"filter"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"cursor"}},{"kind":"Field","name":{"kind":"Name","value":"type"}},{"kind":"Field","name":{"kind":"Name","value":"occurredAt"}},{"kind":"Field","name":{"kind":"Name","value":"subjectId"}}]}}]}}]} as unknown as DocumentNode<LiveEventsSubscription, LiveEventsSubscriptionVariables>;
+export const LiveEventDetailsDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"query","name":{"kind":"Name","value":"LiveEventDetails"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"id"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"ID"}}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"node"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"id"},"value":{"kind":"Variable","name":{"kind":"Name","value":"id"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"Event"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"type"}},{"kind":"Field","name":{"kind":"Name","value":"occurredAt"}},{"kind":"Field","name":{"kind":"Name","value":"payload"}}]}}]}}]}}]} as unknown as DocumentNode<LiveEventDetailsQuery, LiveEventDetailsQueryVariables>;
+export const LiveEventsDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"subscription","name":{"kind":"Name","value":"LiveEvents"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"after"}},"type":{"kind":"NamedType","name":{"kind":"Name","value":"String"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"events"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"after"},"value":{"kind":"Variable","name":{"kind":"Name","value":"after"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"cursor"}},{"kind":"Field","name":{"kind":"Name","value":"type"}},{"kind":"Field","name":{"kind":"Name","value":"occurredAt"}}]}}]}}]} as unknown as DocumentNode<LiveEventsSubscription, LiveEventsSubscriptionVariables>;
+export const LiveRatesDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"subscription","name":{"kind":"Name","value":"LiveRates"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"after"}},"type":{"kind":"NamedType","name":{"kind":"Name","value":"String"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"eventRates"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"after"},"value":{"kind":"Variable","name":{"kind":"Name","value":"after"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"cursor"}},{"kind":"Field","name":{"kind":"Name","value":"counts"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"second"}},{"kind":"Field","name":{"kind":"Name","value":"type"}},{"kind":"Field","name":{"kind":"Name","value":"count"}}]}}]}}]}}]} as unknown as DocumentNode<LiveRatesSubscription, LiveRatesSubscriptionVariables>;
 export const PhonePeopleDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"query","name":{"kind":"Name","value":"PhonePeople"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"search"}},"type":{"kind":"NamedType","name":{"kind":"Name","value":"String"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"contacts"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"first"},"value":{"kind":"IntValue","value":"8"}},{"kind":"Argument","name":{"kind":"Name","value":"search"},"value":{"kind":"Variable","name":{"kind":"Name","value":"search"}}},{"kind":"Argument","name":{"kind":"Name","value":"orderBy"},"value":{"kind":"ListValue","values":[{"kind":"ObjectValue","fields":[{"kind":"ObjectField","name":{"kind":"Name","value":"field"},"value":{"kind":"EnumValue","value":"ID"}}]}]}},{"kind":"Argument","name":{"kind":"Name","value":"filter"},"value":{"kind":"ObjectValue","fields":[{"kind":"ObjectField","name":{"kind":"Name","value":"phone"},"value":{"kind":"ObjectValue","fields":[{"kind":"ObjectField","name":{"kind":"Name","value":"isNull"},"value":{"kind":"BooleanValue","value":false}}]}}]}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"nodes"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"displayName"}},{"kind":"Field","name":{"kind":"Name","value":"phone"}}]}}]}}]}}]} as unknown as DocumentNode<PhonePeopleQuery, PhonePeopleQueryVariables>;
 export const ViewerDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"query","name":{"kind":"Name","value":"Viewer"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"viewer"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"scopes"}},{"kind":"Field","name":{"kind":"Name","value":"expiresAt"}},{"kind":"Field","name":{"kind":"Name","value":"callsPerMinute"}},{"kind":"Field","name":{"kind":"Name","value":"token"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"name"}}]}},{"kind":"Field","name":{"kind":"Name","value":"staffMember"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"role"}}]}}]}}]}}]} as unknown as DocumentNode<ViewerQuery, ViewerQueryVariables>;
 export const AccountNameDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"query","name":{"kind":"Name","value":"AccountName"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"account"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"name"}}]}}]}}]} as unknown as DocumentNode<AccountNameQuery, AccountNameQueryVariables>;

@@ -11,6 +11,7 @@ import './styles/inbox.css';
 import './styles/thread.css';
 import './styles/composer.css';
 import './styles/page.css';
+import './styles/live.css';
 import './styles/tables.css';
 import './styles/phone.css';
 

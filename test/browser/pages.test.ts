@@ -139,12 +139,12 @@ test('the live view shows events as they happen, and stops when it is told to', 
   await expect
     .poll(async () => {
       gateway.emulator.inbound({ from: '+14155550188', text: 'Hello', profileName: 'Lena' });
-      return events.getByText('message_received').count();
+      return events.getByText('message.received').count();
     })
     .toBeGreaterThan(0);
   await page.getByLabel('Filter events by type').fill('contact.created');
-  await events.getByText('contact_created').first().waitFor();
-  expect(await events.getByText('message_received').count()).toBe(0);
+  await events.getByText('contact.created').first().waitFor();
+  expect(await events.getByText('message.received').count()).toBe(0);
   await page.getByRole('button', { name: 'Pause' }).click();
   await page.getByRole('button', { name: 'Resume' }).waitFor();
   expect(faults).toEqual([]);

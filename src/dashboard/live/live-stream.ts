@@ -1,25 +1,66 @@
 import { useEffect, useState } from 'react';
-import { LiveEventsDocument, LiveStartDocument } from '../documents.generated.ts';
+import { type ParleyClient, ParleyError, type TypedDocument } from '../../client/client.ts';
+import { LiveEventsDocument, LiveRatesDocument, LiveStartDocument } from '../documents.generated.ts';
 import { useAccount } from '../session/account.tsx';
 import { EventBuffer } from './event-buffer.ts';
+import { Rates } from './rates.ts';
 
-/** Follows all events that the session may read, outside of the cache and of React. The stream resumes after a lost connection. */
-export function useEventBuffer(): { readonly buffer: EventBuffer; readonly problem: string | undefined } {
+interface LiveStreams {
+  readonly events: EventBuffer;
+  readonly rates: Rates;
+  readonly problem: string | undefined;
+}
+
+/**
+ * Follows the events that the session may read and their rates, outside of the cache and of React. Both streams begin at one
+ * place of the log, and resume behind their last value after a lost connection.
+ */
+export function useLiveStreams(): LiveStreams {
   const { client } = useAccount();
-  const [buffer] = useState(() => new EventBuffer());
+  const [events] = useState(() => new EventBuffer());
+  const [rates] = useState(() => new Rates());
   const [problem, setProblem] = useState<string>();
   useEffect(() => {
     const controller = new AbortController();
-    const follow = async (): Promise<void> => {
-      const { eventCursor } = await client.query(LiveStartDocument, {}, { signal: controller.signal });
-      const variables = { after: eventCursor, filter: undefined };
-      for await (const { events } of client.subscribe(LiveEventsDocument, variables, { signal: controller.signal }))
-        buffer.add(events, Date.now());
+    const { signal } = controller;
+    const run = async (): Promise<void> => {
+      const { eventCursor } = await client.query(LiveStartDocument, {}, { signal });
+      await Promise.all([
+        followFrom(client, LiveEventsDocument, eventCursor, signal, data => {
+          events.add(data.events);
+          return data.events.cursor;
+        }),
+        followFrom(client, LiveRatesDocument, eventCursor, signal, ({ eventRates }) => {
+          for (const count of eventRates.counts) rates.add(count, Date.now());
+          return eventRates.cursor;
+        }),
+      ]);
     };
-    follow().catch((error: Error) => {
-      if (!controller.signal.aborted) setProblem(error.message);
+    run().catch((error: Error) => {
+      if (!signal.aborted) setProblem(error.message);
     });
     return () => controller.abort();
-  }, [client, buffer]);
-  return { buffer, problem };
+  }, [client, events, rates]);
+  return { events, rates, problem };
+}
+
+/** @param take returns the cursor behind a value */
+async function followFrom<Data>(
+  client: ParleyClient,
+  document: TypedDocument<Data, { after?: string | null | undefined }>,
+  start: string | null,
+  signal: AbortSignal,
+  take: (data: Data) => string,
+): Promise<void> {
+  let after = start;
+  for (;;) {
+    try {
+      for await (const data of client.subscribe(document, { after }, { signal })) after = take(data);
+      return;
+    } catch (error) {
+      // A page in the background may read more slowly than events arrive: the gateway ends the stream, which goes on at its cursor.
+      if (!(error instanceof ParleyError) || error.code !== 'SERVICE_UNAVAILABLE') throw error;
+      signal.throwIfAborted();
+    }
+  }
 }

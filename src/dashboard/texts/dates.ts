@@ -8,6 +8,8 @@ const DAY = 24 * HOUR;
 export interface Dates {
   /** 14:05 */
   time(at: string): string;
+  /** 14:05:09 */
+  exact(at: string): string;
   /** 14:05 today, Tue this week, 3 Nov before. */
   brief(at: string, nowMs: number): string;
   /** Today, yesterday, or the date: between the days of a thread. */
@@ -28,6 +30,7 @@ export function useDates(): Dates {
     const locale = localeOf(language);
     const of = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(locale, options);
     const time = of({ hour: '2-digit', minute: '2-digit' });
+    const exact = of({ hour: '2-digit', minute: '2-digit', second: '2-digit' });
     const weekday = of({ weekday: 'short' });
     const date = of({ day: 'numeric', month: 'short' });
     const longDate = of({ weekday: 'long', day: 'numeric', month: 'long' });
@@ -39,6 +42,7 @@ export function useDates(): Dates {
       Math.round((new Date(nowMs).setHours(0, 0, 0, 0) - new Date(at).setHours(0, 0, 0, 0)) / DAY);
     return {
       time: at => time.format(new Date(at)),
+      exact: at => exact.format(new Date(at)),
       brief(at, nowMs) {
         const days = daysAgo(at, nowMs);
         return (days <= 0 ? time : days < 7 ? weekday : date).format(new Date(at));

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../database/database.ts';
+import { type Backlog, inAccount } from '../../lanes/backlog.ts';
 import type { LaneRef } from '../../lanes/lane.ts';
 import { isHeld } from '../../lanes/store/lanes.sql.ts';
 
@@ -119,9 +120,9 @@ export const dueInboxLanes = sql<{ tenant_id: number; key: string }>`
   select tenant_id, tenant_id::text as key from waiting where tenant_id is not null`;
 
 /** Pending webhooks of each lane; see `listLanes`. */
-export const inboxBacklog = sql<{ tenant_id: number; key: string; count: number; oldest_at: string }>`
+export const inboxBacklog: Backlog = tenantId => sql`
   select tenant_id, tenant_id::text as key, count(*) as count, min(received_at) as oldest_at
-  from inbound_webhooks where processed_at is null group by tenant_id`;
+  from inbound_webhooks where ${inAccount(tenantId)} and processed_at is null group by tenant_id`;
 
 /** Deletes processed and given-up webhooks received before an instant, at most `limit`. @returns the number deleted */
 export async function deleteOldWebhooks(db: Db, before: string, limit: number): Promise<number> {

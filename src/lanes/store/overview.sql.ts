@@ -1,5 +1,6 @@
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Db } from '../../database/database.ts';
+import type { Backlog } from '../backlog.ts';
 
 /** A lane as shown to operators. */
 export interface LaneOverview {
@@ -17,16 +18,10 @@ export interface LaneOverview {
   readonly error: string | null;
 }
 
-/**
- * Lists lanes that are held, have a backlog or an error.
- * @param queues by name, a query for `tenant_id`, `key`, `count` and `oldest_at` of the rows waiting in each lane
- */
-export async function listLanes(
-  db: Db,
-  queues: Readonly<Record<string, RawBuilder<unknown>>>,
-): Promise<LaneOverview[]> {
+/** Lists lanes that are held, have a backlog or an error. @param queues their backlogs by name */
+export async function listLanes(db: Db, queues: Readonly<Record<string, Backlog>>): Promise<LaneOverview[]> {
   const waiting = Object.entries(queues).map(
-    ([queue, backlog]) => sql`select ${sql.lit(queue)} as queue, b.* from (${backlog}) b`,
+    ([queue, backlog]) => sql`select ${sql.lit(queue)} as queue, b.* from (${backlog(undefined)}) b`,
   );
   const { rows } = await sql<LaneOverview>`
     /* cross-tenant: an operator looks at the lanes of all tenants */
@@ -42,6 +37,40 @@ export async function listLanes(
     left join lane_processes p on p.id = l.holder
     where w.key is not null or l.lease_until > clock_timestamp() or l.due_at > clock_timestamp() or l.error is not null
     order by w.oldest_at nulls last, 1`.execute(db);
+  return rows;
+}
+
+/** A lane as shown to its account. */
+export interface AccountLane {
+  readonly queue: string;
+  readonly key: string;
+  readonly is_held: boolean;
+  readonly waiting: number;
+  readonly oldest_at: string | null;
+  readonly rests_until: string | null;
+  readonly failures: number;
+  readonly error: string | null;
+}
+
+/** Lists the lanes of one account that were used or have a backlog, the longest waiting first. */
+export async function listAccountLanes(
+  db: Db,
+  tenantId: number,
+  queues: Readonly<Record<string, Backlog>>,
+): Promise<AccountLane[]> {
+  const waiting = Object.entries(queues).map(
+    ([queue, backlog]) => sql`select ${sql.lit(queue)} as queue, b.* from (${backlog(tenantId)}) b`,
+  );
+  const { rows } = await sql<AccountLane>`
+    select coalesce(l.queue, w.queue) as queue, coalesce(l.key, w.key) as key,
+      coalesce(l.lease_until > clock_timestamp(), false) as is_held,
+      coalesce(w.count, 0) as waiting, w.oldest_at,
+      case when l.due_at > clock_timestamp() then l.due_at end as rests_until,
+      coalesce(l.failures, 0) as failures, l.error
+    from (select * from lanes where tenant_id = ${tenantId}) l
+    full join (${sql.join(waiting, sql` union all `)}) w
+      on w.tenant_id = l.tenant_id and w.queue = l.queue and w.key = l.key
+    order by w.oldest_at nulls last, 1, 2`.execute(db);
   return rows;
 }
 

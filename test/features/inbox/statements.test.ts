@@ -64,7 +64,7 @@ test('lanes of the inbox are described as their row types say', async () => {
     tenant_id: 'bigint',
     key: 'text',
   } satisfies ColumnsOf<{ tenant_id: number; key: string }>);
-  expect(await describeColumns(database.url, db => inboxBacklog.execute(db))).toEqual({
+  expect(await describeColumns(database.url, db => inboxBacklog(undefined).execute(db))).toEqual({
     tenant_id: 'bigint',
     key: 'text',
     count: 'bigint',

@@ -72,7 +72,7 @@ test('runs of a sync are described as their row types say', async () => {
     tenant_id: 'bigint',
     key: 'text',
   } satisfies ColumnsOf<{ tenant_id: number; key: string }>);
-  expect(await describeColumns(database.url, db => syncBacklog.execute(db))).toEqual({
+  expect(await describeColumns(database.url, db => syncBacklog(undefined).execute(db))).toEqual({
     tenant_id: 'bigint',
     key: 'text',
     count: 'bigint',

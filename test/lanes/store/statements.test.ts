@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ACCOUNT_BACKLOGS } from '../../../src/app/lanes/backlogs.ts';
 import { botBacklog, dueBotLanes } from '../../../src/features/bots/reply/replies.sql.ts';
 import {
   type ClaimedLane,
@@ -10,7 +11,14 @@ import {
   releaseLanes,
   renewLanes,
 } from '../../../src/lanes/store/lanes.sql.ts';
-import { endLease, type LaneOverview, listLanes, type ReleasedLane } from '../../../src/lanes/store/overview.sql.ts';
+import {
+  type AccountLane,
+  endLease,
+  type LaneOverview,
+  listAccountLanes,
+  listLanes,
+  type ReleasedLane,
+} from '../../../src/lanes/store/overview.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { type ColumnsOf, describeColumns } from '../../support/describe-statement.ts';
 
@@ -43,6 +51,19 @@ test('rows of the lane list match their declared type', async () => {
     failures: 'integer',
     error: 'text',
   } satisfies ColumnsOf<LaneOverview>);
+});
+
+test("rows of an account's lanes match their declared type", async () => {
+  expect(await describeColumns(database.url, db => listAccountLanes(db, 1, ACCOUNT_BACKLOGS))).toEqual({
+    queue: 'text',
+    key: 'text',
+    is_held: 'boolean',
+    waiting: 'bigint',
+    oldest_at: 'timestamp with time zone',
+    rests_until: 'timestamp with time zone',
+    failures: 'integer',
+    error: 'text',
+  } satisfies ColumnsOf<AccountLane>);
 });
 
 test('rows of released lanes match their declared type', async () => {

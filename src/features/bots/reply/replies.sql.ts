@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
 import { clockTime, crossTenant } from '../../../database/expressions.ts';
+import { type Backlog, inAccount } from '../../../lanes/backlog.ts';
 import type { BotRefusal, BotRow, Rule } from '../bot.ts';
 
 /** A reply that was decided on and is to be sent. */
@@ -177,12 +178,13 @@ export const dueBotLanes = sql`
   ) either`;
 
 /** The backlog of each lane; see `listLanes`. */
-export const botBacklog = sql`
+export const botBacklog: Backlog = tenantId => sql`
   select tenant_id, tenant_id::text as key, count(*) as count, min(oldest_at) as oldest_at from (
     select i.tenant_id, m.created_at as oldest_at from bot_inbox i
     left join messages m on m.tenant_id = i.tenant_id and m.id = i.message_id
+    where ${inAccount(tenantId, 'i.tenant_id')}
     union all
-    select tenant_id, created_at from bot_replies where state = 'sending'
+    select tenant_id, created_at from bot_replies where ${inAccount(tenantId)} and state = 'sending'
   ) waiting group by tenant_id`;
 
 /** Deletes settled replies from before an instant, at most `limit`, oldest first. @returns how many */

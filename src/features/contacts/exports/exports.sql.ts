@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
 import { anyOf, clockTimeIn, crossTenant } from '../../../database/expressions.ts';
+import { type Backlog, inAccount } from '../../../lanes/backlog.ts';
 import type { ExportJob } from './export.ts';
 
 /** Starts the tenant's oldest due export. What an earlier attempt noted is forgotten. */
@@ -123,6 +124,6 @@ export const dueExportLanes = sql`
   select distinct tenant_id, tenant_id::text as key from exports where due_at <= clock_timestamp()`;
 
 /** The backlog of each lane; see `listLanes`. */
-export const exportBacklog = sql`
+export const exportBacklog: Backlog = tenantId => sql`
   select tenant_id, tenant_id::text as key, count(*) as count, min(due_at) as oldest_at
-  from exports where due_at is not null group by tenant_id`;
+  from exports where ${inAccount(tenantId)} and due_at is not null group by tenant_id`;

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
 import { anyIn, anyOf, clockTime, clockTimeIn, crossTenant } from '../../../database/expressions.ts';
+import { type Backlog, inAccount } from '../../../lanes/backlog.ts';
 import type { DeliveryName } from '../intake/signature.ts';
 import { DELIVERY_COLUMNS, type DeliveryRow, type Outcome, type Result } from './delivery.ts';
 import type { Reason } from './reason.ts';
@@ -206,9 +207,9 @@ export const dueIntegrationLanes = sql`
     where d.tenant_id = i.tenant_id and d.integration_id = i.id and d.due_at <= clock_timestamp())`;
 
 /** The backlog of each lane; see `listLanes`. */
-export const integrationBacklog = sql`
+export const integrationBacklog: Backlog = tenantId => sql`
   select tenant_id, tenant_id || ':' || integration_id as key, count(*) as count, min(received_at) as oldest_at
-  from integration_deliveries where due_at is not null group by tenant_id, integration_id`;
+  from integration_deliveries where ${inAccount(tenantId)} and due_at is not null group by tenant_id, integration_id`;
 
 /** Records that an order was reported in a status. @returns false if it was reported before */
 export async function noteOrder(

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
+import { type Backlog, inAccount } from '../../../lanes/backlog.ts';
 import type { LaneRef } from '../../../lanes/lane.ts';
 import type { PublicMessage } from '../message.ts';
 import { type ConsentedCategory, optedOutOf } from '../send/recipient.sql.ts';
@@ -267,10 +268,10 @@ export const dueOutboxLanes = (inDoubtMs: number) => sql<{ tenant_id: number; ke
   select tenant_id, tenant_id || ':' || channel_id as key from due_outboxes(${sql.lit(inDoubtMs)}::double precision * interval '1 ms')`;
 
 /** The backlog of each lane; see `listLanes`. Message ids are UUIDv7, which begin with milliseconds since 1970. */
-export const outboxBacklog = sql<{ tenant_id: number; key: string; count: number; oldest_at: string }>`
+export const outboxBacklog: Backlog = tenantId => sql`
   select tenant_id, tenant_id || ':' || channel_id as key, count(*) as count,
     to_timestamp((('x' || substr(replace(min(message_id::text), '-', ''), 1, 12))::bit(48)::bigint) / 1000.0) as oldest_at
-  from outbox where priority < ${sql.lit(SCHEDULED)} group by tenant_id, channel_id`;
+  from outbox where ${inAccount(tenantId)} and priority < ${sql.lit(SCHEDULED)} group by tenant_id, channel_id`;
 
 /** Restores lost turns. None occur unless the table was changed by hand. @returns the number restored */
 export async function repairTurns(db: Db): Promise<number> {

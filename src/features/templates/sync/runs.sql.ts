@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
+import { type Backlog, inAccount } from '../../../lanes/backlog.ts';
 import type { LaneRef } from '../../../lanes/lane.ts';
 import { isHeld } from '../../../lanes/store/lanes.sql.ts';
 
@@ -128,5 +129,6 @@ export const dueSyncLanes = sql<{ tenant_id: number; key: string }>`
     select from channels c where c.tenant_id = s.tenant_id and c.waba_id = s.waba_id and c.status = 'active')`;
 
 /** The backlog of each lane; see `listLanes`. */
-export const syncBacklog = sql<{ tenant_id: number; key: string; count: number; oldest_at: string }>`
-  select s.tenant_id, s.tenant_id || ':' || s.waba_id as key, 1::bigint as count, s.due_at as oldest_at from template_syncs s where s.due_at <= now()`;
+export const syncBacklog: Backlog = tenantId => sql`
+  select s.tenant_id, s.tenant_id || ':' || s.waba_id as key, 1::bigint as count, s.due_at as oldest_at from template_syncs s
+  where ${inAccount(tenantId, 's.tenant_id')} and s.due_at <= now()`;

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database, Db } from '../../../database/database.ts';
 import { anyIn, anyOf, clockTime } from '../../../database/expressions.ts';
 import { isInRange, type LogRange } from '../../../events/log.sql.ts';
+import { type Backlog, inAccount } from '../../../lanes/backlog.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import type { EndpointPlace } from '../endpoints/targets.sql.ts';
 import type { AttemptedDelivery, PublicAttempt } from '../log/delivery.ts';
@@ -120,9 +121,14 @@ export const dueShardLanes = sql`
       select from webhook_endpoints e where e.tenant_id = w.tenant_id and e.id = w.endpoint_id and e.enabled))`;
 
 /** The backlog of each lane; see `listLanes`. */
-export const shardBacklog = sql`
+export const shardBacklog: Backlog = () => sql`
   select 0::bigint as tenant_id, shard::text as key, count(*) as count, min(created_at) as oldest_at
   from webhook_deliveries where status = 'pending' group by shard`;
+
+/** Pending deliveries of each account, whatever their shard; see `listAccountLanes`. */
+export const accountBacklog: Backlog = tenantId => sql`
+  select tenant_id, tenant_id::text as key, count(*) as count, min(created_at) as oldest_at
+  from webhook_deliveries where ${inAccount(tenantId)} and status = 'pending' group by tenant_id`;
 
 export interface Claimed {
   readonly tenant_id: number;

@@ -97,7 +97,7 @@ test('rows of lanes and backlog match their declared types', async () => {
     tenant_id: 'bigint',
     key: 'text',
   } satisfies ColumnsOf<{ tenant_id: number; key: string }>);
-  expect(await describeColumns(database.url, db => outboxBacklog.execute(db))).toEqual({
+  expect(await describeColumns(database.url, db => outboxBacklog(undefined).execute(db))).toEqual({
     tenant_id: 'bigint',
     key: 'text',
     count: 'bigint',

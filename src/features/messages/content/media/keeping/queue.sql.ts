@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../../../database/database.ts';
 import { clockTime, clockTimeIn } from '../../../../../database/expressions.ts';
+import { type Backlog, inAccount } from '../../../../../lanes/backlog.ts';
 
 /** A file to be fetched from the network. */
 export interface NewFile {
@@ -125,6 +126,6 @@ export const dueMediaLanes = sql`
     select from media_files f where f.tenant_id = c.tenant_id and f.channel_id = c.id and f.claim is not null)`;
 
 /** The backlog of each lane; see `listLanes`. */
-export const mediaBacklog = sql`
+export const mediaBacklog: Backlog = tenantId => sql`
   select tenant_id, tenant_id || ':' || channel_id as key, count(*) as count, min(due_at) as oldest_at
-  from media_files where due_at is not null group by tenant_id, channel_id`;
+  from media_files where ${inAccount(tenantId)} and due_at is not null group by tenant_id, channel_id`;

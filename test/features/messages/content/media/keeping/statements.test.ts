@@ -51,7 +51,7 @@ test('rows of the queue match their declared types', async () => {
     tenant_id: 'bigint',
     key: 'text',
   });
-  expect(await describeColumns(database.url, db => mediaBacklog.execute(db))).toEqual({
+  expect(await describeColumns(database.url, db => mediaBacklog(undefined).execute(db))).toEqual({
     tenant_id: 'bigint',
     key: 'text',
     count: 'bigint',

@@ -1,0 +1,42 @@
+import { BOTS } from '../../features/bots/housekeeping.ts';
+import { botBacklog } from '../../features/bots/reply/replies.sql.ts';
+import { EXPORTS } from '../../features/contacts/exports/export.ts';
+import { exportBacklog } from '../../features/contacts/exports/exports.sql.ts';
+import { INBOX, inboxBacklog } from '../../features/inbox/webhooks.sql.ts';
+import { integrationBacklog } from '../../features/integrations/orders/deliveries.sql.ts';
+import { INTEGRATIONS } from '../../features/integrations/orders/delivery.ts';
+import { MEDIA } from '../../features/messages/content/media/keeping/lane.ts';
+import { mediaBacklog } from '../../features/messages/content/media/keeping/queue.sql.ts';
+import { OUTBOX } from '../../features/messages/dispatch/lane.ts';
+import { outboxBacklog } from '../../features/messages/dispatch/outbox.sql.ts';
+import { TEMPLATE_SYNCS } from '../../features/templates/sync/request-sync.ts';
+import { syncBacklog } from '../../features/templates/sync/runs.sql.ts';
+import { WEBHOOKS } from '../../features/webhooks/delivery/lane.ts';
+import { accountBacklog, shardBacklog } from '../../features/webhooks/delivery/queue.sql.ts';
+import type { Backlog } from '../../lanes/backlog.ts';
+
+/** The backlogs of queues whose lanes belong to one account. */
+const OF_ACCOUNTS = {
+  [OUTBOX]: outboxBacklog,
+  [INBOX]: inboxBacklog,
+  [INTEGRATIONS]: integrationBacklog,
+  [EXPORTS]: exportBacklog,
+  [MEDIA]: mediaBacklog,
+  [BOTS]: botBacklog,
+  [TEMPLATE_SYNCS]: syncBacklog,
+} as const;
+
+/** Of all queues, as operators see them: webhooks by shard, each of which serves all accounts. */
+export const BACKLOGS: Readonly<Record<string, Backlog>> = { ...OF_ACCOUNTS, [WEBHOOKS]: shardBacklog };
+
+/** Of all queues, as one account sees them: what waits in a shard for others is not shown. */
+export const ACCOUNT_BACKLOGS = { ...OF_ACCOUNTS, [WEBHOOKS]: accountBacklog };
+
+export type QueueName = keyof typeof ACCOUNT_BACKLOGS;
+
+/** What a lane of a queue serves, by the part of its key behind the account. */
+export const SERVED: Readonly<Partial<Record<QueueName, string>>> = {
+  [OUTBOX]: 'Channel',
+  [MEDIA]: 'Channel',
+  [INTEGRATIONS]: 'Integration',
+};
