@@ -1,5 +1,6 @@
 import { GraphQLSchema, isEnumType, specifiedDirectives } from 'graphql';
 import { builder } from '../schema/builder.ts';
+import '../schema/nodes-field.ts';
 import '../schema/request-errors.ts';
 import { requiresScopes, semanticNonNull } from '../schema/plugin.ts';
 import '../features/tenancy/account/settings-schema.ts';

@@ -16,7 +16,14 @@ export interface FilterColumn extends ListColumn {
   ) => { readonly column: FilterColumn; readonly conditions: Filter };
 }
 
-export type FilterColumns = Readonly<Record<string, FilterColumn>>;
+/** A filter on the row that a foreign key names, in the grammar of its own list. */
+export interface NestedFilter {
+  readonly columns: FilterColumns;
+  /** Wraps the conditions on the other row into a semi-join. `$1` is the tenant. */
+  readonly semiJoin: (predicate: string) => string;
+}
+
+export type FilterColumns = Readonly<Record<string, FilterColumn | NestedFilter>>;
 
 /**
  * The predicates of a filter, all of which must hold.
@@ -29,9 +36,9 @@ export function filterConditions(
   parameters: Parameters,
 ): string[] {
   const left = { conditions: MAX_CONDITIONS };
-  return conditionsOf(filter ?? {}, 'filter', 1);
+  return conditionsOf(columns, filter ?? {}, 'filter', 1);
 
-  function conditionsOf(level: Filter, path: string, depth: number): string[] {
+  function conditionsOf(columns: FilterColumns, level: Filter, path: string, depth: number): string[] {
     if (depth > MAX_FILTER_DEPTH)
       throw invalid({ filter: [`May be nested at most ${MAX_FILTER_DEPTH} deep.`] }, 'TOO_MANY');
     const conditions: string[] = [];
@@ -39,12 +46,15 @@ export function filterConditions(
       if (value == null) continue;
       const at = `${path}.${field}`;
       const column = columns[field];
-      if (column) conditions.push(...comparisons(column, value as Filter, at));
+      if (column && 'semiJoin' in column) {
+        const nested = conditionsOf(column.columns, value as Filter, at, depth + 1);
+        if (nested.length > 0) conditions.push(column.semiJoin(all(nested)));
+      } else if (column) conditions.push(...comparisons(column, value as Filter, at));
       else if (field === 'not')
-        conditions.push(`not coalesce((${all(conditionsOf(value as Filter, at, depth + 1))}), false)`);
+        conditions.push(`not coalesce((${all(conditionsOf(columns, value as Filter, at, depth + 1))}), false)`);
       else if (field === 'and' || field === 'or') {
         const filters = (value as readonly Filter[]).map((item, index) =>
-          conditionsOf(item, `${at}.${index}`, depth + 1),
+          conditionsOf(columns, item, `${at}.${index}`, depth + 1),
         );
         conditions.push(`(${field === 'and' ? all(filters.map(all)) : any(filters.map(all))})`);
       }

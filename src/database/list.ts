@@ -1,6 +1,6 @@
 import { invalid } from '../core/errors.ts';
 import { DEFAULT_PAGE_SIZE, type Filter, type ListArgs, MAX_OFFSET, MAX_PAGE_SIZE } from '../core/list-args.ts';
-import { type FilterColumn, filterConditions } from './list-filter.ts';
+import { type FilterColumns, filterConditions } from './list-filter.ts';
 import {
   decodeCursor,
   encodeCursor,
@@ -20,13 +20,15 @@ export interface ListDefinition {
   readonly tenantColumn: string;
   /** A condition on every row, for rows that no list shows. */
   readonly where?: string;
-  readonly filters: Readonly<Record<string, FilterColumn>>;
+  readonly filters: FilterColumns;
   readonly sorts: Readonly<Record<string, ListColumn>>;
   /** The unique id: tie-breaker of every order. */
   readonly id: ListColumn;
   readonly defaultOrder: readonly OrderTerm[];
   /** The text that a search looks in: an SQL expression, folded by `search_fold`. */
   readonly search?: string;
+  /** Set if that text is in another table: wraps the conditions on it into a semi-join. `$1` is the tenant. */
+  readonly searchSemiJoin?: (predicate: string) => string;
 }
 
 export interface ListStatement {
@@ -66,8 +68,11 @@ export function listStatement(
   const conditions = [`${definition.tenantColumn} = $1`, ...(definition.where ? [definition.where] : [])];
   conditions.push(...filterConditions(definition.filters, tenantId, within, where));
   conditions.push(...filterConditions(definition.filters, tenantId, args.filter, where));
-  if (definition.search !== undefined && searched.length > 0)
-    conditions.push(searchSql(where, definition.search, searched));
+  if (searched.length > 0) {
+    if (definition.search === undefined) throw new Error(`The list from ${definition.from} has no text to search in.`);
+    const found = searchSql(where, definition.search, searched);
+    conditions.push(definition.searchSemiJoin?.(found) ?? found);
+  }
 
   const parameters = new Parameters(where.values);
   const rows = [...conditions];

@@ -162,12 +162,21 @@ export function orderOf(
 
 const PAGE = `1 to ${MAX_PAGE_SIZE}`;
 
+/** Which of the arguments a connection has. */
+interface PageOptions {
+  /** False for a list whose definition has no `search`. */
+  readonly search?: boolean;
+  /** False below other objects, where no numbered page of REST needs it. */
+  readonly offset?: boolean;
+}
+
 /** All arguments of a connection: where a page begins, what is in the list, in which order. */
 export const listArgs = <Filter extends object>(
   filter: InputRef<Filter>,
   order: InputRef<NonNullable<ListArgs['orderBy']>[number]>,
+  options: PageOptions = {},
 ) => ({
-  ...pageArgs(),
+  ...pageArgs(options),
   ...builder.args(t => ({
     filter: t.field({ type: filter, description: 'Returns only rows that meet these conditions.' }),
     orderBy: t.field({ type: [order], description: 'Sort keys, most significant first; ties are broken by id.' }),
@@ -184,11 +193,13 @@ export const cursorArgs = () =>
   }));
 
 /** The paging arguments of a connection. `offset` is for page-numbered clients; cursors go on where a page ended, however far. */
-export const pageArgs = ({ search = true } = {}) => ({
+export const pageArgs = ({ search = true, offset = true }: PageOptions = {}) => ({
   ...cursorArgs(),
   ...builder.args(t => ({
-    offset: t.int({
-      description: 'Skip this many rows, for numbered pages. Cursors are faster on later pages.',
+    ...(offset && {
+      offset: t.int({
+        description: 'Skip this many rows, for numbered pages. Cursors are faster on later pages.',
+      }),
     }),
     ...(search && { search: t.string({ description: 'Returns only rows that contain this text.' }) }),
   })),

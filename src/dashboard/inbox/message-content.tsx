@@ -51,12 +51,14 @@ export function MessageContent({ message }: { readonly message: ThreadMessageFra
     case 'OrderContent':
       return (
         <ul className="cards">
-          {content.items.map(({ productId, quantity, price, currency }) => (
+          {content.items.map(({ productId, quantity, price }) => (
             <li key={productId}>
               {quantity} × {productId}{' '}
-              <span className="muted small">
-                {price} {currency}
-              </span>
+              {price && (
+                <span className="muted small">
+                  {price.amount} {price.currency}
+                </span>
+              )}
             </li>
           ))}
         </ul>

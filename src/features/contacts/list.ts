@@ -2,7 +2,7 @@ import { invalid } from '../../core/errors.ts';
 import type { Filter, ListArgs } from '../../core/list-args.ts';
 import { callerOf, tenantOf } from '../../core/principal.ts';
 import { type ListDefinition, listStatement, Page, whereOf } from '../../database/list.ts';
-import type { FilterColumn } from '../../database/list-filter.ts';
+import type { FilterColumn, FilterColumns } from '../../database/list-filter.ts';
 import { countList } from '../../database/page.ts';
 import { type SearchTerm, searchWords } from '../../database/search.ts';
 import { nationalDigits } from '../../platform/phone.ts';
@@ -22,40 +22,43 @@ const updatedAt = { sql: 'c.updated_at', type: 'timestamptz' } as const;
 const optedOutAt = { sql: 'c.opted_out_at', type: 'timestamptz' } as const;
 const countryId = { sql: 'c.country_id', type: 'smallint' } as const;
 
+/** Filters of contacts; the table is `c`, the tenant `$1`. */
+export const CONTACT_FILTERS: FilterColumns = {
+  id: { ...id, node: 'Contact' },
+  type: { sql: 'c.type', type: 'text' },
+  statusId: { sql: 'c.status_id', type: 'bigint', node: 'ContactStatus' },
+  sourceId: { sql: 'c.source_id', type: 'bigint', node: 'ContactSource' },
+  assigneeId: { sql: 'c.assigned_id', type: 'bigint', node: 'StaffMember' },
+  groupId: {
+    sql: 'cg.group_id',
+    type: 'bigint',
+    node: 'ContactGroup',
+    exists: predicate =>
+      `exists (select from contact_groups cg where cg.tenant_id = $1 and cg.contact_id = c.id and ${predicate})`,
+  },
+  phone: { sql: 'c.phone', type: 'text' },
+  email: { sql: 'c.email', type: 'text' },
+  company: { sql: 'c.company', type: 'text' },
+  country: { ...countryId, rewrite: byCountry },
+  timeZone: { sql: 'c.time_zone', type: 'text' },
+  isOptedOut: { ...optedOutAt, rewrite: byOptOut },
+  consent: { sql: 'e.state', type: 'text', rewrite: byConsent },
+  lastMessageAt: {
+    sql: 'max(v.last_activity_at)',
+    type: 'timestamptz',
+    // Uncorrelated: the conversations are read once, not once per contact.
+    exists: predicate =>
+      `c.id in (select v.contact_id from conversations v where v.tenant_id = $1 group by v.contact_id having ${predicate})`,
+  },
+  optedOutAt,
+  createdAt,
+  updatedAt,
+};
+
 const CONTACTS: ListDefinition = {
   from: 'contacts c',
   tenantColumn: 'c.tenant_id',
-  filters: {
-    id: { ...id, node: 'Contact' },
-    type: { sql: 'c.type', type: 'text' },
-    statusId: { sql: 'c.status_id', type: 'bigint', node: 'ContactStatus' },
-    sourceId: { sql: 'c.source_id', type: 'bigint', node: 'ContactSource' },
-    assigneeId: { sql: 'c.assigned_id', type: 'bigint', node: 'StaffMember' },
-    groupId: {
-      sql: 'cg.group_id',
-      type: 'bigint',
-      node: 'ContactGroup',
-      exists: predicate =>
-        `exists (select from contact_groups cg where cg.tenant_id = $1 and cg.contact_id = c.id and ${predicate})`,
-    },
-    phone: { sql: 'c.phone', type: 'text' },
-    email: { sql: 'c.email', type: 'text' },
-    company: { sql: 'c.company', type: 'text' },
-    country: { ...countryId, rewrite: byCountry },
-    timeZone: { sql: 'c.time_zone', type: 'text' },
-    isOptedOut: { ...optedOutAt, rewrite: byOptOut },
-    consent: { sql: 'e.state', type: 'text', rewrite: byConsent },
-    lastMessageAt: {
-      sql: 'max(v.last_activity_at)',
-      type: 'timestamptz',
-      // Uncorrelated: the conversations are read once, not once per contact.
-      exists: predicate =>
-        `c.id in (select v.contact_id from conversations v where v.tenant_id = $1 group by v.contact_id having ${predicate})`,
-    },
-    optedOutAt,
-    createdAt,
-    updatedAt,
-  },
+  filters: CONTACT_FILTERS,
   sorts: { id, firstName, lastName, createdAt, updatedAt },
   id,
   defaultOrder: [{ column: id, descending: true }],
@@ -165,7 +168,7 @@ export async function contactPage(
  * The terms of a search for contacts. What looks like a phone number is searched by its digits, as typed and as a national number
  * of the account's country ("0171 123" finds +49171123… in Germany); everything else by its words.
  */
-function contactSearch(text: string, country: string | null): SearchTerm[] {
+export function contactSearch(text: string, country: string | null): SearchTerm[] {
   if (isPhoneLike(text)) return [phoneTerm(text, country)];
   return searchWords(text).map(([word]) => (isPhoneLike(word) ? phoneTerm(word, country) : [word]));
 }

@@ -213,7 +213,7 @@ builder.objectField(Group, 'contacts', t =>
     nullable: true,
     description: 'Contacts in the group, newest first by default.',
     authScopes: { scope: 'contacts:read' },
-    args: { ...listArgs(ContactFilter, ContactOrder) },
+    args: { ...listArgs(ContactFilter, ContactOrder, { offset: false }) },
     resolve: (group, args, context, info) => contactPage(context, args, selectionOf(info), { groupId: group.id }),
   }),
 );

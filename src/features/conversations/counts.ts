@@ -8,7 +8,7 @@ import { SECOND } from '../../platform/clock.ts';
 import { closable } from '../../platform/closable.ts';
 import type { Context } from '../../schema/context.ts';
 import { type ConversationCounts, countConversations, type WantedCounts } from './counts.sql.ts';
-import { CONVERSATIONS, withIndexed } from './list.ts';
+import { CONVERSATIONS, checkContactFilter, hasContactFilter, withIndexed } from './list.ts';
 
 /** Counts the conversations of a filter. @param wanted the expensive counts that are shown */
 export const readCounts = (
@@ -16,6 +16,7 @@ export const readCounts = (
   filter: Filter | null | undefined,
   wanted: WantedCounts,
 ): Promise<ConversationCounts> => {
+  checkContactFilter(context, filter);
   const { session } = callerOf(context);
   const statement = listStatement(CONVERSATIONS, tenantOf(context), { filter: withIndexed(filter) });
   return countConversations(context.db.read, statement, session?.staffId ?? null, wanted);
@@ -32,6 +33,15 @@ const CHANGES: ReadonlySet<EventType> = new Set([
   'contact.deleted',
 ]);
 
+/** As CHANGES, for a filter with conditions on the contact. `addContactsToGroup` has no event: its effect shows with the next change. */
+const CHANGES_OF_CONTACTS: ReadonlySet<EventType> = new Set([
+  ...CHANGES,
+  'contact.updated',
+  'contact.opted_in',
+  'contact.opted_out',
+  'consent.changed',
+]);
+
 const PAUSE_MS = SECOND;
 
 /** Yields the present counts, then each change, at most one a second. */
@@ -40,8 +50,10 @@ export async function followCounts(
   filter: Filter | null | undefined,
   wanted: WantedCounts,
 ): Promise<AsyncGenerator<ConversationCounts>> {
+  checkContactFilter(context, filter);
   const { resumeAfter: _cursor, ...live } = context;
-  const events = await follow(live, { types: CHANGES }, undefined);
+  const types = hasContactFilter(filter) ? CHANGES_OF_CONTACTS : CHANGES;
+  const events = await follow(live, { types }, undefined);
   return closable(counts(context, filter, wanted, events), () => void events.return(undefined));
 }
 

@@ -1,5 +1,6 @@
 import { builder, IDEMPOTENCY_KEY, type InputFields } from '../../schema/builder.ts';
 import { DateTimeFilter, enumFilter, filterOf, IDFilter, IntFilter, orderOf } from '../../schema/lists.ts';
+import { ContactFilter } from '../contacts/inputs.ts';
 
 export const ConversationStatusEnum = builder.enumType('ConversationStatus', {
   description: 'Who has to do something about a conversation.',
@@ -17,6 +18,10 @@ export const ConversationFilter = filterOf('Conversation', 'conversations', t =>
   assigneeId: t.field({ type: IDFilter, description: 'Id of the staff member; `isNull: true` finds what nobody has.' }),
   channelId: t.field({ type: IDFilter, description: 'Id of the channel.' }),
   contactId: t.field({ type: IDFilter, description: 'Id of the contact.' }),
+  contact: t.field({
+    type: ContactFilter,
+    description: 'What holds for the contact; a level of nesting. Requires the scope `contacts:read`.',
+  }),
   tagId: t.field({ type: IDFilter, description: 'Id of a tag; `isNull: true` finds what has none.' }),
   unreadCount: t.field({ type: IntFilter, description: 'Number of unread messages.' }),
   waitingSince: t.field({ type: DateTimeFilter, description: 'Since when the person waits for an answer.' }),

@@ -1,10 +1,11 @@
 import type { Filter, ListArgs } from '../../core/list-args.ts';
-import { tenantOf } from '../../core/principal.ts';
+import { callerOf, requireScope } from '../../core/principal.ts';
 import { type ListDefinition, listStatement, Page } from '../../database/list.ts';
 import { countList, listColumns } from '../../database/page.ts';
 import { HOUR, MINUTE } from '../../platform/clock.ts';
 import type { Context } from '../../schema/context.ts';
 import { merged, type Selection, selectionAt } from '../../schema/selection.ts';
+import { CONTACT_FILTERS, contactSearch } from '../contacts/list.ts';
 import { type ConversationRow, listConversations } from './page.sql.ts';
 
 const column = listColumns('conversations', 'v');
@@ -20,6 +21,10 @@ const windowExpiresAt = column('window_expires_at', 'timestamptz');
 const currentContact = (of: string): string =>
   `coalesce((select cm.contact_id from contact_merges cm where cm.tenant_id = $1 and cm.former_id = ${of} and cm.undone_at is null), ${of})`;
 
+/** The conversations with contacts (`c`) that meet conditions. */
+const ofContacts = (predicate: string): string =>
+  `v.contact_id in (select c.id from contacts c where c.tenant_id = $1 and ${predicate})`;
+
 export const CONVERSATIONS: ListDefinition = {
   from: 'conversations v',
   tenantColumn: 'v.tenant_id',
@@ -29,6 +34,10 @@ export const CONVERSATIONS: ListDefinition = {
     assigneeId: { ...column('assignee_id', 'bigint'), node: 'StaffMember' },
     channelId: { ...column('channel_id', 'bigint'), node: 'Channel' },
     contactId: { ...column('contact_id', 'bigint'), node: 'Contact', currentId: currentContact },
+    contact: {
+      columns: CONTACT_FILTERS,
+      semiJoin: ofContacts,
+    },
     tagId: {
       sql: 't.tag_id',
       type: 'bigint',
@@ -64,6 +73,8 @@ export const CONVERSATIONS: ListDefinition = {
     { column: lastActivityAt, descending: true },
     { column: id, descending: true },
   ],
+  search: 'c.search_text',
+  searchSemiJoin: ofContacts,
 };
 
 /** The generated columns that indexes have in place of what messages change: in which order they sort alike. */
@@ -115,14 +126,41 @@ const withSlots = (orderBy: ListArgs['orderBy']): ListArgs['orderBy'] =>
         ];
   });
 
-/** One page of conversations with the selected rows below them, read in one statement; by default the latest activity first. */
+/** Whether a filter has conditions on the contact, at any level. */
+export const hasContactFilter = (filter: Filter | null | undefined): boolean =>
+  filter != null &&
+  Object.entries(filter).some(
+    ([field, value]) =>
+      value != null &&
+      (field === 'contact' ||
+        (field === 'not' && hasContactFilter(value as Filter)) ||
+        ((field === 'and' || field === 'or') && (value as readonly Filter[]).some(hasContactFilter))),
+  );
+
+/**
+ * Conditions on the contact need `contacts:read`: which conversations meet them tells what the contact has.
+ * @throws INSUFFICIENT_SCOPE
+ */
+export function checkContactFilter(context: Context, filter: Filter | null | undefined): void {
+  if (hasContactFilter(filter)) requireScope(callerOf(context), 'contacts:read');
+}
+
+/**
+ * One page of conversations with the selected rows below them, read in one statement; by default the latest activity first.
+ * @param within further conditions, which the caller did not give
+ */
 export async function conversationPage(
   context: Context,
   args: ListArgs,
   selection: Selection,
+  within: Filter = {},
 ): Promise<Page<ConversationRow>> {
+  checkContactFilter(context, args.filter);
+  const { tenant } = callerOf(context);
+  const terms = contactSearch(args.search ?? '', tenant.defaultCountry);
+  if (terms.length > 0) requireScope(callerOf(context), 'contacts:read');
   const indexed = { ...args, filter: withIndexed(args.filter), orderBy: withSlots(args.orderBy) };
-  const statement = listStatement(CONVERSATIONS, tenantOf(context), indexed);
+  const statement = listStatement(CONVERSATIONS, tenant.id, indexed, terms, within);
   const nodes = merged(selectionAt(selection, 'edges', 'node'), selectionAt(selection, 'nodes'));
   const withCursors = selection.has('edges') || selection.has('pageInfo');
   const rows = await listConversations(context.db.read, statement, nodes, withCursors);

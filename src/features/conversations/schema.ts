@@ -143,18 +143,17 @@ builder.objectField(Contact, 'conversations', t =>
     nullable: true,
     description: 'Conversations of the contact, one for each channel; the latest activity first by default.',
     authScopes: { scope: 'conversations:read' },
-    args: { ...listArgs(ConversationFilter, ConversationOrder) },
-    resolve: ({ id }, args, context, info) => {
-      const filter = { and: [args.filter ?? {}], contactId: { eq: String(id) } };
-      return conversationPage(context, { ...args, filter }, selectionOf(info));
-    },
+    args: { ...listArgs(ConversationFilter, ConversationOrder, { search: false, offset: false }) },
+    resolve: ({ id }, args, context, info) =>
+      conversationPage(context, args, selectionOf(info), { contactId: { eq: String(id) } }),
   }),
 );
 
 builder.queryFields(t => ({
   conversations: t.field({
     type: ConversationConnection,
-    description: 'Lists conversations, the latest activity first by default.',
+    description:
+      'Lists conversations, the latest activity first by default. `search` matches names, e-mail address, phone number and company of the contact, and requires the scope `contacts:read`.',
     authScopes: { scope: 'conversations:read' },
     args: { ...listArgs(ConversationFilter, ConversationOrder) },
     resolve: (_root, args, context, info) => conversationPage(context, args, selectionOf(info)),

@@ -10,6 +10,7 @@ import { applyChange, type ConversationChange, checkChange } from './change.ts';
 import type { PublicConversation } from './conversation.ts';
 import { CONVERSATION_JOBS, type JobRow } from './jobs/job.ts';
 import { countOpenJobs, getJobs, insertJob } from './jobs/store.ts';
+import { checkContactFilter } from './list.ts';
 import { countMatching, lockMatching } from './matching.sql.ts';
 import { getConversations } from './state.sql.ts';
 import { patchFault } from './transition.ts';
@@ -64,6 +65,7 @@ class RolledBack extends Error {
 export async function updateConversations(context: Context, input: UpdateConversations): Promise<ConversationBatch> {
   const { target, set } = input;
   if ('ids' in target) checkCount(target.ids);
+  else checkContactFilter(context, target.filter);
   await checkChange(context, set, 'set.');
   const batch = await run(context, input);
   context.signals.send('events');

@@ -72,7 +72,7 @@ builder.queryFields(t => ({
     type: connectionOf('TrustedDocument', TrustedDocument),
     description: 'Lists the published documents.',
     authScopes: { scope: 'documents:read' },
-    args: { ...listArgs(Filter, Order) },
+    args: { ...listArgs(Filter, Order, { search: false }) },
     resolve: async (_root, args, context) => {
       const statement = listStatement(LIST, tenantOf(context), args);
       const rows = await listDocuments(context.db.read, statement);

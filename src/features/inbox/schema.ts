@@ -83,7 +83,7 @@ builder.queryFields(t => ({
     type: connectionOf('NetworkChange', NetworkChange),
     description: 'Lists changes of the network that were not applied when they arrived, the latest first by default.',
     authScopes: { scope: SCOPES },
-    args: { ...listArgs(Filter, Order) },
+    args: { ...listArgs(Filter, Order, { search: false }) },
     resolve: (_root, args, context) => listChanges(context.db.read, tenantOf(context), args),
   }),
   networkChange: t.field({

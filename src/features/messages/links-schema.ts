@@ -1,9 +1,13 @@
 import { builder } from '../../schema/builder.ts';
+import { listArgs } from '../../schema/lists.ts';
+import { selectionOf } from '../../schema/selection.ts';
+import { Contact } from '../contacts/schema.ts';
 import { templateLoader } from '../templates/loaders.ts';
 import { Template } from '../templates/schema.ts';
 import { Author } from '../tenancy/audit/schema.ts';
+import { messagePage } from './list.ts';
 import { messageByWamidLoader, messageLoader } from './loaders.ts';
-import { Message } from './schema.ts';
+import { Message, MessageConnection, MessageFilter, MessageOrder } from './schema.ts';
 
 /** What a message refers to: its sender, its template, other messages. */
 builder.objectFields(Message, t => ({
@@ -42,3 +46,16 @@ builder.objectFields(Message, t => ({
       reply_to_wamid === null ? null : messageByWamidLoader(context).load(reply_to_wamid),
   }),
 }));
+
+builder.objectField(Contact, 'messages', t =>
+  t.field({
+    type: MessageConnection,
+    nullable: true,
+    description:
+      'Messages of the contact in all conversations, newest first by default. Lists of contacts read it once for each.',
+    authScopes: { scope: 'messages:read' },
+    args: { ...listArgs(MessageFilter, MessageOrder, { offset: false }) },
+    resolve: ({ id }, args, context, info) =>
+      messagePage(context, args, selectionOf(info), { contactId: { eq: String(id) } }),
+  }),
+);

@@ -167,11 +167,16 @@ export function messageColumnsOf(selection: Selection): readonly Column[] {
   return MESSAGE_COLUMNS.filter(column => needed.has(column));
 }
 
-/** One page of messages, by default the newest first. */
-export async function messagePage(context: Context, args: ListArgs, selection: Selection): Promise<Page<MessageRow>> {
+/** One page of messages, by default the newest first. @param within further conditions, which the caller did not give */
+export async function messagePage(
+  context: Context,
+  args: ListArgs,
+  selection: Selection,
+  within: Filter = {},
+): Promise<Page<MessageRow>> {
   const sortsBy = (name: string) => args.orderBy?.some(({ field }) => field === name) === true;
   const definition = sortsBy('failedAt') ? MESSAGES_BY_FAILURE : sortsBy('updatedAt') ? MESSAGES_BY_UPDATE : MESSAGES;
-  const statement = listStatement(definition, tenantOf(context), args);
+  const statement = listStatement(definition, tenantOf(context), args, undefined, within);
   const nodes = merged(selectionAt(selection, 'edges', 'node'), selectionAt(selection, 'nodes'));
   const total = selection.has('totalCount') ? countList(context.db.read, statement) : undefined;
   total?.catch(() => undefined);

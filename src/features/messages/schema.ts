@@ -241,7 +241,7 @@ export const MessageFilter = builder.inputType('MessageFilter', {
   }),
 });
 
-const MessageOrder = orderOf('Message', 'messages', {
+export const MessageOrder = orderOf('Message', 'messages', {
   ID: { value: 'id', description: 'Chronological order.' },
   CREATED_AT: { value: 'createdAt', description: 'Time at which the gateway accepted or received the message.' },
   UPDATED_AT: { value: 'updatedAt', description: 'Time of the last change.' },

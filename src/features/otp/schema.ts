@@ -321,7 +321,7 @@ builder.queryFields(t => ({
     type: connectionOf('Otp', Otp),
     description: 'Lists the one-time passwords that were sent and are not deleted yet, by default the latest first.',
     authScopes: { scope: 'messages:read' },
-    args: listArgs(Filter, Order),
+    args: listArgs(Filter, Order, { search: false }),
     resolve: (_root, args, context) => otpPage(context, args),
   }),
   otp: t.field({

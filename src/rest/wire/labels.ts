@@ -41,7 +41,7 @@ interface LabelRow {
   readonly id?: string;
   readonly name?: string;
   readonly color?: string;
-  readonly contacts_count?: number;
+  readonly contacts_count?: number | null;
   readonly created_at?: string;
   readonly updated_at?: string;
 }
@@ -51,7 +51,7 @@ export const labelRow = (row: LabelRow, time: WriteTime) => ({
   id: rowKey(row.id),
   name: row.name,
   color: row.color,
-  contacts_count: row.contacts_count,
+  contacts_count: row.contacts_count ?? undefined,
   created_at: time(row.created_at),
   updated_at: time(row.updated_at),
 });

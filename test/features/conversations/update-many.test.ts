@@ -234,6 +234,10 @@ describe('a job whose process ends', () => {
     payloadOf(await update(idle, tenant, { target: { ids: [ids[0]] }, set: { status: 'OPEN' } }));
     await runJobs(resources, laneOf(tenant.id, 10));
     expect(await jobOf(idle, tenant, job.id)).toMatchObject({ updatedCount: 650, isFinished: true, error: null });
+    // A filter may hold what it looked for in contacts.
+    expect(await idle.database.query('select filter from conversation_jobs where id = $1', [job.databaseId])).toEqual([
+      { filter: {} },
+    ]);
     expect(await updatedEvents(idle, tenant)).toHaveLength(651);
   });
 

@@ -40,6 +40,7 @@ export const PLACES: Record<string, string> = {
   'mutation createStaffSession input.staffMember.id': 'StaffMember',
   'mutation revokeStaffSessions input.id': 'StaffMember',
   'query node id': '*',
+  'query nodes ids': '*',
   'query export id': 'Export',
   'mutation exportContact input.id': 'Contact',
   'mutation updateAccount input.defaultSourceId': 'ContactSource',

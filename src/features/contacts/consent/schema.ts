@@ -113,7 +113,7 @@ builder.objectFields(Contact, t => ({
     type: connectionOf('ConsentEntry', ConsentEntry),
     nullable: true,
     description: 'What the person agreed to and withdrew over time, latest first.',
-    args: pageArgs({ search: false }),
+    args: pageArgs({ search: false, offset: false }),
     resolve: (contact, args, context) => entryPage(context, contact.id, args),
   }),
 }));

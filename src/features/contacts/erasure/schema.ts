@@ -95,7 +95,7 @@ builder.queryFields(t => ({
     type: connectionOf('ErasureReceipt', ErasureReceipt),
     description: 'Lists the receipts of erasures, latest first by default.',
     authScopes: { scope: 'contacts:read' },
-    args: { ...listArgs(Filter, Order) },
+    args: { ...listArgs(Filter, Order, { search: false }) },
     resolve: (_root, args, context) => receiptPage(context, args),
   }),
   erasureReceipt: t.field({

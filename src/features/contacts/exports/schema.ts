@@ -119,7 +119,7 @@ builder.queryFields(t => ({
     type: connectionOf('Export', Export),
     description: 'Lists exports, latest first by default. They are listed for 90 days.',
     authScopes: { scope: 'contacts:export' },
-    args: { ...listArgs(Filter, Order) },
+    args: { ...listArgs(Filter, Order, { search: false }) },
     resolve: (_root, args, context) => exportPage(context, args),
   }),
   export: t.field({

@@ -160,6 +160,7 @@ export const Status = defineLabel('status');
 
 builder.objectField(Group, 'contactsCount', t =>
   t.int({
+    nullable: true,
     description: 'Number of contacts in the group.',
     authScopes: { anyScope: ['groups:read', 'groups:write', 'groups:delete'] },
     resolve: (group, _args, context) => memberCountLoader(context).load(group.id),

@@ -79,6 +79,9 @@ export const lockNextJob = (trx: Db, tenantId: number): Promise<JobRow | undefin
     .forNoKeyUpdate()
     .executeTakeFirst();
 
+/** A filter can contain what it looks for in contacts, which must not outlast their erasure: it is dropped with its last use. */
+const FINISHED = { finished_at: clockTime, filter: '{}' };
+
 /** Writes what a batch did, in its transaction. */
 export async function advanceJob(
   trx: Db,
@@ -95,7 +98,7 @@ export async function advanceJob(
       attempts: 0,
       error: null,
       updated_at: clockTime,
-      ...(isFinished && { finished_at: clockTime }),
+      ...(isFinished && FINISHED),
     }))
     .where('tenant_id', '=', tenantId)
     .where('id', '=', id)
@@ -116,7 +119,7 @@ export async function failJob(
       error,
       attempts: eb('attempts', '+', 1),
       updated_at: clockTime,
-      ...(retryMs === null ? { finished_at: clockTime } : { next_attempt_at: clockTimeIn(retryMs) }),
+      ...(retryMs === null ? FINISHED : { next_attempt_at: clockTimeIn(retryMs) }),
     }))
     .where('tenant_id', '=', tenantId)
     .where('id', '=', id)

@@ -95,7 +95,7 @@ builder.objectField(Contact, 'notes', t =>
     nullable: true,
     description: 'Notes about the contact and their conversations, newest first by default.',
     authScopes: { scope: 'notes:read' },
-    args: { ...listArgs(NoteFilter, NoteOrder) },
+    args: { ...listArgs(NoteFilter, NoteOrder, { offset: false }) },
     resolve: (contact, args, context) => notesOf(context, args, { contactId: { eq: String(contact.id) } }),
   }),
 );
@@ -105,7 +105,7 @@ builder.objectField(Conversation, 'notes', t =>
     nullable: true,
     description: 'Notes about the conversation, newest first by default.',
     authScopes: { scope: 'notes:read' },
-    args: { ...listArgs(NoteFilter, NoteOrder) },
+    args: { ...listArgs(NoteFilter, NoteOrder, { offset: false }) },
     resolve: (conversation, args, context) =>
       notesOf(context, args, { conversationId: { eq: String(conversation.id) } }),
   }),

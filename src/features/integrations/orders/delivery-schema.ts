@@ -188,7 +188,7 @@ builder.objectField(Integration, 'deliveries', t =>
     nullable: true,
     description: 'Payloads that the shop sent, newest first by default. Lists of integrations read it once for each.',
     authScopes: { scope: 'integrations:read' },
-    args: { ...listArgs(Filter, Order) },
+    args: { ...listArgs(Filter, Order, { search: false, offset: false }) },
     resolve: ({ id }, args, context, info) => deliveryPage(context, args, selectionOf(info), id),
   }),
 );
@@ -318,7 +318,7 @@ builder.queryFields(t => ({
     type: Deliveries,
     description: 'Lists payloads that shops sent, newest first by default.',
     authScopes: { scope: 'integrations:read' },
-    args: { ...listArgs(Filter, Order) },
+    args: { ...listArgs(Filter, Order, { search: false }) },
     resolve: (_root, args, context, info) => deliveryPage(context, args, selectionOf(info)),
   }),
   integrationDelivery: t.field({

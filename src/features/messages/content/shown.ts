@@ -72,8 +72,9 @@ export interface ContactCard {
 export interface OrderItem {
   readonly productId: string;
   readonly quantity: number;
-  readonly price: string;
-  readonly currency: string;
+  /** Of one piece; null if the network's number cannot be read. */
+  readonly price: string | null;
+  readonly currency: string | null;
 }
 
 type Source = Pick<MessageRow, 'id' | 'direction' | 'type' | 'body' | 'content' | 'error'>;
@@ -222,8 +223,8 @@ const orderOf = (content: JsonObject): Shown => ({
     return {
       productId: asText(product_retailer_id) ?? '',
       quantity: numberOf(quantity) ?? 0,
-      price: String(numberOf(item_price) ?? 0),
-      currency: asText(currency) ?? '',
+      price: numberOf(item_price)?.toString() ?? null,
+      currency: asText(currency) ?? null,
     };
   }),
 });

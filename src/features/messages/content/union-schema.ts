@@ -3,15 +3,8 @@ import type { Values } from '../../templates/sending/parameters.ts';
 import { RenderedTemplate } from '../../templates/sending/send-schema.ts';
 import { Message, MessageErrorType } from '../schema.ts';
 import { MessageMedia } from './media/message-media-schema.ts';
-import {
-  type Choice,
-  type ContactCard,
-  type OrderItem,
-  previewOf,
-  type Shown,
-  type ShownList,
-  shownOf,
-} from './shown.ts';
+import { OrderItemType } from './order-item-schema.ts';
+import { type Choice, type ContactCard, previewOf, type Shown, type ShownList, shownOf } from './shown.ts';
 
 /** What a list inside a content counts as in the cost of an operation; each has at most ten rows in all. */
 const few = (listSize: number) => ({ extensions: { listSize } });
@@ -266,16 +259,6 @@ const FlowReplyContent = typeOf('FlowReplyContent').implement({
   fields: t => ({
     flowName: t.exposeString('flowName', { nullable: true, description: 'Name of the flow; null if not given.' }),
     answers: t.field({ type: 'JSON', description: 'The answers by field.', resolve: ({ answers }) => answers }),
-  }),
-});
-
-const OrderItemType = builder.objectRef<OrderItem>('OrderItem').implement({
-  description: 'A product of an order.',
-  fields: t => ({
-    productId: t.exposeString('productId', { description: 'Id of the product in the catalog.' }),
-    quantity: t.exposeInt('quantity', { description: 'Number of pieces.' }),
-    price: t.exposeString('price', { description: 'Price of a piece, a decimal number.' }),
-    currency: t.exposeString('currency', { description: 'ISO 4217 code of the currency.' }),
   }),
 });
 

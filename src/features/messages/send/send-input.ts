@@ -15,6 +15,8 @@ export const deliveryFields = (t: InputFields) => ({
     description: "Global id or databaseId of the channel to send from. Default: the tenant's default channel.",
   }),
   waitForAcceptance: t.boolean({
+    required: true,
+    defaultValue: false,
     description:
       'If true, waits up to 5 seconds for the network to accept the message; a refusal is then the error MESSAGE_SEND_FAILED. If false, returns as soon as the message is stored.',
   }),

@@ -50,6 +50,8 @@ export const SendMessage = builder.inputRef<SendMessageInput>('SendMessageInput'
         "For free-form content: if true, refuses the message outside the 24-hour service window; if false, sends it regardless. Default: the tenant's setting (`Tenant.windowPolicy`). Templates need no window.",
     }),
     waitForAcceptance: t.boolean({
+      required: true,
+      defaultValue: false,
       description:
         'If true, waits up to 5 seconds for the network to accept the message; a refusal is then the error MESSAGE_SEND_FAILED. If false, returns as soon as the message is stored.',
     }),

@@ -132,7 +132,7 @@ builder.objectField(WebhookEndpoint, 'deliveries', t =>
     nullable: true,
     description: 'Deliveries to the endpoint, newest first by default. Lists of endpoints read it once for each.',
     authScopes: { scope: 'webhooks:read' },
-    args: { ...listArgs(Filter, Order) },
+    args: { ...listArgs(Filter, Order, { search: false }) },
     resolve: (endpoint, args, context) => deliveryPage(context, args, endpoint),
   }),
 );
@@ -142,7 +142,7 @@ builder.queryFields(t => ({
     type: Deliveries,
     description: 'Lists the deliveries to all endpoints, deleted ones too, newest first by default.',
     authScopes: { scope: 'webhooks:read' },
-    args: { ...listArgs(Filter, Order) },
+    args: { ...listArgs(Filter, Order, { search: false }) },
     resolve: (_root, args, context) => deliveryPage(context, args),
   }),
   webhookDelivery: t.field({

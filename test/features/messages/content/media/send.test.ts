@@ -260,10 +260,12 @@ test('a list of messages reads all uploads in one statement', async () => {
   const to = await person();
   for (let i = 0; i < 3; i += 1) await sent({ to, kind: 'IMAGE', mediaId: await media.uploaded(JPEG) });
   const list = (fields: string) => gateway.graphql(`{ messages(first: 20) { nodes { media { ${fields} } } } }`);
+  // Not those of the sends and of sweeps, which go on meanwhile.
+  const reads = () => gateway.statements.filter(text => text.includes('f.network_media_id = r.network_id'));
   gateway.statements.length = 0;
   dataOf(await list('url isAvailable mimeType size sha256'));
-  expect(gateway.statements.filter(text => /from media/.test(text))).toHaveLength(1);
+  expect(reads()).toHaveLength(1);
   gateway.statements.length = 0;
   dataOf(await list('kind path url expiresAt link'));
-  expect(gateway.statements.filter(text => /from media/.test(text))).toHaveLength(0);
+  expect(reads()).toEqual([]);
 });
