@@ -224,11 +224,15 @@ export const CONNECTIONS: Readonly<Record<string, Readonly<Record<string, readon
     "consentEntries": [],
     "conversations": [
       "filter",
-      "orderBy",
-      "search"
+      "orderBy"
     ],
     "events": [
       "filter"
+    ],
+    "messages": [
+      "filter",
+      "orderBy",
+      "search"
     ],
     "notes": [
       "filter",
@@ -257,8 +261,7 @@ export const CONNECTIONS: Readonly<Record<string, Readonly<Record<string, readon
   "Integration": {
     "deliveries": [
       "filter",
-      "orderBy",
-      "search"
+      "orderBy"
     ]
   },
   "Query": {
@@ -323,16 +326,14 @@ export const CONNECTIONS: Readonly<Record<string, Readonly<Record<string, readon
     ],
     "erasureReceipts": [
       "filter",
-      "orderBy",
-      "search"
+      "orderBy"
     ],
     "events": [
       "filter"
     ],
     "exports": [
       "filter",
-      "orderBy",
-      "search"
+      "orderBy"
     ],
     "groupChats": [
       "filter",
@@ -341,8 +342,7 @@ export const CONNECTIONS: Readonly<Record<string, Readonly<Record<string, readon
     ],
     "integrationDeliveries": [
       "filter",
-      "orderBy",
-      "search"
+      "orderBy"
     ],
     "integrations": [
       "filter",
@@ -356,13 +356,11 @@ export const CONNECTIONS: Readonly<Record<string, Readonly<Record<string, readon
     ],
     "networkChanges": [
       "filter",
-      "orderBy",
-      "search"
+      "orderBy"
     ],
     "otps": [
       "filter",
-      "orderBy",
-      "search"
+      "orderBy"
     ],
     "recipientLists": [
       "filter",
@@ -386,13 +384,11 @@ export const CONNECTIONS: Readonly<Record<string, Readonly<Record<string, readon
     ],
     "trustedDocuments": [
       "filter",
-      "orderBy",
-      "search"
+      "orderBy"
     ],
     "webhookDeliveries": [
       "filter",
-      "orderBy",
-      "search"
+      "orderBy"
     ],
     "webhookEndpoints": [
       "filter",
@@ -403,8 +399,7 @@ export const CONNECTIONS: Readonly<Record<string, Readonly<Record<string, readon
   "WebhookEndpoint": {
     "deliveries": [
       "filter",
-      "orderBy",
-      "search"
+      "orderBy"
     ]
   }
 };

@@ -1618,7 +1618,7 @@ export type ResendOtpInput = {
   /** Name of an approved template of the category AUTHENTICATION; see `authenticationTemplates`. */
   readonly templateName: string;
   /** If true, waits up to 5 seconds for the network to accept the message; a refusal is then the error MESSAGE_SEND_FAILED. If false, returns as soon as the message is stored. */
-  readonly waitForAcceptance?: boolean | null | undefined;
+  readonly waitForAcceptance?: boolean;
 };
 
 /** The campaign to resume. */
@@ -1661,7 +1661,7 @@ export type SendMessageInput = {
   /** The recipient. */
   readonly to: RecipientInput;
   /** If true, waits up to 5 seconds for the network to accept the message; a refusal is then the error MESSAGE_SEND_FAILED. If false, returns as soon as the message is stored. */
-  readonly waitForAcceptance?: boolean | null | undefined;
+  readonly waitForAcceptance?: boolean;
 };
 
 /** Messages to send. */
@@ -1699,7 +1699,7 @@ export type SendOtpInput = {
   /** Name of an approved template of the category AUTHENTICATION; see `authenticationTemplates`. */
   readonly templateName: string;
   /** If true, waits up to 5 seconds for the network to accept the message; a refusal is then the error MESSAGE_SEND_FAILED. If false, returns as soon as the message is stored. */
-  readonly waitForAcceptance?: boolean | null | undefined;
+  readonly waitForAcceptance?: boolean;
 };
 
 /** Times of day between which messages are sent, in the recipient's time zone: the contact's `timeZone`, else that of the number's country, and where that has several zones, all of them. */
@@ -3061,7 +3061,7 @@ export type ReplaceContactMutation = { readonly result: (
     & Payload_ContactPayload_Fragment
   ) };
 
-export type GroupRowFragment = { readonly name?: string, readonly id?: string, readonly contacts_count?: number, readonly created_at?: string, readonly updated_at?: string };
+export type GroupRowFragment = { readonly name?: string, readonly id?: string, readonly contacts_count?: number | null, readonly created_at?: string, readonly updated_at?: string };
 
 export type ListGroupsQueryVariables = Exact<{
   first: number;
