@@ -31,7 +31,7 @@ export interface Config {
     readonly waitMs: number;
   };
   /** Several processes share their rate limits and signals through it; absent: limits in memory, signals by PostgreSQL. */
-  readonly redis: { readonly url: string; readonly prefix: string } | undefined;
+  readonly redis: { readonly url: string; readonly prefix: string; readonly timeoutMs: number } | undefined;
   /** 32 bytes; seals the secrets of channels, and is the key under which one-time passwords are compared. */
   readonly secretKey: Uint8Array | undefined;
   /** During a rotation: opens what it sealed, and seals nothing. */
@@ -51,6 +51,8 @@ export interface Config {
     readonly baseUrl: string;
     readonly version: string;
     readonly requestTimeoutMs: number;
+    /** How long `waitForAcceptance` waits for the network to accept a message. */
+    readonly acceptanceTimeoutMs: number;
     /** How long a send whose answer was lost waits for its status webhook before it is tried again. */
     readonly reconcileMs: number;
   };
@@ -181,6 +183,7 @@ const environment = z.object({
     .string()
     .regex(/^[\w.-]{1,64}$/, 'must be up to 64 letters, digits, _ . or -')
     .default('parley'),
+  PARLEY_REDIS_TIMEOUT_MS: integer(10, 60_000).default(250),
   PARLEY_SECRET_KEY: secretKey.optional(),
   PARLEY_PREVIOUS_SECRET_KEY: secretKey.optional(),
   PARLEY_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
@@ -195,6 +198,7 @@ const environment = z.object({
     .regex(/^v\d+\.\d+$/)
     .default('v24.0'),
   PARLEY_NETWORK_TIMEOUT_MS: integer(100, 120_000).default(15_000),
+  PARLEY_ACCEPTANCE_TIMEOUT_MS: integer(100, 60_000).default(5_000),
   PARLEY_RECONCILE_MS: integer(100, 600_000).default(30_000),
   PARLEY_DATABASE_LEASES: integer(1, 4).default(2),
   PARLEY_LANES: integer(1, 1_000).optional(),
@@ -267,7 +271,14 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
       idleMs: values.PARLEY_DATABASE_IDLE_MS,
       waitMs: values.PARLEY_DATABASE_WAIT_SECONDS * SECOND,
     },
-    redis: values.REDIS_URL === undefined ? undefined : { url: values.REDIS_URL, prefix: values.PARLEY_REDIS_PREFIX },
+    redis:
+      values.REDIS_URL === undefined
+        ? undefined
+        : {
+            url: values.REDIS_URL,
+            prefix: values.PARLEY_REDIS_PREFIX,
+            timeoutMs: values.PARLEY_REDIS_TIMEOUT_MS,
+          },
     secretKey: values.PARLEY_SECRET_KEY,
     previousSecretKey: values.PARLEY_PREVIOUS_SECRET_KEY,
     logLevel: values.PARLEY_LOG_LEVEL,
@@ -280,6 +291,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
       baseUrl: values.PARLEY_NETWORK_URL,
       version: values.PARLEY_NETWORK_VERSION,
       requestTimeoutMs: values.PARLEY_NETWORK_TIMEOUT_MS,
+      acceptanceTimeoutMs: values.PARLEY_ACCEPTANCE_TIMEOUT_MS,
       reconcileMs: values.PARLEY_RECONCILE_MS,
     },
     lanes: {

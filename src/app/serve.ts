@@ -95,7 +95,9 @@ export async function serve(options: ServeOptions): Promise<Gateway> {
     const logGeneration = await adoptLog(db);
     const metrics = createMetrics();
     // Without REDIS_URL its client is not loaded.
-    const redis = config.redis && (await import('../platform/redis/connection.ts')).connectRedis(config.redis.url, log);
+    const redis =
+      config.redis &&
+      (await import('../platform/redis/connection.ts')).connectRedis(config.redis.url, log, config.redis.timeoutMs);
     if (redis) teardown.push(() => redis.close());
     if (redis) observeRedis(metrics.registry, redis.isReady);
     const signals = createSignals(

@@ -201,7 +201,7 @@ async function examineKeyAndChannels(config: Config, db: Database, callsNetwork:
 
 async function examineRedis({ redis }: Config): Promise<Finding> {
   if (!redis) return ok('Redis', 'not configured: rate limits count per process, signals go through PostgreSQL');
-  const connection = connectRedis(redis.url, createLog('silent'));
+  const connection = connectRedis(redis.url, createLog('silent'), redis.timeoutMs);
   try {
     await connection.commands.ping();
     return ok('Redis', 'answers');

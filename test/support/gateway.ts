@@ -134,8 +134,12 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     PARLEY_MEDIA_DIR: mediaDirectory,
     PARLEY_DATABASE_POOL: '6',
     PARLEY_DATABASE_READERS: '2',
-    // On a machine that has other work, dozens of requests at once may wait longer than five seconds for a connection.
+    // On a machine that has other work, dozens of requests at once may wait longer than five seconds for a connection, and what
+    // answers in milliseconds otherwise may take a second.
     PARLEY_DATABASE_CONNECT_TIMEOUT_MS: '60000',
+    PARLEY_DATABASE_STATEMENT_TIMEOUT_MS: '120000',
+    PARLEY_ACCEPTANCE_TIMEOUT_MS: '60000',
+    PARLEY_REDIS_TIMEOUT_MS: '20000',
     // Each place of each queue asks the database now and then; few tests have more than a lane or two.
     PARLEY_LANES: '3',
     ...(options.pgbouncer && {

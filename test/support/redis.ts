@@ -10,8 +10,12 @@ export const redisUrl = process.env['PARLEY_TEST_REDIS_URL'];
 export const newPrefix = (): string => `parley-test-${randomUUID()}`;
 
 /** A connection that is ready. */
-export async function openRedis(url = redisUrl ?? '', log = createLog('silent')): Promise<RedisConnection> {
-  const redis = connectRedis(url, log);
+export async function openRedis(
+  url = redisUrl ?? '',
+  log = createLog('silent'),
+  timeoutMs = 20_000,
+): Promise<RedisConnection> {
+  const redis = connectRedis(url, log, timeoutMs);
   await eventually(() => {
     if (!redis.isReady() || redis.subscriber.status !== 'ready') throw new Error('Redis is not ready.');
   });

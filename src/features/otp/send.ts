@@ -9,7 +9,7 @@ import type { Context } from '../../schema/context.ts';
 import { channelLoader } from '../channels/loaders.ts';
 import { findMessage } from '../messages/loaders.ts';
 import type { MessageRow } from '../messages/message.ts';
-import { ACCEPTANCE_TIMEOUT_MS, outcomeOf, throwIfFailed } from '../messages/send/outcome.ts';
+import { outcomeOf, throwIfFailed } from '../messages/send/outcome.ts';
 import { sendTemplate } from '../templates/sending/send-template.ts';
 import { keyOf, once } from '../tenancy/idempotency/once.ts';
 import { isRunning, markRunning } from '../tenancy/idempotency/running.ts';
@@ -105,7 +105,7 @@ async function deliver(
   const { id } = otp;
   const message = await accept(context, input, request, otp, kind);
   const pending = input.waitForAcceptance
-    ? context.bus.awaitOutcome(tenantOf(context), message.id, ACCEPTANCE_TIMEOUT_MS)
+    ? context.bus.awaitOutcome(tenantOf(context), message.id, context.config.network.acceptanceTimeoutMs)
     : undefined;
   try {
     const row = await activate(context, tenantOf(context), request, id, {

@@ -14,10 +14,6 @@ export interface RedisConnection {
   close(): Promise<void>;
 }
 
-/** Timeout of a command, which normally takes 0.1 ms. After it the caller uses its fallback. */
-const COMMAND_TIMEOUT_MS = 250;
-/** A connection without a response for this long is closed, so that further commands do not wait too. */
-const SILENCE_MS = 500;
 const CONNECT_TIMEOUT_MS = 5_000;
 const MAX_RECONNECT_MS = 2_000;
 
@@ -32,8 +28,6 @@ const OPTIONS = {
   autoResendUnfulfilledCommands: false,
   // signal-transport.ts resubscribes.
   autoResubscribe: false,
-  commandTimeout: COMMAND_TIMEOUT_MS,
-  socketTimeout: SILENCE_MS,
   connectTimeout: CONNECT_TIMEOUT_MS,
   keepAlive: 10_000,
   retryStrategy: (attempt: number) => Math.min(attempt * 100, MAX_RECONNECT_MS),
@@ -42,10 +36,13 @@ const OPTIONS = {
 /**
  * Connects in the background, and reconnects when the connection is lost. Logs the beginning and the end of each outage.
  * @param url `redis://` or `rediss://` (TLS), with user, password and database number as needed
+ * @param timeoutMs of a command, which normally takes 0.1 ms; after it the caller uses its fallback
  */
-export function connectRedis(url: string, log: Log): RedisConnection {
-  const commands = new Redis(url, OPTIONS);
-  const subscriber = new Redis(url, OPTIONS);
+export function connectRedis(url: string, log: Log, timeoutMs: number): RedisConnection {
+  // A connection without a response for twice as long is closed, so that further commands do not wait too.
+  const options = { ...OPTIONS, commandTimeout: timeoutMs, socketTimeout: 2 * timeoutMs };
+  const commands = new Redis(url, options);
+  const subscriber = new Redis(url, options);
   let isUnavailable = false;
   let isClosing = false;
   const onUnavailable = (error?: unknown): void => {

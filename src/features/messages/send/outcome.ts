@@ -1,9 +1,5 @@
 import { CodedError } from '../../../core/errors.ts';
-import { SECOND } from '../../../platform/clock.ts';
 import type { MessageRow } from '../message.ts';
-
-/** Maximum wait of a caller for the network to accept the message. */
-export const ACCEPTANCE_TIMEOUT_MS = 5 * SECOND;
 
 /** Title of the error of a message that was not sent, because its contact opted out after it was accepted. */
 export const OPTED_OUT = 'Contact opted out';

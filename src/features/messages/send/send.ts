@@ -7,7 +7,7 @@ import type { MessageRow } from '../message.ts';
 import type { Composed, Content } from './content.ts';
 import { readSendContexts, type SendContext } from './context.sql.ts';
 import { checkSend, type DecidedSend, decide } from './decide.ts';
-import { ACCEPTANCE_TIMEOUT_MS, outcomeOf } from './outcome.ts';
+import { outcomeOf } from './outcome.ts';
 import { type PreparedSend, prepareSend, type SendInput } from './request.ts';
 import { tooMany, type Written, writeAlone, writeTogether } from './write.ts';
 
@@ -51,7 +51,7 @@ async function writeAndWait(context: Context, decided: DecidedSend, how: 'togeth
   const { id } = decided.message;
   const accepted =
     decided.prepared.input.waitForAcceptance && decided.message.scheduledAt === null && id !== null
-      ? context.bus.awaitOutcome(tenantOf(context), id, ACCEPTANCE_TIMEOUT_MS)
+      ? context.bus.awaitOutcome(tenantOf(context), id, context.config.network.acceptanceTimeoutMs)
       : undefined;
   try {
     const row = await (how === 'together' ? writeShared(context, decided) : writeAlone(context, decided));
