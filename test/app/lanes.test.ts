@@ -82,8 +82,10 @@ describe.concurrent('order and concurrency', () => {
     await eventually(async () => expect(await attempts(gateway, 'in_doubt')).toBe(1));
     await new Promise(resolve => setTimeout(resolve, 100));
     gateway.statements.length = 0;
+    const since = performance.now();
     await new Promise(resolve => setTimeout(resolve, 1_000));
-    expect(gateway.statements.filter(text => text.includes('outbox')).length).toBeLessThan(10);
+    const looks = gateway.statements.filter(text => text.includes('outbox')).length;
+    expect((looks / (performance.now() - since)) * 1_000, 'a second').toBeLessThan(10);
     expect(taken(gateway).map(message => message.body)).toEqual(['in doubt']);
     gateway.emulator.setWebhookUrl(`${gateway.url}/network/cloud-api/webhook`);
     await eventually(() => expect(taken(gateway).map(message => message.body)).toEqual(['in doubt', 'after it']));
@@ -94,15 +96,17 @@ describe.concurrent('order and concurrency', () => {
     const gateway = await start(
       context,
       { next: [{ timeout: true, when: 'before', to: '+14155556200' }] },
-      { PARLEY_LANES: '1', PARLEY_NETWORK_TIMEOUT_MS: '1000', PARLEY_RECONCILE_MS: '9000' },
+      { PARLEY_LANES: '1', PARLEY_NETWORK_TIMEOUT_MS: '1000', PARLEY_RECONCILE_MS: '120000' },
     );
     const other = await gateway.addTenant();
     await send(gateway, '+14155556200', 'waits');
     await eventually(async () => expect(await attempts(gateway, 'in_doubt')).toBe(1));
     await send(gateway, '+14155556201', 'does not wait', other.token);
+    await eventually(() => expect(taken(gateway).map(message => message.body)).toEqual(['does not wait']));
     // The first channel resumes by itself when its pause ends.
-    await eventually(() => expect(taken(gateway)).toHaveLength(2));
-    expect(taken(gateway).map(message => message.body)).toEqual(['does not wait', 'waits']);
+    await gateway.database.query(`update outbox set next_attempt_at = next_attempt_at - interval '120 s'`);
+    await gateway.database.query(`update lanes set due_at = due_at - interval '120 s' where queue = 'outbox'`);
+    await eventually(() => expect(taken(gateway).map(message => message.body)).toEqual(['does not wait', 'waits']));
   });
 });
 

@@ -213,8 +213,7 @@ describe.concurrent('lanes', () => {
 describe.concurrent('fencing', () => {
   test('a takeover increases the epoch, and the former holder may neither call nor write', async context => {
     const database = await workDatabase(context);
-    const first = startProcess(context, database, { leaseMs: SHORT_LEASE_MS });
-    const second = startProcess(context, database, { leaseMs: SHORT_LEASE_MS });
+    const [first, second] = [startProcess(context, database), startProcess(context, database)];
     const lanes: Lane[] = [];
     const hold: Drain = async lane => {
       lanes.push(lane);
@@ -309,7 +308,7 @@ describe('rebalancing', () => {
         return undefined;
       };
     await database.query(`insert into work (tenant_id, key) select n, n || ':1' from generate_series(1, 100) n`);
-    const [one, two] = [1, 2].map(() => startProcess(context, database, { leaseMs: 3_000 }));
+    const [one, two] = [1, 2].map(() => startProcess(context, database, { leaseMs: 6_000 }));
     await one?.start(holdAs(0), { slots: 100 });
     await eventually(() => expect(held[0]?.size).toBe(100));
     await two?.start(holdAs(1), { slots: 100 });

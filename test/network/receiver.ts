@@ -17,6 +17,8 @@ export interface Receiver {
   readonly deliveries: Delivery[];
   /** HTTP status of the responses; default 200. */
   answer: number;
+  /** Responses wait for this. */
+  held: Promise<void>;
   updates(): NetworkUpdate[];
   /** Received statuses, in order of arrival. */
   statuses(): string[];
@@ -43,7 +45,8 @@ export async function startReceiver(appSecret: string, verifyToken = 'verify-me'
         const signed = verifySignature(bytes, typeof header === 'string' ? header : undefined, [appSecret]);
         deliveries.push({ raw, signed, body, updates: parseWebhook(body) });
       }
-      response.writeHead(receiver.answer).end();
+      const { answer } = receiver;
+      void receiver.held.then(() => response.writeHead(answer).end());
     });
   });
   await new Promise<void>(resolve => server.listen(port, '127.0.0.1', resolve));
@@ -51,6 +54,7 @@ export async function startReceiver(appSecret: string, verifyToken = 'verify-me'
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhook`,
     deliveries,
     answer: 200,
+    held: Promise.resolve(),
     updates: () => deliveries.flatMap(delivery => delivery.updates),
     statuses: () => receiver.updates().flatMap(update => (update.kind === 'status' ? [update.status] : [])),
     close: () =>

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SCOPES, scopeWord } from '../../../src/core/scopes.ts';
-import { durationOf } from '../../support/durations.ts';
 import { startGateway, type TestGateway } from '../../support/gateway.ts';
 import { EVENTS, type Follower, follow, seen, stream } from './subscriber.ts';
 
@@ -39,12 +38,12 @@ function sseRequest() {
 }
 
 describe('a token that ends takes its streams along', () => {
-  // Staggered, because what a process remembers of a token is of different age at different moments.
+  // Within five seconds, for which verifier.test.ts has a clock. Staggered, because what a process remembers of a token is of different age at different moments.
   const STAGGER_MS = [0, 400, 800, 1_200, 1_600, 2_000];
   /** Long enough for its streams to be open by then. */
-  const EXPIRES_MS = 3_000;
+  const EXPIRES_MS = 8_000;
 
-  test('revoked by another process, it closes sockets with 4403 and ends SSE within 5 seconds', async () => {
+  test('revoked by another process, it closes sockets with 4403 and ends SSE', async () => {
     const endings = STAGGER_MS.map(async delayMs => {
       await new Promise(resolve => setTimeout(resolve, delayMs));
       const token = await gateway.addToken(gateway.tenant, {});
@@ -55,13 +54,10 @@ describe('a token that ends takes its streams along', () => {
         'update access_tokens set revoked_at = now() where tenant_id = $1 and hint = right($2, 4)',
         [gateway.tenant.id, token],
       );
-      const endedMs = await durationOf(() => Promise.all([socket.closed, sse.ended]));
-      return { code: (await socket.closed).code, error: sse.errors[0]?.extensions.code, endedMs };
+      await Promise.all([socket.closed, sse.ended]);
+      return { code: (await socket.closed).code, error: sse.errors[0]?.extensions.code };
     });
-    for (const ending of await Promise.all(endings)) {
-      expect(ending).toMatchObject({ code: 4403, error: 'UNAUTHORIZED' });
-      expect(ending.endedMs).toBeLessThan(5_000);
-    }
+    for (const ending of await Promise.all(endings)) expect(ending).toEqual({ code: 4403, error: 'UNAUTHORIZED' });
   });
 
   test('revoked through this process, and expired, it does so as well', async () => {
@@ -78,12 +74,9 @@ describe('a token that ends takes its streams along', () => {
     await gateway.graphql('mutation ($id: ID!) { revokeAccessToken(input: { id: $id }) { accessToken { id } } }', {
       id: data.createAccessToken.accessToken.id,
     });
-    const duration = await durationOf(async () => {
-      expect(await Promise.all(followers.map(async one => (await one.closed).code))).toEqual([4403, 4403]);
-      await Promise.all(streams.map(one => one.ended));
-    });
+    expect(await Promise.all(followers.map(async one => (await one.closed).code))).toEqual([4403, 4403]);
+    await Promise.all(streams.map(one => one.ended));
     expect(streams.map(one => one.errors[0]?.extensions.code)).toEqual(['UNAUTHORIZED', 'UNAUTHORIZED']);
-    expect(duration).toBeLessThan(EXPIRES_MS + 5_000);
   });
 });
 

@@ -85,7 +85,9 @@ test('500 messages to new numbers are accepted by one statement, with their even
   gateway.statements.length = 0;
   const outcomes = await accept(phones.map(to => text(to)));
   expect(gateway.statements.filter(one => /insert into messages/.test(one))).toHaveLength(1);
-  expect(gateway.statements.length, 'whatever runs beside it included').toBeLessThan(30);
+  // Those that read the log and keep the process's place run beside it, the more the longer it takes.
+  const own = gateway.statements.filter(one => !/cross-tenant|pg_current_snapshot|^(begin|commit)/i.test(one));
+  expect(own.length).toBeLessThan(10);
   const ids = outcomes.map(idOf);
   expect(ids).toEqual([...ids].sort());
   expect(await usage()).toEqual({ contacts: 501, messages: 501, conversations: 501 });

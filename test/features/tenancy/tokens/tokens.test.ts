@@ -4,7 +4,6 @@ import { updateTenant } from '../../../../src/features/tenancy/tenants/store.ts'
 import { generateToken } from '../../../../src/features/tenancy/tokens/token.ts';
 import { codeOf, dataOf, faultsOf, payloadOf, userErrorsOf } from '../../../support/answers.ts';
 import { type Beside, serveBeside } from '../../../support/beside.ts';
-import { durationOf } from '../../../support/durations.ts';
 import { eventually, startGateway, type TestGateway } from '../../../support/gateway.ts';
 
 let gateway: TestGateway;
@@ -176,16 +175,14 @@ describe('a token is never wider than the one that makes it', () => {
 });
 
 describe('a token ends', () => {
-  test('here at once and elsewhere within 5 seconds when it is revoked, and revoking it again keeps the first time', async () => {
+  test('here at once and elsewhere soon when it is revoked, and revoking it again keeps the first time', async () => {
     const { token, accessToken } = await made({});
     expect([await codeFor(token), await codeFor(token, second)]).toEqual([undefined, undefined]);
     const { revokedAt } = payloadOf(await revoke(accessToken.databaseId)).accessToken;
-    const duration = await durationOf(async () => {
-      expect(await codeFor(token)).toBe('UNAUTHORIZED');
-      expect(payloadOf(await revoke(accessToken.databaseId)).accessToken.revokedAt).toBe(revokedAt);
-      await eventually(async () => expect(await codeFor(token, second)).toBe('UNAUTHORIZED'));
-    });
-    expect(duration).toBeLessThan(5_000);
+    expect(await codeFor(token)).toBe('UNAUTHORIZED');
+    expect(payloadOf(await revoke(accessToken.databaseId)).accessToken.revokedAt).toBe(revokedAt);
+    // Within five seconds: verifier.test.ts has the time.
+    await eventually(async () => expect(await codeFor(token, second)).toBe('UNAUTHORIZED'));
   });
 
   test('when it revokes itself', async () => {
@@ -208,15 +205,12 @@ describe('a token ends', () => {
     expect(await codeFor(token, second)).toBe('UNAUTHORIZED');
   });
 
-  test('while its tenant is suspended, within 5 seconds', async () => {
+  test('while its tenant is suspended', async () => {
     const tenant = await gateway.addTenant({ channel: false });
     expect(await codeFor(tenant.token)).toBeUndefined();
     await gateway.gateway.resources.db.transaction(trx => updateTenant(trx, tenant.id, { status: 'suspended' }));
     expect(await codeFor(tenant.token, second)).toBe('UNAUTHORIZED');
-    const duration = await durationOf(() =>
-      eventually(async () => expect(await codeFor(tenant.token)).toBe('UNAUTHORIZED')),
-    );
-    expect(duration).toBeLessThan(5_000);
+    await eventually(async () => expect(await codeFor(tenant.token)).toBe('UNAUTHORIZED'));
   });
 
   test('nothing of another tenant can be revoked, in the words for what does not exist', async () => {
