@@ -87,6 +87,26 @@ describe('the progress of a campaign', () => {
     expect((await list({ state: { in: ['SKIPPED', 'PENDING'] } })).totalCount).toBe(0);
   });
 
+  test('says why recipients were skipped, by reason, and lists those of one reason', async () => {
+    const of = await ground.sender();
+    const { groupId, ids } = await of.people(4);
+    for (const id of ids.slice(0, 2)) payloadOf(await of.mutate('updateContact', { id, isOptedOut: true }));
+    const id = await of.campaign({ audience: { groupIds: [groupId] } });
+    await start(of, id);
+    const query = `query ($id: ID!, $filter: CampaignRecipientFilter) { campaign(id: $id) { status
+      progress { skipped skips { reason count } } recipients(filter: $filter) { totalCount nodes { skipReason contact { databaseId } } } } }`;
+    const read = async (filter: object) => dataOf(await of.ask(query, { id, filter })).campaign;
+    await eventually(async () => expect((await read({})).status).toBe('COMPLETED'));
+    const { progress, recipients } = await read({ skipReason: { eq: 'OPTED_OUT' } });
+    expect(progress).toEqual({ skipped: 2, skips: [{ reason: 'OPTED_OUT', count: 2 }] });
+    expect(recipients.totalCount).toBe(2);
+    expect(recipients.nodes).toEqual(
+      ids.slice(0, 2).map(databaseId => ({ skipReason: 'OPTED_OUT', contact: { databaseId } })),
+    );
+    expect((await read({ skipReason: { in: ['GONE', 'INVALID'] } })).recipients.totalCount).toBe(0);
+    expect((await read({ skipReason: { isNull: true } })).recipients.totalCount).toBe(2);
+  });
+
   test('is streamed: first as it is, then as it changes, until the campaign is over', async () => {
     const of = await ground.sender();
     const { groupId } = await of.people(5);

@@ -3,17 +3,9 @@ import { Money } from '../../../schema/money.ts';
 import { findByNumber } from '../../../schema/nodes.ts';
 import { Contact } from '../../contacts/schema.ts';
 import { RenderedTemplate } from '../../templates/sending/send-schema.ts';
-import { SkipReasonEnum } from '../recipients/schema.ts';
+import { SkipCountType } from '../recipients/schema.ts';
 import { getCampaigns } from '../store.ts';
 import { type Preview, previewCampaign, type Sample } from './preview.ts';
-
-const SkipCount = builder.objectRef<Preview['skips'][number]>('CampaignSkipCount').implement({
-  description: 'People who do not get a campaign for one reason.',
-  fields: t => ({
-    reason: t.field({ type: SkipReasonEnum, description: 'Why they do not get it.', resolve: ({ reason }) => reason }),
-    count: t.exposeInt('count', { description: 'Number of people; of duplicates, of rows of the list.' }),
-  }),
-});
 
 const SampleType = builder.objectRef<Sample>('CampaignSample').implement({
   description: 'What one recipient would get.',
@@ -43,7 +35,7 @@ const PreviewType = builder.objectRef<Preview>('CampaignPreview').implement({
     }),
     recipientCount: t.exposeInt('recipients', { description: 'People who get the message.' }),
     skips: t.field({
-      type: [SkipCount],
+      type: [SkipCountType],
       description: 'People who do not get it, by reason.',
       extensions: { listSize: 8 },
       resolve: ({ skips }) => [...skips],

@@ -4,7 +4,7 @@ import { type ListDefinition, listStatement, Page } from '../../../database/list
 import type { FilterColumn } from '../../../database/list-filter.ts';
 import { countList, listColumns, raw } from '../../../database/page.ts';
 import type { CampaignRow } from '../campaign.ts';
-import { type RecipientState, STATE } from './recipient.ts';
+import { REASON, STATE } from './recipient.ts';
 
 /** A row of `campaign_recipients`. */
 export interface RecipientRow {
@@ -26,7 +26,8 @@ const RECIPIENTS: ListDefinition = {
   tenantColumn: 'r.tenant_id',
   filters: {
     campaignId: column('campaign_id', 'bigint'),
-    state: { ...column('state', 'smallint'), rewrite: byState },
+    state: { ...column('state', 'smallint'), rewrite: words('state', STATE) },
+    skipReason: { ...column('reason', 'smallint'), rewrite: words('reason', REASON) },
     errorCode: column('error_code', 'integer'),
   },
   sorts: { id: contactId },
@@ -34,14 +35,16 @@ const RECIPIENTS: ListDefinition = {
   defaultOrder: [{ column: contactId, descending: false }],
 };
 
-/** Words as the numbers that are stored. */
-function byState(conditions: Filter): { column: FilterColumn; conditions: Filter } {
-  const numberOf = (word: unknown): unknown => STATE[word as RecipientState] ?? word;
-  const numbers = Object.entries(conditions).map(([operator, value]) => [
-    operator,
-    Array.isArray(value) ? value.map(numberOf) : numberOf(value),
-  ]);
-  return { column: column('state', 'smallint'), conditions: Object.fromEntries(numbers) };
+/** Conditions on words as those on the numbers that are stored. */
+function words(name: 'state' | 'reason', numbers: Readonly<Record<string, number>>) {
+  const numberOf = (word: unknown): unknown => (typeof word === 'string' ? (numbers[word] ?? word) : word);
+  return (conditions: Filter): { column: FilterColumn; conditions: Filter } => {
+    const rewritten = Object.entries(conditions).map(([operator, value]) => [
+      operator,
+      Array.isArray(value) ? value.map(numberOf) : numberOf(value),
+    ]);
+    return { column: column(name, 'smallint'), conditions: Object.fromEntries(rewritten) };
+  };
 }
 
 const SELECT = 'r.contact_id, r.message_id, r.state, r.reason, r.error_code, r.due_at, r.replied_at, r.opted_out';

@@ -1,8 +1,9 @@
 import { valueLoader } from '../../../schema/loaders.ts';
 import type { Progress } from './progress.ts';
-import { getProgress } from './store.ts';
+import { getProgress, getSkips, type SkipCount } from './store.ts';
 
 const NONE: Progress = {
+  id: 0,
   total: 0,
   pending: 0,
   skipped: 0,
@@ -17,3 +18,5 @@ const NONE: Progress = {
 };
 
 export const progressLoader = valueLoader<Progress>(getProgress, NONE);
+
+export const skipLoader = valueLoader<readonly SkipCount[]>(getSkips, []);

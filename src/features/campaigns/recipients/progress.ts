@@ -5,6 +5,8 @@ import { Sums } from '../../messages/pricing/amount.ts';
 
 /** How far a campaign is, and what became of its messages. A message that was read also counts as sent and delivered. */
 export interface Progress {
+  /** Id of the campaign. */
+  readonly id: number;
   readonly total: number;
   readonly pending: number;
   readonly skipped: number;

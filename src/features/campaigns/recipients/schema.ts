@@ -11,7 +11,7 @@ import { campaignLoader } from '../loaders.ts';
 import { Campaign } from '../schema.ts';
 import { followCampaign } from './follow.ts';
 import { type RecipientRow, recipientPage } from './list.ts';
-import { progressLoader } from './loaders.ts';
+import { progressLoader, skipLoader } from './loaders.ts';
 import { costsOf, type Failure, type Progress, titleOf } from './progress.ts';
 import {
   RECIPIENT_STATES,
@@ -21,6 +21,7 @@ import {
   type SkipReason,
   stateOf,
 } from './recipient.ts';
+import type { SkipCount } from './store.ts';
 
 const FailureType = builder.objectRef<Failure>('CampaignFailure').implement({
   description: 'Failures of one kind.',
@@ -32,6 +33,32 @@ const FailureType = builder.objectRef<Failure>('CampaignFailure').implement({
       resolve: ({ code }) => titleOf(code),
     }),
     count: t.exposeInt('count', { description: 'Number of messages.' }),
+  }),
+});
+
+const REASON_WORDS: Readonly<Record<SkipReason, string>> = {
+  opted_out: 'Opted out of such messages.',
+  no_number: 'Has no phone number, and no user id in the portfolio of the channel.',
+  duplicate: 'Is the same person as another recipient.',
+  blocked: 'Is blocked by the business on the network.',
+  frequency_cap: 'Had enough messages of the category.',
+  outside_hours:
+    'Has no time zone, and a number of a country whose zones have no hour in common with the sending hours.',
+  gone: 'Was deleted.',
+  invalid: 'The filled template is not valid, for example too long.',
+};
+export const SkipReasonEnum = builder.enumType('CampaignSkipReason', {
+  description: 'Why a contact of the audience does not get a campaign.',
+  values: Object.fromEntries(
+    SKIP_REASONS.map(value => [value.toUpperCase(), { value, description: REASON_WORDS[value] }]),
+  ) as Record<string, { value: SkipReason; description: string }>,
+});
+
+export const SkipCountType = builder.objectRef<SkipCount>('CampaignSkipCount').implement({
+  description: 'People who do not get a campaign for one reason.',
+  fields: t => ({
+    reason: t.field({ type: SkipReasonEnum, description: 'Why they do not get it.', resolve: ({ reason }) => reason }),
+    count: t.exposeInt('count', { description: 'Number of people; in a preview, duplicates are rows of the list.' }),
   }),
 });
 
@@ -58,6 +85,12 @@ const ProgressType = builder.objectRef<Progress>('CampaignProgress').implement({
       extensions: { listSize: 5 },
       resolve: ({ failures }) => [...failures],
     }),
+    skips: t.field({
+      type: [SkipCountType],
+      description: 'Skipped recipients by reason, most frequent first.',
+      extensions: { listSize: 8 },
+      resolve: async ({ id }, _args, context) => [...(await skipLoader(context).load(id))],
+    }),
     cost: t.field({
       type: [Money],
       description: 'Cost of the delivered messages by currency; empty where the deployment has no prices.',
@@ -83,24 +116,6 @@ const StateEnum = builder.enumType('CampaignRecipientState', {
   values: Object.fromEntries(
     RECIPIENT_STATES.map(value => [value.toUpperCase(), { value, description: STATE_WORDS[value] }]),
   ) as Record<string, { value: RecipientState; description: string }>,
-});
-
-const REASON_WORDS: Readonly<Record<SkipReason, string>> = {
-  opted_out: 'Opted out of such messages.',
-  no_number: 'Has no phone number, and no user id in the portfolio of the channel.',
-  duplicate: 'Is the same person as another recipient.',
-  blocked: 'Is blocked by the business on the network.',
-  frequency_cap: 'Had enough messages of the category.',
-  outside_hours:
-    'Has no time zone, and a number of a country whose zones have no hour in common with the sending hours.',
-  gone: 'Was deleted.',
-  invalid: 'The filled template is not valid, for example too long.',
-};
-export const SkipReasonEnum = builder.enumType('CampaignSkipReason', {
-  description: 'Why a contact of the audience does not get a campaign.',
-  values: Object.fromEntries(
-    SKIP_REASONS.map(value => [value.toUpperCase(), { value, description: REASON_WORDS[value] }]),
-  ) as Record<string, { value: SkipReason; description: string }>,
 });
 
 const Recipient = builder.objectRef<RecipientRow>('CampaignRecipient').implement({
@@ -157,6 +172,7 @@ const Recipient = builder.objectRef<RecipientRow>('CampaignRecipient').implement
 const RecipientFilter = filterOf('CampaignRecipient', 'recipients', t => ({
   state: t.field({ type: enumFilter(StateEnum), description: 'What became of the recipient.' }),
   errorCode: t.field({ type: IntFilter, description: 'Error code of the network of a failed message.' }),
+  skipReason: t.field({ type: enumFilter(SkipReasonEnum), description: 'Why the recipient was skipped.' }),
 }));
 
 builder.objectFields(Campaign, t => ({

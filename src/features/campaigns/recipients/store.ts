@@ -1,6 +1,8 @@
+import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
 import { anyOf } from '../../../database/expressions.ts';
 import type { CostCount, Failure, Progress } from './progress.ts';
+import { reasonOf, type SkipReason, STATE } from './recipient.ts';
 
 /** The progress of campaigns, by id. Three statements read rows that are counted already. */
 export async function getProgress(db: Db, tenantId: number, ids: readonly number[]): Promise<Map<number, Progress>> {
@@ -22,7 +24,7 @@ export async function getProgress(db: Db, tenantId: number, ids: readonly number
     rows.map(({ id, total, pending, skipped, sent, delivered, read, failed, replied, opted_out: optedOut }) => [
       id,
       {
-        ...{ total, pending, skipped },
+        ...{ id, total, pending, skipped },
         ...{ sent: sent ?? 0, delivered: delivered ?? 0, read: read ?? 0, failed: failed ?? 0 },
         ...{ replied: replied ?? 0, opted_out: optedOut ?? 0 },
         failures: failures.get(id) ?? [],
@@ -30,6 +32,35 @@ export async function getProgress(db: Db, tenantId: number, ids: readonly number
       },
     ]),
   );
+}
+
+/** People who were skipped for one reason. */
+export interface SkipCount {
+  readonly reason: SkipReason;
+  readonly count: number;
+}
+
+/**
+ * Why recipients of campaigns were skipped, most frequent first, by campaign. Counts the skipped rows by an index of their own: not
+ * part of `getProgress`, which a stream reads once a second.
+ */
+export async function getSkips(db: Db, tenantId: number, ids: readonly number[]): Promise<Map<number, SkipCount[]>> {
+  const rows = await db
+    .selectFrom('campaign_recipients')
+    .select(eb => ['campaign_id', 'reason', eb.fn.countAll<number>().as('count')])
+    .where('tenant_id', '=', tenantId)
+    .where('campaign_id', '=', anyOf(ids))
+    // A constant, so that a generic plan uses the partial index.
+    .where('state', '=', sql.lit(STATE.skipped))
+    .groupBy(['campaign_id', 'reason'])
+    .orderBy('count', 'desc')
+    .orderBy('reason')
+    .execute();
+  const counts = rows.flatMap(row => {
+    const reason = reasonOf(row.reason);
+    return reason === null ? [] : [{ campaignId: row.campaign_id, reason, count: row.count }];
+  });
+  return Map.groupBy(counts, ({ campaignId }) => campaignId);
 }
 
 async function failuresOf(db: Db, tenantId: number, ids: readonly number[]): Promise<Map<number, Failure[]>> {
