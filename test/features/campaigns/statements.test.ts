@@ -129,7 +129,7 @@ test('the statements of a preview describe as their row types', async () => {
     count: 'integer',
     phone: 'text',
     time_zone: 'text',
-    contact_id: 'bigint',
+    contact_ids: 'jsonb',
   } satisfies ColumnsOf<CountedPeople>);
   expect(await columnsOf(db => countDuplicates(db, 1, 1))).toEqual({ count: 'integer' });
   expect(await columnsOf(db => planLeft(db, 1, '2026-01-01'))).toEqual({ left: 'bigint' });

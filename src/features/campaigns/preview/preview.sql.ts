@@ -13,8 +13,8 @@ export interface CountedPeople {
   /** One of their numbers; null: they have none. */
   readonly phone: string | null;
   readonly time_zone: string | null;
-  /** One of them. */
-  readonly contact_id: number;
+  /** Up to three of them. */
+  readonly contact_ids: readonly number[];
 }
 
 export interface PreviewQuery {
@@ -67,7 +67,7 @@ export async function countPeople(
         when a.phone is null and n.contact_id is null then ${REASON.no_number}
         when b.contact_id is not null then ${REASON.blocked}
         when k.contact_id is not null then ${REASON.frequency_cap} end::smallint as reason,
-      count(*)::int as count, min(a.phone) as phone, a.time_zone, min(a.id) as contact_id
+      count(*)::int as count, min(a.phone) as phone, a.time_zone, to_jsonb((array_agg(a.id))[1:3]) as contact_ids
     from audience a
     left join out o on o.contact_id = a.id
     left join named n on n.contact_id = a.id and a.phone is null

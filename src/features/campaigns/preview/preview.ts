@@ -100,14 +100,14 @@ interface Fate {
   readonly isWaiting: boolean;
   readonly country: string | null;
   readonly count: number;
-  readonly contactId: number;
+  readonly contactIds: readonly number[];
 }
 
 const sumOf = (fates: readonly Pick<Fate, 'count'>[]): number => fates.reduce((sum, { count }) => sum + count, 0);
 
 /** What becomes of people, with the sending hours in their time zone. */
 function fateOf(people: CountedPeople, hours: SendingHours | null, nowMs: number): Fate {
-  const { phone, time_zone: timeZone, count, contact_id: contactId } = people;
+  const { phone, time_zone: timeZone, count, contact_ids: contactIds } = people;
   const reason = reasonOf(people.reason);
   const zones = zonesOfPerson(timeZone, phone);
   const isPermittedNow = hours === null || isPermitted(zones, hours, nowMs);
@@ -117,7 +117,7 @@ function fateOf(people: CountedPeople, hours: SendingHours | null, nowMs: number
     isWaiting: !isPermittedNow,
     country: countryOfPerson(phone),
     count,
-    contactId,
+    contactIds,
   };
 }
 
@@ -128,10 +128,11 @@ async function samplesOf(
   content: Content,
   reachable: readonly Fate[],
 ): Promise<Sample[]> {
-  const ids = reachable
-    .toSorted((a, b) => b.count - a.count)
-    .slice(0, SAMPLES)
-    .map(({ contactId }) => contactId);
+  // One of each country first, then more of the largest.
+  const largest = reachable.toSorted((a, b) => b.count - a.count).slice(0, SAMPLES);
+  const ids = Array.from({ length: SAMPLES }, (_, place) => largest.flatMap(({ contactIds }) => contactIds[place] ?? []))
+    .flat()
+    .slice(0, SAMPLES);
   const tenantId = callerOf(context).tenant.id;
   const values = 'listId' in audience ? await valuesOf(context.db.read, tenantId, audience.listId, ids) : new Map();
   const contacts = await Promise.all(ids.map(id => contactLoader(context).load(id)));

@@ -153,3 +153,16 @@ test('a cost of which a part is not known is not shown', () => {
   ).toBeUndefined();
   expect(costOfPeople(undefined, 'marketing', [], 0)).toBeUndefined();
 });
+
+test('shows three samples also where all people have numbers of one kind', async () => {
+  const of = await ground.sender();
+  const group = payloadOf(await of.mutate('createContactGroup', { name: 'Neighbours' }, 'contactGroup { databaseId }'));
+  const groupIds = [group.contactGroup.databaseId];
+  const contacts = [1, 2, 3, 4].map(last => ({ phone: `+4915123456${last}0`, groupIds }));
+  payloadOf(await of.mutate('createContacts', { contacts }, 'summary { succeeded }'));
+  const id = await of.campaign({ audience: { groupIds } });
+  const query = 'query ($id: ID!) { previewCampaign(id: $id) { recipientCount samples { contact { phone } } } }';
+  const { recipientCount, samples } = dataOf(await of.ask(query, { id })).previewCampaign;
+  expect(recipientCount).toBe(4);
+  expect(new Set(samples.map((sample: { contact: { phone: string } }) => sample.contact.phone)).size).toBe(3);
+});
