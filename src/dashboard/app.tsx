@@ -27,7 +27,7 @@ export const App = () => (
             <Route path="/phone" component={Phones} />
             <Route path="/contacts/:id?">{({ id }) => <Contacts id={id} />}</Route>
             <Route path="/live" component={Live} />
-            <Route path="/campaigns" component={Campaigns} />
+            <Route path="/campaigns/*?">{() => <Campaigns />}</Route>
             <Route path="/templates" component={Templates} />
             <Route path="/bots" component={Bots} />
             <Route path="/webhooks" component={Webhooks} />

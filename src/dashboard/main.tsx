@@ -13,6 +13,7 @@ import './styles/composer.css';
 import './styles/page.css';
 import './styles/live.css';
 import './styles/tables.css';
+import './styles/forms.css';
 import './styles/phone.css';
 
 applyTheme();

@@ -1,155 +1,156 @@
-import { useMutation, useQuery } from 'urql';
-import {
-  type CampaignStatus,
-  CampaignsDocument,
-  CancelCampaignDocument,
-  PauseCampaignDocument,
-  ResumeCampaignDocument,
-  StartCampaignDocument,
-} from '../documents.generated.ts';
+import { useEffect, useState } from 'react';
+import { useQuery } from 'urql';
+import { Link, Route, Switch, useSearchParams } from 'wouter';
+import { type CampaignStatus, CampaignsDocument, type CampaignsQuery } from '../documents.generated.ts';
 import { useAccount } from '../session/account.tsx';
 import { useDates } from '../texts/dates.ts';
 import { useTexts } from '../texts/texts.tsx';
-import { Example } from '../ui/example.tsx';
+import { Empty } from '../ui/empty.tsx';
+import { Icon } from '../ui/icon.tsx';
 import { Page } from '../ui/page.tsx';
+import { Progress } from '../ui/progress.tsx';
 import { UserErrors } from '../ui/user-errors.tsx';
+import '../styles/campaigns.css';
+import { CampaignEditor } from './campaign-editor.tsx';
+import { CampaignPage } from './campaign-page.tsx';
+import { StatusChip, settledOf, stopReason } from './campaign-status.tsx';
 
-const TONES: Readonly<Record<CampaignStatus, string>> = {
-  DRAFT: '',
-  SCHEDULED: 'info',
-  RUNNING: 'good',
-  PAUSED: 'warning',
-  COMPLETED: 'good',
-  CANCELLED: '',
-  FAILED: 'danger',
-};
+const STATUSES = ['DRAFT', 'SCHEDULED', 'RUNNING', 'PAUSED', 'COMPLETED', 'CANCELLED', 'FAILED'] as const;
 
-/** Campaigns, and what can be done with each. */
+/** Campaigns: the list, one of them, and the form of a new or changed one. */
 export default function Campaigns() {
+  return (
+    <Switch>
+      <Route path="/campaigns" component={CampaignList} />
+      <Route path="/campaigns/new">
+        <CampaignEditor id={undefined} />
+      </Route>
+      <Route path="/campaigns/:id/edit">{({ id }) => <CampaignEditor key={id} id={id} />}</Route>
+      <Route path="/campaigns/:id">{({ id }) => <CampaignPage key={id} id={id} />}</Route>
+    </Switch>
+  );
+}
+
+function CampaignList() {
   const { t } = useTexts();
   const { can } = useAccount();
-  const dates = useDates();
-  const [{ data, fetching }] = useQuery({ query: CampaignsDocument, requestPolicy: 'cache-and-network' });
-  const [started, start] = useMutation(StartCampaignDocument);
-  const [paused, pause] = useMutation(PauseCampaignDocument);
-  const [resumed, resume] = useMutation(ResumeCampaignDocument);
-  const [cancelled, cancel] = useMutation(CancelCampaignDocument);
+  const [params, setParams] = useSearchParams();
+  const status = STATUSES.find(each => each === params.get('status')?.toUpperCase());
+  const [after, setAfter] = useState<string>();
+  const filter = status ? { status: { eq: status satisfies CampaignStatus } } : undefined;
+  const [{ data, fetching, error }, refetch] = useQuery({
+    query: CampaignsDocument,
+    variables: { after, filter },
+    requestPolicy: 'cache-and-network',
+  });
   const campaigns = data?.campaigns?.nodes ?? [];
+  const { hasNextPage, endCursor } = data?.campaigns?.pageInfo ?? {};
+  const isMoving = campaigns.some(each => each.status === 'RUNNING' || each.status === 'SCHEDULED');
+  useEffect(() => {
+    if (!isMoving) return;
+    const timer = setInterval(() => refetch({ requestPolicy: 'network-only' }), 5_000);
+    return () => clearInterval(timer);
+  }, [isMoving, refetch]);
+  const create = can('CAMPAIGNS_WRITE', 'MESSAGES_SEND', 'CONTACTS_READ') && (
+    <Link href="/campaigns/new" className="button primary">
+      <Icon name="plus" size={17} /> {t('campaigns.new')}
+    </Link>
+  );
+  const isEmpty = campaigns.length === 0 && !fetching;
   return (
-    <Page title={t('nav.campaigns')} lead={t('campaigns.lead')}>
-      <UserErrors
-        errors={[
-          ...(started.data?.startCampaign?.userErrors ?? []),
-          ...(paused.data?.pauseCampaign?.userErrors ?? []),
-          ...(resumed.data?.resumeCampaign?.userErrors ?? []),
-          ...(cancelled.data?.cancelCampaign?.userErrors ?? []),
-        ]}
-        failure={started.error ?? paused.error ?? resumed.error ?? cancelled.error}
-      />
-      {campaigns.length === 0 && !fetching ? (
-        <div className="empty">
-          <p>{t('campaigns.none')}</p>
-          <Example text={CREATE} />
+    <Page title={t('nav.campaigns')} lead={t('campaigns.lead')} actions={create}>
+      {(!isEmpty || status) && (
+        <div className="toolbar">
+          <select
+            aria-label={t('filter.status')}
+            value={status ?? ''}
+            onChange={event => {
+              setAfter(undefined);
+              setParams(event.target.value === '' ? {} : { status: event.target.value.toLowerCase() });
+            }}
+          >
+            <option value="">{t('campaigns.anyStatus')}</option>
+            {STATUSES.map(each => (
+              <option key={each} value={each}>
+                {t(`campaignStatus.${each}`)}
+              </option>
+            ))}
+          </select>
         </div>
-      ) : (
-        <div className="table-box">
-          <table>
-            <thead>
-              <tr>
-                <th>{t('name')}</th>
-                <th>{t('filter.status')}</th>
-                <th>{t('campaigns.audience')}</th>
-                <th>{t('campaigns.content')}</th>
-                <th>{t('campaigns.started')}</th>
-                <th>
-                  <span className="visually-hidden">{t('actions')}</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {campaigns.map(
-                ({ id, name, status, statusReason, audience, content, startedAt, scheduledAt, createdBy }) => (
-                  <tr key={id}>
-                    <td>
-                      <strong>{name}</strong> <span className="muted small">{createdBy.displayName}</span>
-                    </td>
-                    <td>
-                      <span className={`chip ${TONES[status]}`} title={statusReason ?? undefined}>
-                        {t(`campaignStatus.${status}`)}
-                      </span>
-                    </td>
-                    <td>
-                      {audience.contactCount ?? ''}{' '}
-                      <span className="muted small">{audience.groups?.map(group => group.name).join(', ')}</span>
-                    </td>
-                    <td>
-                      {content.__typename === 'TemplateContent' ? (
-                        <code>{content.templateName}</code>
-                      ) : (
-                        t('message.theirText')
-                      )}
-                    </td>
-                    <td className="muted small">
-                      {startedAt ? dates.full(startedAt) : scheduledAt ? dates.full(scheduledAt) : '–'}
-                    </td>
-                    <td className="cell-actions">
-                      {can('CAMPAIGNS_WRITE') && (
-                        <>
-                          {status === 'DRAFT' && (
-                            <button
-                              type="button"
-                              className="button small primary"
-                              onClick={() => void start({ input: { id } })}
-                            >
-                              {t('campaigns.start')}
-                            </button>
-                          )}
-                          {status === 'RUNNING' && (
-                            <button
-                              type="button"
-                              className="button small"
-                              onClick={() => void pause({ input: { id } })}
-                            >
-                              {t('pause')}
-                            </button>
-                          )}
-                          {status === 'PAUSED' && (
-                            <button
-                              type="button"
-                              className="button small"
-                              onClick={() => void resume({ input: { id } })}
-                            >
-                              {t('resume')}
-                            </button>
-                          )}
-                          {['RUNNING', 'PAUSED', 'SCHEDULED'].includes(status) && (
-                            <button
-                              type="button"
-                              className="button small"
-                              onClick={() => void cancel({ input: { id } })}
-                            >
-                              {t('cancel')}
-                            </button>
-                          )}
-                        </>
-                      )}
-                    </td>
-                  </tr>
-                ),
-              )}
-            </tbody>
-          </table>
-        </div>
+      )}
+      <UserErrors failure={error} />
+      {isEmpty && status && <Empty title={t('campaigns.noMatch')} />}
+      {isEmpty && !status && (
+        <Empty title={t('campaigns.noneTitle')} text={t('campaigns.none')} action={create} example="campaign" />
+      )}
+      {campaigns.length > 0 && <CampaignTable campaigns={campaigns} />}
+      {hasNextPage && endCursor && (
+        <button type="button" className="button" disabled={fetching} onClick={() => setAfter(endCursor)}>
+          {t('more')}
+        </button>
       )}
     </Page>
   );
 }
 
-/** In GraphiQL, for a group of the account. */
-const CREATE = `mutation {
-  createCampaign(input: {
-    name: "Spring news"
-    audience: { groupIds: ["…"] }
-    content: { template: { name: "hello_world", language: "en_US" } }
-  }) { campaign { id } userErrors { message path } }
-}`;
+type Row = NonNullable<CampaignsQuery['campaigns']>['nodes'][number];
+
+function CampaignTable({ campaigns }: { readonly campaigns: readonly Row[] }) {
+  const { t, language } = useTexts();
+  const dates = useDates();
+  return (
+    <div className="table-box">
+      <table className="campaign-table">
+        <thead>
+          <tr>
+            <th>{t('name')}</th>
+            <th>{t('filter.status')}</th>
+            <th>{t('campaigns.progress')}</th>
+            <th className="number">{t('campaigns.recipients')}</th>
+            <th className="number">{t('campaigns.read')}</th>
+            <th className="number">{t('campaigns.failed')}</th>
+            <th className="only-wide">{t('campaigns.when')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {campaigns.map(campaign => {
+            const { id, databaseId, name, status, content, progress, startedAt, scheduledAt, createdAt } = campaign;
+            return (
+              <tr key={id}>
+                <td>
+                  <Link href={`/campaigns/${databaseId}`} className="row-link">
+                    {name}
+                  </Link>
+                  <span className="muted small cell-note">
+                    {content.__typename === 'TemplateContent' && content.templateName}
+                  </span>
+                </td>
+                <td>
+                  <StatusChip status={status} />
+                  {stopReason(campaign) && <span className="muted small cell-note">{stopReason(campaign)}</span>}
+                </td>
+                <td>
+                  {progress.total > 0 ? (
+                    <Progress
+                      label={t('campaigns.progressOf', { name })}
+                      value={settledOf(campaign)}
+                      max={progress.total}
+                    />
+                  ) : (
+                    <span className="muted">–</span>
+                  )}
+                </td>
+                <td className="number">{progress.total > 0 ? progress.total.toLocaleString(language) : '–'}</td>
+                <td className="number">{progress.total > 0 ? progress.read.toLocaleString(language) : '–'}</td>
+                <td className={progress.failed > 0 ? 'number tone-failed' : 'number'}>
+                  {progress.total > 0 ? progress.failed.toLocaleString(language) : '–'}
+                </td>
+                <td className="only-wide muted small">{dates.full(startedAt ?? scheduledAt ?? createdAt)}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}

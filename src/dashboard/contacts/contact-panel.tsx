@@ -1,28 +1,41 @@
 import { useState } from 'react';
 import { useMutation, useQuery } from 'urql';
 import { Link } from 'wouter';
-import { ContactDetailsDocument, EraseContactDocument, UpdateContactDocument } from '../documents.generated.ts';
+import { ContactDetailsDocument, UndoMergeDocument, UpdateContactDocument } from '../documents.generated.ts';
 import { useAccount } from '../session/account.tsx';
 import { useDates } from '../texts/dates.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { Avatar } from '../ui/avatar.tsx';
-import { Dialog } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { UserErrors } from '../ui/user-errors.tsx';
+import { ContactConsent } from './contact-consent.tsx';
+import { ContactCost } from './contact-cost.tsx';
 import { CONTACT_FIELDS, ContactForm, type ContactValues } from './contact-form.tsx';
+import { ContactGroups } from './contact-groups.tsx';
+import { EraseDialog } from './erase-dialog.tsx';
+import { ExportPersonDialog } from './export-dialog.tsx';
 
-/** One contact: fields to edit, consent, conversations, and erasure with its receipt. */
-export function ContactPanel({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
+interface Props {
+  readonly id: string;
+  readonly onClose: () => void;
+  readonly onOpen: (databaseId: string) => void;
+  /** The contact is no longer in the list, or another one is. */
+  readonly onGone: () => void;
+}
+
+/** One contact: fields to edit, groups, consent with its history, conversations, cost; export, and erasure with its receipt. */
+export function ContactPanel({ id, onClose, onOpen, onGone }: Props) {
   const { t } = useTexts();
   const { can } = useAccount();
   const dates = useDates();
-  const [{ data, fetching }] = useQuery({
+  const [{ data, fetching }, refetch] = useQuery({
     query: ContactDetailsDocument,
     variables: { id },
     requestPolicy: 'cache-and-network',
   });
   const [saved, update] = useMutation(UpdateContactDocument);
-  const [isErasing, setErasing] = useState(false);
+  const [undone, undo] = useMutation(UndoMergeDocument);
+  const [dialog, setDialog] = useState<'erase' | 'export'>();
   const contact = data?.contact;
   const errors = saved.data?.updateContact?.userErrors ?? [];
   if (!contact)
@@ -71,102 +84,81 @@ export function ContactPanel({ id, onClose }: { readonly id: string; readonly on
           </>
         }
       />
-      <section>
-        <h3>{t('contacts.groups')}</h3>
-        <div className="tags">
-          {contact.groups.map(group => (
-            <span key={group.id} className="tag">
-              {group.name}
-            </span>
-          ))}
-          {contact.groups.length === 0 && <span className="muted small">{t('none')}</span>}
-        </div>
-      </section>
-      <section>
-        <h3>{t('contacts.consent')}</h3>
-        <ul className="facts">
-          {contact.consents.map(({ category, state, updatedAt }) => (
-            <li key={category}>
-              <span>{t(`consent.${category}`)}</span>
-              <span className={state === 'OPTED_OUT' ? 'chip danger' : 'chip good'}>{t(`consent.${state}`)}</span>
-              <span className="muted small">{updatedAt && dates.full(updatedAt)}</span>
-            </li>
-          ))}
-        </ul>
-      </section>
+      <ContactGroups
+        contactId={contact.id}
+        groups={contact.groups}
+        onChanged={() => refetch({ requestPolicy: 'network-only' })}
+      />
+      <ContactConsent contact={contact} />
       <section>
         <h3>{t('inbox.list')}</h3>
         <ul className="facts">
-          {contact.conversations?.nodes.map(conversation => (
-            <li key={conversation.id}>
-              <Link href={`/inbox/${conversation.databaseId}?status=all`} className="ellipsis">
-                {conversation.lastMessage?.previewText ?? t('inbox.list')}
+          {contact.conversations?.nodes.map(({ id: key, databaseId, lastMessage, lastActivityAt }) => (
+            <li key={key}>
+              <Link href={`/inbox/${databaseId}?status=all`} className="ellipsis fact-link">
+                {lastMessage?.previewText ?? t('inbox.list')}
               </Link>
+              {lastActivityAt && <span className="muted small">{dates.brief(lastActivityAt, Date.now())}</span>}
             </li>
           ))}
+          {contact.conversations?.nodes.length === 0 && <li className="muted small">{t('contacts.noConversation')}</li>}
         </ul>
       </section>
-      {can('CONTACTS_DELETE') && (
+      <ContactCost contactId={contact.id} />
+      {contact.formerIds.length > 0 && can('CONTACTS_WRITE') && (
         <section>
-          <button type="button" className="button danger small" onClick={() => setErasing(true)}>
-            <Icon name="trash" size={16} /> {t('contacts.erase')}
-          </button>
+          <h3>{t('contacts.merged', { count: contact.formerIds.length })}</h3>
+          <div className="button-row">
+            {contact.formerIds.map((formerId, index) => (
+              <button
+                key={formerId}
+                type="button"
+                className="button small"
+                disabled={undone.fetching}
+                onClick={() =>
+                  void undo({ input: { id: formerId } }).then(({ data: done }) => {
+                    const restored = done?.undoMerge?.contact;
+                    if (!restored) return;
+                    onGone();
+                    onOpen(restored.databaseId);
+                  })
+                }
+              >
+                <Icon name="replay" size={16} /> {t('contacts.undoMerge', { number: index + 1 })}
+              </button>
+            ))}
+          </div>
+          <UserErrors errors={undone.data?.undoMerge?.userErrors ?? []} failure={undone.error} />
         </section>
       )}
-      {isErasing && (
-        <EraseDialog id={contact.id} name={contact.displayName} onClose={() => setErasing(false)} onErased={onClose} />
+      <section>
+        <div className="button-row">
+          {can('CONTACTS_EXPORT', 'CONTACTS_READ') && (
+            <button type="button" className="button small" onClick={() => setDialog('export')}>
+              <Icon name="download" size={16} /> {t('export.ofPerson')}
+            </button>
+          )}
+          {can('CONTACTS_DELETE') && (
+            <button type="button" className="button danger-quiet small" onClick={() => setDialog('erase')}>
+              <Icon name="trash" size={16} /> {t('contacts.erase')}
+            </button>
+          )}
+        </div>
+      </section>
+      {dialog === 'erase' && (
+        <EraseDialog
+          id={contact.id}
+          name={contact.displayName}
+          onClose={() => setDialog(undefined)}
+          onErased={() => {
+            onGone();
+            onClose();
+          }}
+        />
+      )}
+      {dialog === 'export' && (
+        <ExportPersonDialog id={contact.id} name={contact.displayName} onClose={() => setDialog(undefined)} />
       )}
     </aside>
-  );
-}
-
-interface EraseProps {
-  readonly id: string;
-  readonly name: string;
-  readonly onClose: () => void;
-  readonly onErased: () => void;
-}
-
-function EraseDialog({ id, name, onClose, onErased }: EraseProps) {
-  const { t } = useTexts();
-  const [{ data, error, fetching }, erase] = useMutation(EraseContactDocument);
-  const receipt = data?.eraseContact?.erasureReceipt;
-  return (
-    <Dialog title={t('contacts.eraseTitle', { name })} onClose={receipt ? onErased : onClose}>
-      {receipt ? (
-        <div className="form">
-          <p className="notice good">{t('contacts.erased')}</p>
-          <ul className="facts">
-            {receipt.erased.map(({ kind, count }) => (
-              <li key={kind}>
-                <span>{kind}</span>
-                <span>{count}</span>
-              </li>
-            ))}
-          </ul>
-          <p className="muted small">
-            {t('contacts.digest')}: <code>{receipt.subjectDigest.slice(0, 24)}…</code>
-          </p>
-        </div>
-      ) : (
-        <div className="form">
-          <p>{t('contacts.eraseText')}</p>
-          <UserErrors errors={data?.eraseContact?.userErrors ?? []} failure={error} />
-          <div className="dialog-foot">
-            <button type="button" className="button" onClick={onClose}>
-              {t('cancel')}
-            </button>
-            <button
-              type="button"
-              className="button danger"
-              disabled={fetching}
-              onClick={() => void erase({ input: { id, reason: 'SUBJECT_REQUEST' } })}
-            >
-              {t('contacts.erase')}
-            </button>
-          </div>
-        </div>
-      )}
-    </Dialog>
   );
 }

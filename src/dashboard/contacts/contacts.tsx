@@ -1,51 +1,56 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { useClient, useQuery } from 'urql';
+import { useCallback, useEffect, useMemo, useState } from 'react';
+import { useQuery } from 'urql';
 import { useLocation, useSearchParams } from 'wouter';
-import { type ContactFilter, type ContactOrder, ContactsDocument, type ContactType } from '../documents.generated.ts';
+import { type ContactCoreFragment, ContactCountDocument, type ContactOrder } from '../documents.generated.ts';
 import { useAccount } from '../session/account.tsx';
 import { useTexts } from '../texts/texts.tsx';
-import { Avatar } from '../ui/avatar.tsx';
-import { Example } from '../ui/example.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { Menu } from '../ui/menu.tsx';
 import { Page } from '../ui/page.tsx';
+import { UserErrors } from '../ui/user-errors.tsx';
+import { conditionsOf, readFilter, writeFilter } from './contact-filter.ts';
+import { ContactList, type ContactQuery } from './contact-list.tsx';
 import { ContactPanel } from './contact-panel.tsx';
+import { ContactsEmpty } from './contacts-empty.tsx';
+import { ExportDialog } from './export-dialog.tsx';
+import { FilterEditor } from './filter-editor.tsx';
+import { ImportDialog } from './import-dialog.tsx';
 import { MergeDialog } from './merge-dialog.tsx';
 import { NewContact } from './new-contact.tsx';
 
-const PAGE = 100;
-const ROW_PX = 56;
-const TYPES = ['LEAD', 'CUSTOMER', 'GUEST'] as const satisfies readonly ContactType[];
-const ORDERS: Readonly<Record<string, ContactOrder>> = {
-  name: { field: 'FIRST_NAME', direction: 'ASC' },
+const ORDERS = {
   newest: { field: 'ID', direction: 'DESC' },
+  oldest: { field: 'ID', direction: 'ASC' },
+  name: { field: 'FIRST_NAME', direction: 'ASC' },
+  lastName: { field: 'LAST_NAME', direction: 'ASC' },
   changed: { field: 'UPDATED_AT', direction: 'DESC' },
-};
+} as const satisfies Record<string, ContactOrder>;
+const ORDER_NAMES = Object.keys(ORDERS) as readonly (keyof typeof ORDERS)[];
 
-/** All contacts, however many: only the rows in view are on the page. Search, filter and order are in the address. */
+type DialogName = 'new' | 'merge' | 'import' | 'export';
+
+/** All contacts. Search, filter (the API's own, as JSON) and order are in the address, so that a view can be kept and sent. */
 export default function Contacts({ id }: { readonly id: string | undefined }) {
   const { t } = useTexts();
   const { can } = useAccount();
   const [params, setParams] = useSearchParams();
   const [, navigate] = useLocation();
-  const [isNew, setNew] = useState(false);
-  const [isMerging, setMerging] = useState(false);
-  const [selected, setSelected] = useState<readonly string[]>([]);
+  const [dialog, setDialog] = useState<DialogName>();
+  const [selected, setSelected] = useState<ReadonlyMap<string, ContactCoreFragment>>(new Map());
   const search = params.get('q') ?? '';
-  const type = TYPES.find(each => each === params.get('type')?.toUpperCase());
-  const order = params.get('order') ?? 'newest';
-  const [text, setText] = useState(search);
-  const variables = useMemo(() => {
-    const filter: ContactFilter = type ? { type: { eq: type } } : {};
-    return { first: PAGE, search: search || undefined, filter, orderBy: ORDERS[order] ? [ORDERS[order]] : undefined };
-  }, [search, type, order]);
+  const filterText = params.get('filter');
+  const order = ORDER_NAMES.find(name => name === params.get('order')) ?? 'newest';
+  const query = useMemo<ContactQuery>(
+    () => ({ search: search || undefined, filter: readFilter(filterText), orderBy: [ORDERS[order]] }),
+    [search, filterText, order],
+  );
+  const [isFiltering, setFiltering] = useState(filterText !== null);
+  const [version, setVersion] = useState(0);
   const [{ data, fetching, error }, refetch] = useQuery({
-    query: ContactsDocument,
-    variables,
+    query: ContactCountDocument,
+    variables: { search: query.search, filter: query.filter },
     requestPolicy: 'cache-and-network',
   });
-  const contacts = data?.contacts?.nodes ?? [];
-  const { hasNextPage, endCursor } = data?.contacts?.pageInfo ?? {};
   const total = data?.contacts?.totalCount ?? 0;
   const set = useCallback(
     (key: string, value: string) =>
@@ -60,50 +65,49 @@ export default function Contacts({ id }: { readonly id: string | undefined }) {
       ),
     [setParams],
   );
+  const [text, setText] = useState(search);
   useEffect(() => {
-    if (text === search) return;
+    if (text.trim() === search) return;
     const timer = setTimeout(() => set('q', text.trim()), 250);
     return () => clearTimeout(timer);
   }, [text, search, set]);
-
-  const scroller = useRef<HTMLDivElement>(null);
-  const rows = useVirtualizer({
-    count: contacts.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => ROW_PX,
-    overscan: 12,
-  });
-  const graphql = useClient();
-  const lastIndex = rows.getVirtualItems().at(-1)?.index ?? 0;
-  const isLoading = useRef<string>(undefined);
-  useEffect(() => {
-    if (!hasNextPage || !endCursor || lastIndex < contacts.length - 20 || isLoading.current === endCursor) return;
-    isLoading.current = endCursor;
-    void graphql.query(ContactsDocument, { ...variables, after: endCursor }).toPromise();
-  }, [graphql, variables, hasNextPage, endCursor, lastIndex, contacts.length]);
-  const query = params.toString();
-  const open = (contactId: string | undefined): void =>
-    navigate(`/contacts${contactId === undefined ? '' : `/${contactId}`}${query ? `?${query}` : ''}`);
-  const chosen = contacts.filter(contact => selected.includes(contact.id));
+  const open = (contactId: string | undefined): void => {
+    const rest = params.toString();
+    navigate(`/contacts${contactId === undefined ? '' : `/${contactId}`}${rest ? `?${rest}` : ''}`);
+  };
+  const close = (): void => setDialog(undefined);
+  const refresh = (): void => {
+    setVersion(before => before + 1);
+    refetch({ requestPolicy: 'network-only' });
+  };
+  const isNarrowed = search !== '' || Object.keys(query.filter).length > 0;
+  const conditions = conditionsOf(query.filter)?.length ?? 1;
+  const chosen = [...selected.values()];
+  const campaignFilter = chosen.length > 0 ? { id: { in: chosen.map(contact => contact.id) } } : query.filter;
   return (
     <div className={id === undefined ? 'split' : 'split has-panel'}>
       <Page
         title={t('nav.contacts')}
-        lead={t('contacts.count', { count: total })}
+        lead={data ? t('contacts.count', { count: total }) : '…'}
         isFilled
         actions={
-          can('CONTACTS_WRITE') && (
-            <>
-              {selected.length > 1 && (
-                <button type="button" className="button" onClick={() => setMerging(true)}>
-                  <Icon name="merge" size={17} /> {t('contacts.merge', { count: selected.length })}
-                </button>
-              )}
-              <button type="button" className="button primary" onClick={() => setNew(true)}>
+          <>
+            {can('CONTACTS_WRITE') && (
+              <button type="button" className="button" onClick={() => setDialog('import')}>
+                <Icon name="upload" size={17} /> {t('import.open')}
+              </button>
+            )}
+            {can('CONTACTS_EXPORT', 'CONTACTS_READ') && (
+              <button type="button" className="button" onClick={() => setDialog('export')}>
+                <Icon name="download" size={17} /> {t('export.open')}
+              </button>
+            )}
+            {can('CONTACTS_WRITE') && (
+              <button type="button" className="button primary" onClick={() => setDialog('new')}>
                 <Icon name="plus" size={17} /> {t('contacts.new')}
               </button>
-            </>
-          )
+            )}
+          </>
         }
       >
         <div className="toolbar">
@@ -117,107 +121,110 @@ export default function Contacts({ id }: { readonly id: string | undefined }) {
               onChange={event => setText(event.target.value)}
             />
           </label>
-          <select
-            aria-label={t('contacts.type')}
-            value={type ?? ''}
-            onChange={event => set('type', event.target.value)}
+          <button
+            type="button"
+            className="button"
+            aria-expanded={isFiltering}
+            onClick={() => setFiltering(!isFiltering)}
           >
-            <option value="">{t('contacts.anyType')}</option>
-            {TYPES.map(each => (
-              <option key={each} value={each}>
-                {t(`contactType.${each}`)}
+            <Icon name="filter" size={17} /> {t('filter.title')}
+            {conditions > 0 && <span className="badge">{conditions}</span>}
+          </button>
+          <select aria-label={t('contacts.order')} value={order} onChange={event => set('order', event.target.value)}>
+            {ORDER_NAMES.map(name => (
+              <option key={name} value={name}>
+                {t(`order.${name}`)}
               </option>
             ))}
           </select>
-          <select aria-label={t('contacts.order')} value={order} onChange={event => set('order', event.target.value)}>
-            <option value="newest">{t('contacts.newest')}</option>
-            <option value="name">{t('contacts.byName')}</option>
-            <option value="changed">{t('contacts.byChange')}</option>
-          </select>
+          {can('CAMPAIGNS_WRITE', 'MESSAGES_SEND') && (isNarrowed || chosen.length > 0) && search === '' && (
+            <Menu
+              label={t('contacts.use')}
+              text={t('contacts.use')}
+              button={t('contacts.use')}
+              items={[
+                {
+                  id: 'campaign',
+                  label: t('contacts.toCampaign', { count: chosen.length || total }),
+                  onSelect: () => navigate(`/campaigns/new?filter=${encodeURIComponent(writeFilter(campaignFilter))}`),
+                },
+              ]}
+            />
+          )}
+          {chosen.length > 0 && (
+            <span className="toolbar-selection">
+              <span className="muted">{t('contacts.selected', { count: chosen.length })}</span>
+              {chosen.length > 1 && (
+                <button type="button" className="button" onClick={() => setDialog('merge')}>
+                  <Icon name="merge" size={17} /> {t('contacts.merge', { count: chosen.length })}
+                </button>
+              )}
+              <button type="button" className="button quiet" onClick={() => setSelected(new Map())}>
+                {t('contacts.unselect')}
+              </button>
+            </span>
+          )}
         </div>
-        {error && !data && <p className="notice danger">{error.message}</p>}
-        {contacts.length === 0 && !fetching ? (
-          <div className="empty">
-            <p>{search || type ? t('contacts.noMatch') : t('contacts.none')}</p>
-            {!search && !type && (
-              <Example
-                text={`curl ${location.origin}/api/v2/contacts -H "Authorization: Bearer $TOKEN" \\\n  -H 'Content-Type: application/json' -d '{ "phone": "+14155550123", "first_name": "Ana" }'`}
-              />
-            )}
-          </div>
+        {isFiltering && <FilterEditor filter={query.filter} onChange={filter => set('filter', writeFilter(filter))} />}
+        {error && <UserErrors failure={error} />}
+        {total === 0 && data && !fetching ? (
+          <ContactsEmpty
+            isNarrowed={isNarrowed}
+            onImport={can('CONTACTS_WRITE') ? () => setDialog('import') : undefined}
+          />
         ) : (
-          <div className="rows" ref={scroller}>
-            <ul style={{ height: rows.getTotalSize() }} aria-label={t('nav.contacts')}>
-              {rows.getVirtualItems().map(({ index, start }) => {
-                const contact = contacts[index];
-                return (
-                  contact && (
-                    <li key={contact.id} className="contact-row" style={{ transform: `translateY(${start}px)` }}>
-                      {can('CONTACTS_WRITE') && (
-                        <input
-                          type="checkbox"
-                          aria-label={t('contacts.select', { name: contact.displayName })}
-                          checked={selected.includes(contact.id)}
-                          onChange={event =>
-                            setSelected(
-                              event.target.checked
-                                ? [...selected, contact.id]
-                                : selected.filter(each => each !== contact.id),
-                            )
-                          }
-                        />
-                      )}
-                      <button
-                        type="button"
-                        aria-current={contact.databaseId === id ? 'true' : undefined}
-                        onClick={() => open(contact.databaseId)}
-                      >
-                        <Avatar name={contact.displayName} />
-                        <span className="contact-name">
-                          <strong className="ellipsis">{contact.displayName}</strong>
-                          <span className="muted small ellipsis">{contact.company ?? contact.email}</span>
-                        </span>
-                        <bdi className="contact-phone">{contact.phone}</bdi>
-                        <span className="contact-chips">
-                          {contact.isOptedOut && <span className="chip danger">{t('contacts.optedOut')}</span>}
-                          {contact.status && (
-                            <span className="tag">
-                              <i className="dot" style={{ background: contact.status.color }} />
-                              {contact.status.name}
-                            </span>
-                          )}
-                          <span className="chip">{t(`contactType.${contact.type}`)}</span>
-                        </span>
-                      </button>
-                    </li>
-                  )
-                );
-              })}
-            </ul>
-          </div>
+          <ContactList
+            query={query}
+            total={total}
+            version={version}
+            openId={id}
+            selected={selected}
+            onOpen={open}
+            onSelect={
+              can('CONTACTS_WRITE')
+                ? (contact, isSelected) =>
+                    setSelected(before => {
+                      const next = new Map(before);
+                      if (isSelected) next.set(contact.id, contact);
+                      else next.delete(contact.id);
+                      return next;
+                    })
+                : undefined
+            }
+          />
         )}
       </Page>
-      {id !== undefined && <ContactPanel key={id} id={id} onClose={() => open(undefined)} />}
-      {isNew && (
+      {id !== undefined && (
+        <ContactPanel key={id} id={id} onClose={() => open(undefined)} onOpen={open} onGone={refresh} />
+      )}
+      {dialog === 'new' && (
         <NewContact
-          onClose={() => setNew(false)}
+          onClose={close}
           onCreated={created => {
-            setNew(false);
-            refetch({ requestPolicy: 'network-only' });
+            close();
+            refresh();
             open(created);
           }}
         />
       )}
-      {isMerging && (
+      {dialog === 'merge' && (
         <MergeDialog
           contacts={chosen}
-          onClose={() => setMerging(false)}
+          onClose={close}
           onMerged={survivor => {
-            setMerging(false);
-            setSelected([]);
-            refetch({ requestPolicy: 'network-only' });
+            close();
+            setSelected(new Map());
+            refresh();
             open(survivor);
           }}
+        />
+      )}
+      {dialog === 'import' && <ImportDialog onClose={close} onImported={refresh} />}
+      {dialog === 'export' && (
+        <ExportDialog
+          filter={chosen.length > 0 ? campaignFilter : query.filter}
+          hasSearch={search !== ''}
+          onClose={close}
         />
       )}
     </div>

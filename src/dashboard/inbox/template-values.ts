@@ -48,7 +48,8 @@ export function templateInputOf(template: Template, values: Readonly<Record<stri
   const parameters = body?.parameters ?? [];
   const value = (key: string): string => values[key] ?? '';
   const headerText = header?.parameters[0] && value(`header.${header.parameters[0].name}`);
-  const link = value('header.link');
+  const mediaId = value('header.mediaId');
+  const file = mediaId === '' ? { link: value('header.link') } : { mediaId };
   return {
     name,
     language,
@@ -57,9 +58,9 @@ export function templateInputOf(template: Template, values: Readonly<Record<stri
         ? { bodyByName: parameters.map(each => ({ name: each.name, value: value(`body.${each.name}`) })) }
         : { body: parameters.map(each => value(`body.${each.name}`)) })),
     ...(header?.format === 'TEXT' && headerText && { header: { text: headerText } }),
-    ...(header?.format === 'IMAGE' && { header: { image: { link } } }),
-    ...(header?.format === 'VIDEO' && { header: { video: { link } } }),
-    ...(header?.format === 'DOCUMENT' && { header: { document: { link } } }),
+    ...(header?.format === 'IMAGE' && { header: { image: file } }),
+    ...(header?.format === 'VIDEO' && { header: { video: file } }),
+    ...(header?.format === 'DOCUMENT' && { header: { document: file } }),
     ...(buttons.some(({ needsParameter }) => needsParameter) && {
       buttons: buttons
         .filter(({ needsParameter }) => needsParameter)

@@ -13,6 +13,8 @@ export interface Account {
   readonly viewer: Viewer;
   /** Empty if the session may not read it. */
   readonly accountName: string;
+  /** The account's slug on the command line; `$TENANT` if the session may not read it. */
+  readonly tenant: string;
   /** Staff to whom work can be assigned; empty if the session may not read them. */
   readonly staff: readonly StaffMember[];
   /** Whether the account has a number of the emulated network. */

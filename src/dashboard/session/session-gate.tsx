@@ -15,7 +15,7 @@ import { ConnectionContext } from './connection.ts';
 import { openClient, redeemLink, type Session, storedSession, storeSession, takeLinkToken } from './session.ts';
 import { SignIn } from './sign-in.tsx';
 
-type Opened = Pick<Account, 'client' | 'token' | 'viewer' | 'accountName' | 'staff' | 'hasEmulator'>;
+type Opened = Pick<Account, 'client' | 'token' | 'viewer' | 'accountName' | 'tenant' | 'staff' | 'hasEmulator'>;
 type State =
   | { readonly step: 'opening'; readonly session: Session }
   | { readonly step: 'redeeming'; readonly linkToken: string }
@@ -119,6 +119,7 @@ async function open(session: Session, onConnection: (state: 'connected' | 'close
     token: session.token,
     viewer,
     accountName: name?.account?.name ?? '',
+    tenant: name?.account?.subdomain ?? '$TENANT',
     staff: staff?.staffMembers?.nodes ?? [],
     hasEmulator:
       (channels?.channels?.nodes.some(({ isSandbox }) => isSandbox) ?? false) &&

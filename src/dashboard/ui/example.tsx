@@ -1,5 +1,7 @@
 import { useState } from 'react';
+import { useAccount } from '../session/account.tsx';
 import { useTexts } from '../texts/texts.tsx';
+import { EXAMPLES, type ExampleKind, type ExampleName, type Variants } from './examples.ts';
 import { Icon } from './icon.tsx';
 
 /** A command that works as it stands, to copy. */
@@ -17,6 +19,31 @@ export function Example({ text }: { readonly text: string }) {
       <pre>
         <code>{text}</code>
       </pre>
+    </div>
+  );
+}
+
+const KINDS: readonly ExampleKind[] = ['curl', 'graphql', 'cli'];
+
+/** The same thing over REST, GraphQL and the command line, as far as each has it, for this account. */
+export function Examples({ name }: { readonly name: ExampleName }) {
+  const { t } = useTexts();
+  const { tenant } = useAccount();
+  const variants: Variants = EXAMPLES[name]({ origin: location.origin, tenant });
+  const kinds = KINDS.filter(kind => variants[kind] !== undefined);
+  const [chosen, choose] = useState<ExampleKind>();
+  const kind = chosen ?? kinds[0] ?? 'curl';
+  return (
+    <div className="examples">
+      <fieldset className="tabs" aria-label={t('example.kinds')}>
+        {kinds.map(each => (
+          <button key={each} type="button" className="tab" aria-pressed={each === kind} onClick={() => choose(each)}>
+            {t(`example.${each}`)}
+          </button>
+        ))}
+      </fieldset>
+      <Example key={kind} text={variants[kind] ?? ''} />
+      <p className="muted small">{t(`example.${kind}Hint`)}</p>
     </div>
   );
 }

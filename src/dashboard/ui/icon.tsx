@@ -44,6 +44,10 @@ const PATHS = {
   merge: 'M6 4v4c0 4 6 4 6 8v4M18 4v4c0 4-6 4-6 8',
   replay: 'M4 12a8 8 0 1 0 2.500-5.800L4 8.500M4 4v4.500h4.500',
   copy: 'M9 9h11v11H9zM5 15H4V4h11v1',
+  download: 'M12 4v11M7 10.500l5 5 5-5M4 20h16',
+  upload: 'M12 16V5M7 9.500l5-5 5 5M4 20h16',
+  filter: 'M4 5h16l-6.500 8v6l-3-1.500V13z',
+  calendar: 'M5 6h14v14H5zM5 10.500h14M9 3.500V7M15 3.500V7',
 } as const;
 
 export type IconName = keyof typeof PATHS;

@@ -2,7 +2,9 @@ import type { ReactNode } from 'react';
 
 interface Props {
   readonly title: string;
-  readonly lead?: string;
+  readonly lead?: ReactNode;
+  /** Above the title: the way back. */
+  readonly above?: ReactNode;
   readonly actions?: ReactNode;
   readonly children: ReactNode;
   /** The content takes the height that is left, and scrolls within itself. */
@@ -12,12 +14,13 @@ interface Props {
 /** A scroll area is reached with the keyboard. */
 const SCROLLABLE = { tabIndex: 0 };
 
-export const Page = ({ title, lead, actions, children, isFilled = false }: Props) => (
+export const Page = ({ title, lead, above, actions, children, isFilled = false }: Props) => (
   <main className={isFilled ? 'page filled' : 'page'} {...(isFilled ? {} : SCROLLABLE)}>
     <header className="page-head">
-      <div>
+      <div className="page-title">
+        {above}
         <h1>{title}</h1>
-        {lead !== undefined && <p className="muted">{lead}</p>}
+        {lead !== undefined && <div className="muted page-lead">{lead}</div>}
       </div>
       {actions && <div className="page-actions">{actions}</div>}
     </header>

@@ -1,0 +1,24 @@
+import type { CampaignItemFragment, CampaignStatus } from '../documents.generated.ts';
+import { useTexts } from '../texts/texts.tsx';
+
+const TONES: Readonly<Record<CampaignStatus, string>> = {
+  DRAFT: '',
+  SCHEDULED: 'info',
+  RUNNING: 'accent',
+  PAUSED: 'warning',
+  COMPLETED: 'good',
+  CANCELLED: '',
+  FAILED: 'danger',
+};
+
+export function StatusChip({ status }: { readonly status: CampaignStatus }) {
+  const { t } = useTexts();
+  return <span className={`chip ${TONES[status]}`}>{t(`campaignStatus.${status}`)}</span>;
+}
+
+/** Why a campaign stands still, in words; undefined if it does not, or somebody paused it. */
+export const stopReason = ({ status, statusCode, statusReason }: CampaignItemFragment): string | undefined =>
+  (status === 'PAUSED' && statusCode !== 'MANUAL') || status === 'FAILED' ? (statusReason ?? undefined) : undefined;
+
+/** Recipients whose turn is over: messaged, skipped or failed. */
+export const settledOf = ({ progress: { total, pending } }: CampaignItemFragment): number => total - pending;

@@ -1,0 +1,102 @@
+import { useState } from 'react';
+import { useMutation, useQuery } from 'urql';
+import {
+  ContactCountDocument,
+  type ContactFilter,
+  CreateExportDocument,
+  ExportContactDocument,
+  type FileType,
+} from '../documents.generated.ts';
+import { useTexts } from '../texts/texts.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { UserErrors } from '../ui/user-errors.tsx';
+import { ExportProgress } from './export-progress.tsx';
+
+const FILE_TYPES = ['CSV', 'JSON'] as const satisfies readonly FileType[];
+
+interface Props {
+  readonly filter: ContactFilter;
+  /** A search narrows the list of the page, but no export. */
+  readonly hasSearch: boolean;
+  readonly onClose: () => void;
+}
+
+/** Writes the contacts of a filter to a file. */
+export function ExportDialog({ filter, hasSearch, onClose }: Props) {
+  const { t } = useTexts();
+  const [fileType, setFileType] = useState<FileType>('CSV');
+  const [{ data }] = useQuery({ query: ContactCountDocument, variables: { filter } });
+  const [started, start] = useMutation(CreateExportDocument);
+  const running = started.data?.createExport?.export;
+  return (
+    <Dialog title={t('export.title')} onClose={onClose}>
+      <div className="form">
+        {running ? (
+          <ExportProgress started={running} />
+        ) : (
+          <>
+            <p>{t('export.text', { count: data?.contacts?.totalCount ?? 0 })}</p>
+            {hasSearch && <p className="notice">{t('export.noSearch')}</p>}
+            <fieldset className="choices" aria-label={t('export.fileType')}>
+              {FILE_TYPES.map(each => (
+                <label key={each} className="choice-card">
+                  <input type="radio" name="type" checked={each === fileType} onChange={() => setFileType(each)} />
+                  <span>
+                    <strong>{each}</strong>
+                    <span className="muted small">{t(`export.${each}`)}</span>
+                  </span>
+                </label>
+              ))}
+            </fieldset>
+            <UserErrors errors={started.data?.createExport?.userErrors ?? []} failure={started.error} />
+          </>
+        )}
+        <div className="dialog-foot">
+          <button type="button" className="button" onClick={onClose}>
+            {t(running ? 'close' : 'cancel')}
+          </button>
+          {!running && (
+            <button
+              type="button"
+              className="button primary"
+              disabled={started.fetching}
+              onClick={() => void start({ input: { fileType, resource: { contacts: filter } } })}
+            >
+              {t('export.start')}
+            </button>
+          )}
+        </div>
+      </div>
+    </Dialog>
+  );
+}
+
+/** Everything that is held about one person, as one file: what they may ask for. */
+export function ExportPersonDialog({ id, name, onClose }: { id: string; name: string; onClose: () => void }) {
+  const { t } = useTexts();
+  const [started, start] = useMutation(ExportContactDocument);
+  const running = started.data?.exportContact?.export;
+  return (
+    <Dialog title={t('export.person', { name })} onClose={onClose}>
+      <div className="form">
+        {running ? <ExportProgress started={running} /> : <p>{t('export.personText')}</p>}
+        <UserErrors errors={started.data?.exportContact?.userErrors ?? []} failure={started.error} />
+        <div className="dialog-foot">
+          <button type="button" className="button" onClick={onClose}>
+            {t(running ? 'close' : 'cancel')}
+          </button>
+          {!running && (
+            <button
+              type="button"
+              className="button primary"
+              disabled={started.fetching}
+              onClick={() => void start({ input: { id } })}
+            >
+              {t('export.start')}
+            </button>
+          )}
+        </div>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,69 @@
+import { useRef, useState } from 'react';
+import type { RowError } from '../csv/row-errors.tsx';
+import { type ContactInput, ImportContactsDocument } from '../documents.generated.ts';
+import { useAccount } from '../session/account.tsx';
+
+/** Rows of one mutation: the API takes 1,000; smaller ones show progress. */
+const BATCH = 250;
+
+export interface ImportOutcome {
+  readonly step: 'checking' | 'checked' | 'importing' | 'imported' | 'stopped';
+  readonly done: number;
+  readonly total: number;
+  readonly created: number;
+  readonly skipped: number;
+  readonly errors: readonly RowError[];
+  /** Why it stopped. */
+  readonly problem: string | undefined;
+}
+
+export interface Importer {
+  readonly outcome: ImportOutcome | undefined;
+  /** Sends rows in batches: as a dry run, or to write them. A row with a fault is left out, the others are written. */
+  run(contacts: readonly ContactInput[], isDryRun: boolean): Promise<void>;
+  stop(): void;
+  reset(): void;
+}
+
+/** Contacts are created batch by batch; each has an idempotency key, so that a repeated request writes nothing twice. */
+export function useImport(): Importer {
+  const { client } = useAccount();
+  const [outcome, setOutcome] = useState<ImportOutcome>();
+  const controller = useRef<AbortController>(undefined);
+  return {
+    outcome,
+    stop: () => controller.current?.abort(),
+    reset: () => setOutcome(undefined),
+    async run(contacts, isDryRun) {
+      const current = new AbortController();
+      controller.current = current;
+      const { signal } = current;
+      const counts = { done: 0, total: contacts.length, created: 0, skipped: 0 };
+      const errors: RowError[] = [];
+      const show = (step: ImportOutcome['step'], problem?: string): void =>
+        setOutcome({ step, ...counts, errors: [...errors], problem });
+      show(isDryRun ? 'checking' : 'importing');
+      try {
+        for (let from = 0; from < contacts.length; from += BATCH) {
+          const batch = contacts.slice(from, from + BATCH);
+          const input = { contacts: batch, skipDuplicates: true, isDryRun };
+          const { createContacts } = await client.mutate(ImportContactsDocument, { input }, { signal });
+          const refused = createContacts?.userErrors[0]?.message;
+          if (!createContacts?.summary) return show('stopped', refused ?? '');
+          for (const { index, userErrors } of createContacts.results)
+            errors.push({
+              row: from + index + 1,
+              message: userErrors.map(({ path, message }) => `${path?.at(-1) ?? ''}: ${message}`).join(' '),
+            });
+          counts.done += batch.length;
+          counts.created += createContacts.summary.succeeded;
+          counts.skipped += createContacts.summary.skipped;
+          show(isDryRun ? 'checking' : 'importing');
+        }
+        show(isDryRun ? 'checked' : 'imported');
+      } catch (error) {
+        show('stopped', signal.aborted ? undefined : error instanceof Error ? error.message : String(error));
+      }
+    },
+  };
+}

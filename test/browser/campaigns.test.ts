@@ -1,0 +1,138 @@
+import { mkdir } from 'node:fs/promises';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { dataOf, payloadOf } from '../support/answers.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { launchChromium } from './chromium.ts';
+import { openDashboard } from './dashboard.ts';
+
+let gateway: TestGateway;
+let browser: Browser;
+const PEOPLE = 500;
+
+beforeAll(async () => {
+  gateway = await startGateway({
+    templates: [
+      {
+        name: 'order_ready',
+        language: 'en_US',
+        category: 'UTILITY',
+        components: [
+          {
+            type: 'BODY',
+            text: 'Hi {{1}}, your order {{2}} is ready.',
+            example: { body_text: [['Ana', '4711']] },
+          },
+        ],
+      },
+    ],
+  });
+  browser = await launchChromium();
+  payloadOf(await gateway.mutate('syncTemplates', {}, 'totalCount'));
+  const contacts = Array.from({ length: PEOPLE }, (_, index) => ({
+    phone: `+1415557${1_000 + index}`,
+    firstName: `Person ${index}`,
+    groupNames: ['Newsletter'],
+  }));
+  payloadOf(await gateway.mutate('createContacts', { contacts }, 'summary { succeeded }'));
+  const optedOut = { phone: '+14155569001', firstName: 'Otto', groupNames: ['Newsletter'], isOptedOut: true };
+  payloadOf(await gateway.mutate('createContact', optedOut, 'contact { id }'));
+});
+afterAll(async () => {
+  await browser.close();
+  await gateway.stop();
+});
+
+const open = (path: string) => openDashboard(browser, gateway.url, gateway.tenant.token, { path });
+
+/** With PARLEY_LOOK the pictures of a run are kept there, to be looked at. */
+async function look(page: Page, name: string): Promise<void> {
+  const directory = process.env['PARLEY_LOOK'];
+  if (directory === undefined) return;
+  await mkdir(directory, { recursive: true });
+  await page.screenshot({ path: `${directory}/${name}.png` });
+}
+
+const channelRate = async (messagesPerSecond: number): Promise<void> => {
+  const { channels } = dataOf(await gateway.graphql('{ channels { nodes { id } } }'));
+  payloadOf(await gateway.mutate('updateChannel', { id: channels.nodes[0].id, messagesPerSecond }, 'channel { id }'));
+};
+
+/** How many messages the network got for each number of the campaign. */
+const sentCounts = (): number[] =>
+  Array.from({ length: PEOPLE }, (_, index) => gateway.emulator.sent({ to: `+1415557${1_000 + index}` }).matched);
+
+test('a campaign of 500 is written, previewed, started, paused and resumed from the page, and each recipient is messaged once', async () => {
+  const { page, faults } = await open('/campaigns');
+  await page.getByRole('heading', { name: 'No campaign yet' }).waitFor();
+  await page.getByRole('link', { name: 'New campaign' }).first().click();
+  await page.getByLabel('Name').fill('Orders of the week');
+  await page.getByLabel(/^Newsletter/).check();
+  await page.getByLabel('Template').selectOption({ label: 'order_ready · en_US · Utility' });
+  const first = page.locator('.value-field').first();
+  await first.getByRole('button', { name: 'Insert a field of the contact' }).click();
+  await first.getByRole('menuitem', { name: 'First name' }).click();
+  await page.getByLabel('Text: 2').fill('4711');
+  await page.getByRole('group', { name: 'Preview' }).getByText('your order 4711 is ready').waitFor();
+  await page.getByLabel('Quiet hours').uncheck();
+  await page.getByLabel('First wave').fill('1000');
+  await look(page, 'campaign-form');
+  await page.getByRole('button', { name: 'Save and preview' }).click();
+
+  // The preview: 500 get it, one does not, and why.
+  await page.getByRole('heading', { name: 'Orders of the week' }).waitFor();
+  await page.locator('.stat', { hasText: 'Get the message' }).getByText('500', { exact: true }).waitFor();
+  await page.locator('.facts', { hasText: 'Opted out' }).waitFor();
+  await expect.poll(() => page.locator('.samples .bubble').count()).toBe(3);
+  await page
+    .locator('.samples')
+    .getByText(/^Hi Person \d+, your order 4711 is ready\.$/)
+    .first()
+    .waitFor();
+  await look(page, 'campaign-preview');
+
+  await page.getByRole('button', { name: 'Send a test' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Phone').fill('nonsense');
+  await dialog.getByRole('button', { name: 'Send the test' }).click();
+  await dialog.locator('.field-error').waitFor();
+  await dialog.getByLabel('Phone').fill('+14155569999');
+  await dialog.getByRole('button', { name: 'Send the test' }).click();
+  await dialog.getByText('The test is on its way to +14155569999.').waitFor();
+  await dialog.getByRole('button', { name: 'Close' }).first().click();
+  await expect.poll(() => gateway.emulator.sent({ to: '+14155569999' }).matched).toBe(1);
+
+  // At ten messages a second there is time to pause; afterwards the channel is fast again.
+  await channelRate(10);
+  await page.getByRole('button', { name: 'Start' }).click();
+  await dialog.getByText('500 people get the message.').waitFor();
+  await dialog.getByRole('button', { name: 'Start now' }).click();
+  await expect
+    .poll(async () => Number(await page.locator('.funnel li', { hasText: 'Sent' }).locator('strong').innerText()))
+    .toBeGreaterThan(0);
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await page.getByText('Paused', { exact: true }).first().waitFor();
+  await page.getByRole('row', { name: /Person 0/ }).waitFor();
+  await look(page, 'campaign-paused');
+  expect(sentCounts().filter(count => count > 0).length).toBeLessThan(PEOPLE);
+  await channelRate(1_000);
+  await page.getByRole('button', { name: 'Resume' }).click();
+  // The page follows to the end without a reload.
+  await expect.poll(() => page.locator('.page-lead').innerText(), { timeout: 60_000 }).toContain('Completed');
+  await expect
+    .poll(() => page.locator('.funnel li', { hasText: 'Delivered' }).locator('strong').innerText(), { timeout: 60_000 })
+    .toBe('500');
+  await page.locator('.facts', { hasText: 'Opted out' }).waitFor();
+  expect(sentCounts()).toEqual(Array.from({ length: PEOPLE }, () => 1));
+
+  await page.getByLabel('State').selectOption('SKIPPED');
+  await page.getByRole('row', { name: /Otto/ }).getByText('Opted out').waitFor();
+  await look(page, 'campaign-done');
+  await page.getByRole('link', { name: 'Campaigns' }).first().click();
+  await page
+    .getByRole('row', { name: /Orders of the week/ })
+    .getByText('Completed')
+    .waitFor();
+  await look(page, 'campaign-list');
+  expect(faults).toEqual([]);
+});
