@@ -66,7 +66,7 @@ export function ImportDialog({ onClose, onImported }: Props) {
       ...chosen.table.columns.map((_, place) => guarded(chosen.table.rows[row - 1]?.[place] ?? '')),
       message,
     ]);
-    saveFile(chosen.name.replace(/\.\w+$/, '') + '-errors.csv', writeCsv([...chosen.table.columns, 'error'], rows));
+    saveFile(`${chosen.name.replace(/\.\w+$/, '')}-errors.csv`, writeCsv([...chosen.table.columns, 'error'], rows));
   };
   const isRunning = outcome?.step === 'checking' || outcome?.step === 'importing';
   const isOver = outcome?.step === 'imported' || outcome?.step === 'stopped';

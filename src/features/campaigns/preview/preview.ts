@@ -130,7 +130,9 @@ async function samplesOf(
 ): Promise<Sample[]> {
   // One of each country first, then more of the largest.
   const largest = reachable.toSorted((a, b) => b.count - a.count).slice(0, SAMPLES);
-  const ids = Array.from({ length: SAMPLES }, (_, place) => largest.flatMap(({ contactIds }) => contactIds[place] ?? []))
+  const ids = Array.from({ length: SAMPLES }, (_, place) =>
+    largest.flatMap(({ contactIds }) => contactIds[place] ?? []),
+  )
     .flat()
     .slice(0, SAMPLES);
   const tenantId = callerOf(context).tenant.id;
