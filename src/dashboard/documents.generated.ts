@@ -2706,7 +2706,7 @@ export type CampaignPreviewedQuery = { readonly previewCampaign: { readonly audi
 export type CampaignGroupsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type CampaignGroupsQuery = { readonly contactGroups: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly databaseId: string, readonly name: string, readonly contactsCount: number }> } | null };
+export type CampaignGroupsQuery = { readonly contactGroups: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly databaseId: string, readonly name: string, readonly contactsCount: number | null }> } | null };
 
 export type CampaignListsQueryVariables = Exact<{ [key: string]: never; }>;
 

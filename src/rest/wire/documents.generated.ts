@@ -296,6 +296,8 @@ export type CampaignRecipientFilter = {
   readonly not?: CampaignRecipientFilter | null | undefined;
   /** At least one of these filters holds. Nested at most 3 deep, with at most 20 conditions in all. */
   readonly or?: ReadonlyArray<CampaignRecipientFilter> | null | undefined;
+  /** Why the recipient was skipped. */
+  readonly skipReason?: CampaignSkipReasonFilter | null | undefined;
   /** What became of the recipient. */
   readonly state?: CampaignRecipientStateFilter | null | undefined;
 };
@@ -353,6 +355,20 @@ export type CampaignSkipReason =
   | 'OPTED_OUT'
   /** Has no time zone, and a number of a country whose zones have no hour in common with the sending hours. */
   | 'OUTSIDE_HOURS';
+
+/** Conditions for a value of CampaignSkipReason; all of them must hold. */
+export type CampaignSkipReasonFilter = {
+  /** Equal to this value. */
+  readonly eq?: CampaignSkipReason | null | undefined;
+  /** Equal to one of these values. */
+  readonly in?: ReadonlyArray<CampaignSkipReason> | null | undefined;
+  /** True for rows without a value, false for rows with one. */
+  readonly isNull?: boolean | null | undefined;
+  /** Not equal to this value, or null. */
+  readonly ne?: CampaignSkipReason | null | undefined;
+  /** Equal to none of these values, or null. */
+  readonly notIn?: ReadonlyArray<CampaignSkipReason> | null | undefined;
+};
 
 /** State of a campaign. */
 export type CampaignStatus =
