@@ -68,7 +68,7 @@ function GroupChoice({ draft, onChange }: Omit<Props, 'errors'>) {
           />
           <span className="check-text">
             <span className="ellipsis">{name}</span>
-            <span className="muted small">{contactsCount.toLocaleString(language)}</span>
+            <span className="muted small">{contactsCount?.toLocaleString(language)}</span>
           </span>
         </label>
       ))}
