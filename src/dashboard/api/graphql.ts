@@ -25,7 +25,10 @@ export const createGraphql = (client: ParleyClient): Client =>
       cacheExchange({
         ...graphcacheSettings,
         keys: { ...graphcacheSettings.keys, ...edgeKeys },
-        updates: { Subscription: { events: appendFromEvent }, Mutation: { sendMessage: appendFromSend } },
+        updates: {
+          Subscription: { events: appendFromEvent },
+          Mutation: { sendMessage: appendFromSend, retryMessage: appendFromSend },
+        },
       }),
       subscriptionExchange({
         enableAllOperations: true,

@@ -1,6 +1,6 @@
 import type { Cache, KeyGenerator, UpdateResolver } from '@urql/exchange-graphcache';
 import { gql } from 'urql';
-import type { InboxEventsSubscription, SendMessageMutation } from '../documents.generated.ts';
+import type { InboxEventsSubscription, RetryMessageMutation, SendMessageMutation } from '../documents.generated.ts';
 
 /** Messages of a page of a thread. */
 export const THREAD_PAGE = 40;
@@ -31,8 +31,9 @@ export const appendFromEvent: UpdateResolver = (result, _args, cache) => {
 
 /** The same for a message that this page sends, which its event may follow later. */
 export const appendFromSend: UpdateResolver = (result, _args, cache) => {
-  const { sendMessage } = result as unknown as SendMessageMutation;
-  if (sendMessage?.message) appendToThread(cache, sendMessage.message);
+  const { sendMessage, retryMessage } = result as unknown as Partial<SendMessageMutation & RetryMessageMutation>;
+  const message = (sendMessage ?? retryMessage)?.message;
+  if (message) appendToThread(cache, message);
 };
 
 /**

@@ -1,43 +1,65 @@
-import { type DragEvent, useRef, useState } from 'react';
+import { type DragEvent, useLayoutEffect, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { useMutation } from 'urql';
-import { type ConversationRowFragment, CreateNoteDocument } from '../documents.generated.ts';
+import { type ContentInput, type ConversationRowFragment, CreateNoteDocument } from '../documents.generated.ts';
+import type { Colleague } from '../presence/use-colleagues.ts';
+import { useTyping } from '../presence/use-typing.ts';
 import { useAccount } from '../session/account.tsx';
 import { useTexts } from '../texts/texts.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { Menu } from '../ui/menu.tsx';
 import { useNow } from '../ui/now.ts';
 import { UserErrors } from '../ui/user-errors.tsx';
 import { type Attachment, AttachmentList, useAttachments } from './attachments.tsx';
 import { CannedReplies } from './canned-replies.tsx';
 import { ChoiceDialog } from './choice-dialog.tsx';
+import { type ComposerDialog, ComposerTools } from './composer-tools.tsx';
+import { ComposerHint, MissedAnswer, QuotedMessage } from './composer-warnings.tsx';
+import { useDraft } from './draft.ts';
+import { HeldDialog } from './held-dialog.tsx';
 import { useInboxCommand } from './keys.tsx';
 import { NOTES_CHANGED } from './note-signal.ts';
+import { SendLaterDialog } from './send-later.tsx';
 import { TemplateDialog } from './template-dialog.tsx';
 import { useSend } from './use-send.ts';
 
-const MERGE_FIELDS = ['contact_first_name', 'contact_full_name', 'contact_company', 'contact_email'] as const;
+interface Props {
+  readonly conversation: ConversationRowFragment;
+  readonly colleagues: readonly Colleague[];
+}
 
 /** Writes to the person, or a note to colleagues. */
-export function Composer({ conversation }: { readonly conversation: ConversationRowFragment }) {
+export function Composer({ conversation, colleagues }: Props) {
   const { t } = useTexts();
-  const { can, viewer } = useAccount();
+  const { can } = useAccount();
   const [mode, setMode] = useState<'reply' | 'note'>('reply');
   const [text, setText] = useState('');
-  const [dialog, setDialog] = useState<'template' | 'choice'>();
+  const [dialog, setDialog] = useState<ComposerDialog>();
   const [isDragging, setDragging] = useState(false);
   const input = useRef<HTMLTextAreaElement>(null);
-  const file = useRef<HTMLInputElement>(null);
   const attachments = useAttachments();
-  const { send, errors, failure } = useSend(conversation.id);
+  const draft = useDraft();
+  const { send, errors, failure, held } = useSend(conversation.id);
+  // From the first message to the last: in between the text is empty, but the draft is not done.
+  const [isSending, setSending] = useState(false);
   const [noted, createNote] = useMutation(CreateNoteDocument);
   const now = useNow();
-  const { assignee, serviceWindow } = conversation;
+  const type = useTyping();
+  const { serviceWindow } = conversation;
   const isOpen = serviceWindow.expiresAt !== null && Date.parse(serviceWindow.expiresAt) > now;
   const isNote = mode === 'note';
   const isBlocked = !isNote && !isOpen;
-  const other = assignee && viewer.staffMember && assignee.id !== viewer.staffMember.id ? assignee.name : undefined;
+  const isEmpty = text.trim() === '' && attachments.list.length === 0;
+  const isWriting = !isNote && (!isEmpty || dialog !== undefined || isSending || draft.replyTo !== undefined);
+  const { setWriting, replyTo } = draft;
+  useLayoutEffect(() => setWriting(isWriting), [setWriting, isWriting]);
+  useLayoutEffect(() => {
+    if (replyTo) input.current?.focus();
+  }, [replyTo]);
 
+  const write = (next: string): void => {
+    setText(next);
+    type(next);
+  };
   const change = (next: 'reply' | 'note'): void => {
     // At once: what is typed next belongs here, and the field is not disabled for a note.
     flushSync(() => setMode(next));
@@ -49,45 +71,42 @@ export function Composer({ conversation }: { readonly conversation: Conversation
   });
   const insert = (piece: string): void => {
     const { selectionStart = text.length, selectionEnd = text.length } = input.current ?? {};
-    setText(text.slice(0, selectionStart) + piece + text.slice(selectionEnd));
-    requestAnimationFrame(() => input.current?.focus());
+    write(text.slice(0, selectionStart) + piece + text.slice(selectionEnd));
+    const end = selectionStart + piece.length;
+    requestAnimationFrame(() => {
+      input.current?.focus();
+      input.current?.setSelectionRange(end, end);
+    });
   };
-  const submit = async (): Promise<void> => {
+  const note = async (body: string): Promise<void> => {
+    const { data } = await createNote({ input: { conversationId: conversation.id, body } });
+    if (!data?.createNote?.note) return;
+    write('');
+    window.dispatchEvent(new Event(NOTES_CHANGED));
+  };
+  /** @param scheduledAt ISO 8601; undefined: now */
+  const submit = async (scheduledAt?: string): Promise<void> => {
     const body = text.trim();
-    if (isNote) {
-      if (body === '') return;
-      const { data } = await createNote({ input: { conversationId: conversation.id, body } });
-      if (!data?.createNote?.note) return;
-      setText('');
-      window.dispatchEvent(new Event(NOTES_CHANGED));
-      return;
-    }
-    if (isBlocked || attachments.isUploading) return;
-    const files = attachments.list.filter(
-      (each): each is Attachment & { mediaId: string } => each.mediaId !== undefined,
-    );
-    if (files.length === 0 && body === '') return;
-    setText('');
+    if (isNote) return body === '' ? undefined : note(body);
+    if (isBlocked || isEmpty || isSending || attachments.isUploading) return;
+    const contents = contentsOf(body, attachments.list);
+    if (contents.length === 0) return;
+    setSending(true);
+    write('');
     attachments.clear();
-    const contents =
-      files.length === 0
-        ? [{ text: { body } }]
-        : files.map(({ kind, mediaId, name }, index) => ({
-            media: {
-              kind,
-              file: { mediaId },
-              ...(kind === 'DOCUMENT' && { filename: name }),
-              ...(index === 0 && body !== '' && kind !== 'AUDIO' && { caption: body }),
-            },
-          }));
+    let isSent = true;
     // One after the other: the person gets them in this order.
-    for (const content of contents) if (!(await send(content))) return setText(before => before || body);
+    for (const content of contents) isSent &&= await send(content, { scheduledAt });
+    if (isSent) draft.quote(undefined);
+    else setText(before => before || body);
+    setSending(false);
   };
   const drop = (event: DragEvent): void => {
     event.preventDefault();
     setDragging(false);
     if (!isBlocked) attachments.add(event.dataTransfer.files);
   };
+  const isIdle = isBlocked || isSending || attachments.isUploading || isEmpty;
   return (
     <fieldset
       className={`composer ${mode}${isDragging ? ' dragging' : ''}`}
@@ -108,9 +127,7 @@ export function Composer({ conversation }: { readonly conversation: Conversation
             {t('composer.note')}
           </button>
         )}
-        {other !== undefined && !isNote && (
-          <span className="composer-hint">{t('composer.assigned', { name: other })}</span>
-        )}
+        {!isNote && <ComposerHint conversation={conversation} colleagues={colleagues} />}
       </fieldset>
       {isBlocked && (
         <div className="notice">
@@ -120,13 +137,15 @@ export function Composer({ conversation }: { readonly conversation: Conversation
           </button>
         </div>
       )}
+      {!isNote && <MissedAnswer />}
+      {!isNote && <QuotedMessage />}
       <AttachmentList attachments={attachments} />
       <CannedReplies
         text={isNote ? '' : text}
         onChoose={reply => {
-          if (reply.text !== undefined) setText(reply.text);
+          if (reply.text !== undefined) write(reply.text);
           else {
-            setText('');
+            write('');
             void send({ cannedReplyId: reply.id });
           }
           requestAnimationFrame(() => input.current?.focus());
@@ -137,10 +156,11 @@ export function Composer({ conversation }: { readonly conversation: Conversation
         className="composer-input"
         aria-label={isNote ? t('composer.note') : t('composer.message')}
         placeholder={isNote ? t('composer.notePlaceholder') : t('composer.placeholder')}
+        dir="auto"
         value={text}
         rows={Math.min(8, Math.max(2, text.split('\n').length))}
         disabled={isBlocked}
-        onChange={event => setText(event.target.value)}
+        onChange={event => write(event.target.value)}
         onPaste={event => attachments.add(event.clipboardData.files)}
         onKeyDown={event => {
           if (event.key === 'Escape') event.currentTarget.blur();
@@ -152,67 +172,25 @@ export function Composer({ conversation }: { readonly conversation: Conversation
       />
       <div className="composer-foot">
         {!isNote && (
-          <>
-            <input
-              ref={file}
-              type="file"
-              multiple
-              hidden
-              aria-label={t('composer.attach')}
-              onChange={event => {
-                if (event.target.files) attachments.add(event.target.files);
-                event.target.value = '';
-              }}
-            />
-            <button
-              type="button"
-              className="icon-button"
-              aria-label={t('composer.attach')}
-              title={t('composer.attach')}
-              disabled={isBlocked}
-              onClick={() => file.current?.click()}
-            >
-              <Icon name="attach" />
-            </button>
-            {can('TEMPLATES_READ') && (
-              <button
-                type="button"
-                className="icon-button"
-                aria-label={t('composer.sendTemplate')}
-                title={t('composer.sendTemplate')}
-                onClick={() => setDialog('template')}
-              >
-                <Icon name="templates" />
-              </button>
-            )}
-            <button
-              type="button"
-              className="icon-button"
-              aria-label={t('composer.choice')}
-              title={t('composer.choice')}
-              disabled={isBlocked}
-              onClick={() => setDialog('choice')}
-            >
-              <Icon name="list" />
-            </button>
-            <Menu
-              label={t('composer.mergeField')}
-              isUp
-              buttonClass="icon-button"
-              button={<span aria-hidden="true">{'{ }'}</span>}
-              items={MERGE_FIELDS.map(name => ({
-                id: name,
-                label: t(`merge.${name}`),
-                onSelect: () => insert(`@{${name}${name === 'contact_first_name' ? `|${t('merge.there')}` : ''}}`),
-              }))}
-            />
-          </>
+          <ComposerTools isBlocked={isBlocked} onFiles={attachments.add} onDialog={setDialog} onInsert={insert} />
         )}
         <span className="composer-keys muted small">{t('composer.keys')}</span>
+        {!isNote && (
+          <button
+            type="button"
+            className="icon-button"
+            aria-label={t('later.title')}
+            title={t('later.title')}
+            disabled={isIdle}
+            onClick={() => setDialog('later')}
+          >
+            <Icon name="clock" />
+          </button>
+        )}
         <button
           type="button"
           className="button primary"
-          disabled={isBlocked || attachments.isUploading || (text.trim() === '' && attachments.list.length === 0)}
+          disabled={isNote ? text.trim() === '' : isIdle}
           onClick={() => void submit()}
         >
           <Icon name={isNote ? 'note' : 'send'} size={17} /> {isNote ? t('composer.addNote') : t('composer.send')}
@@ -224,6 +202,38 @@ export function Composer({ conversation }: { readonly conversation: Conversation
       />
       {dialog === 'template' && <TemplateDialog conversation={conversation} onClose={() => setDialog(undefined)} />}
       {dialog === 'choice' && <ChoiceDialog conversation={conversation} onClose={() => setDialog(undefined)} />}
+      {dialog === 'later' && (
+        <SendLaterDialog
+          title={t('later.title')}
+          action={t('later.schedule')}
+          windowEnd={serviceWindow.expiresAt}
+          onChoose={instant => {
+            setDialog(undefined);
+            void submit(instant);
+          }}
+          onClose={() => setDialog(undefined)}
+        />
+      )}
+      {held && <HeldDialog held={held} />}
     </fieldset>
   );
+}
+
+/** The messages that a text and files become: the first file has the text as its caption. */
+function contentsOf(body: string, list: readonly Attachment[]): ContentInput[] {
+  const files = list.filter((each): each is Attachment & { mediaId: string } => each.mediaId !== undefined);
+  if (files.length === 0) return body === '' ? [] : [{ text: { body } }];
+  const captioned = files.findIndex(({ kind }) => kind !== 'AUDIO');
+  const contents = files.map(
+    ({ kind, mediaId, name }, index): ContentInput => ({
+      media: {
+        kind,
+        file: { mediaId },
+        ...(kind === 'DOCUMENT' && { filename: name }),
+        ...(index === captioned && body !== '' && { caption: body }),
+      },
+    }),
+  );
+  // Voice messages have no caption: what was written follows them.
+  return body !== '' && captioned < 0 ? [...contents, { text: { body } }] : contents;
 }

@@ -27,3 +27,12 @@ const BY_CLASS: Readonly<Record<ErrorClass, TextKey>> = {
 /** What to do about a message that failed. */
 export const adviceOf = (error: { readonly code: number; readonly class: ErrorClass }): TextKey =>
   ADVICE[error.code] ?? BY_CLASS[error.class];
+
+/** Whether the same message may arrive at another attempt. */
+export const mayHelpToRepeat = ({
+  code,
+  class: group,
+}: {
+  readonly code: number;
+  readonly class: ErrorClass;
+}): boolean => code !== 131047 && group !== 'RECIPIENT' && group !== 'REQUEST';

@@ -9,12 +9,15 @@ export interface InboxFilters {
   readonly status: ConversationStatus | undefined;
   /** A staff member's id, `none`, or undefined for everybody's. */
   readonly assignee: string | undefined;
+  readonly channel: string | undefined;
   readonly tag: string | undefined;
   readonly isUnread: boolean;
   readonly search: string;
 }
 
-export type FilterChange = Partial<Record<'status' | 'assignee' | 'tag' | 'unread' | 'q', string | undefined>>;
+export type FilterChange = Partial<
+  Record<'status' | 'assignee' | 'channel' | 'tag' | 'unread' | 'q', string | undefined>
+>;
 
 const ALL = 'all';
 
@@ -26,6 +29,7 @@ export function useInboxFilters(): readonly [InboxFilters, (change: FilterChange
     return {
       status: status === undefined ? 'OPEN' : STATUSES.find(each => each === status),
       assignee: params.get('assignee') ?? undefined,
+      channel: params.get('channel') ?? undefined,
       tag: params.get('tag') ?? undefined,
       isUnread: params.get('unread') === '1',
       search: params.get('q') ?? '',
@@ -51,10 +55,11 @@ export const statusParam = (status: ConversationStatus | undefined): string | un
   status === 'OPEN' ? undefined : (status?.toLowerCase() ?? ALL);
 
 /** The filter of the API. A search looks everywhere, also in closed conversations. */
-export function filterOf({ status, assignee, tag, isUnread, search }: InboxFilters): ConversationFilter {
+export function filterOf({ status, assignee, channel, tag, isUnread, search }: InboxFilters): ConversationFilter {
   return {
     ...(status && search === '' && { status: { eq: status } }),
     ...(assignee !== undefined && { assigneeId: assignee === 'none' ? { isNull: true } : { eq: assignee } }),
+    ...(channel !== undefined && { channelId: { eq: channel } }),
     ...(tag !== undefined && { tagId: { eq: tag } }),
     ...(isUnread && { unreadCount: { gt: 0 } }),
   };

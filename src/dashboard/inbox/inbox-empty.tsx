@@ -13,7 +13,12 @@ export function InboxEmpty({ filters, onReset }: Props) {
   const { t } = useTexts();
   const { can } = useAccount();
   const isFiltered =
-    filters.status !== 'OPEN' || filters.assignee || filters.tag || filters.isUnread || filters.search !== '';
+    filters.status !== 'OPEN' ||
+    filters.assignee ||
+    filters.channel ||
+    filters.tag ||
+    filters.isUnread ||
+    filters.search !== '';
   if (isFiltered)
     return (
       <div className="empty">

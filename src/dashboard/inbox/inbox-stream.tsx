@@ -6,6 +6,7 @@ import { useTexts } from '../texts/texts.tsx';
 
 const TYPES: readonly EventType[] = [
   'MESSAGE_RECEIVED',
+  'MESSAGE_SCHEDULED',
   'MESSAGE_QUEUED',
   'MESSAGE_SENT',
   'MESSAGE_DELIVERED',
@@ -14,6 +15,7 @@ const TYPES: readonly EventType[] = [
   'MESSAGE_CANCELLED',
   'MESSAGE_EDITED',
   'MESSAGE_REVOKED',
+  'MESSAGE_REACTION',
   'CONVERSATION_CREATED',
   'CONVERSATION_UPDATED',
 ];
@@ -25,6 +27,7 @@ const STATUS_TYPES: ReadonlySet<EventType> = new Set([
   'MESSAGE_FAILED',
   'MESSAGE_EDITED',
   'MESSAGE_REVOKED',
+  'MESSAGE_REACTION',
 ]);
 
 interface Props {

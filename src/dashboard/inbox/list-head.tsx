@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { useQuery } from 'urql';
-import { ConversationCountsDocument, InboxTagsDocument } from '../documents.generated.ts';
+import { ConversationCountsDocument, InboxChannelsDocument, InboxTagsDocument } from '../documents.generated.ts';
 import { useAccount } from '../session/account.tsx';
 import { useTexts } from '../texts/texts.tsx';
 import { Icon } from '../ui/icon.tsx';
@@ -17,11 +17,13 @@ const SEARCH_AFTER_MS = 250;
 /** Search and filters above the list. */
 export function ListHead({ filters, onChange }: Props) {
   const { t } = useTexts();
-  const { staff, viewer } = useAccount();
+  const { can, staff, viewer } = useAccount();
   const [{ data: counted }] = useQuery({ query: ConversationCountsDocument, requestPolicy: 'cache-and-network' });
   const counts = useCountsStream() ?? counted?.conversationCounts;
   const [{ data: tagged }] = useQuery({ query: InboxTagsDocument });
   const tags = tagged?.tags?.nodes ?? [];
+  const [{ data: connected }] = useQuery({ query: InboxChannelsDocument, pause: !can('CHANNELS_READ') });
+  const channels = connected?.channels?.nodes ?? [];
   const numbers = counts && {
     OPEN: counts.open,
     PENDING: counts.pending,
@@ -62,6 +64,20 @@ export function ListHead({ filters, onChange }: Props) {
               </option>
             ))}
         </select>
+        {channels.length > 1 && (
+          <select
+            aria-label={t('filter.channel')}
+            value={filters.channel ?? ''}
+            onChange={event => onChange({ channel: event.target.value })}
+          >
+            <option value="">{t('filter.anyChannel')}</option>
+            {channels.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </select>
+        )}
         {tags.length > 0 && (
           <select
             aria-label={t('filter.tag')}

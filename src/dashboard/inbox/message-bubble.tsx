@@ -1,30 +1,38 @@
 import type { ThreadMessageFragment } from '../documents.generated.ts';
 import { useDates } from '../texts/dates.ts';
 import { useTexts } from '../texts/texts.tsx';
-import { Icon } from '../ui/icon.tsx';
-import { adviceOf } from './failure.ts';
+import { FailureNote } from './failure-note.tsx';
+import { MessageActions } from './message-actions.tsx';
 import { MessageContent } from './message-content.tsx';
+import { Scheduled } from './scheduled.tsx';
 import { StatusTick } from './status-tick.tsx';
 
 interface Props {
   readonly message: ThreadMessageFragment;
-  /** Whether the message before is from the same side: they stand closer. */
+  /** Whether the message before is of the same turn: they stand closer. */
   readonly follows: boolean;
+  /** Whether the person can be answered freely. */
+  readonly isOpen: boolean;
 }
 
-export function MessageBubble({ message, follows }: Props) {
+export function MessageBubble({ message, follows, isOpen }: Props) {
   const { t } = useTexts();
   const dates = useDates();
-  const { direction, content, createdAt, status, replyTo, error, sentBy, reactions, editedAt, revokedAt } = message;
+  const { direction, content, createdAt, status, replyTo, sentBy, reactions, editedAt, revokedAt } = message;
   const isOurs = direction === 'OUTBOUND';
   const side = content.__typename === 'SystemContent' ? 'system' : isOurs ? 'ours' : 'theirs';
+  // A scheduled message was accepted long before it was sent.
+  const time = (message.scheduledAt && message.sentAt) || createdAt;
+  const classes = ['bubble', side, follows && 'follows', reactions.length > 0 && 'reacted', status.toLowerCase()];
   return (
-    <article className={follows ? `bubble ${side} follows` : `bubble ${side}`}>
+    <article className={classes.filter(Boolean).join(' ')}>
       <span className="visually-hidden">{isOurs ? t('message.ours') : t('message.theirs')}</span>
       {replyTo && (
         <blockquote className="quote">
           <span className="small">{replyTo.direction === 'OUTBOUND' ? t('message.you') : t('message.them')}</span>
-          <span className="ellipsis">{replyTo.previewText}</span>
+          <span className="ellipsis" dir="auto">
+            {replyTo.previewText}
+          </span>
         </blockquote>
       )}
       {isOurs && sentBy && (
@@ -33,25 +41,23 @@ export function MessageBubble({ message, follows }: Props) {
         </p>
       )}
       {revokedAt ? <p className="muted">{t('message.revoked')}</p> : <MessageContent message={message} />}
-      <footer className="bubble-foot" title={dates.full(createdAt)}>
-        {editedAt && <span>{t('message.edited')}</span>}
-        <time dateTime={createdAt}>{dates.time(createdAt)}</time>
-        {isOurs && <StatusTick status={status} />}
-      </footer>
-      {reactions.length > 0 && <p className="reactions">{reactions.map(({ emoji }) => emoji).join(' ')}</p>}
-      {error && (
-        <div className="failure" role="note">
-          <Icon name="alert" size={16} />
-          <div>
-            <strong>{error.title}</strong>
-            <p>{t(adviceOf(error))}</p>
-            <p className="small muted">
-              {t('failure.code', { code: String(error.code) })}
-              {error.details && error.details !== error.title ? ` · ${error.details}` : ''}
-            </p>
-          </div>
-        </div>
+      {status !== 'SCHEDULED' && (
+        <footer className="bubble-foot" title={dates.full(time)}>
+          {editedAt && <span>{t('message.edited')}</span>}
+          {status === 'CANCELLED' && <span>{t('message.CANCELLED')}</span>}
+          <time dateTime={time}>{dates.time(time)}</time>
+          {isOurs && <StatusTick status={status} />}
+        </footer>
       )}
+      {status === 'SCHEDULED' && <Scheduled message={message} />}
+      {reactions.length > 0 && (
+        <p className="reactions">
+          <span className="visually-hidden">{t('message.reactions')}</span>
+          {reactions.map(({ emoji }) => emoji).join(' ')}
+        </p>
+      )}
+      {status === 'FAILED' && <FailureNote message={message} />}
+      {isOpen && <MessageActions message={message} />}
     </article>
   );
 }

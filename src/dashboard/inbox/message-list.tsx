@@ -1,14 +1,20 @@
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { useClient } from 'urql';
 import { THREAD_PAGE } from '../api/thread-updates.ts';
-import { ThreadDocument, type ThreadQuery } from '../documents.generated.ts';
+import {
+  type ConversationRowFragment,
+  ThreadDocument,
+  type ThreadMessageFragment,
+  type ThreadQuery,
+} from '../documents.generated.ts';
 import { useDates } from '../texts/dates.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { useNow } from '../ui/now.ts';
+import { useIsMine } from './draft.ts';
 import { MessageBubble } from './message-bubble.tsx';
 
 interface Props {
-  readonly conversationId: string;
+  readonly conversation: ConversationRowFragment;
   readonly messages: NonNullable<ThreadQuery['conversation']>['messages'];
 }
 
@@ -19,7 +25,7 @@ const FOLLOW_PX = 120;
 const SCROLLABLE = { tabIndex: 0 };
 
 /** The messages, oldest first, from the last one backwards. */
-export function MessageList({ conversationId, messages }: Props) {
+export function MessageList({ conversation, messages }: Props) {
   const { t } = useTexts();
   const dates = useDates();
   const now = useNow();
@@ -31,9 +37,16 @@ export function MessageList({ conversationId, messages }: Props) {
   const edges = messages?.edges ?? [];
   const { hasPreviousPage = false, startCursor } = messages?.pageInfo ?? {};
 
+  const last = edges.at(-1)?.node;
+  const lastId = useRef(last?.id);
+  const isMine = useIsMine();
+
   useLayoutEffect(() => {
     const element = list.current;
     if (!element) return;
+    // Who sends something wants to see it.
+    if (last && last.id !== lastId.current && isMine(last)) isAtEnd.current = true;
+    lastId.current = last?.id;
     const before = heightBefore.current;
     if (isAtEnd.current) element.scrollTop = element.scrollHeight;
     // What is read stays where it is when older messages appear above.
@@ -61,18 +74,19 @@ export function MessageList({ conversationId, messages }: Props) {
     setLoading(true);
     heightBefore.current = list.current?.scrollHeight;
     void graphql
-      .query(ThreadDocument, { id: conversationId, last: THREAD_PAGE, before: startCursor })
+      .query(ThreadDocument, { id: conversation.databaseId, last: THREAD_PAGE, before: startCursor })
       .toPromise()
       .then(() => setLoading(false));
-  }, [graphql, conversationId, startCursor, isLoading]);
+  }, [graphql, conversation.databaseId, startCursor, isLoading]);
 
+  const isOpen = Date.parse(conversation.serviceWindow.expiresAt ?? '') > now;
   const rows = edges.map(({ node }, index) => {
     const before = edges[index - 1]?.node;
     const isNewDay = !before || new Date(before.createdAt).toDateString() !== new Date(node.createdAt).toDateString();
     return (
       <div key={node.id} className="message-row">
         {isNewDay && <p className="day">{dates.day(node.createdAt, now)}</p>}
-        <MessageBubble message={node} follows={!isNewDay && before?.direction === node.direction} />
+        <MessageBubble message={node} follows={!isNewDay && isSameAuthor(before, node)} isOpen={isOpen} />
       </div>
     );
   });
@@ -97,3 +111,7 @@ export function MessageList({ conversationId, messages }: Props) {
     </div>
   );
 }
+
+/** Whether two messages stand together as one turn. */
+const isSameAuthor = (a: ThreadMessageFragment, b: ThreadMessageFragment): boolean =>
+  a.direction === b.direction && a.sentBy?.kind === b.sentBy?.kind && a.sentBy?.displayName === b.sentBy?.displayName;

@@ -8,7 +8,9 @@ import {
 import { useTexts } from '../texts/texts.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { UserErrors } from '../ui/user-errors.tsx';
+import { HeldDialog } from './held-dialog.tsx';
 import { RenderedTemplate } from './rendered-template.tsx';
+import { instantOf, SendLaterField } from './send-later.tsx';
 import { fieldsOf, type Template, templateInputOf } from './template-values.ts';
 import { useSend } from './use-send.ts';
 
@@ -63,7 +65,8 @@ function TemplateForm({ template, conversation, onClose }: Props & { readonly te
       ? { [fields[0].key]: `@{contact_first_name|${t('merge.there')}}` }
       : {},
   );
-  const { send, errors, failure, isSending } = useSend(conversation.id);
+  const { send, errors, failure, isSending, held } = useSend(conversation.id);
+  const [later, setLater] = useState('');
   const input = useMemo(() => templateInputOf(template, values), [template, values]);
   // The preview shows the example where nothing is typed yet.
   const shown = useDeferredValue(
@@ -88,7 +91,7 @@ function TemplateForm({ template, conversation, onClose }: Props & { readonly te
   const rendered = data?.previewTemplate?.rendered;
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
-    if (await send({ template: input })) onClose();
+    if (await send({ template: input }, { scheduledAt: instantOf(later) })) onClose();
   };
   return (
     <>
@@ -105,16 +108,18 @@ function TemplateForm({ template, conversation, onClose }: Props & { readonly te
             />
           </label>
         ))}
+        <SendLaterField value={later} onChange={setLater} />
         <UserErrors errors={errors} failure={failure} />
         <footer className="dialog-foot">
           <button type="button" className="button" onClick={onClose}>
             {t('cancel')}
           </button>
           <button type="submit" className="button primary" disabled={isSending}>
-            {t('composer.send')}
+            {later === '' ? t('composer.send') : t('later.schedule')}
           </button>
         </footer>
       </form>
+      {held && <HeldDialog held={held} />}
       <fieldset className="preview" aria-label={t('template.preview')}>
         <div className="bubble ours">
           {rendered ? (

@@ -6,6 +6,7 @@ import {
   type ConversationStatus,
   UpdateConversationDocument,
 } from '../documents.generated.ts';
+import type { Colleague } from '../presence/use-colleagues.ts';
 import { useAccount } from '../session/account.tsx';
 import { useDates } from '../texts/dates.ts';
 import { useTexts } from '../texts/texts.tsx';
@@ -14,12 +15,14 @@ import { Icon } from '../ui/icon.tsx';
 import { Menu } from '../ui/menu.tsx';
 import { useNow } from '../ui/now.ts';
 import { UserErrors } from '../ui/user-errors.tsx';
+import { Colleagues } from './colleagues.tsx';
 import { useInboxCommand } from './keys.tsx';
 
 const HOUR = 3_600_000;
 
 interface Props {
   readonly conversation: ConversationRowFragment;
+  readonly colleagues: readonly Colleague[];
   /** What is shown beside the thread. */
   readonly side: 'details' | 'phone' | undefined;
   readonly onDetails: () => void;
@@ -28,7 +31,7 @@ interface Props {
 }
 
 /** Who the conversation is with, and what to do with it: assign, snooze, close. */
-export function ThreadHead({ conversation, side, onDetails, onPhone }: Props) {
+export function ThreadHead({ conversation, colleagues, side, onDetails, onPhone }: Props) {
   const { t } = useTexts();
   const { can, staff, viewer } = useAccount();
   const query = useSearch();
@@ -149,6 +152,7 @@ export function ThreadHead({ conversation, side, onDetails, onPhone }: Props) {
       >
         <Icon name="panel" />
       </button>
+      <Colleagues colleagues={colleagues} />
       <UserErrors errors={result.data?.updateConversation?.userErrors ?? []} failure={result.error} />
     </header>
   );

@@ -1,13 +1,15 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { useMutation, useQuery } from 'urql';
 import { THREAD_PAGE } from '../api/thread-updates.ts';
-import { MarkConversationReadDocument, ThreadDocument } from '../documents.generated.ts';
+import { MarkConversationReadDocument, ThreadDocument, type ThreadQuery } from '../documents.generated.ts';
 import { ClockButton, TIME_PASSED } from '../phone/clock-button.tsx';
 import { PhoneDevice } from '../phone/phone-device.tsx';
+import { useColleagues } from '../presence/use-colleagues.ts';
 import { useAccount } from '../session/account.tsx';
 import { useTexts } from '../texts/texts.tsx';
 import { Composer } from './composer.tsx';
 import { Details } from './details.tsx';
+import { DraftContext, useDraftOf } from './draft.ts';
 import { MessageList } from './message-list.tsx';
 import { ThreadHead } from './thread-head.tsx';
 import { useWindowEvent } from './window-event.ts';
@@ -15,7 +17,7 @@ import { useWindowEvent } from './window-event.ts';
 /** One conversation: who it is with, its messages, and what to answer with. */
 export function Thread({ conversationId }: { readonly conversationId: string }) {
   const { t } = useTexts();
-  const { can, hasEmulator } = useAccount();
+  const { can } = useAccount();
   const [{ data, fetching, error }, refetch] = useQuery({
     query: ThreadDocument,
     variables: { id: conversationId, last: THREAD_PAGE },
@@ -23,8 +25,6 @@ export function Thread({ conversationId }: { readonly conversationId: string }) 
   });
   useWindowEvent(TIME_PASSED, () => refetch({ requestPolicy: 'network-only' }));
   const [, markRead] = useMutation(MarkConversationReadDocument);
-  const [side, setSide] = useState<'details' | 'phone'>();
-  const toggle = (which: 'details' | 'phone'): void => setSide(side === which ? undefined : which);
   const conversation = data?.conversation;
   const unread = conversation?.unreadCount ?? 0;
   const mayMark = can('CONVERSATIONS_WRITE', 'MESSAGES_SEND');
@@ -46,17 +46,31 @@ export function Thread({ conversationId }: { readonly conversationId: string }) 
         {!fetching && <p className="muted">{error ? error.message : t('thread.missing')}</p>}
       </section>
     );
+  return <OpenThread conversation={conversation} />;
+}
+
+type OpenConversation = NonNullable<ThreadQuery['conversation']>;
+
+function OpenThread({ conversation }: { readonly conversation: OpenConversation }) {
+  const { t } = useTexts();
+  const { can, hasEmulator } = useAccount();
+  const [side, setSide] = useState<'details' | 'phone'>();
+  const toggle = (which: 'details' | 'phone'): void => setSide(side === which ? undefined : which);
+  const colleagues = useColleagues(conversation.id);
+  const edges = conversation.messages?.edges;
+  const draft = useDraftOf(useMemo(() => (edges ?? []).map(({ node }) => node), [edges]));
   return (
-    <>
+    <DraftContext value={draft}>
       <section className="thread" aria-label={conversation.contact?.displayName ?? t('inbox.unknown')}>
         <ThreadHead
           conversation={conversation}
+          colleagues={colleagues}
           side={side}
           onDetails={() => toggle('details')}
           onPhone={hasEmulator && conversation.contact?.phone ? () => toggle('phone') : undefined}
         />
-        <MessageList conversationId={conversationId} messages={conversation.messages} />
-        {can('MESSAGES_SEND') && <Composer conversation={conversation} />}
+        <MessageList conversation={conversation} messages={conversation.messages} />
+        {can('MESSAGES_SEND') && <Composer conversation={conversation} colleagues={colleagues} />}
       </section>
       {side === 'phone' && conversation.contact?.phone ? (
         <aside className="phone-dock" aria-label={t('nav.phone')}>
@@ -70,6 +84,6 @@ export function Thread({ conversationId }: { readonly conversationId: string }) 
       ) : (
         <Details conversation={conversation} isOpen={side === 'details'} onClose={() => setSide(undefined)} />
       )}
-    </>
+    </DraftContext>
   );
 }

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { Scope } from '../documents.generated.ts';
+import { PresenceBeacon } from '../presence/presence-beacon.tsx';
 import { useAccount } from '../session/account.tsx';
 import type { TextKey } from '../texts/texts.tsx';
 import { useTexts } from '../texts/texts.tsx';
@@ -36,6 +37,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   const [location] = useLocation();
   return (
     <div className="shell">
+      <PresenceBeacon />
       <nav className="nav" aria-label={t('nav.label')}>
         <div className="nav-head">
           <Logo />

@@ -14,6 +14,8 @@ export interface Dates {
   brief(at: string, nowMs: number): string;
   /** Today, yesterday, or the date: between the days of a thread. */
   day(at: string, nowMs: number): string;
+  /** Today, 14:05; Tue, 24 Nov, 09:00. */
+  moment(at: string, nowMs: number): string;
   full(at: string): string;
   /** 23 h, 45 min. */
   span(ms: number): string;
@@ -34,6 +36,7 @@ export function useDates(): Dates {
     const weekday = of({ weekday: 'short' });
     const date = of({ day: 'numeric', month: 'short' });
     const longDate = of({ weekday: 'long', day: 'numeric', month: 'long' });
+    const moment = of({ weekday: 'short', day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
     const full = of({ dateStyle: 'medium', timeStyle: 'medium' });
     const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
     const unit = (count: number, name: 'hour' | 'minute'): string =>
@@ -50,6 +53,11 @@ export function useDates(): Dates {
       day(at, nowMs) {
         const days = daysAgo(at, nowMs);
         return days === 0 || days === 1 ? relative.format(-days, 'day') : longDate.format(new Date(at));
+      },
+      moment(at, nowMs) {
+        const days = daysAgo(at, nowMs);
+        const isNear = Math.abs(days) <= 1;
+        return isNear ? `${relative.format(-days, 'day')}, ${time.format(new Date(at))}` : moment.format(new Date(at));
       },
       full: at => full.format(new Date(at)),
       span: ms =>

@@ -43,6 +43,8 @@ const PATHS = {
   edit: 'M4 20l1-4.500L16.500 4 20 7.500 8.500 19z',
   merge: 'M6 4v4c0 4 6 4 6 8v4M18 4v4c0 4-6 4-6 8',
   replay: 'M4 12a8 8 0 1 0 2.500-5.800L4 8.500M4 4v4.500h4.500',
+  smile:
+    'M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM8.500 14c.8 1.400 2 2.100 3.500 2.100s2.700-.7 3.500-2.100M9 9.500h.01M15 9.500h.01',
   copy: 'M9 9h11v11H9zM5 15H4V4h11v1',
   download: 'M12 4v11M7 10.500l5 5 5-5M4 20h16',
   upload: 'M12 16V5M7 9.500l5-5 5 5M4 20h16',
@@ -52,9 +54,19 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
+/** Those that point along the line of writing. */
+const MIRRORED: ReadonlySet<IconName> = new Set(['back', 'send', 'reply', 'forward', 'list', 'panel', 'play']);
+
 /** Decoration: what it means is said by the text beside it, or by the label of its button. */
 export const Icon = ({ name, size = 20 }: { readonly name: IconName; readonly size?: number }) => (
-  <svg className="icon" width={size} height={size} viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+  <svg
+    className={MIRRORED.has(name) ? 'icon mirrored' : 'icon'}
+    width={size}
+    height={size}
+    viewBox="0 0 24 24"
+    aria-hidden="true"
+    focusable="false"
+  >
     <path d={PATHS[name]} />
   </svg>
 );

@@ -18,6 +18,8 @@ interface Props {
   readonly items: readonly MenuItem[];
   /** Opens upwards, for menus at the bottom of the page. */
   readonly isUp?: boolean;
+  /** Items beside each other: short ones, such as emojis. */
+  readonly isRow?: boolean;
   /** Set to open it from elsewhere, by a key for example. */
   readonly openSignal?: number;
 }
@@ -25,8 +27,21 @@ interface Props {
 const roleOf = ({ isChecked }: MenuItem) =>
   isChecked === undefined ? { role: 'menuitem' } : { role: 'menuitemradio', 'aria-checked': isChecked };
 
+const isRightToLeft = (): boolean => document.documentElement.dir === 'rtl';
+const inlineEnd = (): string => (isRightToLeft() ? 'ArrowLeft' : 'ArrowRight');
+const inlineStart = (): string => (isRightToLeft() ? 'ArrowRight' : 'ArrowLeft');
+
 /** A button with a menu, after the pattern of the ARIA authoring practices. */
-export function Menu({ label, text, button, buttonClass = 'button', items, isUp = false, openSignal = 0 }: Props) {
+export function Menu({
+  label,
+  text,
+  button,
+  buttonClass = 'button',
+  items,
+  isUp = false,
+  isRow = false,
+  openSignal = 0,
+}: Props) {
   const [isOpen, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
   const list = useRef<HTMLDivElement>(null);
@@ -79,11 +94,11 @@ export function Menu({ label, text, button, buttonClass = 'button', items, isUp 
           role="menu"
           aria-label={label}
           tabIndex={-1}
-          className={isUp ? 'menu-list up' : 'menu-list'}
+          className={`menu-list${isUp ? ' up' : ''}${isRow ? ' row' : ''}`}
           onKeyDown={event => {
             if (event.key === 'Escape') close();
-            else if (event.key === 'ArrowDown') move(1);
-            else if (event.key === 'ArrowUp') move(-1);
+            else if (event.key === (isRow ? inlineEnd() : 'ArrowDown')) move(1);
+            else if (event.key === (isRow ? inlineStart() : 'ArrowUp')) move(-1);
             else if (event.key !== 'Tab') return;
             else setOpen(false);
             event.stopPropagation();

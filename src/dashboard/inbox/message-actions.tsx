@@ -1,0 +1,51 @@
+import { useMutation } from 'urql';
+import { ReactToMessageDocument, type ThreadMessageFragment } from '../documents.generated.ts';
+import { useAccount } from '../session/account.tsx';
+import { useTexts } from '../texts/texts.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { Menu } from '../ui/menu.tsx';
+import { useDraft } from './draft.ts';
+
+/** Those that people use most. */
+const EMOJIS = ['👍', '❤️', '😂', '😮', '😢', '🙏'] as const;
+/** Of a message that the network has. */
+const REACHED: ReadonlySet<string> = new Set(['RECEIVED', 'SENT', 'DELIVERED', 'READ']);
+/** What shows nothing to answer. */
+const SILENT: ReadonlySet<string> = new Set(['SystemContent', 'CallContent', 'ReactionContent']);
+
+/** Quotes a message in the answer, or reacts to it. */
+export function MessageActions({ message }: { readonly message: ThreadMessageFragment }) {
+  const { t } = useTexts();
+  const { can } = useAccount();
+  const { quote } = useDraft();
+  const [, react] = useMutation(ReactToMessageDocument);
+  const { id, direction, previewText, reactions, status, revokedAt, content } = message;
+  if (!can('MESSAGES_SEND') || revokedAt || !REACHED.has(status) || SILENT.has(content.__typename)) return null;
+  const ours = reactions.find(reaction => reaction.direction === 'OUTBOUND')?.emoji;
+  return (
+    <div className="message-actions">
+      <button
+        type="button"
+        className="icon-button small"
+        aria-label={t('message.quote')}
+        title={t('message.quote')}
+        onClick={() => quote({ id, isOurs: direction === 'OUTBOUND', text: previewText })}
+      >
+        <Icon name="reply" size={16} />
+      </button>
+      <Menu
+        label={t('message.react')}
+        buttonClass="icon-button small"
+        button={<Icon name="smile" size={16} />}
+        isRow
+        isUp
+        items={EMOJIS.map(emoji => ({
+          id: emoji,
+          label: emoji,
+          isChecked: emoji === ours,
+          onSelect: () => void react({ input: { id, emoji: emoji === ours ? '' : emoji } }),
+        }))}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,40 @@
+import { use, useEffect } from 'react';
+import { useMutation } from 'urql';
+import { SetPresenceDocument } from '../documents.generated.ts';
+import { useAccount } from '../session/account.tsx';
+import { ConnectionContext } from '../session/connection.ts';
+import { onShown, shownNow } from './shown.ts';
+
+/** What is stated holds for 30 seconds, and typing for 10. */
+const REPEAT_MS = 8_000;
+
+/** Tells colleagues that this staff member is here, and which conversation is open. Tokens are nobody. */
+export function PresenceBeacon() {
+  const { viewer, can } = useAccount();
+  const isConnected = use(ConnectionContext);
+  const [, setPresence] = useMutation(SetPresenceDocument);
+  const isSomebody = viewer.staffMember !== null && can('CONVERSATIONS_READ');
+  // Also after the connection is back: its end removed what was shown.
+  useEffect(() => {
+    if (!isSomebody || !isConnected) return;
+    const state = (): void => {
+      const { conversationId, isTyping } = shownNow();
+      void setPresence({
+        input:
+          document.visibilityState === 'visible'
+            ? { presence: 'ONLINE', conversationId: conversationId ?? null, isTyping }
+            : { presence: 'AWAY' },
+      });
+    };
+    state();
+    const timer = setInterval(state, REPEAT_MS);
+    const off = onShown(state);
+    document.addEventListener('visibilitychange', state);
+    return () => {
+      clearInterval(timer);
+      off();
+      document.removeEventListener('visibilitychange', state);
+    };
+  }, [isSomebody, isConnected, setPresence]);
+  return null;
+}

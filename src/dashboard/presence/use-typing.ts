@@ -1,0 +1,24 @@
+import { useCallback, useEffect, useRef } from 'react';
+import { show, shownNow } from './shown.ts';
+
+/** Nobody types who has not touched a key for this time. */
+const IDLE_MS = 6_000;
+
+/** Tells colleagues that an answer is being typed. @returns to call with each change of the text */
+export function useTyping(): (text: string) => void {
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const stop = useCallback(() => {
+    clearTimeout(timer.current);
+    show({ ...shownNow(), isTyping: false });
+  }, []);
+  useEffect(() => stop, [stop]);
+  return useCallback(
+    text => {
+      if (text === '') return stop();
+      clearTimeout(timer.current);
+      timer.current = setTimeout(stop, IDLE_MS);
+      show({ ...shownNow(), isTyping: true });
+    },
+    [stop],
+  );
+}
