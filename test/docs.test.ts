@@ -74,7 +74,8 @@ const TEMPLATES: readonly TemplateSeed[] = [
 
 let gateway: TestGateway;
 beforeAll(async () => {
-  gateway = await startHooks({ templates: TEMPLATES });
+  // All examples write to one person, who gets a message every six seconds at the most.
+  gateway = await startHooks({ templates: TEMPLATES, env: { PARLEY_ACCEPTANCE_TIMEOUT_MS: '100' } });
   // What the reader of the README has by then: templates, and a contact with a name.
   await gateway.rest('POST', '/templates/sync');
   await gateway.rest('POST', '/contacts', { phone: '+14155550123', firstname: 'Ana', lastname: 'Silva' });

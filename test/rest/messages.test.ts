@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { eventually, startGateway, type TestGateway, type TestTenant } from '../support/gateway.ts';
 import { newPhone } from '../support/seed.ts';
 import { type Rest, restOf, TIMESTAMP, UUID } from './client.ts';
@@ -110,13 +110,15 @@ describe('sending a text', () => {
   });
 
   it('stays queued if the network asks to wait, or stops the channel', async () => {
+    const impatient = await startGateway({ env: { PARLEY_ACCEPTANCE_TIMEOUT_MS: '100' } });
+    onTestFinished(() => impatient.stop());
     const waits = await Promise.all(
       // A quota, and credentials that are refused.
       [80_007, 190].map(async errorCode => {
-        const own = await gateway.addTenant({ plan: 'standard' });
+        const own = await impatient.addTenant({ plan: 'standard' });
         const phone = newPhone();
-        gateway.emulator.setFaults({ next: [{ errorCode, to: phone, count: 100 }] });
-        return restOf(gateway, own)('POST', '/messages/text', { phone, message: 'Hello' });
+        impatient.emulator.setFaults({ next: [{ errorCode, to: phone, count: 100 }] });
+        return restOf(impatient, own)('POST', '/messages/text', { phone, message: 'Hello' });
       }),
     );
     for (const { status, body } of waits)

@@ -138,7 +138,8 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     // answers in milliseconds otherwise may take a second.
     PARLEY_DATABASE_CONNECT_TIMEOUT_MS: '60000',
     PARLEY_DATABASE_STATEMENT_TIMEOUT_MS: '120000',
-    PARLEY_ACCEPTANCE_TIMEOUT_MS: '60000',
+    // Without a worker nothing is sent that could be waited for.
+    PARLEY_ACCEPTANCE_TIMEOUT_MS: options.role === 'gateway' ? '100' : '60000',
     PARLEY_REDIS_TIMEOUT_MS: '20000',
     // Each place of each queue asks the database now and then; few tests have more than a lane or two.
     PARLEY_LANES: '3',

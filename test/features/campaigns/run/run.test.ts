@@ -109,13 +109,17 @@ describe('a campaign that is started', () => {
       await of.campaign({ audience: { groupIds: [groupId] } }),
       await of.campaign({ audience: { groupIds: [groupId] } }),
     ];
-    const scheduledAt = new Date(Date.now() + 3_000).toISOString();
+    const scheduledAt = new Date(Date.now() + 3_600_000).toISOString();
     expect(payloadOf(await start(of, id, { scheduledAt })).campaign).toEqual({ status: 'SCHEDULED', scheduledAt });
     dataOf(await start(of, never, { scheduledAt }));
     dataOf(await of.mutate('cancelCampaign', { id: never }));
     const past = new Date(Date.now() - 1_000).toISOString();
     expect(Object.keys(faultsOf(await start(of, id, { scheduledAt: past })))).toEqual(['scheduledAt']);
     expect(sentTo(phones)).toHaveLength(0);
+    await ground.gateway.database.query(
+      `update campaigns set scheduled_at = scheduled_at - interval '1 hour' where tenant_id = $1`,
+      [of.id],
+    );
     await eventually(async () => expect(await statusOf(of, id)).toBe('COMPLETED'));
     expect(sentTo(phones)).toHaveLength(2);
     expect(await statusOf(of, never)).toBe('CANCELLED');
