@@ -9,6 +9,8 @@ const DAYS = 90;
 /** The last days of messages have their events, and these their deliveries to webhooks. */
 const EVENT_HOURS = 72;
 const WAITING = 33_000;
+/** One after the other, with one template each. */
+const CAMPAIGNS = 20;
 
 /** Tables whose rows are written by the million: their indexes are built afterwards. */
 const LARGE = [
@@ -99,7 +101,7 @@ async function addLabels(client: pg.Client, { id }: FilledTenant): Promise<void>
   await client.query(
     `insert into campaigns (tenant_id, name, status, template, audience, total, is_prepared, is_wave_passed, started_at, ended_at, last_message_at, author)
      select $1::bigint, 'Campaign ' || n, 'completed', '{"name": "offer_1", "language": "en", "values": {}}', '{"groupIds": []}', 0, true, true,
-       now() - interval '90 days', now(), now(), '{"kind": "token", "id": 1, "name": "bench"}' from generate_series(1, 20) n`,
+       now() - interval '90 days', now(), now(), '{"kind": "token", "id": 1, "name": "bench"}' from generate_series(1, ${CAMPAIGNS}) n`,
     [id],
   );
 }
@@ -122,7 +124,7 @@ async function addBatch(
          || ', please see below.' end as body,
        case when status = 'failed' then (array[131026, 131047, 131049, 131053, 130472, 131051])[1 + n / 61 % 6] end as code,
        case when direction = 'inbound' then null
-         when campaign then jsonb_build_object('kind', 'campaign', 'id', campaigns.first + least(n / 3 % 7 * (n / 7 % 5), 19), 'name', 'Campaign')
+         when campaign then jsonb_build_object('kind', 'campaign', 'id', campaigns.first + run, 'name', 'Campaign')
          when n % 2 = 0 then jsonb_build_object('kind', 'staff', 'id', 1 + n % 10, 'name', 'Person ' || n % 10)
          when n % 5 = 0 then '{"kind": "bot", "id": 1, "name": "Opening hours"}'
          else '{"kind": "token", "id": 1, "name": "bench"}' end as author
@@ -130,11 +132,12 @@ async function addBatch(
        select n, at, floor(power((hashint4(n)::bigint + 2147483648) / 4294967296.0, 2) * ${tenant.conversations})::int as c,
          case when n % 3 = 0 then 'inbound' else 'outbound' end as direction,
          case when n % 3 = 2 then 'template' when n % 3 = 0 and n % 50 = 0 then 'reaction' when n % 20 = 1 then 'image' else 'text' end as type,
-         n % 3 = 2 and n % 5 > 0 as campaign, case when n % 3 = 2 then n / 3 % 12 end as template,
+         n % 3 = 2 and n % 5 > 0 as campaign, run, case when n % 3 = 2 then case when n % 5 > 0 then run % 12 else n / 3 % 12 end end as template,
          case when n % 3 = 0 then 'received' when n % 61 = 1 then 'failed' when n % 7 = 1 then 'delivered' when n % 19 = 1 then 'sent' else 'read' end as status,
          (200 + (hashint4(n * 3) & 4095)) * interval '1 millisecond' as delay
        from generate_series($1::int, $1::int + $2::int - 1) n,
-       lateral (select (now() - ($3::int - n) * interval '${DAYS} days' / $3::int)::timestamptz(3) as at) a
+       lateral (select (now() - ($3::int - n) * interval '${DAYS} days' / $3::int)::timestamptz(3) as at,
+         (n::bigint * ${CAMPAIGNS} / ($3::int + 1))::int as run) a
      ) x, (select min(id) as first from campaigns where tenant_id = ${tenant.id}) campaigns`.replace(
       /\$(\d)/g,
       (_, number) => String([from, count, messages][Number(number) - 1]),
