@@ -93,7 +93,9 @@ describe.each([
     const client = make();
     const { eventCursor: after } = dataOf(await gateway.graphql('{ eventCursor }'));
     const phone = name === 'Graphcache' ? '+4915112340003' : '+4915112340002';
-    const { contact } = payloadOf(await gateway.mutate('createContact', { phone, firstName: 'First' }, 'contact { id }'));
+    const { contact } = payloadOf(
+      await gateway.mutate('createContact', { phone, firstName: 'First' }, 'contact { id }'),
+    );
     for (const firstName of ['Second', 'Third'])
       dataOf(await gateway.mutate('updateContact', { id: contact.id, firstName }, 'contact { id }'));
     await client.read(CONTACT, { id: contact.id }, 'network');

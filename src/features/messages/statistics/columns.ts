@@ -1,4 +1,4 @@
-import type { FilterColumns } from '../../../database/list-filter.ts';
+import type { FilterColumn, FilterColumns } from '../../../database/list-filter.ts';
 import { errorClassSql } from '../statuses/error-class.ts';
 
 /** What statistics are kept by. Values for "none" are 0, '' and -1 (error_code, delivery_bucket). */
@@ -51,13 +51,26 @@ export const WAITING: Expressions = {
 
 const failed = (predicate: string): string => `(t.error_code >= 0 and ${predicate})`;
 
+/** A key of which 0 stands for none: compared as it is where the value is an id, so that the primary key has the condition. */
+const keyOrNone = (sql: string, node: string): FilterColumn => ({
+  sql,
+  type: 'bigint',
+  node,
+  rewrite: conditions => ({
+    column: Object.entries(conditions).every(([operator, value]) => value == null || ['eq', 'in'].includes(operator))
+      ? { sql, type: 'bigint', node }
+      : { sql: `nullif(${sql}, 0)`, type: 'bigint', node },
+    conditions,
+  }),
+});
+
 /** Filters that statistics can answer, with the meaning that they have for lists of messages. */
 export const COUNTED_FILTERS: FilterColumns = {
   status: { sql: 't.status', type: 'text' },
   direction: { sql: `case when t.status = 'received' then 'inbound' else 'outbound' end`, type: 'text' },
   channelId: { sql: 't.channel_id', type: 'bigint', node: 'Channel' },
-  templateId: { sql: 'nullif(t.template_id, 0)', type: 'bigint', node: 'Template' },
-  campaignId: { sql: 'nullif(t.campaign_id, 0)', type: 'bigint', node: 'Campaign' },
+  templateId: keyOrNone('t.template_id', 'Template'),
+  campaignId: keyOrNone('t.campaign_id', 'Campaign'),
   errorCode: { sql: 't.error_code', type: 'bigint', exists: failed },
   errorClass: { sql: errorClassSql('t.error_code'), type: 'text', exists: failed },
 };

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Filter } from '../../../core/list-args.ts';
 import type { Db } from '../../../database/database.ts';
-import { filterConditions } from '../../../database/list-filter.ts';
+import { type FilterColumns, filterConditions } from '../../../database/list-filter.ts';
 import { Parameters } from '../../../database/list-query.ts';
 import { raw } from '../../../database/page.ts';
 import { MESSAGE_FILTERS } from '../list.ts';
@@ -22,6 +22,12 @@ export interface CountRequest {
 export type CountRow = Readonly<Partial<Record<StatisticColumn, string | number | boolean>>> & {
   readonly place: number;
   readonly messages: number;
+};
+
+/** As of lists of messages, without a look at the recipients of a campaign. */
+const LIVE_FILTERS: FilterColumns = {
+  ...MESSAGE_FILTERS,
+  campaignId: { sql: `nullif(${LIVE.campaign_id}, 0)`, type: 'bigint', node: 'Campaign' },
 };
 
 const isoOf = (ms: number): string => new Date(ms).toISOString();
@@ -88,7 +94,7 @@ function waitingSql(tenantId: number, values: Parameters, { spans, columns, filt
     conditions.push(
       `date_trunc('hour', m.created_at, 'UTC') <> all(${values.add(spans.splitHours.map(isoOf), 'timestamptz[]')})`,
     );
-  conditions.push(...filterConditions(MESSAGE_FILTERS, tenantId, filter, values));
+  conditions.push(...filterConditions(LIVE_FILTERS, tenantId, filter, values));
   return `select m.created_at as at${selected(columns, WAITING)}, 1::bigint as messages
     from message_updates u
     cross join lateral (select m.* from messages m where ${conditions.join(' and ')} offset 0) m
@@ -102,7 +108,11 @@ function mayWait({ status }: Filter): boolean {
   return words == null || words.includes('queued') || words.includes('scheduled');
 }
 
-/** Looks up states and prices by their keys: joined, all of the tenant's could be read where statistics are of empty tables. */
+/**
+ * Each range is looked up by the index of the time: of bounds from a plain join PostgreSQL expects a ninth of the messages, and reads
+ * whole months. States and prices are looked up by their keys: joined, all of the tenant's could be read where statistics are of empty
+ * tables.
+ */
 function liveSql(tenantId: number, values: Parameters, { spans, columns, filter, onlyPriced }: CountRequest): string {
   const [from, to] = [0, 1].map(side =>
     values.add(
@@ -110,15 +120,16 @@ function liveSql(tenantId: number, values: Parameters, { spans, columns, filter,
       'timestamptz[]',
     ),
   );
-  const conditions = ['m.tenant_id = $1', ...filterConditions(MESSAGE_FILTERS, tenantId, filter, values)];
+  const conditions = filterConditions(LIVE_FILTERS, tenantId, filter, values);
   if (onlyPriced) conditions.push('(p.category is not null or p.is_billable)');
   if (columns.includes('delivery_bucket')) conditions.push(`${LIVE.delivery_bucket} >= 0`);
   return `select m.created_at as at${selected(columns, LIVE)}, 1::bigint as messages
     from unnest(${from}, ${to}) r (first, after)
-    join messages m on m.tenant_id = $1 and m.created_at >= r.first and m.created_at < r.after
+    cross join lateral (
+      select k.* from messages k where k.tenant_id = $1 and k.created_at >= r.first and k.created_at < r.after offset 0) m
     cross join lateral (select k.* from message_states k where k.tenant_id = $1 and k.message_id = m.id offset 0) s
     left join lateral (select k.* from message_pricing k where k.tenant_id = $1 and k.message_id = m.id offset 0) p on true
-    where ${conditions.join(' and ')}`;
+    where ${['true', ...conditions].join(' and ')}`;
 }
 
 /**

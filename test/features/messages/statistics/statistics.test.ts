@@ -187,6 +187,8 @@ test('a filter counts what a list with the same filter has, from the statistics 
     { direction: { eq: 'INBOUND' } },
     { channelId: { eq: String(account.channelId) }, status: { in: ['READ', 'QUEUED'] } },
     { templateId: { isNull: true } },
+    { templateId: { ne: '7' } },
+    { templateId: { in: ['7'] } },
     { createdAt: { lt: '2026-11-02T10:00:00Z' } },
     { failedAt: { gte: at } },
   ];
