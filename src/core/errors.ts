@@ -166,3 +166,17 @@ export class FieldErrorList {
     if (!this.isEmpty) throw this.toError();
   }
 }
+
+/** An error with the faults that another check finds too, so that one faulty field does not hide those of others. */
+export function withFaultsOf(error: unknown, check: () => void): unknown {
+  if (!(error instanceof CodedError) || error.faults.length === 0) return error;
+  try {
+    check();
+    return error;
+  } catch (other) {
+    if (!(other instanceof CodedError) || other.faults.length === 0) return error;
+    const errors = new FieldErrorList();
+    for (const { field, message, code } of [...error.faults, ...other.faults]) errors.add(field, message, code);
+    return errors.toError(error.message);
+  }
+}

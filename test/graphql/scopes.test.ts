@@ -14,7 +14,14 @@ import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { documentOf, leastVariables, ROOT_FIELDS, type RootField } from './execution/operations.ts';
 
 /** Root fields for every valid token. A field that is neither here nor guarded fails the first test. */
-const OPEN = ['query viewer', 'query node', 'query countries', 'query eventCursor', 'mutation revokeOwnSession'];
+const OPEN = [
+  'query viewer',
+  'query node',
+  'query nodes',
+  'query countries',
+  'query eventCursor',
+  'mutation revokeOwnSession',
+];
 
 /** Guarded further by the scopes of what is requested; see test/features/events/filters.test.ts and contacts/exports/exports.test.ts. */
 const BY_TYPE = ['query events', 'mutation createExport'];

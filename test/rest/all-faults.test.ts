@@ -51,10 +51,28 @@ describe('a field that cannot be read does not hide the faults of the others', (
       { phone: 'x', media_type: 'nope', media_url: 'https://x.example/y' },
       ['media_type', 'phone'],
     ],
-    ['POST', '/messages/template', { phone: 'x', template_name: 'none' }, ['language', 'phone']],
+    ['POST', '/messages/template', { phone: 'x', template_name: 'none' }, ['language', 'phone', 'template_name']],
     ['POST', '/messages/text', { phone: 'abc', message: '' }, ['message', 'phone']],
     ['POST', '/messages/text', { phone: 'abc', message: ' ' }, ['message', 'phone']],
     ['POST', '/messages/text', { phone: 'abc', message: '@{nobody}' }, ['message', 'phone']],
+    [
+      'POST',
+      '/messages/text',
+      { phone: 'abc', message: '', contact: { email: 'x' }, scheduled_at: '2020-01-01T00:00:00Z' },
+      ['contact.email', 'message', 'phone', 'scheduled_at'],
+    ],
+    [
+      'POST',
+      '/messages/media',
+      { phone: 'x', media_type: 'audio', media_url: 'x', caption: 'x' },
+      ['caption', 'media_url', 'phone'],
+    ],
+    [
+      'POST',
+      '/messages/template',
+      { phone: 'x', template_name: 'none', language: 'en_US', contact: { zip: 'y'.repeat(30) } },
+      ['contact.zip', 'phone', 'template_name'],
+    ],
     [
       'POST',
       '/messages/interactive',
@@ -111,6 +129,30 @@ describe('a field that cannot be read does not hide the faults of the others', (
       ),
     );
     expect(found.nodes).toEqual([{ phone: '+4915112340031' }]);
+  });
+
+  test('a message of a batch tells all its faults, also where it cannot be read, and the others are sent', async () => {
+    const messages = [
+      { phone: 'abc', message: { text: 'Hello' }, contact: { email: 'x' } },
+      { phone: 'abc', message: '', scheduled_at: '2020-01-01T00:00:00Z' },
+      { phone: 'abc', media_type: 'nope', media_url: 'https://x.example/y', contact: { email: 'x' } },
+      { kind: 'nonsense', phone: 'abc', channel_id: 'x' },
+      { phone: '+4915112340090', message: 'Hello' },
+      { phone: '+4915112340091', message: 'Hello', preview_url: 'perhaps' },
+      'nothing',
+    ];
+    const response = await gateway.rest('POST', '/messages/batch', { messages });
+    const { errors, summary } = (await response.json()) as Wire & { readonly summary: unknown };
+    expect(errors.map(({ index, errors: faults }) => [index, Object.keys(faults).sort()])).toEqual([
+      [0, ['contact.email', 'message', 'phone']],
+      [1, ['message', 'phone', 'scheduled_at']],
+      [2, ['contact.email', 'media_type', 'phone']],
+      [3, ['channel_id', 'kind', 'phone']],
+      [5, ['preview_url']],
+      [6, ['body']],
+    ]);
+    expect(JSON.stringify(errors)).not.toContain('¤');
+    expect(summary).toEqual({ total: 7, created: 1, failed: 6 });
   });
 
   test('a merge field without a value and without a fallback is an error that names it', async () => {

@@ -5,7 +5,7 @@ import type { Caller } from '../../graphql/execution/kernel.ts';
 import { Call, type RestRequest } from './call.ts';
 import type { RestHost } from './host.ts';
 import { refusalOfErrors, refusalOfUserErrors, userErrorsOf } from './refusal.ts';
-import { repairedBodies, STAND_IN } from './repair.ts';
+import { isSameOrBelow, repairedBodies, STAND_IN } from './repair.ts';
 import type { Route, RowStyle } from './route.ts';
 
 /**
@@ -36,9 +36,6 @@ export async function withOtherFaults(
         call.errors.add(field, message);
   return call.errors.toError();
 }
-
-const isSameOrBelow = (field: string, name: string): boolean =>
-  field === name || field.startsWith(`${name}.`) || name.startsWith(`${field}.`);
 
 /** The request with another body, and without a key: its answer is not one of the request. */
 function requestWith(request: RestRequest, body: unknown): RestRequest {

@@ -44,3 +44,7 @@ function replaced(value: unknown, [key, ...path]: readonly PropertyKey[], standI
   const next = replaced(field, path, standIn);
   return next === undefined ? others : { ...others, [key]: next };
 }
+
+/** Whether one of two fields contains the other. */
+export const isSameOrBelow = (field: string, name: string): boolean =>
+  field === name || field.startsWith(`${name}.`) || name.startsWith(`${field}.`);

@@ -13,6 +13,7 @@ import {
   requiredList,
   requiredText,
 } from '../runtime/fields.ts';
+import { isSameOrBelow, repairedBodies, STAND_IN } from '../runtime/repair.ts';
 import { type Route, route } from '../runtime/route.ts';
 import {
   type SendMessageInput,
@@ -53,7 +54,10 @@ interface ReadMessage {
   readonly sent: unknown;
   readonly input: SendMessageInput;
   readonly names: Names;
+  /** Of a message that cannot be read. Those that sending finds in its other fields come to them. */
   readonly faults: FieldErrors | undefined;
+  /** Whether sending may find faults of the content: it may not where several values stood in for one that cannot be read. */
+  readonly checksContent?: boolean;
 }
 
 /** One kind of content: how its body is read, and what its fields are called in errors. */
@@ -63,14 +67,16 @@ const kind =
     content: (body: z.output<Body>) => SendMessageInput['content'],
     names: (body: z.output<Body>) => Names,
   ) =>
-  (sent: unknown, errors: FieldErrorList): Pick<ReadMessage, 'input' | 'names'> | undefined => {
+  (sent: unknown, errors: FieldErrorList): Omit<ReadMessage, 'sent' | 'faults'> | undefined => {
+    const made = (read: z.output<Body>) => ({
+      input: { ...messageInput(read), content: content(read) },
+      names: { ...SENDING_NAMES, ...names(read) },
+    });
     const read = readBody(schema, sent, errors);
-    return (
-      read && {
-        input: { ...messageInput(read), content: content(read) },
-        names: { ...SENDING_NAMES, ...names(read) },
-      }
-    );
+    if (read) return made(read);
+    const bodies = repairedBodies(schema, sent);
+    const repaired = bodies.length === 0 ? undefined : schema.safeParse(bodies[0]).data;
+    return repaired && { ...made(repaired), checksContent: bodies.length === 1 };
   };
 
 const KINDS = {
@@ -94,8 +100,18 @@ const KINDS = {
   ),
 };
 
-/** Sent for a message that cannot be read: it is refused, counted and rolled back like any other. */
-const UNREADABLE: SendMessageInput = { to: { phone: '' }, content: { text: { body: '' } } };
+/** A message of an unknown kind: what it has in common with all others is checked. */
+const NO_KIND = kind(
+  openBody(RECIPIENT, checkRecipient),
+  () => ({ text: { body: STAND_IN } }),
+  () => ({}),
+);
+
+/** A key that is too long is refused, and REST has no such field: so no message is sent with what stands in for its faults. */
+const REFUSED = { echoId: STAND_IN.repeat(300) };
+
+/** Sent for a message of which nothing can be read: it is refused, counted and rolled back like any other. */
+const UNREADABLE: SendMessageInput = { to: { phone: '' }, content: { text: { body: '' } }, ...REFUSED };
 
 /** A message is read by itself, because a faulty one does not fail the others. */
 function readMessage(sent: unknown): ReadMessage {
@@ -105,8 +121,9 @@ function readMessage(sent: unknown): ReadMessage {
   const read =
     typeof named === 'string' && Object.hasOwn(KINDS, named) ? KINDS[named as keyof typeof KINDS] : undefined;
   if (!read) errors.add('kind', `Must be one of: ${Object.keys(KINDS).join(', ')}.`);
-  const message = read?.(sent, errors);
-  if (!message || !errors.isEmpty) return { sent, input: UNREADABLE, names: {}, faults: errors.fields };
+  const message = (read ?? NO_KIND)(sent, errors);
+  if (!message) return { sent, input: UNREADABLE, names: {}, faults: errors.fields };
+  if (!errors.isEmpty) return { ...message, sent, input: { ...message.input, ...REFUSED }, faults: errors.fields };
   const key = given['idempotency_key'];
   const input = typeof key === 'string' ? { ...message.input, idempotencyKey: key } : message.input;
   return { sent, input, names: message.names, faults: undefined };
@@ -144,6 +161,24 @@ function wireErrors({ userErrors }: Result, names: Names): FieldErrors {
   const errors = new FieldErrorList();
   for (const { code, path, message } of userErrors)
     errors.add(code === 'ROLLED_BACK' ? 'batch' : namedPath(path.slice(2).join('.'), names) || 'message', message);
+  return errors.fields;
+}
+
+/** The faults of a message that cannot be read, with what sending found in its other fields. */
+function unreadableErrors(
+  { userErrors }: Result,
+  { faults = {}, names, input, checksContent = true }: ReadMessage,
+): FieldErrors {
+  if (input === UNREADABLE) return faults;
+  const errors = new FieldErrorList();
+  for (const [field, messages] of Object.entries(faults)) for (const message of messages) errors.add(field, message);
+  for (const { code, path, message } of userErrors) {
+    if (!FIELD_CODE.has(code)) continue;
+    const [first, ...others] = path.slice(2);
+    const field = namedPath([first, ...others].join('.'), names);
+    const isOurs = first === 'echoId' || message.includes(STAND_IN) || (first === 'content' && !checksContent);
+    if (!isOurs && !Object.keys(faults).some(known => isSameOrBelow(field, known))) errors.add(field, message);
+  }
   return errors.fields;
 }
 
@@ -230,7 +265,7 @@ export const sendBatchRoutes: readonly Route[] = [
               index: result.index,
               data: read?.sent,
               code: read?.faults ? 'VALIDATION_ERROR' : wireCode(result),
-              errors: read?.faults ?? wireErrors(result, read?.names ?? {}),
+              errors: read?.faults ? unreadableErrors(result, read) : wireErrors(result, read?.names ?? {}),
             };
           }),
         },

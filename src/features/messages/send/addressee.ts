@@ -17,9 +17,10 @@ import type { SendContext } from './context.sql.ts';
 import { refuseErased } from './permission.ts';
 import type { PreparedSend, SendInput } from './request.ts';
 
+export const IS_OTHER_NUMBER = 'Is not the phone number of this contact: give one of the two fields.';
+
 /** Who gets the message. @throws why nobody may */
 export async function addresseeOf(context: Context, prepared: PreparedSend, found: SendContext): Promise<Addressee> {
-  const { tenant } = callerOf(context);
   const { input, content, recipient } = prepared;
   const { contact } = found;
   await checkContact(context, input, found);
@@ -61,7 +62,16 @@ export async function addresseeOf(context: Context, prepared: PreparedSend, foun
   }
   if ('contactId' in recipient) throw notFound('Contact');
   refuseErased(content, found, mayBeOptedOut);
-  const given = input.contact ?? {};
+  return newAddressee(context, recipient, input.contact ?? {});
+}
+
+/** A person whom the send creates. @throws VALIDATION_ERROR on fields below `contact` */
+export async function newAddressee(
+  context: Context,
+  recipient: Extract<PreparedSend['recipient'], { readonly phoneKey: string }>,
+  given: NonNullable<SendInput['contact']>,
+): Promise<Extract<Addressee, { readonly fields: unknown }>> {
+  const { tenant } = callerOf(context);
   const errors = new FieldErrorList();
   const fields = {
     ...parseContact(given, errors, 'contact.'),
@@ -84,7 +94,7 @@ async function checkContact(context: Context, { contactId }: SendInput, { contac
   const named = await contactLoader(context).load(contactId);
   if (named && named.id === contact?.id) return;
   throw invalid({
-    to: ['Is not the phone number of this contact: give one of the two fields.'],
+    to: [IS_OTHER_NUMBER],
     contactId: ['Is not the contact with this phone number: give one of the two fields.'],
   });
 }

@@ -82,17 +82,28 @@ export function prepareSend(context: Context, request: SendRequest): PreparedSen
   checkTexts(content.texts, content.mergeValues);
   checkEchoId(input.echoId);
   const query = {
-    channelId: input.channelId ?? content.channelId ?? null,
-    recipient,
+    ...sendQuery(context, recipient, { channelId: input.channelId ?? content.channelId }),
     key: key ?? null,
     category: content.category ?? null,
-    digest: digestOf(context, recipient),
   };
   return { ...request, keyed, key, recipient, author, query };
 }
 
+/** What to read of a recipient, apart from the key and the category of a message. */
+export const sendQuery = (
+  context: Context,
+  recipient: Recipient,
+  { channelId }: Pick<SendInput, 'channelId'>,
+): SendQuery => ({
+  channelId: channelId ?? null,
+  recipient,
+  key: null,
+  category: null,
+  digest: digestOf(context, recipient),
+});
+
 /** @throws VALIDATION_ERROR */
-function checkEchoId(echoId: string | null | undefined): void {
+export function checkEchoId(echoId: string | null | undefined): void {
   if (echoId != null && isLonger(echoId, MAX_ECHO_ID))
     throw invalid({ echoId: [`May have at most ${MAX_ECHO_ID} characters.`] }, 'TOO_LONG');
 }

@@ -11,8 +11,9 @@ import type { MessageRow } from '../message.ts';
 import { getMessages } from '../messages.sql.ts';
 import { acceptAll } from './accept-all.ts';
 import { acceptMessages, decideAll, MAX_ACCEPTED, prepareAll, type SendOutcome } from './accept-messages.ts';
+import type { SendMessageInput } from './message-parts.ts';
 import type { SendRequest } from './request.ts';
-import { messageRequest, type SendMessageInput, withPaths } from './send-message.ts';
+import { messageRequest, refusalOf } from './send-message.ts';
 
 export interface SendMessagesInput {
   readonly messages: readonly SendMessageInput[];
@@ -133,8 +134,18 @@ async function throughRequests(
   );
   const requests = made.flatMap(one => ('request' in one ? [one.request] : []));
   const accepted = (requests.length > 0 ? await accept(requests) : []).values();
-  return made.map(one => ('error' in one ? one : (accepted.next().value ?? { error: undefined })));
+  const outcomes = made.map((one): SendOutcome => ('error' in one ? one : (accepted.next().value ?? NOTHING_WRITTEN)));
+  return Promise.all(
+    outcomes.map(async (outcome, index) =>
+      'error' in outcome && outcome.error !== undefined
+        ? { error: await refusalOf(context, outcome.error, messages[index] as SendMessageInput) }
+        : outcome,
+    ),
+  );
 }
+
+/** What a dry run would write. */
+const NOTHING_WRITTEN: SendOutcome = { error: undefined };
 
 /** What the batch would do, apart from limits of the plan. */
 const dryRun = (context: Context, messages: readonly SendMessageInput[]): Promise<SendOutcome[]> =>
@@ -146,16 +157,11 @@ const dryRun = (context: Context, messages: readonly SendMessageInput[]): Promis
   });
 
 /** The outcomes as results: `error: undefined` stands for what was not written, and has no fault of its own. */
-function resultOf(
-  { messages, onError }: SendMessagesInput,
-  outcomes: readonly SendOutcome[],
-  isDryRun = false,
-): MessageBatch {
+function resultOf({ onError }: SendMessagesInput, outcomes: readonly SendOutcome[], isDryRun = false): MessageBatch {
   const results = outcomes.map((outcome, index): MessageResult => {
     if ('message' in outcome) return { index, outcome: 'created', message: outcome.message, userErrors: [] };
     if (outcome.error === undefined) return { index, outcome: 'created', message: null, userErrors: [] };
-    const message = messages[index] as SendMessageInput;
-    const userErrors = refusalAt(withPaths(outcome.error, message), ['messages', String(index)]);
+    const userErrors = refusalAt(outcome.error, ['messages', String(index)]);
     return { index, outcome: 'failed', message: null, userErrors };
   });
   const isRolledBack = onError === 'roll_back' && results.some(({ outcome }) => outcome === 'failed');

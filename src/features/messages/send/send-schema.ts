@@ -7,9 +7,10 @@ import { ScheduledAtInput } from '../scheduling/input-schema.ts';
 import { Message } from '../schema.ts';
 import { ContentInput } from './content-schema.ts';
 import './errors-schema.ts';
+import type { SendMessageInput } from './message-parts.ts';
 import { MessageFailed } from './outcome.ts';
 import { MAX_ECHO_ID } from './request.ts';
-import { type SendMessageInput, sendMessage } from './send-message.ts';
+import { sendMessage } from './send-message.ts';
 
 const RecipientInput = builder.inputType('RecipientInput', {
   description: 'The recipient of a message.',

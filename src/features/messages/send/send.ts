@@ -75,7 +75,8 @@ async function writeShared(context: Context, decided: DecidedSend): Promise<Writ
   }
 }
 
-async function readContext(context: Context, { query }: PreparedSend): Promise<SendContext> {
+/** What the decision about a message needs. */
+export async function readContext(context: Context, { query }: Pick<PreparedSend, 'query'>): Promise<SendContext> {
   const tenantId = tenantOf(context);
   try {
     return await context.sendBatches.reads.run(String(tenantId), query, queries =>

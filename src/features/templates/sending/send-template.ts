@@ -1,4 +1,4 @@
-import { FieldErrorList, invalid } from '../../../core/errors.ts';
+import { FieldErrorList, invalid, withFaultsOf } from '../../../core/errors.ts';
 import { requireFeature } from '../../../core/plan-features.ts';
 import { callerOf, tenantOf } from '../../../core/principal.ts';
 import type { JsonObject } from '../../../platform/json.ts';
@@ -240,7 +240,7 @@ function contentOf(
   input: Values & Pick<SendTemplateInput, 'name'>,
   file: HeaderFile | undefined,
 ): Content {
-  const filling = missingValuesOf(template, input);
+  const filling = fillingOf(template, input);
   const header = headerObject(input.header, file?.parameter);
   const composed = (text: (field: string) => string): { readonly object: JsonObject; readonly shown: Composed } => {
     const object = {
@@ -266,6 +266,20 @@ function contentOf(
       return isCode(template) ? { ...composed(() => HIDDEN_CODE).shown, secret: object } : shown;
     },
   };
+}
+
+/** @throws VALIDATION_ERROR for missing and surplus values, with unknown merge fields of the others */
+function fillingOf(template: FoundTemplate, input: Values): Filling {
+  try {
+    return missingValuesOf(template, input);
+  } catch (error) {
+    const given = [
+      ...(input.body ?? []).map((text, index) => [`body.${index}`, text] as const),
+      ...(input.bodyByName ?? []).map(({ name, value }) => [`bodyByName.${name}`, value] as const),
+    ];
+    const lenient = given.map(([field, text]) => [field, { text, maxLength: text.length, mayBeEmpty: true }] as const);
+    throw withFaultsOf(error, () => checkMergeFields(Object.fromEntries(lenient)));
+  }
 }
 
 /** The network's rules for merged parameter texts. */

@@ -1,8 +1,9 @@
+import { withFaultsOf } from '../../../../core/errors.ts';
 import { requireFeature } from '../../../../core/plan-features.ts';
 import { callerOf } from '../../../../core/principal.ts';
 import type { Context } from '../../../../schema/context.ts';
 import type { MessageRow } from '../../message.ts';
-import type { Content, MergeText } from '../../send/content.ts';
+import { type Content, checkTexts, type MergeText } from '../../send/content.ts';
 import type { SendInput } from '../../send/request.ts';
 import { send } from '../../send/send.ts';
 import { actionOf, type Choices, LIMITS } from './interactive.ts';
@@ -26,12 +27,12 @@ export async function sendInteractive(context: Context, input: SendInteractiveIn
 /** The content, validated as far as possible before the recipient is known. @throws VALIDATION_ERROR, FEATURE_NOT_AVAILABLE */
 export function interactiveContent(context: Context, input: InteractiveInput): Content {
   requireFeature(callerOf(context).tenant, 'interactive');
-  const { type, action } = actionOf(input);
   const texts: Record<string, MergeText> = {
-    body: { text: input.body, maxLength: type === 'list' ? LIMITS.listBody : LIMITS.body },
+    body: { text: input.body, maxLength: input.list ? LIMITS.listBody : LIMITS.body },
     ...(input.header && { header: { text: input.header, maxLength: LIMITS.header } }),
     ...(input.footer && { footer: { text: input.footer, maxLength: LIMITS.footer } }),
   };
+  const { type, action } = checkedAction(input, texts);
   return {
     type: 'interactive',
     freeForm: true,
@@ -47,4 +48,13 @@ export function interactiveContent(context: Context, input: InteractiveInput): C
       },
     }),
   };
+}
+
+/** @throws VALIDATION_ERROR with the faults of the texts, too */
+function checkedAction(input: InteractiveInput, texts: Content['texts']): ReturnType<typeof actionOf> {
+  try {
+    return actionOf(input);
+  } catch (error) {
+    throw withFaultsOf(error, () => checkTexts(texts));
+  }
 }

@@ -1,4 +1,4 @@
-import { type FieldCode, FieldErrorList } from '../../../../core/errors.ts';
+import { type FieldCode, FieldErrorList, withFaultsOf } from '../../../../core/errors.ts';
 import { isUuid } from '../../../../core/ids.ts';
 import { requireFeature } from '../../../../core/plan-features.ts';
 import { callerOf, tenantOf } from '../../../../core/principal.ts';
@@ -7,7 +7,7 @@ import type { JsonObject } from '../../../../platform/json.ts';
 import { isLonger, isStorable } from '../../../../platform/text.ts';
 import type { Context } from '../../../../schema/context.ts';
 import type { MessageRow } from '../../message.ts';
-import type { Content } from '../../send/content.ts';
+import { type Content, checkTexts } from '../../send/content.ts';
 import type { SendInput } from '../../send/request.ts';
 import { send } from '../../send/send.ts';
 import { MAX_FILENAME, MIN_REMAINING_MS, nameOnly, type StoredMedia } from './file.ts';
@@ -48,14 +48,15 @@ export async function mediaContent(
   const errors = new FieldErrorList();
   checkWords(input, errors);
   const media = input.link == null ? await mediaOf(context, input, errors) : undefined;
-  errors.throwIfAny();
+  const texts = { caption: { text: caption ?? '', maxLength: MAX_CAPTION, mayBeEmpty: true } };
+  if (!errors.isEmpty) throw withFaultsOf(errors.toError(), () => checkTexts(texts));
   const filename = kind === 'document' ? nameOf(input.filename ?? media?.filename) : undefined;
   return {
     type: kind,
     freeForm: true,
     // An upload belongs to a channel, which is the default for its send.
     channelId: media?.channel_id,
-    texts: { caption: { text: caption ?? '', maxLength: MAX_CAPTION, mayBeEmpty: true } },
+    texts,
     compose(text) {
       const merged = text('caption');
       const location: JsonObject = media ? { id: media.network_media_id } : { link };

@@ -125,7 +125,10 @@ test('errors are reported by field, and nothing is stored', async () => {
   const before = await count();
   const answer = await graphql({ to: '+14155550203', body: ' ', buttons: [{ id: 'a', title: 'x'.repeat(21) }] });
   expect(codeOf(answer)).toBe('VALIDATION_ERROR');
-  expect(contentFaultsOf(answer)).toEqual({ 'buttons.0.title': ['May have at most 20 characters.'] });
+  expect(contentFaultsOf(answer)).toEqual({
+    body: ['Is required.'],
+    'buttons.0.title': ['May have at most 20 characters.'],
+  });
   const unnamed = await graphql({ to: '+14155550203', body: 'Hi', buttons: [{ id: ' ', title: 'A' }] });
   expect(contentFaultsOf(unnamed)).toEqual({ 'buttons.0.replyId': ['Is required.'] });
   const rows = [{ id: 'x'.repeat(201), title: 'A' }];
