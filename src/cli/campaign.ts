@@ -16,6 +16,7 @@ import { SECOND, systemClock } from '../platform/clock.ts';
 import { createLog } from '../platform/log.ts';
 import { UserError } from '../platform/user-error.ts';
 import type { Context, Resources } from '../schema/context.ts';
+import { campaignExportCommand } from './campaign-export.ts';
 import { changeDatabase, print, withDatabase } from './database.ts';
 import { instant, positive } from './option-values.ts';
 
@@ -97,7 +98,9 @@ async function show(slug: string, id: number, { json, follow: isFollowed = false
 }
 
 export function campaignCommand(): Command {
-  const command = new Command('campaign').description('list, preview, start, pause, resume and cancel campaigns');
+  const command = new Command('campaign').description(
+    'list, preview, start, pause, resume, cancel and export campaigns',
+  );
   const withId = (name: string, description: string): Command =>
     command
       .command(name)
@@ -162,5 +165,5 @@ export function campaignCommand(): Command {
       await show(slug, id, { json });
     });
 
-  return command;
+  return command.addCommand(campaignExportCommand());
 }

@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
 import { Command, Option } from 'commander';
 import { openFiles } from '../app/open-files.ts';
 import { loadConfig } from '../config.ts';
@@ -16,6 +14,7 @@ import { createLog } from '../platform/log.ts';
 import { parsePhone } from '../platform/phone.ts';
 import { UserError } from '../platform/user-error.ts';
 import { changeDatabase, print, secretBoxOf, withDatabase } from './database.ts';
+import { writeOutput } from './output-file.ts';
 import { createProgress } from './progress.ts';
 
 const CONTACT_ARGUMENT = 'contact id, or phone number in international format, such as +4915123456789';
@@ -52,18 +51,14 @@ PARLEY_MEDIA_DIR or PARLEY_MEDIA_S3_BUCKET names. The export is recorded in the 
         const { tenant_id: tenantId } = await requireTenant(db.read, slug);
         const id = await requireContactId(db, tenantId, slug, who);
         const files = await openFiles(config);
-        const stream = out === '-' ? process.stdout : createWriteStream(out, { mode: 0o600 });
-        const failed = once(stream, 'error').then(([error]) => {
-          throw new UserError(`Cannot write to ${out}: ${(error as Error).message}.`);
-        });
         const progress = createProgress('Exported');
-        const write = async (piece: string): Promise<void> => {
-          progress.add(piece.split('\n    {').length - 1);
-          if (!stream.write(piece)) await Promise.race([once(stream, 'drain'), failed]);
-        };
-        const exported = await exportContact({ db, clock: systemClock, files }, tenantId, id, COMMAND_LINE, write);
+        const exported = await writeOutput(out, write =>
+          exportContact({ db, clock: systemClock, files }, tenantId, id, COMMAND_LINE, async piece => {
+            progress.add(piece.split('\n    {').length - 1);
+            await write(piece);
+          }),
+        );
         await files.close();
-        if (out !== '-') await Promise.race([new Promise<void>(resolve => stream.end(() => resolve())), failed]);
         progress.end();
         return exported;
       });

@@ -1270,12 +1270,22 @@ export type ExportContactInput = {
 
 /** What is exported: the rows of one list that meet a filter; all of them for an empty filter. */
 export type ExportResourceInput =
-  {   /** Contacts. Needs `contacts:read` too. */
+  {   /** Recipients of a campaign, and what became of them. Needs `campaigns:read` and `contacts:read` too. */
+  readonly campaignRecipients: ExportedRecipientsInput; readonly contacts?: never; readonly costs?: never; readonly messages?: never; }
+  |  { readonly campaignRecipients?: never;   /** Contacts. Needs `contacts:read` too. */
   readonly contacts: ContactFilter; readonly costs?: never; readonly messages?: never; }
-  |  { readonly contacts?: never;   /** Messages with a price, and their costs. Needs `costs:read` too. */
+  |  { readonly campaignRecipients?: never; readonly contacts?: never;   /** Messages with a price, and their costs. Needs `costs:read` too. */
   readonly costs: CostEntryFilter; readonly messages?: never; }
-  |  { readonly contacts?: never; readonly costs?: never;   /** Messages. Needs `messages:read` too. */
+  |  { readonly campaignRecipients?: never; readonly contacts?: never; readonly costs?: never;   /** Messages. Needs `messages:read` too. */
   readonly messages: MessageFilter; };
+
+/** Recipients of one campaign. */
+export type ExportedRecipientsInput = {
+  /** Global id or databaseId of the campaign. */
+  readonly campaignId: string;
+  /** Only these recipients. Default: all. */
+  readonly filter?: CampaignRecipientFilter | null | undefined;
+};
 
 /** A file to send. */
 export type FileInput =

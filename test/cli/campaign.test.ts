@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -52,6 +52,16 @@ test('parley campaign previews, starts, follows, pauses, resumes, cancels and li
       { name: 'News', status: 'completed', read: 3 },
     ]);
   });
+  const exported = await parley('export', sender.slug, id);
+  expect([exported.code, exported.output.split('\r\n')[0]]).toEqual([
+    0,
+    expect.stringMatching(/^contact_id,firstname,.*,opted_out$/),
+  ]);
+  expect(exported.output.match(/,read,/g)).toHaveLength(3);
+  const file = join(directory, 'failed.json');
+  const failed = await parley('export', sender.slug, id, '--format', 'json', '--state', 'failed', '--out', file);
+  expect([failed.output, await readFile(file, 'utf8')]).toEqual([`0 recipients written to ${file}.\n`, '[]\n']);
+  expect((await parley('export', sender.slug, '999999')).output).toContain('There is no campaign 999999.');
   expect((await parley('show', sender.slug, '999999')).output).toContain('There is no campaign 999999.');
   const audit = await ground.gateway.database.query(
     `select action, author->>'name' as name from audit_log where tenant_id = $1 and action like 'campaign%' order by id`,

@@ -44,7 +44,7 @@ test('a campaign is created, changed, previewed, tested, started, listed and del
     audience_count: 3,
     recipient_count: 3,
     skips: [],
-    samples: [{ rendered: { body: 'Hello you, your code is SUN.' }, fault: null }],
+    samples: Array(3).fill({ rendered: { body: 'Hello you, your code is SUN.' }, fault: null }),
   });
   expect(await ask('POST', `/campaigns/${id}/test`, { phone: newPhone() })).toMatchObject({ status: 200 });
   const key = { 'idempotency-key': 'start once' };
@@ -60,6 +60,20 @@ test('a campaign is created, changed, previewed, tested, started, listed and del
   const recipients = await ask('GET', `/campaigns/${id}/recipients?filter[state][eq]=read&per_page=2`);
   expect(recipients.data).toHaveLength(2);
   expect(recipients.data[0]).toMatchObject({ state: 'read', skip_reason: null, has_opted_out: false });
+  const queued = await ask('POST', `/campaigns/${id}/export`, { file_type: 'json', recipient_state: 'read' });
+  expect(queued).toMatchObject({ status: 201, data: { file_type: 'json', error: null } });
+  await eventually(async () =>
+    expect((await ask('GET', `/exports/${queued.data.id}`)).data).toMatchObject({ state: 'completed', row_count: 3 }),
+  );
+  const file = await fetch((await ask('GET', `/exports/${queued.data.id}`)).data.url);
+  expect(await file.json()).toEqual(
+    phones.map(phone => expect.objectContaining({ phone, state: 'read', skip_reason: null, opted_out: false })),
+  );
+  expect((await ask('POST', '/campaigns/999999/export', {})).status).toBe(404);
+  expect(await ask('POST', `/campaigns/${id}/export`, { recipient_state: 'odd' })).toMatchObject({
+    status: 422,
+    error: { details: { recipient_state: expect.anything() } },
+  });
   expect((await ask('GET', '/campaigns?filter[status][eq]=completed')).data).toMatchObject([{ id }]);
   expect(await ask('DELETE', `/campaigns/${id}`)).toMatchObject({ status: 200, data: { id } });
   expect((await ask('GET', `/campaigns/${id}`)).status).toBe(404);

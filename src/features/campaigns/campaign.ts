@@ -1,6 +1,7 @@
 import type { Author } from '../../core/author.ts';
 import type { Values } from '../templates/sending/parameters.ts';
 import type { Audience } from './audience/audience.ts';
+import type { Progress } from './recipients/progress.ts';
 import type { CampaignStatus } from './state.ts';
 
 /** The template of a campaign with its values, in which merge fields and columns of the list are filled for each recipient. */
@@ -48,6 +49,8 @@ export interface CampaignRow {
   readonly author: Author;
   readonly created_at: string;
   readonly updated_at: string;
+  /** Read with the row, where a stream compares both. */
+  readonly progress?: Progress;
 }
 
 export const CAMPAIGN_COLUMNS = [

@@ -9,6 +9,7 @@ import { campaignRoutes } from './campaigns.ts';
 import { contactRoutes } from './contacts.ts';
 import { contactBatchRoutes } from './contacts-batch.ts';
 import { failureSchema, successSchema } from './envelope.ts';
+import { exportRoutes } from './exports.ts';
 import { groupMemberRoutes } from './group-members.ts';
 import { messageRoutes } from './messages.ts';
 import { otpRoutes } from './otp.ts';
@@ -21,6 +22,7 @@ export const ROUTES_V2: readonly Route[] = [
   ...accountRoutes,
   ...botRoutes,
   ...campaignRoutes,
+  ...exportRoutes,
   ...contactBatchRoutes,
   ...contactRoutes,
   ...labelRoutes('PATCH', time),
@@ -63,6 +65,7 @@ export const API_V2: ApiDescription = {
     auth: 'Sending and verifying one-time passwords.',
     bots: 'Bots that reply to messages.',
     campaigns: 'One template to many contacts.',
+    exports: 'Files with the recipients of campaigns.',
     contacts: 'People with whom the tenant exchanges messages.',
     groups: 'Groups of contacts.',
     messages: 'Sending messages, and their history.',

@@ -21,7 +21,7 @@ const STATUSES = {
   failed: 'FAILED',
 } as const;
 
-const STATES = {
+export const STATES = {
   pending: 'PENDING',
   waiting: 'WAITING',
   skipped: 'SKIPPED',
@@ -63,6 +63,10 @@ export const campaignRowBy = (time: WriteTime) => (campaign: CampaignRowFragment
   ...campaign,
   id: rowKey(campaign.id),
   status: campaign.status?.toLowerCase(),
+  progress: campaign.progress && {
+    ...campaign.progress,
+    skips: campaign.progress.skips.map(({ reason, count }) => ({ reason: reason.toLowerCase(), count })),
+  },
   scheduled_at: time(campaign.scheduled_at),
   started_at: time(campaign.started_at),
   ended_at: time(campaign.ended_at),

@@ -13,6 +13,10 @@ import {
   planLeft,
   valuesOf,
 } from '../../../src/features/campaigns/preview/preview.sql.ts';
+import {
+  type ExportedRecipient,
+  examineRecipients,
+} from '../../../src/features/campaigns/recipients/export-page.sql.ts';
 import { type RecipientRow, recipientPage } from '../../../src/features/campaigns/recipients/list.ts';
 import {
   type CountedCampaign,
@@ -136,16 +140,21 @@ test('the statements of a preview describe as their row types', async () => {
   expect(await columnsOf(db => valuesOf(db, 1, 1, [1]))).toEqual({ contact_id: 'bigint', values: 'jsonb' });
 });
 
+const RECIPIENT = {
+  contact_id: 'bigint',
+  message_id: 'uuid',
+  state: 'smallint',
+  reason: 'smallint',
+  error_code: 'integer',
+  due_at: 'timestamp with time zone',
+  replied_at: 'timestamp with time zone',
+  opted_out: 'boolean',
+} as const satisfies ColumnsOf<RecipientRow>;
+
 test('a page of recipients is described as its row type', async () => {
-  const columns = await columnsOf(db => recipientPage(db, 1, { id: 1, total: 0 }, { first: 1 }));
-  expect(columns).toMatchObject({
-    contact_id: 'bigint',
-    message_id: 'uuid',
-    state: 'smallint',
-    reason: 'smallint',
-    error_code: 'integer',
-    due_at: 'timestamp with time zone',
-    replied_at: 'timestamp with time zone',
-    opted_out: 'boolean',
-  } satisfies ColumnsOf<RecipientRow>);
+  expect(await columnsOf(db => recipientPage(db, 1, { id: 1, total: 0 }, { first: 1 }))).toMatchObject(RECIPIENT);
+  expect(await columnsOf(db => examineRecipients(db, 1, 1, { state: { eq: 'failed' } }, null, 1))).toEqual({
+    ...RECIPIENT,
+    ...{ firstname: 'text', lastname: 'text', phone: 'text', meets: 'boolean' },
+  } satisfies ColumnsOf<ExportedRecipient & { meets: boolean }>);
 });

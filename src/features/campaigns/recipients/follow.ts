@@ -67,12 +67,14 @@ async function* states(
   try {
     for (;;) {
       rounds -= 1;
-      const [[campaign], progress] = await Promise.all([
+      const [[row], progress] = await Promise.all([
         getCampaigns(db.read, tenantId, [id]),
         getProgress(db.read, tenantId, [id]),
       ]);
-      if (!campaign) return;
-      const text = JSON.stringify([campaign, progress.get(id)]);
+      if (!row) return;
+      const counted = progress.get(id);
+      const campaign: CampaignRow = { ...row, ...(counted && { progress: counted }) };
+      const text = JSON.stringify(campaign);
       if (text !== shown) yield campaign;
       shown = text;
       if ((await Promise.race([sleep(PAUSE_MS, 'later' as const), ended])) === 'ended') return;

@@ -1,6 +1,6 @@
 import type { Filter, ListArgs } from '../../../core/list-args.ts';
 import type { Db } from '../../../database/database.ts';
-import { type ListDefinition, listStatement, Page } from '../../../database/list.ts';
+import { type ListDefinition, listStatement, Page, whereOf } from '../../../database/list.ts';
 import type { FilterColumn } from '../../../database/list-filter.ts';
 import { countList, listColumns, raw } from '../../../database/page.ts';
 import type { CampaignRow } from '../campaign.ts';
@@ -46,6 +46,15 @@ function words(name: 'state' | 'reason', numbers: Readonly<Record<string, number
     return { column: column(name, 'smallint'), conditions: Object.fromEntries(rewritten) };
   };
 }
+
+/**
+ * The recipients (`r`) that meet a filter, of any campaign, as a condition with its parameters, of which `$1` is the tenant.
+ * @throws VALIDATION_ERROR as the list
+ */
+export const recipientsWhere = (
+  tenantId: number,
+  filter: Filter,
+): { readonly text: string; readonly values: readonly unknown[] } => whereOf(RECIPIENTS, tenantId, filter);
 
 const SELECT = 'r.contact_id, r.message_id, r.state, r.reason, r.error_code, r.due_at, r.replied_at, r.opted_out';
 

@@ -169,7 +169,7 @@ const Recipient = builder.objectRef<RecipientRow>('CampaignRecipient').implement
   }),
 });
 
-const RecipientFilter = filterOf('CampaignRecipient', 'recipients', t => ({
+export const RecipientFilter = filterOf('CampaignRecipient', 'recipients', t => ({
   state: t.field({ type: enumFilter(StateEnum), description: 'What became of the recipient.' }),
   errorCode: t.field({ type: IntFilter, description: 'Error code of the network of a failed message.' }),
   skipReason: t.field({ type: enumFilter(SkipReasonEnum), description: 'Why the recipient was skipped.' }),
@@ -179,7 +179,7 @@ builder.objectFields(Campaign, t => ({
   progress: t.field({
     type: ProgressType,
     description: 'How far it is, and what became of its messages.',
-    resolve: ({ id }, _args, context) => progressLoader(context).load(id),
+    resolve: ({ id, progress }, _args, context) => progress ?? progressLoader(context).load(id),
   }),
   recipients: t.field({
     type: connectionOf('CampaignRecipient', Recipient),

@@ -3,6 +3,8 @@ import { newId } from '../../../core/ids.ts';
 import type { Filter } from '../../../core/list-args.ts';
 import { callerOf, requireScopes, tenantOf } from '../../../core/principal.ts';
 import type { Context } from '../../../schema/context.ts';
+import { campaignLoader } from '../../campaigns/loaders.ts';
+import { parseRecipients, type RecipientsRequest } from '../../campaigns/recipients/export.ts';
 import { checkMessageFilter } from '../../messages/export.ts';
 import { checkCostFilter } from '../../messages/pricing/export.ts';
 import { authorOf } from '../../tenancy/audit/author.ts';
@@ -19,24 +21,43 @@ const MAX_UNFINISHED = 20;
 type Request = Pick<NewExport, 'resource' | 'file_type' | 'filter' | 'contact_id'>;
 type Key = string | null | undefined;
 
+/** A list and its filter, by the list. */
+export type ExportedList =
+  | { readonly field: 'contacts' | 'messages' | 'costs'; readonly value: Filter }
+  | {
+      readonly field: 'campaignRecipients';
+      readonly value: RecipientsRequest;
+    };
+
 /**
  * Queues the export of a list.
- * @throws INSUFFICIENT_SCOPE without the scope to read the list; VALIDATION_ERROR for its filter; CONFLICT if 20 are waiting
+ * @throws INSUFFICIENT_SCOPE without the scope to read the list; VALIDATION_ERROR for its filter; NOT_FOUND for its campaign; CONFLICT if
+ *   20 are waiting
  */
-export function createExport(
+export async function createExport(
   context: Context,
-  request: {
-    readonly resource: 'contacts' | 'messages' | 'costs';
-    readonly filter: Filter;
-    readonly fileType: 'csv' | 'json';
-  },
+  list: ExportedList,
+  fileType: 'csv' | 'json',
   key: Key,
 ): Promise<ExportRow> {
-  const { resource, filter, fileType } = request;
+  const { resource, filter } = await requestOf(context, list);
+  return queue(context, 'createExport', { resource, filter, file_type: fileType, contact_id: null }, key);
+}
+
+async function requestOf(context: Context, list: ExportedList): Promise<Pick<Request, 'resource' | 'filter'>> {
+  const tenantId = tenantOf(context);
+  if (list.field === 'campaignRecipients') {
+    requireScopes(callerOf(context), ['contacts:export', 'campaigns:read', 'contacts:read']);
+    const filter = parseRecipients(tenantId, list.value);
+    const campaign = await campaignLoader(context).load(filter.campaignId);
+    if (!campaign) throw notFound('Campaign');
+    return { resource: 'campaign_recipients', filter: { ...filter } };
+  }
+  const { field: resource, value: filter } = list;
   requireScopes(callerOf(context), ['contacts:export', `${resource}:read`]);
   const check = { contacts: contactsWhere, messages: checkMessageFilter, costs: checkCostFilter }[resource];
-  check(tenantOf(context), filter);
-  return queue(context, 'createExport', { resource, filter, file_type: fileType, contact_id: null }, key);
+  check(tenantId, filter);
+  return { resource, filter };
 }
 
 /** Queues the export of everything that is held about a person. @throws NOT_FOUND; CONFLICT if 20 are waiting */

@@ -2,7 +2,7 @@ import type { Author } from '../../../core/author.ts';
 import type { Filter } from '../../../core/list-args.ts';
 
 export type ExportState = 'queued' | 'running' | 'completed' | 'failed' | 'expired';
-export type ExportResource = 'contacts' | 'messages' | 'contact' | 'costs';
+export type ExportResource = 'contacts' | 'messages' | 'contact' | 'costs' | 'campaign_recipients';
 export type FileType = 'csv' | 'json';
 
 /** A file that was requested, as the API shows it. */
@@ -48,9 +48,9 @@ export const EXPORTS = 'exports';
 /** One lane a tenant: its exports are written one after the other. */
 export const exportLane = (tenantId: number): string => String(tenantId);
 
-/** @example contacts-2026-11-23.csv, contact-17-2026-11-23.json */
+/** @example contacts-2026-11-23.csv, contact-17-2026-11-23.json, campaign-recipients-2026-11-23.csv */
 export function filenameOf({ resource, contact_id: contactId, file_type: type, created_at: at }: ExportRow): string {
-  const what = resource === 'contact' ? `contact-${contactId}` : resource;
+  const what = resource === 'contact' ? `contact-${contactId}` : resource.replace('_', '-');
   return `${what}-${at.slice(0, 10)}.${type}`;
 }
 

@@ -14,6 +14,7 @@ import {
 import { findByUuid, nodesByUuid } from '../../../schema/nodes.ts';
 import { oneOf } from '../../../schema/one-of.ts';
 import { entityPayload, mutation } from '../../../schema/payload.ts';
+import { RecipientFilter } from '../../campaigns/recipients/schema.ts';
 import { signUrl } from '../../messages/content/media/signed-url.ts';
 import { CostEntryFilter } from '../../messages/pricing/cost-entries-schema.ts';
 import { MessageFilter } from '../../messages/schema.ts';
@@ -134,6 +135,14 @@ builder.queryFields(t => ({
 
 const ExportPayload = entityPayload('export', Export, 'The export, which runs in the background.');
 
+const RecipientsInput = builder.inputType('ExportedRecipientsInput', {
+  description: 'Recipients of one campaign.',
+  fields: t => ({
+    campaignId: t.id({ required: true, description: 'Global id or databaseId of the campaign.' }),
+    filter: t.field({ type: RecipientFilter, description: 'Only these recipients. Default: all.' }),
+  }),
+});
+
 const ExportResourceInput = builder.inputType('ExportResourceInput', {
   description: 'What is exported: the rows of one list that meet a filter; all of them for an empty filter.',
   isOneOf: true,
@@ -143,6 +152,10 @@ const ExportResourceInput = builder.inputType('ExportResourceInput', {
     costs: t.field({
       type: CostEntryFilter,
       description: 'Messages with a price, and their costs. Needs `costs:read` too.',
+    }),
+    campaignRecipients: t.field({
+      type: RecipientsInput,
+      description: 'Recipients of a campaign, and what became of them. Needs `campaigns:read` and `contacts:read` too.',
     }),
   }),
 });
@@ -161,8 +174,7 @@ mutation('createExport', {
   }),
   payload: ExportPayload,
   resolve: async ({ resource, fileType, idempotencyKey }, context) => {
-    const { field, value } = oneOf(resource, 'resource');
-    return { export: await createExport(context, { resource: field, filter: value, fileType }, idempotencyKey) };
+    return { export: await createExport(context, oneOf(resource, 'resource'), fileType, idempotencyKey) };
   },
 });
 

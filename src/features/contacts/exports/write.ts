@@ -1,16 +1,17 @@
 import type { Resources } from '../../../schema/context.ts';
+import { type ExportedRecipients, recipientsPage } from '../../campaigns/recipients/export.ts';
 import { messagesPage } from '../../messages/export.ts';
 import { costsPage } from '../../messages/pricing/export.ts';
 import { exportContact } from '../erasure/export.ts';
 import { csvLine } from './csv.ts';
-import type { ExportJob } from './export.ts';
+import type { ExportJob, FileType } from './export.ts';
 import { type ExportedPage, readContacts } from './pages.sql.ts';
 import { insertPeople } from './store.ts';
 
 /** Rows that one statement examines. Reading and writing as many holds the event loop for about 10 ms. */
 const PAGE = 500;
 
-type Write = (piece: string) => Promise<void>;
+export type Write = (piece: string) => Promise<void>;
 type WriteResources = Pick<Resources, 'db' | 'clock' | 'files' | 'prices'>;
 
 /**
@@ -29,13 +30,32 @@ export async function writeExport(
     await exportContact(resources, tenantId, job.contact_id, job.author, write);
     return 1;
   }
-  const rows = formatOf(job.file_type, write);
-  const readPage = pagesOf(job.resource, resources);
+  let part = 0;
+  return writeRows(pagesOf(resources, tenantId, job), job.file_type, write, async contactIds => {
+    if (contactIds.length > 0) await insertPeople(resources.db.write, tenantId, job.id, part, [...new Set(contactIds)]);
+    part += 1;
+  });
+}
+
+/** Reads the page after an id. */
+export type ReadPage = (after: string | null, limit: number) => Promise<ExportedPage>;
+
+/**
+ * Writes all pages of a list.
+ * @param note is given the people of each page before it is written
+ * @returns the number of rows
+ */
+export async function writeRows(
+  readPage: ReadPage,
+  fileType: FileType,
+  write: Write,
+  note: (contactIds: readonly number[]) => Promise<void> = async () => undefined,
+): Promise<number> {
+  const rows = formatOf(fileType, write);
   let count = 0;
-  for (let part = 0, after: string | null = null; ; part += 1) {
-    const page: ExportedPage = await readPage(resources.db.write, tenantId, job.filter ?? {}, after, PAGE);
-    if (page.contactIds.length > 0)
-      await insertPeople(resources.db.write, tenantId, job.id, part, [...new Set(page.contactIds)]);
+  for (let after: string | null = null; ; ) {
+    const page: ExportedPage = await readPage(after, PAGE);
+    await note(page.contactIds);
     await rows.write(page);
     count += page.rows.length;
     after = page.last;
@@ -45,9 +65,20 @@ export async function writeExport(
   return count;
 }
 
-function pagesOf(resource: ExportJob['resource'], { prices }: WriteResources) {
-  if (resource === 'costs') return costsPage(prices);
-  return resource === 'contacts' ? readContacts : messagesPage;
+function pagesOf({ db: { write: db }, prices }: WriteResources, tenantId: number, job: ExportJob): ReadPage {
+  const filter = job.filter ?? {};
+  switch (job.resource) {
+    case 'costs':
+      return (after, limit) => costsPage(prices)(db, tenantId, filter, after, limit);
+    case 'campaign_recipients':
+      // Stored by `parseRecipients`.
+      return (after, limit) => recipientsPage(db, tenantId, filter as unknown as ExportedRecipients, after, limit);
+    case 'messages':
+      return (after, limit) => messagesPage(db, tenantId, filter, after, limit);
+    case 'contacts':
+    case 'contact':
+      return (after, limit) => readContacts(db, tenantId, filter, after, limit);
+  }
 }
 
 interface Format {
