@@ -13,7 +13,7 @@ import { TEMPLATE_SYNCS } from '../../features/templates/sync/request-sync.ts';
 import { syncBacklog } from '../../features/templates/sync/runs.sql.ts';
 import { WEBHOOKS } from '../../features/webhooks/delivery/lane.ts';
 import { accountBacklog, shardBacklog } from '../../features/webhooks/delivery/queue.sql.ts';
-import type { Backlog } from '../../lanes/backlog.ts';
+import type { Backlog } from '../../lanes/store/backlog.sql.ts';
 
 /** The backlogs of queues whose lanes belong to one account. */
 const OF_ACCOUNTS = {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../database/database.ts';
-import type { Backlog } from '../backlog.ts';
+import type { Backlog } from './backlog.sql.ts';
 
 /** A lane as shown to operators. */
 export interface LaneOverview {

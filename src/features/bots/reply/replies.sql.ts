@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
 import { clockTime, crossTenant } from '../../../database/expressions.ts';
-import { type Backlog, inAccount } from '../../../lanes/backlog.ts';
+import { type Backlog, inAccount } from '../../../lanes/store/backlog.sql.ts';
 import type { BotRefusal, BotRow, Rule } from '../bot.ts';
 
 /** A reply that was decided on and is to be sent. */

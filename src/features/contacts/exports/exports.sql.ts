@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
 import { anyOf, clockTimeIn, crossTenant } from '../../../database/expressions.ts';
-import { type Backlog, inAccount } from '../../../lanes/backlog.ts';
+import { type Backlog, inAccount } from '../../../lanes/store/backlog.sql.ts';
 import type { ExportJob } from './export.ts';
 
 /** Starts the tenant's oldest due export. What an earlier attempt noted is forgotten. */

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
 import { anyIn, anyOf, clockTime, clockTimeIn, crossTenant } from '../../../database/expressions.ts';
-import { type Backlog, inAccount } from '../../../lanes/backlog.ts';
+import { type Backlog, inAccount } from '../../../lanes/store/backlog.sql.ts';
 import type { DeliveryName } from '../intake/signature.ts';
 import { DELIVERY_COLUMNS, type DeliveryRow, type Outcome, type Result } from './delivery.ts';
 import type { Reason } from './reason.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
-import { type Backlog, inAccount } from '../../../lanes/backlog.ts';
 import type { LaneRef } from '../../../lanes/lane.ts';
+import { type Backlog, inAccount } from '../../../lanes/store/backlog.sql.ts';
 import type { PublicMessage } from '../message.ts';
 import { type ConsentedCategory, optedOutOf } from '../send/recipient.sql.ts';
 import { type Priority, SCHEDULED } from './lane.ts';

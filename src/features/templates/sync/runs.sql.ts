@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
-import { type Backlog, inAccount } from '../../../lanes/backlog.ts';
 import type { LaneRef } from '../../../lanes/lane.ts';
+import { type Backlog, inAccount } from '../../../lanes/store/backlog.sql.ts';
 import { isHeld } from '../../../lanes/store/lanes.sql.ts';
 
 /** The table `template_syncs`: a row per business account, which is also the lock of a running sync. */

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database, Db } from '../../../database/database.ts';
 import { anyIn, anyOf, clockTime } from '../../../database/expressions.ts';
 import { isInRange, type LogRange } from '../../../events/log.sql.ts';
-import { type Backlog, inAccount } from '../../../lanes/backlog.ts';
+import { type Backlog, inAccount } from '../../../lanes/store/backlog.sql.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import type { EndpointPlace } from '../endpoints/targets.sql.ts';
 import type { AttemptedDelivery, PublicAttempt } from '../log/delivery.ts';

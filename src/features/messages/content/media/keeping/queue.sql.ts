@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../../../database/database.ts';
 import { clockTime, clockTimeIn } from '../../../../../database/expressions.ts';
-import { type Backlog, inAccount } from '../../../../../lanes/backlog.ts';
+import { type Backlog, inAccount } from '../../../../../lanes/store/backlog.sql.ts';
 
 /** A file to be fetched from the network. */
 export interface NewFile {
