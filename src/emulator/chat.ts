@@ -6,6 +6,8 @@ import type { World } from './world.ts';
 export interface ChatMessage {
   readonly wamid: string;
   readonly isFromPerson: boolean;
+  /** The `wa_id` or user id of a person; undefined for the business. */
+  readonly from: string | undefined;
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly type: string;
@@ -19,15 +21,23 @@ export interface ChatMessage {
   readonly status: string | undefined;
 }
 
-/** What a person and a business number wrote to each other, oldest first. A message that failed did not reach the phone. */
-export function chatOf(world: World, number: EmulatorNumber, person: string): ChatMessage[] {
+/**
+ * What a person and a business number wrote to each other, oldest first, also under the person's former numbers. A message that
+ * failed or is held did not reach the phone.
+ *
+ * @param groupId shows what the members of this group wrote instead
+ */
+export function chatOf(world: World, number: EmulatorNumber, person: string, groupId?: string): ChatMessage[] {
   const messages: ChatMessage[] = [];
-  for (const sent of world.sent.all()) {
-    if (sent.phoneNumberId !== number.phoneNumberId || (sent.waId !== person && sent.userId !== person)) continue;
-    if (sent.statuses.includes('failed')) continue;
+  const numbers = new Set(world.phones.numbersOf(person));
+  for (const sent of groupId === undefined ? world.sent.all() : []) {
+    if (sent.phoneNumberId !== number.phoneNumberId) continue;
+    if (!numbers.has(sent.waId ?? '') && sent.userId !== person) continue;
+    if (sent.held || sent.statuses.includes('failed')) continue;
     messages.push({
       wamid: sent.wamid,
       isFromPerson: false,
+      from: undefined,
       at: sent.at,
       type: sent.type,
       content: sent.content,
@@ -37,10 +47,22 @@ export function chatOf(world: World, number: EmulatorNumber, person: string): Ch
     });
   }
   for (const [wamid, { from, at, type, read, phoneNumberId, message }] of world.received) {
-    if (phoneNumberId !== number.phoneNumberId || from !== person) continue;
+    if (phoneNumberId !== number.phoneNumberId || asText(message['group_id']) !== groupId) continue;
+    const isOwn = numbers.has(from);
+    if (groupId === undefined && !isOwn) continue;
     const content = asObject(message[type]) ?? {};
     const status = read ? 'read' : 'delivered';
-    messages.push({ wamid, isFromPerson: true, at, type, content, text: undefined, template: undefined, status });
+    messages.push({
+      wamid,
+      isFromPerson: isOwn,
+      from,
+      at,
+      type,
+      content,
+      text: undefined,
+      template: undefined,
+      status,
+    });
   }
   return messages.sort((a, b) => a.at - b.at);
 }

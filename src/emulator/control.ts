@@ -1,23 +1,18 @@
 import { z } from 'zod';
 import { HOUR } from '../platform/clock.ts';
-import { parseJson } from '../platform/json.ts';
 import { chatOf } from './chat.ts';
+import { ControlError, numberFor, personKey, readInput, sendChange } from './control-input.ts';
 import { faultsPatch } from './faults.ts';
-import { personOf, receive } from './inbound.ts';
+import { receive } from './inbound.ts';
 import { inboundInput } from './inbound-input.ts';
 import type { EmulatorNumber } from './options.ts';
+import { phoneState, postGroup, postPhone } from './phone-control.ts';
 import { json, type Reply, type Request } from './reply.ts';
 import { TEMPLATE_STATUSES } from './template-store.ts';
 import { setTemplateStatus } from './templates.ts';
-import type { Update } from './update.ts';
 import { verifyWebhook } from './verify-webhook.ts';
 import { windowKey } from './windows.ts';
 import type { World } from './world.ts';
-
-/** An invalid request of the control API; the message names the field. */
-class ControlError extends Error {
-  override readonly name = 'ControlError';
-}
 
 interface Route {
   readonly description: string;
@@ -101,8 +96,19 @@ const ROUTES: Readonly<Record<string, Route>> = {
       }),
   },
   'GET chat': {
-    description: '?person=&phoneNumberId=: what a person and a number wrote to each other, as the phone shows it',
+    description:
+      '?person=&phoneNumberId=&groupId=: what a person and a number, or the members of a group, wrote to each other, and the state of the phone',
     handle: getChat,
+  },
+  'POST phones': {
+    description:
+      '{ phone, isOffline?, isBlocking?, phoneNumberId? }: the phone goes offline or comes back, blocks a number or no longer',
+    handle: postPhone,
+  },
+  'POST groups': {
+    description:
+      '{ phone, groupId, subject?, phoneNumberId? }: the person joins a group chat; the first one creates it',
+    handle: postGroup,
   },
   'GET media': { description: '?id=: the content of a file', handle: getMedia },
   'POST time': {
@@ -185,7 +191,7 @@ export async function control(world: World, request: Request, path: readonly str
 }
 
 function postInbound(world: World, request: Request): Reply {
-  const input = read(inboundInput, request);
+  const input = readInput(inboundInput, request);
   return json(200, { wamid: receive(world, numberFor(world, input.phoneNumberId), input) });
 }
 
@@ -193,9 +199,12 @@ function getChat(world: World, { query }: Request): Reply {
   const person = query.get('person');
   if (!person) throw new ControlError('person: is required.');
   const number = numberFor(world, query.get('phoneNumberId') ?? undefined);
-  const messages = chatOf(world, number, personKey(world, person));
+  const { phoneNumberId } = number;
+  const key = personKey(world, person);
+  const messages = chatOf(world, number, key, query.get('groupId') ?? undefined);
   return json(200, {
-    number: { phoneNumberId: number.phoneNumberId, name: number.verifiedName, phone: number.displayPhoneNumber },
+    number: { phoneNumberId, name: number.verifiedName, phone: number.displayPhoneNumber },
+    ...phoneState(world, phoneNumberId, key),
     messages: messages.map(({ at, ...message }) => ({ ...message, at: new Date(at).toISOString() })),
   });
 }
@@ -209,7 +218,7 @@ function getMedia(world: World, { query }: Request): Reply {
 
 /** Not by moving the clock: the gateway's database has one that nobody can move. */
 function postTime(world: World, request: Request): Reply {
-  const { passedHours } = read(timeInput, request);
+  const { passedHours } = readInput(timeInput, request);
   const windows = [...world.windows.entries()].map(([key, until]) => ({ key, until: until - passedHours * HOUR }));
   for (const { key, until } of windows) {
     world.windows.set(key, until);
@@ -219,32 +228,14 @@ function postTime(world: World, request: Request): Reply {
 }
 
 function postChange(world: World, request: Request): Reply {
-  const { field, value, phoneNumberId, entryId } = read(changeInput, request);
+  const { field, value, phoneNumberId, entryId } = readInput(changeInput, request);
   const number = phoneNumberId === undefined && entryId !== undefined ? undefined : numberFor(world, phoneNumberId);
-  const update: Update & { kind: 'change' } = {
-    kind: 'change',
-    seq: world.nextSeq(),
-    wabaId: entryId ?? number?.wabaId ?? '',
-    field,
-    value:
-      !number || 'metadata' in value
-        ? value
-        : {
-            messaging_product: 'whatsapp',
-            metadata: {
-              display_phone_number: number.displayPhoneNumber.replace(/\D/g, ''),
-              phone_number_id: number.phoneNumberId,
-            },
-            ...value,
-          },
-  };
-  world.record({ e: 'change', u: update });
-  world.outbox.add(update, 0);
+  sendChange(world, number, { field, value, ...(entryId !== undefined && { entryId }) });
   return json(200, { field });
 }
 
 function postFaults(world: World, request: Request): Reply {
-  world.faults.merge(read(faultsPatch, request));
+  world.faults.merge(readInput(faultsPatch, request));
   return json(200, { ...world.faults.current });
 }
 
@@ -260,7 +251,7 @@ function getSent(world: World, { query }: Request): Reply {
 }
 
 async function postWebhookUrl(world: World, request: Request): Promise<Reply> {
-  const { url, verify } = read(webhookUrlInput, request);
+  const { url, verify } = readInput(webhookUrlInput, request);
   if (url !== null && verify && !(await verifyWebhook(url, world.verifyToken))) {
     throw new ControlError('url: did not respond to the verification with 200 and the challenge.');
   }
@@ -276,7 +267,7 @@ export function setWebhookUrl(world: World, url: string | undefined): void {
 }
 
 function postWindow(world: World, request: Request): Reply {
-  const { phone, open, expiresAt, phoneNumberId } = read(windowInput, request);
+  const { phone, open, expiresAt, phoneNumberId } = readInput(windowInput, request);
   if (open === undefined && expiresAt === undefined)
     throw new ControlError('open: is required unless expiresAt is given.');
   const person = personKey(world, phone);
@@ -289,7 +280,7 @@ function postWindow(world: World, request: Request): Reply {
 }
 
 function postTemplate(world: World, request: Request): Reply {
-  const { id, name, language, status, reason } = read(templateInput, request);
+  const { id, name, language, status, reason } = readInput(templateInput, request);
   if (id === undefined && name === undefined) throw new ControlError('id: is required unless name is given.');
   const found = [...world.templates.all()].filter(
     t =>
@@ -303,7 +294,7 @@ function postTemplate(world: World, request: Request): Reply {
 }
 
 function postNumber(world: World, request: Request): Reply {
-  const { messagesPerSecond, portfolioId, health, ...rest } = read(numberInput, request);
+  const { messagesPerSecond, portfolioId, health, ...rest } = readInput(numberInput, request);
   const number: EmulatorNumber = {
     ...rest,
     ...(messagesPerSecond !== undefined && { messagesPerSecond }),
@@ -313,23 +304,4 @@ function postNumber(world: World, request: Request): Reply {
   world.record({ e: 'number', n: number });
   world.numbers.set(number.phoneNumberId, number);
   return json(200, { phoneNumberId: number.phoneNumberId });
-}
-
-function numberFor(world: World, phoneNumberId: string | undefined): EmulatorNumber {
-  const number = phoneNumberId === undefined ? world.numbers.values().next().value : world.numbers.get(phoneNumberId);
-  if (!number) throw new ControlError(`phoneNumberId: there is no number ${phoneNumberId ?? ''}`.trim());
-  return number;
-}
-
-/** A user id has letters, a number does not. */
-const personKey = (world: World, text: string): string => (/[A-Za-z]/.test(text) ? text : personOf(world, text));
-
-/** Parses and validates the body of a control request. */
-function read<T>(schema: z.ZodType<T>, request: Request): T {
-  const value = parseJson(request.body.toString('utf8'));
-  if (value === undefined) throw new ControlError('The body is not JSON.');
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  const problems = result.error.issues.map(issue => `${issue.path.join('.') || 'body'}: ${issue.message}`);
-  throw new ControlError(problems.join('; '));
 }

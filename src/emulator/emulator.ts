@@ -10,6 +10,7 @@ import { createMediaStore } from './media-store.ts';
 import { DEFAULT_DELAYS, type EmulatorOptions } from './options.ts';
 import { createOutbox, type OutboxCounts } from './outbox.ts';
 import { createPeople } from './people.ts';
+import { createPhones } from './phones.ts';
 import { createPairLimit, createThroughputLimit } from './rate-limits.ts';
 import { replay } from './replay.ts';
 import { createSentLog, type SentQuery, type SentReport } from './sent-log.ts';
@@ -65,6 +66,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
     faults: createFaultControl(options.faults),
     windows: createWindows(clock),
     people: createPeople(),
+    phones: createPhones(),
     sent: createSentLog(),
     received: new Map(),
     templates,

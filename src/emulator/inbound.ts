@@ -61,6 +61,11 @@ export function receive(world: World, number: EmulatorNumber, input: Inbound): s
     contact: input.type === 'system' ? undefined : contact,
   };
   world.record({ e: 'inbound', u: update, at });
+  if (input.type === 'system' && input.newPhone !== undefined && waId !== undefined) {
+    const change = { person: personOf(world, input.newPhone), formerly: waId };
+    world.record({ e: 'phone', p: change });
+    world.phones.apply(change);
+  }
   if (input.groupId === undefined) {
     const key = windowKey(number.phoneNumberId, person);
     world.record({ e: 'window', key, until: world.windows.open(key, at) });

@@ -1,6 +1,7 @@
 import { closeSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import { UserError } from '../platform/user-error.ts';
 import type { EmulatorNumber } from './options.ts';
+import type { PhoneChange } from './phones.ts';
 import type { TemplateRecord } from './template-store.ts';
 import type { AcceptedMessage, StatusWord, Update, WebhookError } from './update.ts';
 
@@ -28,6 +29,9 @@ export type JournalEvent =
   | { readonly e: 'template-gone'; readonly id: string }
   | { readonly e: 'webhook-url'; readonly url: string | undefined }
   | { readonly e: 'number'; readonly n: EmulatorNumber }
+  /** The phone of a message that was held is back. */
+  | { readonly e: 'arrived'; readonly wamid: string; readonly plan: readonly PlannedStatus[] }
+  | { readonly e: 'phone'; readonly p: PhoneChange }
   | { readonly e: 'sent-cleared' };
 
 export interface Journal {

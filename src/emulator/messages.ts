@@ -55,6 +55,7 @@ export async function postMessage(world: World, number: EmulatorNumber, body: Js
     ...contextOf(body),
     category: content.category,
     at: world.clock.now(),
+    ...heldBy(world, number, recipient),
   };
   await take(world, message, failureOf(world, message, recipient, content, fault));
   if (faults.current.latencyMs > 0) await sleep(faults.current.latencyMs);
@@ -102,7 +103,7 @@ function checkContent(world: World, number: EmulatorNumber, body: JsonObject, re
 
 /** Stores the message and schedules its statuses. */
 async function take(world: World, message: AcceptedMessage, failure: WebhookError | undefined): Promise<void> {
-  const { planned, delaysMs } = planStatuses(world, message.at, failure);
+  const { planned, delaysMs } = planStatuses(world, message, failure);
   world.record({ e: 'taken', m: message, plan: planned });
   world.sent.add(message);
   const [first, ...later] = planned.map((status, i) => ({
@@ -113,6 +114,12 @@ async function take(world: World, message: AcceptedMessage, failure: WebhookErro
   if (!first) return;
   if (world.faults.current.statusBeforeAnswer) await world.outbox.deliverNow(first.update);
   else world.outbox.add(first.update, first.delayMs);
+}
+
+/** Why the message does not reach the phone for now, or at all. The network accepts it, and says nothing of it. */
+function heldBy(world: World, number: EmulatorNumber, { person }: Recipient): Pick<AcceptedMessage, 'held'> {
+  if (world.phones.isBlocking(person, number.phoneNumberId)) return { held: 'blocked' };
+  return world.phones.isOffline(person) ? { held: 'offline' } : {};
 }
 
 /** The error with which an accepted message will fail, if any. */

@@ -45,6 +45,20 @@ export function replay(world: Omit<World, 'outbox' | 'record' | 'nextSeq'>, even
         taken.push({ m: event.m, plan: open, told, cleared: event.cleared === true });
         break;
       }
+      case 'arrived': {
+        const entry = taken.find(({ m }) => m.wamid === event.wamid);
+        for (const planned of event.plan) see(planned[0]);
+        if (!entry) break;
+        const open = event.plan.filter(([seq]) => !done.has(seq));
+        const told = event.plan.filter(([seq]) => done.has(seq)).map(([, status]) => status);
+        const m = { ...entry.m, held: undefined };
+        pending.push(...open.map(planned => statusUpdate(m, planned)));
+        taken[taken.indexOf(entry)] = { ...entry, m, plan: [...entry.plan, ...open], told: [...entry.told, ...told] };
+        break;
+      }
+      case 'phone':
+        world.phones.apply(event.p);
+        break;
       case 'sent-cleared':
         // Pending statuses are still posted; only the log entry is removed.
         taken = taken.filter(entry => entry.plan.length > 0).map(entry => ({ ...entry, cleared: true }));
@@ -92,6 +106,7 @@ export function replay(world: Omit<World, 'outbox' | 'record' | 'nextSeq'>, even
   }
   for (const [key, until] of world.windows.entries())
     if (until > world.clock.now()) compacted.push({ e: 'window', key, until });
+  for (const p of world.phones.changes()) compacted.push({ e: 'phone', p });
   for (const template of world.templates.all()) compacted.push({ e: 'template', t: template });
   if (world.webhookUrl !== undefined) compacted.push({ e: 'webhook-url', url: world.webhookUrl });
   return { pending, compacted, lastSeq };

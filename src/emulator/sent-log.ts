@@ -1,6 +1,7 @@
 import type { AcceptedMessage, StatusWord } from './update.ts';
 
-export interface SentMessage extends AcceptedMessage {
+export interface SentMessage extends Omit<AcceptedMessage, 'held'> {
+  held?: AcceptedMessage['held'];
   /** Statuses acknowledged by the receiver, in order of acknowledgement. */
   readonly statuses: StatusWord[];
 }
@@ -31,6 +32,8 @@ export interface SentReport {
 export interface SentLog {
   add(message: AcceptedMessage, statuses?: readonly StatusWord[]): void;
   addStatus(wamid: string, status: StatusWord): void;
+  /** The message reached the phone after all. */
+  release(wamid: string): void;
   has(wamid: string): boolean;
   all(): readonly SentMessage[];
   report(query: SentQuery): SentReport;
@@ -56,6 +59,10 @@ export function createSentLog(): SentLog {
     addStatus(wamid, status) {
       const statuses = byWamid.get(wamid)?.statuses;
       if (statuses && !statuses.includes(status)) statuses.push(status);
+    },
+    release(wamid) {
+      const message = byWamid.get(wamid);
+      if (message) message.held = undefined;
     },
     has: wamid => byWamid.has(wamid),
     all: () => messages,

@@ -7,6 +7,7 @@ import type { MediaStore } from './media-store.ts';
 import type { Delays, EmulatorNumber } from './options.ts';
 import type { Outbox } from './outbox.ts';
 import type { People } from './people.ts';
+import type { Phones } from './phones.ts';
 import type { RateLimit } from './rate-limits.ts';
 import type { SentLog } from './sent-log.ts';
 import type { TemplateStore } from './template-store.ts';
@@ -31,6 +32,7 @@ export interface World {
   readonly faults: FaultControl;
   readonly windows: Windows;
   readonly people: People;
+  readonly phones: Phones;
   readonly sent: SentLog;
   readonly received: ReceivedLog;
   readonly templates: TemplateStore;

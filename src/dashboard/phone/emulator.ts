@@ -5,6 +5,8 @@ type Json = Readonly<Record<string, unknown>>;
 export interface ChatMessage {
   readonly wamid: string;
   readonly isFromPerson: boolean;
+  /** Who wrote it; undefined: the business. */
+  readonly from?: string;
   readonly at: string;
   readonly type: string;
   /** As the network has it. */
@@ -14,13 +16,26 @@ export interface ChatMessage {
   readonly status?: string;
 }
 
+export interface Group {
+  readonly groupId: string;
+  readonly subject: string;
+}
+
 export interface Chat {
+  readonly isOffline: boolean;
+  readonly isBlocking: boolean;
+  readonly groups: readonly Group[];
   readonly number: { readonly phoneNumberId: string; readonly name: string; readonly phone: string };
   readonly messages: readonly ChatMessage[];
 }
 
 export interface Emulator {
-  chat(person: string): Promise<Chat>;
+  /** @param groupId the chat of a group instead of that with the business */
+  chat(person: string, groupId?: string): Promise<Chat>;
+  /** The phone goes offline or comes back, blocks the business or no longer. */
+  setPhone(phone: string, change: { readonly isOffline?: boolean; readonly isBlocking?: boolean }): Promise<void>;
+  /** The person joins a group chat, which the first one creates. */
+  join(phone: string, group: Group): Promise<void>;
   /** The person writes, taps or sends a file. @throws Error in words */
   inbound(message: Json): Promise<void>;
   /** The content of a file, as the address of a blob. */
@@ -43,7 +58,10 @@ export function createEmulator(token: string): Emulator {
     throw new Error(typeof error === 'string' ? error : `HTTP ${response.status}`);
   };
   return {
-    chat: async person => (await call(`chat?person=${encodeURIComponent(person)}`)).json(),
+    chat: async (person, groupId) =>
+      (await call(`chat?${new URLSearchParams({ person, ...(groupId !== undefined && { groupId }) })}`)).json(),
+    setPhone: async (phone, change) => void (await call('phones', { phone, ...change })),
+    join: async (phone, group) => void (await call('groups', { phone, ...group })),
     inbound: async message => void (await call('inbound', message)),
     media: async id => URL.createObjectURL(await (await call(`media?id=${encodeURIComponent(id)}`)).blob()),
     passTime: async passedHours => void (await call('time', { passedHours })),

@@ -1,21 +1,27 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { useTexts } from '../texts/texts.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { base64Of } from './base64.ts';
 import type { ChatMessage } from './emulator.ts';
+import { PhoneMenu } from './phone-menu.tsx';
 import { PhoneMessage } from './phone-message.tsx';
 import { useChat, useEmulator } from './use-chat.ts';
+import { VoiceButton } from './voice-button.tsx';
 
 interface Props {
   readonly phone: string;
   readonly name: string;
   readonly onClose?: (() => void) | undefined;
+  /** The person has another number now. Absent: it cannot be changed here. */
+  readonly onNumber?: ((phone: string) => void) | undefined;
 }
 
 /** The customer's side of a conversation: receives what the business sent, and answers. */
-export function PhoneDevice({ phone, name, onClose }: Props) {
+export function PhoneDevice({ phone, name, onClose, onNumber }: Props) {
   const { t } = useTexts();
   const emulator = useEmulator();
-  const { chat, reload } = useChat(phone);
+  const [groupId, setGroup] = useState<string>();
+  const { chat, reload } = useChat(phone, groupId);
   const [text, setText] = useState('');
   const [problem, setProblem] = useState<string>();
   const [replyTo, setReplyTo] = useState<ChatMessage>();
@@ -26,17 +32,22 @@ export function PhoneDevice({ phone, name, onClose }: Props) {
     if (lastId !== undefined) list.current?.scrollTo({ top: list.current.scrollHeight });
   }, [lastId]);
 
-  const say = (message: Readonly<Record<string, unknown>>): void => {
-    const quoted = replyTo ? { replyTo: replyTo.wamid } : {};
-    setReplyTo(undefined);
-    emulator.inbound({ from: phone, profileName: name, ...quoted, ...message }).then(
+  const run = (action: Promise<void>): Promise<void> =>
+    action.then(
       () => {
         setProblem(undefined);
         reload();
       },
       (error: Error) => setProblem(error.message),
     );
+  const say = (message: Readonly<Record<string, unknown>>): void => {
+    const quoted = replyTo ? { replyTo: replyTo.wamid } : {};
+    setReplyTo(undefined);
+    const place = groupId === undefined ? {} : { groupId };
+    void run(emulator.inbound({ from: phone, profileName: name, ...place, ...quoted, ...message }));
   };
+  const group = chat?.groups.find(each => each.groupId === groupId);
+  const isMuted = (chat?.isOffline || chat?.isBlocking) ?? false;
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (text.trim() === '') return;
@@ -58,17 +69,33 @@ export function PhoneDevice({ phone, name, onClose }: Props) {
       <header className="phone-head">
         <div className="phone-speaker" />
         <div className="phone-bar">
-          <strong className="ellipsis">{chat?.number.name ?? ' '}</strong>
+          <strong className="ellipsis">{group?.subject ?? chat?.number.name ?? ' '}</strong>
           <span className="small ellipsis">
             {name} · <bdi>{phone}</bdi>
           </span>
         </div>
+        {chat && (
+          <PhoneMenu
+            phone={phone}
+            name={name}
+            chat={chat}
+            groupId={groupId}
+            onGroup={setGroup}
+            onNumber={onNumber}
+            onAction={run}
+          />
+        )}
         {onClose && (
           <button type="button" className="icon-button small" aria-label={t('close')} onClick={onClose}>
             <Icon name="close" size={16} />
           </button>
         )}
       </header>
+      {isMuted && (
+        <p className="phone-state small" role="status">
+          {t(chat?.isOffline ? 'phone.isOffline' : 'phone.isBlocking')}
+        </p>
+      )}
       <div className="phone-screen" ref={list} role="log" aria-label={t('thread.messages')} {...SCROLLABLE}>
         {chat?.messages.length === 0 && <p className="phone-hint">{t('phone.hint')}</p>}
         {chat?.messages.map(message => (
@@ -107,18 +134,21 @@ export function PhoneDevice({ phone, name, onClose }: Props) {
         <button
           type="button"
           className="icon-button"
+          disabled={isMuted}
           aria-label={t('composer.attach')}
           onClick={() => file.current?.click()}
         >
           <Icon name="attach" />
         </button>
+        <VoiceButton isDisabled={isMuted} onVoice={say} />
         <input
+          disabled={isMuted}
           aria-label={t('phone.write', { name })}
           placeholder={t('phone.placeholder')}
           value={text}
           onChange={event => setText(event.target.value)}
         />
-        <button type="submit" className="icon-button phone-send" aria-label={t('phone.send')}>
+        <button type="submit" className="icon-button phone-send" disabled={isMuted} aria-label={t('phone.send')}>
           <Icon name="send" size={18} />
         </button>
       </form>
@@ -128,11 +158,3 @@ export function PhoneDevice({ phone, name, onClose }: Props) {
 
 /** A scroll area is reached with the keyboard. */
 const SCROLLABLE = { tabIndex: 0 };
-
-const base64Of = (file: File): Promise<string> =>
-  new Promise((resolve, reject) => {
-    const reader = new FileReader();
-    reader.onload = () => resolve(String(reader.result).replace(/^[^,]*,/, ''));
-    reader.onerror = () => reject(reader.error);
-    reader.readAsDataURL(file);
-  });

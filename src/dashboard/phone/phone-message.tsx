@@ -25,18 +25,20 @@ export function PhoneMessage({ message, onSay, onReply }: Props) {
   const { isFromPerson, type, content, wamid, at, status } = message;
   if (type === 'reaction')
     return <p className="phone-hint">{t('phone.reacted', { emoji: String(content['emoji'] ?? '') })}</p>;
+  if (type === 'system') return <p className="phone-hint">{t('phone.changedNumber')}</p>;
   const text = textOf(message);
   const header = headerOf(message);
   const footer = footerOf(message);
   const tap = (choice: Choice): void => onSay({ ...choice.answer, replyTo: wamid });
   return (
     <article className={isFromPerson ? 'bubble ours' : 'bubble theirs'}>
+      {!isFromPerson && message.from !== undefined && <p className="small phone-author">+{message.from}</p>}
       {header && <p className="template-header">{header}</p>}
       <PhoneMedia message={message} />
       {text && <WhatsAppText text={text} />}
       {footer && <p className="template-footer">{footer}</p>}
       <footer className="bubble-foot">
-        {!isFromPerson && (
+        {!isFromPerson && message.from === undefined && (
           <span className="phone-actions">
             {EMOJI.map(emoji => (
               <button
@@ -97,6 +99,17 @@ function PhoneMedia({ message: { type, content } }: { readonly message: ChatMess
   if (!isFile) return null;
   if (url !== undefined && (type === 'image' || type === 'sticker'))
     return <img className="phone-picture" src={url} alt={String(content['caption'] ?? t('phone.picture'))} />;
+  if (url !== undefined && (type === 'audio' || type === 'video')) {
+    const Player = type;
+    return (
+      <Player
+        className={`phone-${type}`}
+        src={url}
+        controls
+        aria-label={t(type === 'audio' ? 'phone.voice' : 'phone.video')}
+      />
+    );
+  }
   return (
     <p className="file">
       <Icon name={type === 'image' ? 'image' : 'file'} />

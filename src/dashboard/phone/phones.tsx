@@ -83,6 +83,10 @@ export function Phones() {
             key={phone}
             phone={phone}
             name={nameOf(phone)}
+            onNumber={next => {
+              setNames({ ...names, [next]: nameOf(phone) });
+              show(open.map(each => (each === phone ? next : each)));
+            }}
             onClose={() => show(open.filter(each => each !== phone))}
           />
         ))}

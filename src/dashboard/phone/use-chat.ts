@@ -11,7 +11,10 @@ export function useEmulator(): Emulator {
 }
 
 /** What a person's phone shows, kept up to date. */
-export function useChat(person: string): { readonly chat: Chat | undefined; readonly reload: () => void } {
+export function useChat(
+  person: string,
+  groupId?: string,
+): { readonly chat: Chat | undefined; readonly reload: () => void } {
   const emulator = useEmulator();
   const [chat, setChat] = useState<Chat>();
   const [round, setRound] = useState(0);
@@ -20,7 +23,7 @@ export function useChat(person: string): { readonly chat: Chat | undefined; read
     let timer: ReturnType<typeof setTimeout>;
     const look = async (): Promise<void> => {
       if (document.visibilityState === 'visible')
-        await emulator.chat(person).then(
+        await emulator.chat(person, groupId).then(
           next => {
             if (isCurrent) setChat(before => (JSON.stringify(before) === JSON.stringify(next) ? before : next));
           },
@@ -33,7 +36,7 @@ export function useChat(person: string): { readonly chat: Chat | undefined; read
       isCurrent = false;
       clearTimeout(timer);
     };
-  }, [emulator, person, round]);
+  }, [emulator, person, groupId, round]);
   const reload = useCallback(() => setRound(before => before + 1), []);
   return { chat, reload };
 }
