@@ -13,6 +13,8 @@ const Campaigns = lazy(() => import('./campaigns/campaigns.tsx'));
 const Templates = lazy(() => import('./templates/templates.tsx'));
 const Bots = lazy(() => import('./bots/bots.tsx'));
 const Webhooks = lazy(() => import('./webhooks/webhooks.tsx'));
+const Shops = lazy(() => import('./shops/shops.tsx'));
+const Staff = lazy(() => import('./staff/staff.tsx'));
 const Tokens = lazy(() => import('./tokens/tokens.tsx'));
 const Channels = lazy(() => import('./channels/channels.tsx'));
 const Usage = lazy(() => import('./usage/usage.tsx'));
@@ -31,6 +33,8 @@ export const App = () => (
             <Route path="/templates" component={Templates} />
             <Route path="/bots" component={Bots} />
             <Route path="/webhooks" component={Webhooks} />
+            <Route path="/shops" component={Shops} />
+            <Route path="/staff" component={Staff} />
             <Route path="/tokens" component={Tokens} />
             <Route path="/channels" component={Channels} />
             <Route path="/usage" component={Usage} />

@@ -8,6 +8,7 @@ import { Icon } from '../ui/icon.tsx';
 import { Page } from '../ui/page.tsx';
 import { UserErrors } from '../ui/user-errors.tsx';
 import { BotDialog } from './bot-dialog.tsx';
+import { BotHistory } from './bot-history.tsx';
 import { replyText } from './bot-reply.ts';
 import { BotTest } from './bot-test.tsx';
 
@@ -36,6 +37,7 @@ export default function Bots() {
       }
     >
       <BotTest />
+      <BotHistory />
       <UserErrors
         errors={[...(updated.data?.updateBot?.userErrors ?? []), ...(removed.data?.deleteBot?.userErrors ?? [])]}
         failure={updated.error ?? removed.error}

@@ -25,6 +25,8 @@ const PAGES: readonly Page[] = [
   { path: '/templates', label: 'nav.templates', icon: 'templates', scopes: ['TEMPLATES_READ'] },
   { path: '/bots', label: 'nav.bots', icon: 'bots', scopes: ['BOTS_READ'] },
   { path: '/webhooks', label: 'nav.webhooks', icon: 'webhooks', scopes: ['WEBHOOKS_READ'] },
+  { path: '/shops', label: 'nav.shops', icon: 'integrations', scopes: ['INTEGRATIONS_READ'] },
+  { path: '/staff', label: 'nav.staff', icon: 'contacts', scopes: ['STAFF_READ'] },
   { path: '/tokens', label: 'nav.tokens', icon: 'tokens', scopes: ['TOKENS_READ'] },
   { path: '/channels', label: 'nav.channels', icon: 'channels', scopes: ['CHANNELS_READ'] },
   { path: '/usage', label: 'nav.usage', icon: 'usage', scopes: ['ACCOUNT_READ'] },

@@ -1,0 +1,117 @@
+import { type FormEvent, useState } from 'react';
+import { useMutation, useQuery } from 'urql';
+import {
+  CreateShopMappingDocument,
+  type ShopFragment,
+  type ShopMappingFragment,
+  ShopTemplatesDocument,
+  UpdateShopMappingDocument,
+} from '../documents.generated.ts';
+import { useTexts } from '../texts/texts.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { Field } from '../ui/field.tsx';
+import { errorsOf, UserErrors } from '../ui/user-errors.tsx';
+
+interface Props {
+  readonly shop: ShopFragment;
+  /** Undefined: a new one. */
+  readonly mapping: ShopMappingFragment | undefined;
+  readonly onClose: () => void;
+}
+
+/** A value as it is written in the form: a path of the payload, or a fixed text in quotes. */
+const written = ({ path, text }: { readonly path: string | null; readonly text: string | null }): string =>
+  path ?? `"${text ?? ''}"`;
+const valueFrom = (text: string) => {
+  const fixed = /^"(.*)"$/.exec(text)?.[1];
+  return fixed === undefined ? { path: text } : { text: fixed };
+};
+
+/** Which template is sent for an order in which status, and where its variables come from. */
+export function MappingDialog({ shop, mapping, onClose }: Props) {
+  const { t } = useTexts();
+  const [{ data }] = useQuery({ query: ShopTemplatesDocument });
+  const [created, create] = useMutation(CreateShopMappingDocument);
+  const [updated, update] = useMutation(UpdateShopMappingDocument);
+  const [name, setName] = useState(mapping?.name ?? '');
+  const [statuses, setStatuses] = useState(mapping?.statuses.join(', ') ?? 'processing');
+  const [template, setTemplate] = useState(
+    mapping?.template ? `${mapping.template.name} ${mapping.template.language}` : '',
+  );
+  const [values, setValues] = useState<readonly string[]>(mapping?.template?.body.map(written) ?? []);
+  const templates = data?.templates?.nodes ?? [];
+  const chosen = templates.find(each => `${each.name} ${each.language}` === template);
+  const variables = [...new Set((chosen?.body?.text ?? '').match(/\{\{\d+\}\}/g))];
+  const errors =
+    created.data?.createIntegrationMapping?.userErrors ?? updated.data?.updateIntegrationMapping?.userErrors ?? [];
+  const submit = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    const input = {
+      name,
+      statuses: statuses
+        .split(',')
+        .map(status => status.trim())
+        .filter(Boolean),
+      ...(chosen && {
+        template: {
+          name: chosen.name,
+          language: chosen.language,
+          body: variables.map((_, index) => valueFrom(values[index] ?? '')),
+        },
+      }),
+    };
+    const result = mapping
+      ? (await update({ input: { id: mapping.id, ...input } })).data?.updateIntegrationMapping
+      : (await create({ input: { integrationId: shop.id, ...input } })).data?.createIntegrationMapping;
+    if (result?.integrationMapping) onClose();
+  };
+  return (
+    <Dialog title={mapping ? t('edit', { name: mapping.name }) : t('shops.newMapping')} onClose={onClose} isWide>
+      <form className="form" onSubmit={event => void submit(event)}>
+        <Field label={t('name')} value={name} onChange={setName} error={errorsOf(errors, 'name')} isRequired />
+        <Field
+          label={t('shops.statuses')}
+          value={statuses}
+          onChange={setStatuses}
+          error={errorsOf(errors, 'statuses')}
+          hint={t('shops.statusesHint')}
+        />
+        <label className="field">
+          <span>{t('shops.template')}</span>
+          <select value={template} onChange={event => setTemplate(event.target.value)}>
+            <option value="">{t('shops.noTemplate')}</option>
+            {templates.map(each => (
+              <option key={each.id} value={`${each.name} ${each.language}`}>
+                {each.name} ({each.language})
+              </option>
+            ))}
+          </select>
+        </label>
+        {chosen?.body && <p className="preview-text muted">{chosen.body.text}</p>}
+        {variables.map((variable, index) => (
+          <Field
+            key={variable}
+            label={t('shops.value', { name: variable })}
+            value={values[index] ?? ''}
+            onChange={value => setValues(variables.map((_, at) => (at === index ? value : (values[at] ?? ''))))}
+            placeholder="billing.first_name"
+            hint={t('shops.valueHint')}
+            isRequired
+          />
+        ))}
+        <UserErrors
+          errors={errors.filter(({ path }) => !['name', 'statuses'].includes(path?.[0] ?? ''))}
+          failure={created.error ?? updated.error}
+        />
+        <div className="dialog-foot">
+          <button type="button" className="button" onClick={onClose}>
+            {t('cancel')}
+          </button>
+          <button type="submit" className="button primary" disabled={created.fetching || updated.fetching}>
+            {t('save')}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
