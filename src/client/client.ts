@@ -16,6 +16,11 @@ export interface ClientOptions {
   readonly token: TokenSource;
   /** Attempts after the first one, for what may be repeated. Default 3. */
   readonly retries?: number;
+  /**
+   * The id of a trusted document (`sha256:…`) by the name of its operation; it is sent in place of the text. Undefined sends the text,
+   * which sessions that are restricted to trusted documents may not.
+   */
+  readonly documentId?: (operationName: string) => string | undefined;
   /** Called when the socket of the subscriptions is connected or lost. */
   readonly onConnection?: (state: 'connected' | 'closed') => void;
   /** Default: the global ones. */
@@ -100,7 +105,15 @@ export function createClient(options: ClientOptions): ParleyClient {
     return socket;
   };
 
-  const execute: ParleyClient['execute'] = (body, isRepeatable, signal) => post(http, body, isRepeatable, signal);
+  /** With the id of the document in place of its text, if it has one. */
+  const trusted = <Body extends GraphQLBody>(body: Body): Body => {
+    const documentId = body.operationName === undefined ? undefined : options.documentId?.(body.operationName);
+    if (documentId === undefined) return body;
+    const { query: _text, ...rest } = body;
+    return { ...rest, documentId } as Body;
+  };
+  const execute: ParleyClient['execute'] = (body, isRepeatable, signal) =>
+    post(http, trusted(body), isRepeatable, signal);
   const bodyOf = ({ text, operation }: ReadDocument, variables: unknown): GraphQLBody => ({
     query: text,
     operationName: operation?.name?.value,
@@ -112,7 +125,9 @@ export function createClient(options: ClientOptions): ParleyClient {
     operationName?: string,
     signal?: AbortSignal,
   ): AsyncGenerator<unknown> {
-    yield* follow(streams(), { query, operationName, variables: { ...variables } }, signal);
+    // The protocol of graphql-ws requires a text, also an empty one.
+    const { query: text = '', ...rest } = trusted<GraphQLBody>({ query, operationName });
+    yield* follow(streams(), { ...rest, query: text, variables: { ...variables } }, signal);
   }
 
   return {
@@ -140,7 +155,7 @@ export function createClient(options: ClientOptions): ParleyClient {
         mimeType: file.type || undefined,
       };
       const created = (await execute(
-        { query: CREATE_UPLOAD, variables: { input } },
+        { query: CREATE_UPLOAD, operationName: 'ParleyCreateUpload', variables: { input } },
         true,
         upload.signal,
       )) as CreatedUpload;

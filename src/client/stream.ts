@@ -13,6 +13,8 @@ export interface StreamOptions {
 
 interface Payload {
   readonly query: string;
+  /** Of a trusted document, in place of `query`. */
+  readonly documentId?: string;
   readonly operationName?: string | undefined;
   variables: Record<string, unknown>;
 }

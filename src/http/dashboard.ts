@@ -17,6 +17,8 @@ const PAGES = [
   'templates',
   'bots',
   'webhooks',
+  'shops',
+  'staff',
   'tokens',
   'channels',
   'usage',
@@ -29,6 +31,18 @@ const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
 };
+
+/**
+ * The documents that the page executes, by their SHA-256: what `npm run build:dashboard` took from the sources of the page. Empty
+ * without a build.
+ */
+export async function readDashboardDocuments(): Promise<ReadonlyMap<string, string>> {
+  const text = await readFile(join(DIRECTORY, 'documents.json'), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+    return '{}';
+  });
+  return new Map(Object.entries(JSON.parse(text) as Record<string, string>));
+}
 
 interface Asset {
   readonly type: string;

@@ -9,6 +9,9 @@ import { type DevelopmentGateway, startDevelopment } from './development.ts';
 /** With `PARLEY_SCREENSHOTS=1` the pictures of the documentation are made anew. */
 const PICTURES = process.env['PARLEY_SCREENSHOTS'] === '1' ? 'docs/pictures' : undefined;
 
+/** A directory that gets a picture of every view, to look at. */
+const PROOFS = process.env['PARLEY_PROOFS'];
+
 /** A page and how it is reached; `ready` is the text that shows that it is complete. */
 interface View {
   readonly name: string;
@@ -64,6 +67,8 @@ const VIEWS: readonly View[] = [
   { name: 'templates', path: '/templates', prepare: page => page.getByText('hello_world').first().waitFor() },
   { name: 'bots', path: '/bots', prepare: page => page.getByRole('row').nth(1).waitFor() },
   { name: 'webhooks', path: '/webhooks' },
+  { name: 'shops', path: '/shops', prepare: page => page.locator('.shop').first().waitFor() },
+  { name: 'staff', path: '/staff', prepare: page => page.getByRole('row').nth(1).waitFor() },
   { name: 'tokens', path: '/tokens', prepare: page => page.getByRole('row').nth(1).waitFor() },
   { name: 'channels', path: '/channels', prepare: page => page.getByRole('article').first().waitFor() },
   { name: 'usage', path: '/usage', prepare: page => page.getByRole('article').first().waitFor() },
@@ -119,7 +124,8 @@ async function violationsOf(page: Page): Promise<string[]> {
 const LOOKS = [
   { look: 'light', colorScheme: 'light', viewport: { width: 1440, height: 900 } },
   { look: 'dark', colorScheme: 'dark', viewport: { width: 1440, height: 900 } },
-  { look: 'narrow', colorScheme: 'light', viewport: { width: 390, height: 844 } },
+  { look: 'narrow', colorScheme: 'light', viewport: { width: 380, height: 844 } },
+  { look: 'wide', colorScheme: 'light', viewport: { width: 2560, height: 1440 } },
 ] as const;
 
 test.each(LOOKS)('axe finds nothing on any page, and none is wider than its window: $look', async options => {
@@ -134,6 +140,7 @@ test.each(LOOKS)('axe finds nothing on any page, and none is wider than its wind
     found.push(...(await violationsOf(page)).map(text => `${name}: ${text}`));
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
     if (wide > 0) found.push(`${name}: ${wide} pixels too wide`);
+    if (PROOFS) await page.screenshot({ path: `${PROOFS}/${name}-${look}.png` });
     if (PICTURES && SHOWN.has(`${name} ${look}`)) await page.screenshot({ path: `${PICTURES}/${name}-${look}.png` });
   }
   expect(found).toEqual([]);

@@ -142,3 +142,39 @@ describe('a token', () => {
     expect(given).toBe(2);
   });
 });
+
+test('with the ids of published documents a session that is restricted to them reads and subscribes', async () => {
+  const LIST_GROUPS = 'query Groups { contactGroups(first: 1) { totalCount } }';
+  const FOLLOW = 'subscription Rates($after: String) { eventRates(after: $after) { cursor counts { type count } } }';
+  const published = await gateway.mutate(
+    'publishDocuments',
+    { documents: [LIST_GROUPS, FOLLOW] },
+    'trustedDocuments { name documentId }',
+  );
+  const ids = new Map<string, string>(
+    published.data.publishDocuments.trustedDocuments.map((each: { name: string; documentId: string }) => [
+      each.name,
+      each.documentId,
+    ]),
+  );
+  const created = await gateway.mutate(
+    'createAccessToken',
+    { name: 'page', scopes: ['GROUPS_READ', 'GROUPS_WRITE', 'EVENTS_READ'], documentsOnly: true },
+    'token',
+  );
+  const { token } = created.data.createAccessToken;
+  const client = createClient({ url: gateway.url, token, documentId: name => ids.get(name) });
+  expect(await client.query(parse(LIST_GROUPS), {})).toMatchObject({ contactGroups: {} });
+  const { eventCursor } = (await gateway.graphql('{ eventCursor }')).data;
+  await gateway.mutate('createContactGroup', { name: 'Told by its id' });
+  const stream = client.subscribe(parse(FOLLOW), { after: eventCursor }) as AsyncGenerator<{
+    eventRates: { counts: unknown[] };
+  }>;
+  const { value } = await stream.next();
+  expect(value.eventRates.counts).toContainEqual({ type: 'GROUP_CREATED', count: 1 });
+  await stream.return(undefined);
+  await client.close();
+  // The document that is not published is sent as text, which the session may not.
+  const other = createClient({ url: gateway.url, token });
+  await expect(other.query(parse(LIST_GROUPS), {})).rejects.toMatchObject({ code: 'DOCUMENT_REQUIRED' });
+});

@@ -1,3 +1,4 @@
+import { DOCUMENT_IDS } from 'virtual:documents';
 import { createClient, type ParleyClient, ParleyError, type Token } from '../../client/client.ts';
 import {
   CreateDashboardTokenDocument,
@@ -14,6 +15,10 @@ export interface Session {
 }
 
 const KEY = 'parley.session';
+
+/** The documents of this build, which the gateway accepts by their ids. */
+const documentId = (operationName: string): string | undefined => DOCUMENT_IDS[operationName];
+
 const LINK = /^#sign-in=(ply_\w+)$/;
 const LINK_DAYS = 30;
 
@@ -35,17 +40,18 @@ export function storeSession(session: Session | undefined): void {
 export function openClient(session: Session, onConnection?: (state: 'connected' | 'closed') => void): ParleyClient {
   const url = location.origin;
   const { token, staffId } = session;
-  if (staffId === undefined) return createClient({ url, token, ...(onConnection && { onConnection }) });
-  const owner = createClient({ url, token });
+  if (staffId === undefined) return createClient({ url, token, documentId, ...(onConnection && { onConnection }) });
+  const owner = createClient({ url, token, documentId });
   return createClient({
     url,
     token: () => staffSession(owner, staffId),
+    documentId,
     ...(onConnection && { onConnection }),
   });
 }
 
 async function staffSession(owner: ParleyClient, staffId: string): Promise<Token> {
-  const input = { staffMember: { id: staffId }, origins: [location.origin], documentsOnly: false, callsPerMinute: 600 };
+  const input = { staffMember: { id: staffId }, origins: [location.origin], documentsOnly: true, callsPerMinute: 600 };
   const { createStaffSession: payload } = await owner.mutate(CreateStaffSessionDocument, { input });
   if (!payload?.token) throw new ParleyError(payload?.userErrors ?? []);
   return { token: payload.token, expiresAtMs: payload.expiresAt ? Date.parse(payload.expiresAt) : undefined };
@@ -63,7 +69,7 @@ export function takeLinkToken(): string | undefined {
  * @throws ParleyError for a link that was used already
  */
 export async function redeemLink(linkToken: string): Promise<Session> {
-  const client = createClient({ url: location.origin, token: linkToken });
+  const client = createClient({ url: location.origin, token: linkToken, documentId });
   const { viewer } = await client.query(ViewerDocument, {});
   if (!viewer?.scopes.includes('TOKENS_WRITE')) return { token: linkToken };
   const lasts = new Date(Date.now() + LINK_DAYS * 86_400_000).toISOString();

@@ -11,6 +11,7 @@ import { unauthorized } from '../../core/errors.ts';
 import { encodeGlobalId } from '../../core/global-ids.ts';
 import { type Principal, tenantOf } from '../../core/principal.ts';
 import { createPublishedDocuments } from '../../features/documents/find.ts';
+import { readDashboardDocuments } from '../../http/dashboard.ts';
 import { closable } from '../../platform/closable.ts';
 import { mapConcurrently } from '../../platform/map-concurrently.ts';
 import type { Context, Replay, Resources } from '../../schema/context.ts';
@@ -67,7 +68,15 @@ export function createKernel(resources: Resources, schema: GraphQLSchema): Kerne
   resolveGlobalIdsSynchronously(schema);
   const documents = createDocuments(schema, resources.clock);
   const shared = createSharedResults();
-  const sources: DocumentSources = { texts: resources.texts, published: createPublishedDocuments(resources) };
+  let dashboard: ReturnType<typeof readDashboardDocuments> | undefined;
+  const sources: DocumentSources = {
+    texts: resources.texts,
+    published: createPublishedDocuments(resources),
+    async dashboard(digest) {
+      dashboard ??= readDashboardDocuments();
+      return (await dashboard).get(digest);
+    },
+  };
 
   const rehearsal = rehearsalOf(resources);
 
