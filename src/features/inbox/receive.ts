@@ -1,17 +1,21 @@
 import { LRUCache } from 'lru-cache';
+import { CodedError } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
+import { isUnavailable } from '../../database/unavailable.ts';
 import { verifySignature } from '../../network/cloud-api/signature.ts';
 import { channelsOfAddress } from '../../network/cloud-api/webhook/address.ts';
 import { changesOf, type RawChange } from '../../network/cloud-api/webhook/changes.ts';
 import { isKnownField } from '../../network/cloud-api/webhook.ts';
 import { SECOND } from '../../platform/clock.ts';
 import { sha256 } from '../../platform/crypto.ts';
+import { KeyedBatches } from '../../platform/keyed-batches.ts';
+import { SemaphoreTimeout } from '../../platform/keyed-semaphore.ts';
 import { VERSION } from '../../platform/version.ts';
 import type { Resources } from '../../schema/context.ts';
-import { allAppSecrets, webhookOwners } from '../channels/webhook-owners.ts';
+import { allAppSecrets, type WebhookOwner, webhookOwners } from '../channels/webhook-owners.ts';
 import { insertUnrouted, type NewUnrouted } from './changes.sql.ts';
 import { readBody } from './read-body.ts';
-import { INBOX, insertWebhook } from './webhooks.sql.ts';
+import { INBOX, insertWebhooks, type NewWebhook } from './webhooks.sql.ts';
 
 /** The response to the network. */
 export type Receipt = 'stored' | 'forbidden';
@@ -22,6 +26,11 @@ const SECRETS_TTL_MS = 60 * SECOND;
  * anywhere. With 1,000 secrets, all are tried on bodies of up to 64 kB; with 16, on every body.
  */
 const HASHED_BYTES = 64 * 1024 * 1024;
+/** Larger bodies are stored by themselves: an array of them is text of twice their length. */
+const MAX_SHARED_BYTES = 16 * 1024;
+/** What arrives while a statement runs shares the next one: the network sends a thousand statuses a second in requests of their own. */
+const OWNERS_BATCHES = { maxSize: 1_000, maxRunning: 1, maxWaiting: 10_000 };
+const STORE_BATCHES = { maxSize: 100, maxRunning: 2, maxWaiting: 10_000 };
 export const SECRET_LABEL = 'app secret of an unrouted change';
 
 /** Distinct and sorted. */
@@ -41,18 +50,50 @@ export interface WebhookReceiver {
 export function createWebhookReceiver(
   resources: Pick<Resources, 'db' | 'secrets' | 'lanes' | 'metrics'>,
 ): WebhookReceiver {
+  const ownerBatches = new KeyedBatches(OWNERS_BATCHES);
+  const storeBatches = new KeyedBatches(STORE_BATCHES);
   const allSecrets = new LRUCache<'all', Promise<string[]>>({ max: 1, ttl: SECRETS_TTL_MS });
 
-  /** Not cached, because a number may have moved to another tenant with the same app secret. */
-  const ownersOf = (changes: readonly RawChange[]) =>
-    webhookOwners(
-      resources,
-      distinctIds(changes, ({ address }) => address.phoneNumberId),
-      distinctIds(
-        changes.flatMap(({ address }) => [{ id: address.wabaId }, { id: address.portfolioId }]),
-        ({ id }) => id,
-      ),
+  /**
+   * Not cached, because a number may have moved to another tenant with the same app secret. Requests that name the same ids share a
+   * look-up that begins after they arrived.
+   */
+  function ownersOf(changes: readonly RawChange[]): Promise<readonly WebhookOwner[]> {
+    const numbers = distinctIds(changes, ({ address }) => address.phoneNumberId);
+    const accounts = distinctIds(
+      changes.flatMap(({ address }) => [{ id: address.wabaId }, { id: address.portfolioId }]),
+      ({ id }) => id,
     );
+    return ownerBatches.run(JSON.stringify([numbers, accounts]), undefined, async requests => {
+      const owners = await webhookOwners(resources, numbers, accounts);
+      return requests.map(() => owners);
+    });
+  }
+
+  /** @returns the tenants for which the webhook is new */
+  async function store(webhook: NewWebhook): Promise<readonly number[]> {
+    if (webhook.body.length > MAX_SHARED_BYTES) return insertWebhooks(resources.db.write, [webhook]);
+    const stored = await storeBatches.run('all', webhook, storeTogether);
+    if (stored instanceof Error) throw stored;
+    return stored;
+  }
+
+  /** In one statement; if it fails, each by itself, so that one does not fail the others. */
+  async function storeTogether(webhooks: readonly NewWebhook[]): Promise<readonly (readonly number[] | Error)[]> {
+    try {
+      const fresh = await insertWebhooks(resources.db.write, webhooks);
+      return webhooks.map(({ tenantIds }) => tenantIds.filter(id => fresh.includes(id)));
+    } catch (error) {
+      if (webhooks.length === 1 || isUnavailable(error)) throw error;
+      return Promise.all(
+        webhooks.map(webhook =>
+          insertWebhooks(resources.db.write, [webhook]).catch((own: unknown) =>
+            own instanceof Error ? own : new Error(String(own)),
+          ),
+        ),
+      );
+    }
+  }
 
   /** Finds the secret that signed a body without a known owner. */
   async function signerOf(rawBody: Buffer, signature: string | undefined): Promise<string | undefined> {
@@ -91,7 +132,7 @@ export function createWebhookReceiver(
       unrouted.push({ id: newId(), digest: sha256(`${digest.toString('hex')} ${index}`), field: change.field, raw });
     }
     const ids = [...tenantIds];
-    const fresh = ids.length === 0 ? [] : await insertWebhook(resources.db.write, ids, digest, rawBody);
+    const fresh = ids.length === 0 ? [] : await store({ tenantIds: ids, digest, body: rawBody });
     if (unrouted.length > 0)
       await insertUnrouted(resources.db.write, unrouted, resources.secrets.permanentMac(SECRET_LABEL, signer), VERSION);
     for (const { field } of unrouted)
@@ -102,7 +143,11 @@ export function createWebhookReceiver(
 
   return {
     async receive(rawBody, signature) {
-      const outcome = await receive(rawBody, signature);
+      const outcome = await receive(rawBody, signature).catch((error: unknown) => {
+        throw error instanceof SemaphoreTimeout
+          ? new CodedError('SERVICE_UNAVAILABLE', 'Too many webhooks wait to be stored. Try again.')
+          : error;
+      });
       resources.metrics.webhooksReceived.inc({ outcome });
       return outcome;
     },

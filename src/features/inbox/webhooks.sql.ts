@@ -7,24 +7,40 @@ import { isHeld } from '../../lanes/store/lanes.sql.ts';
 /** The queue of inbound webhooks. One lane per tenant, so that a person's messages keep their order. */
 export const INBOX = 'inbox';
 
+/** A raw webhook, as it arrived. */
+export interface NewWebhook {
+  /** The tenants that it concerns. */
+  readonly tenantIds: readonly number[];
+  readonly digest: Uint8Array;
+  readonly body: Uint8Array;
+}
+
 /**
- * Stores a raw webhook once for each tenant that it concerns. The database assigns the id, so that ids follow the order of
+ * Stores raw webhooks once for each tenant that they concern. The database assigns the ids, so that they follow the order of
  * arrival regardless of the clocks of processes.
- * @returns the tenants for which it is new
+ * @returns the tenants for which a webhook is new
  */
-export async function insertWebhook(
-  db: Db,
-  tenantIds: readonly number[],
-  digest: Uint8Array,
-  body: Uint8Array,
-): Promise<number[]> {
+export async function insertWebhooks(db: Db, webhooks: readonly NewWebhook[]): Promise<number[]> {
+  const tenantIds = webhooks.flatMap(webhook => webhook.tenantIds);
+  const places = webhooks.flatMap((webhook, index) => webhook.tenantIds.map(() => index + 1));
+  // One body is sent as it is; an array of them is text of twice their length.
+  const given = webhooks.length === 1 ? webhooks[0] : undefined;
+  const contents = given
+    ? sql`select ${given.digest}::bytea as digest, ${given.body}::bytea as body, 1 as place`
+    : sql`select w.digest, w.body, w.place
+        from unnest(${webhooks.map(({ digest }) => digest)}::bytea[], ${webhooks.map(({ body }) => body)}::bytea[])
+          with ordinality as w (digest, body, place)`;
+  // Lock order: webhooks by tenant and digest, to avoid deadlocks with a process that stores the same ones.
   const { rows } = await sql<{ tenant_id: number }>`
     insert into inbound_webhooks (tenant_id, digest, id, body)
-    select t.tenant_id, ${digest}::bytea, message_id_at((extract(epoch from now()) * 1000)::bigint, nextval('message_arrivals')), ${body}::bytea
-    from unnest(${tenantIds}::bigint[]) as t (tenant_id)
+    select a.tenant_id, a.digest, a.id, a.body from (
+      select t.tenant_id, w.digest, w.body, message_id_at((extract(epoch from now()) * 1000)::bigint, nextval('message_arrivals')) as id
+      from unnest(${tenantIds}::bigint[], ${places}::bigint[]) as t (tenant_id, place) join (${contents}) w on w.place = t.place
+      order by t.place offset 0
+    ) a order by a.tenant_id, a.digest
     on conflict (tenant_id, digest) do nothing
     returning tenant_id`.execute(db);
-  return rows.map(row => row.tenant_id);
+  return [...new Set(rows.map(row => row.tenant_id))];
 }
 
 /** Queues an earlier change as a webhook, unless it is stored already. */

@@ -13,7 +13,7 @@ import {
   dueInboxLanes,
   inboxBacklog,
   insertPeople,
-  insertWebhook,
+  insertWebhooks,
   listWebhooksOf,
   type StoredWebhook,
   type WaitingWebhook,
@@ -31,9 +31,9 @@ const ID = randomUUID();
 const BYTES = Buffer.from('{}');
 
 test('webhooks are described as their row types say', async () => {
-  expect(await describeColumns(database.url, db => insertWebhook(db, [1], BYTES, BYTES))).toEqual({
-    tenant_id: 'bigint',
-  });
+  const webhook = { tenantIds: [1], digest: BYTES, body: BYTES };
+  for (const webhooks of [[webhook], [webhook, webhook]])
+    expect(await describeColumns(database.url, db => insertWebhooks(db, webhooks))).toEqual({ tenant_id: 'bigint' });
   for (const kind of ['fresh', 'failed'] as const)
     expect(await describeColumns(database.url, db => claimWebhooks(db, 1, kind, 1, 1))).toEqual({
       id: 'uuid',
