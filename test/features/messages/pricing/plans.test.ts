@@ -1,0 +1,57 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Db } from '../../../../src/database/database.ts';
+import { storePrices } from '../../../../src/features/messages/pricing/store-prices.ts';
+import { applyStatuses } from '../../../../src/features/messages/statuses/apply-statuses.ts';
+import type { MessageStatus } from '../../../../src/network/network.ts';
+import { startGateway, type TestGateway } from '../../../support/gateway.ts';
+import { accountOf } from '../statistics/fixture.ts';
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startGateway({ role: 'gateway' });
+});
+afterAll(() => gateway.stop());
+
+const BATCH = 50;
+const MESSAGES = 20 * BATCH;
+
+/** Rows of messages, their prices and their ids at the network that this transaction has read. */
+async function rowsRead(trx: Db): Promise<number> {
+  const { rows } = await sql<{ read: number }>`
+    select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as read from pg_stat_xact_user_tables
+    where relname ~ '^(messages|message_pricing|message_wamids)'`.execute(trx);
+  return rows[0]?.read ?? 0;
+}
+
+test('a status finds its message and its price by key, with plans that were made for the first message', async () => {
+  const account = await accountOf(gateway);
+  await gateway.database.query('analyze');
+  let phones = 0;
+  const add = (count: number): Promise<string[]> =>
+    account.add(
+      Array.from({ length: count }, () => ({
+        at: new Date(Date.now() - 60_000 + phones).toISOString(),
+        phone: `+1415${5_550_000 + phones++}`,
+      })),
+    );
+  const { db } = gateway.gateway.resources;
+  const read = await db.transaction(async trx => {
+    const apply = async (ids: readonly string[], status: MessageStatus): Promise<number> => {
+      const before = await rowsRead(trx);
+      const updates = ids.map(id => ({ messageId: id, wamid: `wamid.${id}`, status, at: new Date().toISOString() }));
+      await applyStatuses(trx, account.tenantId, updates, Date.now());
+      const pricing = { model: 'PMP', type: 'regular', category: 'utility', isBillable: true };
+      const priced = updates.map(update => ({ ...update, channelId: account.channelId, pricing }));
+      await storePrices(trx, account.tenantId, priced, Date.now());
+      return (await rowsRead(trx)) - before;
+    };
+    await apply(await add(1), 'sent');
+    const ids = await add(MESSAGES);
+    let total = 0;
+    for (let from = 0; from < MESSAGES; from += BATCH) total += await apply(ids.slice(from, from + BATCH), 'sent');
+    return total;
+  });
+  // A few look-ups of each. A join on the tenant alone reads up to a thousand rows for each message.
+  expect(read).toBeLessThan(MESSAGES * 20);
+});
