@@ -1,5 +1,6 @@
 import type { EventPayloads, EventType } from '../core/events.ts';
 import type { Database } from '../database/database.ts';
+import { SECOND } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Signals } from '../platform/signals.ts';
@@ -80,6 +81,12 @@ const MIN_POLL_MS = 4;
 const BLOCKED_POLL_MS = 20;
 /** Poll interval of an idle tailer, because signals may be lost. */
 const MAX_POLL_MS = 500;
+/**
+ * Reads of a process without subscribers, after a burst: each of them is two statements, which under load cost more than what they
+ * are for, hints to the readers of the log. With subscribers every signal is followed at once.
+ */
+const UNWATCHED_READS_PER_SECOND = 20;
+const UNWATCHED_BURST = 20;
 
 type Listener = (event: LoggedEvent) => void;
 
@@ -108,6 +115,8 @@ export function createEventBus(db: Database, horizon: Horizon, signals: Signals,
   let reading: Promise<void> | undefined;
   let stopped = false;
   let signalled = false;
+  let sparedReads = UNWATCHED_BURST;
+  let sparedAtMs = performance.now();
 
   function listen(tenantId: number, types: ReadonlySet<EventType>, take: Listener): () => void {
     const set = listeners.get(tenantId) ?? new Set();
@@ -118,6 +127,8 @@ export function createEventBus(db: Database, horizon: Horizon, signals: Signals,
     listeners.set(tenantId, set);
     const unsubscribe = interests.add(tenantId, types);
     metrics.subscribers.inc();
+    // Ends the pause of an unwatched log; without a timer the bus is not started, or is reading.
+    if (timer) poll();
     return () => {
       if (!set.delete(listener)) return;
       unsubscribe();
@@ -147,7 +158,7 @@ export function createEventBus(db: Database, horizon: Horizon, signals: Signals,
       // An older open transaction may still hide committed events: poll soon, then back off.
       const soonMs = horizon.isBlocked ? BLOCKED_POLL_MS : MIN_POLL_MS;
       pollMs = rows.length > 0 ? soonMs : Math.min(MAX_POLL_MS, Math.max(soonMs, pollMs * 2));
-      if (rows.length < BATCH && !signalled) return;
+      if (rows.length < BATCH && !(signalled && isWatched())) return;
       await waitForSubscribers();
     }
   }
@@ -185,9 +196,28 @@ export function createEventBus(db: Database, horizon: Horizon, signals: Signals,
     }
   }
 
+  const isWatched = (): boolean => listeners.size > 0;
+
+  /** Counts a read, if it may begin now. @returns otherwise the milliseconds to wait */
+  function takeRead(): number {
+    const nowMs = performance.now();
+    const added = ((nowMs - sparedAtMs) * UNWATCHED_READS_PER_SECOND) / SECOND;
+    sparedReads = Math.min(UNWATCHED_BURST, sparedReads + added);
+    sparedAtMs = nowMs;
+    if (!isWatched() && sparedReads < 1) return Math.ceil(((1 - sparedReads) * SECOND) / UNWATCHED_READS_PER_SECOND);
+    sparedReads = Math.max(0, sparedReads - 1);
+    return 0;
+  }
+
   function poll(): void {
     if (stopped || reading) return;
     clearTimeout(timer);
+    const waitMs = takeRead();
+    if (waitMs > 0) {
+      timer = setTimeout(poll, waitMs);
+      return;
+    }
+    timer = undefined;
     reading = readNew()
       .catch(error => {
         pollMs = MAX_POLL_MS;
