@@ -79,6 +79,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
       target: update => targetOf(world, update),
       body: updates => webhookBody(updates, bodyOptions(world)),
       batchMax: () => (world.faults.current.batch === 'single' ? 1 : 1_000),
+      connections: () => world.faults.current.webhookConnections,
       repeats: () => Math.random() < world.faults.current.duplicate,
       done: (updates, lost) => acknowledge(world, updates, lost),
     }),

@@ -46,6 +46,8 @@ const faults = z.strictObject({
   reorder: z.boolean(),
   /** `grouped`: many updates per change; `spread`: several entries and changes per POST; `single`: one update per POST. */
   batch: z.union([z.enum(['grouped', 'spread', 'single']), z.boolean().transform(on => (on ? 'spread' : 'single'))]),
+  /** Maximum number of concurrent webhook POSTs. */
+  webhookConnections: z.int().min(1).max(1_000),
   /** Whether recipients have read receipts enabled. */
   readReceipts: z.boolean(),
   /** Probability that a message is read at once: the network then omits `delivered`. */
@@ -99,6 +101,7 @@ const DEFAULTS: Faults = {
   duplicate: 0,
   reorder: false,
   batch: 'grouped',
+  webhookConnections: 4,
   readReceipts: true,
   skipDelivered: 0,
   statusBeforeAnswer: false,

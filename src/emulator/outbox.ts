@@ -9,7 +9,6 @@ import type { Update } from './update.ts';
 const BATCH_MAX = 1_000;
 /** Updates due within this time share a POST, so that a burst of sends does not cause a burst of requests. */
 const GATHER_MS = 5;
-const CONCURRENT_POSTS = 4;
 /** Maximum pause while the receiver is unreachable, so that it gets everything soon after a restart. */
 const UNREACHABLE_PAUSE_MS = 2 * SECOND;
 const POST_TIMEOUT_MS = 10 * SECOND;
@@ -23,6 +22,8 @@ export interface OutboxOptions {
   target(update: Update): string | null | undefined;
   body(updates: readonly Update[]): Buffer;
   batchMax(): number;
+  /** Maximum number of concurrent POSTs. */
+  connections(): number;
   /** Whether this update is posted twice. */
   repeats(update: Update): boolean;
   /** Called once per update, when it is acknowledged or lost. */
@@ -66,7 +67,7 @@ interface Item {
  */
 export function createOutbox(options: OutboxOptions): Outbox {
   const queue = createDueQueue<Item>();
-  const agent = new Agent({ connections: CONCURRENT_POSTS + 1, keepAliveTimeout: 4 * SECOND });
+  const agent = new Agent({ connections: null, keepAliveTimeout: 4 * SECOND });
   const now = () => performance.now();
   const waiters = new Set<() => void>();
   let kept: Item[] = [];
@@ -85,7 +86,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
 
   function arm(): void {
     const next = queue.peek();
-    if (stopped || !next || running >= CONCURRENT_POSTS) return;
+    if (stopped || !next || running >= options.connections()) return;
     const due = Math.max(next.due, pausedUntil, now() + GATHER_MS);
     if (timer && timerDue <= due) return;
     clearTimeout(timer);
@@ -96,7 +97,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
   function flush(): void {
     timer = undefined;
     timerDue = Number.POSITIVE_INFINITY;
-    while (running < CONCURRENT_POSTS && now() >= pausedUntil) {
+    while (running < options.connections() && now() >= pausedUntil) {
       const batch = takeBatch();
       if (!batch) break;
       void post(batch.url, batch.items);
