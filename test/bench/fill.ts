@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { SCOPES } from '../../src/core/scopes.ts';
+import type { TemplateSeed } from '../../src/emulator/template-store.ts';
 import { generateToken, hashToken, hintOf } from '../../src/features/tenancy/tokens/token.ts';
 import { createSecretBox } from '../../src/platform/crypto.ts';
 import { SECRET_KEY } from './gateway.ts';
@@ -197,11 +198,19 @@ export async function addStatistics(pool: pg.Pool, tenant: FilledTenant): Promis
 }
 
 /** An approved template whose body has parameters, in English. */
-export async function addTemplate(pool: pg.Pool, tenant: FilledTenant, name: string, body: string): Promise<void> {
+export const addTemplate = (pool: pg.Pool, tenant: FilledTenant, name: string, body: string): Promise<void> =>
+  addTemplateOf(pool, tenant, { name, category: 'UTILITY', components: [{ type: 'BODY', text: body }] });
+
+/** An approved template in English. */
+export async function addTemplateOf(
+  pool: pg.Pool,
+  tenant: FilledTenant,
+  { name, category, components }: Pick<TemplateSeed, 'name' | 'category' | 'components'>,
+): Promise<void> {
   await pool.query(
     `insert into templates (tenant_id, waba_id, network_id, name, language, category, status, parameter_format, components)
-     values ($1, 'bench-waba-' || $1::bigint, 'bench-' || $2::text, $2, 'en', 'UTILITY', 'APPROVED', 'POSITIONAL', $3)`,
-    [tenant.id, name, JSON.stringify([{ type: 'BODY', text: body }])],
+     values ($1, 'bench-waba-' || $1::bigint, 'bench-' || $2::text, $2, 'en', $3, 'APPROVED', 'POSITIONAL', $4)`,
+    [tenant.id, name, category, JSON.stringify(components)],
   );
 }
 

@@ -25,5 +25,5 @@ export const startGateway = (
     args: ['serve', '--role', role],
     execArgv: [YOUNG_GENERATION, ...execArgv],
     env: { ...gatewayEnvironment(ground), ...env },
-    logFile: `${ground.directory}/gateway.log`,
+    logFile: `${ground.directory}/${role}.log`,
   });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { migrateDatabase } from '../../src/cli/migrate.ts';
-import { startEmbeddedPostgres } from '../../src/platform/embedded/postgres.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/platform/embedded/postgres.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { say } from './say.ts';
 
@@ -28,14 +28,7 @@ export async function takeGround(): Promise<Ground> {
   const directory = await mkdtemp(join(tmpdir(), 'parley-bench-'));
   // Open to the user as whom root runs PostgreSQL: closed to it, the data would lie in /var/lib/parley and stay there.
   await chmod(directory, 0o711);
-  const embedded = given
-    ? undefined
-    : await startEmbeddedPostgres({
-        directory: join(directory, 'database'),
-        durable: true,
-        log: createLog('silent'),
-        maxConnections: 200,
-      });
+  const embedded = given ? undefined : await startObserved(join(directory, 'database'));
   const serverUrl = given || (embedded?.url ?? '');
   const name = `parley_bench_${process.pid}`;
   await once(serverUrl, `create database ${name}`);
@@ -60,6 +53,15 @@ export async function takeGround(): Promise<Ground> {
       await rm(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** An embedded server that counts statements: the library has to be there when the server starts, so it is started twice. */
+async function startObserved(directory: string): Promise<EmbeddedPostgres> {
+  const options = { directory, durable: true, log: createLog('silent'), maxConnections: 200 };
+  const first = await startEmbeddedPostgres(options);
+  await once(first.url, `alter system set shared_preload_libraries = 'pg_stat_statements'`);
+  await first.stop();
+  return startEmbeddedPostgres(options);
 }
 
 async function once(url: string, statement: string): Promise<void> {

@@ -8,9 +8,16 @@ export interface Goal {
   readonly met: boolean;
 }
 
+export interface Table {
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
 export interface Result {
   readonly title: string;
   readonly samples: ReadonlyMap<string, Sample>;
+  /** Figures that are not of a contestant. */
+  readonly tables?: readonly Table[];
   readonly goals: readonly Goal[];
   readonly notes?: readonly string[];
 }
@@ -29,8 +36,22 @@ export const atMost = (text: string, ratio: number, maximum: number): Goal => ({
 const whole = (value: number | undefined): string => (value === undefined ? '-' : String(Math.round(value)));
 const tenth = (value: number | undefined): string => (value === undefined ? '-' : value.toFixed(1));
 
-export function printResult({ title, samples, goals, notes = [] }: Result): void {
+export function printResult({ title, samples, tables = [], goals, notes = [] }: Result): void {
   print(`\n${title}`);
+  if (samples.size > 0) printSamples(samples);
+  for (const { head, rows } of tables) {
+    table(head, rows);
+    print('');
+  }
+  if (goals.length > 0)
+    table(
+      ['goal', 'measured', ''],
+      goals.map(({ text, ratio, met }) => [text, ratio.toFixed(2), met ? 'met' : 'NOT MET']),
+    );
+  for (const note of notes) print(note);
+}
+
+function printSamples(samples: ReadonlyMap<string, Sample>): void {
   const rows = [...samples].map(([name, sample]) => [
     name,
     whole(sample.perSecond),
@@ -41,12 +62,6 @@ export function printResult({ title, samples, goals, notes = [] }: Result): void
   ]);
   table(['', 'requests/s', 'server µs', 'database µs', 'p50 ms', 'p99 ms'], rows);
   print('');
-  if (goals.length > 0)
-    table(
-      ['goal', 'measured', ''],
-      goals.map(({ text, ratio, met }) => [text, ratio.toFixed(2), met ? 'met' : 'NOT MET']),
-    );
-  for (const note of notes) print(note);
 }
 
 /** First column left, the others right. */

@@ -75,6 +75,12 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
     needsPeers: false,
     load: async () => (await import('./benchmarks/lanes.ts')).lanes,
   },
+  drain: {
+    about:
+      'a backlog of 1,000 and of 100,000 sent until it is read: CPU of each process, transactions, top statements (PARLEY_BENCH_BACKLOG, PARLEY_BENCH_MEASURED)',
+    needsPeers: false,
+    load: async () => (await import('./benchmarks/drain.ts')).drain,
+  },
   erasure: {
     about: 'a person of ten thousand messages among a million, erased: seconds, and the slowest statements',
     needsPeers: false,
@@ -84,6 +90,12 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
     about: "a campaign to a million contacts, started: PostgreSQL's CPU for each recipient, memory; and previewed",
     needsPeers: false,
     load: async () => (await import('./benchmarks/campaign.ts')).campaign,
+  },
+  'otp-under-campaign': {
+    about:
+      "one-time passwords, and another tenant's texts, while a campaign runs on the number of the first, beside those of an idle machine (PARLEY_BENCH_BACKLOG)",
+    needsPeers: false,
+    load: async () => (await import('./benchmarks/otp-under-campaign.ts')).otpUnderCampaign,
   },
   rest: {
     about: 'REST against the same operation over GraphQL',
@@ -99,7 +111,7 @@ CPU is counted per process and request, because requests per second also depend 
 
 Benchmarks (all of them when none is named):
 ${Object.entries(BENCHMARKS)
-  .map(([name, { about }]) => `  ${name.padEnd(12)} ${about}`)
+  .map(([name, { about }]) => `  ${name.padEnd(18)} ${about}`)
   .join('\n')}
 
 Options:

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SentReport } from '../../src/emulator/sent-log.ts';
 import { createSecretBox } from '../../src/platform/crypto.ts';
+import { APP_SECRET } from '../support/processes.ts';
 import { addTenant, addToken, FIRST_PHONE, type FilledTenant } from './fill.ts';
 import { SECRET_KEY } from './gateway.ts';
 import type { Ground } from './ground.ts';
@@ -17,14 +18,25 @@ export interface Sender extends FilledTenant {
 
 export const phoneNumberIdOf = ({ id }: Pick<FilledTenant, 'id'>): string => String(10_000_000 + id);
 
-/** A tenant whose channel the emulated network knows. */
-export async function addSender({ pool }: Ground, network: string, index: number, contacts: number): Promise<Sender> {
+/** A tenant whose channel the emulated network knows, and whose webhooks the gateway takes. */
+export async function addSender(
+  { pool }: Ground,
+  network: string,
+  index: number,
+  contacts: number,
+  messagesPerSecond = 1_000,
+): Promise<Sender> {
   const tenant = await addTenant(pool, `lanes-${index}`, contacts);
   const [accessToken, phoneNumberId] = [`access-${index}`, phoneNumberIdOf(tenant)];
-  const sealed = createSecretBox({ current: Buffer.from(SECRET_KEY, 'base64') }).seal(accessToken);
+  const secrets = createSecretBox({ current: Buffer.from(SECRET_KEY, 'base64') });
   await pool.query(
-    'update channels set access_token_sealed = $2, messages_per_second = 1000, phone_number_id = $3 where tenant_id = $1',
-    [tenant.id, sealed, phoneNumberId],
+    `update channels set access_token_sealed = $2, app_secret_sealed = $3, messages_per_second = $4, phone_number_id = $5
+     where tenant_id = $1`,
+    [tenant.id, secrets.seal(accessToken), secrets.seal(APP_SECRET), messagesPerSecond, phoneNumberId],
+  );
+  await pool.query(
+    'insert into channel_numbers (phone_number_id, tenant_id, channel_id) select phone_number_id, tenant_id, id from channels where tenant_id = $1',
+    [tenant.id],
   );
   const number = {
     phoneNumberId,
@@ -32,7 +44,7 @@ export async function addSender({ pool }: Ground, network: string, index: number
     displayPhoneNumber: '+1 555 078 0000',
     verifiedName: tenant.slug,
     accessToken,
-    messagesPerSecond: 1_000,
+    messagesPerSecond,
   };
   const answer = await fetch(`${network}/_emulator/numbers`, { method: 'POST', body: JSON.stringify(number) });
   if (!answer.ok) throw new Error(`The emulator did not take a number: ${await answer.text()}`);
@@ -76,3 +88,10 @@ export async function sentAfter(network: string, total: number): Promise<void> {
     await sleep(50);
   }
 }
+
+/** What waits is not sent while the outbox is held, as after `parley restore-log`. */
+export const setHold = ({ pool }: Ground, isHeld: boolean) =>
+  pool.query(
+    'update log_origin set written_by = pg_current_xact_id(), outbox_held_at = case when $1 then clock_timestamp() end',
+    [isHeld],
+  );

@@ -19,7 +19,7 @@ import { createLog } from '../../src/platform/log.ts';
 /** Programs in processes of their own, for tests and fault runs that stop or kill them. */
 
 const EMULATOR = fileURLToPath(new URL('../emulator/emulator-process.ts', import.meta.url));
-const APP_SECRET = 'app-secret';
+export const APP_SECRET = 'app-secret';
 const VERIFY_TOKEN = 'verify-token';
 
 /** Starts a Node program whose standard output is read by `lineOf`; it is killed when `children` is emptied. */

@@ -8,7 +8,16 @@ import type { Ground } from '../ground.ts';
 import { postgresCpu } from '../postgres-cpu.ts';
 import { atMost, type Result } from '../report.ts';
 import { say } from '../say.ts';
-import { accept, addSender, PATIENCE_MS, phoneNumberIdOf, type Sender, sentAfter, sentReport } from '../senders.ts';
+import {
+  accept,
+  addSender,
+  PATIENCE_MS,
+  phoneNumberIdOf,
+  type Sender,
+  sentAfter,
+  sentReport,
+  setHold,
+} from '../senders.ts';
 import type { Server } from '../server.ts';
 
 const TENANTS = 1_000;
@@ -115,12 +124,6 @@ async function drainOneEach(ground: Ground, server: Server, network: string, sen
     await sentAfter(network, before + senders.length);
   });
 }
-
-const setHold = ({ pool }: Ground, isHeld: boolean) =>
-  pool.query(
-    'update log_origin set written_by = pg_current_xact_id(), outbox_held_at = case when $1 then clock_timestamp() end',
-    [isHeld],
-  );
 
 async function acceptAndSendOneEach(ground: Ground, server: Server, network: string, senders: readonly Sender[]) {
   const before = (await sentReport(network, 0)).total;
