@@ -46,4 +46,5 @@ export function parseCsv(given: string): CsvRow[] | undefined {
   }
 }
 
-const lineBreaks = (text: string): number => text.split('\n').length - 1;
+/** The parser leaves the line feed of a CRLF that ends a record out of its raw text. */
+const lineBreaks = (text: string): number => text.match(/\r\n|\r|\n/g)?.length ?? 0;

@@ -12,6 +12,12 @@ test('quotes, doubled quotes, line breaks in quotes, a byte order mark and empty
   expect(parseCsv('a\n"b\nc"\nd')?.map(({ line }) => line)).toEqual([1, 2, 4]);
 });
 
+test('a record has the number of its line, whatever ends the lines', () => {
+  const text = 'a,b\n1,2\n\n3,"x\ny"\n5,6\n';
+  for (const each of [text, text.replaceAll('\n', '\r\n'), text.trimEnd().replaceAll('\n', '\r\n')])
+    expect(parseCsv(each)?.map(({ line }) => line)).toEqual([1, 2, 4, 6]);
+});
+
 test('the delimiter is the one that the first line has most', () => {
   expect(cellsOf('phone;name, first;code\n1;a,b;2')).toEqual([
     ['phone', 'name, first', 'code'],
