@@ -1,7 +1,7 @@
-import { mkdir, readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
+import { mkdir } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { violationsOf } from './axe.ts';
 import { launchChromium } from './chromium.ts';
 import { openDashboard } from './dashboard.ts';
 import { type DevelopmentGateway, startDevelopment } from './development.ts';
@@ -93,10 +93,8 @@ async function openThread(page: Page): Promise<void> {
 
 let browser: Browser;
 let gateway: DevelopmentGateway;
-let axe: string;
 
 beforeAll(async () => {
-  axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   browser = await launchChromium();
   gateway = await startDevelopment();
   if (PICTURES) await mkdir(PICTURES, { recursive: true });
@@ -105,21 +103,6 @@ afterAll(async () => {
   await browser.close();
   await gateway.stop();
 });
-
-interface Violation {
-  readonly id: string;
-  readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
-}
-
-/** What axe finds, in words. */
-async function violationsOf(page: Page): Promise<string[]> {
-  await page.evaluate(axe);
-  const violations = await page.evaluate(async () => {
-    const { axe: runner } = window as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } };
-    return (await runner.run()).violations;
-  });
-  return violations.flatMap(({ id, nodes }) => nodes.map(node => `${id}: ${node.html} ${node.failureSummary ?? ''}`));
-}
 
 const LOOKS = [
   { look: 'light', colorScheme: 'light', viewport: { width: 1440, height: 900 } },

@@ -108,7 +108,9 @@ test('a campaign of 500 is written, previewed, started, paused and resumed from 
   await dialog.getByText('500 people get the message.').waitFor();
   await dialog.getByRole('button', { name: 'Start now' }).click();
   await expect
-    .poll(async () => Number(await page.locator('.funnel li', { hasText: 'Sent' }).locator('strong').innerText()))
+    .poll(async () =>
+      Number(await page.locator('.campaign-funnel li', { hasText: 'Sent' }).locator('strong').innerText()),
+    )
     .toBeGreaterThan(0);
   await page.getByRole('button', { name: 'Pause' }).click();
   await page.getByText('Paused', { exact: true }).first().waitFor();
@@ -120,7 +122,9 @@ test('a campaign of 500 is written, previewed, started, paused and resumed from 
   // The page follows to the end without a reload.
   await expect.poll(() => page.locator('.page-lead').innerText(), { timeout: 60_000 }).toContain('Completed');
   await expect
-    .poll(() => page.locator('.funnel li', { hasText: 'Delivered' }).locator('strong').innerText(), { timeout: 60_000 })
+    .poll(() => page.locator('.campaign-funnel li', { hasText: 'Delivered' }).locator('strong').innerText(), {
+      timeout: 60_000,
+    })
     .toBe('500');
   await page.locator('.facts', { hasText: 'Opted out' }).waitFor();
   expect(sentCounts()).toEqual(Array.from({ length: PEOPLE }, () => 1));

@@ -4,6 +4,7 @@ import { type BotItemFragment, BotsDocument, DeleteBotDocument, UpdateBotDocumen
 import { useAccount } from '../session/account.tsx';
 import { useDates } from '../texts/dates.ts';
 import { useTexts } from '../texts/texts.tsx';
+import { Empty } from '../ui/empty.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Page } from '../ui/page.tsx';
 import { UserErrors } from '../ui/user-errors.tsx';
@@ -43,7 +44,7 @@ export default function Bots() {
         failure={updated.error ?? removed.error}
       />
       {bots.length === 0 && !fetching ? (
-        <p className="empty">{t('bots.none')}</p>
+        <Empty title={t('bots.noneTitle')} text={t('bots.none')} example="bot" />
       ) : (
         <div className="table-box">
           <table>

@@ -36,7 +36,7 @@ export function CampaignResults({ campaign }: { readonly campaign: CampaignItemF
       <div className="campaign-columns">
         <section className="card">
           <h2>{t('campaigns.funnel')}</h2>
-          <ol className="funnel">
+          <ol className="campaign-funnel">
             {steps.map(([step, value, tone]) => (
               <li key={step}>
                 <span className="funnel-name">{t(`campaigns.${step}`)}</span>

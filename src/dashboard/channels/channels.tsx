@@ -9,7 +9,7 @@ import {
 import { useAccount } from '../session/account.tsx';
 import { useDates } from '../texts/dates.ts';
 import { useTexts } from '../texts/texts.tsx';
-import { Example } from '../ui/example.tsx';
+import { Empty } from '../ui/empty.tsx';
 import { Page } from '../ui/page.tsx';
 import { UserErrors } from '../ui/user-errors.tsx';
 
@@ -24,10 +24,7 @@ export default function Channels() {
   return (
     <Page title={t('nav.channels')} lead={t('channels.lead')}>
       {channels.length === 0 && !fetching && (
-        <div className="empty">
-          <p>{t('channels.none')}</p>
-          <Example text="parley channel connect --tenant … --phone-number-id … --waba-id … --access-token-file …" />
-        </div>
+        <Empty title={t('channels.noneTitle')} text={t('channels.none')} example="channel" />
       )}
       <div className="cards-grid">
         {channels.map(channel => (

@@ -1,11 +1,10 @@
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { useQuery } from 'urql';
-import { useLocation, useSearchParams } from 'wouter';
+import { Link, useLocation, useSearchParams } from 'wouter';
 import { type ContactCoreFragment, ContactCountDocument, type ContactOrder } from '../documents.generated.ts';
 import { useAccount } from '../session/account.tsx';
 import { useTexts } from '../texts/texts.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { Menu } from '../ui/menu.tsx';
 import { Page } from '../ui/page.tsx';
 import { UserErrors } from '../ui/user-errors.tsx';
 import { conditionsOf, readFilter, writeFilter } from './contact-filter.ts';
@@ -138,18 +137,9 @@ export default function Contacts({ id }: { readonly id: string | undefined }) {
             ))}
           </select>
           {can('CAMPAIGNS_WRITE', 'MESSAGES_SEND') && (isNarrowed || chosen.length > 0) && search === '' && (
-            <Menu
-              label={t('contacts.use')}
-              text={t('contacts.use')}
-              button={t('contacts.use')}
-              items={[
-                {
-                  id: 'campaign',
-                  label: t('contacts.toCampaign', { count: chosen.length || total }),
-                  onSelect: () => navigate(`/campaigns/new?filter=${encodeURIComponent(writeFilter(campaignFilter))}`),
-                },
-              ]}
-            />
+            <Link href={`/campaigns/new?filter=${encodeURIComponent(writeFilter(campaignFilter))}`} className="button">
+              <Icon name="campaigns" size={17} /> {t('contacts.toCampaign', { count: chosen.length || total })}
+            </Link>
           )}
           {chosen.length > 0 && (
             <span className="toolbar-selection">

@@ -5,6 +5,7 @@ import { useTexts } from '../texts/texts.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { UserErrors } from '../ui/user-errors.tsx';
+import { words } from '../ui/words.ts';
 
 interface Props {
   readonly id: string;
@@ -42,14 +43,14 @@ export function EraseDialog({ id, name, onClose, onErased }: Props) {
             </div>
             {receipt.erased.map(({ kind, count }) => (
               <div key={kind}>
-                <dt>{kind}</dt>
+                <dt>{words(kind)}</dt>
                 <dd>{count}</dd>
               </div>
             ))}
             {receipt.retained.map(({ kind, count, reason }) => (
               <div key={kind}>
                 <dt>
-                  {t('contacts.retained', { kind })}
+                  {t('contacts.retained', { kind: words(kind) })}
                   {reason && <span className="muted small"> {reason}</span>}
                 </dt>
                 <dd>{count}</dd>

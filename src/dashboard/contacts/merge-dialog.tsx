@@ -4,6 +4,8 @@ import { type ContactCoreFragment, MergeContactsDocument, PreviewMergeDocument }
 import { useTexts } from '../texts/texts.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { UserErrors } from '../ui/user-errors.tsx';
+import { words } from '../ui/words.ts';
+import { CONTACT_FIELDS } from './contact-form.tsx';
 
 interface Props {
   readonly contacts: readonly ContactCoreFragment[];
@@ -19,6 +21,15 @@ export function MergeDialog({ contacts, onClose, onMerged }: Props) {
   const [{ data }] = useQuery({ query: PreviewMergeDocument, variables: { input }, requestPolicy: 'network-only' });
   const [merged, merge] = useMutation(MergeContactsDocument);
   const preview = data?.previewMerge;
+  // What stays as it is, because nobody has a value, is left out; so are keys that do not differ.
+  const shown = (preview?.fields ?? []).filter(
+    ({ name, value, alternatives }) => alternatives.length > 0 || (value !== null && !name.endsWith('Id')),
+  );
+  const moved = (preview?.moved ?? []).filter(({ count }) => count > 0);
+  const labelOf = (name: string): string => {
+    const field = CONTACT_FIELDS.find(each => each === name);
+    return field ? t(`field.${field}`) : words(name.replace(/Id$/, ''));
+  };
   const submit = async (): Promise<void> => {
     const { data: done } = await merge({ input });
     const contact = done?.mergeContacts?.contact;
@@ -37,21 +48,41 @@ export function MergeDialog({ contacts, onClose, onMerged }: Props) {
             ))}
           </select>
         </label>
-        <ul className="facts">
-          {preview?.fields.map(({ name, value, alternatives }) => (
-            <li key={name}>
-              <span className="muted">{name}</span>
-              <span>{value}</span>
-              <s className="muted small">{alternatives.join(', ')}</s>
-            </li>
-          ))}
-          {preview?.moved.map(({ kind, count }) => (
-            <li key={kind}>
-              <span className="muted">{kind}</span>
-              <span>{count}</span>
-            </li>
-          ))}
-        </ul>
+        {shown.length > 0 && (
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table is scrolled with the keyboard
+          <section className="table-box" aria-label={t('contacts.mergeField')} tabIndex={0}>
+            <table className="merge-fields">
+              <thead>
+                <tr>
+                  <th>{t('contacts.mergeField')}</th>
+                  <th>{t('contacts.mergeKept')}</th>
+                  <th>{t('contacts.mergeDropped')}</th>
+                </tr>
+              </thead>
+              <tbody>
+                {shown.map(({ name, value, alternatives }) => (
+                  <tr key={name}>
+                    <td className="muted">{labelOf(name)}</td>
+                    <td>
+                      <bdi>{value}</bdi>
+                    </td>
+                    <td className="muted">
+                      <bdi>
+                        <s>{alternatives.join(', ')}</s>
+                      </bdi>
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </section>
+        )}
+        {moved.length > 0 && (
+          <p className="small">
+            {t('contacts.mergeMoved')}{' '}
+            <span className="muted">{moved.map(({ kind, count }) => `${count} × ${words(kind)}`).join(', ')}</span>
+          </p>
+        )}
         <p className="muted small">{t('contacts.mergeUndo')}</p>
         <UserErrors
           errors={[...(preview?.userErrors ?? []), ...(merged.data?.mergeContacts?.userErrors ?? [])]}

@@ -1,6 +1,6 @@
 import { useAccount } from '../session/account.tsx';
 import { useTexts } from '../texts/texts.tsx';
-import { Example } from '../ui/example.tsx';
+import { Empty } from '../ui/empty.tsx';
 import type { InboxFilters } from './filters.ts';
 
 interface Props {
@@ -29,16 +29,10 @@ export function InboxEmpty({ filters, onReset }: Props) {
       </div>
     );
   return (
-    <div className="empty">
-      <h2>{t('inbox.emptyTitle')}</h2>
-      <p>{t('inbox.emptyText')}</p>
-      {can('MESSAGES_SEND') && (
-        <Example
-          text={`curl ${location.origin}/graphql \\
-  -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \\
-  -d '{"query":"mutation { sendMessage(input: { to: { phone: \\"+14155550123\\" }, content: { template: { name: \\"hello_world\\", language: \\"en_US\\" } } }) { message { id } userErrors { message } } }"}'`}
-        />
-      )}
-    </div>
+    <Empty
+      title={t('inbox.emptyTitle')}
+      text={t('inbox.emptyText')}
+      {...(can('MESSAGES_SEND') && { example: 'message' as const })}
+    />
   );
 }

@@ -2,6 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef, useState } from 'react';
 import { useDates } from '../texts/dates.ts';
 import { useTexts } from '../texts/texts.tsx';
+import { Examples } from '../ui/example.tsx';
 import { Icon } from '../ui/icon.tsx';
 import type { EventBuffer, LiveEvent } from './event-buffer.ts';
 import { EventDialog } from './event-dialog.tsx';
@@ -64,6 +65,7 @@ export function EventList({ buffer }: { readonly buffer: EventBuffer }) {
       {/* A scroll area is reached with the keyboard. */}
       <div className="event-list" ref={scroller} {...SCROLLABLE}>
         {events.length === 0 && <p className="muted">{t('live.waiting')}</p>}
+        {total === 0 && <Examples name="message" />}
         <ul aria-label={t('live.events')} style={{ height: rows.getTotalSize() }}>
           {rows.getVirtualItems().map(({ index, start }) => {
             const event = events[index];

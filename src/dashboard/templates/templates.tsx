@@ -9,6 +9,7 @@ import {
 import { WhatsAppText } from '../inbox/whatsapp-text.tsx';
 import { useAccount } from '../session/account.tsx';
 import { useTexts } from '../texts/texts.tsx';
+import { Empty } from '../ui/empty.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Page } from '../ui/page.tsx';
 import { UserErrors } from '../ui/user-errors.tsx';
@@ -70,7 +71,9 @@ export default function Templates() {
         ]}
         failure={synced.error ?? removed.error}
       />
-      {templates.length === 0 && !fetching && <p className="empty">{t('templates.none')}</p>}
+      {templates.length === 0 && !fetching && (
+        <Empty title={t('templates.noneTitle')} text={t('templates.none')} example="template" />
+      )}
       <ul className="cards-grid">
         {templates.map(({ id, name, language, category, status, statusReason, header, body, footer, buttons }) => (
           <li key={id} className="card template-card">

@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { createPortal } from 'react-dom';
 import { useTexts } from '../texts/texts.tsx';
 import { Icon } from './icon.tsx';
 
@@ -9,7 +10,10 @@ interface Props {
   readonly isWide?: boolean;
 }
 
-/** A modal dialog of the browser: it keeps the focus, and Escape closes it. */
+/**
+ * A modal dialog of the browser: it keeps the focus, and Escape closes it. It stands at the end of the page, and its forms submit for
+ * themselves: one that is opened within a form would otherwise submit that form too.
+ */
 export function Dialog({ title, onClose, children, isWide = false }: Props) {
   const { t } = useTexts();
   const dialog = useRef<HTMLDialogElement>(null);
@@ -18,8 +22,14 @@ export function Dialog({ title, onClose, children, isWide = false }: Props) {
     const element = dialog.current;
     if (element && !element.open) element.showModal();
   }, []);
-  return (
-    <dialog ref={dialog} className={isWide ? 'dialog wide' : 'dialog'} aria-labelledby={id} onClose={onClose}>
+  return createPortal(
+    <dialog
+      ref={dialog}
+      className={isWide ? 'dialog wide' : 'dialog'}
+      aria-labelledby={id}
+      onClose={onClose}
+      onSubmit={event => event.stopPropagation()}
+    >
       <header className="dialog-head">
         <h2 id={id}>{title}</h2>
         <button type="button" className="icon-button" aria-label={t('close')} onClick={onClose}>
@@ -27,6 +37,7 @@ export function Dialog({ title, onClose, children, isWide = false }: Props) {
         </button>
       </header>
       {children}
-    </dialog>
+    </dialog>,
+    document.body,
   );
 }

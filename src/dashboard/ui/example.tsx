@@ -1,4 +1,6 @@
 import { useState } from 'react';
+import { useQuery } from 'urql';
+import { ExampleTemplatesDocument } from '../documents.generated.ts';
 import { useAccount } from '../session/account.tsx';
 import { useTexts } from '../texts/texts.tsx';
 import { EXAMPLES, type ExampleKind, type ExampleName, type Variants } from './examples.ts';
@@ -28,8 +30,22 @@ const KINDS: readonly ExampleKind[] = ['curl', 'graphql', 'cli'];
 /** The same thing over REST, GraphQL and the command line, as far as each has it, for this account. */
 export function Examples({ name }: { readonly name: ExampleName }) {
   const { t } = useTexts();
-  const { tenant } = useAccount();
-  const variants: Variants = EXAMPLES[name]({ origin: location.origin, tenant });
+  const { tenant, can } = useAccount();
+  const needsTemplate = name === 'message' || name === 'campaign';
+  const [{ data }] = useQuery({ query: ExampleTemplatesDocument, pause: !needsTemplate || !can('TEMPLATES_READ') });
+  const template = (data?.templates?.nodes ?? []).find(
+    ({ header, body, buttons }) =>
+      (header === null || (header.format === 'TEXT' && header.parameters.length === 0)) &&
+      body?.parameters.length === 0 &&
+      !buttons.some(({ needsParameter }) => needsParameter),
+  );
+  // What the network gives every new business account.
+  const { name: templateName, language } = template ?? { name: 'hello_world', language: 'en_US' };
+  const variants: Variants = EXAMPLES[name]({
+    origin: location.origin,
+    tenant,
+    template: { name: templateName, language },
+  });
   const kinds = KINDS.filter(kind => variants[kind] !== undefined);
   const [chosen, choose] = useState<ExampleKind>();
   const kind = chosen ?? kinds[0] ?? 'curl';

@@ -2,6 +2,8 @@
 export interface ExampleContext {
   readonly origin: string;
   readonly tenant: string;
+  /** An approved template of the account that needs no values. */
+  readonly template: { readonly name: string; readonly language: string };
 }
 
 export type ExampleKind = 'curl' | 'graphql' | 'cli';
@@ -17,10 +19,10 @@ const overGraphql =
   ({ origin }: ExampleContext): string =>
     `curl ${origin}/graphql \\\n  -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify({ query: query.replaceAll(/\s+/g, ' ') })}'`;
 
-const MESSAGE = `mutation {
+const message = ({ template: { name, language } }: ExampleContext): string => `mutation {
   sendMessage(input: {
     to: { phone: "+14155550123" }
-    content: { template: { name: "hello_world", language: "en_US" } }
+    content: { template: { name: "${name}", language: "${language}" } }
   }) {
     message { id status }
     userErrors { path message }
@@ -48,7 +50,7 @@ const TEMPLATE = `mutation {
  * runs them.
  */
 export const EXAMPLES = {
-  message: context => ({ curl: overGraphql(MESSAGE)(context), graphql: MESSAGE }),
+  message: context => ({ curl: overGraphql(message(context))(context), graphql: message(context) }),
   contact: context => ({
     curl: rest('/contacts', { phone: '+14155550123', firstname: 'Ana', company: 'Acme' })(context),
     graphql: `mutation {
@@ -61,13 +63,13 @@ export const EXAMPLES = {
   campaign: context => ({
     curl: rest('/campaigns', {
       name: 'Hello',
-      template: { name: 'hello_world', language: 'en_US' },
+      template: context.template,
       audience: { phones: ['+14155550123'] },
     })(context),
     graphql: `mutation {
   createCampaign(input: {
     name: "Hello again"
-    template: { name: "hello_world", language: "en_US" }
+    template: { name: "${context.template.name}", language: "${context.template.language}" }
     audience: { filter: { type: { eq: LEAD } } }
   }) {
     campaign { id status }

@@ -8,7 +8,7 @@ import {
 } from '../documents.generated.ts';
 import { useAccount } from '../session/account.tsx';
 import { useTexts } from '../texts/texts.tsx';
-import { Example } from '../ui/example.tsx';
+import { Empty } from '../ui/empty.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Page } from '../ui/page.tsx';
 import { UserErrors } from '../ui/user-errors.tsx';
@@ -52,12 +52,7 @@ export default function Webhooks() {
         failure={updated.error ?? removed.error ?? tested.error}
       />
       {endpoints.length === 0 && !fetching && (
-        <div className="empty">
-          <p>{t('webhooks.none')}</p>
-          <Example
-            text={`curl ${location.origin}/api/v2/webhooks -H "Authorization: Bearer $TOKEN" \\\n  -H 'Content-Type: application/json' -d '{ "url": "https://example.com/hook", "events": ["message.*"] }'`}
-          />
-        </div>
+        <Empty title={t('webhooks.noneTitle')} text={t('webhooks.none')} example="webhook" />
       )}
       <ul className="cards-grid wide">
         {endpoints.map(({ id, url, description, events, isEnabled, disabledReason, failingSince, format }) => (
