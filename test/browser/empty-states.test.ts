@@ -23,7 +23,7 @@ beforeAll(async () => {
     wabaId: `${2_003 + index}`,
     name: 'greeting',
     language: 'en',
-    category: 'UTILITY',
+    category: 'UTILITY' as const,
     components: [{ type: 'BODY', text: 'Hello!' }],
   }));
   gateway = await startGateway({ emulator: { templates } });
