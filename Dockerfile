@@ -10,7 +10,8 @@ COPY src/client/package.json src/client/
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY src ./src
-RUN npm run build && npm prune --ignore-scripts --omit=dev --omit=optional
+# The image library comes as optional packages, one for each platform: these stay.
+RUN npm run build && cp -r node_modules/@img /img && npm prune --ignore-scripts --omit=dev --omit=optional && cp -rT /img node_modules/@img
 
 FROM node:24-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=4000

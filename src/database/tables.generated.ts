@@ -716,6 +716,15 @@ export interface MediaReleased {
   tenant_id: number;
 }
 
+export interface MediaThumbnails {
+  created_at: Generated<string>;
+  sha256: Buffer;
+  size: number;
+  storage_key: string;
+  tenant_id: number;
+  width: number;
+}
+
 export interface MediaUnused {
   due_at: string;
   storage_key: string;
@@ -1253,6 +1262,7 @@ export interface DB {
   media_contents: MediaContents;
   media_files: MediaFiles;
   media_released: MediaReleased;
+  media_thumbnails: MediaThumbnails;
   media_unused: MediaUnused;
   media_usage: MediaUsage;
   message_details: MessageDetails;

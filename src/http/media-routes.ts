@@ -7,12 +7,13 @@ import type { Principal } from '../core/principal.ts';
 import { requireScope } from '../core/principal.ts';
 import { pathOf, type StoredMedia } from '../features/messages/content/media/file.ts';
 import { createMediaReader, type MediaReader } from '../features/messages/content/media/open.ts';
+import { createThumbnails } from '../features/messages/content/media/thumbnails/find-thumbnail.ts';
 import { upload } from '../features/messages/content/media/upload.ts';
 import { HOUR, SECOND } from '../platform/clock.ts';
 import { toOffsetTime } from '../platform/date-time.ts';
 import type { Resources } from '../schema/context.ts';
 import { serveFile } from './serve-file.ts';
-import { signedRoutes } from './signed-routes.ts';
+import { signedRoutes, thumbnailRoutes } from './signed-routes.ts';
 
 type Authenticate = (request: FastifyRequest, reply: FastifyReply) => Promise<{ principal: Principal | undefined }>;
 type MediaRequest = FastifyRequest<{ Params: { id: string }; Querystring: Record<string, unknown> }>;
@@ -25,12 +26,14 @@ declare module 'fastify' {
 
 /**
  * Registers `PUT /media/{id}`, which stores the file of an upload, and `GET` and `HEAD`, which serve files: with a token at
- * `/media/{id}`, without one at the signed URLs below `/media/signed`. Bytes are streamed.
+ * `/media/{id}`, without one at the signed URLs below `/media/signed` and
+ * `/media/thumbnails`. Bytes are streamed.
  */
 export function mediaRoutes(resources: Resources, authenticate: Authenticate) {
   return async (app: FastifyInstance): Promise<void> => {
     const reader = createMediaReader(resources);
     await app.register(signedRoutes(resources, 'media', 'Media', reader.find));
+    await app.register(thumbnailRoutes(resources, createThumbnails(resources, reader)));
     await app.register(tokenRoutes(resources, reader, authenticate), { prefix: '/media' });
   };
 }

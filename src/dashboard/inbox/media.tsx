@@ -8,7 +8,7 @@ type MediaOf = Extract<ThreadMessageFragment['content'], { readonly __typename: 
 /** A picture, a player, or a file to download. */
 export function Media({ media, alt }: { readonly media: MediaOf; readonly alt: string }) {
   const { t } = useTexts();
-  const { kind, url, filename, size, isAvailable } = media;
+  const { kind, url, thumbnailUrl, filename, size, isAvailable } = media;
   if (!isAvailable || !url)
     return (
       <p className="file">
@@ -20,7 +20,12 @@ export function Media({ media, alt }: { readonly media: MediaOf; readonly alt: s
     case 'STICKER':
       return (
         <a href={url} target="_blank" rel="noreferrer" className="picture">
-          <img src={url} alt={alt} loading="lazy" className={kind === 'STICKER' ? 'sticker' : undefined} />
+          <img
+            src={thumbnailUrl ?? url}
+            alt={alt}
+            loading="lazy"
+            className={kind === 'STICKER' ? 'sticker' : undefined}
+          />
         </a>
       );
     case 'VIDEO':

@@ -1,3 +1,4 @@
+import { invalid } from '../../../../core/errors.ts';
 import { encodeGlobalId } from '../../../../core/global-ids.ts';
 import { tenantOf } from '../../../../core/principal.ts';
 import { builder } from '../../../../schema/builder.ts';
@@ -7,6 +8,7 @@ import { Message } from '../../schema.ts';
 import { detailsOf, type FileState, fileOf, isAvailable, pathOf, type ShownFile } from './file.ts';
 import { ALLOWED, FORMATS, MAX_BYTES, sizeOf } from './formats.ts';
 import { type SignedUrl, signUrl } from './signed-url.ts';
+import { MAX_WIDTH, WIDTHS, widthFor } from './thumbnails/shrink.ts';
 
 const limits = (kind: keyof typeof ALLOWED): string => `${ALLOWED[kind]}, at most ${sizeOf(MAX_BYTES[kind])}.`;
 
@@ -46,6 +48,19 @@ export const MessageMedia = builder.objectRef<ShownFile>('MessageMedia').impleme
       nullable: true,
       description: `${SIGNED_URL} For a message that was sent with a link: the link.`,
       resolve: (file, _args, context) => file.link ?? signedUrl(context, file.message.id).url,
+    }),
+    thumbnailUrl: t.string({
+      nullable: true,
+      description:
+        'Signed URL of a small picture of an image or sticker, made when it is first fetched: WebP, turned upright, without the data of the camera, never larger than the original. Valid as `url` is. Null for other kinds and for links. A file that cannot be made smaller is served as it is.',
+      args: {
+        width: t.arg.int({
+          required: true,
+          defaultValue: 320,
+          description: `Width in pixels, 1 to ${MAX_WIDTH}; the next larger one of ${WIDTHS.join(', ')} is made.`,
+        }),
+      },
+      resolve: (file, { width }, context) => thumbnailUrl(context, file, width),
     }),
     expiresAt: t.field({
       type: 'DateTime',
@@ -94,6 +109,14 @@ export const MessageMedia = builder.objectRef<ShownFile>('MessageMedia').impleme
     }),
   }),
 });
+
+/** @throws VALIDATION_ERROR */
+function thumbnailUrl(context: Context, { kind, link, message }: ShownFile, width: number): string | null {
+  if (width < 1 || width > MAX_WIDTH) throw invalid({ width: [`Must be 1 to ${MAX_WIDTH}.`] }, 'OUT_OF_RANGE');
+  if (link !== null || (kind !== 'image' && kind !== 'sticker')) return null;
+  const file = { tenantId: tenantOf(context), id: message.id, kind: 'thumbnail', width: widthFor(width) } as const;
+  return signUrl(context.secrets, file, context.clock.now(), context.config.publicUrl).url;
+}
 
 /** Files are looked up, in one batch, only if more than URLs is selected. */
 async function stateOf(file: ShownFile, context: Context): Promise<FileState | undefined> {

@@ -24,6 +24,7 @@ import {
   mediaBacklog,
   queueFiles,
 } from '../../../../../../src/features/messages/content/media/keeping/queue.sql.ts';
+import { insertThumbnail } from '../../../../../../src/features/messages/content/media/thumbnails/thumbnails.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../../../../../support/database.ts';
 import { type ColumnsOf, describeColumns, describeStatements } from '../../../../../support/describe-statement.ts';
 
@@ -101,4 +102,11 @@ test('states of files match their declared type', async () => {
     upload_filename: 'text',
     lives_for_ms: 'double precision',
   } satisfies ColumnsOf<FileState>);
+});
+
+test('a stored thumbnail is described by its width', async () => {
+  const row = { storage_key: 'a', size: 1 };
+  expect(await describeColumns(database.url, db => insertThumbnail(db, 1, sha256.toString('hex'), 320, row))).toEqual({
+    width: 'smallint',
+  });
 });
