@@ -1,6 +1,7 @@
 import { isUuid } from '../core/ids.ts';
 import { parseDateTime } from '../platform/date-time.ts';
 import { isStorable } from '../platform/text.ts';
+import { PLANNED_AT_EACH_CALL } from './statements.ts';
 
 /**
  * SQL of a list: filters, search, order, keyset pages. Column names come from a closed table in the code, values only as
@@ -20,6 +21,10 @@ export interface ListColumn {
   readonly currentId?: (id: string) => string;
   /** Of the time of creation of rows whose ids are UUIDv7: the id, by whose index a range of times is found. */
   readonly timeOrderedId?: string;
+  /** Of a text that is part of the text of searches: that text. */
+  readonly searchText?: string;
+  /** Set for times of which only a column with ten minutes of them is indexed: that column. */
+  readonly slot?: string;
 }
 
 export interface FilterTerm {
@@ -65,7 +70,7 @@ function compare(parameters: Parameters, column: ListColumn, operator: Operator,
     case 'lte':
       return inTimeRange(column, operator, one(parameters.add(value, type)));
     case 'like':
-      return `${sql} ilike ${parameters.add(likePattern(String(value)), 'text')}`;
+      return like(parameters, column, String(value));
     case 'in':
       return `${sql} = any(${list(parameters.add(value, `${type}[]`))})`;
     case 'notIn':
@@ -79,14 +84,27 @@ function compare(parameters: Parameters, column: ListColumn, operator: Operator,
   }
 }
 
-/** Compares, and bounds a time-ordered id: ids are made within a second of the time of creation. */
-function inTimeRange({ sql, timeOrderedId: id }: ListColumn, operator: keyof typeof COMPARISON, value: string): string {
+/** Compares, and bounds a time-ordered id (ids are made within a second of the time of creation) or the slot of the time. */
+function inTimeRange(
+  { sql, timeOrderedId: id, slot }: ListColumn,
+  operator: keyof typeof COMPARISON,
+  value: string,
+): string {
   const comparison = `${sql} ${COMPARISON[operator]} ${value}`;
-  if (id === undefined || operator === 'ne') return comparison;
-  const from = `${id} >= uuid_at(${value} - interval '1 second')`;
-  const to = `${id} < uuid_at(${value} + interval '1 second')`;
+  if ((id ?? slot) === undefined || operator === 'ne') return comparison;
+  const from = id ? `${id} >= uuid_at(${value} - interval '1 second')` : `${slot} > ${value} - interval '10 minutes'`;
+  const to = id ? `${id} < uuid_at(${value} + interval '1 second')` : `${slot} <= ${value}`;
   const bounds = { eq: [from, to], gt: [from], gte: [from], lt: [to], lte: [to] }[operator];
   return `(${[comparison, ...bounds].join(' and ')})`;
+}
+
+/** @returns the comparison, with what follows from it for the text of searches, whose trigrams are indexed */
+function like(parameters: Parameters, { sql, searchText }: ListColumn, pattern: string): string {
+  const comparison = `${sql} ilike ${parameters.add(likePattern(pattern), 'text')}`;
+  const [longest = ''] = pattern.split(/[%_]/).sort((one, other) => other.length - one.length);
+  // Of ASCII, folding is the same wherever a text stands, and only cases are folded.
+  if (searchText === undefined || !/^[ -~]{3,}$/.test(longest)) return comparison;
+  return `(${comparison} and ${searchText} like search_pattern(${parameters.add(longest, 'text')}) ${PLANNED_AT_EACH_CALL})`;
 }
 
 /** Converts a caller's pattern (`%` any text, `_` any character, nothing else is special); plain text matches anywhere. */

@@ -65,7 +65,7 @@ async function main(): Promise<void> {
   });
   try {
     const rows: string[][] = [];
-    for (const { name, text, variables } of await screens(tenant))
+    for (const { name, text, variables } of [...(await screens(tenant)), ...CONTACTS])
       rows.push(await measure(gateway.server.url, token, name, text, variables, statements));
     table(['screen', 'statements', 'median ms', 'slowest ms', 'kB', 'points'], rows);
   } finally {
@@ -145,6 +145,24 @@ async function screens(tenant: FilledTenant): Promise<Screen[]> {
     return { name, text: printNode(node), variables: variables[name] ?? {} };
   });
 }
+
+/** Lists of contacts with their count, each once with a filter that finds few and once with one that finds very many. */
+const CONTACTS: readonly Screen[] = [
+  ['search of a name without its diacritics and a company', { search: 'garcia zoe 4711' }],
+  ['search of a common name', { search: 'müller' }],
+  ['search of digits within a phone number', { search: '0123456' }],
+  ['search of a national phone number', { search: '+49 15110 123456' }],
+  ['company like, rare', { filter: { company: { like: 'company 4711' } } }],
+  ['company like, common', { filter: { company: { like: 'company' } } }],
+  ['consent to marketing, common', { filter: { consent: { category: 'MARKETING', eq: 'OPTED_IN' } } }],
+  ['no consent to marketing, rare', { filter: { consent: { category: 'MARKETING', eq: 'OPTED_OUT' } } }],
+  ['last message in an hour', { filter: { lastMessageAt: { gte: new Date(Date.now() - 3_600_000).toISOString() } } }],
+].map(([name, variables]) => ({
+  name: `contacts: ${name as string}`,
+  text: `query ($search: String, $filter: ContactFilter) { contacts(first: 50, search: $search, filter: $filter) {
+    totalCount edges { node { id displayName phone company status { name } groups { name } } } pageInfo { endCursor } } }`,
+  variables: variables as object,
+}));
 
 async function measure(
   url: string,

@@ -38,7 +38,7 @@ export const CONTACT_FILTERS: FilterColumns = {
   },
   phone: { sql: 'c.phone', type: 'text' },
   email: { sql: 'c.email', type: 'text' },
-  company: { sql: 'c.company', type: 'text' },
+  company: { sql: 'c.company', type: 'text', searchText: 'c.search_text' },
   country: { ...countryId, rewrite: byCountry },
   timeZone: { sql: 'c.time_zone', type: 'text' },
   isOptedOut: { ...optedOutAt, rewrite: byOptOut },
@@ -46,9 +46,7 @@ export const CONTACT_FILTERS: FilterColumns = {
   lastMessageAt: {
     sql: 'max(v.last_activity_at)',
     type: 'timestamptz',
-    // Uncorrelated: the conversations are read once, not once per contact.
-    exists: predicate =>
-      `c.id in (select v.contact_id from conversations v where v.tenant_id = $1 group by v.contact_id having ${predicate})`,
+    rewrite: byLastMessage,
   },
   optedOutAt,
   createdAt,
@@ -93,6 +91,31 @@ function byOptOut({ eq, ne, in: among, notIn, isNull }: Filter): { column: Filte
   const [only] = wanted;
   if (wanted.length === 2) return { column: optedOutAt, conditions: {} };
   return { column: optedOutAt, conditions: only === undefined ? { in: [] } : { isNull: !only } };
+}
+
+/**
+ * The time of the last message to or from a contact is the latest of their conversations. That it is after an instant is the same as that
+ * one of them is, which has an index; other conditions read the conversations once, not once per contact.
+ */
+function byLastMessage(conditions: Filter): { column: FilterColumn; conditions: Filter } {
+  const isAfter = Object.entries(conditions).every(
+    ([operator, value]) => value == null || operator === 'gt' || operator === 'gte',
+  );
+  const within = (condition: string): string =>
+    `c.id in (select v.contact_id from conversations v where v.tenant_id = $1 ${condition})`;
+  const column: FilterColumn = isAfter
+    ? {
+        sql: 'v.last_activity_at',
+        type: 'timestamptz',
+        slot: 'v.activity_slot',
+        exists: predicate => within(`and ${predicate}`),
+      }
+    : {
+        sql: 'max(v.last_activity_at)',
+        type: 'timestamptz',
+        exists: predicate => within(`group by v.contact_id having ${predicate}`),
+      };
+  return { column, conditions };
 }
 
 /**
