@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { dataOf, payloadOf } from '../support/answers.ts';
@@ -102,8 +102,8 @@ test('a campaign of 500 is written, previewed, started, paused and resumed from 
   await dialog.getByRole('button', { name: 'Close' }).first().click();
   await expect.poll(() => gateway.emulator.sent({ to: '+14155569999' }).matched).toBe(1);
 
-  // At ten messages a second there is time to pause; afterwards the channel is fast again.
-  await channelRate(10);
+  // At five messages a second there is time to pause; afterwards the channel is fast again.
+  await channelRate(5);
   await page.getByRole('button', { name: 'Start' }).click();
   await dialog.getByText('500 people get the message.').waitFor();
   await dialog.getByRole('button', { name: 'Start now' }).click();
@@ -132,6 +132,15 @@ test('a campaign of 500 is written, previewed, started, paused and resumed from 
   await page.getByLabel('State').selectOption('SKIPPED');
   await page.getByRole('row', { name: /Otto/ }).getByText('Opted out').waitFor();
   await look(page, 'campaign-done');
+  await page.getByRole('button', { name: 'Export' }).click();
+  await dialog.getByText('One recipient is written to a file').waitFor();
+  await dialog.getByRole('button', { name: 'Start the export' }).click();
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    dialog.getByRole('link', { name: 'Download CSV' }).click(),
+  ]);
+  expect(await readFile(await download.path(), 'utf8')).toContain('+14155569001');
+  await dialog.getByRole('button', { name: 'Close' }).first().click();
   await page.getByRole('link', { name: 'Campaigns' }).first().click();
   await page
     .getByRole('row', { name: /Orders of the week/ })

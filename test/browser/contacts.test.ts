@@ -69,7 +69,7 @@ test('a CSV file of 1,000 rows with 30 bad ones is mapped, checked and imported,
   expect(lines).toHaveLength(31);
   expect(lines[1]).toMatch(/^"Person, 0",12,person0@example.com,"phone: /);
   await dialog.getByRole('button', { name: 'Done' }).click();
-  await page.getByText('970 contacts').waitFor();
+  await page.getByText('970 contacts', { exact: true }).waitFor();
   const { data } = await gateway.graphql('{ contactGroups { nodes { name contactsCount } } }', {}, tenant.token);
   expect(data.contactGroups.nodes).toEqual([{ name: 'Fair', contactsCount: 970 }]);
   expect(faults).toEqual([]);
@@ -86,7 +86,7 @@ test('of 100,000 contacts only the rows in view are in the page, wherever it is 
   await gateway.database.query('update tenant_usage set contacts = 100000 where tenant_id = $1', [tenant.id]);
   await gateway.database.query('analyze contacts');
   const { page, faults } = await open('/contacts?order=name', tenant);
-  await page.getByText('100,000 contacts').waitFor();
+  await page.getByText('100,000 contacts', { exact: true }).waitFor();
   const rows = page.locator('.contact-row');
   const scroller = page.locator('.rows');
   await rows.getByText('Person 000001').waitFor();
@@ -126,15 +126,15 @@ test('of 100,000 contacts only the rows in view are in the page, wherever it is 
   await page.getByRole('button', { name: 'Add a condition' }).click();
   await page.getByLabel('Condition 1', { exact: true }).selectOption({ label: 'Company contains' });
   await page.getByLabel('Value of condition 1').fill('acme');
-  await page.getByText('100 contacts').waitFor();
+  await page.getByText('100 contacts', { exact: true }).waitFor();
   expect(JSON.parse(new URL(page.url()).searchParams.get('filter') ?? '')).toEqual({ company: { like: 'acme' } });
   await rows.getByText('Person 001000').waitFor();
   await look(page, 'contacts-filter');
   await page.reload();
-  await page.getByText('100 contacts').waitFor();
+  await page.getByText('100 contacts', { exact: true }).waitFor();
   expect(await page.getByLabel('Value of condition 1').inputValue()).toBe('acme');
   await page.getByRole('button', { name: 'Remove condition 1' }).click();
-  await page.getByText('100,000 contacts').waitFor();
+  await page.getByText('100,000 contacts', { exact: true }).waitFor();
   expect(faults).toEqual([]);
 });
 
@@ -189,7 +189,7 @@ test('the contacts of a filter are exported to a file', async () => {
   payloadOf(await gateway.mutate('createContacts', { contacts }, 'summary { succeeded }', tenant.token));
   const filter = encodeURIComponent(JSON.stringify({ company: { like: 'Acme' } }));
   const { page, faults } = await open(`/contacts?filter=${filter}`, tenant);
-  await page.getByText('2 contacts').waitFor();
+  await page.getByText('2 contacts', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Export' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByText('2 contacts are written to a file.').waitFor();

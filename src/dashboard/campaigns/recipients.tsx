@@ -1,12 +1,14 @@
 import { useEffect, useState } from 'react';
 import { useQuery } from 'urql';
 import { Link } from 'wouter';
+import { ExportForm } from '../contacts/export-dialog.tsx';
 import {
   type CampaignItemFragment,
   type CampaignRecipientFilter,
   type CampaignRecipientState,
   CampaignRecipientsDocument,
 } from '../documents.generated.ts';
+import { useAccount } from '../session/account.tsx';
 import { useDates } from '../texts/dates.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { Icon } from '../ui/icon.tsx';
@@ -29,6 +31,8 @@ export function Recipients({ campaign }: { readonly campaign: CampaignItemFragme
   const dates = useDates();
   const [state, setState] = useState<CampaignRecipientState>();
   const [page, setPage] = useState(0);
+  const [isExporting, setExporting] = useState(false);
+  const { can } = useAccount();
   const filter: CampaignRecipientFilter | undefined = state && { state: { eq: state } };
   const variables = { id: campaign.id, first: PAGE, ...(page > 0 && { offset: page * PAGE }), filter };
   const [{ data, error, fetching }, refetch] = useQuery({
@@ -66,6 +70,11 @@ export function Recipients({ campaign }: { readonly campaign: CampaignItemFragme
               </option>
             ))}
           </select>
+          {can('CONTACTS_EXPORT', 'CONTACTS_READ') && (
+            <button type="button" className="button" onClick={() => setExporting(true)}>
+              <Icon name="download" size={17} /> {t('export.open')}
+            </button>
+          )}
           <button
             type="button"
             className="button"
@@ -77,6 +86,14 @@ export function Recipients({ campaign }: { readonly campaign: CampaignItemFragme
         </div>
       </header>
       <UserErrors failure={error} />
+      {isExporting && (
+        <ExportForm
+          title={t('campaigns.export')}
+          text={t('campaigns.exportText', { count: totalCount })}
+          resource={{ campaignRecipients: { campaignId: campaign.id, ...(filter && { filter }) } }}
+          onClose={() => setExporting(false)}
+        />
+      )}
       {nodes.length === 0 ? (
         <p className="muted">{fetching ? '…' : t('campaigns.noRecipient')}</p>
       ) : (

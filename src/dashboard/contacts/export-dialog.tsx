@@ -5,6 +5,7 @@ import {
   type ContactFilter,
   CreateExportDocument,
   ExportContactDocument,
+  type ExportResourceInput,
   type FileType,
 } from '../documents.generated.ts';
 import { useTexts } from '../texts/texts.tsx';
@@ -14,29 +15,29 @@ import { ExportProgress } from './export-progress.tsx';
 
 const FILE_TYPES = ['CSV', 'JSON'] as const satisfies readonly FileType[];
 
-interface Props {
-  readonly filter: ContactFilter;
-  /** A search narrows the list of the page, but no export. */
-  readonly hasSearch: boolean;
+interface FormProps {
+  readonly title: string;
+  readonly text: string;
+  readonly note?: string | undefined;
+  readonly resource: ExportResourceInput;
   readonly onClose: () => void;
 }
 
-/** Writes the contacts of a filter to a file. */
-export function ExportDialog({ filter, hasSearch, onClose }: Props) {
+/** Chooses the format, starts an export, and gives its file. */
+export function ExportForm({ title, text, note, resource, onClose }: FormProps) {
   const { t } = useTexts();
   const [fileType, setFileType] = useState<FileType>('CSV');
-  const [{ data }] = useQuery({ query: ContactCountDocument, variables: { filter } });
   const [started, start] = useMutation(CreateExportDocument);
   const running = started.data?.createExport?.export;
   return (
-    <Dialog title={t('export.title')} onClose={onClose}>
+    <Dialog title={title} onClose={onClose}>
       <div className="form">
         {running ? (
           <ExportProgress started={running} />
         ) : (
           <>
-            <p>{t('export.text', { count: data?.contacts?.totalCount ?? 0 })}</p>
-            {hasSearch && <p className="notice">{t('export.noSearch')}</p>}
+            <p>{text}</p>
+            {note !== undefined && <p className="notice">{note}</p>}
             <fieldset className="choices" aria-label={t('export.fileType')}>
               {FILE_TYPES.map(each => (
                 <label key={each} className="choice-card">
@@ -60,7 +61,7 @@ export function ExportDialog({ filter, hasSearch, onClose }: Props) {
               type="button"
               className="button primary"
               disabled={started.fetching}
-              onClick={() => void start({ input: { fileType, resource: { contacts: filter } } })}
+              onClick={() => void start({ input: { fileType, resource } })}
             >
               {t('export.start')}
             </button>
@@ -68,6 +69,28 @@ export function ExportDialog({ filter, hasSearch, onClose }: Props) {
         </div>
       </div>
     </Dialog>
+  );
+}
+
+interface Props {
+  readonly filter: ContactFilter;
+  /** A search narrows the list of the page, but no export. */
+  readonly hasSearch: boolean;
+  readonly onClose: () => void;
+}
+
+/** Writes the contacts of a filter to a file. */
+export function ExportDialog({ filter, hasSearch, onClose }: Props) {
+  const { t } = useTexts();
+  const [{ data }] = useQuery({ query: ContactCountDocument, variables: { filter } });
+  return (
+    <ExportForm
+      title={t('export.title')}
+      text={t('export.text', { count: data?.contacts?.totalCount ?? 0 })}
+      note={hasSearch ? t('export.noSearch') : undefined}
+      resource={{ contacts: filter }}
+      onClose={onClose}
+    />
   );
 }
 
