@@ -27,6 +27,11 @@ export function MessageBubble({ message, follows, isOpen }: Props) {
   return (
     <article className={classes.filter(Boolean).join(' ')}>
       <span className="visually-hidden">{isOurs ? t('message.ours') : t('message.theirs')}</span>
+      {isOurs && sentBy && (
+        <p className="author small">
+          {sentBy.displayName} <span>{t(`author.${sentBy.kind}`)}</span>
+        </p>
+      )}
       {replyTo && (
         <blockquote className="quote">
           <span className="small">{replyTo.direction === 'OUTBOUND' ? t('message.you') : t('message.them')}</span>
@@ -34,11 +39,6 @@ export function MessageBubble({ message, follows, isOpen }: Props) {
             {replyTo.previewText}
           </span>
         </blockquote>
-      )}
-      {isOurs && sentBy && (
-        <p className="author small">
-          {sentBy.displayName} <span>{t(`author.${sentBy.kind}`)}</span>
-        </p>
       )}
       {revokedAt ? <p className="muted">{t('message.revoked')}</p> : <MessageContent message={message} />}
       {status !== 'SCHEDULED' && (

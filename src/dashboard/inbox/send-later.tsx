@@ -52,7 +52,7 @@ export function TimeField({ value, onChange, windowEnd }: FieldProps) {
       <label htmlFor={id}>
         <span>{t('later.when')}</span>
       </label>
-      <div className="choices">
+      <div className="time-choices">
         {choices.map(({ label, at }) => (
           <button
             key={label}
