@@ -184,19 +184,6 @@ export async function addState(pool: pg.Pool, tenant: FilledTenant): Promise<voi
   );
 }
 
-/** The hourly statistics of the messages. */
-export async function addStatistics(pool: pg.Pool, tenant: FilledTenant): Promise<void> {
-  await pool.query(
-    `insert into message_statistics (tenant_id, hour, channel_id, template_id, campaign_id, author, status, country, category, pricing_type,
-       is_billable, error_code, messages)
-     select m.tenant_id, date_trunc('hour', m.created_at, 'UTC'), m.channel_id, coalesce(m.template_id, 0), campaign_of(m.author),
-       coalesce(m.author->>'kind', ''), s.status, coalesce(s.country, ''), '', '', false, failure_code(s.status, s.error), count(*)
-     from messages m join message_states s on s.tenant_id = m.tenant_id and s.message_id = m.id
-     where m.tenant_id = $1 and s.status <> 'queued' group by 1, 2, 3, 4, 5, 6, 7, 8, 12`,
-    [tenant.id],
-  );
-}
-
 /** An approved template whose body has parameters, in English. */
 export const addTemplate = (pool: pg.Pool, tenant: FilledTenant, name: string, body: string): Promise<void> =>
   addTemplateOf(pool, tenant, { name, category: 'UTILITY', components: [{ type: 'BODY', text: body }] });

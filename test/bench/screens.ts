@@ -193,7 +193,7 @@ async function measure(
     process.exitCode = 1;
     return [name, 'refused', answer.errors[0]?.message ?? '', '', '', ''];
   }
-  const asked = statements.filter(text => !/access_tokens|^(begin|commit|set|listen)/i.test(text));
+  const asked = statements.filter(text => !/access_tokens|^\s*(begin|commit|set|listen|\/\* cross-tenant)/i.test(text));
   if (values.statements) for (const text of asked) print(`${name}: ${text.replace(/\s+/g, ' ')}`);
   const sorted = times.toSorted((one, other) => one - other);
   return [

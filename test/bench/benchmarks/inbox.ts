@@ -78,8 +78,8 @@ export async function inbox(ground: Ground, options: Options): Promise<Result> {
       title: `inbox: counts and ${PAGE_SIZE} conversations with assignee, tags, contact and last message (${options.connections} connections)`,
       samples,
       goals: [
-        atLeast('CPU of PostGraphile 5 / Parley', cpu('PostGraphile 5') / cpu('Parley'), 0.5),
-        atLeast('CPU of Apollo with loaders / Parley', cpu('Apollo, loaders') / cpu('Parley'), 0.8),
+        atLeast('CPU of PostGraphile 5 / Parley', cpu('PostGraphile 5') / cpu('Parley'), 1),
+        atLeast('CPU of Apollo with loaders / Parley', cpu('Apollo, loaders') / cpu('Parley'), 1),
         atLeast('CPU of PostGraphile 5 and its database / of Parley', total('PostGraphile 5') / total('Parley'), 0.6),
       ],
     };
