@@ -32,6 +32,8 @@ const CHANGES: ReadonlySet<EventType> = new Set([
 const PAUSE_MS = SECOND;
 /** Reads after the last event: the reader counts it a moment later. */
 const ROUNDS = 3;
+/** Further reads without an event, because the reader may be far behind. */
+const LATE_READ_MS = 15 * SECOND;
 
 /**
  * Yields a campaign as it is, then after each change of it or of its progress, at most once a second.
@@ -82,7 +84,11 @@ async function* states(
         const change = new Promise<void>(resolve => {
           wake = resolve;
         });
-        if (rounds <= 0 && (await Promise.race([change, ended])) === 'ended') return;
+        const waiting = new AbortController();
+        const late = sleep(LATE_READ_MS, 'late' as const, { signal: waiting.signal }).catch(() => 'late' as const);
+        const next = rounds <= 0 ? await Promise.race([change, ended, late]) : 'later';
+        waiting.abort();
+        if (next === 'ended') return;
       }
     }
   } finally {
