@@ -4,7 +4,7 @@ import { eventually, startGateway, type TestGateway } from '../support/gateway.t
 
 let gateway: TestGateway;
 beforeAll(async () => {
-  gateway = await startGateway({ emulator: { faults: { window: 'open' } } });
+  gateway = await startGateway({ emulator: { faults: { webhookConnections: 1 } } });
 });
 afterAll(() => gateway.stop());
 

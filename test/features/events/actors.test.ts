@@ -5,7 +5,7 @@ import { seedOf } from '../../support/seed.ts';
 
 let gateway: TestGateway;
 beforeAll(async () => {
-  gateway = await startGateway();
+  gateway = await startGateway({ emulator: { faults: { webhookConnections: 1 } } });
 });
 afterAll(() => gateway.stop());
 

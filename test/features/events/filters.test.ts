@@ -9,7 +9,7 @@ import { type Follower, type FollowOptions, follow, seen } from './subscriber.ts
 let gateway: TestGateway;
 let other: TestTenant;
 beforeAll(async () => {
-  gateway = await startGateway({ emulator: { faults: { window: 'open' } } });
+  gateway = await startGateway({ emulator: { faults: { webhookConnections: 1 } } });
   other = await gateway.addTenant();
 });
 afterAll(() => gateway.stop());

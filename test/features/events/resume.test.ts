@@ -7,7 +7,7 @@ import { type Follower, follow, seen, stream } from './subscriber.ts';
 
 let gateway: TestGateway;
 beforeAll(async () => {
-  gateway = await startGateway({ emulator: { faults: { window: 'open' } } });
+  gateway = await startGateway({ emulator: { faults: { webhookConnections: 1 } } });
 });
 afterAll(() => gateway.stop());
 

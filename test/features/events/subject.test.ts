@@ -4,7 +4,7 @@ import { newPhone, seedOf } from '../../support/seed.ts';
 
 let gateway: TestGateway;
 beforeAll(async () => {
-  gateway = await startGateway();
+  gateway = await startGateway({ emulator: { faults: { webhookConnections: 1 } } });
 });
 afterAll(() => gateway.stop());
 

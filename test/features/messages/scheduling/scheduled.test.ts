@@ -9,7 +9,10 @@ import { newPhone, seedOf } from '../../../support/seed.ts';
 let gateway: TestGateway;
 let beside: Beside;
 beforeAll(async () => {
-  gateway = await startGateway({ env: { PARLEY_DATABASE_POOL: '12' } });
+  gateway = await startGateway({
+    emulator: { faults: { webhookConnections: 1 } },
+    env: { PARLEY_DATABASE_POOL: '12' },
+  });
   beside = await serveBeside(gateway);
   await gateway.database.query(
     `insert into plans (name, max_messages, calls_per_minute) values ('three messages', 3, 6000)`,

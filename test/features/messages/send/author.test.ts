@@ -7,6 +7,7 @@ import { newPhone, seedOf } from '../../../support/seed.ts';
 let gateway: TestGateway;
 beforeAll(async () => {
   gateway = await startGateway({
+    emulator: { faults: { webhookConnections: 1 } },
     templates: [
       { name: 'order', language: 'en', category: 'UTILITY', components: [{ type: 'BODY', text: 'It is on its way.' }] },
     ],
