@@ -38,6 +38,7 @@ function checkValues(template: Template, add: (field: string, message: string) =
   for (const [name, value] of Object.entries(template))
     if (/^(field|button|header)_/.test(name) && value != null && value !== '')
       add(name, 'With auto_generate_otp the code is all that the template takes, and is made by us.');
+  if (template.scheduled_at) add('scheduled_at', 'A generated code is sent at once.');
 }
 
 const NAMES = { ...SENDING_NAMES, language: 'template_language', 'content.template.language': 'template_language' };
@@ -70,7 +71,7 @@ const withCode = operation({
   document: SendCodeDocument,
   names: { ...NAMES, templateName: 'template_name', code: 'auto_generate_otp' },
   variables: ({ call, body }: Input<Template>) => {
-    const { to, expectedContactId, ...sending } = sendingInput(call, body);
+    const { to, expectedContactId, scheduledAt: _none, ...sending } = sendingInput(call, body);
     const input = {
       ...sending,
       ...to,

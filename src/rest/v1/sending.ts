@@ -4,7 +4,7 @@ import type { Call } from '../runtime/call.ts';
 import { alias, dropUndefined, id, requiredText } from '../runtime/fields.ts';
 import type { Answer } from '../runtime/route.ts';
 import type { SentMessageFragment } from '../wire/documents.generated.ts';
-import { type Sent, sentRow, sentStatus, sentText } from '../wire/sending.ts';
+import { SCHEDULED_AT, type Sent, scheduledInput, sentRow, sentStatus, sentText } from '../wire/sending.ts';
 import { bitOf, legacyTime, phoneOnly, rowKey } from '../wire/values.ts';
 
 /** The recipient of a send. */
@@ -18,24 +18,31 @@ export const RECIPIENT = {
   ),
   contact_id: id({ description: 'Id of the contact to whom `phone_number` must belong.' }),
   channel_id: id({ description: "Id of the channel to send from. Default: the tenant's default channel." }),
+  ...SCHEDULED_AT,
 };
 
 /** The part of the input that all sends have in common. */
 export const sendingInput = (
   call: Call,
-  { phone_number, contact_id, channel_id }: z.output<z.ZodObject<typeof RECIPIENT>>,
+  { phone_number, contact_id, channel_id, scheduled_at }: z.output<z.ZodObject<typeof RECIPIENT>>,
 ) => ({
   to: { phone: phoneOnly(phone_number) },
   ...dropUndefined({
     expectedContactId: contact_id ?? undefined,
     channelId: channel_id,
+    scheduledAt: scheduledInput(scheduled_at),
     idempotencyKey: call.idempotencyKey,
   }),
   waitForAcceptance: true,
 });
 
 /** Names of the recipient's fields in errors. */
-export const SENDING_NAMES = { 'to.phone': 'phone_number', phone: 'phone_number', expectedContactId: 'contact_id' };
+export const SENDING_NAMES = {
+  'to.phone': 'phone_number',
+  phone: 'phone_number',
+  expectedContactId: 'contact_id',
+  'scheduledAt.instant': 'scheduled_at',
+};
 
 /** The answer to a send. */
 export const sentAnswer = ({ result }: Sent<SentMessageFragment>): Answer => {

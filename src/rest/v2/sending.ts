@@ -5,7 +5,7 @@ import { alias, country, dropUndefined, id, object, REQUIRED, text } from '../ru
 import type { Answer } from '../runtime/route.ts';
 import { CONTACT_DETAILS, contactInput, GROUP_IDS } from '../wire/contact.ts';
 import type { SentMessageFragment } from '../wire/documents.generated.ts';
-import { type Sent, sentRow, sentStatus, sentText } from '../wire/sending.ts';
+import { SCHEDULED_AT, type Sent, scheduledInput, sentRow, sentStatus, sentText } from '../wire/sending.ts';
 import { phoneOnly, rowKey, time } from '../wire/values.ts';
 
 /** The recipient of a send: a phone number, a contact's id, or both, which then have to agree. */
@@ -33,14 +33,7 @@ export const RECIPIENT = {
     ...GROUP_IDS,
   }),
   channel_id: id(),
-  scheduled_at: text({
-    format: 'date-time',
-    description: 'When to send the message, at most a year ahead; default: now. It is `queued` until then.',
-    examples: ['2026-12-24T09:00:00+01:00'],
-  }).refine(
-    value => value == null || value === '' || (value.length > 15 && Number.isFinite(Date.parse(value))),
-    'Must be a time such as 2026-12-24T09:00:00+01:00.',
-  ),
+  ...SCHEDULED_AT,
 };
 
 type Recipient = z.output<z.ZodObject<typeof RECIPIENT>>;
@@ -64,7 +57,7 @@ export function messageInput({ phone, contact_id, contact, channel_id, scheduled
     to: phone ? { phone: phoneOnly(phone) } : { contactId: contact_id ?? '' },
     expectedContactId: phone ? (contact_id ?? undefined) : undefined,
     channelId: channel_id,
-    scheduledAt: scheduled_at ? { instant: new Date(scheduled_at).toISOString() } : undefined,
+    scheduledAt: scheduledInput(scheduled_at),
     contact: contact ? dropUndefined({ ...contactInput(details, countryId), groupIds: groups }) : undefined,
   });
 }

@@ -5,6 +5,22 @@ import type { SentMessageFragment } from './documents.generated.ts';
 
 export const MEDIA_KINDS = { image: 'IMAGE', video: 'VIDEO', audio: 'AUDIO', document: 'DOCUMENT' } as const;
 
+/** When to send a message. */
+export const SCHEDULED_AT = {
+  scheduled_at: text({
+    format: 'date-time',
+    description: 'When to send the message, at most a year ahead; default: now. It is `queued` until then.',
+    examples: ['2026-12-24T09:00:00+01:00'],
+  }).refine(
+    value => value == null || value === '' || (value.length > 15 && Number.isFinite(Date.parse(value))),
+    'Must be a time such as 2026-12-24T09:00:00+01:00.',
+  ),
+};
+
+/** The same in GraphQL's names; undefined: now. */
+export const scheduledInput = (scheduledAt: string | null | undefined) =>
+  scheduledAt ? { instant: new Date(scheduledAt).toISOString() } : undefined;
+
 /** The fields of a body that sends a file. */
 export const MEDIA = {
   media_type: alias(requiredChoice(MEDIA_KINDS, { description: 'Type of the message.' }), 'type'),

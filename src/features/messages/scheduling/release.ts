@@ -15,8 +15,8 @@ import {
   findDue,
   lockDue,
   lockFreeContacts,
-  markCounted,
   type Released,
+  recordQueued,
   requeue,
 } from './scheduled.sql.ts';
 
@@ -105,7 +105,8 @@ async function release(
   );
   const sent = decided.filter(({ refusal }) => !refusal);
   const opened = new Set(sent.flatMap(({ one }) => (one.is_counted ? [] : one.conversation_id)));
-  await markCounted(trx, tenantId, [...opened], month);
+  const queued = sent.map(({ one }) => ({ messageId: one.message_id, conversationId: one.conversation_id }));
+  await recordQueued(trx, tenantId, queued, month, nowIso);
   await countSends(trx, tenantId, month, sent.length, opened.size);
   return rows;
 }

@@ -92,11 +92,32 @@ export async function requeue(
     join gone g on g.message_id = u.message_id where u.priority is not null`.execute(trx);
 }
 
-/** Marks conversations as counted for a month. They are locked. */
-export async function markCounted(trx: Db, tenantId: number, ids: readonly number[], month: string): Promise<void> {
+/** A message that leaves the scheduled ones for the queue. */
+export interface Queued {
+  readonly messageId: string;
+  readonly conversationId: number;
+}
+
+/**
+ * Writes to conversations, which are locked, what any other send writes when it is accepted: the last message and its time, nobody waits
+ * for an answer, and the month counts them.
+ */
+export async function recordQueued(
+  trx: Db,
+  tenantId: number,
+  queued: readonly Queued[],
+  month: string,
+  nowIso: string,
+): Promise<void> {
   await sql`
-    update conversations set counted_month = greatest(counted_month, ${month}::date)
-    where tenant_id = ${tenantId} and id = any(${ids}::bigint[])`.execute(trx);
+    update conversations v set last_message_id = q.message_id, last_activity_at = greatest(v.last_activity_at, ${nowIso}::timestamptz),
+      waiting_since = null, updated_at = ${nowIso}::timestamptz, counted_month = greatest(v.counted_month, ${month}::date)
+    from (
+      select distinct on (u.conversation_id) u.conversation_id, u.message_id
+      from unnest(${queued.map(one => one.conversationId)}::bigint[], ${queued.map(one => one.messageId)}::uuid[])
+        with ordinality as u (conversation_id, message_id, place)
+      order by u.conversation_id, u.place desc) q
+    where v.tenant_id = ${tenantId} and v.id = q.conversation_id`.execute(trx);
 }
 
 /** Changes the time of a scheduled message. @returns false if it is not scheduled any more */

@@ -156,6 +156,56 @@ test('a scheduled message is rescheduled and cancelled until it is sent, and not
   );
 });
 
+test('a scheduled message answers and is the last one when its time comes, not when it is scheduled', async () => {
+  const phone = newPhone();
+  const { phoneNumberId } = tenant;
+  const writes = (text: string) => gateway.emulator.inbound({ from: phone, text, phoneNumberId });
+  const thread = async () =>
+    dataOf(
+      await gateway.graphql(
+        '{ conversations { nodes { waitingSince lastActivityAt lastMessage { databaseId text } } } }',
+        {},
+        tenant.token,
+      ),
+    ).conversations.nodes[0];
+  writes('Where is it?');
+  await eventually(async () => expect(await thread()).toMatchObject({ waitingSince: expect.any(String) }));
+  const { databaseId: id } = await sent(phone, { instant: ahead(HOUR) });
+  writes('Hello?');
+  await eventually(async () => expect(await thread()).toMatchObject({ lastMessage: { text: 'Hello?' } }));
+  const waiting = await thread();
+  expect(waiting.waitingSince).not.toBeNull();
+  await come();
+  await eventually(async () =>
+    expect(await thread()).toMatchObject({ waitingSince: null, lastMessage: { databaseId: id } }),
+  );
+  const { lastActivityAt } = await thread();
+  expect(Date.parse(lastActivityAt)).toBeGreaterThanOrEqual(Date.parse(waiting.lastActivityAt));
+});
+
+test('a message that is cancelled while it is released is either sent or cancelled, and never both', async () => {
+  const made = await Promise.all(Array.from({ length: 20 }, () => sent(newPhone(), { instant: ahead(HOUR) })));
+  const ids: string[] = made.map(({ databaseId }) => databaseId);
+  await come();
+  const answers = await Promise.all([
+    ...ids.map(async id => gateway.mutate('cancelMessage', { id }, 'message { status }', tenant.token)),
+    releaseScheduled(gateway.gateway.resources),
+    releaseScheduled(beside.resources),
+  ]);
+  for (const [index, id] of ids.entries()) {
+    const isCancelled = codeOf(answers[index] as Awaited<ReturnType<typeof gateway.mutate>>) === undefined;
+    await eventually(async () =>
+      expect((await read(id)).status).toMatch(isCancelled ? /^CANCELLED$/ : /^(SENT|DELIVERED|READ)$/),
+    );
+    const told = (await types(id)).filter(type => type === 'message.cancelled' || type === 'message.sent');
+    expect(told).toEqual([isCancelled ? 'message.cancelled' : 'message.sent']);
+  }
+  const cancelled = answers
+    .filter((_, index) => index < ids.length)
+    .filter(answer => codeOf(answer as never) === undefined);
+  expect(await used()).toBeGreaterThanOrEqual(ids.length - cancelled.length);
+});
+
 test('opt-out, window and plan are checked again when the time comes', async () => {
   tenant = await gateway.addTenant({ plan: 'three messages' });
   const seed = seedOf(gateway, tenant);
@@ -218,6 +268,26 @@ test('a time that has passed, is too far ahead or malformed is a fault of the fi
     const answer = await send(newPhone(), at);
     expect(answer.data.sendMessage.userErrors[0].path.slice(0, 1)).toEqual(['scheduledAt']);
   }
+});
+
+test('version 1 of REST schedules messages too, and refuses it for a code that it generates', async () => {
+  const headers = { authorization: `Bearer ${tenant.token}` };
+  const post = (path: string, body: object) =>
+    gateway.rest('POST', `/messages/${path}`, { phone_number: newPhone(), ...body }, headers, {
+      version: 'v1',
+      tenant: tenant.slug,
+    });
+  const later = ahead(HOUR);
+  const media = { media_type: 'image', media_url: 'https://example.com/photo.jpg' };
+  const bodies = { send: { message_body: 'Later' }, media };
+  for (const [path, body] of Object.entries(bodies)) {
+    const answer = await post(path, { ...body, scheduled_at: later });
+    expect((await answer.json()).data).toMatchObject({ status: 'queued', message_id: null, sent_at: null });
+  }
+  const list = await gateway.graphql('{ messages { nodes { status scheduledAt } } }', {}, tenant.token);
+  expect(dataOf(list).messages.nodes).toEqual(Array(2).fill({ status: 'SCHEDULED', scheduledAt: later }));
+  const code = { template_name: 'login_code', template_language: 'en', auto_generate_otp: 1, scheduled_at: later };
+  expect((await (await post('template', code)).json()).errors).toHaveProperty('scheduled_at');
 });
 
 test('REST shows a scheduled message as queued, and a cancelled one as failed', async () => {

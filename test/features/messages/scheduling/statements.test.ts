@@ -3,8 +3,8 @@ import {
   type DueMessage,
   findDue,
   lockDue,
-  markCounted,
   type Released,
+  recordQueued,
   requeue,
 } from '../../../../src/features/messages/scheduling/scheduled.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
@@ -34,7 +34,11 @@ test('rows of scheduled messages match their declared types', async () => {
     is_counted: 'boolean',
   } satisfies ColumnsOf<Released>);
   expect(await describeColumns(database.url, db => requeue(db, 1, [{ messageId: ID, priority: 2 }]))).toBeDefined();
-  expect(await describeColumns(database.url, db => markCounted(db, 1, [1], MONTH))).toBeUndefined();
+  expect(
+    await describeColumns(database.url, db =>
+      recordQueued(db, 1, [{ messageId: ID, conversationId: 1 }], MONTH, '2026-11-23T00:00:00Z'),
+    ),
+  ).toBeUndefined();
 });
 
 test('due messages are found by the beginning of their index alone', async () => {
