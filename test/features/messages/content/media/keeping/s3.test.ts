@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { deleteUnusedContents } from '../../../../../../src/features/messages/content/media/keeping/sweep.ts';
-import { dataOf } from '../../../../../support/answers.ts';
+import { dataOf, payloadOf } from '../../../../../support/answers.ts';
 import { eventually, startGateway, type TestGateway } from '../../../../../support/gateway.ts';
 import { hasS3, type S3Server, startS3 } from '../../../../../support/s3.ts';
 
@@ -50,6 +50,48 @@ describe.skipIf(!hasS3)('a gateway with S3', () => {
     expect((await gateway.graphql(remove, { id: message.contact.id })).errors).toBeUndefined();
     await deleteUnusedContents(gateway.gateway.resources);
     expect((await get()).status).toBe(404);
+    expect(await s3.count()).toBe(0);
+  });
+
+  test('keeps exports in the bucket, serves them and parts of them, and deletes those of an erased person', async () => {
+    const bytes = randomBytes(20_000).toString('base64');
+    gateway.emulator.resetFaults();
+    gateway.emulator.inbound({
+      type: 'image',
+      from: '+4915223000002',
+      mimeType: 'image/png',
+      dataBase64: bytes,
+    } as never);
+    const id = await eventually(async () => {
+      const { messages } = dataOf(
+        await gateway.graphql('{ messages(first: 1) { nodes { contact { id phone } media { size } } } }'),
+      );
+      expect(messages.nodes[0]).toMatchObject({ contact: { phone: '+4915223000002' }, media: { size: 20_000 } });
+      return messages.nodes[0].contact.id as string;
+    });
+    const complete = async (exportId: string) =>
+      eventually(async () => {
+        const answer = await gateway.graphql('query ($id: ID!) { export(id: $id) { state url error } }', {
+          id: exportId,
+        });
+        expect(dataOf(answer).export).toMatchObject({ state: 'COMPLETED', error: null });
+        return dataOf(answer).export.url as string;
+      });
+    const list = await gateway.mutate('createExport', { resource: { contacts: {} } }, 'export { id }');
+    const person = await gateway.mutate('exportContact', { id }, 'export { id }');
+    const [csv, json] = await Promise.all([complete(payloadOf(list).export.id), complete(payloadOf(person).export.id)]);
+    // The image and both exports; nothing of them is left in the directory.
+    expect(await s3.count()).toBe(3);
+    const get = (url: string, headers = {}) => fetch(`${gateway.url}${url}`, { headers });
+    expect(await (await get(csv)).text()).toContain('+4915223000002');
+    const whole = await (await get(json)).text();
+    expect(whole).toContain(bytes);
+    const part = await get(json, { range: 'bytes=-10' });
+    expect([part.status, await part.text()]).toEqual([206, whole.slice(-10)]);
+    const erase = await gateway.mutate('eraseContact', { id }, 'erasureReceipt { erased { kind count } }');
+    expect(payloadOf(erase).erasureReceipt).toBeDefined();
+    await deleteUnusedContents(gateway.gateway.resources);
+    expect([(await get(csv)).status, (await get(json)).status]).toEqual([404, 404]);
     expect(await s3.count()).toBe(0);
   });
 });
