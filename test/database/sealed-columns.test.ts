@@ -27,6 +27,7 @@ const NOT_SEALED = [
   'media_released.sha256',
   'otps.mac',
   'staff_sessions.hash',
+  'media_thumbnails.sha256',
   'trusted_documents.hash',
   'unrouted_changes.digest',
   'unrouted_changes.raw',
