@@ -59,21 +59,32 @@ export function doctorCommand(): Command {
     });
 }
 
+const SHOWN_NAMES = 3;
+
+/** All names if they are few, otherwise the first and the last: the list is a cell of a table. */
+const namesOf = (names: readonly string[]): string =>
+  names.length <= SHOWN_NAMES ? names.join(', ') : `${names.length}, ${names[0]} to ${names.at(-1)}`;
+
 async function examine(config: Config, callsNetwork: boolean): Promise<Finding[]> {
   const findings: Finding[] = [];
-  await withDatabase(config, async db => {
+  const examineDatabase = withDatabase(config, async db => {
     const before = systemClock.now();
     const facts = await readServerFacts(db.write);
     findings.push(...examineServer(config, facts, (before + systemClock.now()) / 2));
     const pending = await pendingMigrations(db.read);
     if (pending.length > 0) {
-      findings.push(failed('migrations', `missing: ${pending.join(', ')}`, 'Run `parley migrate`.'));
+      findings.push(failed('migrations', `missing: ${namesOf(pending)}`, 'Run `parley migrate`.'));
       return;
     }
     findings.push(ok('migrations', 'up to date'));
     findings.push(await examineWrites(db), await examineOrigin(db), await examinePartitions(db));
     findings.push(await examineMedia(config, db));
     findings.push(...(await examineKeyAndChannels(config, db, callsNetwork)));
+  });
+  // What does not need the database is examined also when it is away.
+  await examineDatabase.catch((error: unknown) => {
+    if (!(error instanceof UserError)) throw error;
+    findings.push(failed('database', error.message, 'Start PostgreSQL, or set DATABASE_URL to a server that runs.'));
   });
   findings.push(await examineRedis(config), examineWebhookAddress(config));
   return findings;

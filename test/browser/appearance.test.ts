@@ -54,7 +54,7 @@ const VIEWS: readonly View[] = [
       await page.getByRole('group', { name: 'Preview' }).getByText('is on its way').waitFor();
     },
   },
-  { name: 'live', path: '/live', prepare: page => page.locator('.chart canvas').waitFor() },
+  { name: 'live', path: '/live', prepare: page => page.locator('.chart canvas').first().waitFor() },
   {
     name: 'contacts',
     path: '/contacts',

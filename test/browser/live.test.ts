@@ -19,6 +19,9 @@ afterAll(async () => {
   await gateway.stop();
 });
 
+/** A longer run by hand: `PARLEY_LIVE_SECONDS=300` prints its figures. */
+const SECONDS = Number(process.env['PARLEY_LIVE_SECONDS'] ?? 20);
+
 const EVENT: NewEvent = {
   type: 'group.created',
   payload: {
@@ -111,25 +114,40 @@ function longestTask(trace: Buffer): number {
   return Math.max(...tasks.map(({ tdur = 0 }) => tdur / 1_000));
 }
 
-test('200 events a second for 20 seconds: the page keeps its size, and no task needs 100 ms', async () => {
-  const { page, faults, total } = await openLive(gateway.url);
-  // As many as the page keeps, so that it has its full size.
-  for (let index = 0; index < 8; index += 1) await write(400);
-  await expect.poll(() => totalOf(page), { timeout: 60_000 }).toBe(total + 3_200);
-  const before = await sizeOf(page);
-  await browser.startTracing(page, { categories: ['toplevel', '__metadata'] });
-  for (let index = 0; index < 200; index += 1) {
-    await write(20);
-    await pause(100);
-  }
-  await expect.poll(() => totalOf(page), { timeout: 60_000 }).toBe(total + 7_200);
-  const longest = longestTask(await browser.stopTracing());
-  const after = await sizeOf(page);
-  expect(longest).toBeLessThan(100);
-  expect(after.nodes - before.nodes).toBeLessThan(100);
-  expect(after.heap / before.heap).toBeLessThan(1.25);
-  expect(faults).toEqual([]);
-}, 180_000);
+test(
+  '200 events a second for 20 seconds: the page keeps its size, and no task needs 100 ms',
+  async () => {
+    const { page, faults, total } = await openLive(gateway.url);
+    // As many as the page keeps, so that it has its full size.
+    for (let index = 0; index < 8; index += 1) await write(400);
+    await expect.poll(() => totalOf(page), { timeout: 60_000 }).toBe(total + 3_200);
+    const before = await sizeOf(page);
+    await page.evaluate(() => {
+      const durations: number[] = [];
+      Object.assign(window, { durations });
+      new PerformanceObserver(list => durations.push(...list.getEntries().map(({ duration }) => duration))).observe({
+        type: 'longtask',
+      });
+    });
+    await browser.startTracing(page, { categories: ['toplevel', '__metadata'] });
+    for (let index = 0; index < 10 * SECONDS; index += 1) {
+      await write(20);
+      await pause(100);
+    }
+    await expect.poll(() => totalOf(page), { timeout: 60_000 }).toBe(total + 3_200 + 200 * SECONDS);
+    const longest = longestTask(await browser.stopTracing());
+    const after = await sizeOf(page);
+    if (SECONDS !== 20) {
+      const durations = await page.evaluate(() => (window as unknown as { durations: number[] }).durations);
+      process.stdout.write(`${JSON.stringify({ before, after, longestCpuMs: longest, longTasksMs: durations })}\n`);
+    }
+    expect(longest).toBeLessThan(100);
+    expect(after.nodes - before.nodes).toBeLessThan(100);
+    expect(after.heap / before.heap).toBeLessThan(1.25);
+    expect(faults).toEqual([]);
+  },
+  180_000 + 5_000 * SECONDS,
+);
 
 test('a socket that is lost and regained during a stream of events: the page says so, and shows every event once', async () => {
   const proxy = await startProxy(gateway.url);

@@ -47,6 +47,13 @@ test('a sound deployment is fine throughout, its channel included', async () => 
   expect(code).toBe(0);
 });
 
+test('without a database the rest is examined, and the finding says what to do', async () => {
+  const { code, of } = await examine({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' });
+  expect(of('database')).toMatchObject({ state: 'failed', finding: expect.stringContaining('ECONNREFUSED') });
+  expect(of('public address')).toMatchObject({ state: 'ok' });
+  expect(code).toBe(1);
+});
+
 test('an empty directory in place of the files fails with what to do, and serve refuses it until it is adopted', async () => {
   const empty = { PARLEY_MEDIA_DIR: join(directory, 'empty'), PORT: '0' };
   const { code, of } = await examine(empty);

@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { Scope } from '../documents.generated.ts';
 import { PresenceBeacon } from '../presence/presence-beacon.tsx';
@@ -37,6 +37,12 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   const { t } = useTexts();
   const { can, accountName, hasEmulator } = useAccount();
   const [location] = useLocation();
+  const pages = useRef<HTMLUListElement>(null);
+  // On a narrow screen the navigation scrolls: the page that is shown is in view.
+  useEffect(() => {
+    if (location !== '')
+      pages.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [location]);
   return (
     <div className="shell">
       <PresenceBeacon />
@@ -45,7 +51,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
           <Logo />
           <span className="nav-tenant">{accountName}</span>
         </div>
-        <ul className="nav-pages">
+        <ul className="nav-pages" ref={pages}>
           {PAGES.filter(({ scopes, path }) => can(...scopes) && (hasEmulator || path !== '/phone')).map(
             ({ path, label, icon }) => (
               <li key={path}>

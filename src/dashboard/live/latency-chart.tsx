@@ -35,15 +35,18 @@ export function LatencyChart({ points }: { readonly points: Points }) {
       {
         width: element.clientWidth,
         height: HEIGHT,
+        // The last label stands at the edge.
+        padding: [8, 28, 0, 0],
         legend: { show: false },
         cursor: { show: false },
-        scales: { y: { range: (_self, _min, max) => [0, Math.max(1, max * 1.1)] } },
+        scales: { y: { range: (_self, _min, max) => [0, Math.max(1, (max ?? 0) * 1.1)] } },
         axes: [
           {
             stroke: text,
             grid: { show: false },
             ticks: { show: false },
             space: 70,
+            size: 30,
             values: (_self, at) => at.map(each => hour.format(each * 1_000)),
           },
           {
@@ -88,7 +91,7 @@ export function LatencyChart({ points }: { readonly points: Points }) {
 
 function secondsText(ms: number | null | undefined, language: string): string {
   if (ms == null) return '–';
-  return new Intl.NumberFormat(language, { style: 'unit', unit: 'second', maximumFractionDigits: 1 }).format(
+  return new Intl.NumberFormat(language, { style: 'unit', unit: 'second', maximumFractionDigits: 2 }).format(
     ms / 1_000,
   );
 }

@@ -36,6 +36,13 @@ export function QueueCards() {
     );
   return (
     <>
+      <section className="card">
+        <h2>{t('live.channels')}</h2>
+        {data && channels.length === 0 && <p className="muted">{t('live.noChannels')}</p>}
+        {channels.map(channel => (
+          <ChannelHealth key={channel.id} channel={channel} />
+        ))}
+      </section>
       <section className="card live-wide">
         <h2>{t('live.queues')}</h2>
         <div className="table-box plain">
@@ -59,13 +66,6 @@ export function QueueCards() {
             </tbody>
           </table>
         </div>
-      </section>
-      <section className="card live-wide">
-        <h2>{t('live.channels')}</h2>
-        {data && channels.length === 0 && <p className="muted">{t('live.noChannels')}</p>}
-        {channels.map(channel => (
-          <ChannelHealth key={channel.id} channel={channel} />
-        ))}
       </section>
     </>
   );

@@ -28,15 +28,18 @@ export function RateChart({ rates }: { readonly rates: Rates }) {
       {
         width: element.clientWidth,
         height: HEIGHT,
+        // The last label stands at the edge.
+        padding: [8, 28, 0, 0],
         legend: { show: false },
         cursor: { show: false },
-        scales: { y: { range: (_self, _min, max) => [0, Math.max(4, max * 1.05)] } },
+        scales: { y: { range: (_self, _min, max) => [0, Math.max(4, (max ?? 0) * 1.05)] } },
         axes: [
           {
             stroke: text,
             grid: { show: false },
             ticks: { show: false },
             space: 90,
+            size: 30,
             values: (_self, seconds) => seconds.map(second => time.format(second * 1_000)),
           },
           {

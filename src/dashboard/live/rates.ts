@@ -28,12 +28,14 @@ export class Rates {
   }
 
   /**
-   * Seconds since 1970, then the counts of each status. The last two seconds are left out: their counts are still on the way.
+   * Seconds since 1970, then the counts of each status, null for one without messages: its line would hide those below it. The last
+   * two seconds are left out, because their counts are still on the way.
    */
-  series(nowMs: number): number[][] {
+  series(nowMs: number): (number | null)[][] {
     const end = Math.floor(nowMs / 1_000) - 1;
     const seconds = Array.from({ length: SECONDS }, (_, index) => end - SECONDS + index);
-    return [seconds, ...STATUSES.map(status => seconds.map(at => this.#seconds.get(at)?.get(status) ?? 0))];
+    const counts = STATUSES.map(status => seconds.map(at => this.#seconds.get(at)?.get(status) ?? 0));
+    return [seconds, ...counts.map(series => (series.some(Boolean) ? series : series.map(() => null)))];
   }
 
   /** Messages a second over the last ten of them. */

@@ -65,7 +65,7 @@ export function PhoneMenu({ phone, name, chat, groupId, onGroup, onNumber, onAct
       <Menu
         label={t('phone.menu', { name })}
         buttonClass="icon-button small"
-        button={<Icon name="more" size={18} />}
+        button={<Icon name="more" size={24} />}
         items={[
           {
             id: 'offline',
