@@ -106,6 +106,8 @@ test('a preview counts who gets it and who does not, with reasons, samples, time
       ),
     );
     expect(campaign).toMatchObject({ status: 'COMPLETED', progress: { total: 6, skipped: 4, delivered: 2 } });
+    // What the network's statuses say was charged, by the table: as the preview estimated.
+    expect(campaign.progress.cost).toEqual(shown.cost);
   });
 });
 
