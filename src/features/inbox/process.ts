@@ -14,8 +14,11 @@ import { removeErased } from './remove-erased.ts';
 import { routeUpdates } from './route-updates.ts';
 import { type ClaimKind, claimWebhooks, markFailed, markProcessed, type WaitingWebhook } from './webhooks.sql.ts';
 
-/** Limits of one transaction, by count and by size: a webhook may hold 1,000 updates in 3 MB. */
-const BATCH = 50;
+/**
+ * Limits of one transaction, by count and by size: a webhook may hold 1,000 updates in 3 MB, or one. A transaction takes some twenty
+ * statements however many there are.
+ */
+const BATCH = 200;
 const BATCH_BYTES = 1_000_000;
 /** A webhook that fails this often, over some 80 seconds, is given up, with its error stored and logged. */
 const MAX_ATTEMPTS = 10;
