@@ -38,6 +38,7 @@ import { OUTBOX } from '../features/messages/dispatch/lane.ts';
 import { dueOutboxLanes } from '../features/messages/dispatch/outbox.sql.ts';
 import {
   applyMessageRetention,
+  deleteEmptyStatistics,
   deleteOldMedia,
   moveStatistics,
   repairLostTurns,
@@ -141,6 +142,7 @@ const CHORES: readonly {
   { name: 'scheduled messages', everyMs: 2 * SECOND, run: releaseScheduled },
   { name: 'snoozed conversations', everyMs: 5 * SECOND, run: wakeSnoozed },
   { name: 'updates of conversations that are done', everyMs: HOUR, run: cleanJobs },
+  { name: 'zero counts of statistics', everyMs: 6 * HOUR, run: deleteEmptyStatistics },
   { name: 'turns of the outbox', everyMs: 10 * MINUTE, run: repairLostTurns },
   { name: 'media', everyMs: HOUR, run: deleteOldMedia },
   { name: 'expired files', everyMs: 10 * MINUTE, run: expireFiles },

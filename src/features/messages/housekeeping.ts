@@ -3,7 +3,7 @@ import type { Resources } from '../../schema/context.ts';
 import { deleteExpired } from './content/media/files.sql.ts';
 import { extendDoubt, repairTurns } from './dispatch/outbox.sql.ts';
 import { deleteOldMessages, listRetentions } from './messages.sql.ts';
-import { movePending } from './statistics/statistics.sql.ts';
+import { deleteZeroCounts, movePending } from './statistics/statistics.sql.ts';
 
 /** Rows deleted by one statement, within some tenths of a second. */
 const BATCH = 1_000;
@@ -39,4 +39,9 @@ const MOVED = 5_000;
 /** Moves changes into the statistics of messages. */
 export async function moveStatistics({ db }: Pick<Resources, 'db'>): Promise<void> {
   while ((await movePending(db.write, MOVED)) === MOVED);
+}
+
+/** Removes counts of the statistics that have become zero. */
+export async function deleteEmptyStatistics({ db }: Pick<Resources, 'db'>): Promise<void> {
+  while ((await deleteZeroCounts(db.write, MOVED)) === MOVED);
 }

@@ -166,3 +166,25 @@ export async function movePending(db: Db, limit: number): Promise<number> {
     select count(*)::integer as moved from moved`.execute(db);
   return rows[0]?.moved ?? 0;
 }
+
+/**
+ * Removes counts that have become zero: each message leaves one behind in every status that it had. Of hours at least two days ago,
+ * because those of newer ones change again.
+ * @param limit of each table
+ * @returns the most removed from one table
+ */
+export async function deleteZeroCounts(db: Db, limit: number): Promise<number> {
+  const { rows } = await sql<{ removed: number }>`
+    /* cross-tenant: housekeeping of the statistics of all tenants */
+    with counted as (
+      delete from message_statistics t using (
+        select z.ctid from message_statistics z where z.messages = 0 and z.hour < now() - interval '2 days' limit ${limit} for update skip locked
+      ) z where t.ctid = z.ctid returning t.tenant_id
+    ), delivered as (
+      delete from delivery_statistics t using (
+        select z.ctid from delivery_statistics z where z.messages = 0 and z.hour < now() - interval '2 days' limit ${limit} for update skip locked
+      ) z where t.ctid = z.ctid returning t.tenant_id
+    )
+    select greatest((select count(*) from counted), (select count(*) from delivered))::integer as removed`.execute(db);
+  return rows[0]?.removed ?? 0;
+}

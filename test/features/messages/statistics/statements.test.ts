@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { STATISTIC_COLUMNS } from '../../../../src/features/messages/statistics/columns.ts';
-import { countMessages, movePending } from '../../../../src/features/messages/statistics/statistics.sql.ts';
+import { countMessages, deleteZeroCounts, movePending } from '../../../../src/features/messages/statistics/statistics.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { describeColumns } from '../../../support/describe-statement.ts';
 
@@ -35,4 +35,8 @@ test.each([true, false])('statistics have the columns of their row type (deliver
 
 test('moving changes into the statistics is a valid statement', async () => {
   expect(await describeColumns(database.url, db => movePending(db, 1))).toEqual({ moved: 'integer' });
+});
+
+test('removing counts that have become zero is a valid statement', async () => {
+  expect(await describeColumns(database.url, db => deleteZeroCounts(db, 1))).toEqual({ removed: 'integer' });
 });

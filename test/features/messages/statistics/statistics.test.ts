@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { movePending } from '../../../../src/features/messages/statistics/statistics.sql.ts';
+import { deleteZeroCounts, movePending } from '../../../../src/features/messages/statistics/statistics.sql.ts';
 import type { MessageStatus } from '../../../../src/network/network.ts';
 import { codeOf, dataOf } from '../../../support/answers.ts';
 import { startGateway, type TestGateway } from '../../../support/gateway.ts';
@@ -206,6 +206,30 @@ test('a filter counts what a list with the same filter has, from the statistics 
       expect([filter, total]).toEqual([filter, listed]);
     }
   }
+});
+
+test('counts that have become zero are removed two days later, and the others are not', async () => {
+  const account = await accountOf(gateway);
+  const { db } = gateway.gateway.resources;
+  const zeros = async () =>
+    (
+      await gateway.database.query<{ old: number; recent: number; others: number }>(
+        `select count(*) filter (where messages = 0 and hour < now() - interval '2 days')::int as old,
+           count(*) filter (where messages = 0 and hour >= now() - interval '2 days')::int as recent,
+           count(*) filter (where messages <> 0)::int as others
+         from message_statistics where tenant_id = $1`,
+        [account.tenantId],
+      )
+    )[0];
+  const [long, now] = [Date.now() - 72 * HOUR, Date.now()].map(ms => new Date(ms).toISOString());
+  const ids = await account.add([long, now].map(at => ({ at: at ?? '', phone: '+4915112345678' })));
+  for (const status of ['sent', 'delivered', 'read'] as const) {
+    await account.apply(ids.map(id => ({ id, status, at: now ?? '' })));
+    await account.move();
+  }
+  expect(await zeros()).toEqual({ old: 2, recent: 2, others: 2 });
+  await deleteZeroCounts(db.write, 1_000);
+  expect(await zeros()).toEqual({ old: 0, recent: 2, others: 2 });
 });
 
 describe('deliveries', () => {
