@@ -185,12 +185,10 @@ async function settled({ pool }: Ground, network: string): Promise<void> {
   const deadline = performance.now() + PATIENCE_MS;
   for (;;) {
     const { pending } = await webhooks(network);
-    const { rows } = await pool.query<{ count: number }>(
-      'select count(*)::int as count from inbound_webhooks where processed_at is null',
-    );
-    if (pending === 0 && rows[0]?.count === 0) break;
+    const { rows } = await pool.query('select from inbound_webhooks where processed_at is null limit 1');
+    if (pending === 0 && rows.length === 0) break;
     if (performance.now() > deadline) throw new Error('The statuses were not applied.');
-    await sleep(100);
+    await sleep(250);
   }
   const { total, duplicates } = await sentReport(network, 0);
   const { rows } = await pool.query<{ count: number }>(

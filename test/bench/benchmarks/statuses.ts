@@ -6,7 +6,7 @@ import { addMessages, addTenant, settle } from '../fill.ts';
 import { SECRET_KEY, startGateway } from '../gateway.ts';
 import type { Ground } from '../ground.ts';
 import { postgresCpu } from '../postgres-cpu.ts';
-import { atLeast, type Result } from '../report.ts';
+import { atLeast, atMost, type Result } from '../report.ts';
 import { say } from '../say.ts';
 import type { Server } from '../server.ts';
 
@@ -79,6 +79,16 @@ export async function statuses(ground: Ground, options: Options): Promise<Result
           'updates applied per second / 20,000',
           (samples.get('messages and events written')?.perSecond ?? 0) / 20_000,
           1,
+        ),
+        atMost(
+          'process CPU of an update, ms',
+          (samples.get('messages and events written')?.serverCpu ?? Number.NaN) / 1_000,
+          0.03,
+        ),
+        atMost(
+          'PostgreSQL CPU of an update, ms',
+          (samples.get('messages and events written')?.databaseCpu ?? Number.NaN) / 1_000,
+          0.045,
         ),
       ],
     };

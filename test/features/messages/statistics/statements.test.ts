@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { STATISTIC_COLUMNS } from '../../../../src/features/messages/statistics/columns.ts';
-import { countMessages, deleteZeroCounts, movePending } from '../../../../src/features/messages/statistics/statistics.sql.ts';
+import {
+  countMessages,
+  deleteZeroCounts,
+  movePending,
+} from '../../../../src/features/messages/statistics/statistics.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { describeColumns } from '../../../support/describe-statement.ts';
 
