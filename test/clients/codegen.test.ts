@@ -81,7 +81,7 @@ declare const created: CreateMutation;
 const errors: readonly { readonly message: string }[] | undefined = created.createContactGroup?.userErrors;
 declare const groups: GroupsQuery;
 const total: number | undefined = groups.contactGroups?.totalCount;
-const count: number | undefined = groups.contactGroups?.edges[0]?.node.contactsCount;
+const count: number | null | undefined = groups.contactGroups?.edges[0]?.node.contactsCount;
 declare const { events }: EventsSubscription;
 const body = 'message' in events && events.message?.content.__typename === 'TextContent' ? events.message.content.body : '';
 const text: string = body;

@@ -43,3 +43,6 @@ export const KEPT_TABLES = [
 
 /** Tables with a `conversation_id`, whose rows follow a conversation that is folded into another one. */
 export const CONVERSATION_TABLES = ['messages', 'events', 'thread_owners', 'conversation_tags', 'notes'] as const;
+
+/** Tables whose `conversation_id` is not changed by a merge: their rows end within half a minute, and their clients write new ones. */
+export const KEPT_CONVERSATION_TABLES = ['staff_presence'] as const;

@@ -4,6 +4,7 @@ import { recordConsent } from '../../../../src/features/contacts/consent/record.
 import { mergeContacts } from '../../../../src/features/contacts/merging/merge.ts';
 import {
   CONVERSATION_TABLES,
+  KEPT_CONVERSATION_TABLES,
   KEPT_TABLES,
   MOVED_TABLES,
   OTHER_TABLES,
@@ -90,7 +91,7 @@ async function textsOf(tenant: TestTenant, conversationId: number): Promise<stri
 test('every table with a contact_id or conversation_id is listed for merges', async () => {
   const known = [...MOVED_TABLES.map(({ table }) => table), ...OTHER_TABLES, ...KEPT_TABLES];
   expect(await tablesWith('contact_id')).toEqual(known.sort());
-  expect(await tablesWith('conversation_id')).toEqual([...CONVERSATION_TABLES].sort());
+  expect(await tablesWith('conversation_id')).toEqual([...CONVERSATION_TABLES, ...KEPT_CONVERSATION_TABLES].sort());
 });
 
 describe('a merge', () => {
