@@ -60,6 +60,6 @@ export default defineConfig({
     // The patience with a machine that has other work as well. What is promised in seconds, a test says itself.
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    expect: { poll: { timeout: 30_000 } },
+    expect: { poll: { timeout: 120_000 } },
   },
 });

@@ -96,10 +96,7 @@ test('connecting a number again gives it new credentials and resumes it, and wha
   );
   await connect(tenant);
   expect(await status()).toEqual({ status: 'ACTIVE', statusReason: null });
-  await eventually(
-    () => expect(gateway.emulator.sent().byCallbackData[data.sendMessage.message.databaseId]).toBe(1),
-    6_000,
-  );
+  await eventually(() => expect(gateway.emulator.sent().byCallbackData[data.sendMessage.message.databaseId]).toBe(1));
 });
 
 test('a channel of another tenant is not found, neither to be read nor to be resumed', async () => {

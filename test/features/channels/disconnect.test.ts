@@ -62,7 +62,7 @@ const cancelledEvents = async (tenant: TestTenant): Promise<string[]> =>
 
 /** Whether every message has ended: none waits, and what the network took went there once. */
 async function expectEnded(tenant: TestTenant, accepted: readonly string[]): Promise<Map<string, string>> {
-  await eventually(async () => expect([...(await statuses(tenant)).values()]).not.toContain('QUEUED'), 20_000);
+  await eventually(async () => expect([...(await statuses(tenant)).values()]).not.toContain('QUEUED'));
   const ended = await statuses(tenant);
   expect([...ended.keys()].sort()).toEqual([...accepted].sort());
   const { byCallbackData } = gateway.emulator.sent();

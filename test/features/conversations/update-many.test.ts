@@ -169,17 +169,15 @@ describe('updateConversations of those that match a filter', () => {
       job: { matchedCount: 701 },
     });
     expect(payloadOf(await update(gateway, tenant, input)).job.id).toBe(batch.job.id);
-    await eventually(
-      async () =>
-        expect(await jobOf(gateway, tenant, batch.job.id)).toEqual({
-          matchedCount: 701,
-          updatedCount: 701,
-          failedCount: 0,
-          isFinished: true,
-          error: null,
-          finishedAt: expect.any(String),
-        }),
-      15_000,
+    await eventually(async () =>
+      expect(await jobOf(gateway, tenant, batch.job.id)).toEqual({
+        matchedCount: 701,
+        updatedCount: 701,
+        failedCount: 0,
+        isFinished: true,
+        error: null,
+        finishedAt: expect.any(String),
+      }),
     );
     expect((await updatedEvents(gateway, tenant)).sort()).toEqual([...ids].sort());
     const { conversations: left } = dataOf(

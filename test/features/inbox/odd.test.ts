@@ -227,10 +227,7 @@ describe('sizes', () => {
       [tenant.id],
     );
     await post(envelope(tenant, { contacts: [], messages: [text('14155550160', 'behind them')] }));
-    await eventually(
-      async () => expect((await messagesOf(tenant)).map(row => row.body)).toEqual(['behind them']),
-      3_000,
-    );
+    await eventually(async () => expect((await messagesOf(tenant)).map(row => row.body)).toEqual(['behind them']));
   });
 
   test('a webhook whose wake-up was lost is found by the sweep', async () => {
@@ -240,9 +237,6 @@ describe('sizes', () => {
       `insert into inbound_webhooks (tenant_id, digest, id, body) values ($1, '\\x01', gen_random_uuid(), $2)`,
       [tenant.id, Buffer.from(body)],
     );
-    await eventually(
-      async () => expect((await messagesOf(tenant)).map(row => row.body)).toEqual(['nobody was told']),
-      7_000,
-    );
+    await eventually(async () => expect((await messagesOf(tenant)).map(row => row.body)).toEqual(['nobody was told']));
   });
 });

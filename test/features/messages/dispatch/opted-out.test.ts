@@ -101,12 +101,10 @@ test('waitForAcceptance returns CONTACT_OPTED_OUT for a message stopped by an op
       message { id databaseId contact { databaseId } } userErrors { code message path ... on ConsentError { messageId } } } }`;
   const { message: sent } = payloadOf(await gateway.graphql(document, { to, wait: false }));
   await optOut(Number(sent.contact.databaseId), 'all');
-  await eventually(
-    async () =>
-      expect(
-        await gateway.database.query('select status from message_states where message_id = $1', [sent.databaseId]),
-      ).toEqual([{ status: 'failed' }]),
-    20_000,
+  await eventually(async () =>
+    expect(
+      await gateway.database.query('select status from message_states where message_id = $1', [sent.databaseId]),
+    ).toEqual([{ status: 'failed' }]),
   );
   const { data } = await gateway.graphql(document, { to, wait: true });
   expect(data.sent).toMatchObject({

@@ -33,7 +33,7 @@ test('messages of a template that is removed meanwhile are sent once, or fail wi
   const rows = async () =>
     dataOf(await gateway.graphql('{ messages(first: 100) { nodes { databaseId status error { code } } } }')).messages
       .nodes as { databaseId: string; status: string; error: { code: number } | null }[];
-  await eventually(async () => expect((await rows()).map(({ status }) => status)).not.toContain('QUEUED'), 20_000);
+  await eventually(async () => expect((await rows()).map(({ status }) => status)).not.toContain('QUEUED'));
   const ended = await rows();
   expect(ended.map(({ databaseId }) => databaseId).sort()).toEqual([...accepted].sort());
   const { byCallbackData } = gateway.emulator.sent();
