@@ -122,7 +122,7 @@ test('a shop is connected, its mapping tried on an order, and changed', async ()
   await dialog.getByRole('textbox', { name: 'Payload' }).fill(ORDER);
   await dialog.getByRole('button', { name: 'Dry run' }).click();
   await dialog.getByText('Would send').waitFor();
-  await dialog.getByText('+351912345678').waitFor();
+  await dialog.locator('.dry-run bdi').getByText('+351912345678').waitFor();
   await dialog.getByRole('button', { name: 'Close' }).click();
   await shop.getByRole('button', { name: 'Delete Order received' }).click();
   await expect.poll(() => shop.getByText('Order received').count()).toBe(0);

@@ -10,6 +10,8 @@ import { Field } from '../ui/field.tsx';
 type Result = NonNullable<DryRunShopQuery['dryRunIntegration']>;
 
 const TONES = { ACTS: 'good', DONE: 'info', NOT_MEANT: '', REFUSES: 'danger' } as const;
+/** The type of event that a new order is; a mapping applies to some types only. */
+const TOPICS = { WOOCOMMERCE: 'order.created', SHOPIFY: 'orders/create', GENERIC: undefined } as const;
 /** An order as WooCommerce posts it. */
 const SAMPLE = JSON.stringify(
   {
@@ -40,7 +42,10 @@ export function DryRun({ shop, onClose }: { readonly shop: ShopFragment; readonl
     setProblem(undefined);
     setResult(undefined);
     try {
-      const input = delivery === '' ? { payload: JSON.parse(payload) as unknown } : { deliveryId: delivery };
+      const input =
+        delivery === ''
+          ? { payload: JSON.parse(payload) as unknown, topic: TOPICS[shop.kind] }
+          : { deliveryId: delivery };
       const variables = { integrationId: shop.id, ...input };
       const { data, error } = await graphql
         .query(DryRunShopDocument, variables, { requestPolicy: 'network-only' })
