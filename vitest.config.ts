@@ -11,7 +11,9 @@ const EMBEDDED = ['test/platform/embedded/**/*.test.ts'];
 const FAULTS = [
   'test/{app,cli}/**/*.test.ts',
   'test/launch.test.ts',
+  'test/clients/codegen.test.ts',
   'test/database/pgbouncer.test.ts',
+  'test/features/contacts/erasure/export.test.ts',
   'test/**/{clocks,crowd,endings,flood,killed,memory,no-database,processes}.test.ts',
 ];
 

@@ -65,6 +65,8 @@ export interface Owner extends TestTenant {
   /** Waits until every message that came in has been looked at and every answer is settled. */
   settled(): Promise<void>;
   replies(): Promise<ReplyRow[]>;
+  /** How many messages the tenant has sent. */
+  outbound(): Promise<number>;
   /** What bots gave up on. */
   skips(): Promise<PublicBotSkip[]>;
   events(): Promise<{ payload: { bot: { id: number; name: string; reply: unknown }; [key: string]: unknown } }[]>;
@@ -128,6 +130,13 @@ export async function startGround(options: TestGatewayOptions = {}): Promise<Gro
           } as InboundInput);
           heard.push(wamid);
           return wamid;
+        },
+        async outbound() {
+          const [row] = await query<{ count: number }>(
+            "select count(*)::int as count from messages where tenant_id = $1 and direction = 'outbound'",
+            [tenant.id],
+          );
+          return row?.count ?? 0;
         },
         async settled() {
           await eventually(async () => {

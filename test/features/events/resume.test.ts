@@ -1,9 +1,8 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { NewEvent } from '../../../src/core/events.ts';
-import { append } from '../../../src/events/append.ts';
 import { eventually, startGateway, type TestGateway } from '../../support/gateway.ts';
 import { type Follower, follow, seen, stream } from './subscriber.ts';
+import { logged, write } from './writing.ts';
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -11,81 +10,16 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-const group = (name: string): NewEvent => ({
-  type: 'group.created',
-  payload: {
-    group: { id: 1, name, created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-01T00:00:00.000Z' } as never,
-  },
-});
-
-/** Writes events as features do: each in a transaction of its own kind, some of them slow to commit. */
-async function write(prefix: string, count: number, each = 1): Promise<void> {
-  const { db, signals } = gateway.gateway.resources;
-  for (let index = 0; index < count; index += 1) {
-    await db.transaction(async trx => {
-      const events = Array.from({ length: each }, (_, part) => group(`${prefix}${index * each + part}`));
-      await append(trx, gateway.tenant.id, events);
-      // Commits out of order: what began earlier ends later.
-      if (index % 7 === 0) await new Promise(resolve => setTimeout(resolve, Math.random() * 15));
-    });
-    signals.send('events');
-  }
-}
-
-async function logged(type = 'group.created'): Promise<string[]> {
-  const rows = await gateway.database.query<{ id: string }>(
-    'select id from events e where tenant_id = $1 and type = $2 order by e.xid, e.seq',
-    [gateway.tenant.id, type],
-  );
-  return rows.map(row => row.id);
-}
-
-test('a client that reconnects twenty times while others write sees each of 10,000 events once and in order', async () => {
-  const start = await follow(gateway.url, gateway.tenant.token, { types: ['group.*'] });
-  await write('first ', 1);
-  await seen(start, 1);
-  await start.stop();
-  let place = start.events[0]?.cursor;
-  const ids = [start.events[0]?.id];
-  const writing = Promise.all(['a', 'b', 'c', 'd'].map(name => write(name, 250, 10)));
-  let done = false;
-  void writing.then(() => {
-    done = true;
-  });
-  let reconnects = 0;
-  while (!done || reconnects < 20) {
-    reconnects += 1;
-    // Both ways of saying where: the cursor, and the id.
-    const after = reconnects % 2 === 0 ? place : ids.at(-1);
-    const follower = await follow(gateway.url, gateway.tenant.token, { types: ['group.*'], after });
-    await new Promise(resolve => setTimeout(resolve, 20 + Math.random() * 80));
-    // Cut, not closed: as a network fails.
-    follower.socket().terminate();
-    await follower.closed;
-    expect(follower.errors).toEqual([]);
-    ids.push(...follower.events.map(event => event.id));
-    place = follower.events.at(-1)?.cursor ?? place;
-  }
-  await writing;
-  const rest = await follow(gateway.url, gateway.tenant.token, { types: ['group.*'], after: place });
-  await eventually(async () => expect(ids.length + rest.events.length).toBe((await logged()).length));
-  ids.push(...rest.events.map(event => event.id));
-  await rest.stop();
-  expect(reconnects).toBeGreaterThanOrEqual(20);
-  expect(ids).toEqual(await logged());
-  expect(ids.length).toBe(10_001);
-});
-
 test('followers who never leave, over WebSocket and SSE, see the same events in the same order', async () => {
   const { tenant, url } = gateway;
   const socket = await follow(url, tenant.token, { types: ['group.created'] });
   const sse = await stream(url, tenant.token, { types: ['group.created'] });
   await new Promise(resolve => setTimeout(resolve, 50));
-  const before = (await logged()).length;
-  await Promise.all(['x', 'y', 'z'].map(name => write(name, 100)));
+  const before = (await logged(gateway)).length;
+  await Promise.all(['x', 'y', 'z'].map(name => write(gateway, name, 100)));
   await seen(socket, 300);
   await seen(sse, 300);
-  const expected = (await logged()).slice(before);
+  const expected = (await logged(gateway)).slice(before);
   expect(socket.events.map(event => event.id)).toEqual(expected);
   expect(sse.events.map(event => event.id)).toEqual(expected);
   await socket.stop();
@@ -100,11 +34,11 @@ test('an event whose transaction commits long after later ones is neither skippe
   await slow.query('begin');
   const insert = `insert into events (tenant_id, id, type, payload) values ($1, gen_random_uuid(), 'group.created', '{"group":{"name":"early"}}')`;
   await slow.query(insert, [tenant.id]);
-  await write('later ', 5);
+  await write(gateway, 'later ', 5);
   await new Promise(resolve => setTimeout(resolve, 300));
   // Nothing after the open transaction may be told yet, or a cursor would stand behind an event that is still to come.
   expect(live.events.map(name)).toEqual([]);
-  const resumed = await follow(url, tenant.token, { types: ['group.created'], after: (await logged()).at(-6) });
+  const resumed = await follow(url, tenant.token, { types: ['group.created'], after: (await logged(gateway)).at(-6) });
   await slow.query('commit');
   await slow.end();
   await seen(live, 6);
@@ -127,7 +61,7 @@ test('an event whose transaction was rolled back is never told', async () => {
   );
   await undone.query('rollback');
   await undone.end();
-  await write('kept ', 1);
+  await write(gateway, 'kept ', 1);
   await seen(live, 1);
   expect(live.events.map(name)).toEqual(['kept 0']);
   await live.stop();

@@ -1,0 +1,33 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { serveBeside } from '../../../support/beside.ts';
+import { eventually } from '../../../support/gateway.ts';
+import { newPhone } from '../../../support/seed.ts';
+import { type Ground, startGround } from '../ground.ts';
+
+let ground: Ground;
+beforeAll(async () => {
+  ground = await startGround({
+    emulator: { faults: { pairLimit: false, throughputLimit: false, dropStatuses: true } },
+  });
+});
+afterAll(() => ground.gateway.stop());
+
+test('a burst of 1,000 messages over two processes is answered, each message once', async () => {
+  const owner = await ground.tenant();
+  const id = await owner.bot({ trigger: 'CONTAINS', keywords: ['storm'], reply: { text: { text: 'Keep calm.' } } });
+  await owner.bot({ trigger: 'REGEX', pattern: 's(t+)o(r+)m', reply: { text: { text: 'Never said.' } } });
+  const people = Array.from({ length: 250 }, newPhone);
+  const beside = await serveBeside(ground.gateway);
+  try {
+    for (let index = 0; index < 1_000; index += 1) await owner.hears(people[index % 250] ?? '', `A storm, ${index}`);
+    await eventually(async () => expect(await owner.outbound()).toBe(1_000));
+    await owner.settled();
+  } finally {
+    await beside.stop();
+  }
+  const replies = await owner.replies();
+  expect(new Set(replies.map(reply => reply.message_id)).size).toBe(1_000);
+  expect(replies.every(reply => reply.state === 'sent' && reply.bot_id === String(id))).toBe(true);
+  expect(await owner.outbound()).toBe(1_000);
+  expect(await owner.events()).toHaveLength(1_000);
+});
