@@ -11,8 +11,11 @@ import { outcomeOf } from './outcome.ts';
 import { type PreparedSend, prepareSend, type SendInput } from './request.ts';
 import { tooMany, type Written, writeAlone, writeTogether } from './write.ts';
 
-/** Attempts by itself, after a concurrent request created or changed the contact between read and write. */
-const MAX_TRIES = 4;
+/**
+ * Attempts by itself, after a concurrent request created or deleted the contact between read and write. Each failure is the success of
+ * another request, so that only a contact which is created and deleted again and again needs many.
+ */
+const MAX_TRIES = 10;
 
 /**
  * Accepts a message: when this resolves, the message is durable and will be sent. Takes two database round trips: one read, one write.
