@@ -50,7 +50,7 @@ test.each([
 
   // Only admins change these.
   await nav.getByRole('link', { name: 'Bots' }).click();
-  await page.getByText('There is no bot yet.').waitFor();
+  await page.getByRole('heading', { name: 'No bot yet' }).waitFor();
   expect(await page.getByRole('button', { name: 'New bot' }).count()).toBe(0);
   await nav.getByRole('link', { name: 'Staff' }).click();
   await page.getByRole('row').nth(1).waitFor();

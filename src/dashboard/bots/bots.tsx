@@ -7,6 +7,7 @@ import { useTexts } from '../texts/texts.tsx';
 import { Empty } from '../ui/empty.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Page } from '../ui/page.tsx';
+import { TableBox } from '../ui/table-box.tsx';
 import { UserErrors } from '../ui/user-errors.tsx';
 import { BotDialog } from './bot-dialog.tsx';
 import { BotHistory } from './bot-history.tsx';
@@ -46,7 +47,7 @@ export default function Bots() {
       {bots.length === 0 && !fetching ? (
         <Empty title={t('bots.noneTitle')} text={t('bots.none')} example="bot" />
       ) : (
-        <div className="table-box">
+        <TableBox label={t('nav.bots')}>
           <table>
             <thead>
               <tr>
@@ -120,7 +121,7 @@ export default function Bots() {
               ))}
             </tbody>
           </table>
-        </div>
+        </TableBox>
       )}
       {edited && (
         <BotDialog

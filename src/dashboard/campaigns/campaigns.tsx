@@ -11,6 +11,7 @@ import { Page } from '../ui/page.tsx';
 import { Progress } from '../ui/progress.tsx';
 import { UserErrors } from '../ui/user-errors.tsx';
 import '../styles/campaigns.css';
+import { TableBox } from '../ui/table-box.tsx';
 import { CampaignEditor } from './campaign-editor.tsx';
 import { CampaignPage } from './campaign-page.tsx';
 import { StatusChip, settledOf, stopReason } from './campaign-status.tsx';
@@ -99,7 +100,7 @@ function CampaignTable({ campaigns }: { readonly campaigns: readonly Row[] }) {
   const { t, language } = useTexts();
   const dates = useDates();
   return (
-    <div className="table-box">
+    <TableBox label={t('nav.campaigns')}>
       <table className="campaign-table">
         <thead>
           <tr>
@@ -151,6 +152,6 @@ function CampaignTable({ campaigns }: { readonly campaigns: readonly Row[] }) {
           })}
         </tbody>
       </table>
-    </div>
+    </TableBox>
   );
 }

@@ -12,6 +12,7 @@ import { useAccount } from '../session/account.tsx';
 import { useDates } from '../texts/dates.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { TableBox } from '../ui/table-box.tsx';
 import { UserErrors } from '../ui/user-errors.tsx';
 
 const PAGE = 50;
@@ -98,7 +99,7 @@ export function Recipients({ campaign }: { readonly campaign: CampaignItemFragme
         <p className="muted">{fetching ? '…' : t('campaigns.noRecipient')}</p>
       ) : (
         <>
-          <div className="table-box">
+          <TableBox label={t('campaigns.recipientList')}>
             <table>
               <thead>
                 <tr>
@@ -141,7 +142,7 @@ export function Recipients({ campaign }: { readonly campaign: CampaignItemFragme
                 ))}
               </tbody>
             </table>
-          </div>
+          </TableBox>
           {totalCount > PAGE && (
             <nav className="pager" aria-label={t('pager.label')}>
               <span className="muted small">

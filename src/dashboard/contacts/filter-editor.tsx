@@ -42,6 +42,7 @@ export function FilterEditor({ filter, onChange }: Props) {
   return (
     <fieldset className="filter-editor" aria-label={t('filter.title')}>
       {rows.map((row, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the place is what a condition is known by
         <div key={index} className="filter-row">
           <select
             aria-label={t('filter.condition', { number: index + 1 })}

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { ColumnMapping, type Mapping } from '../csv/column-mapping.tsx';
 import { CsvDrop } from '../csv/csv-drop.tsx';
 import type { CsvTable } from '../csv/csv-file.ts';
@@ -44,7 +44,6 @@ export function ImportDialog({ onClose, onImported }: Props) {
   const [mapping, setMapping] = useState(NOTHING);
   const [group, setGroup] = useState('');
   const { outcome, run, stop, reset } = useImport();
-  useEffect(() => stop, []);
   const take = async (table: CsvTable, name: string): Promise<void> => {
     const { COLUMN_NAMES, guessColumn } = await import('../csv/csv-file.ts');
     setMapping(

@@ -3,6 +3,7 @@ import { useMutation, useQuery } from 'urql';
 import { type ContactCoreFragment, MergeContactsDocument, PreviewMergeDocument } from '../documents.generated.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { Dialog } from '../ui/dialog.tsx';
+import { TableBox } from '../ui/table-box.tsx';
 import { UserErrors } from '../ui/user-errors.tsx';
 import { words } from '../ui/words.ts';
 import { CONTACT_FIELDS } from './contact-form.tsx';
@@ -49,8 +50,7 @@ export function MergeDialog({ contacts, onClose, onMerged }: Props) {
           </select>
         </label>
         {shown.length > 0 && (
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table is scrolled with the keyboard
-          <section className="table-box" aria-label={t('contacts.mergeField')} tabIndex={0}>
+          <TableBox label={t('contacts.mergeField')}>
             <table className="merge-fields">
               <thead>
                 <tr>
@@ -75,7 +75,7 @@ export function MergeDialog({ contacts, onClose, onMerged }: Props) {
                 ))}
               </tbody>
             </table>
-          </section>
+          </TableBox>
         )}
         {moved.length > 0 && (
           <p className="small">

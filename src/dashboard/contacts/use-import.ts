@@ -1,4 +1,4 @@
-import { useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { RowError } from '../csv/row-errors.tsx';
 import { type ContactInput, ImportContactsDocument } from '../documents.generated.ts';
 import { useAccount } from '../session/account.tsx';
@@ -25,11 +25,12 @@ export interface Importer {
   reset(): void;
 }
 
-/** Contacts are created batch by batch; each has an idempotency key, so that a repeated request writes nothing twice. */
+/** Contacts are created batch by batch, until the dialog closes; each batch has an idempotency key, so that a repeated request writes nothing twice. */
 export function useImport(): Importer {
   const { client } = useAccount();
   const [outcome, setOutcome] = useState<ImportOutcome>();
   const controller = useRef<AbortController>(undefined);
+  useEffect(() => () => controller.current?.abort(), []);
   return {
     outcome,
     stop: () => controller.current?.abort(),

@@ -1,4 +1,5 @@
 import { useTexts } from '../texts/texts.tsx';
+import { TableBox } from '../ui/table-box.tsx';
 import type { CsvTable } from './csv-file.ts';
 
 const SHOWN_ROWS = 4;
@@ -7,8 +8,7 @@ const SHOWN_ROWS = 4;
 export function CsvPreview({ table, used }: { readonly table: CsvTable; readonly used: readonly string[] }) {
   const { t } = useTexts();
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table is scrolled with the keyboard
-    <section className="table-box csv-preview" aria-label={t('csv.firstRows')} tabIndex={0}>
+    <TableBox label={t('csv.firstRows')} className="csv-preview">
       <table>
         <thead>
           <tr>
@@ -21,6 +21,7 @@ export function CsvPreview({ table, used }: { readonly table: CsvTable; readonly
         </thead>
         <tbody>
           {table.rows.slice(0, SHOWN_ROWS).map((row, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the rows of a file do not move
             <tr key={index}>
               {table.columns.map((column, place) => (
                 <td key={column} className={used.includes(column) ? 'cell-text is-used' : 'cell-text'}>
@@ -31,6 +32,6 @@ export function CsvPreview({ table, used }: { readonly table: CsvTable; readonly
           ))}
         </tbody>
       </table>
-    </section>
+    </TableBox>
   );
 }

@@ -2,6 +2,7 @@ import { type LaneState, LiveQueuesDocument, type LiveQueuesQuery } from '../doc
 import { useDates } from '../texts/dates.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { useNow } from '../ui/now.ts';
+import { TableBox } from '../ui/table-box.tsx';
 import { usePolledQuery } from './use-polled.ts';
 
 type Lane = NonNullable<LiveQueuesQuery['lanes']>[number];
@@ -45,7 +46,7 @@ export function QueueCards() {
       </section>
       <section className="card live-wide">
         <h2>{t('live.queues')}</h2>
-        <div className="table-box plain">
+        <TableBox label={t('live.queues')} className="plain">
           <table>
             <thead>
               <tr>
@@ -65,7 +66,7 @@ export function QueueCards() {
               ))}
             </tbody>
           </table>
-        </div>
+        </TableBox>
       </section>
     </>
   );

@@ -13,6 +13,7 @@ import { useTexts } from '../texts/texts.tsx';
 import { Avatar } from '../ui/avatar.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Page } from '../ui/page.tsx';
+import { TableBox } from '../ui/table-box.tsx';
 import { UserErrors } from '../ui/user-errors.tsx';
 import { NewStaffMember } from './new-staff-member.tsx';
 import { ROLES } from './roles.ts';
@@ -58,7 +59,7 @@ export default function Staff() {
       )}
       {data && people.length === 0 && <p className="empty">{t('staff.none')}</p>}
       {people.length > 0 && (
-        <div className="table-box">
+        <TableBox label={t('nav.staff')}>
           <table>
             <thead>
               <tr>
@@ -133,7 +134,7 @@ export default function Staff() {
               ))}
             </tbody>
           </table>
-        </div>
+        </TableBox>
       )}
       <dl className="roles">
         {ROLES.map(role => (

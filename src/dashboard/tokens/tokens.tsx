@@ -14,6 +14,7 @@ import { Example } from '../ui/example.tsx';
 import { Field } from '../ui/field.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Page } from '../ui/page.tsx';
+import { TableBox } from '../ui/table-box.tsx';
 import { errorsOf, UserErrors } from '../ui/user-errors.tsx';
 
 /** The tokens of programs and browsers. */
@@ -38,7 +39,7 @@ export default function Tokens() {
       }
     >
       <UserErrors errors={revoked.data?.revokeAccessToken?.userErrors ?? []} failure={revoked.error} />
-      <div className="table-box">
+      <TableBox label={t('nav.tokens')}>
         <table>
           <thead>
             <tr>
@@ -80,7 +81,7 @@ export default function Tokens() {
             ))}
           </tbody>
         </table>
-      </div>
+      </TableBox>
       {isNew && (
         <NewToken
           scopes={viewer.scopes}

@@ -11,6 +11,7 @@ import { useDates } from '../texts/dates.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { TableBox } from '../ui/table-box.tsx';
 import { UserErrors } from '../ui/user-errors.tsx';
 
 const STATUSES = ['DELIVERED', 'PENDING', 'FAILED'] as const satisfies readonly WebhookDeliveryStatus[];
@@ -59,7 +60,7 @@ export function Deliveries() {
       {deliveries.length === 0 ? (
         <p className="muted">{t('deliveries.none')}</p>
       ) : (
-        <div className="table-box">
+        <TableBox label={t('deliveries.title')}>
           <table>
             <thead>
               <tr>
@@ -88,7 +89,7 @@ export function Deliveries() {
               ))}
             </tbody>
           </table>
-        </div>
+        </TableBox>
       )}
       {openId !== undefined && <DeliveryDialog id={openId} onClose={() => setOpenId(undefined)} />}
     </section>
