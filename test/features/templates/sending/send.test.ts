@@ -301,11 +301,13 @@ describe('a tenant with two business accounts, of which the first has the templa
   });
 
   test('sends it from the number on whose account it was found, even if the default changes meanwhile', async () => {
-    // Read together with the recipient, after the template: here the send waits.
+    // Read together with the recipient, after the template: here the send waits, and beside it workers that process webhooks.
     const lock = await holdLock(gateway.database, 'lock table erased_identities in access exclusive mode');
     const sending = sendPlain();
     try {
-      await eventually(async () => expect(await lock.waiting()).toHaveLength(1));
+      await eventually(async () =>
+        expect(await lock.waiting()).toContainEqual(expect.stringContaining('as channel_status_reason')),
+      );
       await makeDefault(away);
     } finally {
       await lock.release();
