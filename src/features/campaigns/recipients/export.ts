@@ -19,7 +19,7 @@ export interface ExportedRecipients {
   readonly filter: Filter;
 }
 
-/** @throws NOT_FOUND for an id that is none; VALIDATION_ERROR for the filter, as the list */
+/** @throws NOT_FOUND if no campaign has the id; VALIDATION_ERROR for the filter, as the list */
 export function parseRecipients(tenantId: number, { campaignId, filter }: RecipientsRequest): ExportedRecipients {
   recipientsWhere(tenantId, filter ?? {});
   return { campaignId: numericId(tenantId, 'Campaign', campaignId), filter: filter ?? {} };

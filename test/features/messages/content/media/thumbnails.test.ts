@@ -81,7 +81,7 @@ test('a picture is made smaller without a token, upright, without its camera dat
   expect(answer.headers.get('cache-control')).toMatch(/^private, immutable, max-age=\d+$/);
 });
 
-test('a thumbnail is made once for each content and width, whoever looks', async () => {
+test('a thumbnail is made once for each content and width, however many requests show it', async () => {
   const bytes = await photo(900, 900);
   const [first, second] = [await picture(bytes, 'image/jpeg'), await picture(bytes, 'image/jpeg')];
   const beside = await serveBeside(gateway);
