@@ -110,7 +110,21 @@ export interface Config {
   readonly startedByNpm: boolean;
 }
 
-const integer = (minimum: number, maximum: number) => z.coerce.number().int().min(minimum).max(maximum);
+/** What `--no-color` does: Node and commander, which choose the colours, read the environment themselves. */
+export function disableColors(env: NodeJS.ProcessEnv = process.env): void {
+  delete env['FORCE_COLOR'];
+  delete env['CLICOLOR_FORCE'];
+  env['NO_COLOR'] = '1';
+}
+
+const integer = (minimum: number, maximum: number) =>
+  z
+    .string()
+    .transform(Number)
+    .refine(
+      value => Number.isInteger(value) && value >= minimum && value <= maximum,
+      `must be a whole number from ${minimum} to ${maximum}`,
+    );
 const flag = z.enum(['true', 'false', '1', '0']).transform(value => value === 'true' || value === '1');
 
 const secretKey = z.string().transform((text, context) => {
@@ -238,30 +252,72 @@ const environment = z.object({
 /** Names of all variables. */
 export const VARIABLES: readonly string[] = Object.keys(environment.shape);
 
+type Present = Readonly<Record<string, string | undefined>>;
+
+/** What `serve` cannot do without, and how it looks. */
+const REQUIRED = {
+  DATABASE_URL: 'postgres://user:password@host:5432/database',
+  PARLEY_SECRET_KEY: '32 bytes as base64, for example from `openssl rand -base64 32`',
+} as const;
+
+const missing = (present: Present, required: readonly (keyof typeof REQUIRED)[]): string[] =>
+  required.filter(name => present[name] === undefined).map(name => `${name}: is required: ${REQUIRED[name]}`);
+
+/** Faults of variables that are valid each, but not together. */
+function contradictions(present: Present): string[] {
+  const faults: string[] = [];
+  const [current, previous] = [present['PARLEY_SECRET_KEY'], present['PARLEY_PREVIOUS_SECRET_KEY']].map(
+    text => secretKey.safeParse(text).data,
+  );
+  if (current && previous && Buffer.compare(current, previous) === 0)
+    faults.push('PARLEY_PREVIOUS_SECRET_KEY: must be another key than PARLEY_SECRET_KEY');
+  const isPgbouncer = flag.safeParse(present['PARLEY_PGBOUNCER'] ?? 'false').data;
+  const isDirect = present['PARLEY_DIRECT_DATABASE_URL'] !== undefined;
+  if (isPgbouncer === true && !isDirect)
+    faults.push(
+      'PARLEY_DIRECT_DATABASE_URL: is required with PARLEY_PGBOUNCER: the address of the PostgreSQL server itself',
+    );
+  if (isPgbouncer === false && isDirect)
+    faults.push('PARLEY_DIRECT_DATABASE_URL: is used only with PARLEY_PGBOUNCER=true');
+  const [bucket, endpoint, id, secret] = ['BUCKET', 'ENDPOINT', 'ACCESS_KEY_ID', 'SECRET_ACCESS_KEY'].map(
+    name => present[`PARLEY_MEDIA_S3_${name}`],
+  );
+  if (bucket === undefined && (endpoint ?? id ?? secret) !== undefined)
+    faults.push('PARLEY_MEDIA_S3_BUCKET: is required with the other PARLEY_MEDIA_S3_ variables');
+  if ((id === undefined) !== (secret === undefined))
+    faults.push('PARLEY_MEDIA_S3_ACCESS_KEY_ID, PARLEY_MEDIA_S3_SECRET_ACCESS_KEY: set both or neither');
+  return faults;
+}
+
+/** Of `serve`. @throws as `loadConfig`, also for what is missing */
+export const loadServeConfig = (): Config & { readonly databaseUrl: string; readonly secretKey: Uint8Array } =>
+  loadConfig(process.env, ['DATABASE_URL', 'PARLEY_SECRET_KEY']) as ReturnType<typeof loadServeConfig>;
+
 /**
  * Reads the environment, once.
  * @throws UserError that lists every fault by variable
  */
-export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
+export function loadConfig(
+  env: NodeJS.ProcessEnv = process.env,
+  required: readonly (keyof typeof REQUIRED)[] = [],
+): Config {
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const parsed = environment.safeParse(present);
-  if (!parsed.success) {
-    const faults = parsed.error.issues.map(issue => `  ${issue.path.join('.')}: ${issue.message}`);
-    throw new UserError(`The configuration is not valid:\n${faults.join('\n')}`);
-  }
+  const faults = [
+    ...(parsed.error?.issues ?? []).map(issue => `${issue.path.join('.')}: ${issue.message}`),
+    ...missing(present, required),
+    ...contradictions(present),
+  ];
+  if (!parsed.success || faults.length > 0)
+    throw new UserError(`The configuration is not valid:\n${faults.map(fault => `  ${fault}`).join('\n')}`);
   const values = parsed.data;
-  const { PARLEY_SECRET_KEY: current, PARLEY_PREVIOUS_SECRET_KEY: previous } = values;
-  if (current && previous && Buffer.compare(current, previous) === 0) {
-    throw new UserError(
-      'The configuration is not valid:\n  PARLEY_PREVIOUS_SECRET_KEY: must be another key than PARLEY_SECRET_KEY',
-    );
-  }
   return {
     host: values.HOST,
     port: values.PORT,
     publicUrl: values.PARLEY_PUBLIC_URL,
     databaseUrl: values.DATABASE_URL,
-    pgbouncer: pgbouncerOf(values.PARLEY_PGBOUNCER, values.PARLEY_DIRECT_DATABASE_URL),
+    pgbouncer:
+      values.PARLEY_DIRECT_DATABASE_URL === undefined ? undefined : { directUrl: values.PARLEY_DIRECT_DATABASE_URL },
     database: {
       leaseConnections: values.PARLEY_DATABASE_LEASES,
       poolSize: values.PARLEY_DATABASE_POOL,
@@ -324,37 +380,15 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
   };
 }
 
-/** @throws UserError for settings without a bucket, and for half of the credentials */
-function s3Of(values: z.output<typeof environment>): Config['media']['s3'] {
-  const {
-    PARLEY_MEDIA_S3_BUCKET: bucket,
-    PARLEY_MEDIA_S3_ENDPOINT: endpoint,
-    PARLEY_MEDIA_S3_REGION: region,
-    PARLEY_MEDIA_S3_PREFIX: prefix,
-    PARLEY_MEDIA_S3_ACCESS_KEY_ID: accessKeyId,
-    PARLEY_MEDIA_S3_SECRET_ACCESS_KEY: secretAccessKey,
-  } = values;
-  const refuse = (fault: string): never => {
-    throw new UserError(`The configuration is not valid:\n  ${fault}`);
-  };
-  if (bucket === undefined && (endpoint ?? accessKeyId ?? secretAccessKey) !== undefined)
-    refuse('PARLEY_MEDIA_S3_BUCKET: is required with the other PARLEY_MEDIA_S3_ variables');
-  if ((accessKeyId === undefined) !== (secretAccessKey === undefined))
-    refuse('PARLEY_MEDIA_S3_ACCESS_KEY_ID, PARLEY_MEDIA_S3_SECRET_ACCESS_KEY: set both or neither');
+function s3Of({
+  PARLEY_MEDIA_S3_BUCKET: bucket,
+  PARLEY_MEDIA_S3_ENDPOINT: endpoint,
+  PARLEY_MEDIA_S3_REGION: region,
+  PARLEY_MEDIA_S3_PREFIX: prefix,
+  PARLEY_MEDIA_S3_ACCESS_KEY_ID: accessKeyId,
+  PARLEY_MEDIA_S3_SECRET_ACCESS_KEY: secretAccessKey,
+}: z.output<typeof environment>): Config['media']['s3'] {
   if (bucket === undefined) return undefined;
   const credentials = accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : undefined;
   return { bucket, endpoint, region, prefix, credentials };
-}
-
-/** @throws UserError when one is set without the other */
-function pgbouncerOf(isOn: boolean, directUrl: string | undefined): Config['pgbouncer'] {
-  if (isOn && directUrl !== undefined) return { directUrl };
-  if (!isOn && directUrl === undefined) return undefined;
-  throw new UserError(
-    `The configuration is not valid:\n  ${
-      isOn
-        ? 'PARLEY_DIRECT_DATABASE_URL: is required with PARLEY_PGBOUNCER: the address of the PostgreSQL server itself'
-        : 'PARLEY_DIRECT_DATABASE_URL: is used only with PARLEY_PGBOUNCER=true'
-    }`,
-  );
 }

@@ -4,7 +4,7 @@
 //
 //   node src/launch.js <arguments of main>
 //   node src/launch.js --check    exits with 0 and prints nothing if Parley can run here, else prints what to do
-//   node src/launch.js --installed    for npm: says in one line which Node Parley runs on, if not on this one
+//   node src/launch.js --installed "$npm_config_user_agent"    for npm: says in one line which Node Parley runs on, if not on this one
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import module from 'node:module';
@@ -28,9 +28,10 @@ const LONG_RUNNING = ['serve', 'dev'];
 const args = process.argv.slice(2);
 
 if (major(process.versions.node) >= REQUIRED_MAJOR) {
-  if (args.length !== 1 || !['--check', '--installed'].includes(args[0])) start();
+  if (args[0] === '--installed') noteOtherNode();
+  else if (args.length !== 1 || args[0] !== '--check') start();
 } else if (bundledNodeWorks()) {
-  if (args[0] === '--installed') process.stdout.write(bundledNote());
+  if (args[0] === '--installed') process.stdout.write(bundledNote(process.versions.node));
   else relaunch();
 } else {
   process.stderr.write(installHint());
@@ -131,8 +132,17 @@ function relaunch() {
   });
 }
 
-function bundledNote() {
-  return `This is Node ${process.versions.node}: Parley brings its own Node ${REQUIRED_MAJOR}, which npm start, npm test and npx parley use.\n`;
+/**
+ * The scripts of npm find the Node of `node_modules/.bin` first, so that the script of an installation runs on it already: the
+ * user's own Node is the one that runs npm, which its user agent names (`npm/11.19.1 node/v20.20.2 linux x64`).
+ */
+function noteOtherNode() {
+  const [, version] = / node\/v(\d+\.\d+\.\d+) /.exec(args[1] ?? '') ?? [];
+  if (version !== undefined && major(version) < REQUIRED_MAJOR) process.stdout.write(bundledNote(version));
+}
+
+function bundledNote(version) {
+  return `This is Node ${version}: Parley brings its own Node ${REQUIRED_MAJOR}, which npm start, npm test and npx parley use.\n`;
 }
 
 function installHint() {

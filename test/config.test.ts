@@ -22,6 +22,27 @@ test('all invalid variables are reported together', () => {
   );
 });
 
+test('variables that do not fit together are reported with those that are invalid', () => {
+  const faulty = {
+    PORT: '1.5',
+    PARLEY_PGBOUNCER: 'true',
+    PARLEY_SECRET_KEY: KEY,
+    PARLEY_PREVIOUS_SECRET_KEY: KEY,
+    PARLEY_MEDIA_S3_ENDPOINT: 'https://s3.example',
+    PARLEY_MEDIA_S3_ACCESS_KEY_ID: 'id',
+  };
+  const reported = [
+    /PORT: must be a whole number from 0 to 65535/,
+    /DATABASE_URL: is required/,
+    /PARLEY_PREVIOUS_SECRET_KEY: must be another/,
+    /PARLEY_DIRECT_DATABASE_URL: is required/,
+    /PARLEY_MEDIA_S3_BUCKET: is required/,
+    /PARLEY_MEDIA_S3_ACCESS_KEY_ID, PARLEY_MEDIA_S3_SECRET_ACCESS_KEY: set both/,
+  ];
+  for (const message of reported)
+    expect(() => loadConfig(faulty, ['DATABASE_URL', 'PARLEY_SECRET_KEY'])).toThrow(message);
+});
+
 test('equal current and previous secret keys are refused', () => {
   expect(() => loadConfig({ PARLEY_SECRET_KEY: KEY, PARLEY_PREVIOUS_SECRET_KEY: KEY })).toThrow(
     /PARLEY_PREVIOUS_SECRET_KEY/,

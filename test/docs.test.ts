@@ -1,11 +1,15 @@
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Kind, type OperationDefinitionNode, parse, validate } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { schema } from '../src/app/schema.ts';
-import type { TemplateSeed } from '../src/emulator/template-store.ts';
+import { HELLO_WORLD, type TemplateSeed } from '../src/emulator/template-store.ts';
 import { startHooks } from './features/webhooks/setup.ts';
+import { payloadOf } from './support/answers.ts';
 import type { TestGateway } from './support/gateway.ts';
 
 /** Every block of the documentation runs as printed. */
@@ -73,14 +77,19 @@ const TEMPLATES: readonly TemplateSeed[] = [
 ];
 
 let gateway: TestGateway;
+/** Of the examples of the emulator, which break its network, and let time pass on it. */
+let examples: TestGateway;
 beforeAll(async () => {
+  examples = await startHooks({ templates: [HELLO_WORLD] });
   // All examples write to one person, who gets a message every six seconds at the most.
   gateway = await startHooks({ templates: TEMPLATES, env: { PARLEY_ACCEPTANCE_TIMEOUT_MS: '100' } });
-  // What the reader of the README has by then: templates, and a contact with a name.
   await gateway.rest('POST', '/templates/sync');
-  await gateway.rest('POST', '/contacts', { phone: '+14155550123', firstname: 'Ana', lastname: 'Silva' });
+  // A reader who begins with another page than the README has a contact without a name.
+  await gateway.rest('POST', '/contacts', { phone: '+14155550123' });
 });
-afterAll(() => gateway.stop());
+afterAll(async () => {
+  await Promise.all([gateway.stop(), examples.stop()]);
+});
 
 describe('a GraphQL block', () => {
   test.each(named(graphql))('%s is one operation of the schema', (_name, { text }) => {
@@ -94,13 +103,14 @@ describe('a GraphQL block', () => {
     async (_name, block) => {
       const { eventCursor: after } = (await gateway.graphql('{ eventCursor }')).data;
       const given = placeholders(block.text);
-      const { errors = [] } = await gateway.graphql(block.text, {
+      const { data, errors = [] } = await gateway.graphql(block.text, {
         ...given,
         ...('after' in given && { after }),
         ...block.variables,
       });
       const codes = errors.map(({ extensions }) => extensions.code);
       expect(codes.filter(code => !REFUSALS.has(code))).toEqual([]);
+      expect(JSON.stringify(data)).not.toContain('UNKNOWN_MERGE_FIELD');
     },
   );
 });
@@ -122,13 +132,71 @@ function placeholders(text: string): Record<string, unknown> {
 
 const dateOrId = (type: string): string => (type === 'DateTime' ? '2026-01-31' : '1');
 
+test.each(named(blocks.filter(({ language }) => language === 'json')))(
+  '%s is JSON, or one value a line',
+  (_name, { text }) => {
+    expect(isJson(text) || text.trim().split('\n').every(isJson)).toBe(true);
+  },
+);
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What the blocks name and the reader has: the answers of earlier calls, and a file. */
+const VARIABLES = ['TOKEN', 'UPLOAD_URL', 'CHAT_MESSAGE_ID', 'ETAG', 'KEY', 'SECRET', 'E', 'WAMID'] as const;
+
+/** A folder with the file of the examples, and the values of the variables. */
+async function surroundings(): Promise<{ cwd: string; env: Record<(typeof VARIABLES)[number], string> }> {
+  const cwd = await mkdtemp(join(tmpdir(), 'parley-docs-'));
+  await writeFile(join(cwd, 'invoice.pdf'), '%PDF-1.4\n1 0 obj << /Type /Catalog >> endobj\n%%EOF\n');
+  const upload = await gateway.mutate('createMediaUpload', { filename: 'invoice.pdf' }, 'uploadUrl');
+  const form = new FormData();
+  for (const [name, value] of Object.entries({ phone: '+14155550123', media_type: 'document' })) form.set(name, value);
+  form.set('media_file', new File(['%PDF-1.4\n%%EOF\n'], 'invoice.pdf', { type: 'application/pdf' }));
+  const shop = await gateway.mutate(
+    'createIntegration',
+    { name: 'Own', kind: 'GENERIC' },
+    'integration { path } secret',
+  );
+  const { integration, secret } = payloadOf(shop);
+  const headers = { authorization: `Bearer ${gateway.tenant.token}` };
+  const sent = await fetch(`${gateway.url}/api/v2/messages/media`, { method: 'POST', headers, body: form });
+  const { data } = (await sent.json()) as { readonly data: { readonly chat_message_id: string } };
+  return {
+    cwd,
+    env: {
+      TOKEN: gateway.tenant.token,
+      UPLOAD_URL: payloadOf(upload).uploadUrl,
+      CHAT_MESSAGE_ID: data.chat_message_id,
+      ETAG: '*',
+      KEY: String(integration.path).split('/').at(-1) ?? '',
+      SECRET: secret,
+      E: `${examples.emulator.url}/_emulator`,
+      WAMID: examples.emulator.inbound({ from: '+14155550123', text: 'Hello' }),
+    },
+  };
+}
+
+let around: Awaited<ReturnType<typeof surroundings>>;
+beforeAll(async () => {
+  around = await surroundings();
+});
+afterAll(() => rm(around.cwd, { recursive: true }));
+
 /** The commands of a shell block that call this gateway, without those for which something must be filled in. */
 const callsOf = ({ text }: Block): string[] =>
   text
     .replaceAll('\\\n', ' ')
     .split(/\n(?=curl |#|export |node |$)/)
-    .filter(command => /^curl [\s\S]*(?:localhost|127\.0\.0\.1):4000/.test(command))
-    .filter(command => !/…|:4010|<\w+>|\$(?!TOKEN\b)|-T |@\w/.test(command.replaceAll('@{', '')));
+    .filter(command => /^curl [\s\S]*(?:(?:localhost|127\.0\.0\.1):40[01]0|\$E\/)/.test(command))
+    .filter(command => !/…'|…"|<\w+>/.test(command))
+    .filter(command => [...command.matchAll(/\$(\w*)/g)].every(([, name]) => VARIABLES.some(known => known === name)));
 
 const calls = blocks
   .filter(({ language }) => language === 'sh')
@@ -139,12 +207,15 @@ const calls = blocks
 test.each(calls)('the call in %s succeeds, or names what there is not', async (_name, command) => {
   const own = command
     .replaceAll(/(?:http:\/\/)?(?:localhost|127\.0\.0\.1):4000/g, gateway.url)
+    .replaceAll('http://127.0.0.1:4010', gateway.emulator.url)
     .replace('/v1/demo/', `/v1/${gateway.tenant.slug}/`);
   const { stdout } = await promisify(execFile)('sh', ['-c', own.replace(/^curl/, `curl -w '\\n%{http_code}'`)], {
-    env: { ...process.env, TOKEN: gateway.tenant.token },
+    cwd: around.cwd,
+    env: { ...process.env, ...around.env },
   });
   const status = Number(stdout.trim().split('\n').at(-1));
   expect([200, 201, 202, 204, 404], stdout).toContain(status);
+  if (command.includes('/_emulator') || command.includes('$E/')) expect(stdout).not.toContain('"error"');
   if (/\/graphql\b/.test(own))
     expect(stdout).not.toMatch(/GRAPHQL_VALIDATION_FAILED|GRAPHQL_PARSE_FAILED|BAD_USER_INPUT/);
 });

@@ -58,7 +58,7 @@ function onOldNode(...args: string[]): { status: number | null; stdout: string; 
 }
 
 describe('after an installation', () => {
-  test('an old Node is told in one line which Node runs', async () => {
+  test('an old Node gets one line with the required version', async () => {
     await installOwnNode('has run');
     expect(onOldNode('--installed')).toMatchObject({
       status: 0,
@@ -67,8 +67,16 @@ describe('after an installation', () => {
     });
   });
 
-  test('Node 24 is told nothing', () => {
-    expect(onThisNode('--installed')).toMatchObject({ status: 0, stdout: '', stderr: '' });
+  test('npm on an old Node gets it too, though its scripts run on the new one', () => {
+    const npm = 'npm/11.19.1 node/v20.20.2 linux x64 workspaces/true';
+    const installed = spawnSync(process.execPath, [launch, '--installed', npm], { encoding: 'utf8' });
+    expect(installed).toMatchObject({ status: 0, stdout: expect.stringMatching(/^This is Node 20\.20\.2: .*\n$/) });
+  });
+
+  test('Node 24 gets no message', () => {
+    const npm = 'npm/11.19.1 node/v24.21.0 linux x64 workspaces/true';
+    const installed = spawnSync(process.execPath, [launch, '--installed', npm], { encoding: 'utf8' });
+    expect(installed).toMatchObject({ status: 0, stdout: '', stderr: '' });
   });
 });
 
@@ -115,7 +123,7 @@ describe('on Node 24', () => {
     });
   });
 
-  test('packages that are not installed are said to be so', async () => {
+  test('missing packages are reported', async () => {
     await main(`import 'not-installed';`);
     const { status, stderr } = onThisNode();
     expect(status).toBe(1);

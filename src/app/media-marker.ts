@@ -1,85 +1,140 @@
-import { mkdir, open, readFile, rename } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
 import { type MediaMark, markMedia, readMediaMark } from '../database/deployment.ts';
+import { SECOND } from '../platform/clock.ts';
+import { FileStoreError } from '../platform/files/file-store.ts';
+import { directoryMarker, MARKER, type Marker } from '../platform/files/marker.ts';
+import type { Log } from '../platform/log.ts';
 import { UserError } from '../platform/user-error.ts';
 
-/** Name of the marker in the directory of files: contains the id of the deployment whose files they are. */
-const MARKER = '.deployment';
+type Media = Config['media'];
 
 /**
- * Whose the directory of files is. `new`: nobody's, and this deployment has none yet. `missing`: this deployment has marked a
- * directory, and this one has no marker: usually it is the mount point without its volume. `foreign`: another deployment's.
+ * Whose a store of files is. `new`: nobody's, and this deployment has none of this kind yet. `missing`: this deployment has marked a
+ * store, and this one has no marker: usually it is the mount point without its volume, or another bucket. `foreign`: another
+ * deployment's, whose files this one would delete, because both number their tenants from 1.
  */
 export type MediaOwner = 'ours' | 'new' | 'missing' | 'foreign';
 
-export async function mediaOwner(directory: string, { deploymentId, isMarked }: MediaMark): Promise<MediaOwner> {
-  const marker = await readMarker(directory);
+/** @throws FileStoreError if the store does not answer */
+export async function mediaOwner(media: Media, mark: MediaMark): Promise<MediaOwner> {
+  return ownerBy(await (await markerOf(media)).read(), mark);
+}
+
+function ownerBy(marker: string | undefined, { deploymentId, isMarked }: MediaMark): MediaOwner {
   if (marker === undefined) return isMarked ? 'missing' : 'new';
-  return marker === deploymentId ? 'ours' : 'foreign';
+  return marker.trim() === deploymentId ? 'ours' : 'foreign';
 }
 
-async function readMarker(directory: string): Promise<string | undefined> {
-  try {
-    return (await readFile(join(resolve(directory), MARKER), 'utf8')).trim();
-  } catch (error) {
-    if ((error as { code?: unknown }).code === 'ENOENT') return undefined;
-    throw error;
-  }
-}
+/** The marker in the store of files. Without a bucket, the S3 client is not loaded. */
+const markerOf = async ({ s3, directory }: Media): Promise<Marker> =>
+  s3 ? (await import('../platform/files/s3-store.ts')).s3Marker(s3) : directoryMarker(directory);
 
-/** What is wrong with a directory, and what to do. */
-export const MEDIA_FAULTS: Readonly<
-  Record<'missing' | 'foreign', { readonly finding: string; readonly advice: string }>
-> = {
-  missing: {
-    finding: `has no ${MARKER}, which this deployment has written to its directory of files`,
-    advice:
-      'Mount the volume with the files of messages there, or set PARLEY_MEDIA_DIR to where they are. If the files were moved or lost, run `parley adopt-media`.',
+export const kindOf = ({ s3 }: Media): 'bucket' | 'directory' => (s3 ? 'bucket' : 'directory');
+
+/** The store, as people know it. */
+export const placeOf = ({ s3, directory }: Media): string =>
+  s3 ? `The bucket ${s3.bucket}${s3.prefix === '' ? '' : `, below ${s3.prefix},`}` : resolve(directory);
+
+/** What is wrong with a store, and what to do. */
+export const mediaFault = (
+  media: Media,
+  owner: 'missing' | 'foreign',
+): { readonly finding: string; readonly advice: string } => FAULTS[kindOf(media)][owner];
+
+const FAULTS = {
+  directory: {
+    missing: {
+      finding: `has no ${MARKER}, which this deployment has written to its directory of files`,
+      advice:
+        'Mount the volume with the files of messages there, or set PARLEY_MEDIA_DIR to where they are. If the files were moved or lost, run `parley adopt-media`.',
+    },
+    foreign: {
+      finding: `contains the files of another deployment (${MARKER})`,
+      advice:
+        'Set PARLEY_MEDIA_DIR to the directory of this deployment. If this database takes over the files, run `parley adopt-media`.',
+    },
   },
-  foreign: {
-    finding: `contains the files of another deployment (${MARKER})`,
-    advice:
-      'Set PARLEY_MEDIA_DIR to the directory of this deployment. If this database is a copy that takes over the files, run `parley adopt-media`.',
+  bucket: {
+    missing: {
+      finding: `has no ${MARKER}, which this deployment has written to its bucket`,
+      advice:
+        'Set PARLEY_MEDIA_S3_BUCKET and PARLEY_MEDIA_S3_PREFIX to where the files of messages are. If the files were moved or lost, run `parley adopt-media`.',
+    },
+    foreign: {
+      finding: `contains the files of another deployment (${MARKER})`,
+      advice:
+        'Set PARLEY_MEDIA_S3_BUCKET or PARLEY_MEDIA_S3_PREFIX to a place of this deployment alone. If this database takes over the files, run `parley adopt-media`.',
+    },
   },
-};
+} as const;
 
 /**
- * Checks that the directory of files is that of this deployment, and marks a new one. With a bucket the directory holds only files
- * that are being received, and has no marker.
+ * Checks that the store of files is that of this deployment, and marks a new one.
+ * @param log of a process that has to start although the storage does not answer. It does if this deployment has marked a bucket
+ * before; files wait meanwhile, as they do in any outage of the storage.
  * @throws UserError
  */
-export async function claimMedia({ media }: Pick<Config, 'media'>, { write }: Pick<Database, 'write'>): Promise<void> {
-  if (media.s3) return;
-  const mark = await readMediaMark(write);
-  const owner = await mediaOwner(media.directory, mark);
-  if (owner === 'missing' || owner === 'foreign') {
-    const { finding, advice } = MEDIA_FAULTS[owner];
-    throw new UserError(`${resolve(media.directory)} ${finding}. ${advice}`);
+export async function claimMedia(
+  { media }: Pick<Config, 'media'>,
+  { write }: Pick<Database, 'write'>,
+  log?: Log,
+): Promise<void> {
+  const kind = kindOf(media);
+  const mark = await readMediaMark(write, kind);
+  const owner = await claim(media, mark).catch((error: unknown) => {
+    if (!(error instanceof FileStoreError)) throw error;
+    if (!log || !mark.isMarked || kind === 'directory') throw unusable(media, error);
+    log.warn({ err: error }, 'the bucket of files does not answer: whose it is will be checked at the next start');
+    return 'ours' as const;
+  });
+  if (owner !== 'ours') {
+    const { finding, advice } = mediaFault(media, owner);
+    throw new UserError(`${placeOf(media)} ${finding}. ${advice}`);
   }
-  if (owner === 'new') await writeMarker(media.directory, mark.deploymentId);
-  if (!mark.isMarked) await markMedia(write);
+  if (!mark.isMarked) await markMedia(write, kind);
 }
 
-/** Makes a directory that of this deployment, whatever it was before. */
-export async function adoptMedia({ directory }: Config['media'], { write }: Pick<Database, 'write'>): Promise<void> {
-  const { deploymentId } = await readMediaMark(write);
-  await writeMarker(directory, deploymentId);
-  await markMedia(write);
+/** Reads of a marker that another process is writing. */
+const ATTEMPTS = 5;
+
+async function claim(media: Media, mark: MediaMark): Promise<Exclude<MediaOwner, 'new'>> {
+  const marker = await markerOf(media);
+  // Amazon S3 answers 403 instead of 404 without s3:ListBucket, which no file needs: the write decides.
+  let owner = ownerBy(await marker.read().catch(error => (mark.isMarked ? Promise.reject(error) : undefined)), mark);
+  for (let attempt = 0; owner === 'new'; attempt += 1) {
+    if (await marker.create(textOf(mark))) return 'ours';
+    // Another process was faster, of this deployment or of another, or is about to be.
+    await wait(SECOND);
+    owner = ownerBy(await marker.read(), mark);
+    if (owner === 'new' && attempt === ATTEMPTS)
+      throw new FileStoreError('writing the marker', 'another process is writing it; start again');
+  }
+  return owner;
 }
 
-/** Complete and durable when it resolves: processes that start together read the same id. */
-async function writeMarker(directory: string, deploymentId: string): Promise<void> {
-  const root = resolve(directory);
-  await mkdir(root, { recursive: true, mode: 0o700 });
-  const written = join(root, `${MARKER}.${process.pid}`);
-  const file = await open(written, 'w', 0o600);
-  try {
-    await file.writeFile(`${deploymentId}\n`);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(written, join(root, MARKER));
+const textOf = ({ deploymentId }: MediaMark): string => `${deploymentId}\n`;
+
+const unusable = (media: Media, error: FileStoreError): UserError =>
+  new UserError(
+    media.s3
+      ? `${placeOf(media)} cannot be used: ${error.message}. ${BUCKET_ADVICE}`
+      : `Files of messages cannot be kept in ${placeOf(media)}: ${error.message}. Set PARLEY_MEDIA_DIR to a directory that this user can write.`,
+    { cause: error },
+  );
+
+export const BUCKET_ADVICE =
+  'Check the PARLEY_MEDIA_S3_… variables, that the bucket exists, and that the credentials may list, read, write and delete in it (docs/media.md).';
+
+/** Makes a store that of this deployment, whatever it was before. @throws UserError */
+export async function adoptMedia(media: Media, { write }: Pick<Database, 'write'>): Promise<void> {
+  const kind = kindOf(media);
+  const mark = await readMediaMark(write, kind);
+  const marker = await markerOf(media);
+  await marker.replace(textOf(mark)).catch((error: unknown) => {
+    throw error instanceof FileStoreError ? unusable(media, error) : error;
+  });
+  await markMedia(write, kind);
 }

@@ -64,7 +64,6 @@ export interface Gateway {
 const ANSWER_TIMEOUT_MS = 4 * SECOND;
 /** Time for lanes to store the results of those calls. Rows not stored stay leased and are taken over by another process. */
 const STOP_TIMEOUT_MS = 6 * SECOND;
-/** Two, so that the next send waits at the lock already when the one before commits. */
 /** One write per tenant and kind of recipient: what arrives meanwhile shares the next one, and its commit. */
 const SEND_BATCHES = {
   reads: { maxSize: 100, maxRunning: 2, maxWaiting: 10_000 },
@@ -118,7 +117,7 @@ export async function serve(options: ServeOptions): Promise<Gateway> {
       resolveName: options.resolveName ?? createNameResolver(),
     });
     teardown.push(() => publicHttp.close());
-    await claimMedia(config, db);
+    await claimMedia(config, db, log);
     const files = await openFiles(config);
     teardown.push(() => files.close());
     const lanes = createLanes({ db: db.leases, signals, clock, log, leaseMs: config.lanes.leaseMs });

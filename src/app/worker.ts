@@ -5,21 +5,22 @@ import { deleteOldEvents } from '../events/retain.ts';
 import { BOTS, botReader, cleanBotReplies } from '../features/bots/housekeeping.ts';
 import { answerWaiting } from '../features/bots/reply/answer.ts';
 import { dueBotLanes } from '../features/bots/reply/replies.sql.ts';
+import { cleanLists } from '../features/campaigns/housekeeping.ts';
 import { campaignReader } from '../features/campaigns/recipients/reader.ts';
 import { runCampaigns } from '../features/campaigns/run/drain.ts';
 import { CAMPAIGNS } from '../features/campaigns/run/lane.ts';
 import { dueCampaignLanes } from '../features/campaigns/run/run-store.ts';
+import { checkChannels } from '../features/channels/housekeeping.ts';
 import { resumeErasures } from '../features/contacts/erasure/finish.ts';
 import { EXPORTS } from '../features/contacts/exports/export.ts';
 import { dueExportLanes } from '../features/contacts/exports/exports.sql.ts';
 import { cleanExports } from '../features/contacts/exports/housekeeping.ts';
 import { runExports } from '../features/contacts/exports/run.ts';
 import { cleanMerges } from '../features/contacts/merging/undo.ts';
-import { wakeSnoozed } from '../features/conversations/housekeeping.ts';
+import { cleanPresence, wakeSnoozed } from '../features/conversations/housekeeping.ts';
 import { CONVERSATION_JOBS } from '../features/conversations/jobs/job.ts';
 import { cleanJobs, runJobs } from '../features/conversations/jobs/run.ts';
 import { dueJobLanes } from '../features/conversations/jobs/store.ts';
-import { cleanPresence } from '../features/conversations/presence/housekeeping.ts';
 import { cleanDocuments } from '../features/documents/housekeeping.ts';
 import { cleanInbox, reprocessUnhandled } from '../features/inbox/clean.ts';
 import { processInbox } from '../features/inbox/process.ts';
@@ -142,10 +143,12 @@ const CHORES: readonly {
   { name: 'scheduled messages', everyMs: 2 * SECOND, run: releaseScheduled },
   { name: 'snoozed conversations', everyMs: 5 * SECOND, run: wakeSnoozed },
   { name: 'updates of conversations that are done', everyMs: HOUR, run: cleanJobs },
+  { name: 'health of numbers', everyMs: 10 * MINUTE, run: checkChannels },
   { name: 'zero counts of statistics', everyMs: 6 * HOUR, run: deleteEmptyStatistics },
   { name: 'turns of the outbox', everyMs: 10 * MINUTE, run: repairLostTurns },
   { name: 'media', everyMs: HOUR, run: deleteOldMedia },
   { name: 'expired files', everyMs: 10 * MINUTE, run: expireFiles },
+  { name: 'unused lists of campaigns', everyMs: HOUR, run: cleanLists },
   { name: 'exports', everyMs: 10 * MINUTE, run: cleanExports },
   { name: 'unused files', everyMs: MINUTE, run: deleteUnusedContents },
   { name: 'unused documents', everyMs: HOUR, run: cleanDocuments },

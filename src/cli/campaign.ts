@@ -10,37 +10,16 @@ import { cancelCampaign, pauseCampaign, resumeCampaign, startCampaign } from '..
 import { getCampaigns } from '../features/campaigns/store.ts';
 import { readPriceTable } from '../features/messages/pricing/price-table.ts';
 import { COMMAND_LINE } from '../features/tenancy/audit/author.ts';
-import { actFor } from '../features/tenancy/tenants/act.ts';
 import { requireTenant } from '../features/tenancy/tenants/find.ts';
-import { SECOND, systemClock } from '../platform/clock.ts';
-import { createLog } from '../platform/log.ts';
+import { SECOND } from '../platform/clock.ts';
 import { UserError } from '../platform/user-error.ts';
-import type { Context, Resources } from '../schema/context.ts';
+import { contextOf } from './campaign-context.ts';
 import { campaignExportCommand } from './campaign-export.ts';
-import { changeDatabase, print, withDatabase } from './database.ts';
-import { instant, positive } from './option-values.ts';
-
-/**
- * What the verbs of campaigns need of a process: no network, no lanes. A worker finds a started campaign within a second, as it finds
- * one whose signal was lost.
- */
-async function contextOf(db: Database, slug: string): Promise<Context> {
-  const config = loadConfig();
-  const resources = {
-    db,
-    config,
-    clock: systemClock,
-    log: createLog('silent'),
-    prices: config.pricesFile === undefined ? undefined : await readPriceTable(config.pricesFile),
-    lanes: { wake: () => undefined },
-    signals: { send: () => undefined },
-    bus: { position: { xid: 0n, seq: 0 } },
-  } as unknown as Resources;
-  const { tenant_id: tenantId } = await requireTenant(db.read, slug);
-  const context = await actFor(resources, tenantId, 'command line', ['messages:send', 'contacts:read']);
-  if (!context) throw new UserError(`The tenant ${slug} is suspended.`);
-  return context;
-}
+import { campaignUploadCommand } from './campaign-upload.ts';
+import { changeDatabase, withDatabase } from './database.ts';
+import { instant, objectId } from './option-values.ts';
+import { print, printable } from './print.ts';
+import { createProgress } from './progress.ts';
 
 const shown = (row: CampaignRow, progress: Progress | undefined) => ({
   id: row.id,
@@ -65,19 +44,19 @@ async function findOne(db: Database, tenantId: number, id: number) {
   return { row, progress: (await getProgress(db.write, tenantId, [id])).get(id) };
 }
 
-/** One line that is written again each second; one after another where the output is no terminal. */
+/** Shows the progress once a second; a line each where the output is no terminal. */
 async function follow(db: Database, tenantId: number, id: number): Promise<void> {
-  const { stderr } = process;
+  const { name } = (await findOne(db, tenantId, id)).row;
+  const bar = createProgress(printable(name), { unit: 'recipients', lines: true });
   for (;;) {
     const { row, progress } = await findOne(db, tenantId, id);
     const { total = 0, pending = 0, sent = 0, delivered = 0, read = 0, failed = 0 } = progress ?? {};
-    const percent = total === 0 ? 0 : Math.floor(((total - pending) * 100) / total);
-    const line = `${row.name}: ${row.status} ${percent} % · ${sent} sent, ${delivered} delivered, ${read} read, ${failed} failed, ${pending} to go`;
-    stderr.write(stderr.isTTY ? `\r\u001B[K${line}` : `${line}\n`);
+    const counts = `${row.status}: ${sent} sent, ${delivered} delivered, ${read} read, ${failed} failed`;
+    bar.set(total - pending, total, counts);
     if (!['scheduled', 'running'].includes(row.status)) break;
     await new Promise(resolve => setTimeout(resolve, SECOND));
   }
-  if (stderr.isTTY) stderr.write('\n');
+  bar.end();
 }
 
 interface Shown {
@@ -99,14 +78,14 @@ async function show(slug: string, id: number, { json, follow: isFollowed = false
 
 export function campaignCommand(): Command {
   const command = new Command('campaign').description(
-    'list, preview, start, pause, resume, cancel and export campaigns',
+    'list, preview, start, pause, resume, cancel and export campaigns, and upload lists for them',
   );
   const withId = (name: string, description: string): Command =>
     command
       .command(name)
       .description(description)
       .argument('<tenant>', 'slug of the tenant')
-      .argument('<id>', 'id of the campaign', positive)
+      .argument('<id>', 'id of the campaign', objectId)
       .option('--json', 'print JSON', false);
 
   command
@@ -165,5 +144,5 @@ export function campaignCommand(): Command {
       await show(slug, id, { json });
     });
 
-  return command.addCommand(campaignExportCommand());
+  return command.addCommand(campaignExportCommand()).addCommand(campaignUploadCommand());
 }

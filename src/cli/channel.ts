@@ -1,10 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { loadConfig } from '../config.ts';
-import { CodedError } from '../core/errors.ts';
 import type { ChannelRow } from '../features/channels/channel.ts';
 import { connectChannel } from '../features/channels/connect.ts';
 import { disconnectChannel } from '../features/channels/disconnect.ts';
+import { MAX_REASON, reasonOf } from '../features/channels/reason.ts';
 import { PORTFOLIO_FAULT, PORTFOLIO_ID, setPortfolio } from '../features/channels/set-portfolio.ts';
 import { getChannels, listChannels } from '../features/channels/store.ts';
 import { requireTenant } from '../features/tenancy/tenants/find.ts';
@@ -12,7 +11,9 @@ import { createCloudApiNetwork } from '../network/cloud-api/client.ts';
 import { systemClock } from '../platform/clock.ts';
 import { createLog } from '../platform/log.ts';
 import { UserError } from '../platform/user-error.ts';
-import { changeDatabase, DEV_DIRECTORY, POLLED, print, readFacts, secretBoxOf, withDatabase } from './database.ts';
+import { changeDatabase, DEV_DIRECTORY, POLLED, readFacts, secretBoxOf, withDatabase } from './database.ts';
+import { secretOf } from './option-values.ts';
+import { print } from './print.ts';
 
 const shown = (channel: ChannelRow) => ({
   id: channel.id,
@@ -25,10 +26,6 @@ const shown = (channel: ChannelRow) => ({
   status: channel.status,
   reason: channel.status_reason,
 });
-
-/** A secret on the command line can be read by every user of the machine while the command runs: `@file` reads it from a file. */
-const secret = async (value: string): Promise<string> =>
-  value.startsWith('@') ? (await readFile(value.slice(1), 'utf8')).trim() : value;
 
 function rate(text: string): number {
   const number = Number(text);
@@ -46,6 +43,8 @@ function portfolio(text: string): string {
   if (!PORTFOLIO_ID.test(text)) throw new InvalidArgumentError(PORTFOLIO_FAULT);
   return text;
 }
+
+const DISCONNECTED = 'Disconnected by the operator.';
 
 interface DisconnectOptions {
   readonly tenant: string;
@@ -111,15 +110,13 @@ export function channelCommand(): Command {
           const secrets = await secretBoxOf(config, db);
           return connectChannel({ db, network, secrets, clock: systemClock }, tenantId, {
             ...options,
-            accessToken: await secret(options.accessToken),
-            appSecret: await secret(options.appSecret),
-            verifyToken: await secret(options.verifyToken),
+            accessToken: await secretOf(options.accessToken),
+            appSecret: await secretOf(options.appSecret),
+            verifyToken: await secretOf(options.verifyToken),
             isSandbox: facts !== undefined,
           });
         });
         print([shown(channel)], json);
-      } catch (error) {
-        throw error instanceof CodedError ? new UserError(error.message, { cause: error }) : error;
       } finally {
         await network.close();
       }
@@ -130,20 +127,17 @@ export function channelCommand(): Command {
     .description('disconnect a business number: cancels waiting messages, keeps its history for the next connection')
     .requiredOption('--tenant <slug>', 'slug of the tenant that owns the number')
     .requiredOption('--channel <id>', 'channel id, as listed by `parley channel list`', id)
-    .option('--reason <text>', 'reason shown with the channel', 'Disconnected by the operator.')
+    .option('--reason <text>', `reason shown with the channel, at most ${MAX_REASON} characters`, DISCONNECTED)
     .option('--json', 'print JSON', false)
     .action(async ({ tenant, channel: channelId, reason, json }: DisconnectOptions) => {
-      try {
-        const { channel, cancelled } = await changeDatabase(loadConfig(), async db => {
-          const { tenant_id: tenantId } = await requireTenant(db.read, tenant);
-          return disconnectChannel({ db, ...POLLED }, tenantId, channelId, reason);
-        });
-        if (json) return print([{ ...shown(channel), cancelled }], true);
-        print([shown(channel)], false);
-        process.stdout.write(`${cancelled} waiting message(s) cancelled.\n`);
-      } catch (error) {
-        throw error instanceof CodedError ? new UserError(error.message, { cause: error }) : error;
-      }
+      const checked = reasonOf(reason, DISCONNECTED);
+      const { channel, cancelled } = await changeDatabase(loadConfig(), async db => {
+        const { tenant_id: tenantId } = await requireTenant(db.read, tenant);
+        return disconnectChannel({ db, ...POLLED }, tenantId, channelId, checked);
+      });
+      if (json) return print([{ ...shown(channel), cancelled }], true);
+      print([shown(channel)], false);
+      process.stdout.write(`${cancelled} waiting message(s) cancelled.\n`);
     });
 
   command

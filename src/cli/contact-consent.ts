@@ -7,7 +7,8 @@ import { requireTenant } from '../features/tenancy/tenants/find.ts';
 import { systemClock } from '../platform/clock.ts';
 import { parseCsv } from '../platform/csv.ts';
 import { UserError } from '../platform/user-error.ts';
-import { changeDatabase, print } from './database.ts';
+import { changeDatabase } from './database.ts';
+import { print } from './print.ts';
 import { createProgress } from './progress.ts';
 
 interface Options {
@@ -21,12 +22,12 @@ const SHOWN_FAULTS = 20;
 async function run(slug: string, file: string, { dryRun, skipFaulty, json }: Options): Promise<void> {
   const rows = parseCsv(await readText(file));
   if (!rows) throw new UserError(`${file} is no CSV file: a quoted field does not end.`);
-  const progress = createProgress('imported');
   const result = await changeDatabase(loadConfig(), async db => {
     const { tenant_id: tenantId } = await requireTenant(db.read, slug);
     const { entries, faults } = await parseConsent(db, tenantId, rows, COMMAND_LINE, systemClock.now());
     const faulty = new Set(faults.map(fault => fault.line)).size;
     const isWritten = !dryRun && (faults.length === 0 || skipFaulty);
+    const progress = createProgress('Importing', { total: entries.length });
     try {
       if (isWritten) await importConsent(db, tenantId, entries, progress.add);
     } finally {

@@ -13,8 +13,9 @@ import { systemClock } from '../platform/clock.ts';
 import { createLog } from '../platform/log.ts';
 import { parsePhone } from '../platform/phone.ts';
 import { UserError } from '../platform/user-error.ts';
-import { changeDatabase, print, secretBoxOf, withDatabase } from './database.ts';
+import { changeDatabase, secretBoxOf, withDatabase } from './database.ts';
 import { writeOutput } from './output-file.ts';
+import { print } from './print.ts';
 import { createProgress } from './progress.ts';
 
 const CONTACT_ARGUMENT = 'contact id, or phone number in international format, such as +4915123456789';
@@ -51,7 +52,7 @@ PARLEY_MEDIA_DIR or PARLEY_MEDIA_S3_BUCKET names. The export is recorded in the 
         const { tenant_id: tenantId } = await requireTenant(db.read, slug);
         const id = await requireContactId(db, tenantId, slug, who);
         const files = await openFiles(config);
-        const progress = createProgress('Exported');
+        const progress = createProgress('Exporting');
         const exported = await writeOutput(out, write =>
           exportContact({ db, clock: systemClock, files }, tenantId, id, COMMAND_LINE, async piece => {
             progress.add(piece.split('\n    {').length - 1);
@@ -77,6 +78,7 @@ export function eraseCommand(): Command {
     .addOption(
       new Option('--reason <reason>', 'legal reason, stored in the receipt').choices(REASONS).makeOptionMandatory(),
     )
+    .option('--json', 'print JSON; it does so anyway', false)
     .addHelpText(
       'after',
       `
@@ -90,7 +92,7 @@ docs/privacy.md lists what is kept and why. A running gateway completes an inter
         const secrets = await secretBoxOf(config, db);
         const { tenant_id: tenantId } = await requireTenant(db.read, slug);
         const id = await requireContactId(db, tenantId, slug, who);
-        const progress = createProgress('Blanked');
+        const progress = createProgress('Erasing');
         const resources = {
           db,
           secrets,

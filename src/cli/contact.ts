@@ -1,7 +1,8 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { loadConfig } from '../config.ts';
+import { invalid } from '../core/errors.ts';
 import type { Database } from '../database/database.ts';
-import { CONSENT_CATEGORIES, type ConsentCategory } from '../features/contacts/consent/consent.ts';
+import { CONSENT_CATEGORIES, type ConsentCategory, evidenceFault } from '../features/contacts/consent/consent.ts';
 import { recordConsent } from '../features/contacts/consent/record.ts';
 import { listEntries } from '../features/contacts/consent/store.ts';
 import type { ContactRow } from '../features/contacts/contact.ts';
@@ -15,8 +16,9 @@ import { systemClock } from '../platform/clock.ts';
 import { UserError } from '../platform/user-error.ts';
 import { importConsentCommand } from './contact-consent.ts';
 import { eraseCommand, exportCommand } from './contact-data.ts';
-import { changeDatabase, print, withDatabase } from './database.ts';
+import { changeDatabase, withDatabase } from './database.ts';
 import { positive } from './option-values.ts';
+import { print } from './print.ts';
 
 const shown = ({ id, firstname, lastname, phone, email, opted_out_at }: ContactRow) => ({
   id,
@@ -151,6 +153,10 @@ An opt-out from all covers every category, and only an opt-in to all lifts it. O
     )
     .action(async (slug: string, id: number, { out, in: optIn, evidence, limit, json }: ConsentOptions) => {
       const change = out ?? optIn;
+      if (change === undefined && evidence !== undefined)
+        throw new UserError('--evidence is that of --out or --in: name a category.');
+      const fault = evidence === undefined ? undefined : evidenceFault(evidence);
+      if (fault) throw invalid({ evidence: [fault.message] }, fault.code);
       const open = change === undefined ? readTenant : changeTenant;
       const entries = await open(slug, async (db, tenantId) => {
         const contact = (await findContacts(db.write, tenantId, [id])).get(id);

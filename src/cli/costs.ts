@@ -1,13 +1,18 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { loadConfig } from '../config.ts';
+import type { Db } from '../database/database.ts';
+import { getCampaigns } from '../features/campaigns/store.ts';
+import { getChannels } from '../features/channels/store.ts';
 import { csvLine } from '../features/contacts/exports/csv.ts';
 import { readPriceTable } from '../features/messages/pricing/price-table.ts';
-import { DIMENSIONS, type Dimension } from '../features/messages/statistics/dimensions.ts';
+import { DIMENSIONS, type Dimension, type DimensionValues } from '../features/messages/statistics/dimensions.ts';
 import { countStatistics, type Point } from '../features/messages/statistics/statistics.ts';
+import { getTemplates } from '../features/templates/store.ts';
 import { requireTenant } from '../features/tenancy/tenants/find.ts';
 import { systemClock } from '../platform/clock.ts';
 import { parseDateTime } from '../platform/date-time.ts';
-import { print, withDatabase } from './database.ts';
+import { withDatabase } from './database.ts';
+import { print } from './print.ts';
 
 interface Options {
   readonly since?: string;
@@ -44,11 +49,40 @@ function date(text: string): string {
   return new Date(ms).toISOString();
 }
 
+/** Dimensions that are ids, whose names follow in a column of their own. */
+const NAMED = { channel: getChannels, template: getTemplates, campaign: getCampaigns } as const;
+type Named = keyof typeof NAMED;
+const isNamed = (dimension: Dimension): dimension is Named => Object.hasOwn(NAMED, dimension);
+const columnsOf = (dimension: Dimension) => (isNamed(dimension) ? [dimension, `${dimension}Name`] : [dimension]);
+
+/** Names by id. What was deleted has none. */
+type Names = Partial<Record<Named, ReadonlyMap<number, string>>>;
+
+async function namesOf(db: Db, tenantId: number, by: readonly Dimension[], series: readonly Point[]): Promise<Names> {
+  const names: Names = {};
+  for (const dimension of by.filter(isNamed)) {
+    const ids = new Set(series.flatMap(point => point[COLUMNS[dimension]] ?? []));
+    const rows = await NAMED[dimension](db, tenantId, [...ids]);
+    names[dimension] = new Map(rows.map(({ id, name }) => [id, name]));
+  }
+  return names;
+}
+
+const valuesOf = (dimension: Dimension, values: Pick<Point, keyof DimensionValues>, names: Names) => {
+  const value = values[DIMENSIONS[dimension].name];
+  return isNamed(dimension) ? [value, names[dimension]?.get(Number(value)) ?? null] : [value];
+};
+
 /** One row for each currency; without a price one row without. */
-const rowsOf = (by: readonly Dimension[], { startMs, count, cost, unpricedCount, ...values }: Point) =>
+const rowsOf = (by: readonly Dimension[], { startMs, count, cost, unpricedCount, ...values }: Point, names: Names) =>
   (cost && cost.length > 0 ? cost : [{ amount: null, currency: null }]).map(({ amount, currency }) => ({
     start: new Date(startMs).toISOString(),
-    ...Object.fromEntries(by.map(name => [name, values[DIMENSIONS[name].name]])),
+    ...Object.fromEntries(
+      by.flatMap(dimension => {
+        const cells = valuesOf(dimension, values, names);
+        return columnsOf(dimension).map((column, place) => [column, cells[place]]);
+      }),
+    ),
     messages: count,
     unpriced: unpricedCount,
     amount,
@@ -80,19 +114,20 @@ messages without a price in it (unpriced), there are none.`,
       const config = loadConfig();
       const prices = config.pricesFile === undefined ? undefined : await readPriceTable(config.pricesFile);
       const nowMs = systemClock.now();
-      const { series } = await withDatabase(config, async db => {
+      const { series, names } = await withDatabase(config, async db => {
         const tenant = await requireTenant(db.read, slug);
-        return countStatistics(
+        const { series } = await countStatistics(
           { db: db.read, nowMs, prices },
           { tenantId: tenant.tenant_id, timeZone: tenant.time_zone },
           { since: since ?? yearBefore(nowMs), until, interval, groupBy: by, timeZone },
           { onlyPriced: true, costs: true, deliveries: false },
         );
+        return { series, names: await namesOf(db.read, tenant.tenant_id, by, series) };
       });
-      const rows = series.flatMap(point => rowsOf(by, point));
+      const rows = series.flatMap(point => rowsOf(by, point, names));
       if (!csv) return print(rows, json);
-      const names = ['start', ...by, 'messages', 'unpriced', 'amount', 'currency'];
-      process.stdout.write(csvLine(names) + rows.map(row => csvLine(Object.values(row))).join(''));
+      const header = ['start', ...by.flatMap(columnsOf), 'messages', 'unpriced', 'amount', 'currency'];
+      process.stdout.write(csvLine(header) + rows.map(row => csvLine(Object.values(row))).join(''));
     });
 }
 

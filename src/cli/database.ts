@@ -3,11 +3,13 @@ import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { createDatabase, type Database, type DatabaseOptions } from '../database/database.ts';
 import { openSecretBox } from '../database/deployment.ts';
-import { isUnavailable } from '../database/unavailable.ts';
+import { pendingMigrations } from '../database/migrations.ts';
 import { requireOriginalLog } from '../events/origin.ts';
 import type { SecretBox } from '../platform/crypto.ts';
+import { parseJson } from '../platform/json.ts';
 import { createLog } from '../platform/log.ts';
 import { UserError } from '../platform/user-error.ts';
+import { explain } from './explain.ts';
 
 /** Written to dev.json by `parley dev`, for users and for other commands. */
 export interface DevFacts {
@@ -34,10 +36,16 @@ const SECRET_KEY = 'secret.key';
 export const factsPath = (directory: string): string => join(directory, DEV_FACTS);
 export const secretKeyPath = (directory: string): string => join(directory, SECRET_KEY);
 
-/** @returns undefined if no development gateway was started in the directory */
+/**
+ * @returns undefined if no development gateway was started in the directory
+ * @throws UserError if the file was written by somebody else
+ */
 export async function readFacts(directory: string): Promise<DevFacts | undefined> {
   const text = await readFile(factsPath(directory), 'utf8').catch(() => undefined);
-  return text === undefined ? undefined : (JSON.parse(text) as DevFacts);
+  if (text === undefined) return undefined;
+  const facts = parseJson(text);
+  if (typeof facts === 'object' && facts !== null) return facts as DevFacts;
+  throw new UserError(`${factsPath(directory)} is no JSON file: delete it; \`parley dev\` writes it again.`);
 }
 
 /** Returns DATABASE_URL, otherwise the database of the development gateway running in this directory. */
@@ -81,10 +89,24 @@ export async function withDatabase<T>(
   try {
     return await work(db, url);
   } catch (error) {
-    throw explain(error);
+    throw await explainSchema(error, db);
   } finally {
     await db.close();
   }
+}
+
+/** A table, column or function that a migration of this version creates: PostgreSQL's words for what is missing. */
+const MISSING = /^42(P01|703|883)$/;
+
+/** The commands, unlike `serve`, do not look for pending migrations first: one statement more for each. */
+async function explainSchema(error: unknown, db: Database): Promise<unknown> {
+  if (!MISSING.test(String((error as { code?: unknown }).code))) return explain(error);
+  const pending = await pendingMigrations(db.read);
+  if (pending.length === 0) return error;
+  return new UserError(
+    `The database lacks ${pending.length} migration(s) of this version, from ${pending[0]} to ${pending.at(-1)}: run \`parley migrate\` first.`,
+    { cause: error },
+  );
 }
 
 /**
@@ -97,46 +119,5 @@ export const changeDatabase = <T>(config: Config, work: (db: Database, url: stri
     return work(db, url);
   });
 
-function explain(error: unknown): unknown {
-  if (isUnavailable(error)) {
-    const reason = error instanceof Error && error.message !== '' ? error.message : 'no response';
-    return new UserError(
-      `The database does not respond (${reason}). Check that it is running and that DATABASE_URL is correct, or start \`parley dev\`.`,
-      { cause: error },
-    );
-  }
-  const code = (error as { code?: unknown }).code;
-  if (code === '42P01')
-    return new UserError('The database has no Parley tables yet: run `parley migrate` first.', { cause: error });
-  if (code === '28P01' || code === '28000' || code === '3D000')
-    return new UserError(`The database rejected the connection: ${(error as Error).message}. Check DATABASE_URL.`, {
-      cause: error,
-    });
-  return error;
-}
-
 /** Signals and lanes of a command: running processes find events and lanes by polling, within two seconds. */
 export const POLLED = { signals: { send: () => undefined }, lanes: { wake: () => undefined } };
-
-/** Prints rows as a table, or as JSON. */
-export function print(rows: readonly object[], json: boolean): void {
-  if (json) {
-    process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
-    return;
-  }
-  const [first] = rows;
-  if (!first) {
-    process.stdout.write('None.\n');
-    return;
-  }
-  const names = Object.keys(first);
-  const cells = rows.map(row => names.map(name => String((row as Record<string, unknown>)[name] ?? '')));
-  const widths = names.map((name, column) => Math.max(name.length, ...cells.map(line => (line[column] ?? '').length)));
-  for (const line of [names, ...cells])
-    process.stdout.write(
-      `${line
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd()}\n`,
-    );
-}

@@ -18,12 +18,12 @@ const HISTORY_DAYS = 14;
  */
 export async function fillDemo(gateway: Gateway, people: readonly DemoPerson[], nowMs: number): Promise<void> {
   await postHistory(gateway, people, nowMs);
-  await until('the conversations', async () => (await countOf(gateway, 'conversations')) >= people.length);
+  await waitUntil('the conversations', async () => (await countOf(gateway, 'conversations')) >= people.length);
   const tags: readonly string[] = await createAll(gateway, 'createTag', DEMO_TAGS, 'tag');
   const replies = DEMO_CANNED_REPLIES.map(({ text, ...reply }) => ({ ...reply, content: { text: { body: text } } }));
   await createAll(gateway, 'createCannedReply', replies, 'cannedReply');
   await workOnConversations(gateway, tags);
-  await until('the templates', async () => (await countOf(gateway, 'templates')) > 0);
+  await waitUntil('the templates', async () => (await countOf(gateway, 'templates')) > 0);
   await connectShop(gateway, people[1]);
   await createCampaignDraft(gateway);
 }
@@ -106,17 +106,18 @@ async function createAll(gateway: Gateway, name: string, inputs: readonly object
 
 interface Known {
   readonly conversations: { readonly nodes: readonly { readonly id: string }[] };
-  readonly staffMembers: { readonly nodes: readonly { readonly id: string }[] };
+  readonly staffMembers: { readonly nodes: readonly { readonly id: string; readonly role: string }[] };
 }
 
 /** Assigns, tags and closes some conversations, and notes something on the first. */
 async function workOnConversations(gateway: Gateway, tags: readonly string[]): Promise<void> {
   const { conversations, staffMembers } = await query<Known>(
     gateway,
-    '{ conversations(first: 20) { nodes { id } } staffMembers { nodes { id } } }',
+    '{ conversations(first: 20) { nodes { id } } staffMembers { nodes { id role } } }',
   );
+  const agents = staffMembers.nodes.filter(({ role }) => role === 'AGENT');
   for (const [index, { id }] of conversations.nodes.entries()) {
-    const assigneeId = staffMembers.nodes[index % 3]?.id;
+    const assigneeId = agents[index % 3]?.id;
     const status = ['OPEN', 'OPEN', 'OPEN', 'SNOOZED', 'CLOSED'][index % 5];
     const tag = tags[index % 4];
     const change = { id, status, ...(assigneeId && { assigneeId }), ...(tag && { addTagIds: [tag] }) };
@@ -135,8 +136,8 @@ async function workOnConversations(gateway: Gateway, tags: readonly string[]): P
 const countOf = async (gateway: Gateway, list: string): Promise<number> =>
   (await query<Record<string, { totalCount: number }>>(gateway, `{ ${list} { totalCount } }`))[list]?.totalCount ?? 0;
 
-/** Waits for what the gateway does in the background. @throws Error after 20 seconds */
-async function until(what: string, isDone: () => Promise<boolean>): Promise<void> {
+/** Waits for background work of the gateway. @throws Error after 20 seconds */
+async function waitUntil(what: string, isDone: () => Promise<boolean>): Promise<void> {
   for (let attempt = 0; attempt < 100; attempt += 1) {
     if (await isDone()) return;
     await wait(200);
@@ -193,10 +194,9 @@ async function createCampaignDraft(gateway: Gateway): Promise<void> {
     '{ contactGroups(search: "Newsletter") { nodes { id } } }',
   );
   const template = {
-    name: 'order_shipped',
+    name: 'weekly_news',
     language: 'en_US',
-    body: ['@{contact_first_name|there}', '4711'],
-    buttons: [{ index: 0, value: '4711' }],
+    body: ['@{contact_first_name|there}', 'Sunday'],
   };
   const audience = { groupIds: contactGroups.nodes.map(({ id }) => id) };
   await mutate(gateway, 'createCampaign', { name: 'News of the week', audience, template }, 'campaign { id }');

@@ -75,6 +75,27 @@ export const DEMO_TEMPLATES: readonly TemplateSeed[] = [
     ],
   },
   {
+    name: 'weekly_news',
+    language: 'en_US',
+    category: 'MARKETING',
+    components: [
+      { type: 'HEADER', format: 'TEXT', text: 'News of the week' },
+      {
+        type: 'BODY',
+        text: 'Hi {{1}}, the autumn collection is here. Show this message in the shop for *10 % off* until {{2}}.',
+        example: { body_text: [['Ana', 'Sunday']] },
+      },
+      { type: 'FOOTER', text: 'Parley Demo' },
+      {
+        type: 'BUTTONS',
+        buttons: [
+          { type: 'QUICK_REPLY', text: 'Tell me more' },
+          { type: 'QUICK_REPLY', text: 'Stop promotions' },
+        ],
+      },
+    ],
+  },
+  {
     name: 'login_code',
     language: 'en',
     category: 'AUTHENTICATION',
@@ -133,8 +154,10 @@ const STATUSES = [
 ];
 const GROUPS = ['Newsletter', 'VIP', 'Beta testers'];
 const STAFF = [
-  { name: 'Ines Ferreira', email: 'ines@example.com' },
-  { name: 'Tom Becker', email: 'tom@example.com' },
+  { name: 'Ines Ferreira', email: 'ines@example.com', role: 'agent' },
+  { name: 'Tom Becker', email: 'tom@example.com', role: 'agent' },
+  { name: 'Amara Okafor', email: 'amara@example.com', role: 'admin' },
+  { name: 'Vera Novak', email: 'vera@example.com', role: 'viewer' },
 ];
 const FIRST_NAMES = [
   'Ana',
@@ -316,13 +339,15 @@ async function insertBots(trx: Db, tenantId: number): Promise<void> {
   }
 }
 
+/** @returns the ids of the agents */
 async function insertStaff(trx: Db, tenantId: number): Promise<number[]> {
-  const { rows } = await sql<{ id: number }>`
-    insert into staff (tenant_id, name, email)
-    select ${tenantId}::bigint, name, email from jsonb_to_recordset(${JSON.stringify(STAFF)}::jsonb) as s (name text, email text) returning id`.execute(
+  const { rows } = await sql<{ id: number; role: string }>`
+    insert into staff (tenant_id, name, email, role)
+    select ${tenantId}::bigint, name, email, role
+    from jsonb_to_recordset(${JSON.stringify(STAFF)}::jsonb) as s (name text, email text, role text) returning id, role`.execute(
     trx,
   );
-  return rows.map(row => row.id);
+  return rows.filter(({ role }) => role === 'agent').map(({ id }) => id);
 }
 
 /** Example mobile numbers by country, from the phone library's own test data; the last digits vary. */

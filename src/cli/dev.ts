@@ -39,14 +39,16 @@ export function devCommand(): Command {
   return new Command('dev')
     .description('start a development gateway with an embedded PostgreSQL, an emulated network and a demo tenant')
     .option('--reset', 'delete all data of earlier starts first', false)
+    .option('--json', 'print JSON: the addresses and the token in one line, when it runs', false)
     .addHelpText(
       'after',
       '\nData, logs and dev.json (addresses, token) are kept in .parley/. PORT and HOST set the address to listen on; DATABASE_URL uses your own PostgreSQL.',
     )
-    .action(async ({ reset }: { reset: boolean }) => {
+    .action(async ({ reset, json }: { reset: boolean; json: boolean }) => {
       const directory = resolve(DEV_DIRECTORY);
       const config = loadConfig();
-      const development = new Development(directory, config);
+      await mkdir(directory, { recursive: true, mode: 0o700 });
+      const development = new Development(directory, config, json);
       await untilStopped(config, async () => {
         if (reset) await development.reset();
         await development.start();
@@ -62,13 +64,15 @@ class Development {
   readonly #directory: string;
   readonly #config: Config;
   readonly #log: Log;
+  readonly #json: boolean;
   #postgres: EmbeddedPostgres | undefined;
   #emulator: Emulator | undefined;
   #gateway: Gateway | undefined;
   #filling: Promise<void> = Promise.resolve();
 
-  constructor(directory: string, config: Config) {
+  constructor(directory: string, config: Config, json: boolean) {
     this.#directory = directory;
+    this.#json = json;
     this.#config = config;
     this.#log = createLog(
       config.logLevel,
@@ -77,7 +81,7 @@ class Development {
   }
 
   async reset(): Promise<void> {
-    printLine('Deleting the data of earlier starts …');
+    this.#note('Deleting the data of earlier starts …');
     await removeEmbeddedPostgres(this.#directory, { log: this.#log });
     for (const path of [factsPath(this.#directory), this.#journal, join(this.#directory, 'media')])
       await rm(path, { recursive: true, force: true });
@@ -87,13 +91,16 @@ class Development {
     return join(this.#directory, 'emulator.jsonl');
   }
 
+  #note(text: string): void {
+    if (!this.#json) process.stdout.write(`${text}\n`);
+  }
+
   async start(): Promise<void> {
     try {
-      await mkdir(this.#directory, { recursive: true, mode: 0o700 });
       const secretKey = await this.#secretKey();
       const databaseUrl = await this.#database();
       const applied = await migrateDatabase(databaseUrl, this.#config);
-      if (applied.length > 0) printLine(`Applied ${applied.length} migrations.`);
+      if (applied.length > 0) this.#note(`Applied ${applied.length} migrations.`);
       this.#emulator = await this.#startEmulator();
       const seeded = await this.#seed(databaseUrl, secretKey, this.#emulator.url);
       // The page contains the token only if no other machine can open it.
@@ -109,7 +116,7 @@ class Development {
       this.#emulator.setWebhookUrl(`${facts.baseUrl}/network/cloud-api/webhook`);
       this.#filling = this.#fill(facts, seeded);
       await writeFile(factsPath(this.#directory), `${JSON.stringify(facts, null, 2)}\n`, { mode: 0o600 });
-      printLine(banner(facts));
+      process.stdout.write(`${this.#json ? JSON.stringify(facts) : banner(facts)}\n`);
     } catch (error) {
       await this.stop();
       throw error;
@@ -150,7 +157,7 @@ class Development {
 
   async #database(): Promise<string> {
     if (this.#config.databaseUrl !== undefined) return this.#config.databaseUrl;
-    printLine('Starting PostgreSQL …');
+    this.#note('Starting PostgreSQL …');
     this.#postgres = await startEmbeddedPostgres({ directory: this.#directory, durable: true, log: this.#log });
     return this.#postgres.url;
   }
@@ -222,10 +229,6 @@ class Development {
 }
 
 const isLoopback = (host: string): boolean => /^(127\.|localhost$|::1$)/.test(host);
-
-function printLine(text: string): void {
-  process.stdout.write(`${text}\n`);
-}
 
 const banner = (facts: DevFacts): string => `
 Parley is running. Stop it with Ctrl-C.

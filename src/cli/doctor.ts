@@ -1,6 +1,5 @@
-import { resolve } from 'node:path';
 import { Command } from 'commander';
-import { MEDIA_FAULTS, mediaOwner } from '../app/media-marker.ts';
+import { BUCKET_ADVICE, kindOf, mediaFault, mediaOwner, placeOf } from '../app/media-marker.ts';
 import { type Config, loadConfig } from '../config.ts';
 import type { Database } from '../database/database.ts';
 import { readMediaMark } from '../database/deployment.ts';
@@ -13,33 +12,16 @@ import { listAccounts } from '../features/tenancy/account/account.sql.ts';
 import { monthOf } from '../features/tenancy/usage/month.ts';
 import { createCloudApiNetwork } from '../network/cloud-api/client.ts';
 import { SECOND, systemClock } from '../platform/clock.ts';
+import { FileStoreError } from '../platform/files/file-store.ts';
 import { createLog } from '../platform/log.ts';
 import { connectRedis } from '../platform/redis/connection.ts';
 import { UserError } from '../platform/user-error.ts';
-import { print, secretBoxOf, withDatabase } from './database.ts';
+import { DEV_DIRECTORY, readFacts, secretBoxOf, withDatabase } from './database.ts';
 import { readServerFacts, type ServerFacts, tablesWithoutNextMonth } from './doctor.sql.ts';
-
-/** One thing that a deployment needs. `advice` says what to do unless it is fine. */
-interface Finding {
-  readonly check: string;
-  readonly state: 'ok' | 'warning' | 'failed';
-  readonly finding: string;
-  readonly advice: string;
-}
-
-const ok = (check: string, finding: string): Finding => ({ check, state: 'ok', finding, advice: '' });
-const warning = (check: string, finding: string, advice: string): Finding => ({
-  check,
-  state: 'warning',
-  finding,
-  advice,
-});
-const failed = (check: string, finding: string, advice: string): Finding => ({
-  check,
-  state: 'failed',
-  finding,
-  advice,
-});
+import { examineWebhookAddress } from './doctor-webhook.ts';
+import { type Finding, failed, ok, printFindings, warning } from './findings.ts';
+import { secretOf } from './option-values.ts';
+import { print } from './print.ts';
 
 const MIN_POSTGRES = 150_000;
 const MAX_CLOCK_SKEW_MS = SECOND;
@@ -47,13 +29,18 @@ const MAX_CLOCK_SKEW_MS = SECOND;
 export function doctorCommand(): Command {
   return new Command('doctor')
     .description(
-      'check a deployment: database, migrations, key, clock, partitions, directory of files, Redis, and the credentials of each channel',
+      'check a deployment: database, migrations, key, clock, partitions, directory of files, Redis, the credentials of each channel, and the webhook address',
     )
     .option('--json', 'print JSON', false)
-    .option('--no-network', 'do not call the messaging network')
-    .action(async ({ json, network }: { json: boolean; network: boolean }) => {
-      const findings = await examine(loadConfig(), network);
-      print(findings, json);
+    .option('--no-network', 'call neither the messaging network nor the public address')
+    .option(
+      '--verify-token <token>',
+      'verify token of a channel, or @file: tests the verification of the webhook address',
+    )
+    .action(async ({ json, ...options }: Options & { readonly json: boolean }) => {
+      const findings = await examine(loadConfig(), options);
+      if (json) print(findings, true);
+      else printFindings(findings, process.stdout);
       if (findings.some(({ state }) => state === 'failed'))
         throw new UserError('Something has to be repaired: see above.');
     });
@@ -65,8 +52,15 @@ const SHOWN_NAMES = 3;
 const namesOf = (names: readonly string[]): string =>
   names.length <= SHOWN_NAMES ? names.join(', ') : `${names.length}, ${names[0]} to ${names.at(-1)}`;
 
-async function examine(config: Config, callsNetwork: boolean): Promise<Finding[]> {
+interface Options {
+  readonly network: boolean;
+  readonly verifyToken?: string;
+}
+
+async function examine(config: Config, { network: callsNetwork, verifyToken }: Options): Promise<Finding[]> {
   const findings: Finding[] = [];
+  // In the directory of a development gateway its emulator is the network, as it is for `channel connect`.
+  const dev = config.databaseUrl === undefined ? await readFacts(DEV_DIRECTORY) : undefined;
   const examineDatabase = withDatabase(config, async db => {
     const before = systemClock.now();
     const facts = await readServerFacts(db.write);
@@ -79,16 +73,30 @@ async function examine(config: Config, callsNetwork: boolean): Promise<Finding[]
     findings.push(ok('migrations', 'up to date'));
     findings.push(await examineWrites(db), await examineOrigin(db), await examinePartitions(db));
     findings.push(await examineMedia(config, db));
-    findings.push(...(await examineKeyAndChannels(config, db, callsNetwork)));
+    findings.push(...(await examineKeyAndChannels(config, db, callsNetwork, dev?.emulatorUrl)));
   });
   // What does not need the database is examined also when it is away.
   await examineDatabase.catch((error: unknown) => {
     if (!(error instanceof UserError)) throw error;
-    findings.push(failed('database', error.message, 'Start PostgreSQL, or set DATABASE_URL to a server that runs.'));
+    findings.push(failed('database', error.message, adviceFor(error)));
   });
-  findings.push(await examineRedis(config), examineWebhookAddress(config));
+  const webhook = {
+    publicUrl: config.publicUrl,
+    dev,
+    verifyToken: verifyToken === undefined ? undefined : await secretOf(verifyToken),
+    timeoutMs: callsNetwork ? config.network.requestTimeoutMs : undefined,
+  };
+  findings.push(await examineRedis(config), ...(await examineWebhookAddress(webhook)));
   return findings;
 }
+
+const MORE_CONNECTIONS = 'Raise max_connections, lower PARLEY_DATABASE_POOL, or use PgBouncer (docs/operations.md).';
+const TOO_MANY_CONNECTIONS = '53300';
+
+const adviceFor = ({ cause }: UserError): string =>
+  (cause as { readonly code?: unknown } | undefined)?.code === TOO_MANY_CONNECTIONS
+    ? MORE_CONNECTIONS
+    : 'Start PostgreSQL, or set DATABASE_URL to a server that runs.';
 
 function examineServer({ database }: Config, facts: ServerFacts, processMs: number): Finding[] {
   const needed = database.poolSize + database.readers + database.leaseConnections;
@@ -103,13 +111,13 @@ function examineServer({ database }: Config, facts: ServerFacts, processMs: numb
       : warning(
           'connections',
           `${free} of ${facts.max_connections} free; a process opens up to ${needed}`,
-          'Raise max_connections, lower PARLEY_DATABASE_POOL, or use PgBouncer (docs/operations.md).',
+          MORE_CONNECTIONS,
         ),
     Math.abs(skewMs) <= MAX_CLOCK_SKEW_MS
       ? ok('clock', `${Math.abs(skewMs)} ms from the database's`)
       : failed(
           'clock',
-          `${skewMs} ms behind the database's`,
+          `${Math.abs(skewMs)} ms ${skewMs > 0 ? 'behind' : 'ahead of'} the database's`,
           'Synchronise both clocks (NTP): leases and windows depend on them.',
         ),
   ];
@@ -133,19 +141,28 @@ async function examineOrigin(db: Database): Promise<Finding> {
 }
 
 async function examineMedia({ media }: Config, { write }: Database): Promise<Finding> {
-  if (media.s3) return ok('files', `in the bucket ${media.s3.bucket}`);
-  const directory = resolve(media.directory);
-  const owner = await mediaOwner(directory, await readMediaMark(write));
+  const [kind, place] = [kindOf(media), placeOf(media)];
+  const mark = await readMediaMark(write, kind);
+  const owner = await mediaOwner(media, mark).catch((error: unknown) => {
+    if (error instanceof FileStoreError) return error;
+    throw error;
+  });
+  if (owner instanceof FileStoreError)
+    return failed('files', `${place} does not answer: ${owner.message}`, media.s3 ? BUCKET_ADVICE : DIRECTORY_ADVICE);
   switch (owner) {
     case 'ours':
-      return ok('files', `${directory} is the directory of this deployment`);
+      return ok('files', `${place} is the ${kind} of this deployment`);
     case 'new':
-      return warning('files', `${directory} is not marked yet`, 'Start `parley serve` once: it marks its directory.');
+      return warning('files', `${place} is not marked yet`, `Start \`parley serve\` once: it marks its ${kind}.`);
     case 'missing':
-    case 'foreign':
-      return failed('files', `${directory} ${MEDIA_FAULTS[owner].finding}`, MEDIA_FAULTS[owner].advice);
+    case 'foreign': {
+      const { finding, advice } = mediaFault(media, owner);
+      return failed('files', `${place} ${finding}`, advice);
+    }
   }
 }
+
+const DIRECTORY_ADVICE = 'Set PARLEY_MEDIA_DIR to a directory that this user can read and write.';
 
 async function examinePartitions(db: Database): Promise<Finding> {
   const missing = await tablesWithoutNextMonth(db.read);
@@ -158,7 +175,12 @@ async function examinePartitions(db: Database): Promise<Finding> {
       );
 }
 
-async function examineKeyAndChannels(config: Config, db: Database, callsNetwork: boolean): Promise<Finding[]> {
+async function examineKeyAndChannels(
+  config: Config,
+  db: Database,
+  callsNetwork: boolean,
+  emulatorUrl: string | undefined,
+): Promise<Finding[]> {
   const secrets = await secretBoxOf(config, db).catch((error: unknown) => {
     if (error instanceof UserError) return error;
     throw error;
@@ -166,7 +188,8 @@ async function examineKeyAndChannels(config: Config, db: Database, callsNetwork:
   if (secrets instanceof UserError)
     return [failed('secret key', secrets.message, 'Set the PARLEY_SECRET_KEY of this database.')];
   const findings = [ok('secret key', 'opens what this database has sealed')];
-  const network = createCloudApiNetwork({ ...config.network, log: createLog('silent') });
+  const baseUrl = emulatorUrl ?? config.network.baseUrl;
+  const network = createCloudApiNetwork({ ...config.network, baseUrl, log: createLog('silent') });
   try {
     const tenants = await listAccounts(db.read, monthOf(systemClock.now()));
     if (tenants.length === 0) findings.push(warning('tenants', 'none', 'Create one: `parley tenant create <slug>`.'));
@@ -216,22 +239,14 @@ async function examineRedis({ redis }: Config): Promise<Finding> {
   try {
     await connection.commands.ping();
     return ok('Redis', 'answers');
-  } catch (error) {
+  } catch {
+    // The client says only that it is not connected.
     return failed(
       'Redis',
-      error instanceof Error ? error.message : String(error),
-      'Check REDIS_URL; meanwhile limits count per process.',
+      `does not answer at ${new URL(redis.url).host}`,
+      'Start it, or correct REDIS_URL; meanwhile limits count per process.',
     );
   } finally {
     await connection.close();
   }
 }
-
-const examineWebhookAddress = ({ publicUrl }: Config): Finding =>
-  publicUrl?.startsWith('https://')
-    ? ok('public address', `the network posts to ${publicUrl}/network/cloud-api/webhook`)
-    : warning(
-        'public address',
-        publicUrl ?? 'PARLEY_PUBLIC_URL is not set',
-        'Set PARLEY_PUBLIC_URL to the https address under which the network and browsers reach this gateway.',
-      );

@@ -12,6 +12,12 @@ function port(text: string): number {
   return number;
 }
 
+function httpUrl(text: string): string {
+  if (!/^https?:$/.test(URL.parse(text)?.protocol ?? ''))
+    throw new InvalidArgumentError('Must be an http or https URL.');
+  return text;
+}
+
 interface Options {
   readonly port: number;
   readonly host: string;
@@ -24,9 +30,14 @@ export function emulatorCommand(): Command {
     .description('run only the emulated network: a Cloud API server for gateways elsewhere (PARLEY_NETWORK_URL)')
     .option('--port <port>', 'port to listen on', port, 4010)
     .option('--host <host>', 'address to listen on', '127.0.0.1')
-    .option('--webhook-url <url>', 'URL to post webhooks to, such as http://127.0.0.1:4000/network/cloud-api/webhook')
+    .option(
+      '--webhook-url <url>',
+      'URL to post webhooks to, such as http://127.0.0.1:4000/network/cloud-api/webhook',
+      httpUrl,
+    )
     .option('--journal <file>', 'persist the state in this file across restarts')
-    .action(async (options: Options) => {
+    .option('--json', 'print JSON: one line, when it listens', false)
+    .action(async ({ json, ...options }: Options & { readonly json: boolean }) => {
       const config = loadConfig();
       await untilStopped(config, async () => {
         const emulator = await startEmulator({
@@ -38,12 +49,18 @@ export function emulatorCommand(): Command {
           log: createLog('warn'),
         });
         const { number, appSecret, verifyToken } = DEMO_NETWORK;
-        process.stdout.write(
-          `The emulated network listens on ${emulator.url}, its control API on ${emulator.url}/_emulator/.\n`,
-        );
-        process.stdout.write(
-          `${JSON.stringify({ phoneNumberId: number.phoneNumberId, wabaId: number.wabaId, accessToken: number.accessToken, appSecret, verifyToken }, null, 2)}\n`,
-        );
+        const credentials = {
+          phoneNumberId: number.phoneNumberId,
+          wabaId: number.wabaId,
+          accessToken: number.accessToken,
+          appSecret,
+          verifyToken,
+        };
+        if (json) process.stdout.write(`${JSON.stringify({ url: emulator.url, ...credentials })}\n`);
+        else
+          process.stdout.write(
+            `The emulated network listens on ${emulator.url}, its control API on ${emulator.url}/_emulator/.\n${JSON.stringify(credentials, null, 2)}\n`,
+          );
         return () => emulator.stop();
       });
     });

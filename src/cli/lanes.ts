@@ -5,7 +5,8 @@ import { WEBHOOKS } from '../features/webhooks/delivery/lane.ts';
 import { tenantOfLane } from '../lanes/lane.ts';
 import { endLease, type LaneOverview, listLanes } from '../lanes/store/overview.sql.ts';
 import { UserError } from '../platform/user-error.ts';
-import { changeDatabase, print, withDatabase } from './database.ts';
+import { changeDatabase, withDatabase } from './database.ts';
+import { print } from './print.ts';
 
 const shown = (lane: LaneOverview) => ({
   ...lane,

@@ -5,7 +5,9 @@ import { migrate, migrationStates, pendingMigrations } from '../database/migrati
 import { setRoleSettings } from '../database/session.ts';
 import { type ScopeFinding, takeScopeFindings } from '../features/tenancy/tokens/tokens.sql.ts';
 import { createLog } from '../platform/log.ts';
-import { print, withDatabase } from './database.ts';
+import { withDatabase } from './database.ts';
+import { print } from './print.ts';
+import { createProgress } from './progress.ts';
 
 /**
  * Migrates a database to this version.
@@ -18,11 +20,13 @@ export async function migrateDatabase(
 ): Promise<string[]> {
   const direct = pgbouncer?.directUrl ?? url;
   const db = createDatabase({ url: direct, poolSize: 2, readers: 1, statementTimeoutMs: 0, log: createLog('silent') });
+  const progress = createProgress('Migrating', { unit: 'migrations' });
   try {
-    const applied = await migrate(db.write);
+    const applied = await migrate(db.write, progress.set);
     if (pgbouncer && database) await setRoleSettings(db.write, database.statementTimeoutMs);
     return applied;
   } finally {
+    progress.end();
     await db.close();
   }
 }
@@ -31,8 +35,9 @@ export function migrateCommand(): Command {
   return new Command('migrate')
     .description('migrate the database to this version; safe to run concurrently')
     .option('--status', 'only list applied and pending migrations', false)
+    .option('--verbose', 'print the name of each applied migration', false)
     .option('--json', 'print JSON', false)
-    .action(async ({ status, json }: { status: boolean; json: boolean }) => {
+    .action(async ({ status, verbose, json }: { status: boolean; verbose: boolean; json: boolean }) => {
       const config = loadConfig();
       await withDatabase(config, async (db, url) => {
         if (status) {
@@ -48,12 +53,18 @@ export function migrateCommand(): Command {
         const applied = await migrateDatabase(url, config);
         const findings = await takeScopeFindings(db.write);
         if (json) return print([{ applied, scope_findings: findings }], true);
-        process.stdout.write(
-          applied.length === 0 ? 'Nothing to do: the database is up to date.\n' : `Applied ${applied.join(', ')}.\n`,
-        );
+        if (verbose) for (const name of applied) process.stdout.write(`${name}\n`);
+        process.stdout.write(summaryOf(applied));
         printScopeFindings(findings);
       });
     });
+}
+
+function summaryOf(applied: readonly string[]): string {
+  const [first, ...others] = applied;
+  if (first === undefined) return 'Nothing to do: the database is up to date.\n';
+  const last = others.at(-1);
+  return last === undefined ? `Applied ${first}.\n` : `Applied ${applied.length} migrations: ${first} to ${last}.\n`;
 }
 
 /** Lists objects from before the scopes of their creator were checked; shown once, by the first `migrate` after the upgrade. */

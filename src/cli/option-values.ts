@@ -1,6 +1,8 @@
+import { readFile } from 'node:fs/promises';
 import { InvalidArgumentError } from 'commander';
 import { DAY, HOUR, MINUTE, systemClock } from '../platform/clock.ts';
 import { parseDateTime } from '../platform/date-time.ts';
+import { UserError } from '../platform/user-error.ts';
 
 const UNLIMITED = 'unlimited';
 
@@ -20,11 +22,21 @@ export function maximum(text: string): number | typeof UNLIMITED {
 export const maximumOf = (value: number | typeof UNLIMITED | undefined): number | null | undefined =>
   value === UNLIMITED ? null : value;
 
-/** Parses a whole number above 0. */
+/** The largest `integer` of PostgreSQL. */
+const MAX_INTEGER = 2_147_483_647;
+
+/** Parses a whole number above 0 that the database stores as `integer`. */
 export function positive(text: string): number {
   const number = Number(text);
-  if (!Number.isInteger(number) || number < 1) throw new InvalidArgumentError('Must be a whole number above 0.');
+  if (!/^\d+$/.test(text) || number < 1 || number > MAX_INTEGER)
+    throw new InvalidArgumentError(`Must be a whole number from 1 to ${MAX_INTEGER}.`);
   return number;
+}
+
+/** Parses the id of an object, a whole number above 0. */
+export function objectId(text: string): number {
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError('Must be an id, such as 12.');
+  return Number(text);
 }
 
 const UNITS: Readonly<Record<string, number>> = { m: MINUTE, h: HOUR, d: DAY };
@@ -41,4 +53,17 @@ export function instant(text: string): string {
   if (ms === undefined || ms > LATEST_MS)
     throw new InvalidArgumentError('Use 30d, 12h, 90m, or an instant such as 2027-01-31T00:00:00Z.');
   return new Date(ms).toISOString();
+}
+
+/**
+ * Reads a secret. On the command line every user of the machine can read it while the command runs: `@file` reads it from a file.
+ * @throws UserError if the file cannot be read
+ */
+export async function secretOf(value: string): Promise<string> {
+  if (!value.startsWith('@')) return value;
+  const file = value.slice(1);
+  const text = await readFile(file, 'utf8').catch((error: Error) => {
+    throw new UserError(`${file} cannot be read: ${error.message}`, { cause: error });
+  });
+  return text.trim();
 }

@@ -4,7 +4,9 @@ import { heldSince } from '../database/outbox-hold.sql.ts';
 import { readBacklog } from '../features/messages/dispatch/release.sql.ts';
 import { releaseOutbox } from '../features/messages/dispatch/release.ts';
 import { UserError } from '../platform/user-error.ts';
-import { changeDatabase, print, withDatabase } from './database.ts';
+import { changeDatabase, withDatabase } from './database.ts';
+import { print } from './print.ts';
+import { createProgress } from './progress.ts';
 
 const HELP = `
 After \`parley restore-log\` the outbox is held: new sends are accepted and stay queued, nothing is submitted to the network. Messages
@@ -53,8 +55,8 @@ Examples:
       await changeDatabase(loadConfig(), async db => {
         if ((await heldSince(db.read)) === undefined)
           throw new UserError('The outbox is not held: there is nothing to release.');
-        const progress = json ? () => undefined : (done: number) => printLine(`  ${done} cancelled`);
-        const cancelled = await releaseOutbox(db, cancelBefore, progress);
+        const progress = createProgress('Cancelling', { unit: 'messages', lines: true });
+        const cancelled = await releaseOutbox(db, cancelBefore, done => progress.set(done)).finally(progress.end);
         if (json) return print([{ cancelled }], true);
         printLine(
           `${cancelBefore ? `Cancelled ${cancelled} messages. ` : ''}The outbox is released: workers send within seconds.`,

@@ -11,9 +11,11 @@ export async function writeOutput<T>(
   run: (write: (piece: string) => Promise<void>) => Promise<T>,
 ): Promise<T> {
   const stream = out === '-' ? process.stdout : createWriteStream(out, { mode: 0o600 });
-  const failed = once(stream, 'error').then(([error]) => {
+  const failed = once(stream, 'error').then(([error]): never => {
     throw new UserError(`Cannot write to ${out}: ${(error as Error).message}.`);
   });
+  // It may reject before a write waits for it: the races below still see that.
+  failed.catch(() => undefined);
   const result = await run(async piece => {
     if (!stream.write(piece)) await Promise.race([once(stream, 'drain'), failed]);
   });

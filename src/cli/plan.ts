@@ -5,8 +5,9 @@ import type { Db } from '../database/database.ts';
 import { changePlan, createPlan, type PlanChange, parseFeatures } from '../features/tenancy/tenants/plans.ts';
 import { listPlans, type PlanRow } from '../features/tenancy/tenants/store.ts';
 import { UserError } from '../platform/user-error.ts';
-import { changeDatabase, print, withDatabase } from './database.ts';
+import { changeDatabase, withDatabase } from './database.ts';
 import { limit, maximum, maximumOf, positive } from './option-values.ts';
+import { print } from './print.ts';
 
 const shown = (plan: PlanRow) => ({
   id: plan.id,

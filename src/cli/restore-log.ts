@@ -5,7 +5,9 @@ import { checkOrigin } from '../events/origin.ts';
 import { restoreLog } from '../events/restore.ts';
 import { renumberListening } from '../features/webhooks/endpoints/targets.sql.ts';
 import { UserError } from '../platform/user-error.ts';
-import { print, withDatabase } from './database.ts';
+import { withDatabase } from './database.ts';
+import { print } from './print.ts';
+import { createProgress } from './progress.ts';
 
 export function restoreLogCommand(): Command {
   return new Command('restore-log')
@@ -27,8 +29,10 @@ have sent part of them: see \`parley outbox --help\`.`,
             'This database does not look restored: nothing was done. If it was (for example, its disk was rolled back while no process ran), use --force.',
           );
         if (!json) printLine(`Restoring the event log${reason === undefined ? '' : `: ${reason}`}.`);
-        const silent = () => undefined;
-        const count = await restoreLog(db, { renumberOthers: renumberListening, progress: json ? silent : progress });
+        const progress = createProgress('Renumbering', { unit: 'events', lines: true });
+        const count = await restoreLog(db, { renumberOthers: renumberListening, progress: progress.set }).finally(
+          progress.end,
+        );
         if (json) return print([{ reason: reason ?? null, renumbered: count }], true);
         printLine(`Renumbered ${count} events. Cursors of subscribers have expired.`);
         printLine('The outbox is held: nothing is sent until you release it. Next: `parley outbox status`.');
@@ -36,10 +40,6 @@ have sent part of them: see \`parley outbox --help\`.`,
       // Counting a long log may exceed the gateway's statement timeout.
       await withDatabase(loadConfig(), restore, { statementTimeoutMs: 0 });
     });
-}
-
-function progress(done: number, total: number): void {
-  if (done > 0) printLine(`  ${done} of about ${total} events`);
 }
 
 const printLine = (text: string): void => void process.stdout.write(`${text}\n`);

@@ -1,9 +1,8 @@
 import { Command, Option } from 'commander';
 import type { Role } from '../app/serve.ts';
-import { loadConfig } from '../config.ts';
+import { loadServeConfig } from '../config.ts';
 import { waitForDatabase } from '../database/wait.ts';
 import { createLog } from '../platform/log.ts';
-import { UserError } from '../platform/user-error.ts';
 import { migrateDatabase } from './migrate.ts';
 import { untilStopped } from './until-stopped.ts';
 
@@ -17,22 +16,15 @@ export function serveCommand(): Command {
     )
     .option('--migrate', 'migrate the database first', false)
     .action(async ({ role, migrate }: { role: Role; migrate: boolean }) => {
-      const config = loadConfig();
-      const { databaseUrl, secretKey } = config;
-      const missing = [
-        databaseUrl === undefined && '  DATABASE_URL: postgres://user:password@host:5432/database',
-        secretKey === undefined &&
-          '  PARLEY_SECRET_KEY: 32 bytes as base64, for example from `openssl rand -base64 32`',
-      ].filter(Boolean);
-      if (databaseUrl === undefined || secretKey === undefined)
-        throw new UserError(`Required and not set:\n${missing.join('\n')}`);
+      const config = loadServeConfig();
+      const { databaseUrl } = config;
       const log = createLog(config.logLevel);
       await untilStopped(config, async signal => {
         const { waitMs, connectTimeoutMs } = config.database;
         await waitForDatabase({ url: databaseUrl, isDirect: !config.pgbouncer, waitMs, connectTimeoutMs, log, signal });
         if (migrate) await migrateDatabase(databaseUrl, config);
         const [{ schema }, { serve }] = await Promise.all([import('../app/schema.ts'), import('../app/serve.ts')]);
-        const gateway = await serve({ config: { ...config, databaseUrl, secretKey }, schema, role, log });
+        const gateway = await serve({ config, schema, role, log });
         return () => gateway.stop();
       });
     });

@@ -8,7 +8,8 @@ import type { NewStaff } from '../features/tenancy/staff/staff-member.ts';
 import { listStaff } from '../features/tenancy/staff/store.ts';
 import { requireTenant } from '../features/tenancy/tenants/find.ts';
 import { UserError } from '../platform/user-error.ts';
-import { changeDatabase, print, withDatabase } from './database.ts';
+import { changeDatabase, withDatabase } from './database.ts';
+import { print } from './print.ts';
 
 export function staffCommand(): Command {
   const command = new Command('staff').description('add, list and remove staff members, to whom contacts are assigned');

@@ -4,15 +4,17 @@ import { claimMedia } from '../app/media-marker.ts';
 import { openFiles } from '../app/open-files.ts';
 import { loadConfig } from '../config.ts';
 import type { Database } from '../database/database.ts';
-import { deleteTenantRows } from '../database/tenant-rows.ts';
+import { countTenantRows, deleteTenantRows } from '../database/tenant-rows.ts';
 import { disconnectChannel } from '../features/channels/disconnect.ts';
 import { listChannels } from '../features/channels/store.ts';
 import { changeTenant } from '../features/tenancy/tenants/change.ts';
 import { requireTenant } from '../features/tenancy/tenants/find.ts';
 import { deleteTenant } from '../features/tenancy/tenants/store.ts';
 import { SECOND } from '../platform/clock.ts';
+import type { FileStore } from '../platform/files/file-store.ts';
 import { UserError } from '../platform/user-error.ts';
-import { changeDatabase, POLLED, print } from './database.ts';
+import { changeDatabase, POLLED } from './database.ts';
+import { print } from './print.ts';
 import { createProgress } from './progress.ts';
 
 /** Running processes keep a tenant cached for at most this long. */
@@ -36,7 +38,7 @@ async function remove(slug: string, { yes, json }: Options): Promise<void> {
         );
       await stop(db, tenantId);
       const deleted = await deleteRows(db, tenantId);
-      await files.deleteAll(String(tenantId));
+      await deleteFiles(files, tenantId);
       await db.transaction(trx => deleteTenant(trx, tenantId));
       return deleted;
     });
@@ -56,7 +58,7 @@ async function stop(db: Database, tenantId: number): Promise<void> {
 
 /** @returns the number of deleted rows */
 async function deleteRows(db: Database, tenantId: number): Promise<number> {
-  const progress = createProgress('deleted');
+  const progress = createProgress('Deleting', { total: await countTenantRows(db, tenantId) });
   let total = 0;
   try {
     await deleteTenantRows(db, tenantId, ({ rows }) => {
@@ -67,6 +69,15 @@ async function deleteRows(db: Database, tenantId: number): Promise<number> {
     progress.end();
   }
   return total;
+}
+
+async function deleteFiles(files: FileStore, tenantId: number): Promise<void> {
+  const progress = createProgress('Deleting', { unit: 'files' });
+  try {
+    await files.deleteAll(String(tenantId), progress.add);
+  } finally {
+    progress.end();
+  }
 }
 
 export const tenantDeleteCommand = (): Command =>

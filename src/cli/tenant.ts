@@ -1,9 +1,11 @@
 import { Command, Option } from 'commander';
 import { loadConfig } from '../config.ts';
+import { FieldErrorList } from '../core/errors.ts';
 import type { Db } from '../database/database.ts';
 import { getAccount, listAccounts } from '../features/tenancy/account/account.sql.ts';
 import type { AccountRow } from '../features/tenancy/account/account.ts';
 import { changeSettings } from '../features/tenancy/account/change-settings.ts';
+import type { OptWordsInput } from '../features/tenancy/account/opt-words.ts';
 import type { SettingsInput } from '../features/tenancy/account/settings.ts';
 import { COMMAND_LINE } from '../features/tenancy/audit/author.ts';
 import { changeTenant } from '../features/tenancy/tenants/change.ts';
@@ -13,8 +15,9 @@ import type { TenantRow } from '../features/tenancy/tenants/store.ts';
 import { monthOf } from '../features/tenancy/usage/month.ts';
 import { systemClock } from '../platform/clock.ts';
 import { UserError } from '../platform/user-error.ts';
-import { changeDatabase, print, withDatabase } from './database.ts';
+import { changeDatabase, withDatabase } from './database.ts';
 import { instant, limit, positive } from './option-values.ts';
+import { print } from './print.ts';
 import { staffCommand } from './staff.ts';
 import { resolveDefaults } from './tenant-defaults.ts';
 import { tenantDeleteCommand } from './tenant-delete.ts';
@@ -38,12 +41,21 @@ const shown = (account: AccountRow) => ({
   default_country: account.default_country,
 });
 
+/** Settings such as `opt_out_words.de`. */
+const wordsByLanguage = ({ opt_words_by_language: words }: AccountRow): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(words).flatMap(([language, lists]) =>
+      Object.entries(lists).map(([name, list]) => [`${name}.${language}`, list.join(',')]),
+    ),
+  );
+
 /** What `show` prints: one line for each setting. */
 const shownSettings = (account: AccountRow) => ({
   ...shown(account),
   time_zone: account.time_zone,
   opt_out_words: account.opt_out_words.join(','),
   opt_in_words: account.opt_in_words.join(','),
+  ...wordsByLanguage(account),
   default_source: account.default_source_id,
   default_status: account.default_status_id,
   default_assignee: account.default_assignee_id,
@@ -91,6 +103,7 @@ interface UpdateOptions {
   readonly windowPolicy?: TenantRow['window_policy'];
   readonly optOutWords?: string;
   readonly optInWords?: string;
+  readonly language?: string;
   readonly defaultCountry?: string;
   readonly timeZone?: string;
   readonly defaultSource?: string;
@@ -117,24 +130,40 @@ async function update(slug: string, { json, ...options }: UpdateOptions & { read
   await changeDatabase(loadConfig(), async db => {
     const { tenant_id: id } = await requireTenant(db.read, slug);
     await db.transaction(async trx => {
-      await changeTenant(trx, id, { name, plan, status, planExpiresAt, keepMessagesDays });
-      await changeSettings(trx, id, await settingsOf(trx, id, options), COMMAND_LINE);
+      const errors = new FieldErrorList();
+      await errors.collect(() => changeTenant(trx, id, { name, plan, status, planExpiresAt, keepMessagesDays }));
+      const settings = await settingsOf(trx, id, options, errors);
+      await errors.collect(() => changeSettings(trx, id, settings, COMMAND_LINE));
+      // Rolls back what was written.
+      errors.throwIfAny();
     });
     await printTenant(db.write, id, json);
   });
 }
 
-async function settingsOf(trx: Db, tenantId: number, options: UpdateOptions): Promise<SettingsInput> {
+async function settingsOf(
+  trx: Db,
+  tenantId: number,
+  options: UpdateOptions,
+  errors: FieldErrorList,
+): Promise<SettingsInput> {
   const { windowPolicy, timeZone, defaultSource, defaultStatus, defaultAssignee } = options;
   const named = { source: orNull(defaultSource), status: orNull(defaultStatus), assignee: orNull(defaultAssignee) };
   return {
     windowPolicy,
     timeZone,
     defaultCountry: orNull(options.defaultCountry),
-    optOutWords: wordList(options.optOutWords),
-    optInWords: wordList(options.optInWords),
-    ...(await resolveDefaults(trx, tenantId, named)),
+    ...optWordsOf(options),
+    ...(await resolveDefaults(trx, tenantId, named, errors)),
   };
+}
+
+function optWordsOf({ optOutWords, optInWords, language }: UpdateOptions): OptWordsInput {
+  const words = { optOutWords: wordList(optOutWords), optInWords: wordList(optInWords) };
+  if (language === undefined) return words;
+  if (!words.optOutWords && !words.optInWords)
+    throw new UserError('--language is that of --opt-out-words and --opt-in-words: name words.');
+  return { optWordsByLanguage: [{ language, ...words }] };
 }
 
 export function tenantCommand(): Command {
@@ -207,8 +236,12 @@ export function tenantCommand(): Command {
       'country whose national phone numbers searches read, for example DE; or none (the default)',
     )
     .option('--time-zone <name>', 'time zone of the people of the tenant, for example Europe/Berlin (default: UTC)')
-    .option('--opt-out-words <words>', 'comma-separated words that opt a person out, of all languages')
+    .option('--opt-out-words <words>', 'comma-separated words that opt a person out')
     .option('--opt-in-words <words>', 'comma-separated words that opt a person in again')
+    .option(
+      '--language <tag>',
+      'language of these words, for example de or pt-BR; the words of other languages stay (default: for all languages)',
+    )
     .option('--default-source <source>', 'name or id of the source of new contacts; or none')
     .option('--default-status <status>', 'name or id of the status of new contacts; or none')
     .option(

@@ -8,8 +8,9 @@ import { revokeToken } from '../features/tenancy/tokens/revoke.ts';
 import { type AccessTokenRow, listTokens } from '../features/tenancy/tokens/store.ts';
 import { systemClock } from '../platform/clock.ts';
 import { UserError } from '../platform/user-error.ts';
-import { changeDatabase, print, withDatabase } from './database.ts';
-import { instant, positive } from './option-values.ts';
+import { changeDatabase, withDatabase } from './database.ts';
+import { instant, objectId, positive } from './option-values.ts';
+import { print } from './print.ts';
 
 const shown = (token: AccessTokenRow) => ({
   id: token.id,
@@ -76,14 +77,15 @@ export function tokenCommand(): Command {
     });
 
   command
-    .command('revoke <id>')
+    .command('revoke')
     .description('revoke a token; takes effect within 5 seconds')
+    .argument('<id>', 'id of the token, as listed by `parley token list`', objectId)
     .requiredOption('--tenant <slug>', 'slug of the tenant that owns the token')
     .option('--json', 'print JSON', false)
-    .action(async (id: string, { tenant, json }: { tenant: string; json: boolean }) => {
+    .action(async (id: number, { tenant, json }: { tenant: string; json: boolean }) => {
       const revoked = await changeDatabase(loadConfig(), async db => {
         const { tenant_id: tenantId } = await requireTenant(db.read, tenant);
-        return db.transaction(trx => revokeToken(trx, tenantId, positive(id), COMMAND_LINE));
+        return db.transaction(trx => revokeToken(trx, tenantId, id, COMMAND_LINE));
       });
       if (!revoked)
         throw new UserError(`Tenant ${tenant} has no token ${id}. See \`parley token list --tenant ${tenant}\`.`);

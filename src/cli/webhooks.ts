@@ -4,8 +4,10 @@ import type { Db } from '../database/database.ts';
 import { type ListedChange, listUnhandled } from '../features/inbox/changes.sql.ts';
 import { reprocess } from '../features/inbox/reprocess.ts';
 import { requireTenant } from '../features/tenancy/tenants/find.ts';
-import { changeDatabase, print, secretBoxOf, withDatabase } from './database.ts';
+import { changeDatabase, secretBoxOf, withDatabase } from './database.ts';
 import { positive } from './option-values.ts';
+import { print } from './print.ts';
+import { createProgress } from './progress.ts';
 
 const RAW_LENGTH = 100;
 
@@ -55,6 +57,7 @@ export function webhooksCommand(): Command {
     .option('--json', 'print JSON', false)
     .action(async ({ tenant, field, json }: { tenant?: string; field?: string; json: boolean }) => {
       const config = loadConfig();
+      const progress = createProgress('Reading', { unit: 'changes', lines: true });
       const { read, readable, routed } = await changeDatabase(config, async db =>
         reprocess(
           { db, secrets: await secretBoxOf(config, db) },
@@ -62,11 +65,10 @@ export function webhooksCommand(): Command {
             tenantId: await tenantIdOf(db.read, tenant),
             field,
             isUpgrade: false,
-            onProgress: done =>
-              void process.stderr.write(`${done.read} read, ${done.readable + done.routed} to apply\n`),
+            onProgress: done => progress.set(done.read, undefined, `${done.readable + done.routed} to apply`),
           },
         ),
-      );
+      ).finally(progress.end);
       print([{ read, readable, routed }], json);
     });
 

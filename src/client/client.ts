@@ -1,18 +1,28 @@
-import type { Client } from 'graphql-ws';
-import { mutationsWithoutUserErrors, type ReadDocument, readDocument, type TypedDocument } from './documents.ts';
+import { Connection } from './connection.ts';
+import {
+  declaresVariable,
+  mutationsWithoutUserErrors,
+  type ReadDocument,
+  readDocument,
+  type TypedDocument,
+} from './documents.ts';
 import { ParleyError, type ResponseError, TransportError } from './errors.ts';
 import { type GraphQLBody, type HttpOptions, post } from './http.ts';
-import { follow, openStreams } from './stream.ts';
+import { follow } from './stream.ts';
 import { type Token, type TokenSource, TokenStore } from './token.ts';
 import { put, type UploadOptions, type UploadProgress } from './upload.ts';
 
-export type { ResponseError, Token, TokenSource, TypedDocument, UploadOptions, UploadProgress };
+export type { GraphQLBody, ResponseError, Token, TokenSource, TypedDocument, UploadOptions, UploadProgress };
 export { ParleyError, TransportError };
 
 export interface ClientOptions {
   /** Address of the gateway, with or without `/graphql`: `https://parley.example.com`. */
   readonly url: string;
-  /** An access token, or a function that returns one or a staff session; it is called again before the session ends and after a 401. */
+  /**
+   * An access token, or a function that returns one or a staff session. It is called again before the session ends and after the
+   * gateway rejected it. Where it throws, subscriptions try again with backoff; null says that the session is over, which ends them
+   * with UNAUTHORIZED, as a ParleyError that it throws does.
+   */
   readonly token: TokenSource;
   /** Attempts after the first one, for what may be repeated. Default 3. */
   readonly retries?: number;
@@ -21,9 +31,9 @@ export interface ClientOptions {
    * which sessions that are restricted to trusted documents may not.
    */
   readonly documentId?: (operationName: string) => string | undefined;
-  /** Called when the socket of the subscriptions is connected or lost. */
-  readonly onConnection?: (state: 'connected' | 'closed') => void;
-  /** Default: the global ones. */
+  /** Called when the socket of the subscriptions is connected, and when it is lost or cannot be connected: with the close event or error. */
+  readonly onConnection?: (state: 'connected' | 'closed', cause?: unknown) => void;
+  /** Default: the global ones. Node has a WebSocket from version 22 on; before, that of `ws` serves. */
   readonly fetch?: typeof fetch;
   readonly webSocketImpl?: unknown;
 }
@@ -51,7 +61,8 @@ export interface ParleyClient {
   ): Promise<Data>;
   /**
    * Subscribes. With a variable `$after` and the `cursor` of the events selected, the stream continues without a gap or a duplicate
-   * after a lost connection; `after: (await query(…)).eventCursor` begins it without a gap.
+   * after a lost connection, also one before the first event; `after: (await query(…)).eventCursor` begins it where the data of that
+   * query ends.
    */
   subscribe<Data, Variables extends object>(
     document: TypedDocument<Data, Variables>,
@@ -65,9 +76,9 @@ export interface ParleyClient {
   ): Promise<string>;
   /** Executes any operation, for the adapters of other clients. */
   execute(body: GraphQLBody, isRepeatable: boolean, signal?: AbortSignal): Promise<unknown>;
-  /** Subscribes with a document as text, for the adapters of other clients. */
-  stream(text: string, variables: object, operationName?: string, signal?: AbortSignal): AsyncGenerator<unknown>;
-  /** Closes the socket. */
+  /** Subscribes with any operation, for the adapters of other clients. */
+  stream(body: GraphQLBody, signal?: AbortSignal): AsyncGenerator<unknown>;
+  /** Ends all subscriptions and closes the socket. */
   close(): Promise<void>;
 }
 
@@ -94,20 +105,21 @@ export function createClient(options: ClientOptions): ParleyClient {
     retries: options.retries ?? 3,
     sleep: ms => new Promise(resolve => setTimeout(resolve, ms)),
   };
-  let socket: Client | undefined;
-  const streams = (): Client => {
-    socket ??= openStreams({
+  let connection: Connection | undefined;
+  const connect = (): Connection => {
+    connection ??= new Connection({
       url: http.url,
       tokens,
       webSocketImpl: options.webSocketImpl,
       ...(options.onConnection && { onConnection: options.onConnection }),
     });
-    return socket;
+    return connection;
   };
 
   /** With the id of the document in place of its text, if it has one. */
   const trusted = <Body extends GraphQLBody>(body: Body): Body => {
-    const documentId = body.operationName === undefined ? undefined : options.documentId?.(body.operationName);
+    if (body.operationName === undefined || body.documentId !== undefined) return body;
+    const documentId = options.documentId?.(body.operationName);
     if (documentId === undefined) return body;
     const { query: _text, ...rest } = body;
     return { ...rest, documentId } as Body;
@@ -119,15 +131,13 @@ export function createClient(options: ClientOptions): ParleyClient {
     operationName: operation?.name?.value,
     variables,
   });
-  async function* stream(
-    query: string,
-    variables: object,
-    operationName?: string,
-    signal?: AbortSignal,
-  ): AsyncGenerator<unknown> {
+  async function* stream(body: GraphQLBody, signal?: AbortSignal): AsyncGenerator<unknown> {
     // The protocol of graphql-ws requires a text, also an empty one.
-    const { query: text = '', ...rest } = trusted<GraphQLBody>({ query, operationName });
-    yield* follow(streams(), { ...rest, query: text, variables: { ...variables } }, signal);
+    const { query = '', ...rest } = trusted(body);
+    const variables = { ...(body.variables ?? {}) };
+    // Where there is only an id, the variables that are given are those that are declared.
+    const isResumable = body.query ? declaresVariable(readDocument(body.query), 'after') : 'after' in variables;
+    yield* follow(connect(), { ...rest, query, variables }, isResumable, signal);
   }
 
   return {
@@ -144,8 +154,7 @@ export function createClient(options: ClientOptions): ParleyClient {
       return (await execute(bodyOf(read, keyed ?? variables), keyed !== undefined, signal)) as never;
     },
     subscribe(document, variables, { signal } = {}) {
-      const { text, operation } = readDocument(document);
-      return stream(text, variables, operation?.name?.value, signal) as AsyncGenerator<never>;
+      return stream(bodyOf(readDocument(document), variables), signal) as AsyncGenerator<never>;
     },
     async upload(file, { filename, idempotencyKey, ...upload } = {}) {
       const name = filename ?? (file as { readonly name?: string }).name;
@@ -166,7 +175,9 @@ export function createClient(options: ClientOptions): ParleyClient {
       return media.id;
     },
     async close() {
-      await socket?.dispose();
+      const open = connection;
+      connection = undefined;
+      await open?.close();
     },
   };
 }

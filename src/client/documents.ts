@@ -4,6 +4,7 @@ import {
   type FieldNode,
   Kind,
   type OperationDefinitionNode,
+  parse,
   print,
   type SelectionSetNode,
 } from 'graphql';
@@ -27,20 +28,33 @@ export interface ReadDocument {
 
 const READ = new WeakMap<object, ReadDocument>();
 
-export function readDocument(document: object): ReadDocument {
+export function readDocument(document: object | string): ReadDocument {
+  if (typeof document === 'string') return readText(document);
   const known = READ.get(document);
   if (known) return known;
   const read = isNode(document)
     ? { text: print(document), operation: operationOf(document) }
-    : { text: String(document), operation: undefined };
+    : readText(String(document));
   READ.set(document, read);
   return read;
+}
+
+function readText(text: string): ReadDocument {
+  try {
+    return { text, operation: operationOf(parse(text, { noLocation: true })) };
+  } catch {
+    // The gateway tells what is wrong with it, and where.
+    return { text, operation: undefined };
+  }
 }
 
 const isNode = (document: object): document is DocumentNode => 'kind' in document && document.kind === Kind.DOCUMENT;
 
 const operationOf = ({ definitions }: DocumentNode): OperationDefinitionNode | undefined =>
   definitions.find(definition => definition.kind === Kind.OPERATION_DEFINITION);
+
+export const declaresVariable = ({ operation }: ReadDocument, name: string): boolean =>
+  operation?.variableDefinitions?.some(({ variable }) => variable.name.value === name) ?? false;
 
 /**
  * Names of mutations in a document whose `userErrors` are not selected: a refusal would look like a success with an empty object.

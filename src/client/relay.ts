@@ -1,5 +1,6 @@
 import { type ParleyClient, withKey } from './client.ts';
 import { ParleyError } from './errors.ts';
+import type { GraphQLBody } from './http.ts';
 
 /** What Relay passes to its network for each operation. */
 interface RequestParameters {
@@ -16,20 +17,21 @@ interface Sink {
   complete(): void;
 }
 
+const bodyOf = ({ name, text, id }: RequestParameters, variables: object): GraphQLBody => ({
+  ...(id ? { documentId: id } : { query: text ?? '' }),
+  operationName: name,
+  variables,
+});
+
 /**
  * The two functions of Relay's network: `Network.create(network.execute, network.subscribe)`. Relay needs no cache settings: global
  * ids are unique, and connections follow its specification.
  */
 export const relayNetwork = (client: ParleyClient) => ({
-  async execute({ name, operationKind, text, id }: RequestParameters, variables: object): Promise<never> {
-    const keyed = operationKind === 'mutation' ? withKey(variables) : variables;
-    const body = {
-      ...(id ? { documentId: id } : { query: text ?? '' }),
-      operationName: name,
-      variables: keyed ?? variables,
-    };
+  async execute(request: RequestParameters, variables: object): Promise<never> {
+    const keyed = request.operationKind === 'mutation' ? withKey(variables) : variables;
     try {
-      return { data: await client.execute(body, keyed !== undefined) } as never;
+      return { data: await client.execute(bodyOf(request, keyed ?? variables), keyed !== undefined) } as never;
     } catch (error) {
       // Fields that succeeded beside a refused one.
       if (error instanceof ParleyError && error.data != null)
@@ -38,12 +40,12 @@ export const relayNetwork = (client: ParleyClient) => ({
     }
   },
 
-  subscribe({ name, text }: RequestParameters, variables: object) {
+  subscribe(request: RequestParameters, variables: object) {
     return {
       subscribe(sink: Sink): { unsubscribe(): void } {
         const controller = new AbortController();
         const run = async (): Promise<void> => {
-          for await (const data of client.stream(text ?? '', variables, name, controller.signal))
+          for await (const data of client.stream(bodyOf(request, variables), controller.signal))
             sink.next({ data } as never);
           sink.complete();
         };

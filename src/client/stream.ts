@@ -1,15 +1,7 @@
-import { type Client, createClient } from 'graphql-ws';
-import { ParleyError, type ResponseError, TransportError } from './errors.ts';
-import type { TokenStore } from './token.ts';
-
-export interface StreamOptions {
-  readonly url: string;
-  readonly tokens: TokenStore;
-  /** The WebSocket class; default: the global one. */
-  readonly webSocketImpl?: unknown;
-  /** Called after a lost connection was restored, and when one is lost. */
-  readonly onConnection?: (state: 'connected' | 'closed') => void;
-}
+import { backoffMs, pause } from './backoff.ts';
+import type { Connection } from './connection.ts';
+import { ParleyError, type ResponseError } from './errors.ts';
+import { isRefusal } from './token.ts';
 
 interface Payload {
   readonly query: string;
@@ -19,88 +11,104 @@ interface Payload {
   variables: Record<string, unknown>;
 }
 
-/** Before the end of its session a socket gets the next token. */
-const RENEWAL_MS = 60_000;
 /** Events that may wait for a consumer; beyond it the subscription pauses and resumes from its cursor. */
 const MAX_WAITING = 1_000;
 
-/** Opens the socket of a client. Each subscription is resumed after a lost connection, from the cursor of its last event. */
-export function openStreams({ url, tokens, webSocketImpl, onConnection }: StreamOptions): Client {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const scheduleRenewal = (socket: { send(text: string): void; readyState?: number }, ack: unknown): void => {
-    const expiresAt = typeof ack === 'object' && ack !== null && 'expiresAt' in ack ? ack.expiresAt : undefined;
-    if (typeof expiresAt !== 'string' || !tokens.isRenewable) return;
-    const inMs = Math.max(0, Date.parse(expiresAt) - Date.now() - RENEWAL_MS);
-    timer = setTimeout(
-      () => {
-        // The gateway takes the new token in place of the old one. A failure shows when the session ends: the socket closes with 4403.
-        tokens.get().then(
-          token => {
-            if (socket.readyState === 1)
-              socket.send(JSON.stringify({ type: 'ping', payload: { authorization: `Bearer ${token}` } }));
-          },
-          () => undefined,
-        );
-      },
-      Math.min(inMs, 2 ** 31 - 1),
-    );
-  };
-  return createClient({
-    url: url.replace(/^http/, 'ws'),
-    ...(webSocketImpl !== undefined && { webSocketImpl }),
-    connectionParams: async () => ({ authorization: `Bearer ${await tokens.get()}` }),
-    retryAttempts: Number.POSITIVE_INFINITY,
-    keepAlive: 20_000,
-    on: {
-      connected: (socket, ack) => {
-        clearTimeout(timer);
-        scheduleRenewal(socket as never, ack);
-        onConnection?.('connected');
-      },
-      closed: () => {
-        clearTimeout(timer);
-        onConnection?.('closed');
-      },
-    },
-  });
-}
-
 /**
- * Yields the results of a subscription. Where the document has a variable `$after` and selects the `cursor` of its events, no event
- * is lost or repeated across lost connections.
- * @throws ParleyError if the gateway refuses or ends the subscription
+ * Yields the results of a subscription. If it is resumable, no event that happens after its start is lost or repeated across lost
+ * connections.
+ * @param isResumable whether the document has a variable `$after`; it must select the `cursor` of its events
+ * @throws ParleyError if the gateway refuses or ends the subscription or the session is over, TransportError for a close code after
+ *   which clients must not reconnect
  */
-export async function* follow(client: Client, payload: Payload, signal?: AbortSignal): AsyncGenerator<unknown> {
+export async function* follow(
+  connection: Connection,
+  payload: Payload,
+  isResumable: boolean,
+  signal?: AbortSignal,
+): AsyncGenerator<unknown> {
+  const { after: givenAfter } = payload.variables;
   const waiting: unknown[] = [];
   let outcome: { readonly error?: unknown } | undefined;
+  let isPaused = false;
+  let isResuming = false;
+  let refusals = 0;
   let wake = (): void => undefined;
+  let stop = (): void => undefined;
   const end = (error?: unknown): void => {
     outcome ??= { error };
     wake();
   };
-  const start = (): (() => void) =>
-    client.subscribe(payload as never, {
-      next: ({ data, errors }) => {
-        if (errors && errors.length > 0) return end(new ParleyError(errors as readonly ResponseError[], data));
-        const cursor = cursorOf(data);
-        // graphql-ws sends this very object again when it reconnects.
-        if (cursor !== undefined) payload.variables = { ...payload.variables, after: cursor };
-        waiting.push(data);
-        wake();
-      },
-      error: error => end(asError(error)),
-      complete: () => {
-        if (!isPaused) end();
-      },
+
+  const setAfter = (after: unknown): void => {
+    // The connection sends this very object.
+    payload.variables = { ...payload.variables, after };
+  };
+  const needsStart = (): boolean => isResumable && payload.variables['after'] == null;
+  const startAt = (cursor: string | undefined): void => {
+    if (cursor !== undefined && needsStart()) setAfter(cursor);
+  };
+
+  const receive = (data: unknown): void => {
+    refusals = 0;
+    if (isResumable) setAfter(cursorOf(data) ?? givenAfter);
+    waiting.push(data);
+    wake();
+  };
+
+  const recover = (failure: unknown): void => {
+    const refusal = Array.isArray(failure) ? new ParleyError(failure) : undefined;
+    const mayPass = refusal && isResuming && !isRefusal(refusal);
+    const error = mayPass ? undefined : (refusal ?? connection.finalError(failure));
+    if (error) {
+      end(error);
+      return;
+    }
+    isResuming = true;
+    open(!refusal, refusal ? backoffMs(refusals++) : 0);
+  };
+
+  function open(hasFailed = false, waitMs = 0): void {
+    let isCurrent = true;
+    let unsubscribe = (): void => undefined;
+    stop = () => {
+      isCurrent = false;
+      unsubscribe();
+    };
+    const start = async (): Promise<void> => {
+      if (waitMs > 0) await pause(waitMs);
+      await connection.ready(hasFailed);
+      // The acknowledgement of an open socket may be hours old. A socket that is to be opened tells the position before the
+      // subscription is sent.
+      while (isCurrent && needsStart() && connection.isOpen) startAt(await connection.position());
+      if (!isCurrent) return;
+      unsubscribe = connection.subscribe(payload as never, {
+        next: ({ data, errors }) => {
+          if (!isCurrent) return;
+          if (Array.isArray(errors) && errors.length > 0) end(new ParleyError(errors as ResponseError[], data));
+          else receive(data);
+        },
+        error: failure => {
+          if (isCurrent) recover(failure);
+        },
+        complete: () => {
+          if (isCurrent) end();
+        },
+      });
+    };
+    start().catch((error: unknown) => {
+      if (isCurrent) end(error);
     });
-  let isPaused = false;
-  let stop = start();
+  }
+
+  const leave = connection.join({ connected: startAt, closed: () => end() });
   const abort = (): void => end(signal?.reason);
   signal?.addEventListener('abort', abort, { once: true });
   try {
     signal?.throwIfAborted();
+    open();
     for (;;) {
-      if (waiting.length > MAX_WAITING && !isPaused && 'after' in payload.variables) {
+      if (waiting.length > MAX_WAITING && !isPaused && isResumable && !needsStart()) {
         isPaused = true;
         stop();
       }
@@ -114,7 +122,7 @@ export async function* follow(client: Client, payload: Payload, signal?: AbortSi
       }
       if (isPaused) {
         isPaused = false;
-        stop = start();
+        open();
       }
       await new Promise<void>(resolve => {
         wake = resolve;
@@ -123,6 +131,7 @@ export async function* follow(client: Client, payload: Payload, signal?: AbortSi
   } finally {
     signal?.removeEventListener('abort', abort);
     stop();
+    leave();
   }
 }
 
@@ -132,15 +141,4 @@ function cursorOf(data: unknown): string | undefined {
   for (const value of Object.values(data))
     if (typeof value === 'object' && value !== null && typeof value.cursor === 'string') return value.cursor;
   return undefined;
-}
-
-function asError(error: unknown): unknown {
-  if (Array.isArray(error)) return new ParleyError(error);
-  if (error instanceof Error) return error;
-  const { code, reason } = (error ?? {}) as { readonly code?: unknown; readonly reason?: unknown };
-  return new TransportError(
-    `The socket was closed: ${String(reason ?? '')} (${String(code ?? 'no code')}).`,
-    undefined,
-    error,
-  );
 }

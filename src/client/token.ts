@@ -1,19 +1,39 @@
+import { ParleyError } from './errors.ts';
+
 /** A token, and when it ends (milliseconds since the epoch). Without `expiresAtMs` it is used until it is rejected. */
 export interface Token {
   readonly token: string;
   readonly expiresAtMs?: number | undefined;
 }
 
-/** A fixed token, or a function that gets one, for example a staff session from your own backend. */
-export type TokenSource = string | (() => Promise<string | Token> | string | Token);
+type Given = string | Token | null;
 
-/** A session is renewed this long before it ends. */
-const RENEWAL_MS = 60_000;
+/** A fixed token, or a function that gets one, for example a staff session from your own backend; null: there is none any more. */
+export type TokenSource = string | (() => Promise<Given> | Given);
+
+/**
+ * How long before its end a token is replaced: a minute, or a quarter of a life of less than four minutes, because a session of a
+ * minute would be replaced before each call.
+ */
+export const renewalLeadMs = (lifetimeMs: number): number => Math.min(60_000, lifetimeMs / 4);
+
+/** Codes after which the same call may succeed. Everything else that the gateway says about a session is its end. */
+const PASSING: ReadonlySet<unknown> = new Set(['RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE', 'INTERNAL_ERROR']);
+
+/** Whether an error is an answer of the gateway that stays the same, unlike a lost connection. */
+export const isRefusal = (error: unknown): error is ParleyError =>
+  error instanceof ParleyError && !PASSING.has(error.code);
+
+interface Kept {
+  readonly token: string;
+  readonly renewAtMs: number;
+  readonly endsAtMs: number;
+}
 
 /** Keeps the token of a client. Concurrent callers share one renewal. */
 export class TokenStore {
   readonly #source: TokenSource;
-  #token: Token | undefined;
+  #kept: Kept | undefined;
   #renewal: Promise<string> | undefined;
 
   constructor(source: TokenSource) {
@@ -25,23 +45,37 @@ export class TokenStore {
     return typeof this.#source === 'function';
   }
 
-  /** @param rejected a token that the gateway did not accept, so that another one is needed */
+  /**
+   * @param rejected a token that the gateway did not accept, so that another one is needed
+   * @throws ParleyError with the code UNAUTHORIZED if there is none any more; what the source throws
+   */
   get(rejected?: string): Promise<string> {
-    const token = this.#token;
-    const isUsable =
-      token !== undefined &&
-      token.token !== rejected &&
-      (token.expiresAtMs === undefined || token.expiresAtMs - RENEWAL_MS > Date.now());
-    if (isUsable) return Promise.resolve(token.token);
+    const kept = this.#kept;
+    if (kept && kept.token !== rejected && kept.renewAtMs > Date.now()) return Promise.resolve(kept.token);
     this.#renewal ??= this.#renew().finally(() => {
       this.#renewal = undefined;
     });
-    return this.#renewal;
+    return this.#renewal.catch((error: unknown) => {
+      // It is replaced before its end so that there is time for another attempt.
+      if (kept && kept.token !== rejected && kept.endsAtMs > Date.now() && !isRefusal(error)) return kept.token;
+      throw error;
+    });
   }
 
   async #renew(): Promise<string> {
     const given = typeof this.#source === 'function' ? await this.#source() : this.#source;
-    this.#token = typeof given === 'string' ? { token: given } : given;
-    return this.#token.token;
+    if (given === null) throw unauthorized('The session has ended: `token` returned null. Sign in again.');
+    this.#kept = keep(typeof given === 'string' ? { token: given } : given);
+    return this.#kept.token;
   }
 }
+
+function keep({ token, expiresAtMs = Number.POSITIVE_INFINITY }: Token): Kept {
+  const lifetimeMs = expiresAtMs - Date.now();
+  // A new token that has ended already is a clock that is wrong: the gateway decides.
+  if (lifetimeMs <= 0) return { token, renewAtMs: Number.POSITIVE_INFINITY, endsAtMs: Number.POSITIVE_INFINITY };
+  return { token, renewAtMs: expiresAtMs - renewalLeadMs(lifetimeMs), endsAtMs: expiresAtMs };
+}
+
+export const unauthorized = (message: string): ParleyError =>
+  new ParleyError([{ message, extensions: { code: 'UNAUTHORIZED' } }]);

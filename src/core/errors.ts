@@ -14,6 +14,8 @@ export const ERROR_STATUS = {
   NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
   CONFLICT: 409,
+  TOO_OLD: 409,
+  DISABLED: 409,
   CURSOR_EXPIRED: 410,
   PRECONDITION_FAILED: 412,
   PAYLOAD_TOO_LARGE: 413,
@@ -139,6 +141,30 @@ export class FieldErrorList {
     this.#faults.push({ field, message, code });
   }
 
+  /** Runs a check or a change, and adds the faults that it throws. @throws any other error */
+  async collect(work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof CodedError) || error.faults.length === 0) throw error;
+      this.#faults.push(...error.faults);
+    }
+  }
+
+  /** Adds the faults of another check, without those that the list has already. */
+  include(faults: readonly Fault[]): void {
+    for (const fault of faults)
+      if (!this.#faults.some(({ field, message }) => field === fault.field && message === fault.message))
+        this.#faults.push(fault);
+  }
+
+  /** Adds a fault for each of these fields of a change that is null: they keep their values if omitted, but cannot be cleared. */
+  refuseNull<Input extends object>(input: Input, fields: readonly (keyof Input & string)[], prefix = ''): void {
+    for (const field of fields)
+      if (input[field] === null)
+        this.add(prefix + field, 'May not be null: omit the field to keep its value.', 'REQUIRED');
+  }
+
   get isEmpty(): boolean {
     return this.#faults.length === 0;
   }
@@ -176,7 +202,7 @@ export function withFaultsOf(error: unknown, check: () => void): unknown {
   } catch (other) {
     if (!(other instanceof CodedError) || other.faults.length === 0) return error;
     const errors = new FieldErrorList();
-    for (const { field, message, code } of [...error.faults, ...other.faults]) errors.add(field, message, code);
+    errors.include([...error.faults, ...other.faults]);
     return errors.toError(error.message);
   }
 }

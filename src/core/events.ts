@@ -55,6 +55,8 @@ export const EVENT_TYPES = [
   'webhook.disabled',
   'webhook.test',
   'order.received',
+  'export.completed',
+  'export.failed',
 ] as const;
 
 export type EventType = (typeof EVENT_TYPES)[number];
@@ -87,6 +89,7 @@ export const EVENT_RESOURCES = {
   otp: 'messages:read',
   webhook: 'webhooks:read',
   order: 'integrations:read',
+  export: 'contacts:export',
 } as const satisfies Record<string, Scope>;
 
 export type EventResource = keyof typeof EVENT_RESOURCES;

@@ -8,6 +8,7 @@ export type StaffRole = (typeof STAFF_ROLES)[number];
 const VIEWER: readonly Scope[] = [
   'account:read',
   'bots:read',
+  'campaigns:read',
   'channels:read',
   'contacts:read',
   'conversations:read',
@@ -30,8 +31,8 @@ const AGENT: readonly Scope[] = [
   'notes:write',
 ];
 
-/** All but what would outlast a session or leave the browser: tokens, and the keys of shops. */
-const ADMIN = SCOPES.filter(scope => !scope.startsWith('tokens:') && !scope.startsWith('integrations:'));
+/** All but tokens: one that a session made would outlast it. */
+const ADMIN = SCOPES.filter(scope => !scope.startsWith('tokens:'));
 
 /** The scopes of each role. Roles are scopes only: an agent reads the whole account. */
 export const ROLE_SCOPES: Readonly<Record<StaffRole, readonly Scope[]>> = {

@@ -1,6 +1,7 @@
 import { lazy, Suspense } from 'react';
 import { Redirect, Route, Switch } from 'wouter';
 import { Inbox } from './inbox/inbox.tsx';
+import { DraftsProvider } from './inbox/kept-drafts.tsx';
 import { Shell } from './layout/shell.tsx';
 import { Phones } from './phone/phones.tsx';
 import { SessionGate } from './session/session-gate.tsx';
@@ -22,28 +23,30 @@ const Usage = lazy(() => import('./usage/usage.tsx'));
 export const App = () => (
   <TextProvider>
     <SessionGate>
-      <Shell>
-        <Suspense fallback={<main className="page" aria-busy="true" />}>
-          <Switch>
-            <Route path="/inbox/:id?">{({ id }) => <Inbox conversationId={id} />}</Route>
-            <Route path="/phone" component={Phones} />
-            <Route path="/contacts/:id?">{({ id }) => <Contacts id={id} />}</Route>
-            <Route path="/live" component={Live} />
-            <Route path="/campaigns/*?">{() => <Campaigns />}</Route>
-            <Route path="/templates" component={Templates} />
-            <Route path="/bots" component={Bots} />
-            <Route path="/webhooks" component={Webhooks} />
-            <Route path="/shops" component={Shops} />
-            <Route path="/staff" component={Staff} />
-            <Route path="/tokens" component={Tokens} />
-            <Route path="/channels" component={Channels} />
-            <Route path="/usage" component={Usage} />
-            <Route>
-              <Redirect to="/inbox" replace />
-            </Route>
-          </Switch>
-        </Suspense>
-      </Shell>
+      <DraftsProvider>
+        <Shell>
+          <Suspense fallback={<main className="page" aria-busy="true" />}>
+            <Switch>
+              <Route path="/inbox/:id?">{({ id }) => <Inbox conversationId={id} />}</Route>
+              <Route path="/phone" component={Phones} />
+              <Route path="/contacts/:id?">{({ id }) => <Contacts id={id} />}</Route>
+              <Route path="/live" component={Live} />
+              <Route path="/campaigns/*?">{() => <Campaigns />}</Route>
+              <Route path="/templates" component={Templates} />
+              <Route path="/bots" component={Bots} />
+              <Route path="/webhooks" component={Webhooks} />
+              <Route path="/shops" component={Shops} />
+              <Route path="/staff" component={Staff} />
+              <Route path="/tokens" component={Tokens} />
+              <Route path="/channels" component={Channels} />
+              <Route path="/usage" component={Usage} />
+              <Route>
+                <Redirect to="/inbox" replace />
+              </Route>
+            </Switch>
+          </Suspense>
+        </Shell>
+      </DraftsProvider>
     </SessionGate>
   </TextProvider>
 );

@@ -61,23 +61,32 @@ async function readDigestKey(db: Db): Promise<Buffer | null | undefined> {
 const insertDigestKey = (db: Db, sealed: Buffer): Promise<unknown> =>
   db.updateTable('deployment').set({ digest_key_sealed: sealed }).where('digest_key_sealed', 'is', null).execute();
 
-/** What the deployment knows of its directory of files. */
+/** What the deployment knows of its store of files. */
 export interface MediaMark {
   readonly deploymentId: string;
-  /** Whether a directory has been marked with the id. */
+  /** Whether a store of this kind has been marked with the id. */
   readonly isMarked: boolean;
 }
 
+const MARKED_AT = { directory: 'media_marked_at', bucket: 'bucket_marked_at' } as const;
+
 /** @throws UserError if the database is not one of Parley */
-export async function readMediaMark(db: Db): Promise<MediaMark> {
-  const row = await db.selectFrom('deployment').select(['deployment_id', 'media_marked_at']).executeTakeFirst();
+export async function readMediaMark(db: Db, kind: keyof typeof MARKED_AT): Promise<MediaMark> {
+  const row = await db
+    .selectFrom('deployment')
+    .select(['deployment_id', 'media_marked_at', 'bucket_marked_at'])
+    .executeTakeFirst();
   if (!row) throw emptyDeployment();
-  return { deploymentId: row.deployment_id, isMarked: row.media_marked_at !== null };
+  return { deploymentId: row.deployment_id, isMarked: row[MARKED_AT[kind]] !== null };
 }
 
-/** Remembers that a directory has the marker. The time of the first is kept. */
-export const markMedia = (db: Db): Promise<unknown> =>
-  db.updateTable('deployment').set({ media_marked_at: sql`now()` }).where('media_marked_at', 'is', null).execute();
+/** Remembers that a directory or bucket has the marker. The time of the first is kept. */
+export const markMedia = (db: Db, kind: keyof typeof MARKED_AT): Promise<unknown> =>
+  db
+    .updateTable('deployment')
+    .set({ [MARKED_AT[kind]]: sql`now()` })
+    .where(MARKED_AT[kind], 'is', null)
+    .execute();
 
 const emptyDeployment = (): UserError =>
   new UserError(

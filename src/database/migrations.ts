@@ -16,16 +16,19 @@ export interface MigrationState {
  * Numbered plain SQL files, forward only. Kysely's migrator takes an advisory lock, so concurrent runs are safe: the second finds
  * nothing to do.
  */
-function migrator(db: Db): Migrator {
+function migrator(db: Db, onApplied: () => void = () => undefined): Migrator {
   return new Migrator({
     db,
     provider: {
       async getMigrations() {
-        const files = (await readdir(DIRECTORY)).filter(file => file.endsWith('.sql')).sort();
         const migrations: Record<string, Migration> = {};
-        for (const file of files) {
-          const text = await readFile(new URL(file, DIRECTORY), 'utf8');
-          migrations[file.replace(/\.sql$/, '')] = { up: async trx => void (await sql.raw(text).execute(trx)) };
+        for (const name of await migrationNames()) {
+          const text = await readFile(new URL(`${name}.sql`, DIRECTORY), 'utf8');
+          const up: Migration['up'] = async trx => {
+            await sql.raw(text).execute(trx);
+            onApplied();
+          };
+          migrations[name] = { up };
         }
         return migrations;
       },
@@ -33,28 +36,43 @@ function migrator(db: Db): Migrator {
   });
 }
 
-/** Lists the migrations of this version, with the time they were applied. Writes nothing. */
-export async function migrationStates(db: Db): Promise<MigrationState[]> {
-  const migrations = await migrator(db).getMigrations();
-  return migrations.map(({ name, executedAt }) => ({ name, appliedAt: executedAt }));
+/** Lists the migrations of this version in order. */
+async function migrationNames(): Promise<string[]> {
+  const files = await readdir(DIRECTORY);
+  return files.flatMap(file => (file.endsWith('.sql') ? [file.slice(0, -'.sql'.length)] : [])).sort();
 }
 
-/** Lists applied migrations that this version does not know, and the version that migrated last, if it recorded itself. */
-async function readUnknown(
-  db: Db,
-  known: readonly MigrationState[],
-): Promise<{ readonly names: readonly string[]; readonly version: string | undefined }> {
+/** What the database records of its migrations. */
+interface History {
+  /** When each was applied, in the order of their names. */
+  readonly applied: ReadonlyMap<string, Date>;
+  /** The version that migrated last, if it recorded itself. */
+  readonly version: string | undefined;
+}
+
+/**
+ * Reads the migrator's table. Its own `getMigrations` describes every table and column of the database first, which was the most
+ * expensive statement of a start, and reads the text of every migration.
+ */
+async function readHistory(db: Db): Promise<History> {
   const { rows: tables } = await sql<{ version: string | null }>`
     select obj_description(oid, 'pg_class') as version from pg_class where oid = to_regclass('kysely_migration')`.execute(
     db,
   );
   const [table] = tables;
-  if (!table) return { names: [], version: undefined };
-  const { rows } = await sql<{ name: string }>`
-    select name from kysely_migration where name <> all(${known.map(({ name }) => name)}::text[]) order by name`.execute(
-    db,
-  );
-  return { names: rows.map(({ name }) => name), version: table.version ?? undefined };
+  if (!table) return { applied: new Map(), version: undefined };
+  const { rows } = await sql<{ name: string; timestamp: string }>`
+    select name, timestamp from kysely_migration order by name`.execute(db);
+  return {
+    applied: new Map(rows.map(({ name, timestamp }) => [name, new Date(timestamp)])),
+    version: table.version ?? undefined,
+  };
+}
+
+/** Lists the migrations of this version, with the time they were applied. Writes nothing. */
+export async function migrationStates(db: Db): Promise<MigrationState[]> {
+  const { applied } = await readHistory(db);
+  return (await migrationNames()).map(name => ({ name, appliedAt: applied.get(name) }));
 }
 
 /**
@@ -62,23 +80,33 @@ async function readUnknown(
  * @throws UserError if a newer version has migrated the database: this version must neither use nor migrate it
  */
 export async function pendingMigrations(db: Db): Promise<string[]> {
-  const states = await migrationStates(db);
-  const { names, version } = await readUnknown(db, states);
-  if (names.length > 0)
+  const known = await migrationNames();
+  const { applied, version } = await readHistory(db);
+  const unknown = [...applied.keys()].filter(name => !known.includes(name));
+  if (unknown.length > 0)
     throw new UserError(
-      `The database was migrated by a newer version, ${version ?? 'Parley'} (up to ${names.at(-1)}). This is Parley ${VERSION} (up to ${states.at(-1)?.name}): nothing was changed. Run the newer version. Migrations are not undone: to go back, restore a backup from before the upgrade.`,
+      `The database was migrated by a newer version, ${version ?? 'Parley'} (up to ${unknown.at(-1)}). This is Parley ${VERSION} (up to ${known.at(-1)}): nothing was changed. Run the newer version. Migrations are not undone: to go back, restore a backup from before the upgrade.`,
     );
-  return states.filter(({ appliedAt }) => appliedAt === undefined).map(({ name }) => name);
+  return known.filter(name => !applied.has(name));
 }
 
 /**
  * Applies pending migrations in one transaction: if a file fails, the database stays unchanged.
+ * @param onApplied called after each file, in the transaction
  * @returns the names that were applied
  * @throws UserError with the failing file and the database's message, or the newer version that migrated the database
  */
-export async function migrate(db: Db): Promise<string[]> {
-  await pendingMigrations(db);
-  const { error, results = [] } = await migrator(db).migrateToLatest();
+export async function migrate(
+  db: Db,
+  onApplied: (done: number, total: number) => void = () => undefined,
+): Promise<string[]> {
+  const { length: total } = await pendingMigrations(db);
+  let done = 0;
+  const count = (): void => {
+    done += 1;
+    onApplied(done, total);
+  };
+  const { error, results = [] } = await migrator(db, count).migrateToLatest();
   if (error) {
     const failed = results.find(result => result.status === 'Error');
     const reason = error instanceof Error ? error.message : String(error);

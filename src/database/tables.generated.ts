@@ -84,15 +84,6 @@ export interface Bots {
   updated_at: Generated<string>;
 }
 
-export interface CampaignCosts {
-  campaign_id: number;
-  category: string;
-  country: string;
-  hour: string;
-  messages: number;
-  tenant_id: number;
-}
-
 export interface CampaignFailures {
   campaign_id: number;
   code: number;
@@ -204,6 +195,7 @@ export interface CannedReplies {
 export interface ChannelHealth {
   account_review: string | null;
   account_status: string | null;
+  asked_at: string | null;
   can_send: string | null;
   channel_id: number;
   checked_at: string | null;
@@ -404,6 +396,7 @@ export interface DeliveryStatistics {
 }
 
 export interface Deployment {
+  bucket_marked_at: string | null;
   deployment_id: Generated<string>;
   digest_key_sealed: Buffer | null;
   id: Generated<number>;
@@ -992,6 +985,15 @@ export interface Plans {
   name: string;
 }
 
+export interface SavedFilters {
+  created_at: Generated<string>;
+  filter: unknown;
+  id: Generated<number>;
+  name: string;
+  tenant_id: number;
+  updated_at: Generated<string>;
+}
+
 export interface ScopeFindings {
   kind: string;
   listed_at: string | null;
@@ -1102,6 +1104,7 @@ export interface Tenants {
   name: string;
   opt_in_words: Generated<string[]>;
   opt_out_words: Generated<string[]>;
+  opt_words_by_language: Generated<unknown>;
   plan_expires_at: string | null;
   plan_id: number;
   slug: string;
@@ -1211,7 +1214,6 @@ export interface DB {
   bot_inbox: BotInbox;
   bot_replies: BotReplies;
   bots: Bots;
-  campaign_costs: CampaignCosts;
   campaign_failures: CampaignFailures;
   campaign_list_errors: CampaignListErrors;
   campaign_list_rows: CampaignListRows;
@@ -1285,6 +1287,7 @@ export interface DB {
   otps: Otps;
   outbox: Outbox;
   plans: Plans;
+  saved_filters: SavedFilters;
   scope_findings: ScopeFindings;
   sources: Sources;
   staff: Staff;

@@ -27,6 +27,17 @@ export async function deleteTenantRows(
     }
 }
 
+/** Counts the rows that `deleteTenantRows` deletes. */
+export async function countTenantRows(db: Database, tenantId: number): Promise<number> {
+  let total = 0;
+  for (const { name } of await tenantTables(db.read)) {
+    const { rows } = await sql<{ count: number }>`
+      select count(*)::float8 as count from ${sql.raw(name)} where tenant_id = ${tenantId}`.execute(db.read);
+    total += rows[0]?.count ?? 0;
+  }
+  return total;
+}
+
 interface TenantTable {
   readonly name: string;
   /** Tables that its foreign keys reference. */

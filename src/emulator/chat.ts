@@ -19,16 +19,23 @@ export interface ChatMessage {
   readonly template: readonly JsonObject[] | undefined;
   /** Of a message of the business: how far it came; of one of the person: `read` once the business marked it so. */
   readonly status: string | undefined;
+  /** The message that it quotes. */
+  readonly replyTo: string | undefined;
+  readonly isEdited: boolean;
+  /** Its sender deleted it for everybody: nothing of its content is left. */
+  readonly isRevoked: boolean;
+  /** The latest of each person and of the business. */
+  readonly reactions: readonly { readonly emoji: string; readonly isFromPerson: boolean }[];
 }
 
 /**
- * What a person and a business number wrote to each other, oldest first, also under the person's former numbers. A message that
- * failed or is held did not reach the phone.
+ * What a person and a business number wrote to each other, oldest first, also under the person's former numbers, as edits, deletions
+ * and reactions have left it. A message that failed or is held did not reach the phone.
  *
  * @param groupId shows what the members of this group wrote instead
  */
 export function chatOf(world: World, number: EmulatorNumber, person: string, groupId?: string): ChatMessage[] {
-  const messages: ChatMessage[] = [];
+  const messages: (ChatMessage & { readonly seq: number })[] = [];
   const numbers = new Set(world.phones.numbersOf(person));
   for (const sent of groupId === undefined ? world.sent.all() : []) {
     if (sent.phoneNumberId !== number.phoneNumberId) continue;
@@ -39,14 +46,17 @@ export function chatOf(world: World, number: EmulatorNumber, person: string, gro
       isFromPerson: false,
       from: undefined,
       at: sent.at,
+      seq: sent.seq,
       type: sent.type,
       content: sent.content,
       text: sent.body,
       template: sent.type === 'template' ? templateOf(world, number, sent.content) : undefined,
       status: sent.statuses[sent.statuses.length - 1],
+      replyTo: sent.replyTo,
+      ...UNCHANGED,
     });
   }
-  for (const [wamid, { from, at, type, read, phoneNumberId, message }] of world.received) {
+  for (const [wamid, { from, at, seq, type, read, phoneNumberId, message }] of world.received) {
     if (phoneNumberId !== number.phoneNumberId || asText(message['group_id']) !== groupId) continue;
     const isOwn = numbers.has(from);
     if (groupId === undefined && !isOwn) continue;
@@ -57,15 +67,49 @@ export function chatOf(world: World, number: EmulatorNumber, person: string, gro
       isFromPerson: isOwn,
       from,
       at,
+      seq,
       type,
       content,
       text: undefined,
       template: undefined,
       status,
+      replyTo: asText(asObject(message['context'])?.['id']),
+      ...UNCHANGED,
     });
   }
-  return messages.sort((a, b) => a.at - b.at);
+  const sorted = messages.sort((a, b) => a.at - b.at || a.seq - b.seq);
+  return withChanges(sorted.map(({ seq: _, ...message }) => message));
 }
+
+/** Edits, deletions and reactions are messages of the network; a phone shows them on the message that they change. */
+function withChanges(messages: readonly ChatMessage[]): ChatMessage[] {
+  const shown = new Map<string, ChatMessage>();
+  const reactions = new Map<string, Map<string, ChatMessage['reactions'][number]>>();
+  for (const message of messages) {
+    const { type, content, isFromPerson, from = '', wamid } = message;
+    const originalId = asText(content['original_message_id'] ?? content['message_id']) ?? '';
+    const original = shown.get(originalId);
+    if (type === 'edit' && original) {
+      const edited = asObject(content['message']) ?? {};
+      const text = asObject(edited[original.type]) ?? asObject(edited['text']) ?? {};
+      shown.set(originalId, { ...original, content: { ...original.content, ...text }, isEdited: true });
+    } else if (type === 'revoke' && original) {
+      shown.set(originalId, { ...original, content: {}, text: undefined, isRevoked: true });
+    } else if (type === 'reaction') {
+      const emoji = asText(content['emoji']) ?? '';
+      const ofMessage = reactions.get(originalId) ?? new Map();
+      reactions.set(originalId, ofMessage);
+      if (emoji === '') ofMessage.delete(from);
+      else ofMessage.set(from, { emoji, isFromPerson });
+    } else if (type !== 'edit' && type !== 'revoke') shown.set(wamid, message);
+  }
+  return [...shown.values()].map(message => ({
+    ...message,
+    reactions: message.isRevoked ? [] : [...(reactions.get(message.wamid)?.values() ?? [])],
+  }));
+}
+
+const UNCHANGED = { isEdited: false, isRevoked: false, reactions: [] } as const;
 
 const templateOf = (world: World, { wabaId }: EmulatorNumber, content: JsonObject): readonly JsonObject[] | undefined =>
   world.templates.find(wabaId, asText(content['name']) ?? '', asText(asObject(content['language'])?.['code']) ?? '')

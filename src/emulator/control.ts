@@ -88,7 +88,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
     description: 'inbound messages, and whether they were marked as read',
     handle: world =>
       json(200, {
-        messages: [...world.received].map(([wamid, { message: _body, ...m }]) => ({
+        messages: [...world.received].map(([wamid, { message: _body, seq: _seq, ...m }]) => ({
           wamid,
           ...m,
           at: new Date(m.at).toISOString(),

@@ -1,3 +1,4 @@
+import { beginExample, receiveExample } from './examples.ts';
 import { badParameter, badToken, graphError, unknownObject } from './graph-error.ts';
 import { deleteMedia, downloadMedia, showMedia, uploadMedia } from './media.ts';
 import { jsonBody, postMessage } from './messages.ts';
@@ -25,6 +26,8 @@ export async function graph(world: World, request: Request): Promise<Reply> {
   if (token === undefined || numbers.length === 0) throw badToken(token !== undefined);
   const wabaIds = new Set(numbers.map(number => number.wabaId));
 
+  if (request.method === 'POST' && id === 'app' && edge === 'uploads') return beginExample(request);
+  if (request.method === 'POST' && id.startsWith('upload:') && edge === undefined) return receiveExample(request, id);
   const number = world.numbers.get(id);
   if (number && wabaIds.has(number.wabaId)) return numberEdge(world, request, number, edge);
   if (wabaIds.has(id)) return withUsage(world, id, await accountEdge(world, request, id, edge));

@@ -71,7 +71,8 @@ export function receive(world: World, number: EmulatorNumber, input: Inbound): s
     world.record({ e: 'window', key, until: world.windows.open(key, at) });
   }
   const { phoneNumberId } = number;
-  world.received.set(wamid, { from: person, phoneNumberId, type: String(message['type']), at, message, read: false });
+  const type = String(message['type']);
+  world.received.set(wamid, { from: person, phoneNumberId, type, at, seq: update.seq, message, read: false });
   world.outbox.add(update, 0);
   return wamid;
 }

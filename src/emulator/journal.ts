@@ -1,4 +1,5 @@
 import { closeSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
+import { asObject, parseJson } from '../platform/json.ts';
 import { UserError } from '../platform/user-error.ts';
 import type { EmulatorNumber } from './options.ts';
 import type { PhoneChange } from './phones.ts';
@@ -52,7 +53,7 @@ export function readJournal(path: string): { events: JournalEvent[]; bytes: numb
     text = readFileSync(path, 'utf8');
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return { events: [], bytes: 0 };
-    throw error;
+    throw unusable(path, error);
   }
   const lines = text.split('\n');
   lines.pop(); // Empty after a whole line, else the line that was being written.
@@ -60,29 +61,44 @@ export function readJournal(path: string): { events: JournalEvent[]; bytes: numb
 }
 
 function readLine(path: string, line: string, number: number): JournalEvent {
-  try {
-    return JSON.parse(line) as JournalEvent;
-  } catch (cause) {
-    throw new UserError(
-      `The emulator's journal ${path} is corrupt at line ${number}. Remove the file to start with an empty network.`,
-      { cause },
-    );
-  }
+  const event = asObject(parseJson(line));
+  if (typeof event?.['e'] === 'string') return event as unknown as JournalEvent;
+  throw new UserError(
+    `The emulator's journal ${path} is corrupt at line ${number}. Remove the file to start with an empty network.`,
+  );
 }
 
-/** Opens a journal for appending; if `compacted` is given, first replaces its contents atomically (by rename). */
+/** A path of the user's: a directory, without permission, below a directory that does not exist. */
+const unusable = (path: string, cause: unknown): UserError =>
+  new UserError(
+    `The emulator's journal ${path} cannot be used: ${cause instanceof Error ? cause.message : String(cause)}. It is a file in a directory that exists.`,
+    { cause },
+  );
+
+/**
+ * Opens a journal for appending; if `compacted` is given, first replaces its contents atomically (by rename).
+ * @throws UserError if the file cannot be written
+ */
 export function openJournal(path: string, compacted?: readonly JournalEvent[]): Journal {
-  if (compacted) {
-    writeFileSync(`${path}.new`, compacted.map(event => `${JSON.stringify(event)}\n`).join(''));
-    renameSync(`${path}.new`, path);
-  } else {
-    truncateIncompleteLine(path);
-  }
-  const file = openSync(path, 'a');
+  const file = openFile(path, compacted);
   return {
     append: event => void writeSync(file, `${JSON.stringify(event)}\n`),
     close: () => closeSync(file),
   };
+}
+
+function openFile(path: string, compacted: readonly JournalEvent[] | undefined): number {
+  try {
+    if (compacted) {
+      writeFileSync(`${path}.new`, compacted.map(event => `${JSON.stringify(event)}\n`).join(''));
+      renameSync(`${path}.new`, path);
+    } else {
+      truncateIncompleteLine(path);
+    }
+    return openSync(path, 'a');
+  } catch (error) {
+    throw unusable(path, error);
+  }
 }
 
 /** Truncates after the last line end, so that the next event begins a line. */

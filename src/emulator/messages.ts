@@ -55,6 +55,7 @@ export async function postMessage(world: World, number: EmulatorNumber, body: Js
     ...contextOf(body),
     category: content.category,
     at: world.clock.now(),
+    seq: world.nextSeq(),
     ...heldBy(world, number, recipient),
   };
   await take(world, message, failureOf(world, message, recipient, content, fault));

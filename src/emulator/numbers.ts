@@ -85,8 +85,8 @@ function numberObject(number: EmulatorNumber): JsonObject {
     platform_type: 'CLOUD_API',
     status: 'CONNECTED',
     throughput: { level: 'STANDARD' },
-    messaging_limit_tier: number.health?.messagingLimit ?? 'TIER_1K',
-    whatsapp_business_manager_messaging_limit: number.health?.messagingLimit ?? 'TIER_1K',
+    messaging_limit_tier: number.health?.messagingLimit ?? 'TIER_UNLIMITED',
+    whatsapp_business_manager_messaging_limit: number.health?.messagingLimit ?? 'TIER_UNLIMITED',
     health_status: healthStatus(number),
     account_mode: 'SANDBOX',
   };

@@ -22,7 +22,7 @@ export interface EmulatorNumber {
 export interface EmulatedHealth {
   readonly canSend?: 'AVAILABLE' | 'LIMITED' | 'BLOCKED' | undefined;
   readonly quality?: 'GREEN' | 'YELLOW' | 'RED' | 'UNKNOWN' | undefined;
-  /** `TIER_2K`, … */
+  /** `TIER_2K`, …; default `TIER_UNLIMITED`. */
   readonly messagingLimit?: string | undefined;
 }
 

@@ -35,6 +35,7 @@ export function replay(world: Omit<World, 'outbox' | 'record' | 'nextSeq'>, even
   for (const event of events) {
     switch (event.e) {
       case 'taken': {
+        see(event.m.seq);
         for (const planned of event.plan) see(planned[0]);
         const open = event.plan.filter(([seq]) => !done.has(seq));
         const told = [
@@ -122,6 +123,6 @@ function remember(
   if (number && typeof from === 'string' && typeof userId === 'string')
     world.people.introduce(from, userId, portfolioOf(number));
   const person = typeof from === 'string' ? from : String(userId);
-  const { phoneNumberId, message } = update;
-  world.received.set(String(id), { from: person, phoneNumberId, type: String(type), at, message, read: false });
+  const { phoneNumberId, seq, message } = update;
+  world.received.set(String(id), { from: person, phoneNumberId, type: String(type), at, seq, message, read: false });
 }

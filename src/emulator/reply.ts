@@ -46,9 +46,9 @@ export function json(status: number, body: JsonObject, headers: Readonly<Record<
 
 export const SUCCESS: JsonObject = { success: true };
 
-/** The access token of a request: `Authorization: Bearer …`, or `access_token` in the query as the Graph API also takes it. */
+/** The access token of a request: `Authorization: Bearer …`, `OAuth …` as its pages on uploads write, or `access_token` in the query as the Graph API also takes it. */
 export function bearerToken(request: Request): string | undefined {
   const header = request.headers['authorization'];
-  const match = typeof header === 'string' ? /^Bearer\s+(\S+)$/i.exec(header) : null;
+  const match = typeof header === 'string' ? /^(?:Bearer|OAuth)\s+(\S+)$/i.exec(header) : null;
   return match?.[1] ?? request.query.get('access_token') ?? undefined;
 }

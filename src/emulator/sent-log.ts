@@ -20,7 +20,7 @@ export interface SentReport {
   readonly duplicates: number;
   /** Number of matches. */
   readonly matched: number;
-  readonly messages: readonly (Omit<AcceptedMessage, 'at' | 'wabaId'> & {
+  readonly messages: readonly (Omit<AcceptedMessage, 'at' | 'seq' | 'wabaId'> & {
     at: string;
     statuses: readonly StatusWord[];
   })[];
@@ -77,7 +77,7 @@ export function createSentLog(): SentLog {
         total: messages.length,
         duplicates,
         matched: matching.length,
-        messages: (limit === 0 ? [] : matching.slice(-limit)).map(({ wabaId: _wabaId, at, ...rest }) => ({
+        messages: (limit === 0 ? [] : matching.slice(-limit)).map(({ wabaId: _wabaId, seq: _seq, at, ...rest }) => ({
           ...rest,
           at: new Date(at).toISOString(),
         })),

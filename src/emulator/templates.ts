@@ -1,4 +1,5 @@
 import { asList, asObject, asText, type JsonObject } from '../platform/json.ts';
+import { isExample } from './examples.ts';
 import { badParameter, graphError } from './graph-error.ts';
 import { json, type Reply, type Request, SUCCESS } from './reply.ts';
 import { variablesOf } from './template-send.ts';
@@ -150,6 +151,12 @@ function checkComponents(value: unknown, category: string): JsonObject[] {
     if (!fields || type === undefined) throw badParameter(`The parameter components[${i}]['type'] is required.`);
     return { ...fields, type };
   });
+  const header: JsonObject | undefined = components.find(component => component.type === 'HEADER');
+  const format = asText(header?.['format'])?.toUpperCase() ?? '';
+  if (['IMAGE', 'VIDEO', 'DOCUMENT'].includes(format)) {
+    const [handle] = asList(asObject(header?.['example'])?.['header_handle']);
+    if (!isExample(asText(handle))) throw badParameter(`Templates with ${format} header type need an example/sample.`);
+  }
   const body: JsonObject | undefined = components.find(component => component.type === 'BODY');
   if (!body) throw badParameter('The parameter components must hold a BODY.');
   if (category === 'AUTHENTICATION') return components;

@@ -23,6 +23,8 @@ export interface AcceptedMessage {
   readonly category: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
+  /** Its place among everything that happened, because many messages have one time. */
+  readonly seq: number;
   /** Set while the phone is offline; for good if the person blocked the number when it was sent. */
   readonly held?: 'offline' | 'blocked' | undefined;
 }

@@ -56,6 +56,7 @@ export type ReceivedLog = Map<
     readonly phoneNumberId: string;
     readonly type: string;
     readonly at: number;
+    readonly seq: number;
     readonly message: JsonObject;
     read: boolean;
   }

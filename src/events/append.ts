@@ -6,7 +6,7 @@ import type { Db } from '../database/database.ts';
 /** Returns the contact and conversation of an event; erasure and timelines find events by these columns. */
 function subjectOf(event: NewEvent): { readonly contactId: number | null; readonly conversationId: number | null } {
   const { message, contact, otp, conversation, contact_id } = event.payload as {
-    readonly message?: { readonly contact_id: number; readonly conversation_id: number | null };
+    readonly message?: { readonly contact_id: number; readonly interaction_id: number | null };
     readonly contact?: { readonly id: number };
     readonly otp?: { readonly contact_id: number | null };
     readonly conversation?: { readonly id: number; readonly contact_id: number };
@@ -21,7 +21,7 @@ function subjectOf(event: NewEvent): { readonly contactId: number | null; readon
       conversation?.contact_id ??
       contact_id ??
       null,
-    conversationId: event.conversationId ?? message?.conversation_id ?? conversation?.id ?? null,
+    conversationId: event.conversationId ?? message?.interaction_id ?? conversation?.id ?? null,
   };
 }
 

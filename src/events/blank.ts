@@ -21,11 +21,11 @@ const KEPT_TEXTS: ReadonlySet<string> = new Set([
 const KEPT_SUFFIX = /_(?:id|at)$/;
 /** `state` is also the name of a part of an address, so its values are checked. */
 const STATES = /^(?:live|verified|exhausted|replaced|failed|expired|sending|pending|stored)$/;
-/** Identifiers issued by the network, and the content of messages. */
+/** Identifiers issued by the network, which contain or stand for a number, and the content of messages. */
 const DROPPED: ReadonlySet<string> = new Set([
   'content',
-  'wamid',
-  'reply_to_wamid',
+  'message_id',
+  'ref_message_id',
   'echo_id',
   'network_user_id',
   'wa_id',

@@ -82,10 +82,12 @@ const BLOCKED_POLL_MS = 20;
 /** Poll interval of an idle tailer, because signals may be lost. */
 const MAX_POLL_MS = 500;
 /**
- * Reads of a process without subscribers, after a burst: each of them is two statements, which under load cost more than what they
- * are for, hints to the readers of the log. With subscribers every signal is followed at once.
+ * Reads a second of a process without subscribers, after a burst: each of them is two statements, which under load cost more than what
+ * they are for, hints to the readers of the log. With subscribers every signal is followed at once.
  */
-const UNWATCHED_READS_PER_SECOND = 20;
+const UNWATCHED_READS = 10;
+/** Of a process that has no readers of the log either: the first subscriber then has little to catch up with. */
+const IDLE_READS = 2;
 const UNWATCHED_BURST = 20;
 
 type Listener = (event: LoggedEvent) => void;
@@ -201,10 +203,11 @@ export function createEventBus(db: Database, horizon: Horizon, signals: Signals,
   /** Counts a read, if it may begin now. @returns otherwise the milliseconds to wait */
   function takeRead(): number {
     const nowMs = performance.now();
-    const added = ((nowMs - sparedAtMs) * UNWATCHED_READS_PER_SECOND) / SECOND;
+    const readsPerSecond = readListeners.size > 0 ? UNWATCHED_READS : IDLE_READS;
+    const added = ((nowMs - sparedAtMs) * readsPerSecond) / SECOND;
     sparedReads = Math.min(UNWATCHED_BURST, sparedReads + added);
     sparedAtMs = nowMs;
-    if (!isWatched() && sparedReads < 1) return Math.ceil(((1 - sparedReads) * SECOND) / UNWATCHED_READS_PER_SECOND);
+    if (!isWatched() && sparedReads < 1) return Math.ceil(((1 - sparedReads) * SECOND) / readsPerSecond);
     sparedReads = Math.max(0, sparedReads - 1);
     return 0;
   }

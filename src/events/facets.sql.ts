@@ -18,7 +18,7 @@ export type FacetName = (typeof FACET_NAMES)[number];
 
 /** Where the payload of an event names objects of a facet; `previous` holds the values before the change. */
 const PATHS: Readonly<Record<FacetName, readonly (readonly string[])[]>> = {
-  // A contact that was merged away is told to those who follow it; `contact_id` is that of the survivor.
+  // Subscribers to a contact that was merged away still receive the event; `contact_id` is that of the survivor.
   contactIds: [['former_id']],
   conversationIds: [],
   channelIds: [
@@ -28,7 +28,7 @@ const PATHS: Readonly<Record<FacetName, readonly (readonly string[])[]>> = {
     ['group_chat', 'channel_id'],
     ['previous', 'channel_id'],
   ],
-  messageIds: [['message', 'id'], ['message_id'], ['reply_message_id'], ['otp', 'message_id']],
+  messageIds: [['message', 'id'], ['chat_message_id'], ['reply_chat_message_id'], ['otp', 'chat_message_id']],
   campaignIds: [['campaign', 'id']],
   endpointIds: [
     ['webhook', 'id'],

@@ -41,7 +41,10 @@ export interface Mark {
   readonly xip: readonly string[];
   /** The oldest of them that may belong to this database; null if there is none. */
   readonly oldest: string | null;
-  /** Whether no transaction of this database has a transaction id. Not examined, and false, if `knownSeq` differs from `seq`. */
+  /**
+   * Whether no transaction of this database has a transaction id, examined after the snapshot was taken: one that ended in between
+   * is not below `xmax`. Not examined, and false, if `knownSeq` differs from `seq`.
+   */
   readonly is_quiet: boolean;
 }
 

@@ -24,10 +24,7 @@ export interface Advance {
   readonly position: Cursor;
   /** Sequence number at the mark; changes with each event written, committed or not. */
   readonly seq: number;
-  /**
-   * No transaction of this database had an id at the mark: sequence numbers up to `seq` are visible below `position`, or rolled
-   * back.
-   */
+  /** All events with sequence numbers up to `seq` are visible below `position`, or rolled back. */
   readonly isQuiet: boolean;
 }
 
@@ -73,6 +70,8 @@ export function openWriterOf({ writer }: Horizon): { seconds: number; pid: strin
 export function createHorizon(db: Db, log: Log, { warnAfterMs = WARN_AFTER_MS } = {}): Horizon {
   let position: Cursor = { xid: 0n, seq: 0 };
   let knownSeq = -1;
+  /** The sequence number of a mark at which, after its snapshot was taken, no transaction had an id. */
+  let quietSeq = -1;
   let oldest: Blocker | undefined;
   let writer: OpenWriter | undefined;
   let warnAtMs = 0;
@@ -135,16 +134,20 @@ export function createHorizon(db: Db, log: Log, { warnAfterMs = WARN_AFTER_MS } 
     async advance() {
       // Compared with the position from before the call: of two concurrent calls, the earlier mark may arrive later.
       const known = position;
+      // Of a mark that was read before this one begins: what had ended by then is in the snapshot of this one.
+      const endedSeq = quietSeq;
       const mark = await readMark(db, knownSeq);
       if (BigInt(mark.xmax) < known.xid) {
+        quietSeq = -1;
         onRolledBack();
         throw new LogRolledBack();
       }
       knownSeq = mark.seq;
+      if (mark.is_quiet) quietSeq = mark.seq;
       const next = await bound(mark);
       // Concurrent calls may finish out of order.
       if (isAfter(next, position)) position = next;
-      return { position, seq: mark.seq, isQuiet: mark.is_quiet };
+      return { position, seq: mark.seq, isQuiet: mark.seq === endedSeq && mark.oldest === null };
     },
   };
 }

@@ -55,10 +55,8 @@ export async function readAll(
 ): Promise<ReadRow[]> {
   const { rows } = await sql<ReadRow>`
     /* cross-tenant: the tailer reads for all subscribers of the process; the bus gives each tenant its own events */
-    select ${HEAD}, case when e.tenant_id = any(${wanted.tenants}::bigint[]) and e.type = any(${wanted.types}::text[]) then e.payload end as payload
-    from events e
-    where ${isAfterPosition(after)} and ${isBeforePosition(horizon)}
-    order by e.xid, e.seq limit ${limit}`.execute(db);
+    select * from read_events(${String(after.xid)}::xid8, ${after.seq}::bigint, ${String(horizon.xid)}::xid8, ${horizon.seq}::bigint,
+      ${wanted.tenants}::bigint[], ${wanted.types}::text[], ${limit}::integer)`.execute(db);
   return rows;
 }
 

@@ -33,6 +33,11 @@ export interface LogReader {
   /** Types that wake the reader at once. Events of other types are skipped when it next runs. */
   readonly types: ReadonlySet<EventType>;
   /**
+   * Least milliseconds from the end of a round to the next. Each round costs several statements: the first event is consumed at once,
+   * and a steady stream in rounds.
+   */
+  readonly pauseMs: number;
+  /**
    * Consumes a range, set-based: up to 5,000 events of any tenants, most of them irrelevant to the reader.
    * @param trx the transaction that moves the reader's position
    * @returns lanes that have work once it commits
@@ -63,12 +68,6 @@ export async function runReader(resources: ReaderResources, reader: LogReader, s
     if (consumed.count < BATCH) return;
   }
 }
-
-/**
- * Pause between rounds. Each round costs several statements: the first event is consumed at once, and a steady stream gets twenty
- * rounds a second.
- */
-const PAUSE_MS = 50;
 
 /**
  * Runs the readers in this process.
@@ -121,7 +120,7 @@ function createReaderLoop(
         isWoken = false;
         return;
       }
-      await new Promise(resolve => setTimeout(resolve, PAUSE_MS));
+      await new Promise(resolve => setTimeout(resolve, reader.pauseMs));
     }
   }
 

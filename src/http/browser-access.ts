@@ -30,14 +30,20 @@ const EXPOSED_HEADERS = [
   'Content-Length',
   'Content-Range',
   'ETag',
+  'Idempotency-Replayed',
+  'Deprecation',
+  'Link',
   'Location',
+  'Preference-Applied',
   'RateLimit',
   'RateLimit-Policy',
   'Retry-After',
+  'Sunset',
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
   'X-RateLimit-Reset',
   'X-Request-Id',
+  'WWW-Authenticate',
 ];
 
 /**
@@ -46,13 +52,32 @@ const EXPOSED_HEADERS = [
  */
 export async function allowOrigins(app: FastifyInstance, { corsOrigins }: Pick<Config, 'corsOrigins'>): Promise<void> {
   if (corsOrigins.length === 0) return;
-  await app.register(cors, {
+  const roots = new Set<string | undefined>();
+  app.addHook('onRoute', ({ url }) => {
+    if (url !== '*') roots.add(rootOf(url));
+  });
+  // @fastify/cors answers the preflights of all paths, also of those outside of this scope.
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.routeOptions.url !== '*' || roots.has(rootOf(request.url))) return;
+    reply.callNotFound();
+    await reply;
+  });
+  const options = {
     origin: corsOrigins.includes('*') ? '*' : [...corsOrigins],
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     exposedHeaders: EXPOSED_HEADERS,
     maxAge: PREFLIGHT_MAX_AGE_SECONDS,
     credentials: false,
-    // Without the headers of a preflight, OPTIONS is the request of a tool.
-    strictPreflight: false,
+  };
+  await app.register(cors, {
+    delegator: ({ method, headers }, done) =>
+      // Without the headers of a preflight, OPTIONS is the request of a tool, which the route answers.
+      done(null, {
+        ...options,
+        preflight: method === 'OPTIONS' && headers['access-control-request-method'] !== undefined,
+      }),
   });
 }
+
+/** `api` of `/api/v2/contacts?page=2`. */
+const rootOf = (path: string): string | undefined => /^\/([^/?]*)/.exec(path)?.[1];

@@ -3,7 +3,8 @@ import fresh from 'fresh';
 
 /** 132 bits of SHA-256. */
 export const strongEtag = (body: string | Buffer): string => `"${hash('sha256', body, 'base64url').slice(0, 22)}"`;
-const weakEtag = (text: string): string => `W/${strongEtag(text)}`;
+/** The entity tag of the data of one resource. */
+export const etagOf = (data: unknown): string => `W/${strongEtag(JSON.stringify(data))}`;
 
 /**
  * Cache headers of an answer: private, revalidated before each use, with an entity tag for a single resource.
@@ -18,7 +19,7 @@ export const cacheHeaders = (answer: {
   readonly page?: unknown;
 }): { readonly 'cache-control': string; readonly etag?: string } => ({
   'cache-control': 'private, no-cache',
-  ...(!answer.page && { etag: weakEtag(JSON.stringify(answer.data)) }),
+  ...(!answer.page && { etag: etagOf(answer.data) }),
 });
 
 /** Whether `If-None-Match` contains this entity tag or is `*`; a weak comparison (RFC 9110 §13.1.2). */

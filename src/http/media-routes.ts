@@ -7,11 +7,13 @@ import type { Principal } from '../core/principal.ts';
 import { requireScope } from '../core/principal.ts';
 import { pathOf, type StoredMedia } from '../features/messages/content/media/file.ts';
 import { createMediaReader, type MediaReader } from '../features/messages/content/media/open.ts';
+import { SIGNED_PATHS } from '../features/messages/content/media/signed-url.ts';
 import { createThumbnails } from '../features/messages/content/media/thumbnails/find-thumbnail.ts';
 import { upload } from '../features/messages/content/media/upload.ts';
 import { HOUR, SECOND } from '../platform/clock.ts';
 import { toOffsetTime } from '../platform/date-time.ts';
 import type { Resources } from '../schema/context.ts';
+import { refuseOtherMethods } from './other-methods.ts';
 import { serveFile } from './serve-file.ts';
 import { signedRoutes, thumbnailRoutes } from './signed-routes.ts';
 
@@ -35,6 +37,12 @@ export function mediaRoutes(resources: Resources, authenticate: Authenticate) {
     await app.register(signedRoutes(resources, 'media', 'Media', reader.find));
     await app.register(thumbnailRoutes(resources, createThumbnails(resources, reader)));
     await app.register(tokenRoutes(resources, reader, authenticate), { prefix: '/media' });
+    refuseOtherMethods(app, [
+      { method: 'GET', path: '/media/:id' },
+      { method: 'PUT', path: '/media/:id' },
+      { method: 'GET', path: `${SIGNED_PATHS.media}/:token` },
+      { method: 'GET', path: `${SIGNED_PATHS.thumbnail}/:width/:token` },
+    ]);
   };
 }
 

@@ -9,6 +9,8 @@ export interface Pending<Item, Result> {
 export interface BatchedWriterOptions {
   /** Items that arrive within this time share one write. */
   readonly flushMs: number;
+  /** Shortest time between the beginnings of two writes, unless a caller waits or `hurry.items` do. */
+  readonly spacingMs?: number;
   /** Growth of `flushMs` with each failure in a row. */
   readonly backoffFactor: number;
   readonly maxBackoffMs?: number;
@@ -31,6 +33,7 @@ export class BatchedWriter<Item, Result> {
   #timer: NodeJS.Timeout | undefined;
   #running = 0;
   #failures = 0;
+  #beganAtMs = Number.NEGATIVE_INFINITY;
   /** Whether a caller has been waiting since the last write began. */
   #isHurried = false;
   /** Resolves at the end of the next write. */
@@ -100,13 +103,15 @@ export class BatchedWriter<Item, Result> {
   }
 
   #pauseMs(): number {
-    const { flushMs, backoffFactor: factor, maxBackoffMs: maxMs, hurry } = this.#options;
-    if (this.#failures === 0) return this.#isHurried ? (hurry?.flushMs ?? flushMs) : flushMs;
+    const { flushMs, spacingMs = 0, backoffFactor: factor, maxBackoffMs: maxMs, hurry } = this.#options;
+    if (this.#failures === 0 && this.#isHurried) return hurry?.flushMs ?? flushMs;
+    if (this.#failures === 0) return Math.max(flushMs, this.#beganAtMs + spacingMs - performance.now());
     return exponentialBackoffMs(this.#failures, { firstMs: flushMs, factor, ...(maxMs !== undefined && { maxMs }) });
   }
 
   async #next(): Promise<void> {
     this.#isHurried = false;
+    this.#beganAtMs = performance.now();
     const batch = this.#waiting.splice(0, this.#options.maxSize);
     if (this.#waiting.length >= (this.#options.hurry?.items ?? Number.POSITIVE_INFINITY)) this.#isHurried = true;
     this.#running += 1;

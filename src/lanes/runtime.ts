@@ -73,7 +73,7 @@ export function createLanes({ db, signals, clock, log, leaseMs }: LanesOptions):
   /** Notifies the other processes; this one already knows. */
   function publish(queue: string, key: string): void {
     isPublishing = true;
-    signals.send(laneName(queue, key));
+    signals.send(laneName(queue, key), 'soon');
     isPublishing = false;
   }
 

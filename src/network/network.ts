@@ -139,6 +139,12 @@ export interface Network {
    * @throws NetworkCallError, or the error of the source
    */
   uploadMedia(channel: ChannelCredentials, file: OutgoingFile): Promise<string>;
+  /**
+   * Uploads the example of a template's media header, from which the review judges what sends will show.
+   * @returns the handle for `example.header_handle`
+   * @throws NetworkCallError, or the error of the source
+   */
+  uploadExample(channel: ChannelCredentials, file: OutgoingFile & { readonly size: number }): Promise<string>;
   /** Metadata of an uploaded or received file. Rejects with a `NetworkCallError`. */
   mediaInfo(channel: ChannelCredentials, mediaId: string): Promise<MediaInfo>;
   /**

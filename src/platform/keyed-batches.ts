@@ -7,7 +7,14 @@ export interface BatchOptions {
   readonly maxRunning: number;
   /** Maximum number of waiting items per key. */
   readonly maxWaiting: number;
+  /**
+   * Shortest time between the beginnings of two batches of a key, unless nearly as many items wait as were in work at once lately: their
+   * senders then probably wait for these. Without it, there is none.
+   */
+  readonly spacingMs?: number;
 }
+
+type Work = (items: readonly unknown[]) => Promise<readonly unknown[]>;
 
 interface Entry {
   readonly item: unknown;
@@ -15,15 +22,27 @@ interface Entry {
   readonly reject: (error: unknown) => void;
 }
 
+/** A batch need not wait for the `spacingMs` with this share of the items that were lately in work at once, */
+const ENOUGH = 0.9;
+/** of which so much is remembered from batch to batch. */
+const REMEMBERED = 0.95;
+
 interface KeyState {
+  /** Batches. */
   running: number;
+  /** Items, waiting and running, and how many there were at most lately. */
+  inWork: number;
+  peak: number;
   isScheduled: boolean;
+  /** Runs for the `spacingMs` after a batch has begun. */
+  pause: NodeJS.Timeout | undefined;
   waiting: Entry[];
 }
 
 /**
  * Combines concurrent items of a key into batches. Items of one turn of the event loop, and those that arrive while `maxRunning` batches
- * of the key run, share a batch; an item that is alone does not wait.
+ * of the key run, share a batch. With `spacingMs`, so do those that arrive soon after a batch began. An item that is alone does not wait,
+ * nor do those of a sender who waits for each before the next.
  */
 export class KeyedBatches {
   readonly #keys = new Map<string, KeyState>();
@@ -43,38 +62,59 @@ export class KeyedBatches {
     item: Item,
     work: (items: readonly Item[]) => Promise<readonly Result[]>,
   ): Promise<Result> {
-    const state = this.#keys.get(key) ?? { running: 0, isScheduled: false, waiting: [] };
+    const state = this.#keys.get(key) ?? newState();
     this.#keys.set(key, state);
     if (state.waiting.length >= this.#options.maxWaiting)
       throw new SemaphoreTimeout(`The queue is full: ${this.#options.maxWaiting} items are waiting.`);
     const result = new Promise<Result>((resolve, reject) => {
       state.waiting.push({ item, resolve, reject });
     });
-    this.#schedule(key, state, work as (items: readonly unknown[]) => Promise<readonly unknown[]>);
+    state.inWork += 1;
+    state.peak = Math.max(state.peak, state.inWork);
+    this.#schedule(key, state, work as Work);
     return result;
   }
 
-  #schedule(key: string, state: KeyState, work: (items: readonly unknown[]) => Promise<readonly unknown[]>): void {
+  #schedule(key: string, state: KeyState, work: Work): void {
     if (state.isScheduled || state.waiting.length === 0 || state.running >= this.#options.maxRunning) return;
+    if (state.pause && state.waiting.length < ENOUGH * state.peak) return;
     state.isScheduled = true;
     setImmediate(() => {
       state.isScheduled = false;
       state.running += 1;
+      this.#startPause(key, state, work);
       const entries = state.waiting.splice(0, this.#options.maxSize);
+      state.peak = Math.max(state.inWork, REMEMBERED * state.peak);
       this.#schedule(key, state, work);
       void settle(entries, work).then(() => {
         state.running -= 1;
-        if (state.running === 0 && state.waiting.length === 0) this.#keys.delete(key);
-        else this.#schedule(key, state, work);
+        state.inWork -= entries.length;
+        this.#next(key, state, work);
       });
     });
   }
+
+  #startPause(key: string, state: KeyState, work: Work): void {
+    if (this.#options.spacingMs === undefined) return;
+    clearTimeout(state.pause);
+    state.pause = setTimeout(() => {
+      state.pause = undefined;
+      this.#next(key, state, work);
+    }, this.#options.spacingMs);
+  }
+
+  #next(key: string, state: KeyState, work: Work): void {
+    const isIdle = state.running === 0 && state.waiting.length === 0 && !state.isScheduled;
+    if (isIdle && !state.pause) this.#keys.delete(key);
+    else this.#schedule(key, state, work);
+  }
 }
 
-async function settle(
-  entries: readonly Entry[],
-  work: (items: readonly unknown[]) => Promise<readonly unknown[]>,
-): Promise<void> {
+const newState = (): KeyState => ({
+  ...{ running: 0, inWork: 0, peak: 0, isScheduled: false, pause: undefined, waiting: [] },
+});
+
+async function settle(entries: readonly Entry[], work: Work): Promise<void> {
   try {
     const results = await work(entries.map(({ item }) => item));
     for (const [index, { resolve }] of entries.entries()) resolve(results[index] as never);

@@ -2,12 +2,15 @@
  * Hints between processes that there is something to read. A lost signal causes a delay, not a loss, because receivers also poll.
  */
 export interface Signals {
-  /** Notifies listeners of this process at once, those of other processes within `COALESCE_MS`. Never throws. */
-  send(topic: string): void;
+  /** Notifies listeners of this process at once, those of other processes within `SPACING_MS` of the urgency. Never throws. */
+  send(topic: string, urgency?: Urgency): void;
   /** @returns a function that unsubscribes */
   on(topic: string, listener: (topic: string) => void): () => void;
   close(): Promise<void>;
 }
+
+/** `soon` if somebody waits for the result: a message to be sent, a token that is no longer valid. */
+export type Urgency = 'soon' | 'later';
 
 /** Transport of signals between processes: PostgreSQL's NOTIFY, or Redis if configured. */
 export interface SignalTransport {
@@ -26,9 +29,10 @@ export interface SignalTransport {
 
 /**
  * NOTIFY locks the whole database until its commit is done (780 instead of 8,100 commits a second if each notifies). It is therefore
- * never part of a working transaction, and a process sends at most one batch in this time.
+ * never part of a working transaction. The first signal is sent at once, and those of the milliseconds after it together. Full messages
+ * are sent one after the other.
  */
-const COALESCE_MS = 20;
+const SPACING_MS: Readonly<Record<Urgency, number>> = { soon: 10, later: 50 };
 /** Topics per message; they are short, so that a hundred stay well below the maximum size. */
 const TOPICS_PER_MESSAGE = 100;
 
@@ -39,6 +43,11 @@ export function createSignals(transport: SignalTransport): Signals {
   const listeners = new Map<string, Set<Listener>>();
   const waiting = new Set<string>();
   let flushTimer: NodeJS.Timeout | undefined;
+  let flushAtMs = Number.POSITIVE_INFINITY;
+  let flushedAtMs = Number.NEGATIVE_INFINITY;
+  let isFlushing = false;
+  /** Of what waits. */
+  let urgency: Urgency = 'later';
   let closed = false;
 
   function emit(topic: string): void {
@@ -48,19 +57,26 @@ export function createSignals(transport: SignalTransport): Signals {
     }
   }
 
-  /** One batch at a time: the timer counts as set until the previous batch has been sent. */
   async function flush(): Promise<void> {
-    if (transport.isReady() && waiting.size > 0) {
-      const topics = [...waiting].slice(0, TOPICS_PER_MESSAGE);
-      for (const topic of topics) waiting.delete(topic);
-      await transport.send(topics.join(' '));
-    }
-    flushTimer = undefined;
-    if (transport.isReady() && waiting.size > 0) flushSoon();
+    flushAtMs = Number.POSITIVE_INFINITY;
+    if (!transport.isReady() || waiting.size === 0) return;
+    isFlushing = true;
+    flushedAtMs = performance.now();
+    const topics = [...waiting].slice(0, TOPICS_PER_MESSAGE);
+    for (const topic of topics) waiting.delete(topic);
+    if (waiting.size === 0) urgency = 'later';
+    await transport.send(topics.join(' '));
+    isFlushing = false;
+    if (transport.isReady() && waiting.size > 0) schedule();
   }
 
-  function flushSoon(): void {
-    if (!closed) flushTimer ??= setTimeout(() => void flush(), COALESCE_MS);
+  /** One message at a time. */
+  function schedule(): void {
+    const dueMs = waiting.size < TOPICS_PER_MESSAGE ? flushedAtMs + SPACING_MS[urgency] : flushedAtMs;
+    if (closed || isFlushing || dueMs >= flushAtMs) return;
+    clearTimeout(flushTimer);
+    flushAtMs = dueMs;
+    flushTimer = setTimeout(() => void flush(), Math.max(0, dueMs - performance.now()));
   }
 
   transport.open({
@@ -69,15 +85,16 @@ export function createSignals(transport: SignalTransport): Signals {
     },
     // Signals from before the connection existed.
     onReady() {
-      if (waiting.size > 0) flushSoon();
+      if (waiting.size > 0) schedule();
     },
   });
 
   return {
-    send(topic) {
+    send(topic, as = 'later') {
       emit(topic);
       waiting.add(topic);
-      flushSoon();
+      if (as === 'soon') urgency = as;
+      schedule();
     },
     on(topic, listener) {
       const set = listeners.get(topic) ?? new Set();

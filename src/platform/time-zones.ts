@@ -62,17 +62,24 @@ function isWithin(minute: number, { start, end }: TimesOfDay): boolean {
 export const isPermitted = (zones: readonly string[], times: TimesOfDay, atMs: number): boolean =>
   zones.every(zone => isWithin(localMinute(zone, atMs), times));
 
-const STEP_MS = 15 * MINUTE;
+/** The clocks of the world differ by quarters of an hour. */
+const QUARTER = 15;
+/** Two days: a change of the clocks may leave a time of day out. */
+const SEARCHED_MS = 49 * HOUR;
 
 /**
- * The next time, in steps of a quarter of an hour, that is within the times of day in every one of the zones.
+ * The next time that is within the times of day in every one of the zones.
  * @returns undefined if there is none, because they are too far apart for such a short time
  */
 export function nextPermitted(zones: readonly string[], times: TimesOfDay, afterMs: number): number | undefined {
-  const first = Math.ceil(afterMs / STEP_MS) * STEP_MS;
-  for (let atMs = first; atMs <= first + 25 * HOUR; atMs += STEP_MS) if (isPermitted(zones, times, atMs)) return atMs;
+  const stepMs = commonStep(commonStep(QUARTER, minutesOf(times.start)), minutesOf(times.end)) * MINUTE;
+  const first = Math.ceil(afterMs / stepMs) * stepMs;
+  for (let atMs = first; atMs <= first + SEARCHED_MS; atMs += stepMs) if (isPermitted(zones, times, atMs)) return atMs;
   return undefined;
 }
+
+/** The greatest common divisor. */
+const commonStep = (a: number, b: number): number => (b === 0 ? a : commonStep(b, a % b));
 
 /** Difference of a zone's clock to UTC at an instant, in milliseconds. */
 function offsetMs(zone: string, atMs: number): number {

@@ -64,6 +64,8 @@ export interface Context extends Resources {
   /** Cursor from the `connection_init` of a WebSocket; see `follow`. */
   readonly resumeAfter?: string | undefined;
   readonly loaders: Loaders;
+  /** The operation only looks for faults of its input: its first write ends it. */
+  readonly isRehearsal: boolean;
   /** Set when the idempotency key of the operation was used before: its stored result is returned. */
   readonly replay: Replay;
 }

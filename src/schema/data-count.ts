@@ -7,6 +7,8 @@ export interface DataCountShape {
   readonly count: number;
   /** Why it is kept; null if that does not apply. */
   readonly reason?: string | null;
+  /** When the retention period deletes the last of it. */
+  readonly expiresAt?: string | null;
 }
 
 export const DataCount = builder.objectRef<DataCountShape>('DataCount').implement({
@@ -18,6 +20,12 @@ export const DataCount = builder.objectRef<DataCountShape>('DataCount').implemen
       nullable: true,
       description: 'Why it is kept; null if that does not apply.',
       resolve: ({ reason }) => reason ?? null,
+    }),
+    expiresAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the last of it is deleted; null if it is kept, or that is not known.',
+      resolve: ({ expiresAt }) => expiresAt ?? null,
     }),
   }),
 });

@@ -115,7 +115,7 @@ export const enumFilter = <Word extends string>(of: EnumRef<Types, Word>) =>
 /** How deep `and`, `or` and `not` may nest, and how many conditions a filter may have. */
 const GRAMMAR = `Nested at most ${MAX_FILTER_DEPTH} deep, with at most ${MAX_CONDITIONS} conditions in all.`;
 
-type FilterFields = (
+export type FilterFields = (
   t: PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>,
 ) => Record<string, InputFieldRef<Types, unknown>>;
 
@@ -136,12 +136,11 @@ export function filterOf(name: string, plural: string, fields: FilterFields): In
   });
 }
 
-/** Defines `<Name>Order` and `<Name>OrderField`. @param keys names in GraphQL with those of the list's definition */
-export function orderOf(
-  name: string,
-  plural: string,
-  keys: Readonly<Record<string, { readonly value: string; readonly description: string }>>,
-) {
+/** Sort keys: names in GraphQL with those of the list's definition. */
+export type OrderKeys = Readonly<Record<string, { readonly value: string; readonly description: string }>>;
+
+/** Defines `<Name>Order` and `<Name>OrderField`. */
+export function orderOf(name: string, plural: string, keys: OrderKeys) {
   const Field = builder.enumType(`${name}OrderField`, {
     description: `Fields by which ${plural} can be sorted.`,
     values: keys,

@@ -41,14 +41,20 @@ export const loader =
   ({ loaders }: WithLoaders): DataLoader<Key, Value> =>
     loaders.of(load);
 
-/** Rows by id; undefined where the tenant has none. */
-export const rowLoader = <Row extends { readonly id: number }>(
-  load: (db: Db, tenantId: number, ids: readonly number[]) => Promise<Row[]>,
+/** Rows by a column that is unique among them; undefined where the tenant has none. */
+export const rowLoaderBy = <Column extends string, Key, Row extends { readonly [Name in Column]: Key | null }>(
+  column: Column,
+  load: (db: Db, tenantId: number, keys: readonly Key[]) => Promise<readonly Row[]>,
 ) =>
-  loader<number, Row | undefined>(async (db, tenantId, ids) => {
-    const byId = new Map((await load(db, tenantId, ids)).map(row => [row.id, row]));
-    return ids.map(id => byId.get(id));
+  loader<Key, Row | undefined>(async (db, tenantId, keys) => {
+    const byKey = new Map<Key | null, Row>((await load(db, tenantId, keys)).map(row => [row[column], row]));
+    return keys.map(key => byKey.get(key));
   });
+
+/** Rows by id; undefined where the tenant has none. */
+export const rowLoader = <Id extends number | string, Row extends { readonly id: Id }>(
+  load: (db: Db, tenantId: number, ids: readonly Id[]) => Promise<readonly Row[]>,
+) => rowLoaderBy<'id', Id, Row>('id', load);
 
 /** Values by id, `absent` where there is none. */
 export const valueLoader = <Value>(

@@ -6,7 +6,7 @@ import type { Db } from '../database/database.ts';
 import type { Context } from './context.ts';
 
 /** Reads rows of one table by their keys, in any order; keys that the tenant does not have are left out. */
-type Getter<Key, Row> = (db: Db, tenantId: number, keys: readonly Key[]) => Promise<readonly Row[]>;
+export type Getter<Key, Row> = (db: Db, tenantId: number, keys: readonly Key[]) => Promise<readonly Row[]>;
 
 type LoadMany<Row> = (ids: readonly string[], context: Context) => Promise<(Row | undefined)[]>;
 

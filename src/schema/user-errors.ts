@@ -18,6 +18,8 @@ const REFUSAL_CODES = [
   'MESSAGE_SEND_FAILED',
   'IDEMPOTENCY_MISMATCH',
   'RATE_LIMIT_EXCEEDED',
+  'TOO_OLD',
+  'DISABLED',
 ] as const satisfies readonly ErrorCode[];
 
 type RefusalCode = (typeof REFUSAL_CODES)[number];
@@ -56,6 +58,8 @@ const CODES: Readonly<Record<UserErrorCode, string>> = {
   MESSAGE_SEND_FAILED: 'The messaging network refused the message.',
   IDEMPOTENCY_MISMATCH: 'The idempotency key was used with another input.',
   RATE_LIMIT_EXCEEDED: 'Too many attempts. Try again later.',
+  TOO_OLD: 'The time in which this was possible is over.',
+  DISABLED: 'The object is disabled: enable it first.',
 };
 
 /**

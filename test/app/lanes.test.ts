@@ -70,6 +70,23 @@ describe.concurrent('order and concurrency', () => {
     );
   });
 
+  test('a fast channel has as many requests at a slow network as it may send in a second', async context => {
+    const gateway = await start(
+      context,
+      { next: Array.from({ length: 100 }, () => ({ timeout: true as const })) },
+      { PARLEY_NETWORK_TIMEOUT_MS: '120000' },
+    );
+    await gateway.database.query('update channels set messages_per_second = 500 where tenant_id = $1', [
+      gateway.tenant.id,
+    ]);
+    await Promise.all(Array.from({ length: 100 }, (_, index) => send(gateway, `+1415556${4_000 + index}`, 'Hi')));
+    await eventually(async () =>
+      expect(
+        await gateway.database.query('select count(*)::int as running from outbox where dispatched_at is not null'),
+      ).toEqual([{ running: 100 }]),
+    );
+  });
+
   test('messages after one in doubt wait without polling the database, and are sent as soon as its status arrives', async context => {
     const gateway = await start(
       context,

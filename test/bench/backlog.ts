@@ -5,25 +5,25 @@ import { PRIORITY, type Priority } from '../../src/features/messages/dispatch/la
 import { insertOutbound, type NewSend } from '../../src/features/messages/send/accept.sql.ts';
 import { createLog } from '../../src/platform/log.ts';
 import type { FilledTenant } from './fill.ts';
-import type { Ground } from './ground.ts';
+import type { Fixture } from './fixture.ts';
 
 /** Messages of one statement. */
 const BATCH = 500;
 
 /** Everybody may be messaged, also those that were filled as opted out. */
-export const optIn = ({ pool }: Ground) =>
+export const optIn = ({ pool }: Fixture) =>
   pool.query('update contacts set opted_out_at = null where opted_out_at is not null');
 
 /** Accepts a text to each of the tenant's contacts from `from` to `to`, in the statement of bulk sends. */
 export async function addBacklog(
-  ground: Ground,
+  fixture: Fixture,
   tenant: FilledTenant,
   from: number,
   to: number,
   priority: Priority = PRIORITY.single,
 ): Promise<void> {
   const db = createDatabase({
-    url: ground.url,
+    url: fixture.url,
     poolSize: 1,
     readers: 1,
     log: createLog('silent'),

@@ -1,4 +1,4 @@
-import type { Ground } from './ground.ts';
+import type { Fixture } from './fixture.ts';
 import { type Load, runLoad } from './load.ts';
 import { postgresCpu } from './postgres-cpu.ts';
 import { say } from './say.ts';
@@ -71,15 +71,15 @@ function median(values: readonly number[]): number | undefined {
 export function overHttp(
   name: string,
   server: Server,
-  ground: Ground,
+  fixture: Fixture,
   load: Omit<Load, 'durationMs' | 'url'>,
 ): Contestant {
   return {
     name,
     async run(durationMs) {
-      const before = { server: await server.cpu(), database: await postgresCpu(ground.pool) };
+      const before = { server: await server.cpu(), database: await postgresCpu(fixture.pool) };
       const { requests, seconds, p50, p99 } = await runLoad({ ...load, url: server.url, durationMs });
-      const after = { server: await server.cpu(), database: await postgresCpu(ground.pool) };
+      const after = { server: await server.cpu(), database: await postgresCpu(fixture.pool) };
       return {
         perSecond: requests / seconds,
         serverCpu: (after.server - before.server) / requests,

@@ -13,7 +13,7 @@ import { findIdsByWamid, lockOutbound } from '../../src/features/messages/status
 import type { Context } from '../../src/schema/context.ts';
 import type { Selection } from '../../src/schema/selection.ts';
 import { addMessages, addOutbox, addTenant, FIRST_PHONE, type FilledTenant, settle } from './fill.ts';
-import { takeGround } from './ground.ts';
+import { createFixture } from './fixture.ts';
 import { accesses, type Plan } from './plan.ts';
 import { table } from './report.ts';
 import { print, say } from './say.ts';
@@ -34,44 +34,44 @@ interface Statement {
 }
 
 async function main(): Promise<void> {
-  const ground = await takeGround();
+  const fixture = await createFixture();
   try {
-    const tenant = await fill(ground);
+    const tenant = await fill(fixture);
     const captured: Statement[] = [];
     const db = new Kysely<Schema>({
-      dialect: new PostgresDialect({ pool: ground.pool }),
+      dialect: new PostgresDialect({ pool: fixture.pool }),
       log: event => void captured.push(event.query),
     }) as Db;
     const rows: string[][] = [];
     for (const [name, run] of cases(db, tenant)) {
       captured.length = 0;
       await run();
-      for (const statement of [...captured]) rows.push(await explain(ground.pool, name, statement));
+      for (const statement of [...captured]) rows.push(await explain(fixture.pool, name, statement));
     }
     print('');
     table(['statement', 'ms', 'rows', 'buffers', 'reads'], rows);
   } finally {
-    await ground.leave();
+    await fixture.leave();
   }
 }
 
-async function fill(ground: Awaited<ReturnType<typeof takeGround>>): Promise<FilledTenant> {
+async function fill(fixture: Awaited<ReturnType<typeof createFixture>>): Promise<FilledTenant> {
   const own = Number(values.tenant);
   const others = Math.max(0, Number(values.contacts) - own);
   const tenants = 20;
   for (let index = 0; index < tenants && others > 0; index += 1) {
-    await addTenant(ground.pool, `other-${index}`, Math.ceil(others / tenants));
+    await addTenant(fixture.pool, `other-${index}`, Math.ceil(others / tenants));
     say(`  ${index + 1} of ${tenants + 1} tenants filled`);
   }
-  const tenant = await addTenant(ground.pool, 'asked', own);
+  const tenant = await addTenant(fixture.pool, 'asked', own);
   const messages = Number(values.messages);
   for (let done = 0; done < messages; done += 250_000) {
-    await addMessages(ground.pool, tenant, Math.min(250_000, messages - done));
+    await addMessages(fixture.pool, tenant, Math.min(250_000, messages - done));
     say(`  ${Math.min(messages, done + 250_000)} messages`);
   }
-  await addOutbox(ground.pool, tenant, 10_000);
+  await addOutbox(fixture.pool, tenant, 10_000);
   say('  vacuum analyze …');
-  await settle(ground.pool);
+  await settle(fixture.pool);
   return tenant;
 }
 
@@ -179,7 +179,7 @@ function* cases(db: Db, tenant: FilledTenant): Generator<[name: string, run: () 
 }
 
 async function explain(
-  pool: Awaited<ReturnType<typeof takeGround>>['pool'],
+  pool: Awaited<ReturnType<typeof createFixture>>['pool'],
   name: string,
   { sql, parameters }: Statement,
 ): Promise<string[]> {

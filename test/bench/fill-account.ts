@@ -297,18 +297,13 @@ const STEPS: Record<string, Step> = {
        select tenant_id, campaign_id, error_code, count(*) from campaign_recipients where tenant_id = $1 and error_code is not null group by 1, 2, 3`,
       [id],
     );
-    await client.query(
-      `insert into campaign_costs (tenant_id, campaign_id, country, category, hour, messages)
-       select tenant_id, campaign_id, country, category, date_trunc('hour', occurred_at, 'UTC'), count(*) from message_pricing
-       where tenant_id = $1 and campaign_id is not null group by 1, 2, 3, 4, 5`,
-      [id],
-    );
   },
   'events, deliveries to webhooks': async (client, { id }) => {
     await client.query(
       `insert into events (tenant_id, id, type, payload, occurred_at, contact_id, conversation_id)
-       select m.tenant_id, m.id, 'message.' || s.status, jsonb_build_object('message', to_jsonb(m) || jsonb_build_object('status', s.status, 'error', s.error,
-           'wamid', s.wamid, 'sent_at', s.sent_at, 'delivered_at', s.delivered_at, 'read_at', s.read_at, 'failed_at', s.failed_at, 'updated_at', s.updated_at),
+       select m.tenant_id, m.id, 'message.' || s.status, jsonb_build_object('message', to_jsonb(m) - '{conversation_id,body,reply_to_wamid,template_id}'::text[]
+           || jsonb_build_object('interaction_id', m.conversation_id, 'message', m.body, 'ref_message_id', m.reply_to_wamid, 'template_row_id', m.template_id,
+           'status', s.status, 'status_message', s.error, 'message_id', s.wamid, 'sent_at', s.sent_at, 'delivered_at', s.delivered_at, 'read_at', s.read_at, 'failed_at', s.failed_at, 'updated_at', s.updated_at),
          'contact', jsonb_build_object('id', c.id, 'firstname', c.firstname, 'lastname', c.lastname, 'phone', c.phone)),
          m.created_at, m.contact_id, m.conversation_id
        from messages m join message_states s on s.tenant_id = m.tenant_id and s.message_id = m.id

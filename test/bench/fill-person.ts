@@ -55,7 +55,7 @@ export async function addPersonsMessages(
   await fill(
     `insert into events (tenant_id, id, type, payload, contact_id, conversation_id, occurred_at)
      select $1::bigint, id, 'message.updated', jsonb_build_object('message', jsonb_build_object('id', id, 'contact_id', $2::bigint + c,
-       'text', 'Your order ' || n, 'status', status, 'wamid', wamid, 'created_at', at)), $2::bigint + c, $3::bigint + c, at
+       'message', 'Your order ' || n, 'status', status, 'message_id', wamid, 'created_at', at)), $2::bigint + c, $3::bigint + c, at
      from made where n % ${every} = 0 or n % 7 < 2`,
     3,
   );

@@ -149,8 +149,9 @@ export async function addMessages(
        insert into message_wamids (tenant_id, channel_id, wamid, message_id) select $1::bigint, $5::bigint, wamid, id from made
      )
      insert into events (tenant_id, id, type, payload, occurred_at)
-     select m.tenant_id, m.id, 'message.' || made.status, jsonb_build_object('message', to_jsonb(m)
-              || jsonb_build_object('status', made.status, 'wamid', made.wamid, 'sent_at', at, 'delivered_at', at, 'read_at', at, 'updated_at', at)),
+     select m.tenant_id, m.id, 'message.' || made.status, jsonb_build_object('message', to_jsonb(m) - '{conversation_id,body,reply_to_wamid,template_id}'::text[]
+              || jsonb_build_object('interaction_id', m.conversation_id, 'message', m.body, 'ref_message_id', m.reply_to_wamid,
+                'template_row_id', m.template_id, 'status', made.status, 'message_id', made.wamid, 'sent_at', at, 'delivered_at', at, 'read_at', at, 'updated_at', at)),
             m.created_at
      from m join made using (id) where $7`,
     [

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import type { Ground } from './ground.ts';
+import type { Fixture } from './fixture.ts';
 import { type Server, startServer } from './server.ts';
 
 export const SECRET_KEY = randomBytes(32).toString('base64');
 
 /** What a production gateway is started with; everything else is as Parley has it by default. */
-export const gatewayEnvironment = (ground: Ground): Record<string, string> => ({
-  DATABASE_URL: ground.url,
+export const gatewayEnvironment = (fixture: Fixture): Record<string, string> => ({
+  DATABASE_URL: fixture.url,
   PARLEY_SECRET_KEY: SECRET_KEY,
-  PARLEY_MEDIA_DIR: `${ground.directory}/media`,
+  PARLEY_MEDIA_DIR: `${fixture.directory}/media`,
 });
 
 /** The limit of the young generation that src/launch.js sets; a forked process has to be given it. */
@@ -16,7 +16,7 @@ export const YOUNG_GENERATION = '--max-semi-space-size=8';
 
 /** `parley serve` as in production, with its log. As a gateway it accepts messages, and nothing sends them. */
 export const startGateway = (
-  ground: Ground,
+  fixture: Fixture,
   execArgv: readonly string[] = [],
   role: 'all' | 'gateway' | 'worker' = 'gateway',
   env: Readonly<Record<string, string>> = {},
@@ -24,6 +24,6 @@ export const startGateway = (
   startServer(new URL('../../src/main.ts', import.meta.url), {
     args: ['serve', '--role', role],
     execArgv: [YOUNG_GENERATION, ...execArgv],
-    env: { ...gatewayEnvironment(ground), ...env },
-    logFile: `${ground.directory}/${role}.log`,
+    env: { ...gatewayEnvironment(fixture), ...env },
+    logFile: `${fixture.directory}/${role}.log`,
   });

@@ -18,8 +18,8 @@ import { createCloudApiNetwork } from '../../src/network/cloud-api/client.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { createSecretBox } from '../../src/platform/crypto.ts';
 import { createLog } from '../../src/platform/log.ts';
+import { createFixture, type Fixture } from './fixture.ts';
 import { gatewayEnvironment, YOUNG_GENERATION } from './gateway.ts';
-import { type Ground, takeGround } from './ground.ts';
 import { print, say } from './say.ts';
 import { startServer } from './server.ts';
 
@@ -40,8 +40,8 @@ const NUMBER = {
 };
 const APP = { appSecret: 'secret', verifyToken: 'verify' };
 
-const ground = await takeGround();
-const document = join(ground.directory, 'document.pdf');
+const fixture = await createFixture();
+const document = join(fixture.directory, 'document.pdf');
 await writeFile(document, Buffer.concat([Buffer.from('%PDF-1.4\n'), randomBytes(SIZE - 9)]));
 const emulator = fork(
   new URL('../emulator/emulator-process.ts', import.meta.url),
@@ -51,12 +51,12 @@ const emulator = fork(
   },
 );
 const networkUrl = String((await once(emulator.stdout ?? process.stdin, 'data'))[0]).trim();
-const token = await seed(ground, networkUrl);
+const token = await seed(fixture, networkUrl);
 const gateway = await startServer(new URL('../../src/main.ts', import.meta.url), {
   args: ['serve', '--role', 'gateway'],
   execArgv: [YOUNG_GENERATION],
-  env: { ...gatewayEnvironment(ground), PARLEY_NETWORK_URL: networkUrl },
-  logFile: join(ground.directory, 'gateway.log'),
+  env: { ...gatewayEnvironment(fixture), PARLEY_NETWORK_URL: networkUrl },
+  logFile: join(fixture.directory, 'gateway.log'),
 });
 const authorization = { authorization: `Bearer ${token}` };
 
@@ -84,16 +84,16 @@ try {
 } finally {
   await gateway.stop();
   await stopped(emulator);
-  await ground.leave();
+  await fixture.leave();
 }
 
 /** A tenant with a channel on the emulated network. @returns its token */
-async function seed({ url }: Ground, baseUrl: string): Promise<string> {
+async function seed({ url }: Fixture, baseUrl: string): Promise<string> {
   const log = createLog('silent');
   const db = createDatabase({ url, poolSize: 2, readers: 1, log });
   const network = createCloudApiNetwork({ baseUrl, log });
   try {
-    const { secretKey } = loadConfig({ ...gatewayEnvironment(ground) });
+    const { secretKey } = loadConfig({ ...gatewayEnvironment(fixture) });
     if (!secretKey) throw new Error('There is no secret key.');
     const { tenant_id: id } = await db.transaction(trx =>
       createTenant(trx, { slug: 'memory', name: 'Memory', plan: 'unlimited', windowPolicy: 'network' }),

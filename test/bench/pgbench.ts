@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import type { Contestant, Sample } from './contest.ts';
 import { FIRST_PHONE } from './fill.ts';
-import type { Ground } from './ground.ts';
+import type { Fixture } from './fixture.ts';
 import { postgresCpu } from './postgres-cpu.ts';
 
 /** The statements of a send at commit 46c4cd9, with what differs from send to send filled in by pgbench. */
@@ -20,14 +20,14 @@ export const hasPgbench = (): Promise<boolean> =>
       .once('exit', code => resolve(code === 0));
   });
 
-/** A database with the tables of commit 46c4cd9, on the server of the ground, with as many contacts and their conversations. */
-export async function oldGround(
-  ground: Ground,
+/** A database with the tables of commit 46c4cd9, on the server of the fixture, with as many contacts and their conversations. */
+export async function oldFixture(
+  fixture: Fixture,
   contacts: number,
 ): Promise<{ variables: string[]; pool: pg.Pool; url: string }> {
-  const address = new URL(ground.url);
+  const address = new URL(fixture.url);
   address.pathname += '_46c4cd9';
-  await ground.pool.query(`create database ${address.pathname.slice(1)}`);
+  await fixture.pool.query(`create database ${address.pathname.slice(1)}`);
   const pool = new pg.Pool({ connectionString: address.href, max: 2 });
   pool.on('error', () => undefined);
   const files = (await readdir(MIGRATIONS)).filter(file => file.endsWith('.sql') && file.slice(0, 4) <= LAST_MIGRATION);
@@ -68,7 +68,7 @@ export async function oldGround(
 }
 
 /** pgbench with the statements of commit 46c4cd9. */
-export function pgbench({ url, pool, variables }: Awaited<ReturnType<typeof oldGround>>, clients: number): Contestant {
+export function pgbench({ url, pool, variables }: Awaited<ReturnType<typeof oldFixture>>, clients: number): Contestant {
   return {
     name: 'pgbench, statements of 46c4cd9',
     async run(durationMs): Promise<Sample> {

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { Options } from './contest.ts';
-import { type Ground, takeGround } from './ground.ts';
+import { createFixture, type Fixture } from './fixture.ts';
 import { installPeers } from './peers.ts';
 import { printResult, type Result } from './report.ts';
 import { print, say } from './say.ts';
@@ -8,7 +8,7 @@ import { print, say } from './say.ts';
 interface Benchmark {
   readonly about: string;
   readonly needsPeers: boolean;
-  load(): Promise<(ground: Ground, options: Options) => Promise<Result | undefined>>;
+  load(): Promise<(fixture: Fixture, options: Options) => Promise<Result | undefined>>;
 }
 
 const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
@@ -157,13 +157,13 @@ async function main(names: readonly string[]): Promise<number> {
   const results: Result[] = [];
   for (const [, benchmark] of chosen) {
     // Each has a database of its own: what one leaves behind would slow the next.
-    const ground = await takeGround();
+    const fixture = await createFixture();
     try {
       const run = await benchmark.load();
-      const result = await run(ground, options);
+      const result = await run(fixture, options);
       if (result) results.push(result);
     } finally {
-      await ground.leave();
+      await fixture.leave();
     }
   }
   if (values.json)

@@ -3,8 +3,8 @@ import type { SentReport } from '../../src/emulator/sent-log.ts';
 import { createSecretBox } from '../../src/platform/crypto.ts';
 import { APP_SECRET } from '../support/processes.ts';
 import { addTenant, addToken, FIRST_PHONE, type FilledTenant } from './fill.ts';
+import type { Fixture } from './fixture.ts';
 import { SECRET_KEY } from './gateway.ts';
-import type { Ground } from './ground.ts';
 import { open, rawRequest } from './load.ts';
 import type { Server } from './server.ts';
 
@@ -20,7 +20,7 @@ export const phoneNumberIdOf = ({ id }: Pick<FilledTenant, 'id'>): string => Str
 
 /** A tenant whose channel the emulated network knows, and whose webhooks the gateway takes. */
 export async function addSender(
-  { pool }: Ground,
+  { pool }: Fixture,
   network: string,
   index: number,
   contacts: number,
@@ -90,7 +90,7 @@ export async function sentAfter(network: string, total: number): Promise<void> {
 }
 
 /** What waits is not sent while the outbox is held, as after `parley restore-log`. */
-export const setHold = ({ pool }: Ground, isHeld: boolean) =>
+export const setHold = ({ pool }: Fixture, isHeld: boolean) =>
   pool.query(
     'update log_origin set written_by = pg_current_xact_id(), outbox_held_at = case when $1 then clock_timestamp() end',
     [isHeld],

@@ -5,6 +5,7 @@ import { violationsOf } from './axe.ts';
 import { launchChromium } from './chromium.ts';
 import { openDashboard } from './dashboard.ts';
 import { type DevelopmentGateway, startDevelopment } from './development.ts';
+import { markTexts } from './marked-texts.ts';
 
 /** With `PARLEY_SCREENSHOTS=1` the pictures of the documentation are made anew. */
 const PICTURES = process.env['PARLEY_SCREENSHOTS'] === '1' ? 'docs/pictures' : undefined;
@@ -54,7 +55,16 @@ const VIEWS: readonly View[] = [
       await page.getByRole('group', { name: 'Preview' }).getByText('is on its way').waitFor();
     },
   },
-  { name: 'live', path: '/live', prepare: page => page.locator('.chart canvas').first().waitFor() },
+  {
+    name: 'live',
+    path: '/live',
+    async prepare(page) {
+      await page.locator('.chart canvas').first().waitFor();
+      // The picture is the dark one, and the inbox of those before it stays as it is.
+      if (PICTURES && (await page.evaluate(() => matchMedia('(prefers-color-scheme: dark)').matches)))
+        await chatter(page);
+    },
+  },
   {
     name: 'contacts',
     path: '/contacts',
@@ -91,6 +101,18 @@ async function openThread(page: Page): Promise<void> {
   await page.getByRole('log').locator('.bubble').first().waitFor();
 }
 
+/** For the picture: people write for some seconds, and bots answer them, so that the chart has something to show. */
+async function chatter(page: Page): Promise<void> {
+  for (let second = 0; second < 24; second += 1) {
+    for (let index = 0; index < 1 + ((second * 7) % 5); index += 1)
+      await page.request.post(`${gateway.link.origin}/_emulator/inbound`, {
+        headers: { authorization: `Bearer ${gateway.token}` },
+        data: { type: 'text', from: `+1201555016${index}`, text: 'When do you open today?' },
+      });
+    await page.waitForTimeout(1_000);
+  }
+}
+
 let browser: Browser;
 let gateway: DevelopmentGateway;
 
@@ -109,6 +131,8 @@ const LOOKS = [
   { look: 'dark', colorScheme: 'dark', viewport: { width: 1440, height: 900 } },
   { look: 'narrow', colorScheme: 'light', viewport: { width: 380, height: 844 } },
   { look: 'wide', colorScheme: 'light', viewport: { width: 2560, height: 1440 } },
+  // The steps to a view name what they press in English: from right to left the pages are as they open.
+  { look: 'right-to-left', colorScheme: 'dark', viewport: { width: 1280, height: 800 }, locale: 'ar-EG' },
 ] as const;
 
 test.each(LOOKS)('axe finds nothing on any page, and none is wider than its window: $look', async options => {
@@ -119,12 +143,33 @@ test.each(LOOKS)('axe finds nothing on any page, and none is wider than its wind
     await page.goto(gateway.link.origin + path);
     await page.getByRole('heading', { level: 1 }).waitFor({ state: 'attached' });
     // On a narrow page some views have no place for what others show beside them.
-    if (prepare && !(look === 'narrow' && name === 'template')) await prepare(page);
+    if (prepare && look !== 'right-to-left' && !(look === 'narrow' && name === 'template')) await prepare(page);
     found.push(...(await violationsOf(page)).map(text => `${name}: ${text}`));
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
     if (wide > 0) found.push(`${name}: ${wide} pixels too wide`);
     if (PROOFS) await page.screenshot({ path: `${PROOFS}/${name}-${look}.png` });
     if (PICTURES && SHOWN.has(`${name} ${look}`)) await page.screenshot({ path: `${PICTURES}/${name}-${look}.png` });
+  }
+  expect(found).toEqual([]);
+  expect(faults).toEqual([]);
+});
+
+test('every text that a page shows or reads out is translated, apart from data', async () => {
+  const { page, faults } = await openDashboard(browser, gateway.link.origin, gateway.token);
+  const { untranslated } = await markTexts(page, [
+    'hello_world',
+    'login_code',
+    'order_shipped',
+    'processing',
+    'unlimited',
+    'weekly_news',
+  ]);
+  const found: string[] = [];
+  for (const { name, path, prepare } of VIEWS) {
+    await page.goto(gateway.link.origin + path);
+    await page.getByRole('heading', { level: 1 }).waitFor({ state: 'attached' });
+    if (prepare) await prepare(page);
+    found.push(...(await untranslated()).map(text => `${name}: ${text}`));
   }
   expect(found).toEqual([]);
   expect(faults).toEqual([]);

@@ -149,3 +149,94 @@ test('a campaign of 500 is written, previewed, started, paused and resumed from 
   await look(page, 'campaign-list');
   expect(faults).toEqual([]);
 });
+
+test('columns of an uploaded CSV file are values of the messages, and its bad rows are given back', async () => {
+  const rows = ['Ana,+14155558001,A-1', 'Ben,+14155558002,', 'Cleo,12,C-3'];
+  const { page, faults } = await open('/campaigns/new');
+  await page.getByLabel('Name').fill('Vouchers');
+  await page.getByRole('radio', { name: /CSV list/ }).check();
+  await page.getByRole('button', { name: 'Upload a list' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Choose a CSV file, or drop it here').setInputFiles({
+    name: 'fair.csv',
+    mimeType: 'text/csv',
+    buffer: Buffer.from(['Name,Mobile,Order code', ...rows].join('\n')),
+  });
+  await expect.poll(() => dialog.getByLabel('Phone').inputValue()).toBe('Mobile');
+  await look(page, 'upload-map');
+  await dialog.getByRole('button', { name: 'Check all rows' }).click();
+  await dialog.getByText('Has no valid phone number.').waitFor();
+  await look(page, 'upload-checked');
+  expect(dataOf(await gateway.graphql('{ recipientLists { totalCount } }')).recipientLists.totalCount).toBe(0);
+  await dialog.getByRole('button', { name: 'Upload 2 rows' }).click();
+  await dialog.getByText('fair has 2 people.').waitFor();
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    dialog.getByRole('button', { name: 'Download these rows' }).click(),
+  ]);
+  expect(await readFile(await download.path(), 'utf8')).toContain('Cleo,12,C-3');
+  await look(page, 'upload-done');
+  await dialog.getByRole('button', { name: 'Done' }).click();
+  await page.getByText('2 people. Columns: Name, Mobile, Order code').waitFor();
+
+  await page.getByLabel('Template').selectOption({ label: 'order_ready · en_US · Utility' });
+  for (const [index, column] of ['Column Name', 'Column Order code'].entries()) {
+    const field = page.locator('.value-field', { has: page.getByLabel(`Text: ${index + 1}`) });
+    await field.getByRole('button', { name: 'Insert a field of the contact' }).click();
+    await field.getByRole('menuitem', { name: column }).click();
+  }
+  await page
+    .getByRole('group', { name: 'Preview' })
+    .getByText('Hi ‹Name›, your order ‹Order code› is ready.')
+    .waitFor();
+  await page.getByLabel('Quiet hours').uncheck();
+  await look(page, 'campaign-columns');
+  await page.getByRole('button', { name: 'Save and preview' }).click();
+  await page.getByRole('heading', { name: 'Vouchers' }).waitFor();
+  // The preview has what will be sent, also where a row has no value.
+  await page.locator('.samples').getByText('Hi Ana, your order A-1 is ready.').waitFor();
+  await page.locator('.samples').getByText('Hi Ben, your order – is ready.').waitFor();
+  await page.getByRole('button', { name: 'Start' }).click();
+  await dialog.getByRole('button', { name: 'Start now' }).click();
+  const values = (to: string): unknown[] => gateway.emulator.sent({ to }).messages.map(({ content }) => content);
+  const sentWith = (...texts: string[]) => [
+    expect.objectContaining({
+      components: [expect.objectContaining({ parameters: texts.map(text => expect.objectContaining({ text })) })],
+    }),
+  ];
+  await expect.poll(() => values('+14155558001'), { timeout: 60_000 }).toEqual(sentWith('Ana', 'A-1'));
+  await expect.poll(() => values('+14155558002'), { timeout: 60_000 }).toEqual(sentWith('Ben', '–'));
+  expect(faults).toEqual([]);
+});
+
+test('a filter that a colleague has saved is the audience of a campaign', async () => {
+  const { page, faults } = await open('/contacts');
+  await page.getByRole('button', { name: 'Filter' }).click();
+  await page.getByRole('button', { name: 'Add a condition' }).click();
+  await page.getByLabel('Condition 1', { exact: true }).selectOption({ label: 'Did not opt out' });
+  await page.getByRole('button', { name: 'Save the filter' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('Reachable');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  const saved = page.getByLabel('Saved filters');
+  await expect.poll(() => saved.locator('option:checked').innerText()).toBe('Reachable');
+  // Changed, it is another one, or replaces the first.
+  await page.getByRole('button', { name: 'Add a condition' }).click();
+  await page.getByLabel('Condition 2', { exact: true }).selectOption({ label: 'Phone contains' });
+  await page.getByLabel('Value of condition 2').fill('+1415557100');
+  await page.getByText('10 contacts', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Save the filter' }).click();
+  await look(page, 'saved-filter');
+  await dialog.getByRole('button', { name: 'Replace “Reachable”' }).click();
+  await expect.poll(() => saved.locator('option:checked').innerText()).toBe('Reachable');
+
+  const colleague = await open('/campaigns/new');
+  await colleague.page.getByRole('radio', { name: /Filter/ }).check();
+  await colleague.page.getByLabel('Saved filters').selectOption('Reachable');
+  await colleague.page.getByText('10 contacts meet it now.').waitFor();
+  await look(colleague.page, 'campaign-filter');
+  await page.getByRole('button', { name: 'Delete Reachable' }).click();
+  await dialog.getByRole('button', { name: 'Delete' }).click();
+  await expect.poll(() => saved.count()).toBe(0);
+  expect([...faults, ...colleague.faults]).toEqual([]);
+});

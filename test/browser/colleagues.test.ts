@@ -86,6 +86,51 @@ test('an answer is held back if a colleague was quicker, with what they wrote', 
   expect(faults()).toEqual([]);
 });
 
+test('a draft left for another conversation is held back like an open draft', async () => {
+  const { pages, faults, name } = await open('Ines', 'Tom');
+  const [ines, tom] = pages as [Page, Page];
+  const second = await open();
+  await textOf(ines).fill('Sorry, it is sold.');
+  await listOf(ines).getByText(second.name, { exact: true }).click();
+  await logOf(ines).getByText('Is it available?').waitFor();
+  await textOf(tom).fill('Yes, in blue.');
+  await textOf(tom).press('Enter');
+  await logOf(tom).getByText('Yes, in blue.').waitFor();
+  await ines.reload();
+  await listOf(ines).getByText(name, { exact: true }).click();
+  await ines.getByText('Tom has answered since you began:').waitFor();
+  await textOf(ines).press('Enter');
+  const dialog = ines.getByRole('dialog', { name: 'Tom was quicker' });
+  await dialog.getByText('Yes, in blue.').waitFor();
+  // Neither sent nor lost while the question stands.
+  await ines.reload();
+  await expect.poll(() => textOf(ines).inputValue()).toBe('Sorry, it is sold.');
+  expect(await logOf(tom).getByText('Sorry, it is sold.').count()).toBe(0);
+  expect(faults()).toEqual([]);
+});
+
+test('files that were held back stay in the composer with their text', async () => {
+  const { pages, faults } = await open('Ines', 'Tom');
+  const [ines, tom] = pages as [Page, Page];
+  const data = await ines.evaluateHandle(() => {
+    const transfer = new DataTransfer();
+    transfer.items.add(new File(['%PDF-1.4'], 'sizes.pdf', { type: 'application/pdf' }));
+    return transfer;
+  });
+  await ines.locator('.composer').dispatchEvent('drop', { dataTransfer: data });
+  await expect.poll(() => ines.locator('.attachment').count()).toBe(1);
+  await expect.poll(() => ines.locator('.attachment progress').count()).toBe(0);
+  await textOf(ines).fill('All sizes');
+  await textOf(tom).fill('Yes');
+  await tom.keyboard.press('Enter');
+  await ines.getByText('Tom has answered since you began:').waitFor();
+  await ines.keyboard.press('Enter');
+  await ines.getByRole('dialog').getByRole('button', { name: 'Back to my draft' }).click();
+  await ines.locator('.attachment', { hasText: 'sizes.pdf' }).waitFor();
+  await expect.poll(() => textOf(ines).inputValue()).toBe('All sizes');
+  expect(faults()).toEqual([]);
+});
+
 test('a message is scheduled, moved and cancelled in its thread', async () => {
   const { pages, faults } = await open('Ines', 'Tom');
   const [ines, tom] = pages as [Page, Page];

@@ -67,7 +67,7 @@ test('a CSV file of 1,000 rows with 30 bad ones is mapped, checked and imported,
   const lines = (await readFile(await download.path(), 'utf8')).trim().split('\r\n');
   expect(lines[0]).toBe('Vorname,Mobile,Mail,error');
   expect(lines).toHaveLength(31);
-  expect(lines[1]).toMatch(/^"Person, 0",12,person0@example.com,"phone: /);
+  expect(lines[1]).toMatch(/^"Person, 0",12,person0@example.com,"Phone: Must be a phone number /);
   await dialog.getByRole('button', { name: 'Done' }).click();
   await page.getByText('970 contacts', { exact: true }).waitFor();
   const { data } = await gateway.graphql('{ contactGroups { nodes { name contactsCount } } }', {}, tenant.token);

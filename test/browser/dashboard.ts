@@ -1,5 +1,6 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { onTestFinished } from 'vitest';
+import { newContext } from './chromium.ts';
 
 export interface OpenedPage {
   readonly page: Page;
@@ -18,7 +19,7 @@ export async function openDashboard(
     ...options
   }: BrowserContextOptions & { readonly path?: string; readonly staffId?: string } = {},
 ): Promise<OpenedPage> {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', ...options });
+  const context = await newContext(browser, { viewport: { width: 1440, height: 900 }, locale: 'en-GB', ...options });
   onTestFinished(() => context.close());
   if (token !== undefined)
     await context.addInitScript(

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { launchChromium } from './chromium.ts';
+import { launchChromium, newContext } from './chromium.ts';
 
 let gateway: TestGateway;
 let browser: Browser;
@@ -16,7 +16,7 @@ afterAll(async () => {
 });
 
 test('the page of the REST interface opens in a browser, loads nothing from elsewhere, and tries a list with the token it is given', async () => {
-  const page = await (await browser.newContext()).newPage();
+  const page = await (await newContext(browser)).newPage();
   const foreign: string[] = [];
   const faults: string[] = [];
   page.on('request', request => {

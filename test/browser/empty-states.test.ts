@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { EXAMPLES, type ExampleName } from '../../src/dashboard/ui/examples.ts';
 import { dataOf } from '../support/answers.ts';
 import { startGateway, type TestGateway, type TestTenant } from '../support/gateway.ts';
 import { launchChromium } from './chromium.ts';
@@ -26,7 +27,7 @@ beforeAll(async () => {
     category: 'UTILITY' as const,
     components: [{ type: 'BODY', text: 'Hello!' }],
   }));
-  gateway = await startGateway({ emulator: { templates } });
+  gateway = await startGateway({ emulator: { templates }, phones: true });
   bare = await gateway.addTenant();
   browser = await launchChromium();
   commands = await mkdtemp(join(tmpdir(), 'parley-commands-'));
@@ -92,7 +93,7 @@ async function works(kind: string, text: string, tenant: TestTenant): Promise<vo
 
 /** No payload has a user error. */
 function expectNoError(data: unknown): void {
-  expect(JSON.stringify(data)).not.toMatch(/"userErrors":\[\{/);
+  expect(JSON.stringify(data ?? null)).not.toMatch(/"userErrors":\[\{/);
 }
 
 async function allWork(path: string, tenant: TestTenant, kinds: readonly string[]): Promise<void> {
@@ -101,23 +102,46 @@ async function allWork(path: string, tenant: TestTenant, kinds: readonly string[
   for (const [kind, text] of Object.entries(examples)) await works(kind, text, tenant);
 }
 
-test.each([
-  ['/contacts', ['curl', 'GraphQL']],
-  ['/templates', ['curl', 'GraphQL']],
-  ['/bots', ['curl', 'GraphQL']],
-  ['/webhooks', ['curl', 'GraphQL']],
-])('%s without data prints examples that work as they stand', async (path, kinds) => {
+const PAGES: readonly (readonly [path: string, example: ExampleName, kinds: readonly string[]])[] = [
+  ['/contacts', 'contact', ['curl', 'GraphQL']],
+  ['/templates', 'template', ['curl', 'GraphQL']],
+  ['/bots', 'bot', ['curl', 'GraphQL']],
+  ['/webhooks', 'webhook', ['curl', 'GraphQL']],
+  ['/shops', 'shop', ['curl', 'GraphQL']],
+  ['/staff', 'staff', ['curl', 'GraphQL', 'Command line']],
+];
+const PAGES_WITH_TEMPLATE: typeof PAGES = [
+  ['/inbox', 'message', ['curl', 'GraphQL']],
+  ['/live', 'message', ['curl', 'GraphQL']],
+  ['/campaigns', 'campaign', ['curl', 'GraphQL', 'Command line']],
+];
+
+test('every example that a page may show is run by one of these tests', () => {
+  const run = [...PAGES, ...PAGES_WITH_TEMPLATE].map(([, example]) => example);
+  expect(new Set([...run, 'phone', 'channel'])).toEqual(new Set(Object.keys(EXAMPLES)));
+});
+
+test.each(PAGES)('%s without data prints examples that work as they stand', async (path, _, kinds) => {
   await allWork(path, bare, kinds);
 });
 
-test.each([
-  ['/inbox', ['curl', 'GraphQL']],
-  ['/live', ['curl', 'GraphQL']],
-  ['/campaigns', ['curl', 'GraphQL', 'Command line']],
-])('%s without data prints examples that work as they stand, with a template of the account', async (path, kinds) => {
+test.each(PAGES_WITH_TEMPLATE)(
+  '%s without data prints examples that work as they stand, with a template of the account',
+  async (path, _, kinds) => {
+    const tenant = await gateway.addTenant();
+    dataOf(await gateway.graphql('mutation { syncTemplates(input: {}) { totalCount } }', {}, tenant.token));
+    await allWork(path, tenant, kinds);
+  },
+);
+
+test('/phone without a contact prints how a customer writes to this account, and then shows the phone', async () => {
   const tenant = await gateway.addTenant();
-  dataOf(await gateway.graphql('mutation { syncTemplates(input: {}) { totalCount } }', {}, tenant.token));
-  await allWork(path, tenant, kinds);
+  const { page, faults } = await openDashboard(browser, gateway.url, tenant.token, { path: '/phone' });
+  const example = page.locator('.examples pre').getByText(tenant.phoneNumberId);
+  await works('curl', await example.innerText(), tenant);
+  await page.getByRole('region', { name: 'Ana’s phone' }).waitFor();
+  expect(faults).toEqual([]);
+  await allWork('/phone', await gateway.addTenant(), ['curl', 'GraphQL']);
 });
 
 test('/channels without a number prints the command that connects one', async () => {

@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { dataOf } from '../support/answers.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { launchChromium } from './chromium.ts';
+import { launchChromium, newContext } from './chromium.ts';
 
 const CREATE = 'mutation ($name: String!) { createContactGroup(input: { name: $name }) { contactGroup { id } } }';
 
@@ -41,7 +41,7 @@ test('a subscription in GraphiQL gets its events with the token that a person ty
 });
 
 async function openSubscription({ url }: TestGateway) {
-  const page = await (await browser.newContext()).newPage();
+  const page = await (await newContext(browser)).newPage();
   const faults: string[] = [];
   page.on('pageerror', error => faults.push(error.message));
   page.on('console', message => {
@@ -70,7 +70,7 @@ async function expectEvents(of: TestGateway, page: Page, token: string | undefin
 }
 
 test('GraphiQL opens in a browser, loads nothing from elsewhere, and runs a query with the token that development puts there', async () => {
-  const context = await browser.newContext();
+  const context = await newContext(browser);
   const page = await context.newPage();
   const foreign: string[] = [];
   const faults: string[] = [];

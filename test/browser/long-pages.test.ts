@@ -8,6 +8,7 @@ import { eventually, startGateway, type TestGateway } from '../support/gateway.t
 import { violationsOf } from './axe.ts';
 import { launchChromium } from './chromium.ts';
 import { openDashboard } from './dashboard.ts';
+import { markTexts } from './marked-texts.ts';
 
 let gateway: TestGateway;
 let browser: Browser;
@@ -135,7 +136,8 @@ const VIEWS: readonly View[] = [
       await click(page, 'Upload a list');
       await dialogOf(page).getByLabel('Choose a CSV file, or drop it here').setInputFiles(file);
       await dialogOf(page).getByLabel('Name of the list').fill('Fair');
-      await dialogOf(page).getByRole('button', { name: 'Upload 3 rows' }).click();
+      await dialogOf(page).getByRole('button', { name: 'Check all rows' }).click();
+      await dialogOf(page).getByRole('button', { name: 'Upload 2 rows' }).click();
       await dialogOf(page).getByRole('heading', { name: 'One row with a fault' }).waitFor();
       await dialogOf(page).getByText('Row 2', { exact: true }).waitFor();
     },
@@ -266,3 +268,17 @@ test.each(LOOKS)(
     expect(faults).toEqual([]);
   },
 );
+
+test('every text of the pages and dialogs of campaigns and contacts is translated, apart from data', async () => {
+  const { page, faults } = await openDashboard(browser, gateway.url, gateway.tenant.token);
+  const { untranslated } = await markTexts(page, ['test', 'order_ready']);
+  const found: string[] = [];
+  for (const { name, path, prepare } of VIEWS) {
+    await page.goto(gateway.url + path());
+    await page.getByRole('heading', { level: 1 }).waitFor({ state: 'attached' });
+    await prepare(page);
+    found.push(...(await untranslated()).map(text => `${name}: ${text}`));
+  }
+  expect(found).toEqual([]);
+  expect(faults).toEqual([]);
+});

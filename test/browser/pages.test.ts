@@ -128,11 +128,12 @@ test('a token is created and shown once, and works', async () => {
   ]);
   await dialog.getByRole('button', { name: 'Close' }).click();
   await page.getByRole('row', { name: /Till/ }).getByRole('button', { name: 'Revoke' }).click();
+  await dialog.getByRole('button', { name: 'Revoke' }).click();
   await expect.poll(() => page.getByRole('row', { name: /Till/ }).count()).toBe(0);
   expect(faults).toEqual([]);
 });
 
-test('the live view shows events as they happen, and stops when it is told to', async () => {
+test('the live view shows events as they happen, until it is paused', async () => {
   const { page, faults } = await open('/live');
   await page.getByText('Waiting for the next event.').waitFor();
   const events = page.getByRole('list', { name: 'Events' });
@@ -147,5 +148,43 @@ test('the live view shows events as they happen, and stops when it is told to', 
   expect(await events.getByText('message.received').count()).toBe(0);
   await page.getByRole('button', { name: 'Pause' }).click();
   await page.getByRole('button', { name: 'Resume' }).waitFor();
+  expect(faults).toEqual([]);
+});
+
+test('a number is connected with its faults at their fields, disconnected, and connected again', async () => {
+  const number = { phoneNumberId: '106540352242922', wabaId: '102290129340398', accessToken: 'access' };
+  const shown = { displayPhoneNumber: '+1 555 078 3881', verifiedName: 'Acme', messagesPerSecond: 80 };
+  await fetch(`${gateway.emulator.url}/_emulator/numbers`, {
+    method: 'POST',
+    body: JSON.stringify({ ...number, ...shown }),
+  });
+  const { page, faults } = await open('/channels');
+  const dialog = page.getByRole('dialog');
+  const fill = async (phoneNumberId: string): Promise<void> => {
+    await page.getByRole('button', { name: 'Connect a number' }).click();
+    await dialog.getByLabel('Name', { exact: true }).fill('Shop');
+    await dialog.getByLabel('Id of the phone number').fill(phoneNumberId);
+    await dialog.getByLabel('Id of the business account').fill(number.wabaId);
+    await dialog.getByLabel('Access token').fill(number.accessToken);
+    await dialog.getByLabel('App secret').fill('test-app-secret');
+    await dialog.getByLabel('Verify token').fill('test-verify-token');
+    await dialog.getByRole('button', { name: 'Connect' }).click();
+  };
+  await fill('not a number');
+  await dialog.locator('.field', { hasText: 'Id of the phone number' }).locator('.field-error').waitFor();
+  expect(await dialog.getByLabel('Access token').getAttribute('type')).toBe('password');
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await fill(number.phoneNumberId);
+  await dialog.getByText('+1 555 078 3881 is connected.').waitFor();
+  await dialog.getByText(`${gateway.url}/network/cloud-api/webhook`).waitFor();
+  await dialog.getByRole('button', { name: 'Done' }).click();
+  const card = page.getByRole('article').filter({ hasText: '+1 555 078 3881' });
+  await card.getByRole('button', { name: 'Disconnect' }).click();
+  await dialog.getByRole('button', { name: 'Disconnect' }).click();
+  await card.getByText('Disconnected', { exact: true }).waitFor();
+  await card.getByText('0 messages in the queue were cancelled').waitFor();
+  await fill(number.phoneNumberId);
+  await dialog.getByRole('button', { name: 'Done' }).click();
+  await card.getByText('Active', { exact: true }).waitFor();
   expect(faults).toEqual([]);
 });

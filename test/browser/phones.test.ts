@@ -114,3 +114,97 @@ test('two phones at once: offline and back, blocked, in a group, with a voice me
   await moved.getByLabel('Voice message', { exact: true }).waitFor();
   expect(faults).toEqual([]);
 }, 180_000);
+
+test('a message that is edited, deleted, quoted or reacted to looks on the phone as it does on a real one', async () => {
+  const CARL = '+14155550171';
+  const path = `/phone?p=${encodeURIComponent(CARL)}`;
+  const { page, faults } = await openDashboard(browser, gateway.link.origin, gateway.token, { path });
+  await write(page, CARL, 'Two blew ones');
+  await write(page, CARL, 'Forget this');
+  const phone = deviceOf(page, CARL);
+  const first = phone.locator('.bubble.ours').first();
+  await first.hover();
+  await first.getByRole('button', { name: 'Edit the message' }).click();
+  const field = phone.getByRole('textbox');
+  expect(await field.inputValue()).toBe('Two blew ones');
+  await field.fill('Two blue ones');
+  await field.press('Enter');
+  await first.getByText('Two blue ones').waitFor();
+  await first.getByText('edited').waitFor();
+  const second = phone.locator('.bubble.ours').nth(1);
+  await second.hover();
+  await second.getByRole('button', { name: 'Delete for everyone' }).click();
+  await second.getByText('You deleted this message.').waitFor();
+  expect(await phone.getByText('Forget this').count()).toBe(0);
+
+  await send(CARL, 'They are on their way');
+  const theirs = phone.locator('.bubble.theirs', { hasText: 'They are on their way' });
+  await theirs.hover();
+  await theirs.getByRole('button', { name: 'React with 👍' }).click();
+  await theirs.locator('.reactions', { hasText: '👍' }).waitFor();
+  await theirs.hover();
+  await theirs.getByRole('button', { name: 'Quote in the answer' }).click();
+  await write(page, CARL, 'Thank you');
+  await phone.locator('.bubble.ours .quote', { hasText: 'They are on their way' }).waitFor();
+  // An edit, a deletion and a reaction are no messages of their own.
+  expect(await phone.locator('.bubble').count()).toBe(4);
+  expect(faults).toEqual([]);
+});
+
+test('the header of a template is filled on the phone', async () => {
+  const DORA = '+14155550191';
+  const template = {
+    name: 'order_ready',
+    language: 'en_US',
+    category: 'UTILITY',
+    components: [
+      { type: 'HEADER', format: 'TEXT', text: 'Order {{1}}', example: { header_text: ['4711'] } },
+      { type: 'BODY', text: 'It can be fetched.' },
+    ],
+  };
+  await graphql('mutation ($input: CreateTemplateInput!) { createTemplate(input: $input) { template { id } } }', {
+    input: template,
+  });
+  await expect
+    .poll(
+      async () => {
+        const { data } = await graphql(
+          '{ templates(first: 50, filter: { status: { eq: APPROVED } }) { nodes { name } } }',
+        );
+        return data['templates']?.nodes.map(({ name }) => name);
+      },
+      { timeout: 60_000 },
+    )
+    .toContain('order_ready');
+  const input = {
+    to: { phone: DORA },
+    content: { template: { name: 'order_ready', language: 'en_US', header: { text: '9001' } } },
+  };
+  await graphql('mutation ($input: SendMessageInput!) { sendMessage(input: $input) { message { id } } }', { input });
+  const path = `/phone?p=${encodeURIComponent(DORA)}`;
+  const { page, faults } = await openDashboard(browser, gateway.link.origin, gateway.token, { path });
+  await deviceOf(page, DORA).getByText('Order 9001').waitFor();
+  expect(faults).toEqual([]);
+});
+
+test('on a narrow screen a whole phone stands above the navigation, and the next one is beside it', async () => {
+  const people = ['+14155550181', '+14155550182'];
+  const path = `/phone?${people.map(phone => `p=${encodeURIComponent(phone)}`).join('&')}`;
+  const viewport = { width: 380, height: 844 };
+  const { page, faults } = await openDashboard(browser, gateway.link.origin, gateway.token, { path, viewport });
+  await write(page, people[0] as string, 'Hello');
+  const boxOf = async (locator: ReturnType<Page['locator']>) => {
+    const box = await locator.boundingBox();
+    if (!box) throw new Error('It is not shown.');
+    return box;
+  };
+  const { y: navigation } = await boxOf(page.getByRole('navigation'));
+  const first = await boxOf(deviceOf(page, people[0] as string));
+  const second = await boxOf(deviceOf(page, people[1] as string));
+  expect(first.y + first.height).toBeLessThanOrEqual(navigation);
+  expect([first.x >= 0, first.x + first.width <= viewport.width]).toEqual([true, true]);
+  expect([second.y, second.x > first.x]).toEqual([first.y, true]);
+  await deviceOf(page, people[1] as string).scrollIntoViewIfNeeded();
+  await write(page, people[1] as string, 'Hello, too');
+  expect(faults).toEqual([]);
+});

@@ -1,28 +1,30 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type CampaignGround, type Sender, startCampaignGround } from '../features/campaigns/ground.ts';
+import { type CampaignFixture, type Sender, startCampaignFixture } from '../features/campaigns/fixture.ts';
+import { dataOf } from '../support/answers.ts';
 import { eventually } from '../support/gateway.ts';
+import { newPhone } from '../support/seed.ts';
 import { run } from './program.ts';
 
-let ground: CampaignGround;
+let fixture: CampaignFixture;
 let sender: Sender;
 let directory: string;
 beforeAll(async () => {
-  ground = await startCampaignGround();
-  sender = await ground.sender();
+  fixture = await startCampaignFixture();
+  sender = await fixture.sender();
   directory = await mkdtemp(join(tmpdir(), 'parley-cli-campaign-'));
 });
 afterAll(async () => {
-  await ground.gateway.stop();
+  await fixture.gateway.stop();
   await rm(directory, { recursive: true, force: true });
 });
 
 const parley = (...args: string[]) =>
   run(directory, ['campaign', ...args], {
-    DATABASE_URL: ground.gateway.database.url,
-    PARLEY_SECRET_KEY: ground.gateway.secretKey,
+    DATABASE_URL: fixture.gateway.database.url,
+    PARLEY_SECRET_KEY: fixture.gateway.secretKey,
   });
 
 /** What was printed as JSON, behind the lines of the progress. */
@@ -35,7 +37,7 @@ test('parley campaign previews, starts, follows, pauses, resumes, cancels and li
   const preview = await parley('preview', sender.slug, id, '--json');
   expect(jsonOf(preview)).toMatchObject([{ audience: 3, recipients: 3, cost: 'unknown' }]);
   const started = await parley('start', sender.slug, id, '--follow', '--json');
-  expect(started.output).toContain('completed 100 %');
+  expect(started.output).toContain('3 of 3 recipients · completed');
   expect(jsonOf(started)).toMatchObject([{ status: 'completed', recipients: 3 }]);
   const again = await parley('start', sender.slug, id);
   expect([again.code, again.output]).toEqual([1, expect.stringContaining('completed')]);
@@ -63,11 +65,41 @@ test('parley campaign previews, starts, follows, pauses, resumes, cancels and li
   expect([failed.output, await readFile(file, 'utf8')]).toEqual([`0 recipients written to ${file}.\n`, '[]\n']);
   expect((await parley('export', sender.slug, '999999')).output).toContain('There is no campaign 999999.');
   expect((await parley('show', sender.slug, '999999')).output).toContain('There is no campaign 999999.');
-  const audit = await ground.gateway.database.query(
+  const audit = await fixture.gateway.database.query(
     `select action, author->>'name' as name from audit_log where tenant_id = $1 and action like 'campaign%' order by id`,
     [sender.id],
   );
   expect(audit).toEqual(
     ['started', 'started', 'cancelled'].map(action => ({ action: `campaign.${action}`, name: 'command line' })),
   );
+});
+
+test('parley campaign upload checks a CSV file, and stores it as a list of which faulty rows are left out', async () => {
+  const [ana, bo] = [newPhone(), newPhone()];
+  const file = join(directory, 'Fair.csv');
+  await writeFile(file, `Mobile;Vorname;Text\n${ana};Ana;"one ""two"";\nthree"\n12;Nobody;x\n${bo};Bo;y\n${bo};Bo;z\n`);
+  const upload = (...args: string[]) =>
+    parley('upload', sender.slug, file, '--map', 'phone=Mobile', '--map', 'firstName=Vorname', ...args);
+  const lists = async () =>
+    dataOf(await sender.ask('{ recipientLists { nodes { databaseId name rowCount errors { row } } } }')).recipientLists
+      .nodes;
+  const checked = await upload('--dry-run', '--json');
+  expect(jsonOf(checked)).toMatchObject([
+    {
+      rows: 3,
+      new_contacts: 2,
+      duplicates: 1,
+      errors: 1,
+      errors_by_row: [{ row: 2, message: 'Has no valid phone number.' }],
+      samples: [{ Vorname: 'Ana', Text: 'one "two";\nthree' }, { Vorname: 'Bo' }, { Vorname: 'Bo' }],
+    },
+  ]);
+  expect(await lists()).toEqual([]);
+  const uploaded = await upload();
+  expect([uploaded.code, uploaded.output]).toEqual([0, expect.stringContaining('Has no valid phone number.')]);
+  expect(await lists()).toMatchObject([{ name: 'Fair', rowCount: 3, errors: [{ row: 2 }] }]);
+  const faulty = await parley('upload', sender.slug, file, '--map', 'phone=Telefon');
+  expect([faulty.code, faulty.output]).toEqual([1, expect.stringContaining('There is no column "Telefon".')]);
+  const odd = await upload('--map', 'shoe=size');
+  expect([odd.code, odd.output]).toEqual([1, expect.stringContaining('Must be field=column')]);
 });

@@ -1,119 +1,50 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { type Finished, run, Session } from './program.ts';
+import type { Command } from 'commander';
+import { buildClientSchema } from 'graphql';
+import pg from 'pg';
+import { expect, test } from 'vitest';
+import { createProgram } from '../../src/cli/program.ts';
+import { useCommandLine } from './command-line.ts';
+import { run } from './program.ts';
 
-let directory: string;
-let database: TestDatabase;
-let session: Session;
-const env = (): Record<string, string> => ({
-  DATABASE_URL: database.url,
-  PARLEY_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
-});
+const cli = useCommandLine();
+const { env, run: parley } = cli;
 
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'parley-cli-'));
-  database = await createTestDatabase();
-  session = new Session();
-});
-afterAll(async () => {
-  session.child.kill('SIGKILL');
-  await database.drop();
-  await rm(directory, { recursive: true, force: true });
-});
+interface Found {
+  readonly name: string;
+  readonly command: Command;
+}
 
-/** The minimal environment. */
-const COMMANDS = [
-  '',
-  'dev',
-  'serve',
-  'migrate',
-  'tenant',
-  'tenant create',
-  'tenant list',
-  'tenant show',
-  'tenant update',
-  'tenant delete',
-  'plan',
-  'plan create',
-  'plan edit',
-  'plan list',
-  'completion',
-  'tenant staff',
-  'tenant staff add',
-  'tenant staff list',
-  'tenant staff remove',
-  'token',
-  'token create',
-  'token list',
-  'token revoke',
-  'channel',
-  'channel connect',
-  'channel disconnect',
-  'channel portfolio',
-  'channel list',
-  'lanes',
-  'lanes release',
-  'emulator',
-  'schema',
-  'contact',
-  'contact merge',
-  'contact unmerge',
-  'contact merges',
-  'contact consent',
-  'contact import-consent',
-  'audit',
-  'costs',
-  'contact',
-  'contact erase',
-  'contact export',
-  'webhooks',
-  'webhooks unhandled',
-  'webhooks reprocess',
-  'restore-log',
-  'outbox',
-  'outbox status',
-  'outbox release',
-];
-
-/** Runs a command with only the given environment variables. */
-const parley = (args: readonly string[], environment: Record<string, string> = {}): Promise<Finished> =>
-  session.run(directory, args, environment);
+/** The program and all of its commands. */
+function commandsOf(command: Command, name = ''): Found[] {
+  const below = command.commands.filter(next => next.name() !== 'complete');
+  return [{ name, command }, ...below.flatMap(next => commandsOf(next, `${name} ${next.name()}`.trim()))];
+}
 
 test('every command supports --help', async () => {
-  // Commands are discovered through the help of their parent command.
-  const seen: string[] = [];
-  const lookAt = async (command: readonly string[]): Promise<void> => {
-    const { code, output } = await parley([...command, '--help']);
-    const name = command.join(' ');
+  for (const { name } of commandsOf(await createProgram('0.0.0'))) {
+    const { code, output } = await parley([...name.split(' ').filter(Boolean), '--help']);
     expect([name, code, output]).toEqual([name, 0, expect.stringMatching(`^Usage: parley ${name}`)]);
-    seen.push(name);
-    const below = /^Commands:\n((?: .*\n|\n)*)/m.exec(output)?.[1] ?? '';
-    for (const [, next] of below.matchAll(/^ {2}([a-z]\S*)/gm))
-      if (next !== undefined && next !== 'help') await lookAt([...command, next]);
-  };
-  await lookAt([]);
-  expect(seen).toEqual(expect.arrayContaining(COMMANDS));
+  }
 });
 
 test('every command that prints facts prints them as JSON too', async () => {
-  // These run until they are stopped, or print text in a format of its own.
-  const others = ['', 'dev', 'serve', 'emulator', 'schema', 'completion', 'contact erase'];
-  const groups = ['tenant', 'tenant staff', 'token', 'plan', 'channel', 'contact', 'webhooks', 'outbox'];
-  const lacking: string[] = [];
-  for (const command of COMMANDS.filter(name => !others.includes(name) && !groups.includes(name)))
-    if (!(await parley([...command.split(' '), '--help'])).output.includes('--json')) lacking.push(command);
+  // The log of serve is JSON anyway, and a shell reads the script of completion.
+  const others = ['serve', 'completion'];
+  const lacking = commandsOf(await createProgram('0.0.0'))
+    .filter(({ name, command }) => command.commands.length === 0 && !others.includes(name))
+    .filter(({ command }) => !command.options.some(({ long }) => long === '--json'))
+    .map(({ name }) => name);
   expect(lacking).toEqual([]);
 });
 
 test('parley prints help, version and errors with the right exit codes', async () => {
   const [help, version, fault] = await Promise.all([
-    run(directory, ['schema', '--help']),
-    run(directory, ['--version']),
-    run(directory, ['tenant', 'list']),
+    run(cli.directory, ['schema', '--help']),
+    run(cli.directory, ['--version']),
+    run(cli.directory, ['tenant', 'list']),
   ]);
   expect(help).toMatchObject({ code: 0, output: expect.stringMatching(/^Usage: parley schema /) });
   expect(version).toMatchObject({ code: 0, output: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
@@ -122,7 +53,7 @@ test('parley prints help, version and errors with the right exit codes', async (
 
 test('parley webhooks lists and reprocesses changes without a tenant', async () => {
   const raw = JSON.stringify({ id: '1', changes: [{ field: 'novelty', value: { a: 1 } }] });
-  await database.query(
+  await cli.database.query(
     `insert into unrouted_changes (id, digest, secret_mac, field, raw, version) values (gen_random_uuid(), '\\x01', '\\x02', 'novelty', $1, '0')`,
     [Buffer.from(raw)],
   );
@@ -138,6 +69,14 @@ test('parley schema prints the committed schema', async () => {
   expect(code).toBe(0);
   expect(output).toBe(await readFile('schema.graphql', 'utf8'));
 });
+
+async function connect(connectionString: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  return client;
+}
+
+const LONG = 'x'.repeat(3_000);
 
 test('user errors are printed as one message with an exit code, without a stack trace', async () => {
   const cases: readonly [args: string[], env: Record<string, string>, says: RegExp][] = [
@@ -155,7 +94,21 @@ test('user errors are printed as one message with an exit code, without a stack 
     [['tenant', 'update', 'nobody'], env(), /Nothing to change/],
     [['tenant', 'create', 'acme', '--expires-at', 'soon'], env(), /Use 30d, 12h, 90m, or an instant/],
     [['token', 'create', '--tenant', 'nobody'], env(), /There is no tenant nobody/],
+    [['audit', 'nobody', '--before', 'x'], env(), /Must be the id of an entry/],
+    [['campaign', 'show', 'nobody', '99999999999999999999'], env(), /Must be an id/],
+    [['token', 'revoke', 'x', '--tenant', 'nobody'], env(), /Must be an id/],
+    [['plan', 'create', 'big', '--calls-per-minute', '99999999999'], env(), /Must be a whole number from 1 to/],
     [['frobnicate'], {}, /unknown command/],
+    [['serve'], { PORT: 'x' }, /PORT: must be a whole number[\s\S]*DATABASE_URL: is required[\s\S]*PARLEY_SECRET_KEY/],
+    [['channel', 'connect'], env(), /--tenant <slug>, --phone-number-id <id>, --waba-id <id>, --access-token/],
+    [['tenant', 'create', 'A B', '--name', LONG, '--plan', 'gold'], env(), /slug: .*\n--name: .*255.*\n--plan: /],
+    [['contact', 'consent', 'x', '1', '--in', 'all', '--evidence', LONG], env(), /--evidence: May have at most 1000/],
+    [['contact', 'consent', 'x', '1', '--evidence', 'Form'], env(), /name a category/],
+    [['channel', 'disconnect', '--tenant', 'x', '--channel', '1', '--reason', LONG], env(), /--reason: .*at most 200/],
+    [['emulator', '--journal', '/nonexistent/journal'], {}, /journal \/nonexistent\/journal cannot be used: ENOENT/],
+    [['emulator', '--journal', cli.directory], {}, /cannot be used: EISDIR/],
+    [['emulator', '--webhook-url', 'nonsense'], {}, /Must be an http or https URL/],
+    [['tenant', 'list'], { DATABASE_URL: 'postgres://x@%2Fnonexistent/x' }, /./],
   ];
   for (const [args, environment, says] of cases) {
     const { code, output } = await parley(args, environment);
@@ -163,6 +116,64 @@ test('user errors are printed as one message with an exit code, without a stack 
     expect(output).not.toMatch(/\n\s+at /);
     expect(code).not.toBe(0);
   }
+});
+
+test('all faults of a command line are reported at once', async () => {
+  const faultsOf = async (...args: string[]) => {
+    const { code, output } = await parley(args);
+    expect(code).toBe(1);
+    return output.split('\n').filter(line => line.startsWith('error: '));
+  };
+  expect(
+    await faultsOf('tenant', 'update', 'x', '--status', 'a', '--window-policy', 'b', '--keep-messages-days', 'c'),
+  ).toEqual([
+    expect.stringMatching(/--status .*'a'.* active, suspended/),
+    expect.stringMatching(/--window-policy .*'b'.* network, refuse/),
+    expect.stringMatching(/--keep-messages-days .*'c'.* whole number/),
+  ]);
+  expect(await faultsOf('contact', 'merge', 'x', 'one', 'two', '--into', 'three')).toEqual([
+    expect.stringContaining("'three'"),
+    expect.stringContaining("'one'"),
+    expect.stringContaining("'two'"),
+  ]);
+  expect(await faultsOf('contact', 'erase', 'x', 'y', '--reason', 'z', '--first', '--second')).toEqual([
+    expect.stringMatching(/--reason .*'z'/),
+    expect.stringContaining("unknown option '--first'"),
+    expect.stringContaining("unknown option '--second'"),
+  ]);
+  expect(await faultsOf('token', 'create', '--rate', 'fast', '--unknown')).toEqual([
+    expect.stringMatching(/--rate .*'fast'/),
+    expect.stringContaining("unknown option '--unknown'"),
+    expect.stringContaining('required and not given: --tenant'),
+  ]);
+});
+
+test('files of another program in place of those of `parley dev` are a message', async () => {
+  const place = await mkdtemp(join(cli.directory, 'other-'));
+  await writeFile(join(place, '.parley'), 'a file');
+  expect(await cli.session.run(place, ['dev'])).toMatchObject({
+    code: 1,
+    output: expect.stringMatching(/^EEXIST.*\.\n$/),
+  });
+  await rm(join(place, '.parley'));
+  await mkdir(join(place, '.parley'));
+  await writeFile(join(place, '.parley/dev.json'), '{');
+  expect(await cli.session.run(place, ['plan', 'list'])).toMatchObject({
+    code: 1,
+    output: expect.stringMatching(/^\S*dev\.json is no JSON file/),
+  });
+});
+
+test('the emulator and the schema are printed as JSON, too', async () => {
+  const emulator = cli.session.start(cli.directory, ['emulator', '--port', '0', '--json']);
+  await emulator.says('}\n');
+  expect(JSON.parse(emulator.output)).toMatchObject({
+    url: expect.stringMatching(/^http:/),
+    verifyToken: expect.any(String),
+  });
+  await emulator.kill('SIGTERM');
+  const { data } = JSON.parse((await parley(['schema', '--json'])).output);
+  expect(buildClientSchema(data).getQueryType()?.name).toBe('Query');
 });
 
 test('tenants and tokens are created, updated and revoked from the command line', async () => {
@@ -198,7 +209,7 @@ test('tenants and tokens are created, updated and revoked from the command line'
   expect((await parley(['tenant', 'update', 'acme', '--default-country', 'XX'], env())).output).toContain('ISO 3166-1');
   expect((await parley(['tenant', 'update', 'acme', '--default-country', 'none'], env())).code).toBe(0);
   expect(await country()).toBeNull();
-  expect(await database.query('select opt_out_words from tenants where slug = $1', ['acme'])).toEqual([
+  expect(await cli.database.query('select opt_out_words from tenants where slug = $1', ['acme'])).toEqual([
     { opt_out_words: ['ende', 'halt'] },
   ]);
 });
@@ -206,12 +217,12 @@ test('tenants and tokens are created, updated and revoked from the command line'
 test('contacts are merged and unmerged, and consent is recorded, from the command line', async () => {
   await parley(['tenant', 'create', 'people'], env());
   const contact = (...args: string[]) => parley(['contact', ...args], env());
-  const rows = await database.query<{ id: string }>(
+  const rows = await cli.database.query<{ id: string }>(
     `insert into contacts (tenant_id, firstname, phone, phone_key)
      select tenant_id, firstname, phone, ltrim(phone, '+') from tenants, (values ('Ana', '+491511'), ('Anna', '+491512')) as v (firstname, phone)
      where slug = 'people' returning id`,
   );
-  await database.query(
+  await cli.database.query(
     `update tenant_usage set contacts = 2 where tenant_id = (select tenant_id from tenants where slug = 'people')`,
   );
   const [ana = '', anna = ''] = rows.map(({ id }) => String(id));
@@ -245,19 +256,30 @@ test('shells complete commands and options', async () => {
   expect((await parley(['complete', '--', 'plan', 'edit', '--'])).output).toMatch(/^--contacts\b/m);
 });
 
+test('shells complete the values of every option with choices', async () => {
+  const closed = commandsOf(await createProgram('0.0.0')).flatMap(({ name, command }) =>
+    command.options.flatMap(({ long, argChoices }) => (long && argChoices ? [{ name, long, argChoices }] : [])),
+  );
+  expect(closed).toContainEqual({ name: 'tenant update', long: '--status', argChoices: ['active', 'suspended'] });
+  for (const { name, long, argChoices } of closed) {
+    const { output } = await parley(['complete', '--', ...name.split(' '), 'acme', long, '']);
+    expect([name, long, output.match(/^\w+/gm)]).toEqual([name, long, argChoices]);
+  }
+});
+
 test('parley lanes lists holders and backlogs; release ends a lease, and no process claims the lane before the lease would have expired', async () => {
   const process = '00000000-0000-4000-8000-000000000001';
-  await database.query(
+  await cli.database.query(
     `insert into lane_processes (id, name, places, seen_at) values ($1, 'worker-1:71', '{"outbox": 20}', now())`,
     [process],
   );
-  await database.query(
+  await cli.database.query(
     `insert into lanes (tenant_id, queue, key, epoch, holder, lease_until, taken_at, error, due_at) values
        (7, 'outbox', '7:3', nextval('lane_epochs'), $1, now() + interval '1 hour', now(), null, null),
        (7, 'outbox', '7:4', nextval('lane_epochs'), null, null, now(), '130429 Rate limit hit', now() + interval '1 hour')`,
     [process],
   );
-  await database.query(
+  await cli.database.query(
     `insert into template_syncs (tenant_id, waba_id, due_at) select tenant_id, 'waba', now() - interval '1 minute' from tenants limit 1`,
   );
   const listed = await parley(['lanes', '--json'], env());
@@ -274,7 +296,7 @@ test('parley lanes lists holders and backlogs; release ends a lease, and no proc
 
   const epochOf = async (key: string) =>
     (
-      await database.query<{ epoch: string; holder: string | null; is_free: boolean; rests: boolean }>(
+      await cli.database.query<{ epoch: string; holder: string | null; is_free: boolean; rests: boolean }>(
         'select epoch, holder, coalesce(lease_until <= now(), true) as is_free, due_at is not null as rests from lanes where key = $1',
         [key],
       )
@@ -299,20 +321,30 @@ test('parley lanes lists holders and backlogs; release ends a lease, and no proc
 });
 
 test('concurrent migrations are safe, and serve reports a database without migrations', async () => {
-  await database.query('create database fresh_for_migrations');
-  const address = new URL(database.url);
+  await cli.database.query('create database fresh_for_migrations');
+  const address = new URL(cli.database.url);
   address.pathname = '/fresh_for_migrations';
   const fresh = { ...env(), DATABASE_URL: address.href };
+  expect((await parley(['tenant', 'list'], fresh)).output).toMatch(/^The database lacks \d+ migration.*from 0001/);
   const early = await parley(['serve'], { ...fresh, PORT: '0' });
   expect(early.output).toMatch(/needs \d+ more migration\(s\).*Run `parley migrate` first/);
-  const both = await Promise.all([run(directory, ['migrate'], fresh), run(directory, ['migrate'], fresh)]);
+  const both = await Promise.all([run(cli.directory, ['migrate'], fresh), run(cli.directory, ['migrate'], fresh)]);
   expect(both.map(({ code }) => code)).toEqual([0, 0]);
-  expect(both.map(({ output }) => /^Applied 0001/.test(output)).filter(Boolean)).toHaveLength(1);
-  await database.query('drop database fresh_for_migrations with (force)');
+  expect(
+    both.map(({ output }) => /^Applied \d+ migrations: 0001\S* to \S+\.\n$/.test(output)).filter(Boolean),
+  ).toHaveLength(1);
+  const older = await connect(address.href);
+  await older.query(`delete from kysely_migration where name = (select max(name) from kysely_migration)`);
+  await older.query('alter table tenants rename column default_country to home_country');
+  await older.end();
+  expect((await parley(['tenant', 'list'], fresh)).output).toMatch(
+    /^The database lacks 1 migration.*`parley migrate` first\.\n$/,
+  );
+  await cli.database.query('drop database fresh_for_migrations with (force)');
 });
 
 test('a worker serves only health endpoints', async () => {
-  const worker = session.start(directory, ['serve', '--role', 'worker'], { ...env(), PORT: '0' });
+  const worker = cli.session.start(cli.directory, ['serve', '--role', 'worker'], { ...env(), PORT: '0' });
   await worker.says('"listening"');
   const url = /"url":"([^"]+)"/.exec(worker.output)?.[1];
   const status = async (path: string): Promise<number> => (await fetch(`${url}${path}`)).status;
@@ -323,5 +355,5 @@ test('a worker serves only health endpoints', async () => {
 });
 
 test('no command leaves open handles: the process that ran them all exits by itself', async () => {
-  expect(await session.close()).toEqual({ code: 0, signal: null });
+  expect(await cli.session.close()).toEqual({ code: 0, signal: null });
 });

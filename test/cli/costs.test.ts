@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { accountOf } from '../features/messages/statistics/fixture.ts';
+import { accountOf, addSources } from '../features/messages/statistics/fixture.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { Session } from './program.ts';
 
@@ -10,6 +10,7 @@ let directory: string;
 let gateway: TestGateway;
 let session: Session;
 let slug: string;
+let sources: Awaited<ReturnType<typeof addSources>>;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'parley-costs-'));
@@ -21,9 +22,12 @@ beforeAll(async () => {
   session = new Session();
   const account = await accountOf(gateway);
   const at = '2026-11-05T10:00:00Z';
-  const ids = await account.add(
-    ['+4915112345678', '+4915112345678', '+14155550101', '+919876543210'].map(phone => ({ at, phone })),
-  );
+  sources = await addSources(account);
+  const ids = await account.add([
+    { at, phone: '+4915112345678', campaign: sources.campaignId },
+    ...['+4915112345678', '+14155550101', '+919876543210'].map(phone => ({ at, phone })),
+  ]);
+  await gateway.database.query('update messages set template_id = $2 where id = $1', [ids[0], sources.templateId]);
   const pricing = { category: 'marketing', type: 'regular', isBillable: true };
   await account.apply(ids.map(id => ({ id, status: 'delivered', at, pricing })));
   const [tenant] = await gateway.database.query<{ slug: string }>('select slug from tenants where tenant_id = $1', [
@@ -61,6 +65,22 @@ test('parley costs prints months by category and country as CSV, JSON and a tabl
   );
   expect(await costs()).toMatch(/start +category +messages +unpriced +amount +currency\n.* 0\.2262 +EUR\n/);
   expect(await costs('--until', '2026-11-02', '--csv')).toBe('start,category,messages,unpriced,amount,currency\r\n');
+});
+
+test('parley costs names templates and campaigns beside their ids', async () => {
+  const { campaignId, templateId } = sources;
+  expect(await costs('--by', 'template,campaign', '--csv')).toBe(
+    [
+      'start,template,templateName,campaign,campaignName,messages,unpriced,amount,currency',
+      ...['2026-11-01T00:00:00.000Z,,,,,3,1,0.1131,EUR', '2026-11-01T00:00:00.000Z,,,,,3,1,0.025,USD'],
+      `2026-11-01T00:00:00.000Z,${templateId},autumn_sale,${campaignId},"Autumn, all",1,0,0.1131,EUR`,
+      '',
+    ].join('\r\n'),
+  );
+  expect(JSON.parse(await costs('--by', 'campaign', '--json'))).toContainEqual({
+    ...{ start: '2026-11-01T00:00:00.000Z', campaign: campaignId, campaignName: 'Autumn, all' },
+    ...{ messages: 1, unpriced: 0, amount: '0.1131', currency: 'EUR' },
+  });
 });
 
 test('a zone or a dimension that does not exist is refused', async () => {

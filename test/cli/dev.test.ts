@@ -169,10 +169,12 @@ test('after kill -9 no database keeps running, and the next start has all acknow
   await nothingRuns();
 });
 
-test('a second start keeps the data and the token', async () => {
+test('a second start keeps the data and the token, and prints its facts as JSON with --json', async () => {
   const before = await facts();
-  const dev = await start();
+  const dev = session.start(directory, ['dev', '--json'], ANY_PORTS);
+  await dev.says('}\n');
   const after = await facts();
+  expect(JSON.parse(dev.output)).toEqual(after);
   expect(after.token).toBe(before.token);
   expect((await graphql(after, KEPT)).data.groups.nodes).toEqual([{ name: 'Kept' }]);
   expect((await dev.kill('SIGHUP')).code).toBe(0);

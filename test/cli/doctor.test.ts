@@ -1,8 +1,13 @@
+import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Writable } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { printFindings } from '../../src/cli/findings.ts';
+import { startGateway, type TestGateway, VERIFY_TOKEN } from '../support/gateway.ts';
 import { Session } from './program.ts';
 
 let gateway: TestGateway;
@@ -26,12 +31,12 @@ interface Finding {
   readonly advice: string;
 }
 
-async function examine(env: Record<string, string> = {}) {
-  const { code, output } = await session.run(directory, ['doctor', '--json'], {
+async function examine(env: Record<string, string> = {}, ...options: string[]) {
+  const { code, output } = await session.run(directory, ['doctor', '--json', ...options], {
     DATABASE_URL: gateway.database.url,
     PARLEY_SECRET_KEY: gateway.secretKey,
     PARLEY_NETWORK_URL: gateway.emulator.url,
-    PARLEY_PUBLIC_URL: 'https://parley.example',
+    PARLEY_PUBLIC_URL: gateway.url,
     PARLEY_MEDIA_DIR: gateway.mediaDirectory,
     ...env,
   });
@@ -50,8 +55,33 @@ test('a sound deployment is fine throughout, its channel included', async () => 
 test('without a database the rest is examined, and the finding says what to do', async () => {
   const { code, of } = await examine({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' });
   expect(of('database')).toMatchObject({ state: 'failed', finding: expect.stringContaining('ECONNREFUSED') });
-  expect(of('public address')).toMatchObject({ state: 'ok' });
+  expect(of('webhook address')).toMatchObject({ state: 'ok' });
   expect(code).toBe(1);
+});
+
+test('a database without a free connection fails with the advice to raise their number', async () => {
+  await gateway.database.query('create role doctor_full login password $$x$$ connection limit 0');
+  const url = new URL(gateway.database.url);
+  [url.username, url.password] = ['doctor_full', 'x'];
+  const { of } = await examine({ DATABASE_URL: url.href });
+  expect(of('database')).toMatchObject({ state: 'failed', advice: expect.stringContaining('max_connections') });
+  await gateway.database.query('drop role doctor_full');
+});
+
+test('in the directory of a development gateway the channels are checked on its emulator', async () => {
+  const development = join(directory, 'development');
+  await mkdir(join(development, '.parley'), { recursive: true });
+  const facts = {
+    databaseUrl: gateway.database.url,
+    emulatorUrl: gateway.emulator.url,
+    baseUrl: gateway.url,
+    verifyToken: VERIFY_TOKEN,
+  };
+  await writeFile(join(development, '.parley/dev.json'), JSON.stringify(facts));
+  const env = { PARLEY_SECRET_KEY: gateway.secretKey, PARLEY_MEDIA_DIR: gateway.mediaDirectory };
+  const { output } = await session.run(development, ['doctor'], env);
+  expect(output).toMatch(/^✓ ok +channel \d+ of \S+/m);
+  expect(output).toMatch(/^✓ ok +webhook address +\S+ answers the\s+verification$/m);
 });
 
 test('an empty directory in place of the files fails with what to do, and serve refuses it until it is adopted', async () => {
@@ -98,6 +128,66 @@ test('a network that does not answer fails the channel, and not the other checks
   expect(of('channel ')).toMatchObject({ state: 'failed' });
   expect(of('partitions')).toMatchObject({ state: 'ok' });
   expect(code).toBe(1);
+});
+
+test('the webhook address is verified as the network does it, and each wrong response is reported with its remedy', async () => {
+  const state = async (env: Record<string, string>, ...options: string[]) =>
+    (await examine(env, ...options)).of('webhook address');
+  expect(await state({})).toMatchObject({ state: 'ok', finding: expect.stringContaining('--verify-token') });
+  const file = join(directory, 'verify-token');
+  await writeFile(file, `${VERIFY_TOKEN}\n`);
+  expect(await state({}, '--verify-token', `@${file}`)).toMatchObject({
+    state: 'ok',
+    finding: `${gateway.url}/network/cloud-api/webhook answers the verification`,
+  });
+  expect(await state({}, '--verify-token', 'another')).toMatchObject({
+    state: 'failed',
+    finding: expect.stringContaining('rejects the verify token'),
+  });
+  expect(await state({ PARLEY_PUBLIC_URL: 'http://127.0.0.1:9' })).toMatchObject({
+    state: 'failed',
+    finding: expect.stringContaining('does not answer from here'),
+    advice: expect.stringContaining('parley serve'),
+  });
+  // The same path of another server, and of a proxy that sends everybody to its own page.
+  expect(await state({ PARLEY_PUBLIC_URL: gateway.emulator.url })).toMatchObject({
+    state: 'failed',
+    finding: expect.stringMatching(/answers 4\d\d, not as/),
+  });
+  const proxy = createServer((_request, response) => response.writeHead(302, { location: '/sign-in' }).end());
+  await once(proxy.listen(0, '127.0.0.1'), 'listening');
+  const { port } = proxy.address() as AddressInfo;
+  expect(await state({ PARLEY_PUBLIC_URL: `http://127.0.0.1:${port}` })).toMatchObject({
+    state: 'failed',
+    finding: expect.stringContaining('redirects to /sign-in'),
+  });
+  proxy.close();
+  expect(await state({}, '--no-network')).toBeUndefined();
+});
+
+test('findings are printed within the width of the terminal, the advice on lines of its own', async () => {
+  const text: string[] = [];
+  const terminal = new Writable({ write: (chunk, _encoding, done) => done(void text.push(String(chunk))) });
+  const advice = 'Set PARLEY_PUBLIC_URL to the https address under which the network and browsers reach this gateway.';
+  const findings = [
+    { check: 'database', state: 'ok', finding: 'PostgreSQL 18', advice: '' },
+    { check: 'public address', state: 'warning', finding: 'is not\nset', advice },
+    { check: `channels of ${'x'.repeat(40)}`, state: 'failed', finding: 'none', advice: 'Connect one.' },
+  ] as const;
+  printFindings(findings, Object.assign(terminal, { columns: 70 }));
+  const lines = text.join('').split('\n');
+  expect(lines.slice(0, 3)).toEqual([
+    '✓ ok       database        PostgreSQL 18',
+    '! warning  public address  is not set',
+    '                           → Set PARLEY_PUBLIC_URL to the https',
+  ]);
+  expect(lines.slice(-4)).toEqual([
+    `✗ failed   channels of ${'x'.repeat(40)}`,
+    '                           none',
+    '                           → Connect one.',
+    '',
+  ]);
+  for (const line of lines) expect(line.length).toBeLessThanOrEqual(70);
 });
 
 test('without a public address it warns', async () => {

@@ -1,68 +1,51 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createDatabase } from '../../src/database/database.ts';
 import { adoptLog } from '../../src/events/origin.ts';
 import { createLog } from '../../src/platform/log.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { type Finished, Session } from './program.ts';
+import { useCommandLine } from './command-line.ts';
+import type { Finished } from './program.ts';
 
-let directory: string;
-let database: TestDatabase;
-let session: Session;
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'parley-restored-'));
-  database = await createTestDatabase();
-  session = new Session();
-});
-afterAll(async () => {
-  session.child.kill('SIGKILL');
-  await database.drop();
-  await rm(directory, { recursive: true, force: true });
-});
+const cli = useCommandLine();
 
-const parley = (...args: string[]): Promise<Finished> =>
-  session.run(directory, args, {
-    DATABASE_URL: database.url,
-    PARLEY_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
-  });
+const parley = (...args: string[]): Promise<Finished> => cli.run(args, cli.env());
 
 /** Makes the origin row look as after a dump and restore: written by another transaction than the one that it names. */
 const restore = async (): Promise<void> => {
-  await database.query('create table saved as select * from log_origin');
-  await database.query('delete from log_origin');
-  await database.query('insert into log_origin select * from saved');
-  await database.query('drop table saved');
+  await cli.database.query('create table saved as select * from log_origin');
+  await cli.database.query('delete from log_origin');
+  await cli.database.query('insert into log_origin select * from saved');
+  await cli.database.query('drop table saved');
 };
 
 test('on a restored database, commands that write refer to restore-log and write nothing; commands that read work', async () => {
   expect((await parley('tenant', 'create', 'acme')).code).toBe(0);
   expect((await parley('token', 'create', '--tenant', 'acme')).code).toBe(0);
-  const [tenant] = await database.query<{ id: number }>("select tenant_id::int as id from tenants where slug = 'acme'");
+  const [tenant] = await cli.database.query<{ id: number }>(
+    "select tenant_id::int as id from tenants where slug = 'acme'",
+  );
   for (const phone of ['+4915112340001', '+4915112340002'])
-    await database.query('insert into contacts (tenant_id, firstname, phone, phone_key) values ($1, $2, $3, $3)', [
+    await cli.database.query('insert into contacts (tenant_id, firstname, phone, phone_key) values ($1, $2, $3, $3)', [
       tenant?.id,
       'Ana',
       phone,
     ]);
-  const [first = '', second = ''] = (await database.query<{ id: string }>('select id from contacts order by id')).map(
-    ({ id }) => String(id),
-  );
+  const [first = '', second = ''] = (
+    await cli.database.query<{ id: string }>('select id from contacts order by id')
+  ).map(({ id }) => String(id));
   // What a process records at its start.
-  const db = createDatabase({ url: database.url, poolSize: 2, readers: 1, log: createLog('silent') });
+  const db = createDatabase({ url: cli.database.url, poolSize: 2, readers: 1, log: createLog('silent') });
   await adoptLog(db);
   await db.close();
   expect((await parley('contact', 'consent', 'acme', first, '--out', 'marketing')).code).toBe(0);
   await restore();
 
   const state = async () => [
-    await database.query('select id from events order by id'),
-    await database.query('select * from contacts order by id'),
-    await database.query('select * from tenants order by 1'),
-    await database.query('select * from consent_entries order by id'),
-    await database.query('select * from access_tokens order by id'),
-    await database.query('select * from log_origin'),
+    await cli.database.query('select id from events order by id'),
+    await cli.database.query('select * from contacts order by id'),
+    await cli.database.query('select * from tenants order by 1'),
+    await cli.database.query('select * from consent_entries order by id'),
+    await cli.database.query('select * from access_tokens order by id'),
+    await cli.database.query('select * from log_origin'),
   ];
   const before = await state();
   const credentials = ['--access-token', 'a', '--app-secret', 'b', '--verify-token', 'c'];

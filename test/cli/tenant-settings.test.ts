@@ -1,29 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { Session } from './program.ts';
+import { expect, test } from 'vitest';
+import { useCommandLine } from './command-line.ts';
 
-let directory: string;
-let database: TestDatabase;
-let session: Session;
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'parley-settings-'));
-  database = await createTestDatabase();
-  session = new Session();
-});
-afterAll(async () => {
-  session.child.kill('SIGKILL');
-  await database.drop();
-  await rm(directory, { recursive: true, force: true });
-});
+const cli = useCommandLine();
 
-const tenant = (...args: string[]) =>
-  session.run(directory, ['tenant', ...args], {
-    DATABASE_URL: database.url,
-    PARLEY_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
-  });
+const tenant = (...args: string[]) => cli.run(['tenant', ...args], cli.env());
 const shown = async () => JSON.parse((await tenant('show', 'acme', '--json')).output)[0];
 
 test('the settings of a tenant are shown and changed on the command line, by names and ids, with an audit entry', async () => {
@@ -31,10 +11,10 @@ test('the settings of a tenant are shown and changed on the command line, by nam
   expect(
     (await tenant('staff', 'add', 'acme', '--name', 'Ana', '--email', 'ana@example.com', '--role', 'admin')).output,
   ).toMatch(/admin/);
-  const [source] = await database.query<{ id: string }>(
+  const [source] = await cli.database.query<{ id: string }>(
     "insert into sources (tenant_id, name) select tenant_id, 'Web' from tenants where slug = 'acme' returning id",
   );
-  const [staff] = await database.query<{ id: string }>('select id from staff');
+  const [staff] = await cli.database.query<{ id: string }>('select id from staff');
   const changed = await tenant(
     ...['update', 'acme', '--time-zone', 'Europe/Berlin', '--opt-in-words', 'Start, Début'],
     ...['--default-source', 'WEB', '--default-assignee', 'ANA@example.com', '--default-country', 'de'],
@@ -58,10 +38,34 @@ test('the settings of a tenant are shown and changed on the command line, by nam
     expect([refused.code === 0, refused.output]).toEqual([false, expect.stringContaining(says)]);
     expect(refused.output).not.toMatch(/\n\s+at /);
   }
+  const all = await tenant(
+    ...['update', 'acme', '--name', ' ', '--plan', 'gold', '--time-zone', 'Mars/Olympus', '--default-country', 'XX'],
+    ...['--default-source', 'Fax', '--default-status', 'Lead', '--default-assignee', 'bob@example.com'],
+  );
+  expect(all.output.split('\n').map(line => line.split(':')[0])).toEqual([
+    ...['--name', '--plan', '--default-source', '--default-status', '--default-assignee'],
+    ...['--default-country', '--time-zone', ''],
+  ]);
   expect((await tenant('update', 'acme', '--default-source', 'none')).code).toBe(0);
   expect(await shown()).toMatchObject({ default_source: null, default_assignee: Number(staff?.id) });
-  const entries = await database.query(
+  const entries = await cli.database.query(
     "select author->>'name' as author from audit_log where action = 'account.updated' order by id",
   );
   expect(entries).toEqual([{ author: 'command line' }, { author: 'command line' }]);
+});
+
+test('words of one language are changed without those of others, and removed by naming none', async () => {
+  expect((await tenant('create', 'words')).code).toBe(0);
+  const update = (...args: string[]) => tenant('update', 'words', ...args);
+  const words = async () => {
+    const settings = JSON.parse((await tenant('show', 'words', '--json')).output)[0];
+    return Object.fromEntries(Object.entries(settings).filter(([name]) => /^opt_.*_words/.test(name)));
+  };
+  const before = await words();
+  expect(before).toMatchObject({ 'opt_out_words.de': 'stopp,abmelden', 'opt_in_words.es': 'alta' });
+  expect((await update('--language', 'nl', '--opt-out-words', 'afmelden')).code).toBe(0);
+  expect(await words()).toEqual({ ...before, 'opt_out_words.nl': 'afmelden', 'opt_in_words.nl': '' });
+  expect((await update('--language', 'nl', '--opt-out-words', '')).code).toBe(0);
+  expect(await words()).toEqual(before);
+  expect((await update('--language', 'nl')).output).toContain('name words');
 });

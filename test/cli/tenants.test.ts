@@ -1,32 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { type Finished, Session } from './program.ts';
+import { expect, test } from 'vitest';
+import { useCommandLine } from './command-line.ts';
 
 /** What an operator does with plans, tenants and consent. */
-let directory: string;
-let database: TestDatabase;
-let session: Session;
-const env = (): Record<string, string> => ({
-  DATABASE_URL: database.url,
-  PARLEY_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
-});
-
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'parley-tenants-'));
-  database = await createTestDatabase();
-  session = new Session();
-});
-afterAll(async () => {
-  session.child.kill('SIGKILL');
-  await database.drop();
-  await rm(directory, { recursive: true, force: true });
-});
-
-const parley = (args: readonly string[], environment: Record<string, string> = {}): Promise<Finished> =>
-  session.run(directory, args, environment);
+const cli = useCommandLine();
+const { env, run: parley } = cli;
 
 test('plans are created and edited, and their new limits apply to the tenants of the plan', async () => {
   const plan = (...args: string[]) => parley(['plan', ...args], env());
@@ -50,24 +29,24 @@ test('plans are created and edited, and their new limits apply to the tenants of
 });
 
 test('deleting a tenant removes every row that it has, and no other tenant is touched', async () => {
-  const environment = { ...env(), PARLEY_MEDIA_DIR: join(directory, 'media') };
+  const environment = { ...env(), PARLEY_MEDIA_DIR: join(cli.directory, 'media') };
   const tenant = (...args: string[]) => parley(['tenant', ...args], environment);
   for (const slug of ['leaving', 'staying']) {
     await tenant('create', slug);
     await parley(['token', 'create', '--tenant', slug], environment);
     await tenant('staff', 'add', slug, '--name', 'Ana', '--email', 'ana@example.com');
-    await database.query(
+    await cli.database.query(
       `insert into contacts (tenant_id, phone, firstname) select tenant_id, '+4915112345678', 'Ana' from tenants where slug = $1`,
       [slug],
     );
   }
   const rowsOf = async (slug: string): Promise<[table: string, rows: number][]> => {
-    const tables = await database.query(
+    const tables = await cli.database.query(
       `select table_name as name from information_schema.columns where column_name = 'tenant_id' and table_schema = 'public' order by 1`,
     );
     const counts: [string, number][] = [];
     for (const { name } of tables) {
-      const [row] = await database.query(
+      const [row] = await cli.database.query(
         `select count(*)::integer as rows from ${name} where tenant_id = (select tenant_id from tenants where slug = $1)`,
         [slug],
       );
@@ -79,24 +58,24 @@ test('deleting a tenant removes every row that it has, and no other tenant is to
   expect(before.map(([table]) => table)).toEqual(
     expect.arrayContaining(['access_tokens', 'contacts', 'staff', 'tenants']),
   );
-  const [{ tenant_id: id } = {}] = await database.query(`select tenant_id from tenants where slug = 'leaving'`);
+  const [{ tenant_id: id } = {}] = await cli.database.query(`select tenant_id from tenants where slug = 'leaving'`);
   expect(await tenant('delete', 'leaving')).toMatchObject({ code: 1, output: expect.stringContaining('--yes') });
   expect(await rowsOf('leaving')).toEqual(before);
   const deleted = await tenant('delete', 'leaving', '--yes', '--json');
   expect(JSON.parse(deleted.output)).toEqual([{ tenant: 'leaving', rows_deleted: expect.any(Number) }]);
   expect(await rowsOf('staying')).toEqual(before);
   for (const [table] of before)
-    expect(await database.query(`select 1 from ${table} where tenant_id = $1`, [id])).toEqual([]);
+    expect(await cli.database.query(`select 1 from ${table} where tenant_id = $1`, [id])).toEqual([]);
   expect((await tenant('delete', 'leaving', '--yes')).output).toContain('leaving');
 });
 
 test('consent is imported from a CSV file with its evidence, all rows or none, and once', async () => {
   await parley(['tenant', 'create', 'consenting'], env());
-  await database.query(
+  await cli.database.query(
     `insert into contacts (tenant_id, phone, phone_key, firstname) select tenant_id, phone, substr(phone, 2), 'Ana' from tenants,
        unnest(array['+4915112345601', '+4915112345602']) as phone where slug = 'consenting'`,
   );
-  const file = join(directory, 'consent.csv');
+  const file = join(cli.directory, 'consent.csv');
   const importFile = (...args: string[]) => parley(['contact', 'import-consent', 'consenting', file, ...args], env());
   const good = [
     'Phone;Category;State;Evidence;occurred_at',
@@ -114,7 +93,7 @@ test('consent is imported from a CSV file with its evidence, all rows or none, a
   await writeFile(file, good.join('\n'));
   expect((await importFile('--dry-run')).code).toBe(0);
   expect((await importFile()).code).toBe(0);
-  const entries = await database.query(
+  const entries = await cli.database.query(
     `select e.category, e.state, e.source, e.evidence, e.occurred_at from consent_entries e
        join tenants t using (tenant_id) where slug = 'consenting' order by e.id`,
   );
@@ -147,7 +126,7 @@ test('the plan, its expiry and the staff of a tenant are managed from the comman
   const again = await tenant('staff', 'add', 'shop', '--name', '', '--email', 'Ana');
   expect(again).toMatchObject({
     code: 1,
-    output: 'name: Must have 1 to 255 characters.\nemail: Must be an e-mail address.\n',
+    output: '--name: Must have 1 to 255 characters.\n--email: Must be an e-mail address.\n',
   });
   const [ana] = JSON.parse((await tenant('staff', 'list', 'shop', '--json')).output);
   expect(ana).toMatchObject({ name: 'Ana', email: 'ana@example.com' });

@@ -153,12 +153,18 @@ describe('Relay', () => {
     const { contactStatus } = payloadOf(await gateway.mutate('createContactStatus', input, 'contactStatus { id }'));
     for (let use = 0; use < HOT_USES; use += 1) {
       const name = `Status ${use} of Relay`;
-      const changed = await client.mutate(updateStatus, { id: contactStatus.id, name });
+      const changed = await client.mutate(updateStatus, { input: { id: contactStatus.id, name } });
       expect(changed.updateContactStatus).toEqual({
         contactStatus: { id: contactStatus.id, name, color: '#123456' },
         userErrors: [],
       });
     }
+    // What Relay makes of a variable of its own that is omitted.
+    const refused = await client.mutate(updateStatus, { input: { id: contactStatus.id, color: null } });
+    expect(refused.updateContactStatus).toEqual({
+      contactStatus: null,
+      userErrors: [{ message: 'May not be null: omit the field to keep its value.', path: ['color'] }],
+    });
   });
 
   test('shows the buttons of each message, whose answers have the same ids', async () => {

@@ -3,12 +3,14 @@ import { expect, test } from 'vitest';
 import { TENANT_TABLES, tenantFault } from '../support/statements.ts';
 
 test('TENANT_TABLES lists every table that the migrations create with a tenant_id', () => {
-  const made = readdirSync('migrations')
-    .map(file => readFileSync(`migrations/${file}`, 'utf8'))
-    .flatMap(text => [...text.matchAll(/^create table (\w+) \(\n(.*?)^\)/gms)])
-    .flatMap(([, table = '', columns = '']) => (/^ {2}tenant_id\b/m.test(columns) ? [table] : []))
-    .filter(table => !/_(default|old)$/.test(table));
-  expect(TENANT_TABLES).toEqual(expect.arrayContaining(made));
+  const made = new Set<string>();
+  for (const file of readdirSync('migrations').sort()) {
+    const text = readFileSync(`migrations/${file}`, 'utf8');
+    for (const [, table = ''] of text.matchAll(/^drop table (\w+);/gm)) made.delete(table);
+    for (const [, table = '', columns = ''] of text.matchAll(/^create table (\w+) \(\n(.*?)^\)/gms))
+      if (/^ {2}tenant_id\b/m.test(columns) && !/_(default|old)$/.test(table)) made.add(table);
+  }
+  expect(TENANT_TABLES).toEqual(expect.arrayContaining([...made]));
   expect(TENANT_TABLES).toContain('contacts');
   expect(TENANT_TABLES).not.toContain('plans');
 });

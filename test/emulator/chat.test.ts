@@ -23,3 +23,15 @@ test('when hours pass a window that was open is closed', async () => {
   await network.send(CHANNEL, text('two', 'Too late'));
   await eventually(() => emulator.sent().messages[0]?.statuses.includes('failed') ?? false, 'the refusal');
 });
+
+test('messages of one millisecond are in the order in which they came', async () => {
+  const { network, control } = await startNetwork();
+  const written: string[] = [];
+  for (let turn = 0; turn < 30; turn += 1) {
+    await control('POST', 'inbound', { from: PERSON, text: `Question ${turn}` });
+    await network.send(CHANNEL, text(`answer-${turn}`, `Answer ${turn}`));
+    written.push(`Question ${turn}`, `Answer ${turn}`);
+  }
+  const { body } = await control('GET', `chat?person=${encodeURIComponent(PERSON)}`);
+  expect((body['messages'] as { content: { body: string } }[]).map(({ content }) => content.body)).toEqual(written);
+});

@@ -44,6 +44,7 @@ const anyUpdate = fc.oneof(
           body: 'x',
           content: {},
           category: 'service',
+          seq: 0,
           at: 1,
         },
       }),

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDatabase, type Database } from '../../src/database/database.ts';
-import { before, type Cursor } from '../../src/events/cursor.ts';
+import { before, type Cursor, isAfter } from '../../src/events/cursor.ts';
 import { createHorizon } from '../../src/events/horizon.ts';
 import { readAll } from '../../src/events/log.sql.ts';
 import { createLog } from '../../src/platform/log.ts';
@@ -259,4 +259,32 @@ test('concurrent marks that return out of order are not mistaken for a restored 
   release();
   await earlier;
   expect([horizon.position, isRolledBack]).toEqual([position, 0]);
+});
+
+test('when the horizon is quiet, all events up to its sequence number are below it', async () => {
+  const client = await connect(database);
+  const horizon = createHorizon(db.read, createLog('silent'));
+  const written: Cursor[] = [];
+  const quiet: { readonly seq: number; readonly position: Cursor }[] = [];
+  let isWriting = true;
+  const writing = (async () => {
+    for (let index = 0; index < 300; index += 1) {
+      await client.query('begin');
+      const { rows } = await client.query(`${INSERT} returning xid::text, seq::float8`, ['quiet']);
+      written.push({ xid: BigInt(rows[0].xid), seq: rows[0].seq });
+      await pause(Math.random() * 5);
+      await client.query('commit');
+      await pause(Math.random() * 5);
+    }
+  })().finally(() => {
+    isWriting = false;
+  });
+  while (isWriting) {
+    const { isQuiet, seq, position } = await horizon.advance();
+    if (isQuiet) quiet.push({ seq, position });
+  }
+  await writing;
+  expect(quiet.length).toBeGreaterThan(0);
+  const missed = quiet.filter(at => written.some(event => event.seq <= at.seq && !isAfter(at.position, event)));
+  expect(missed).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Ground, type Owner, startGround } from '../features/bots/ground.ts';
+import { type Fixture, type Owner, startFixture } from '../features/bots/fixture.ts';
 import { follow, seen } from '../features/events/subscriber.ts';
 import { type Receiver, startReceiver } from '../features/webhooks/receiver.ts';
 import { createEndpoint, LOOPBACK } from '../features/webhooks/setup.ts';
@@ -10,24 +10,24 @@ import { newPhone } from '../support/seed.ts';
 
 /** Open transactions delay no events unless they have written to the log. */
 
-let ground: Ground;
+let fixture: Fixture;
 let owner: Owner;
 let receiver: Receiver;
 let foreign: TestDatabase;
 const open: pg.Client[] = [];
 beforeAll(async () => {
-  [ground, receiver, foreign] = await Promise.all([
-    startGround({ env: LOOPBACK }),
+  [fixture, receiver, foreign] = await Promise.all([
+    startFixture({ env: LOOPBACK }),
     startReceiver(),
     createTestDatabase(),
   ]);
-  owner = await ground.tenant();
+  owner = await fixture.tenant();
   await leaveOpen(foreign.url);
-  await leaveOpen(ground.gateway.database.url);
+  await leaveOpen(fixture.gateway.database.url);
 });
 afterAll(async () => {
   await Promise.all(open.map(client => client.end()));
-  await ground.gateway.stop();
+  await fixture.gateway.stop();
   await receiver.stop();
   await foreign.drop();
 });
@@ -42,7 +42,7 @@ async function leaveOpen(url: string): Promise<void> {
 }
 
 test('open transactions in this and another database delay neither subscriptions, webhooks, bots nor the outcome of a send', async () => {
-  const { gateway } = ground;
+  const { gateway } = fixture;
   await createEndpoint(gateway, { url: `${receiver.url}/told`, events: ['message.received'] }, owner);
   await owner.bot({ reply: { text: { text: 'At once' } } });
   const subscriber = await follow(gateway.url, owner.token, { types: ['message.received'] });
@@ -69,7 +69,7 @@ test('open transactions in this and another database delay neither subscriptions
 });
 
 test('a webhook endpoint created while transactions are open gets no earlier events', async () => {
-  const { gateway } = ground;
+  const { gateway } = fixture;
   const group = (name: string) =>
     owner.ask('mutation ($name: String!) { createContactGroup(input: { name: $name }) { contactGroup { id } } }', {
       name,

@@ -23,6 +23,7 @@ afterAll(() => gateway.stop());
 const reader = (name: string, before: () => Promise<void> | void = () => undefined): LogReader => ({
   name,
   types: new Set(EVENT_TYPES),
+  pauseMs: 50,
   async consume(trx, range) {
     await before();
     const { rows } = await sql<{ id: string }>`

@@ -87,7 +87,7 @@ describe('events', () => {
     await wrong.stop();
   });
 
-  test('not yet consumed by a reader stay, whatever their age', async () => {
+  test('not yet consumed by a reader stay at any age', async () => {
     const { resources } = gateway.gateway;
     await registerReader(resources.db.write, 'sleeper', (await resources.horizon.advance()).position);
     const young = await kept();

@@ -18,6 +18,18 @@ afterAll(async () => {
   await Promise.all([gateway, open, closed].map(one => one.stop()));
 });
 
+/** What clients need: to wait, to resume, to report a fault, to find what they made. */
+const EXPOSED = [
+  'ETag',
+  'Idempotency-Replayed',
+  'Location',
+  'Preference-Applied',
+  'RateLimit',
+  'RateLimit-Policy',
+  'Retry-After',
+  'X-Request-Id',
+];
+
 const preflight = (path: string, origin: string, method: string, headers: string, of = gateway) =>
   fetch(`${of.url}${path}`, {
     method: 'OPTIONS',
@@ -58,7 +70,7 @@ describe('a page of a configured origin', () => {
         null,
       ]);
       const exposed = answer.headers.get('access-control-expose-headers')?.split(', ');
-      expect(exposed).toEqual(expect.arrayContaining(['Retry-After', 'RateLimit', 'RateLimit-Policy', 'ETag']));
+      expect(exposed).toEqual(expect.arrayContaining(EXPOSED));
     }
     const unauthorized = await fetch(`${gateway.url}/graphql`, {
       method: 'POST',
@@ -68,9 +80,57 @@ describe('a page of a configured origin', () => {
     expect([unauthorized.status, allowed(unauthorized)]).toEqual([401, APP]);
   });
 
-  test('may not read health, metrics and webhooks', async () => {
-    for (const path of ['/healthz', '/metrics', '/network/cloud-api/webhook', '/integrations/x'])
-      expect(allowed(await call(path, APP)), path).toBeNull();
+  test.each(['/healthz', '/readyz', '/metrics', '/network/cloud-api/webhook', '/integrations/x', '/', '/nowhere'])(
+    'may not read %s: the preflight names no origin either',
+    async path => {
+      expect(allowed(await call(path, APP))).toBeNull();
+      for (const one of [gateway, open]) {
+        const answer = await preflight(path, APP, 'POST', 'content-type', one);
+        const cors = [...answer.headers.keys()].filter(name => name.startsWith('access-control-'));
+        expect([answer.status, cors]).toEqual([404, []]);
+      }
+    },
+  );
+});
+
+describe('OPTIONS that is no preflight', () => {
+  const ways = [
+    ['/graphql', 'GET, POST, HEAD, OPTIONS'],
+    ['/graphql/stream', 'GET, POST, PUT, DELETE, HEAD, OPTIONS'],
+    ['/api/v2/contacts', 'GET, POST, HEAD, OPTIONS'],
+    ['/media/018f0000-0000-7000-8000-000000000000', 'GET, PUT, HEAD, OPTIONS'],
+    ['/media/signed/token', 'GET, HEAD, OPTIONS'],
+    ['/schema.graphql', 'GET, HEAD, OPTIONS'],
+  ] as const;
+  test.each(ways)('of %s is answered with its methods, whatever origins are configured', async (path, allow) => {
+    for (const one of [gateway, open, closed]) {
+      const answer = await fetch(`${one.url}${path}`, { method: 'OPTIONS' });
+      expect([answer.status, answer.headers.get('allow'), await answer.text()]).toEqual([204, allow, '']);
+    }
+  });
+
+  test('of a path that does not exist is 404', async () => {
+    for (const one of [gateway, open, closed])
+      expect((await fetch(`${one.url}/api/v2/nothing`, { method: 'OPTIONS' })).status).toBe(404);
+  });
+
+  test('is what a preflight is answered with where no origin is configured', async () => {
+    const answer = await preflight('/graphql', APP, 'POST', 'content-type', closed);
+    expect([answer.status, answer.headers.get('allow'), allowed(answer)]).toEqual([204, ways[0][1], null]);
+  });
+
+  test.each([
+    ['PUT', '/graphql', ways[0][1]],
+    ['PATCH', '/graphql/stream', ways[1][1]],
+  ])('%s of %s is refused with the methods that are possible, in the shape of GraphQL', async (method, path, allow) => {
+    const answer = await fetch(`${gateway.url}${path}`, { method });
+    expect([answer.status, answer.headers.get('allow'), await answer.json()]).toEqual([
+      405,
+      allow,
+      expect.objectContaining({
+        errors: [expect.objectContaining({ extensions: expect.objectContaining({ code: 'METHOD_NOT_ALLOWED' }) })],
+      }),
+    ]);
   });
 });
 

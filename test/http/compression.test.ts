@@ -105,6 +105,8 @@ describe('an answer', () => {
 describe('a request body', () => {
   test.each([
     ['gzip', gzipSync],
+    ['x-gzip', gzipSync],
+    ['GZIP', gzipSync],
     ['deflate', deflateSync],
   ])('may be compressed with %s, in REST and GraphQL', async (encoding, pack) => {
     const headers = { ...JSON_BODY, 'content-encoding': encoding };

@@ -60,6 +60,23 @@ test('a caller that waits is not made to wait for the full interval', async () =
   expect(await many).toEqual(['2', '3', '4']);
 });
 
+test('with a spacing, what arrives after a write began waits for the next, unless it is enough or a caller waits', async () => {
+  const { writer, next, batches } = startWriter({ spacingMs: 3_600_000, hurry: { flushMs: 1, items: 3 } });
+  const first = writer.add(1);
+  (await next(1))?.end();
+  expect(await first).toBe('1');
+  const few = [writer.add(2), writer.add(3)];
+  await new Promise(resolve => setTimeout(resolve, 20));
+  expect(batches).toHaveLength(1);
+  const enough = Promise.all([...few, writer.add(4)]);
+  (await next(2))?.end();
+  expect(await enough).toEqual(['2', '3', '4']);
+  const last = writer.add(5);
+  writer.hurry();
+  (await next(3))?.end();
+  expect(await last).toBe('5');
+});
+
 test('room and flushed resolve when there is room, and when everything is written', async () => {
   const { writer, next } = startWriter({ maxSize: 1 });
   const done: string[] = [];

@@ -110,7 +110,7 @@ describe.concurrent('lanes', () => {
     await eventually(async () => expect(await stored('1:broken')).toEqual([{ error: null, failures: 0 }]));
   });
 
-  test('a lane that asked for a pause is not claimed earlier, even if it is woken and has work', async context => {
+  test('a paused lane is not claimed before its pause ends, even if it is woken and has work', async context => {
     const database = await workDatabase(context);
     const process = startProcess(context, database);
     let turns = 0;

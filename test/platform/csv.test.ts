@@ -12,7 +12,7 @@ test('quotes, doubled quotes, line breaks in quotes, a byte order mark and empty
   expect(parseCsv('a\n"b\nc"\nd')?.map(({ line }) => line)).toEqual([1, 2, 4]);
 });
 
-test('a record has the number of its line, whatever ends the lines', () => {
+test('a record has the number of its line with any line ending', () => {
   const text = 'a,b\n1,2\n\n3,"x\ny"\n5,6\n';
   for (const each of [text, text.replaceAll('\n', '\r\n'), text.trimEnd().replaceAll('\n', '\r\n')])
     expect(parseCsv(each)?.map(({ line }) => line)).toEqual([1, 2, 4, 6]);
@@ -42,7 +42,7 @@ function randomOf(seed: number): (below: number) => number {
   };
 }
 
-test('what was written as CSV is read as it was, whatever the cells are', () => {
+test('any cells written as CSV are read back unchanged', () => {
   const alphabet = ['a', 'ß', '"', ',', ';', '\t', '\n', ' ', '😀', '{'];
   for (let seed = 1; seed <= 300; seed += 1) {
     const random = randomOf(seed);

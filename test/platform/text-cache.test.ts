@@ -3,7 +3,7 @@ import { createRedisTextCache } from '../../src/platform/redis/text-cache.ts';
 import { createMemoryTextCache } from '../../src/platform/text-cache.ts';
 import { newPrefix, openRedis, redisUrl } from '../support/redis.ts';
 
-test('a cache in memory is bounded: the texts that were not asked for longest go first', async () => {
+test('a cache in memory is bounded: the least recently read texts go first', async () => {
   const cache = createMemoryTextCache();
   for (let index = 0; index <= 2_000; index += 1) {
     cache.save(String(index), 'text');

@@ -45,3 +45,26 @@ test('the next permitted time in every country is permitted, and no earlier quar
   expect(nextPermitted(zonesOfCountry('US'), DAY_TIME, nowMs)).toBeDefined();
   expect(nextPermitted(zonesOfCountry('RU'), { start: '12:00', end: '12:30' }, nowMs)).toBeUndefined();
 });
+
+test('a range of few minutes, at any minute, has a next time: its start', () => {
+  for (let start = 0; start < 24 * 60; start += 7) {
+    const time = (minutes: number): string =>
+      `${String(Math.floor(minutes / 60) % 24).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`;
+    const range = { start: time(start), end: time(start + 3) };
+    const next = nextPermitted(zonesOfCountry('IN'), range, at('2026-07-01T00:00Z')) ?? 0;
+    const local = new Intl.DateTimeFormat('en-GB', { timeZone: 'Asia/Kolkata', timeStyle: 'short' }).format(next);
+    // Half past five, as it is at midnight UTC, is within the range that has begun a moment before.
+    expect(local).toBe(range.start === '05:29' ? '05:30' : range.start);
+  }
+});
+
+test('where the clocks leave a time of day out, it is that of the next day; where they repeat it, the first', () => {
+  const early = { start: '02:10', end: '02:50' };
+  const next = (after: string): string =>
+    new Date(nextPermitted(['Europe/Berlin'], early, at(after)) ?? 0).toISOString();
+  // 29 March 2026: from 02:00 to 03:00. 25 October: 02:00 to 03:00 twice.
+  expect(next('2026-03-28T01:50Z')).toBe('2026-03-30T00:10:00.000Z');
+  expect(next('2026-10-24T12:00Z')).toBe('2026-10-25T00:10:00.000Z');
+  expect(next('2026-10-25T00:50Z')).toBe('2026-10-25T01:10:00.000Z');
+  expect(next('2026-10-25T01:50Z')).toBe('2026-10-26T01:10:00.000Z');
+});

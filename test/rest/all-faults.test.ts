@@ -73,6 +73,26 @@ describe('a field that cannot be read does not hide the faults of the others', (
       { phone: 'x', template_name: 'none', language: 'en_US', contact: { zip: 'y'.repeat(30) } },
       ['contact.zip', 'phone', 'template_name'],
     ],
+    ['POST', '/messages/interactive', { phone: 'x', type: 'buttons' }, ['body_text', 'phone', 'type']],
+    ['POST', '/messages/interactive', { phone: 'x', body_text: '@{nobody}' }, ['body_text', 'phone', 'type']],
+    [
+      'POST',
+      '/messages/interactive',
+      {
+        phone: 'x',
+        type: 'buttons',
+        body_text: 'Hi',
+        header_text: 'x'.repeat(61),
+        buttons: [{ id: '', title: 'Yes' }],
+      },
+      ['buttons.0.id', 'header_text', 'phone', 'type'],
+    ],
+    [
+      'POST',
+      '/messages/interactive',
+      { phone: 'x', type: 'x', body_text: 'Hi', buttons: [{ id: 'y', title: 'y'.repeat(21) }], cta_url: { url: 'x' } },
+      ['buttons.0.title', 'cta_url.display_text', 'cta_url.url', 'phone', 'type'],
+    ],
     [
       'POST',
       '/messages/interactive',
@@ -140,6 +160,7 @@ describe('a field that cannot be read does not hide the faults of the others', (
       { phone: '+4915112340090', message: 'Hello' },
       { phone: '+4915112340091', message: 'Hello', preview_url: 'perhaps' },
       'nothing',
+      { kind: 'interactive', type: 'x', phone: 'abc', buttons: [{ id: '', title: 'Yes' }] },
     ];
     const response = await gateway.rest('POST', '/messages/batch', { messages });
     const { errors, summary } = (await response.json()) as Wire & { readonly summary: unknown };
@@ -150,9 +171,10 @@ describe('a field that cannot be read does not hide the faults of the others', (
       [3, ['channel_id', 'kind', 'phone']],
       [5, ['preview_url']],
       [6, ['body']],
+      [7, ['body_text', 'buttons.0.id', 'phone', 'type']],
     ]);
     expect(JSON.stringify(errors)).not.toContain('¤');
-    expect(summary).toEqual({ total: 7, created: 1, failed: 6 });
+    expect(summary).toEqual({ total: 8, created: 1, failed: 7 });
   });
 
   test('a merge field without a value and without a fallback is an error that names it', async () => {

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type CampaignGround, type Sender, startCampaignGround } from '../features/campaigns/ground.ts';
+import { type CampaignFixture, type Sender, startCampaignFixture } from '../features/campaigns/fixture.ts';
 import { eventually } from '../support/gateway.ts';
 import { newPhone } from '../support/seed.ts';
 
-let ground: CampaignGround;
+let fixture: CampaignFixture;
 let sender: Sender;
 beforeAll(async () => {
-  ground = await startCampaignGround();
-  sender = await ground.sender();
+  fixture = await startCampaignFixture();
+  sender = await fixture.sender();
 });
-afterAll(() => ground.gateway.stop());
+afterAll(() => fixture.gateway.stop());
 
 async function ask(method: string, path: string, body?: unknown, headers = {}) {
   const authorization = `Bearer ${sender.token}`;
-  const response = await ground.gateway.rest(method, path, body, { authorization, ...headers });
+  const response = await fixture.gateway.rest(method, path, body, { authorization, ...headers });
   return {
     status: response.status,
     ...((await response.json()) as { data: never; error?: { code: string; details: object } }),
@@ -59,7 +59,12 @@ test('a campaign is created, changed, previewed, tested, started, listed and del
   );
   const recipients = await ask('GET', `/campaigns/${id}/recipients?filter[state][eq]=read&per_page=2`);
   expect(recipients.data).toHaveLength(2);
-  expect(recipients.data[0]).toMatchObject({ state: 'read', skip_reason: null, has_opted_out: false });
+  expect(recipients.data[0]).toMatchObject({
+    state: 'read',
+    skip_reason: null,
+    consent_entry: null,
+    has_opted_out: false,
+  });
   const queued = await ask('POST', `/campaigns/${id}/export`, { file_type: 'json', recipient_state: 'read' });
   expect(queued).toMatchObject({ status: 201, data: { file_type: 'json', error: null } });
   await eventually(async () =>
@@ -115,6 +120,41 @@ test('faults of a campaign are named by field', async () => {
     audience: { group_ids: [1], phones: ['+4915123456789'] },
   });
   expect(two.status).toBe(422);
+});
+
+test('a list is previewed without being uploaded, with faults under the names of the body', async () => {
+  const phone = newPhone();
+  const csv = `Number,Name,Zone\n${phone},Ana,Asia/Tokyo\nnone,Bo,`;
+  const mapping = { phone: 'Number', first_name: 'Name', time_zone: 'Zone' };
+  const { status, data } = await ask('POST', '/campaigns/lists/preview', { csv, mapping });
+  expect([status, data]).toEqual([
+    200,
+    {
+      columns: ['Number', 'Name', 'Zone'],
+      row_count: 1,
+      new_contact_count: 1,
+      duplicate_count: 0,
+      error_count: 1,
+      errors: [{ row: 2, message: 'Has no valid phone number.' }],
+      samples: [
+        {
+          row: 1,
+          phone,
+          contact: null,
+          fields: [
+            { name: 'first_name', value: 'Ana' },
+            { name: 'time_zone', value: 'Asia/Tokyo' },
+          ],
+          values: [phone, 'Ana', 'Asia/Tokyo'],
+        },
+      ],
+    },
+  ]);
+  expect((await ask('GET', `/contacts?search=${encodeURIComponent(phone)}`)).data).toEqual([]);
+  for (const path of ['/campaigns/lists/preview', '/campaigns/lists']) {
+    const faulty = await ask('POST', path, { name: 'F', csv, mapping: { phone: 'Number', first_name: 'none' } });
+    expect([faulty.status, Object.keys(faulty.error?.details ?? {})]).toEqual([422, ['mapping.first_name']]);
+  }
 });
 
 test('a list is uploaded, extended and deleted', async () => {

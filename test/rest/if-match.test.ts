@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { newPhone } from '../support/seed.ts';
 
@@ -27,4 +27,41 @@ it('If-Match changes and deletes a contact only as its ETag says that it was rea
   expect((await gateway.rest('DELETE', path, undefined, { 'if-match': second })).status).toBe(412);
   expect((await gateway.rest('DELETE', path, undefined, { 'if-match': '*' })).status).toBe(200);
   expect((await gateway.rest('DELETE', path, undefined, { 'if-match': '*' })).status).toBe(404);
+});
+
+describe('every change of one object', () => {
+  const BOT = { name: 'Bot', trigger: 'any', reply: { text: { text: 'Hello' } } };
+  const HOOK = { url: 'https://shop.example/hooks', events: ['contact.*'] };
+  it.each<[path: string, created: object, changed: object]>([
+    ['/contacts', { phone: newPhone(), groups: [] }, { city: 'Rome' }],
+    ['/contacts', { phone: newPhone() }, { groups: [], city: 'Oslo' }],
+    ['/groups', { name: 'VIP' }, { name: 'Very important' }],
+    ['/sources', { name: 'Fair' }, { name: 'Trade fair' }],
+    ['/statuses', { name: 'Won', color: '#112233' }, { color: '#445566' }],
+    ['/bots', BOT, { priority: 2 }],
+    ['/webhooks', HOOK, { description: 'Shop' }],
+  ])('below %s answers the tag that GET has then, and honours If-Match', async (list, created, changed) => {
+    const { data } = (await (await gateway.rest('POST', list, created)).json()) as { data: { id: number } };
+    const path = `${list}/${data.id}`;
+    const tag = async (address = path): Promise<string | null> =>
+      (await gateway.rest('GET', address)).headers.get('etag');
+    const first = (await tag()) ?? '';
+    const patched = await gateway.rest('PATCH', path, changed, { 'if-match': first });
+    expect([patched.status, patched.headers.get('etag')]).toEqual([200, await tag()]);
+    expect(patched.headers.get('etag')).not.toBe(first);
+    expect((await gateway.rest('PATCH', path, created, { 'if-match': first })).status).toBe(412);
+    expect((await gateway.rest('DELETE', path, undefined, { 'if-match': first })).status).toBe(412);
+    const sparse = await gateway.rest('PATCH', `${path}?fields=id,updated_at`, changed);
+    expect(sparse.headers.get('etag')).toBe(await tag(`${path}?fields=id,updated_at`));
+    const now = patched.headers.get('etag') ?? '';
+    expect((await gateway.rest('DELETE', path, undefined, { 'if-match': now })).status).toBe(200);
+  });
+
+  it('of a contact counts its groups only where they are included', async () => {
+    const contact = await gateway.rest('POST', '/contacts', { phone: newPhone() });
+    const { data } = (await contact.json()) as { data: { id: number } };
+    const path = `/contacts/${data.id}?include=groups`;
+    const patched = await gateway.rest('PATCH', path, { city: 'Rome' });
+    expect(patched.headers.get('etag')).toBe((await gateway.rest('GET', path)).headers.get('etag'));
+  });
 });

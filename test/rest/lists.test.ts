@@ -36,6 +36,8 @@ beforeAll(async () => {
     contact_ids: body.created.slice(0, 2).map(({ id }: { id: number }) => id),
   });
   await rest('POST', '/messages/text', { phone: '+4915112345600', message: 'Hello' }, { prefer: 'respond-async' });
+  // Its last status: tests compare rows of several requests.
+  await eventually(async () => expect((await rest('GET', '/messages')).body.data[0].status).toBe('read'));
 });
 afterAll(() => gateway.stop());
 
@@ -96,11 +98,21 @@ describe('a list', () => {
     ['filter[assigned_id][null]=false', []],
     ['filter[created_at][gte]=2020-01-01&filter[created_at][lt]=2021-01-01', []],
     ['filter[created_at][between]=2020-01-01,2100-01-01&filter[type]=customer', ['Ada', 'Bob', 'Cyd']],
+    ['filter[created_at][ne]=2020-01-01&filter[type]=customer', ['Ada', 'Bob', 'Cyd']],
+    ['filter[created_at][]=2020-01-01&filter[created_at][]=2020-01-02', []],
     ['search=ada', ['Ada']],
     ['q=15112345601', ['Bob']],
     ['search=%2B4915112345602', ['Cyd']],
   ])('shows what %s says', async (query, expected) => {
     expect(await names(`${query}&sort=firstname`)).toEqual(expected);
+  });
+
+  it('is filtered by several whole days, or by what was not on them', async () => {
+    const { body } = await rest('GET', '/contacts?fields=created_at');
+    const days = new Set(body.data.map((row: { created_at: string }) => row.created_at.slice(0, 10)));
+    const list = ['2020-01-01', ...days].join(',');
+    expect(await names(`filter[created_at][in]=${list}&filter[type]=customer&sort=id`)).toEqual(['Ada', 'Bob', 'Cyd']);
+    expect(await names(`filter[created_at][not_in]=${list}`)).toEqual([]);
   });
 
   it('is filtered by a group and a source', async () => {

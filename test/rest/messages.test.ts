@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { dataOf } from '../support/answers.ts';
 import { eventually, startGateway, type TestGateway, type TestTenant } from '../support/gateway.ts';
 import { newPhone } from '../support/seed.ts';
 import { type Rest, restOf, TIMESTAMP, UUID } from './client.ts';
@@ -109,7 +110,7 @@ describe('sending a text', () => {
     expect(row.body.data).toMatchObject({ status: 'failed', status_message: { code: 131_026 }, message_id: null });
   });
 
-  it('stays queued if the network asks to wait, or stops the channel', async () => {
+  it('stays queued if the network asks to wait, or stops the channel; the history says why it waits', async () => {
     const impatient = await startGateway({ env: { PARLEY_ACCEPTANCE_TIMEOUT_MS: '100' } });
     onTestFinished(() => impatient.stop());
     const waits = await Promise.all(
@@ -118,16 +119,27 @@ describe('sending a text', () => {
         const own = await impatient.addTenant({ plan: 'standard' });
         const phone = newPhone();
         impatient.emulator.setFaults({ next: [{ errorCode, to: phone, count: 100 }] });
-        return restOf(impatient, own)('POST', '/messages/text', { phone, message: 'Hello' });
+        const ask = restOf(impatient, own);
+        return {
+          ask,
+          reason: String(errorCode),
+          ...(await ask('POST', '/messages/text', { phone, message: 'Hello' })),
+        };
       }),
     );
-    for (const { status, body } of waits)
+    for (const { ask, reason, status, body } of waits) {
       expect([status, body.data.status, body.data.message_id, body.message]).toEqual([
         200,
         'queued',
         null,
         'Message queued',
       ]);
+      const row = { status: 'queued', status_message: null, status_reason: expect.stringContaining(reason) };
+      await eventually(async () => {
+        expect((await ask('GET', `/messages/${body.data.chat_message_id}`)).body.data).toMatchObject(row);
+        expect((await ask('GET', '/messages')).body.data).toMatchObject([row]);
+      });
+    }
   });
 
   it('reports faults under the names of the wire', async () => {
@@ -163,7 +175,23 @@ describe('sending a text', () => {
     await rest('PATCH', `/contacts/${gone.body.data.id}`, { is_opted_out: true });
     const optedOut = await send({ contact_id: gone.body.data.id, message: 'Hello' });
     expect([optedOut.status, optedOut.body.error.code]).toEqual([403, 'CONTACT_OPTED_OUT']);
-    expect(optedOut.body.error.details.opted_out_at).toMatch(TIMESTAMP);
+    const { entries } = dataOf(
+      await gateway.graphql(
+        'query ($id: ID!) { contact(id: $id) { entries: consentEntries { nodes { databaseId } } } }',
+        { id: String(gone.body.data.id) },
+        tenant.token,
+      ),
+    ).contact;
+    const details = {
+      opted_out_at: expect.stringMatching(TIMESTAMP),
+      category: 'all',
+      consent_entry_id: Number(entries.nodes[0].databaseId),
+    };
+    expect(optedOut.body.error.details).toEqual(details);
+    const batch = await rest('POST', '/messages/batch', {
+      messages: [{ contact_id: gone.body.data.id, message: 'Hello' }],
+    });
+    expect(batch.body.errors).toMatchObject([{ index: 0, code: 'CONTACT_OPTED_OUT', details }]);
 
     const strict = restOf(gateway, await gateway.addTenant({ plan: 'standard', windowPolicy: 'refuse' }));
     const closed = await strict('POST', '/messages/text', { phone: newPhone(), message: 'Hello' });
@@ -202,9 +230,11 @@ describe('the history', () => {
       message: 'Well',
       status: 'received',
       status_message: null,
+      status_reason: null,
       message_id: wamid,
       ref_message_id: null,
       url: null,
+      scheduled_at: null,
       sent_at: expect.stringMatching(TIMESTAMP),
       delivered_at: null,
       read_at: null,

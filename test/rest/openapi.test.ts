@@ -37,6 +37,10 @@ describe.each([
       expect(operationId).toMatch(/^[A-Z]\w+$/);
       expect([operationId, summary.length > 5]).toEqual([operationId, true]);
       expect([operationId, summary]).toEqual([operationId, expect.not.stringMatching(/[.:] [A-Z`]/)]);
+      // Of a route, not of the GraphQL field that its document selects: 404 takes the place of null, and a list is called one.
+      expect([operationId, summary]).toEqual([operationId, expect.not.stringMatching(/\bnull if\b/)]);
+      const isList = operationId.startsWith('List');
+      expect([operationId, isList && /^(Returns|One)\b/.test(summary)]).toEqual([operationId, false]);
       expect([operationId, Object.hasOwn(api.tags, tags[0] ?? '')]).toEqual([operationId, true]);
       for (const scope of security[0]?.bearer ?? ['none']) expect(SCOPES).toContain(scope);
     }

@@ -144,7 +144,6 @@ describe('the parameters of a list', () => {
 
   it.each<[string, string, object]>([
     ['', '2026-01-31', { between: ['2026-01-31T00:00:00.000Z', '2026-01-31T23:59:59.999Z'] }],
-    ['[in]', '2026-01-31', { between: ['2026-01-31T00:00:00.000Z', '2026-01-31T23:59:59.999Z'] }],
     ['[gt]', '2026-01-31', { gt: '2026-01-31T23:59:59.999Z' }],
     ['[gte]', '2026-01-31', { gte: '2026-01-31T00:00:00.000Z' }],
     ['[lt]', '2026-01-31', { lt: '2026-01-31T00:00:00.000Z' }],
@@ -157,6 +156,37 @@ describe('the parameters of a list', () => {
     ],
   ])('a date in filter[created_at]%s=%s is the whole day', (operator, value, expected) => {
     expect(read({ [`filter[created_at]${operator}`]: value }).filter).toEqual({ createdAt: expected });
+  });
+
+  const LAST_OF_JANUARY = ['2026-01-31T00:00:00.000Z', '2026-01-31T23:59:59.999Z'] as const;
+  const NOON = '2026-02-01T12:00:00.000Z';
+  const besides = ([first, last]: readonly string[]) => ({
+    or: [{ createdAt: { lt: first } }, { createdAt: { gt: last } }],
+  });
+
+  it.each<[string, string | string[], object[]]>([
+    ['[ne]', '2026-01-31', [besides(LAST_OF_JANUARY)]],
+    ['[not_in]', '2026-01-31', [besides(LAST_OF_JANUARY)]],
+    ['[not_in]', `2026-01-31,${NOON}`, [besides(LAST_OF_JANUARY), { or: [{ createdAt: { ne: NOON } }] }]],
+    ['[in]', '2026-01-31', [{ or: [{ createdAt: { between: LAST_OF_JANUARY } }] }]],
+    [
+      '[in]',
+      `2026-01-31, ${NOON}`,
+      [{ or: [{ createdAt: { between: LAST_OF_JANUARY } }, { createdAt: { eq: NOON } }] }],
+    ],
+    ['', ['2026-01-31', NOON], [{ or: [{ createdAt: { between: LAST_OF_JANUARY } }, { createdAt: { eq: NOON } }] }]],
+  ])(
+    'a date in filter[created_at]%s=%s is the whole day, also as one of several or as none',
+    (operator, value, and) => {
+      expect(read({ [`filter[created_at]${operator}`]: value }).filter).toEqual({ and });
+    },
+  );
+
+  it('refuse several dates where one is compared', () => {
+    expect(faults({ 'filter[created_at][ne]': ['2026-01-31', '2026-02-01'] })).toEqual(['filter.created_at']);
+    expect(faults({ 'filter[created_at][gt]': '2026-01-31,2026-02-01' })).toEqual(['filter.created_at']);
+    expect(faults({ 'filter[created_at][in]': '2026-01-31,soon' })).toEqual(['filter.created_at']);
+    expect(faults({ 'filter[created_at][between]': '2026-01-31' })).toEqual(['filter.created_at']);
   });
 
   it('accept our own timestamps, whose plus sign was decoded as a space', () => {

@@ -6,10 +6,12 @@ import {
   type GraphQLNamedType,
   type GraphQLObjectType,
   getNamedType,
+  getNullableType,
   isAbstractType,
   isEnumType,
   isInputObjectType,
   isInterfaceType,
+  isListType,
   isNonNullType,
   isObjectType,
 } from 'graphql';
@@ -111,8 +113,37 @@ describe('a field', () => {
     'FlowReplyContent.answers',
     'Message.raw',
     'NetworkChange.raw',
+    'SavedFilter.filter',
     'Template.raw',
   ];
+
+  /** Root fields, and a list that is not known without prices. */
+  const NULLABLE_LISTS = ['CampaignPreview.cost', 'Query.countries', 'Query.nodes'];
+
+  test('that has a statement or a scope of its own is nullable, so that its failure nulls only itself', () => {
+    const isOwn = (field: Field): boolean =>
+      hasDirective(field, 'requiresScopes') || getNamedType(field.type).name.endsWith('Connection');
+    // A stream ends with its error, there is nothing beside it.
+    const owned = places((field, type) => isOwn(field) && type.name !== 'Subscription');
+    expect(owned).toEqual(expect.arrayContaining(['Campaign.recipients', 'Contact.messages', 'Query.contacts']));
+    const nonNull = new Set(places(({ type }) => isNonNullType(type)));
+    expect(owned.filter(place => nonNull.has(place))).toEqual([]);
+  });
+
+  test('that is a list has no null among its items, and is null only if it may be refused', () => {
+    const listOf = ({ type }: Field) => {
+      const list = getNullableType(type);
+      return isListType(list) ? list : undefined;
+    };
+    // As Relay has it: an id of nothing has null in its place.
+    expect(places(field => listOf(field) !== undefined && !isNonNullType(listOf(field)?.ofType))).toEqual([
+      'Query.nodes',
+    ]);
+    const nullable = places(
+      field => listOf(field) !== undefined && !isNonNullType(field.type) && !hasDirective(field, 'requiresScopes'),
+    );
+    expect(nullable.sort()).toEqual(NULLABLE_LISTS);
+  });
 
   test('has one type across the members of a union or interface, so that selections never conflict', () => {
     // Node and Actor have members of all kinds: clients use aliases. No field returns a Payload.
@@ -135,6 +166,19 @@ describe('a field', () => {
     });
     expect(conflicts).toEqual([]);
   });
+});
+
+test('every filter of a connection has the same grammar: and, or and not', () => {
+  const connections = composites
+    .flatMap(fieldsOf)
+    .filter(({ type }) => getNamedType(type).name.endsWith('Connection'))
+    .flatMap(({ args }) => args.filter(({ name }) => name === 'filter').map(({ type }) => getNamedType(type)));
+  expect(connections.length).toBeGreaterThan(20);
+  const others = connections.filter(
+    filter => isInputObjectType(filter) && !['and', 'or', 'not'].every(name => name in filter.getFields()),
+  );
+  // A filter of events has lists in place of operators, as that of the subscription.
+  expect([...new Set(others.map(({ name }) => name))]).toEqual(['EventFilter']);
 });
 
 test('every custom scalar has a specification', () =>

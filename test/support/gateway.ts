@@ -7,6 +7,7 @@ import { pino } from 'pino';
 import { request } from 'undici';
 import { schema } from '../../src/app/schema.ts';
 import { type Gateway, type Role, serve } from '../../src/app/serve.ts';
+import { emulatorRoutes } from '../../src/cli/emulator-routes.ts';
 import { migrateDatabase } from '../../src/cli/migrate.ts';
 import { loadConfig } from '../../src/config.ts';
 import { SCOPES } from '../../src/core/scopes.ts';
@@ -93,12 +94,14 @@ export interface TestGatewayOptions {
   readonly env?: Record<string, string>;
   /** GraphiQL with the token of a tenant named graphiql in its headers, as in development. */
   readonly graphiql?: boolean;
+  /** Passes the phones of the dashboard on to the emulator, as in development. */
+  readonly phones?: boolean;
   /** Runs over PgBouncer: the address of a database through it. */
   readonly pgbouncer?: (databaseUrl: string) => string;
 }
 
 const APP_SECRET = 'test-app-secret';
-const VERIFY_TOKEN = 'test-verify-token';
+export const VERIFY_TOKEN = 'test-verify-token';
 const wabaOf = (number: number): string => `${2_000 + number}`;
 
 /** A whole gateway on its own database, with an emulated network over HTTP: what a user has, at a free port. */
@@ -165,6 +168,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     role: options.role ?? 'all',
     log,
     ...(options.clock && { clock: options.clock }),
+    ...(options.phones && { addRoutes: emulatorRoutes(emulator.url) }),
     ...(options.resolveName && { resolveName: options.resolveName }),
     onStatement(text) {
       statements.push(text);

@@ -9,6 +9,7 @@ import type { S3Options } from '../../src/platform/files/s3-store.ts';
 const PYTHON = '/usr/bin/python3';
 const CREDENTIALS = { accessKeyId: 'test:tester', secretAccessKey: 'testing' };
 const BUCKET = 'files';
+const PREFIX = 'parley/';
 
 /** Whether OpenStack Swift is installed (Debian: python3-swift). */
 export const hasS3 = spawnSync(PYTHON, ['-c', 'import swift.common.middleware.s3api']).status === 0;
@@ -16,7 +17,7 @@ export const hasS3 = spawnSync(PYTHON, ['-c', 'import swift.common.middleware.s3
 export interface S3Server {
   readonly options: S3Options;
   has(key: string): Promise<boolean>;
-  /** Objects on Swift's disk. */
+  /** Files on Swift's disk, without the marker. */
   count(): Promise<number>;
   stop(): Promise<void>;
 }
@@ -33,15 +34,19 @@ export async function startS3(): Promise<S3Server> {
   const endpoint = `http://127.0.0.1:${port}`;
   const client = new S3Client({ region: 'us-east-1', endpoint, forcePathStyle: true, credentials: CREDENTIALS });
   await client.send(new CreateBucketCommand({ Bucket: BUCKET }));
+  const has = (Key: string) =>
+    client.send(new HeadObjectCommand({ Bucket: BUCKET, Key })).then(
+      () => true,
+      () => false,
+    );
   return {
-    options: { bucket: BUCKET, endpoint, region: 'us-east-1', prefix: 'parley/', credentials: CREDENTIALS },
-    has: Key =>
-      client.send(new HeadObjectCommand({ Bucket: BUCKET, Key })).then(
-        () => true,
-        () => false,
-      ),
-    count: async () =>
-      (await readdir(join(directory, 'disks'), { recursive: true })).filter(name => name.endsWith('.data')).length,
+    options: { bucket: BUCKET, endpoint, region: 'us-east-1', prefix: PREFIX, credentials: CREDENTIALS },
+    has,
+    async count() {
+      const names = await readdir(join(directory, 'disks'), { recursive: true });
+      const isMarked = await has(`${PREFIX}.deployment`);
+      return names.filter(name => name.endsWith('.data')).length - (isMarked ? 1 : 0);
+    },
     async stop() {
       client.destroy();
       server.kill('SIGKILL');

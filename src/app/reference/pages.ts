@@ -66,8 +66,10 @@ function indexPage(schema: GraphQLSchema, parts: readonly (readonly [string, rea
       ['type', 'fields beside `code`, `message` and `path`'],
       errors.flatMap(type => {
         if (!isObjectType(type)) return [];
-        const own = Object.values(type.getFields()).filter(({ name }) => !['code', 'message', 'path'].includes(name));
-        return [[`\`${type.name}\``, own.map(field => `\`${field.name}: ${field.type}\``).join(', ')]];
+        const fields = Object.values(type.getFields()).filter(
+          ({ name }) => !['code', 'message', 'path'].includes(name),
+        );
+        return [[`\`${type.name}\``, fields.map(field => `\`${field.name}: ${field.type}\``).join(', ')]];
       }),
     ),
     '## Top-level errors\n\nIn `errors`, as `extensions.code`.',

@@ -2,6 +2,7 @@ import { cacheExchange } from '@urql/exchange-graphcache';
 import { Client, subscriptionExchange } from 'urql';
 import { type ParleyClient, ParleyError, withKey } from '../../client/client.ts';
 import { graphcacheSettings } from '../../client/urql.ts';
+import { forgetLaterPages } from './list-pages.ts';
 import { appendFromEvent, appendFromSend, edgeKeys } from './thread-updates.ts';
 
 interface Sink {
@@ -26,6 +27,7 @@ export const createGraphql = (client: ParleyClient): Client =>
         ...graphcacheSettings,
         keys: { ...graphcacheSettings.keys, ...edgeKeys },
         updates: {
+          Query: { templates: forgetLaterPages, webhookDeliveries: forgetLaterPages },
           Subscription: { events: appendFromEvent },
           Mutation: { sendMessage: appendFromSend, retryMessage: appendFromSend },
         },
@@ -62,6 +64,6 @@ async function execute(client: ParleyClient, body: Body, isMutation: boolean, si
 
 async function follow(client: ParleyClient, body: Body, _isMutation: boolean, sink: Sink, signal: AbortSignal) {
   const { query = '', operationName, variables = {} } = body;
-  for await (const data of client.stream(query, variables, operationName, signal)) sink.next({ data });
+  for await (const data of client.stream({ query, operationName, variables }, signal)) sink.next({ data });
   sink.complete();
 }

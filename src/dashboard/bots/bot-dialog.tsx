@@ -1,10 +1,11 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { useMutation } from 'urql';
 import { type BotItemFragment, type BotTrigger, CreateBotDocument, UpdateBotDocument } from '../documents.generated.ts';
 import { useTexts } from '../texts/texts.tsx';
-import { Dialog } from '../ui/dialog.tsx';
 import { Field } from '../ui/field.tsx';
-import { errorsOf, UserErrors } from '../ui/user-errors.tsx';
+import { atFields, FormDialog } from '../ui/form-dialog.tsx';
+import { Select } from '../ui/select.tsx';
+import { errorsOf } from '../ui/user-errors.tsx';
 
 const TRIGGERS = [
   'CONTAINS',
@@ -14,7 +15,6 @@ const TRIGGERS = [
   'FIRST_MESSAGE',
   'ANY',
 ] as const satisfies readonly BotTrigger[];
-const SHOWN = ['name', 'keywords', 'pattern', 'reply'];
 
 interface Props {
   /** Undefined: a new one. */
@@ -34,8 +34,7 @@ export function BotDialog({ bot, onClose }: Props) {
   const isText = bot === undefined || bot.reply.__typename === 'TextContent';
   const hasWords = trigger !== 'ANY' && trigger !== 'FIRST_MESSAGE';
   const errors = created.data?.createBot?.userErrors ?? updated.data?.updateBot?.userErrors ?? [];
-  const submit = async (event: FormEvent): Promise<void> => {
-    event.preventDefault();
+  const submit = async (): Promise<void> => {
     const keywords = words
       .split(',')
       .map(word => word.trim())
@@ -51,52 +50,43 @@ export function BotDialog({ bot, onClose }: Props) {
     if (data?.updateBot?.bot) onClose();
   };
   return (
-    <Dialog title={bot ? t('edit', { name: bot.name }) : t('bots.new')} onClose={onClose}>
-      <form className="form" onSubmit={event => void submit(event)}>
-        <Field label={t('name')} value={name} onChange={setName} error={errorsOf(errors, 'name')} isRequired />
-        <label className="field">
-          <span>{t('bots.trigger')}</span>
-          <select value={trigger} onChange={event => setTrigger(event.target.value as BotTrigger)}>
-            {TRIGGERS.map(each => (
-              <option key={each} value={each}>
-                {t(`trigger.${each}`)}
-              </option>
-            ))}
-          </select>
-        </label>
-        {hasWords && (
-          <Field
-            label={trigger === 'REGEX' ? t('bots.pattern') : t('bots.keywords')}
-            value={words}
-            onChange={setWords}
-            error={errorsOf(errors, 'keywords') ?? errorsOf(errors, 'pattern')}
-            isRequired
-          />
-        )}
-        {isText && (
-          <Field
-            label={t('bots.reply')}
-            value={text}
-            onChange={setText}
-            rows={4}
-            error={errorsOf(errors, 'reply')}
-            hint={t('bots.replyHint')}
-            isRequired
-          />
-        )}
-        <UserErrors
-          errors={errors.filter(({ path }) => !SHOWN.includes(path?.[0] ?? ''))}
-          failure={created.error ?? updated.error}
+    <FormDialog
+      title={bot ? t('edit', { name: bot.name }) : t('bots.new')}
+      onClose={onClose}
+      onSubmit={submit}
+      isBusy={created.fetching || updated.fetching}
+      errors={errors}
+      isShown={atFields('name', 'keywords', 'pattern', 'reply')}
+      failure={created.error ?? updated.error}
+    >
+      <Field label={t('name')} value={name} onChange={setName} error={errorsOf(errors, 'name')} isRequired />
+      <Select label={t('bots.trigger')} value={trigger} onChange={value => setTrigger(value as BotTrigger)}>
+        {TRIGGERS.map(each => (
+          <option key={each} value={each}>
+            {t(`trigger.${each}`)}
+          </option>
+        ))}
+      </Select>
+      {hasWords && (
+        <Field
+          label={trigger === 'REGEX' ? t('bots.pattern') : t('bots.keywords')}
+          value={words}
+          onChange={setWords}
+          error={errorsOf(errors, 'keywords') ?? errorsOf(errors, 'pattern')}
+          isRequired
         />
-        <div className="dialog-foot">
-          <button type="button" className="button" onClick={onClose}>
-            {t('cancel')}
-          </button>
-          <button type="submit" className="button primary" disabled={created.fetching || updated.fetching}>
-            {t('save')}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+      )}
+      {isText && (
+        <Field
+          label={t('bots.reply')}
+          value={text}
+          onChange={setText}
+          rows={4}
+          error={errorsOf(errors, 'reply')}
+          hint={t('bots.replyHint')}
+          isRequired
+        />
+      )}
+    </FormDialog>
   );
 }

@@ -1,135 +1,147 @@
 import { useState } from 'react';
-import { useClient } from 'urql';
-import { PastMessagesDocument, PreviewBotDocument, type PreviewBotQuery } from '../documents.generated.ts';
+import type { BotItemFragment } from '../documents.generated.ts';
 import { useAccount } from '../session/account.tsx';
 import { useDates } from '../texts/dates.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { replyText } from './bot-reply.ts';
+import { useReplyText } from './bot-reply.ts';
+import { type TriedText, useHistory } from './use-history.ts';
 
-const WEEK = 7 * 86_400_000;
+/** Texts that are drawn at first, and with each "more". */
+const SHOWN = 50;
 
-interface Tried {
-  readonly id: string;
-  readonly text: string;
-  readonly at: string;
-  readonly preview: NonNullable<PreviewBotQuery['previewBot']>;
-}
-
-interface Run {
-  /** Text messages of the week. */
-  readonly total: number;
-  /** How many of them are tried: the latest. */
-  readonly count: number;
-  readonly tried: readonly Tried[];
-  readonly problem?: string;
-}
-
-/** What the bots of today would have answered to the messages of last week. */
-export function BotHistory() {
-  const { t } = useTexts();
+/** What the bots of today, or one of them, would have answered to the messages of last week. */
+export function BotHistory({ bots }: { readonly bots: readonly BotItemFragment[] }) {
+  const { t, language } = useTexts();
   const { can } = useAccount();
-  const dates = useDates();
-  const graphql = useClient();
-  const [run, setRun] = useState<Run>();
-  const [isRunning, setRunning] = useState(false);
+  const { history, isRunning, run } = useHistory();
+  const [botId, setBotId] = useState('');
+  const [isAnswered, setAnswered] = useState(true);
+  const [shown, setShown] = useState(SHOWN);
   if (!can('MESSAGES_READ')) return null;
-  const start = async (): Promise<void> => {
-    setRunning(true);
-    const fresh = { requestPolicy: 'network-only' } as const;
-    const since = new Date(Date.now() - WEEK).toISOString();
-    const { data, error } = await graphql.query(PastMessagesDocument, { since }, fresh).toPromise();
-    const messages = (data?.messages?.nodes ?? []).flatMap(({ id, createdAt, content }) =>
-      'body' in content ? [{ id, at: createdAt, text: content.body }] : [],
-    );
-    let now: Run = { total: data?.messages?.totalCount ?? 0, count: messages.length, tried: [] };
-    if (error) now = { ...now, problem: error.message };
-    setRun(now);
-    // What many people wrote is tried once: a preview costs ten points of the limit.
-    const known = new Map<string, Tried['preview']>();
-    for (const message of messages) {
-      const variables = { text: message.text, isFirstMessage: false };
-      let preview = known.get(message.text);
-      if (!preview) {
-        const answer = await graphql.query(PreviewBotDocument, variables, fresh).toPromise();
-        if (!answer.data?.previewBot) {
-          now = { ...now, problem: answer.error?.graphQLErrors[0]?.message ?? answer.error?.message ?? '' };
-          setRun(now);
-          break;
-        }
-        preview = answer.data.previewBot;
-        known.set(message.text, preview);
-      }
-      now = { ...now, tried: [...now.tried, { ...message, preview }] };
-      setRun(now);
-    }
-    setRunning(false);
-  };
-  const answered = run?.tried.filter(({ preview }) => preview.answers.length > 0) ?? [];
-  const byBot = new Map<string, number>();
-  for (const { preview } of answered)
-    for (const { bot } of preview.answers) byBot.set(bot.name, (byBot.get(bot.name) ?? 0) + 1);
+  const texts = history ? (isAnswered ? history.answered : history.unanswered) : [];
+  const share = history && history.messageCount > 0 ? history.answeredCount / history.messageCount : 0;
+  const percent = share.toLocaleString(language, { style: 'percent', maximumFractionDigits: 1 });
   return (
-    <section className="card bot-test">
+    <section className="card bot-test" aria-label={t('bots.history')}>
       <header className="page-head">
         <div>
           <h2>{t('bots.history')}</h2>
           <p className="muted small">{t('bots.historyHint')}</p>
         </div>
-        <button type="button" className="button" disabled={isRunning} onClick={() => void start()}>
-          <Icon name="replay" size={16} /> {t('bots.historyRun')}
-        </button>
+        <div className="page-actions">
+          <select aria-label={t('bots.historyOf')} value={botId} onChange={event => setBotId(event.target.value)}>
+            <option value="">{t('bots.historyAll')}</option>
+            {bots.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </select>
+          <button
+            type="button"
+            className="button"
+            disabled={isRunning}
+            onClick={() => {
+              setShown(SHOWN);
+              void run(botId || undefined);
+            }}
+          >
+            <Icon name="replay" size={16} /> {t('bots.historyRun')}
+          </button>
+        </div>
       </header>
-      {run && (
-        <div aria-live="polite">
-          {run.total === 0 && <p className="muted">{t('bots.historyNone')}</p>}
-          {run.problem !== undefined && <p className="notice danger">{run.problem}</p>}
-          {run.tried.length > 0 && (
+      {isRunning && <progress aria-label={t('bots.history')} />}
+      {history && (
+        <div className="form" aria-live="polite">
+          {history.problem !== undefined && <p className="notice danger">{history.problem}</p>}
+          {history.messageCount === 0 && history.isComplete && <p className="muted">{t('bots.historyNone')}</p>}
+          {history.messageCount > 0 && (
             <p>
-              <strong>{t('bots.historyAnswered', { answered: answered.length, count: run.tried.length })}</strong>{' '}
-              {run.total > run.count && (
-                <span className="muted small">{t('bots.historyLatest', { count: run.count, total: run.total })}</span>
-              )}
+              <strong>
+                {t('bots.historyAnswered', { answered: history.answeredCount, count: history.messageCount, percent })}
+              </strong>{' '}
+              {!isRunning && !history.isComplete && <span className="muted small">{t('bots.historyPart')}</span>}
             </p>
           )}
-          {isRunning && (
-            <progress max={Math.max(1, run.count)} value={run.tried.length} aria-label={t('bots.history')} />
-          )}
           <p className="tags">
-            {[...byBot]
-              .sort(([, one], [, other]) => other - one)
-              .map(([name, count]) => (
-                <span key={name} className="chip good">
-                  {name}: {count}
-                </span>
-              ))}
+            {history.bots.map(([name, count]) => (
+              <span key={name} className={count > 0 ? 'chip good' : 'chip'}>
+                {name}: {count.toLocaleString(language)}
+              </span>
+            ))}
           </p>
         </div>
       )}
-      {run && run.tried.length > 0 && (
-        <ul className="facts past-messages" aria-label={t('bots.history')}>
-          {run.tried.map(({ id, text, at, preview }) => (
-            <li key={id}>
-              <span className="past-text">
-                {text} <span className="muted small">{dates.full(at)}</span>
-              </span>
-              <span className="past-answer">
-                {preview.answers.length === 0 ? (
-                  <span className="muted small">
-                    {t(preview.silence ? `silence.${preview.silence}` : 'bots.nobody')}
-                  </span>
-                ) : (
-                  preview.answers.map(({ bot, reply }) => (
-                    <span key={bot.id}>
-                      <strong>{bot.name}</strong> <span className="small">{replyText(reply)}</span>
-                    </span>
-                  ))
-                )}
-              </span>
-            </li>
-          ))}
-        </ul>
+      {history && history.messageCount > 0 && (
+        <>
+          <fieldset className="tabs" aria-label={t('bots.historyTexts')}>
+            {[true, false].map(each => (
+              <button
+                key={String(each)}
+                type="button"
+                className="tab"
+                aria-pressed={isAnswered === each}
+                onClick={() => {
+                  setAnswered(each);
+                  setShown(SHOWN);
+                }}
+              >
+                {t(each ? 'bots.textsAnswered' : 'bots.textsUnanswered')}
+              </button>
+            ))}
+          </fieldset>
+          {texts.length === 0 ? (
+            <p className="muted">{t('bots.textsNone')}</p>
+          ) : (
+            <ul className="facts past-messages" aria-label={t('bots.historyTexts')}>
+              {texts.slice(0, shown).map(text => (
+                <PastText key={text.text} text={text} />
+              ))}
+            </ul>
+          )}
+          {texts.length > shown && (
+            <button type="button" className="button small" onClick={() => setShown(shown + SHOWN)}>
+              {t('more')}
+            </button>
+          )}
+        </>
       )}
     </section>
+  );
+}
+
+function PastText({
+  text: { text, messageCount, answeredCount, answers, silence, lastMessage },
+}: {
+  readonly text: TriedText;
+}) {
+  const { t } = useTexts();
+  const dates = useDates();
+  const replyText = useReplyText();
+  return (
+    <li>
+      <span className="past-text">
+        <bdi>{text || t('bots.noText')}</bdi>{' '}
+        <span className="muted small">
+          {messageCount > 1 && `${t('bots.textTimes', { count: messageCount })} · `}
+          {lastMessage && dates.full(lastMessage.createdAt)}
+        </span>
+      </span>
+      <span className="past-answer">
+        {answers.length === 0 ? (
+          <span className="muted small">{t(silence ? `silence.${silence}` : 'bots.nobody')}</span>
+        ) : (
+          answers.map(({ bot, reply }) => (
+            <span key={bot.id}>
+              <strong>{bot.name}</strong> <bdi className="small">{replyText(reply)}</bdi>
+            </span>
+          ))
+        )}
+        {answeredCount > 0 && answeredCount < messageCount && (
+          <span className="muted small">{t('bots.textTimesAnswered', { count: answeredCount })}</span>
+        )}
+      </span>
+    </li>
   );
 }

@@ -1,7 +1,22 @@
 import type { BotItemFragment } from '../documents.generated.ts';
+import { useTexts } from '../texts/texts.tsx';
 
-/** A reply in a line. */
-export function replyText(reply: BotItemFragment['reply']): string {
-  if ('body' in reply) return reply.body;
-  return 'templateName' in reply ? reply.templateName : reply.__typename.replace('Content', '');
+type Reply = BotItemFragment['reply'];
+
+/** A reply in a line: its words, the name of its template, or what kind of file it is. */
+export function useReplyText(): (reply: Reply) => string {
+  const { t } = useTexts();
+  return reply => {
+    switch (reply.__typename) {
+      case 'TextContent':
+      case 'InteractiveContent':
+        return reply.body;
+      case 'TemplateContent':
+        return t('bots.replyTemplate', { name: reply.templateName });
+      case 'MediaContent':
+        return [t(`media.${reply.media.kind}`), reply.caption].filter(Boolean).join(': ');
+      default:
+        return '';
+    }
+  };
 }

@@ -3,19 +3,20 @@ import { useQuery } from 'urql';
 import { PreviewBotDocument } from '../documents.generated.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { replyText } from './bot-reply.ts';
+import { useReplyText } from './bot-reply.ts';
 
 /** What the bots would answer to a message, and why the others would not. */
 export function BotTest() {
   const { t } = useTexts();
+  const replyText = useReplyText();
   const [text, setText] = useState('');
-  const asked = useDeferredValue(text.trim());
+  const deferredText = useDeferredValue(text.trim());
   const [{ data }] = useQuery({
     query: PreviewBotDocument,
-    variables: { text: asked, isFirstMessage: false },
-    pause: asked === '',
+    variables: { text: deferredText, isFirstMessage: false },
+    pause: deferredText === '',
   });
-  const preview = asked === '' ? undefined : data?.previewBot;
+  const preview = deferredText === '' ? undefined : data?.previewBot;
   return (
     <section className="card bot-test">
       <label className="field">

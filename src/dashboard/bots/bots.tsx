@@ -4,6 +4,7 @@ import { type BotItemFragment, BotsDocument, DeleteBotDocument, UpdateBotDocumen
 import { useAccount } from '../session/account.tsx';
 import { useDates } from '../texts/dates.ts';
 import { useTexts } from '../texts/texts.tsx';
+import { ConfirmButton } from '../ui/confirm-button.tsx';
 import { Empty } from '../ui/empty.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Page } from '../ui/page.tsx';
@@ -11,12 +12,13 @@ import { TableBox } from '../ui/table-box.tsx';
 import { UserErrors } from '../ui/user-errors.tsx';
 import { BotDialog } from './bot-dialog.tsx';
 import { BotHistory } from './bot-history.tsx';
-import { replyText } from './bot-reply.ts';
+import { useReplyText } from './bot-reply.ts';
 import { BotTest } from './bot-test.tsx';
 
 /** Automatic replies, and what they would answer. */
 export default function Bots() {
   const { t } = useTexts();
+  const replyText = useReplyText();
   const { can } = useAccount();
   const dates = useDates();
   const [{ data, fetching }, refetch] = useQuery({ query: BotsDocument, requestPolicy: 'cache-and-network' });
@@ -38,8 +40,6 @@ export default function Bots() {
         )
       }
     >
-      <BotTest />
-      <BotHistory />
       <UserErrors
         errors={[...(updated.data?.updateBot?.userErrors ?? []), ...(removed.data?.deleteBot?.userErrors ?? [])]}
         failure={updated.error ?? removed.error}
@@ -66,13 +66,17 @@ export default function Bots() {
               {bots.map(bot => (
                 <tr key={bot.id}>
                   <td>
-                    <strong>{bot.name}</strong>
+                    <strong>
+                      <bdi>{bot.name}</bdi>
+                    </strong>
                   </td>
                   <td>
                     <span className="muted small">{t(`trigger.${bot.trigger}`)}</span>{' '}
-                    {bot.pattern ? <code>{bot.pattern}</code> : bot.keywords.join(', ')}
+                    {bot.pattern ? <code>{bot.pattern}</code> : <bdi>{bot.keywords.join(', ')}</bdi>}
                   </td>
-                  <td className="cell-text">{replyText(bot.reply)}</td>
+                  <td className="cell-text" dir="auto">
+                    {replyText(bot.reply)}
+                  </td>
                   <td className="number">{bot.repliesCount}</td>
                   <td className="muted small">
                     {bot.lastRefusal ? (
@@ -106,14 +110,16 @@ export default function Bots() {
                         >
                           <Icon name="edit" size={16} />
                         </button>
-                        <button
-                          type="button"
+                        <ConfirmButton
                           className="icon-button small"
-                          aria-label={t('deleteOf', { name: bot.name })}
-                          onClick={() => void remove({ input: { id: bot.id } }).then(reload)}
+                          label={t('deleteOf', { name: bot.name })}
+                          question={t('deleteTitle', { name: bot.name })}
+                          consequence={t('bots.deleteText')}
+                          action={t('delete')}
+                          onConfirm={() => remove({ input: { id: bot.id } }).then(reload)}
                         >
                           <Icon name="trash" size={16} />
-                        </button>
+                        </ConfirmButton>
                       </>
                     )}
                   </td>
@@ -122,6 +128,12 @@ export default function Bots() {
             </tbody>
           </table>
         </TableBox>
+      )}
+      {bots.length > 0 && (
+        <>
+          <BotTest />
+          <BotHistory bots={bots} />
+        </>
       )}
       {edited && (
         <BotDialog

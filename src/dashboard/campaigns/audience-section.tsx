@@ -2,9 +2,9 @@ import { useDeferredValue, useState } from 'react';
 import { useQuery } from 'urql';
 import { conditionsOf } from '../contacts/contact-filter.ts';
 import { FilterEditor } from '../contacts/filter-editor.tsx';
+import { SavedFilters } from '../contacts/saved-filters.tsx';
 import {
   CampaignAudienceCountDocument,
-  CampaignAudiencesDocument,
   CampaignContactSearchDocument,
   CampaignGroupsDocument,
   type ContactFilter,
@@ -81,39 +81,21 @@ interface FilterProps {
   readonly onChange: (filter: ContactFilter) => void;
 }
 
-/** A filter, written here or taken from an earlier campaign, with the number of contacts that it finds now. */
+/** A filter, written here or saved before, with the number of contacts that it finds now. */
 function FilterChoice({ filter, onChange }: FilterProps) {
   const { t } = useTexts();
   const counted = useDeferredValue(filter);
   const [{ data }] = useQuery({ query: CampaignAudienceCountDocument, variables: { filter: counted } });
-  const [{ data: before }] = useQuery({ query: CampaignAudiencesDocument });
-  const earlier = (before?.campaigns?.nodes ?? []).flatMap(({ id, name, audience }) =>
-    audience.filter == null ? [] : [{ id, name, filter: audience.filter as ContactFilter }],
-  );
   const [version, setVersion] = useState(0);
   return (
     <div className="form">
-      {earlier.length > 0 && (
-        <label className="field">
-          <span>{t('audience.earlier')}</span>
-          <select
-            value=""
-            onChange={event => {
-              const chosen = earlier.find(({ id }) => id === event.target.value);
-              if (!chosen) return;
-              setVersion(version + 1);
-              onChange(chosen.filter);
-            }}
-          >
-            <option value="">{t('choose')}</option>
-            {earlier.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
-      )}
+      <SavedFilters
+        filter={filter}
+        onChoose={chosen => {
+          setVersion(version + 1);
+          onChange(chosen);
+        }}
+      />
       <FilterEditor key={version} filter={filter} onChange={onChange} />
       <p className="audience-count">
         {data?.contacts && t('audience.found', { count: data.contacts.totalCount })}

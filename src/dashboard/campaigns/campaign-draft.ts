@@ -4,7 +4,8 @@ import type {
   ContactFilter,
   CreateCampaignInput,
 } from '../documents.generated.ts';
-import { type Template, templateInputOf } from '../inbox/template-values.ts';
+import { templateInputOf } from '../inbox/template-values.ts';
+import type { Template } from '../templates/use-templates.ts';
 
 export const AUDIENCES = ['groups', 'filter', 'contacts', 'list'] as const;
 export type AudienceKind = (typeof AUDIENCES)[number];

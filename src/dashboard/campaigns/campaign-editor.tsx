@@ -5,10 +5,11 @@ import { readFilter } from '../contacts/contact-filter.ts';
 import {
   CampaignChannelsDocument,
   CampaignDetailsDocument,
-  ComposerTemplatesDocument,
+  type CampaignMoreFragment,
   CreateCampaignDocument,
   UpdateCampaignDocument,
 } from '../documents.generated.ts';
+import { SENDABLE, useTemplates } from '../templates/use-templates.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { Field } from '../ui/field.tsx';
 import { Icon } from '../ui/icon.tsx';
@@ -24,33 +25,42 @@ import { MessageSection } from './message-section.tsx';
 export function CampaignEditor({ id }: { readonly id: string | undefined }) {
   const { t } = useTexts();
   const [params] = useSearchParams();
-  const [{ data, fetching }] = useQuery({ query: ComposerTemplatesDocument, requestPolicy: 'cache-and-network' });
   const [existing] = useQuery({
     query: CampaignDetailsDocument,
     variables: { id: id ?? '' },
     pause: id === undefined,
     requestPolicy: 'network-only',
   });
-  const templates = data?.templates?.nodes;
   const campaign = existing.data?.campaign;
+  const { templates } = useTemplates(SENDABLE, '', templateNameOf(campaign));
   const initial = useMemo<CampaignDraft | undefined>(() => {
     if (!templates) return undefined;
     if (id === undefined) return newDraft(readFilter(params.get('filter')));
     return campaign ? draftOf(campaign, templates) : undefined;
   }, [id, templates, campaign, params]);
-  if (!initial || !templates)
+  if (!initial)
     return (
       <Page title={t('campaigns.new')}>
-        <p className="muted">{fetching || existing.fetching ? '…' : t('campaigns.missing')}</p>
+        <p className="muted">{!templates || existing.fetching ? '…' : t('campaigns.missing')}</p>
       </Page>
     );
-  return <EditorForm key={campaign?.id ?? 'new'} id={campaign?.id} initial={initial} templates={templates} />;
+  return (
+    <EditorForm
+      key={campaign?.id ?? 'new'}
+      id={campaign?.id}
+      initial={initial}
+      initialTemplateName={templateNameOf(campaign)}
+    />
+  );
 }
+
+const templateNameOf = (campaign: CampaignMoreFragment | null | undefined): string | undefined =>
+  campaign?.content.__typename === 'TemplateContent' ? campaign.content.templateName : undefined;
 
 interface FormProps {
   readonly id: string | undefined;
   readonly initial: CampaignDraft;
-  readonly templates: Parameters<typeof draftOf>[1];
+  readonly initialTemplateName: string | undefined;
 }
 
 /** Fields whose faults stand beside them. */
@@ -66,7 +76,7 @@ const PLACED = new Set([
   'frequencyCap',
 ]);
 
-function EditorForm({ id, initial, templates }: FormProps) {
+function EditorForm({ id, initial, initialTemplateName }: FormProps) {
   const { t } = useTexts();
   const [, navigate] = useLocation();
   const [draft, setDraft] = useState(initial);
@@ -75,6 +85,9 @@ function EditorForm({ id, initial, templates }: FormProps) {
   const [updated, update] = useMutation(UpdateCampaignDocument);
   const [{ data: channelData }] = useQuery({ query: CampaignChannelsDocument });
   const channels = channelData?.channels?.nodes ?? [];
+  const [search, setSearch] = useState('');
+  const [templateName, setTemplateName] = useState(initialTemplateName);
+  const { templates = [], hasMore } = useTemplates(SENDABLE, search, templateName);
   const template = templates.find(each => each.id === draft.templateId);
   const errors = [
     ...missing,
@@ -147,7 +160,17 @@ function EditorForm({ id, initial, templates }: FormProps) {
           </div>
         </section>
         <AudienceSection draft={draft} errors={errors} onChange={change} />
-        <MessageSection draft={draft} templates={templates} errors={errors} onChange={change} />
+        <MessageSection
+          draft={draft}
+          templates={templates}
+          search={hasMore || search !== '' ? { value: search, onChange: setSearch } : undefined}
+          errors={errors}
+          onChange={change}
+          onTemplate={chosen => {
+            setTemplateName(chosen?.name);
+            change({ templateId: chosen?.id, values: {} });
+          }}
+        />
         <DeliverySection draft={draft} errors={errors} onChange={change} />
         <UserErrors
           errors={errors.filter(({ path }) => !PLACED.has(path?.[0] ?? ''))}

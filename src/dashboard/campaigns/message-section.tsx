@@ -2,12 +2,14 @@ import { useDeferredValue, useMemo, useRef, useState } from 'react';
 import { useQuery } from 'urql';
 import { PreviewTemplateDocument } from '../documents.generated.ts';
 import { RenderedTemplate } from '../inbox/rendered-template.tsx';
-import { fieldsOf, type Template, type TemplateField, templateInputOf } from '../inbox/template-values.ts';
+import { fieldsOf, type TemplateField, templateInputOf } from '../inbox/template-values.ts';
 import { useAccount } from '../session/account.tsx';
+import type { Template } from '../templates/use-templates.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { Field } from '../ui/field.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Menu } from '../ui/menu.tsx';
+import { SearchField } from '../ui/search-field.tsx';
 import { Select } from '../ui/select.tsx';
 import { type UserError, UserErrors } from '../ui/user-errors.tsx';
 import type { CampaignDraft } from './campaign-draft.ts';
@@ -17,34 +19,38 @@ const MERGE_FIELDS = ['contact_first_name', 'contact_full_name', 'contact_compan
 interface Props {
   readonly draft: CampaignDraft;
   readonly templates: readonly Template[];
+  /** Where there are more templates than one answer has. */
+  readonly search: { readonly value: string; readonly onChange: (value: string) => void } | undefined;
   readonly errors: readonly UserError[];
   readonly onChange: (changes: Partial<CampaignDraft>) => void;
+  readonly onTemplate: (template: Template | undefined) => void;
 }
 
 /** The template and its values: texts, fields of the contact, or columns of the uploaded list, with the message beside them. */
-export function MessageSection({ draft, templates, errors, onChange }: Props) {
+export function MessageSection({ draft, templates, search, errors, onChange, onTemplate }: Props) {
   const { t } = useTexts();
   const template = templates.find(({ id }) => id === draft.templateId);
-  const own = errors.filter(({ path }) => path?.[0] === 'template');
+  const templateErrors = errors.filter(({ path }) => path?.[0] === 'template');
   const fields = template ? fieldsOf(template) : [];
   const columns = draft.kind === 'list' ? (draft.list?.columns ?? []) : [];
   const set = (key: string, value: string): void => onChange({ values: { ...draft.values, [key]: value } });
   return (
     <section className="card">
       <h2>{t('campaigns.message')}</h2>
-      {templates.length === 0 && <p className="notice">{t('template.none')}</p>}
+      {templates.length === 0 && !search && <p className="notice">{t('template.none')}</p>}
       <div className="form-and-preview">
         <div className="form">
+          {search && <SearchField label={t('templates.search')} {...search} />}
           <Select
             label={t('campaigns.template')}
             value={draft.templateId ?? ''}
             error={
-              own
+              templateErrors
                 .filter(({ path }) => path?.length === 1)
                 .map(({ message }) => message)
                 .join(' ') || undefined
             }
-            onChange={templateId => onChange({ templateId: templateId || undefined, values: {} })}
+            onChange={chosenId => onTemplate(templates.find(({ id }) => id === chosenId))}
           >
             <option value="">{t('choose')}</option>
             {templates.map(({ id, name, language, category }) => (
@@ -67,7 +73,7 @@ export function MessageSection({ draft, templates, errors, onChange }: Props) {
               />
             ),
           )}
-          <UserErrors errors={own.filter(({ path }) => (path?.length ?? 0) > 1)} />
+          <UserErrors errors={templateErrors.filter(({ path }) => (path?.length ?? 0) > 1)} />
         </div>
         {template && <MessagePreview template={template} values={draft.values} />}
       </div>

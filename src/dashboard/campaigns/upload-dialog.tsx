@@ -1,100 +1,70 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { ColumnMapping, type Mapping } from '../csv/column-mapping.tsx';
 import { CsvDrop } from '../csv/csv-drop.tsx';
 import type { CsvTable } from '../csv/csv-file.ts';
 import { CsvPreview } from '../csv/csv-preview.tsx';
-import { RowErrors } from '../csv/row-errors.tsx';
-import {
-  AddRecipientListRowsDocument,
-  CreateRecipientListDocument,
-  type UploadedListFragment,
-} from '../documents.generated.ts';
-import { useAccount } from '../session/account.tsx';
+import { type RowError, RowErrors } from '../csv/row-errors.tsx';
 import { useTexts } from '../texts/texts.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Field } from '../ui/field.tsx';
 import { Progress } from '../ui/progress.tsx';
-import { errorsOf, type UserError, UserErrors } from '../ui/user-errors.tsx';
+import { errorsOf, UserErrors } from '../ui/user-errors.tsx';
 import type { ListChoice } from './campaign-draft.ts';
+import { LIST_FIELDS, type ListField, type UploadOutcome, useUpload } from './use-upload.ts';
 
-const FIELDS = ['phone', 'firstName', 'lastName', 'company', 'email', 'city'] as const;
-type ListField = (typeof FIELDS)[number];
-const NOTHING = Object.fromEntries(FIELDS.map(field => [field, ''])) as Mapping<ListField>;
-/** Rows of one request: well below the size that the gateway takes. */
-const CHUNK = 2_000;
+const NOTHING = Object.fromEntries(LIST_FIELDS.map(field => [field, ''])) as Mapping<ListField>;
 
 interface Props {
   readonly onClose: () => void;
   readonly onUploaded: (list: ListChoice) => void;
 }
 
-interface Upload {
-  readonly done: number;
-  readonly total: number;
-  readonly list?: UploadedListFragment;
-  readonly errors: readonly UserError[];
-  readonly isOver: boolean;
-}
-
-/** Uploads a list of people for campaigns: file, columns, then the rows that were left out with their faults. */
+/** Uploads a list of people for campaigns: file, columns, a check of all rows, then the rows that were left out with their faults. */
 export function UploadDialog({ onClose, onUploaded }: Props) {
   const { t, language } = useTexts();
-  const { client } = useAccount();
+  const { outcome, check, upload, reset } = useUpload();
   const [table, setTable] = useState<CsvTable>();
   const [name, setName] = useState('');
   const [mapping, setMapping] = useState(NOTHING);
-  const [upload, setUpload] = useState<Upload>();
   const take = async (chosen: CsvTable, fileName: string): Promise<void> => {
     const { COLUMN_NAMES, guessColumn } = await import('../csv/csv-file.ts');
     setMapping(
       Object.fromEntries(
-        FIELDS.map(field => [field, guessColumn(chosen.columns, COLUMN_NAMES[field])]),
+        LIST_FIELDS.map(field => [field, guessColumn(chosen.columns, COLUMN_NAMES[field])]),
       ) as typeof NOTHING,
     );
     setName(fileName.replace(/\.\w+$/, ''));
     setTable(chosen);
   };
-  const submit = async (event: FormEvent): Promise<void> => {
-    event.preventDefault();
+  const submit = async (): Promise<void> => {
     if (!table) return;
-    const { writeCsv } = await import('../csv/csv-file.ts');
-    const total = table.rows.length;
-    let list: UploadedListFragment | undefined;
-    const show = (done: number, isOver: boolean, errors: readonly UserError[] = []): void =>
-      setUpload({ done, total, isOver, errors, ...(list && { list }) });
-    show(0, false);
-    try {
-      for (let from = 0; from < total; from += CHUNK) {
-        const csv = writeCsv(table.columns, table.rows.slice(from, from + CHUNK));
-        const payload = list
-          ? (await client.mutate(AddRecipientListRowsDocument, { input: { id: list.id, csv } })).addRecipientListRows
-          : (await client.mutate(CreateRecipientListDocument, { input: { name, csv, mapping: given(mapping) } }))
-              .createRecipientList;
-        list = payload?.recipientList ?? list;
-        if (!payload?.recipientList) return show(from, true, payload?.userErrors ?? []);
-        show(Math.min(total, from + CHUNK), false);
-      }
-      show(total, true);
-      if (list) onUploaded(list);
-    } catch (error) {
-      show(0, true, [{ message: error instanceof Error ? error.message : String(error) }]);
-    }
+    if (!isChecked) return check(table, mapping);
+    const list = await upload(name, table, mapping);
+    if (list) onUploaded(list);
   };
-  const download = async (): Promise<void> => {
-    if (!table || !upload?.list) return;
+  const download = async (errors: readonly RowError[]): Promise<void> => {
+    if (!table) return;
     const { guarded, saveFile, writeCsv } = await import('../csv/csv-file.ts');
-    const rows = upload.list.errors.map(({ row, message }) => [
+    const rows = errors.map(({ row, message }) => [
       ...table.columns.map((_, place) => guarded(table.rows[row - 1]?.[place] ?? '')),
       message,
     ]);
     saveFile(`${name}-errors.csv`, writeCsv([...table.columns, 'error'], rows));
   };
-  const faults = upload?.isOver ? upload.errors : [];
-  const isDone = upload?.isOver && faults.length === 0;
-  const isForm = table && (!upload || faults.length > 0);
+  const faults = outcome?.step === 'stopped' ? outcome.faults : [];
+  const isForm = table !== undefined && (!outcome || outcome.step === 'stopped');
+  const isRunning = outcome?.step === 'checking' || outcome?.step === 'uploading';
+  const isChecked = outcome?.step === 'checked';
+  const list = outcome?.step === 'uploaded' ? outcome.list : undefined;
   return (
     <Dialog title={t('upload.title')} onClose={onClose} isWide>
-      <form className="form" onSubmit={event => void submit(event)}>
+      <form
+        className="form"
+        onSubmit={event => {
+          event.preventDefault();
+          void submit();
+        }}
+      >
         {!table && <CsvDrop hint={t('upload.hint')} onTable={(chosen, file) => void take(chosen, file)} />}
         {isForm && (
           <>
@@ -108,7 +78,7 @@ export function UploadDialog({ onClose, onUploaded }: Props) {
             <CsvPreview table={table} used={Object.values(mapping)} />
             <ColumnMapping
               table={table}
-              fields={FIELDS}
+              fields={LIST_FIELDS}
               mapping={mapping}
               labelOf={field => t(`field.${field}`)}
               errorOf={field => (field === 'phone' && mapping.phone === '' ? t('import.needsPhone') : undefined)}
@@ -118,27 +88,48 @@ export function UploadDialog({ onClose, onUploaded }: Props) {
             <UserErrors errors={faults.filter(({ path }) => path?.[0] !== 'name')} />
           </>
         )}
-        {upload && !upload.isOver && <Progress label={t('upload.running')} value={upload.done} max={upload.total} />}
-        {isDone && upload.list && (
+        {isRunning && (
+          <Progress
+            label={t(outcome.step === 'checking' ? 'import.checking' : 'upload.running')}
+            value={outcome.done}
+            max={outcome.total}
+          />
+        )}
+        {isChecked && (
+          <div aria-live="polite" className="form">
+            <Counts outcome={outcome} />
+            <RowErrors
+              errors={outcome.errors}
+              count={outcome.errorCount}
+              onDownload={() => void download(outcome.errors)}
+            />
+          </div>
+        )}
+        {list && (
           <div aria-live="polite" className="form">
             <p className="notice good">
-              {t('upload.done', { name: upload.list.name, count: upload.list.rowCount.toLocaleString(language) })}
+              {t('upload.done', { name: list.name, count: list.rowCount.toLocaleString(language) })}
             </p>
-            <RowErrors errors={upload.list.errors} count={upload.list.errorCount} onDownload={() => void download()} />
+            <RowErrors errors={list.errors} count={list.errorCount} onDownload={() => void download(list.errors)} />
           </div>
         )}
         <div className="dialog-foot">
-          {!isDone && (
-            <button type="button" className="button" onClick={onClose}>
-              {t('cancel')}
+          {!list && (
+            <button type="button" className="button" onClick={isChecked ? reset : onClose}>
+              {t(isChecked ? 'back' : 'cancel')}
             </button>
           )}
           {isForm && (
             <button type="submit" className="button primary" disabled={mapping.phone === ''}>
-              {t('upload.start', { count: table.rows.length })}
+              {t('import.check')}
             </button>
           )}
-          {isDone && (
+          {isChecked && (
+            <button type="submit" className="button primary" disabled={outcome.people === 0}>
+              {t('upload.start', { count: outcome.people })}
+            </button>
+          )}
+          {list && (
             <button type="button" className="button primary" onClick={onClose}>
               {t('done')}
             </button>
@@ -149,8 +140,22 @@ export function UploadDialog({ onClose, onUploaded }: Props) {
   );
 }
 
-/** The mapping without fields that have no column. */
-const given = (mapping: Mapping<ListField>) => ({
-  phone: mapping.phone,
-  ...Object.fromEntries(Object.entries(mapping).filter(([, column]) => column !== '')),
-});
+/** What the upload would do with the rows of the file. */
+function Counts({ outcome: { people, newContacts, errorCount } }: { readonly outcome: UploadOutcome }) {
+  const { t, language } = useTexts();
+  const figures = [
+    ['good', 'import.new', newContacts],
+    ['', 'import.existing', people - newContacts],
+    ['danger', 'import.faulty', errorCount],
+  ] as const;
+  return (
+    <dl className="figure-boxes">
+      {figures.map(([tone, label, count]) => (
+        <div key={label} className={`figure-box ${count > 0 ? tone : ''}`}>
+          <dt>{t(label)}</dt>
+          <dd>{count.toLocaleString(language)}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

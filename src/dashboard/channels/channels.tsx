@@ -1,28 +1,41 @@
+import { useState } from 'react';
 import { useMutation, useQuery } from 'urql';
 import {
   type ChannelRowFragment,
   ChannelsDocument,
   CheckChannelDocument,
+  DisconnectChannelDocument,
   PauseChannelDocument,
   ResumeChannelDocument,
 } from '../documents.generated.ts';
 import { useAccount } from '../session/account.tsx';
 import { useDates } from '../texts/dates.ts';
 import { useTexts } from '../texts/texts.tsx';
+import { ConfirmButton } from '../ui/confirm-button.tsx';
 import { Empty } from '../ui/empty.tsx';
+import { Icon } from '../ui/icon.tsx';
 import { Page } from '../ui/page.tsx';
 import { UserErrors } from '../ui/user-errors.tsx';
+import { ConnectDialog } from './connect-dialog.tsx';
 
 const TONES = { ACTIVE: 'good', PAUSED: 'warning', DISCONNECTED: 'danger' } as const;
+const AVAILABILITY_TONES = { AVAILABLE: 'good', LIMITED: 'warning', BLOCKED: 'danger', UNKNOWN: '' } as const;
 const QUALITY_TONES = { GREEN: 'good', YELLOW: 'warning', RED: 'danger', UNKNOWN: '' } as const;
 
 /** The numbers of the account, and how they are. */
 export default function Channels() {
   const { t } = useTexts();
-  const [{ data, fetching }] = useQuery({ query: ChannelsDocument, requestPolicy: 'cache-and-network' });
+  const { can } = useAccount();
+  const [{ data, fetching }, refetch] = useQuery({ query: ChannelsDocument, requestPolicy: 'cache-and-network' });
+  const [isConnecting, setConnecting] = useState(false);
   const channels = data?.channels?.nodes ?? [];
+  const connect = can('CHANNELS_WRITE') && (
+    <button type="button" className="button primary" onClick={() => setConnecting(true)}>
+      <Icon name="plus" size={17} /> {t('channels.connect')}
+    </button>
+  );
   return (
-    <Page title={t('nav.channels')} lead={t('channels.lead')}>
+    <Page title={t('nav.channels')} lead={t('channels.lead')} actions={connect}>
       {channels.length === 0 && !fetching && (
         <Empty title={t('channels.noneTitle')} text={t('channels.none')} example="channel" />
       )}
@@ -31,26 +44,37 @@ export default function Channels() {
           <ChannelCard key={channel.id} channel={channel} />
         ))}
       </div>
+      {isConnecting && (
+        <ConnectDialog
+          onClose={() => {
+            setConnecting(false);
+            refetch({ requestPolicy: 'network-only' });
+          }}
+        />
+      )}
     </Page>
   );
 }
 
 function ChannelCard({ channel }: { readonly channel: ChannelRowFragment }) {
-  const { t } = useTexts();
+  const { t, language } = useTexts();
   const { can } = useAccount();
   const dates = useDates();
   const [checked, check] = useMutation(CheckChannelDocument);
   const [paused, pause] = useMutation(PauseChannelDocument);
   const [resumed, resume] = useMutation(ResumeChannelDocument);
+  const [disconnected, disconnect] = useMutation(DisconnectChannelDocument);
   const { id, name, displayPhoneNumber, verifiedName, status, statusReason, isDefault, isSandbox, health } = channel;
   const facts: readonly (readonly [string, string])[] = [
     [t('channels.rate'), t('channels.perSecond', { count: channel.messagesPerSecond })],
     ...(health
       ? [
-          [t('channels.queued'), health.queuedCount.toLocaleString()] as const,
+          [t('channels.queued'), health.queuedCount.toLocaleString(language)] as const,
           [
             t('channels.limit'),
-            health.isMessagingLimitKnown ? (health.messagingLimit?.toLocaleString() ?? t('unlimited')) : t('unknown'),
+            health.isMessagingLimitKnown
+              ? (health.messagingLimit?.toLocaleString(language) ?? t('unlimited'))
+              : t('unknown'),
           ] as const,
           [t('channels.lastWebhook'), health.lastWebhookAt ? dates.full(health.lastWebhookAt) : t('never')] as const,
           [t('channels.checked'), health.checkedAt ? dates.full(health.checkedAt) : t('never')] as const,
@@ -72,14 +96,18 @@ function ChannelCard({ channel }: { readonly channel: ChannelRowFragment }) {
       </header>
       <div className="tags">
         {health && (
-          <span className={`chip ${QUALITY_TONES[health.quality]}`}>
-            {t('channels.quality')}: {t(`quality.${health.quality}`)}
-          </span>
+          <>
+            <span className={`chip ${AVAILABILITY_TONES[health.canSend]}`}>{t(`availability.${health.canSend}`)}</span>
+            <span className={`chip ${QUALITY_TONES[health.quality]}`}>
+              {t('channels.quality')}: {t(`quality.${health.quality}`)}
+            </span>
+          </>
         )}
         {isDefault && <span className="chip">{t('channels.default')}</span>}
         {isSandbox && <span className="chip info">{t('channels.sandbox')}</span>}
       </div>
       {statusReason && <p className="notice">{statusReason}</p>}
+      {health?.lastError && <p className="small tone-failed">{health.lastError.title}</p>}
       <dl className="pairs">
         {facts.map(([label, value]) => (
           <div key={label}>
@@ -93,10 +121,16 @@ function ChannelCard({ channel }: { readonly channel: ChannelRowFragment }) {
           ...(checked.data?.checkChannel?.userErrors ?? []),
           ...(paused.data?.pauseChannel?.userErrors ?? []),
           ...(resumed.data?.resumeChannel?.userErrors ?? []),
+          ...(disconnected.data?.disconnectChannel?.userErrors ?? []),
         ]}
-        failure={checked.error ?? paused.error ?? resumed.error}
+        failure={checked.error ?? paused.error ?? resumed.error ?? disconnected.error}
       />
-      {can('CHANNELS_WRITE') && (
+      {disconnected.data?.disconnectChannel?.channel && (
+        <p className="muted small" role="status">
+          {t('channels.cancelled', { count: disconnected.data.disconnectChannel.cancelledCount })}
+        </p>
+      )}
+      {can('CHANNELS_WRITE') && status !== 'DISCONNECTED' && (
         <div className="page-actions">
           <button
             type="button"
@@ -116,6 +150,15 @@ function ChannelCard({ channel }: { readonly channel: ChannelRowFragment }) {
               {t('resume')}
             </button>
           )}
+          <ConfirmButton
+            className="button small"
+            question={t('channels.disconnectTitle', { name })}
+            consequence={t('channels.disconnectText')}
+            action={t('channels.disconnect')}
+            onConfirm={() => disconnect({ input: { id } })}
+          >
+            {t('channels.disconnect')}
+          </ConfirmButton>
         </div>
       )}
     </article>

@@ -106,14 +106,23 @@ export function filterOf(conditions: readonly Condition[]): ContactFilter {
   return parts.length === 1 ? (parts[0] ?? {}) : parts.length > 1 ? { and: parts } : {};
 }
 
+/** Whether two filters say the same, whatever the order of their fields: the database keeps its own. */
+export const isSame = (one: unknown, other: unknown): boolean => sorted(one) === sorted(other);
+
+const sorted = (value: unknown): string =>
+  JSON.stringify(value, (_key, each: unknown) =>
+    typeof each === 'object' && each !== null && !Array.isArray(each)
+      ? Object.fromEntries(Object.entries(each).sort(([first], [second]) => (first < second ? -1 : 1)))
+      : each,
+  );
+
 function conditionOf(filter: ContactFilter): Condition | undefined {
   if (Object.values(filter).filter(each => each != null).length !== 1) return undefined;
   for (const rule of RULE_NAMES) {
     const value = RULES[rule].read(filter);
     if (value === undefined) continue;
     // A filter that says more than the rule is not of this rule.
-    if (JSON.stringify(RULES[rule].write(value)) === JSON.stringify(filter) || RULES[rule].kind === 'date')
-      return { rule, value };
+    if (isSame(RULES[rule].write(value), filter) || RULES[rule].kind === 'date') return { rule, value };
   }
   return undefined;
 }

@@ -6,6 +6,7 @@ import { useAccount } from '../session/account.tsx';
 import { useTexts } from '../texts/texts.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Page } from '../ui/page.tsx';
+import { SearchField } from '../ui/search-field.tsx';
 import { UserErrors } from '../ui/user-errors.tsx';
 import { conditionsOf, readFilter, writeFilter } from './contact-filter.ts';
 import { ContactList, type ContactQuery } from './contact-list.tsx';
@@ -16,6 +17,7 @@ import { FilterEditor } from './filter-editor.tsx';
 import { ImportDialog } from './import-dialog.tsx';
 import { MergeDialog } from './merge-dialog.tsx';
 import { NewContact } from './new-contact.tsx';
+import { SavedFilters } from './saved-filters.tsx';
 
 const ORDERS = {
   newest: { field: 'ID', direction: 'DESC' },
@@ -110,16 +112,7 @@ export default function Contacts({ id }: { readonly id: string | undefined }) {
         }
       >
         <div className="toolbar">
-          <label className="search">
-            <Icon name="search" size={17} />
-            <span className="visually-hidden">{t('contacts.search')}</span>
-            <input
-              type="search"
-              placeholder={t('contacts.search')}
-              value={text}
-              onChange={event => setText(event.target.value)}
-            />
-          </label>
+          <SearchField label={t('contacts.search')} value={text} onChange={setText} />
           <button
             type="button"
             className="button"
@@ -155,7 +148,12 @@ export default function Contacts({ id }: { readonly id: string | undefined }) {
             </span>
           )}
         </div>
-        {isFiltering && <FilterEditor filter={query.filter} onChange={filter => set('filter', writeFilter(filter))} />}
+        {isFiltering && (
+          <div className="filter-box">
+            <SavedFilters filter={query.filter} onChoose={filter => set('filter', writeFilter(filter))} />
+            <FilterEditor filter={query.filter} onChange={filter => set('filter', writeFilter(filter))} />
+          </div>
+        )}
         {error && <UserErrors failure={error} />}
         {total === 0 && data && !fetching ? (
           <ContactsEmpty

@@ -1,11 +1,11 @@
 import { useMutation } from 'urql';
 import { EraseContactDocument } from '../documents.generated.ts';
 import { useDates } from '../texts/dates.ts';
-import { useTexts } from '../texts/texts.tsx';
+import { isTextKey, useTexts } from '../texts/texts.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { UserErrors } from '../ui/user-errors.tsx';
-import { words } from '../ui/words.ts';
+import { useDataKinds } from './data-kinds.ts';
 
 interface Props {
   readonly id: string;
@@ -18,6 +18,7 @@ interface Props {
 export function EraseDialog({ id, name, onClose, onErased }: Props) {
   const { t } = useTexts();
   const dates = useDates();
+  const nameOf = useDataKinds();
   const [{ data, error, fetching }, erase] = useMutation(EraseContactDocument);
   const receipt = data?.eraseContact?.erasureReceipt;
   const save = async (): Promise<void> => {
@@ -43,15 +44,15 @@ export function EraseDialog({ id, name, onClose, onErased }: Props) {
             </div>
             {receipt.erased.map(({ kind, count }) => (
               <div key={kind}>
-                <dt>{words(kind)}</dt>
+                <dt>{nameOf(kind)}</dt>
                 <dd>{count}</dd>
               </div>
             ))}
             {receipt.retained.map(({ kind, count, reason }) => (
               <div key={kind}>
                 <dt>
-                  {t('contacts.retained', { kind: words(kind) })}
-                  {reason && <span className="muted small"> {reason}</span>}
+                  {t('contacts.retained', { kind: nameOf(kind) })}
+                  <Reason kind={kind} reason={reason} />
                 </dt>
                 <dd>{count}</dd>
               </div>
@@ -92,4 +93,12 @@ export function EraseDialog({ id, name, onClose, onErased }: Props) {
       )}
     </Dialog>
   );
+}
+
+/** Why data is kept: the receipt itself says it in English, because it is signed. */
+function Reason({ kind, reason }: { readonly kind: string; readonly reason: string | null }) {
+  const { t } = useTexts();
+  const key = `retained.${kind}`;
+  const text = isTextKey(key) ? t(key) : reason;
+  return text && <span className="muted small"> {text}</span>;
 }

@@ -163,7 +163,7 @@ function Counts({ outcome }: { readonly outcome: NonNullable<ReturnType<typeof u
     ['danger', 'import.faulty', outcome.errors.length],
   ] as const;
   return (
-    <dl className="figures">
+    <dl className="figure-boxes">
       {figures.map(([tone, label, count]) => (
         <div key={label} className={`figure-box ${count > 0 ? tone : ''}`}>
           <dt>{t(label)}</dt>

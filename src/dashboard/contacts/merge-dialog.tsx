@@ -1,12 +1,11 @@
 import { useState } from 'react';
 import { useMutation, useQuery } from 'urql';
 import { type ContactCoreFragment, MergeContactsDocument, PreviewMergeDocument } from '../documents.generated.ts';
-import { useTexts } from '../texts/texts.tsx';
+import { isTextKey, useTexts } from '../texts/texts.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { TableBox } from '../ui/table-box.tsx';
 import { UserErrors } from '../ui/user-errors.tsx';
-import { words } from '../ui/words.ts';
-import { CONTACT_FIELDS } from './contact-form.tsx';
+import { useDataKinds } from './data-kinds.ts';
 
 interface Props {
   readonly contacts: readonly ContactCoreFragment[];
@@ -17,6 +16,7 @@ interface Props {
 /** Makes one contact of several, after showing what becomes of their fields. */
 export function MergeDialog({ contacts, onClose, onMerged }: Props) {
   const { t } = useTexts();
+  const nameOf = useDataKinds();
   const [survivor, setSurvivor] = useState(contacts[0]?.id ?? '');
   const input = { id: survivor, fromIds: contacts.filter(({ id }) => id !== survivor).map(({ id }) => id) };
   const [{ data }] = useQuery({ query: PreviewMergeDocument, variables: { input }, requestPolicy: 'network-only' });
@@ -28,8 +28,8 @@ export function MergeDialog({ contacts, onClose, onMerged }: Props) {
   );
   const moved = (preview?.moved ?? []).filter(({ count }) => count > 0);
   const labelOf = (name: string): string => {
-    const field = CONTACT_FIELDS.find(each => each === name);
-    return field ? t(`field.${field}`) : words(name.replace(/Id$/, ''));
+    const key = `field.${name.replace(/Id$/, '')}`;
+    return t(isTextKey(key) ? key : 'field.other');
   };
   const submit = async (): Promise<void> => {
     const { data: done } = await merge({ input });
@@ -80,7 +80,9 @@ export function MergeDialog({ contacts, onClose, onMerged }: Props) {
         {moved.length > 0 && (
           <p className="small">
             {t('contacts.mergeMoved')}{' '}
-            <span className="muted">{moved.map(({ kind, count }) => `${count} × ${words(kind)}`).join(', ')}</span>
+            <span className="muted">
+              {moved.map(({ kind, count }) => t('dataKind.counted', { kind: nameOf(kind), count })).join(', ')}
+            </span>
           </p>
         )}
         <p className="muted small">{t('contacts.mergeUndo')}</p>

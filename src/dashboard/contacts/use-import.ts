@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 import type { RowError } from '../csv/row-errors.tsx';
 import { type ContactInput, ImportContactsDocument } from '../documents.generated.ts';
 import { useAccount } from '../session/account.tsx';
+import { isTextKey, useTexts } from '../texts/texts.tsx';
 
 /** Rows of one mutation: the API takes 1,000; smaller ones show progress. */
 const BATCH = 250;
@@ -28,6 +29,11 @@ export interface Importer {
 /** Contacts are created batch by batch, until the dialog closes; each batch has an idempotency key, so that a repeated request writes nothing twice. */
 export function useImport(): Importer {
   const { client } = useAccount();
+  const { t } = useTexts();
+  const labelOf = (field = ''): string => {
+    const key = `field.${field}`;
+    return isTextKey(key) ? t(key) : field;
+  };
   const [outcome, setOutcome] = useState<ImportOutcome>();
   const controller = useRef<AbortController>(undefined);
   useEffect(() => () => controller.current?.abort(), []);
@@ -54,7 +60,7 @@ export function useImport(): Importer {
           for (const { index, userErrors } of createContacts.results)
             errors.push({
               row: from + index + 1,
-              message: userErrors.map(({ path, message }) => `${path?.at(-1) ?? ''}: ${message}`).join(' '),
+              message: userErrors.map(({ path, message }) => `${labelOf(path?.at(-1))}: ${message}`).join(' '),
             });
           counts.done += batch.length;
           counts.created += createContacts.summary.succeeded;

@@ -1,30 +1,18 @@
-import { useRef, useState } from 'react';
 import type { MediaKind } from '../documents.generated.ts';
 import { useAccount } from '../session/account.tsx';
 import { useTexts } from '../texts/texts.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { sizeText } from '../ui/size.ts';
-
-export interface Attachment {
-  readonly key: number;
-  readonly name: string;
-  readonly size: number;
-  readonly kind: MediaKind;
-  /** Of a picture. */
-  readonly previewUrl: string | undefined;
-  /** 0 to 1. */
-  readonly progress: number;
-  /** Once it is uploaded. */
-  readonly mediaId: string | undefined;
-  readonly problem: string | undefined;
-}
+import { type Attachment, useKeptDraft } from './kept-drafts.tsx';
 
 export interface Attachments {
   readonly list: readonly Attachment[];
   readonly isUploading: boolean;
   add(files: FileList): void;
-  remove(key: number): void;
+  remove(key: string): void;
   clear(): void;
+  /** Puts back what could not be sent. */
+  restore(list: readonly Attachment[]): void;
 }
 
 /** The kinds that the network shows as such; anything else is a document. */
@@ -35,20 +23,20 @@ function kindOf(type: string): MediaKind {
   return 'DOCUMENT';
 }
 
-/** Files that are uploaded while the text is still being written. */
-export function useAttachments(): Attachments {
+/** Files of the draft of a conversation, which are uploaded while the text is still being written, or another thread is read. */
+export function useAttachments(conversationId: string): Attachments {
   const { client } = useAccount();
-  const [list, setList] = useState<readonly Attachment[]>([]);
-  const nextKey = useRef(0);
-  const patch = (key: number, change: Partial<Attachment>): void =>
+  const [{ attachments: list }, keep] = useKeptDraft(conversationId);
+  const setList = (change: (before: readonly Attachment[]) => readonly Attachment[]): void =>
+    keep(({ attachments }) => ({ attachments: change(attachments) }));
+  const patch = (key: string, change: Partial<Attachment>): void =>
     setList(before => before.map(each => (each.key === key ? { ...each, ...change } : each)));
   return {
     list,
     isUploading: list.some(({ mediaId, problem }) => mediaId === undefined && problem === undefined),
     add(files) {
       for (const file of files) {
-        nextKey.current += 1;
-        const key = nextKey.current;
+        const key = `${Date.now()}-${Math.random()}`;
         const kind = kindOf(file.type);
         const previewUrl = kind === 'IMAGE' ? URL.createObjectURL(file) : undefined;
         const { name, size } = file;
@@ -69,7 +57,8 @@ export function useAttachments(): Attachments {
       }
     },
     remove: key => setList(before => before.filter(each => each.key !== key)),
-    clear: () => setList([]),
+    clear: () => setList(() => []),
+    restore: kept => setList(before => [...kept, ...before]),
   };
 }
 

@@ -3,11 +3,7 @@ import { useQuery } from 'urql';
 import { ComposerRepliesDocument, type ComposerRepliesQuery } from '../documents.generated.ts';
 import { useTexts } from '../texts/texts.tsx';
 
-export interface CannedReply {
-  readonly id: string;
-  /** Of a text; undefined for other content. */
-  readonly text: string | undefined;
-}
+export type CannedReply = NonNullable<ComposerRepliesQuery['cannedReplies']>['nodes'][number];
 
 interface Props {
   /** What is typed: `/` and the start of a shortcut open the list. */
@@ -16,13 +12,6 @@ interface Props {
 }
 
 const TYPED = /^\/(\S*)$/;
-
-type Listed = NonNullable<ComposerRepliesQuery['cannedReplies']>['nodes'][number];
-
-const chosenOf = ({ id, content }: Listed): CannedReply => ({
-  id,
-  text: content.__typename === 'TextContent' ? content.body : undefined,
-});
 
 /** Prepared answers, found by what is typed after a slash. */
 export function CannedReplies({ text, onChoose }: Props) {
@@ -47,7 +36,7 @@ export function CannedReplies({ text, onChoose }: Props) {
       else if (event.key === 'ArrowUp') setActive((active + replies.length - 1) % replies.length);
       else if (event.key === 'Enter' || event.key === 'Tab') {
         const reply = replies[active];
-        if (reply) onChoose(chosenOf(reply));
+        if (reply) onChoose(reply);
       } else return;
       event.preventDefault();
       event.stopPropagation();
@@ -64,7 +53,7 @@ export function CannedReplies({ text, onChoose }: Props) {
           <button
             type="button"
             className={index === active ? 'canned-reply active' : 'canned-reply'}
-            onClick={() => onChoose(chosenOf(reply))}
+            onClick={() => onChoose(reply)}
           >
             <kbd>/{reply.shortcut}</kbd> {reply.title}
           </button>

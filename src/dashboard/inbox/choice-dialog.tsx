@@ -3,6 +3,8 @@ import type { ConversationRowFragment } from '../documents.generated.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { UserErrors } from '../ui/user-errors.tsx';
+import { CHOICE_KINDS, type ChoiceDraft, ChoiceFields, type ChoiceKind, choiceInput } from './choice-fields.tsx';
+import { useDraft } from './draft.ts';
 import { HeldDialog } from './held-dialog.tsx';
 import { instantOf, SendLaterField } from './send-later.tsx';
 import { useSend } from './use-send.ts';
@@ -12,48 +14,50 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** The network allows three buttons. */
-const CHOICES = [1, 2, 3] as const;
-type Choice = (typeof CHOICES)[number];
-
-/** Asks a question with up to three buttons. */
+/** Asks a question with buttons or a list, or shows a link. */
 export function ChoiceDialog({ conversation, onClose }: Props) {
   const { t } = useTexts();
   const { send, errors, failure, isSending, held } = useSend(conversation.id);
+  const { quote } = useDraft();
   const [later, setLater] = useState('');
   const [body, setBody] = useState('');
-  const [titles, setTitles] = useState<Readonly<Record<Choice, string>>>({ 1: '', 2: '', 3: '' });
-  const filled = CHOICES.map(choice => titles[choice].trim()).filter(Boolean);
+  const [kind, setKind] = useState<ChoiceKind>('buttons');
+  const [draft, setDraft] = useState<ChoiceDraft>(() => ({
+    buttons: [],
+    listButton: t('choice.open'),
+    rows: [],
+    linkText: '',
+    url: '',
+  }));
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
-    const buttons = filled.map((title, index) => ({ replyId: `choice-${index + 1}`, title }));
-    if (await send({ interactive: { body, buttons } }, { scheduledAt: instantOf(later) })) onClose();
+    if (await send({ interactive: { body, ...choiceInput(kind, draft) } }, { scheduledAt: instantOf(later) })) {
+      quote(undefined);
+      onClose();
+    }
   };
   return (
     <Dialog title={t('composer.choice')} onClose={onClose}>
       <form onSubmit={event => void submit(event)} className="form">
+        <fieldset className="tabs" aria-label={t('choice.kind')}>
+          {CHOICE_KINDS.map(each => (
+            <button key={each} type="button" className="tab" aria-pressed={each === kind} onClick={() => setKind(each)}>
+              {t(`choice.${each}`)}
+            </button>
+          ))}
+        </fieldset>
         <label className="field">
           <span>{t('choice.question')}</span>
           <textarea required rows={3} value={body} onChange={event => setBody(event.target.value)} />
         </label>
-        {CHOICES.map(choice => (
-          <label className="field" key={choice}>
-            <span>{t('choice.button', { count: choice })}</span>
-            <input
-              maxLength={20}
-              required={choice === 1}
-              value={titles[choice]}
-              onChange={event => setTitles({ ...titles, [choice]: event.target.value })}
-            />
-          </label>
-        ))}
+        <ChoiceFields kind={kind} draft={draft} onChange={setDraft} />
         <SendLaterField value={later} onChange={setLater} windowEnd={conversation.serviceWindow.expiresAt} />
         <UserErrors errors={errors} failure={failure} />
         <footer className="dialog-foot">
           <button type="button" className="button" onClick={onClose}>
             {t('cancel')}
           </button>
-          <button type="submit" className="button primary" disabled={isSending || filled.length === 0}>
+          <button type="submit" className="button primary" disabled={isSending}>
             {later === '' ? t('composer.send') : t('later.schedule')}
           </button>
         </footer>

@@ -72,3 +72,14 @@ export function QuotedMessage() {
     </div>
   );
 }
+
+/** Why files that were dropped or pasted were not attached. */
+export function RefusedFiles({ reason }: { readonly reason: 'note' | 'window' | undefined }) {
+  const { t } = useTexts();
+  if (reason === undefined) return null;
+  return (
+    <p className="notice" role="alert">
+      {t(reason === 'note' ? 'composer.noFilesInNote' : 'composer.noFilesOutside')}
+    </p>
+  );
+}

@@ -9,13 +9,15 @@ import { useTexts } from '../texts/texts.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { useNow } from '../ui/now.ts';
 import { UserErrors } from '../ui/user-errors.tsx';
-import { type Attachment, AttachmentList, useAttachments } from './attachments.tsx';
-import { CannedReplies } from './canned-replies.tsx';
+import { AttachmentList, useAttachments } from './attachments.tsx';
+import { CannedDialog } from './canned-dialog.tsx';
+import { CannedReplies, type CannedReply } from './canned-replies.tsx';
 import { ChoiceDialog } from './choice-dialog.tsx';
 import { type ComposerDialog, ComposerTools } from './composer-tools.tsx';
-import { ComposerHint, MissedAnswer, QuotedMessage } from './composer-warnings.tsx';
+import { ComposerHint, MissedAnswer, QuotedMessage, RefusedFiles } from './composer-warnings.tsx';
 import { useDraft } from './draft.ts';
 import { HeldDialog } from './held-dialog.tsx';
+import { type Attachment, useKeptDraft } from './kept-drafts.tsx';
 import { useInboxCommand } from './keys.tsx';
 import { NOTES_CHANGED } from './note-signal.ts';
 import { SendLaterDialog } from './send-later.tsx';
@@ -31,12 +33,13 @@ interface Props {
 export function Composer({ conversation, colleagues }: Props) {
   const { t } = useTexts();
   const { can } = useAccount();
-  const [mode, setMode] = useState<'reply' | 'note'>('reply');
-  const [text, setText] = useState('');
+  const [{ mode, text }, keep] = useKeptDraft(conversation.id);
   const [dialog, setDialog] = useState<ComposerDialog>();
+  const [canned, setCanned] = useState<CannedReply>();
   const [isDragging, setDragging] = useState(false);
+  const [refused, setRefused] = useState<'note' | 'window'>();
   const input = useRef<HTMLTextAreaElement>(null);
-  const attachments = useAttachments();
+  const attachments = useAttachments(conversation.id);
   const draft = useDraft();
   const { send, errors, failure, held } = useSend(conversation.id);
   // From the first message to the last: in between the text is empty, but the draft is not done.
@@ -49,7 +52,8 @@ export function Composer({ conversation, colleagues }: Props) {
   const isNote = mode === 'note';
   const isBlocked = !isNote && !isOpen;
   const isEmpty = text.trim() === '' && attachments.list.length === 0;
-  const isWriting = !isNote && (!isEmpty || dialog !== undefined || isSending || draft.replyTo !== undefined);
+  const isWriting =
+    !isNote && (!isEmpty || dialog !== undefined || canned !== undefined || isSending || draft.replyTo !== undefined);
   const { setWriting, replyTo } = draft;
   useLayoutEffect(() => setWriting(isWriting), [setWriting, isWriting]);
   useLayoutEffect(() => {
@@ -57,12 +61,14 @@ export function Composer({ conversation, colleagues }: Props) {
   }, [replyTo]);
 
   const write = (next: string): void => {
-    setText(next);
+    keep({ text: next });
+    setRefused(undefined);
     type(next);
   };
   const change = (next: 'reply' | 'note'): void => {
     // At once: what is typed next belongs here, and the field is not disabled for a note.
-    flushSync(() => setMode(next));
+    flushSync(() => keep({ mode: next }));
+    setRefused(undefined);
     input.current?.focus();
   };
   useInboxCommand(command => {
@@ -91,20 +97,31 @@ export function Composer({ conversation, colleagues }: Props) {
     if (isBlocked || isEmpty || isSending || attachments.isUploading) return;
     const contents = contentsOf(body, attachments.list);
     if (contents.length === 0) return;
+    const written = attachments.list;
     setSending(true);
     write('');
     attachments.clear();
-    let isSent = true;
+    let sent = 0;
     // One after the other: the person gets them in this order.
-    for (const content of contents) isSent &&= await send(content, { scheduledAt });
-    if (isSent) draft.quote(undefined);
-    else setText(before => before || body);
+    while (sent < contents.length && (await send(contents[sent] as ContentInput, { scheduledAt }))) sent += 1;
+    if (sent === contents.length) draft.quote(undefined);
+    else {
+      attachments.restore(filesOf(written).slice(sent));
+      const isBodySent = contents.slice(0, sent).some(({ media }) => media?.caption === body);
+      if (!isBodySent) keep(before => ({ text: before.text || body }));
+    }
     setSending(false);
   };
+  const addFiles = (files: FileList): void => {
+    if (files.length === 0) return;
+    setRefused(isNote ? 'note' : isBlocked ? 'window' : undefined);
+    if (!isNote && !isBlocked) attachments.add(files);
+  };
   const drop = (event: DragEvent): void => {
+    if (!hasFiles(event)) return;
     event.preventDefault();
     setDragging(false);
-    if (!isBlocked) attachments.add(event.dataTransfer.files);
+    addFiles(event.dataTransfer.files);
   };
   const isIdle = isBlocked || isSending || attachments.isUploading || isEmpty;
   return (
@@ -112,8 +129,9 @@ export function Composer({ conversation, colleagues }: Props) {
       className={`composer ${mode}${isDragging ? ' dragging' : ''}`}
       aria-label={t('composer.label')}
       onDragOver={event => {
+        if (!hasFiles(event)) return;
         event.preventDefault();
-        setDragging(!isNote);
+        setDragging(!isNote && !isBlocked);
       }}
       onDragLeave={() => setDragging(false)}
       onDrop={drop}
@@ -139,16 +157,18 @@ export function Composer({ conversation, colleagues }: Props) {
       )}
       {!isNote && <MissedAnswer />}
       {!isNote && <QuotedMessage />}
-      <AttachmentList attachments={attachments} />
+      <RefusedFiles reason={refused} />
+      {!isNote && <AttachmentList attachments={attachments} />}
       <CannedReplies
         text={isNote ? '' : text}
         onChoose={reply => {
-          if (reply.text !== undefined) write(reply.text);
-          else {
-            write('');
-            void send({ cannedReplyId: reply.id });
+          if (reply.content.__typename === 'TextContent') {
+            write(reply.content.body);
+            requestAnimationFrame(() => input.current?.focus());
+            return;
           }
-          requestAnimationFrame(() => input.current?.focus());
+          write('');
+          setCanned(reply);
         }}
       />
       <textarea
@@ -156,12 +176,13 @@ export function Composer({ conversation, colleagues }: Props) {
         className="composer-input"
         aria-label={isNote ? t('composer.note') : t('composer.message')}
         placeholder={isNote ? t('composer.notePlaceholder') : t('composer.placeholder')}
-        dir="auto"
+        // An empty field has the direction of its placeholder.
+        dir={text === '' ? undefined : 'auto'}
         value={text}
         rows={Math.min(8, Math.max(2, text.split('\n').length))}
         disabled={isBlocked}
         onChange={event => write(event.target.value)}
-        onPaste={event => attachments.add(event.clipboardData.files)}
+        onPaste={event => addFiles(event.clipboardData.files)}
         onKeyDown={event => {
           if (event.key === 'Escape') event.currentTarget.blur();
           if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing || event.defaultPrevented)
@@ -171,9 +192,7 @@ export function Composer({ conversation, colleagues }: Props) {
         }}
       />
       <div className="composer-foot">
-        {!isNote && (
-          <ComposerTools isBlocked={isBlocked} onFiles={attachments.add} onDialog={setDialog} onInsert={insert} />
-        )}
+        {!isNote && <ComposerTools isBlocked={isBlocked} onFiles={addFiles} onDialog={setDialog} onInsert={insert} />}
         <span className="composer-keys muted small">{t('composer.keys')}</span>
         {!isNote && (
           <button
@@ -202,6 +221,7 @@ export function Composer({ conversation, colleagues }: Props) {
       />
       {dialog === 'template' && <TemplateDialog conversation={conversation} onClose={() => setDialog(undefined)} />}
       {dialog === 'choice' && <ChoiceDialog conversation={conversation} onClose={() => setDialog(undefined)} />}
+      {canned && <CannedDialog conversation={conversation} reply={canned} onClose={() => setCanned(undefined)} />}
       {dialog === 'later' && (
         <SendLaterDialog
           title={t('later.title')}
@@ -219,9 +239,12 @@ export function Composer({ conversation, colleagues }: Props) {
   );
 }
 
+/** Text can be dragged, too: the text field takes it. */
+const hasFiles = ({ dataTransfer }: DragEvent): boolean => dataTransfer.types.includes('Files');
+
 /** The messages that a text and files become: the first file has the text as its caption. */
 function contentsOf(body: string, list: readonly Attachment[]): ContentInput[] {
-  const files = list.filter((each): each is Attachment & { mediaId: string } => each.mediaId !== undefined);
+  const files = filesOf(list);
   if (files.length === 0) return body === '' ? [] : [{ text: { body } }];
   const captioned = files.findIndex(({ kind }) => kind !== 'AUDIO');
   const contents = files.map(
@@ -237,3 +260,7 @@ function contentsOf(body: string, list: readonly Attachment[]): ContentInput[] {
   // Voice messages have no caption: what was written follows them.
   return body !== '' && captioned < 0 ? [...contents, { text: { body } }] : contents;
 }
+
+/** Those that are uploaded. */
+const filesOf = (list: readonly Attachment[]) =>
+  list.filter((each): each is Attachment & { mediaId: string } => each.mediaId !== undefined);

@@ -1,11 +1,14 @@
-import { type RefObject, useEffect, useRef } from 'react';
+import { type ReactNode, type RefObject, useEffect, useRef } from 'react';
+import { useQuery } from 'urql';
 import { Link, useSearch } from 'wouter';
-import type { ConversationRowFragment } from '../documents.generated.ts';
+import { type ConversationRowFragment, InboxChannelsDocument } from '../documents.generated.ts';
+import { useAccount } from '../session/account.tsx';
 import { useDates } from '../texts/dates.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { Avatar } from '../ui/avatar.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { useNow } from '../ui/now.ts';
+import { isAnswer, useKeptDraft } from './kept-drafts.tsx';
 import { StatusTick } from './status-tick.tsx';
 
 interface Props {
@@ -14,11 +17,16 @@ interface Props {
   readonly hasMore: boolean;
   readonly onMore: () => void;
   readonly scroller: RefObject<HTMLDivElement | null>;
+  /** Stands below the conversations. */
+  readonly children?: ReactNode;
 }
 
-export function ConversationList({ conversations, selectedId, hasMore, onMore, scroller }: Props) {
+export function ConversationList({ conversations, selectedId, hasMore, onMore, scroller, children }: Props) {
   const { t } = useTexts();
+  const { can } = useAccount();
   const now = useNow();
+  const [{ data: connected }] = useQuery({ query: InboxChannelsDocument, pause: !can('CHANNELS_READ') });
+  const hasSeveralChannels = (connected?.channels?.nodes.length ?? 0) > 1;
   const end = useRef<HTMLDivElement>(null);
   // The next page is read when the end of the list comes into view.
   useEffect(() => {
@@ -39,32 +47,55 @@ export function ConversationList({ conversations, selectedId, hasMore, onMore, s
             conversation={conversation}
             isSelected={conversation.databaseId === selectedId}
             now={now}
+            isChannelShown={hasSeveralChannels}
           />
         ))}
       </ul>
       <div ref={end} className="list-end" />
+      {!hasMore && children}
     </div>
   );
+}
+
+/** The filters of the list, without the message that is shown of another conversation. */
+export function withoutMessage(query: string): string {
+  const params = new URLSearchParams(query);
+  params.delete('message');
+  return params.size === 0 ? '' : `?${params}`;
 }
 
 interface RowProps {
   readonly conversation: ConversationRowFragment;
   readonly isSelected: boolean;
   readonly now: number;
+  readonly isChannelShown: boolean;
 }
 
-function Row({ conversation, isSelected, now }: RowProps) {
+function Row({ conversation, isSelected, now, isChannelShown }: RowProps) {
   const { t } = useTexts();
   const dates = useDates();
   const query = useSearch();
-  const { databaseId, contact, lastMessage, unreadCount, lastActivityAt, assignee, tags, serviceWindow, status } =
-    conversation;
+  const {
+    databaseId,
+    contact,
+    lastMessage,
+    unreadCount,
+    lastActivityAt,
+    assignee,
+    tags,
+    serviceWindow,
+    status,
+    channel,
+  } = conversation;
   const name = contact?.displayName ?? t('inbox.unknown');
+  const [draft] = useKeptDraft(conversation.id);
+  // Beside the composer it is seen anyway.
+  const isDraft = !isSelected && isAnswer(draft);
   const leftMs = serviceWindow.expiresAt ? Date.parse(serviceWindow.expiresAt) - now : 0;
   return (
     <li>
       <Link
-        href={`/inbox/${databaseId}${query ? `?${query}` : ''}`}
+        href={`/inbox/${databaseId}${withoutMessage(query)}`}
         className={unreadCount > 0 ? 'conversation unread' : 'conversation'}
         aria-current={isSelected ? 'true' : undefined}
       >
@@ -72,9 +103,12 @@ function Row({ conversation, isSelected, now }: RowProps) {
         <span className="conversation-name">{name}</span>
         <span className="conversation-time">{lastActivityAt && dates.brief(lastActivityAt, now)}</span>
         <span className="conversation-text">
-          {lastMessage?.direction === 'OUTBOUND' && <StatusTick status={lastMessage.status} />}
+          {isDraft && <span className="draft-label">{t('inbox.draft')}</span>}
+          {!isDraft && lastMessage?.direction === 'OUTBOUND' && <StatusTick status={lastMessage.status} />}
           <span className="ellipsis" dir="auto">
-            {lastMessage?.previewText}
+            {isDraft
+              ? draft.text.trim() || draft.attachments.map(({ name }) => name).join(', ')
+              : lastMessage?.previewText}
           </span>
         </span>
         {unreadCount > 0 && (
@@ -89,6 +123,12 @@ function Row({ conversation, isSelected, now }: RowProps) {
             <Icon name="clock" size={13} />
             {leftMs > 0 ? dates.span(leftMs) : t('window.closed')}
           </span>
+          {isChannelShown && channel && (
+            <span className="conversation-channel">
+              <Icon name="channels" size={13} />
+              <span className="ellipsis">{channel.name}</span>
+            </span>
+          )}
           {tags.slice(0, 2).map(tag => (
             <span key={tag.id} className="tag">
               <i className="dot" style={{ background: tag.color }} />

@@ -1,13 +1,7 @@
-import { createContext, use, useCallback, useMemo, useRef, useState } from 'react';
+import { createContext, use, useCallback, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import type { ThreadMessageFragment } from '../documents.generated.ts';
 import { useAccount } from '../session/account.tsx';
-
-/** A message that the next one quotes. */
-export interface Quoted {
-  readonly id: string;
-  readonly isOurs: boolean;
-  readonly text: string;
-}
+import { isAnswer, type Quoted, useKeptDraft } from './kept-drafts.tsx';
 
 /** What is being written in the open thread. */
 export interface Draft {
@@ -39,22 +33,27 @@ export function useIsMine(): (message: Pick<ThreadMessageFragment, 'sentBy'>) =>
   return useCallback(({ sentBy }) => sentBy?.kind === kind && sentBy.displayName === name, [kind, name]);
 }
 
-/** The draft of a thread. @param messages those that are loaded, oldest first */
-export function useDraftOf(messages: readonly ThreadMessageFragment[]): Draft {
-  const [isWriting, setWriting] = useState(false);
-  const [replyTo, quote] = useState<Quoted>();
-  const lastId = messages.at(-1)?.id;
-  const known = useRef<string>(undefined);
+/** The draft of a conversation whose thread is open. @param messages those that are loaded, oldest first */
+export function useDraftOf(conversationId: string, messages: readonly ThreadMessageFragment[]): Draft {
+  const [kept, keep] = useKeptDraft(conversationId);
+  const { replyTo } = kept;
+  const [isWriting, setWriting] = useState(isAnswer(kept));
+  const quote = useCallback((message: Quoted | undefined) => keep({ replyTo: message }), [keep]);
+  const lastId = lastArrived(messages)?.id;
+  // A draft that was left knows what it knew then.
+  const known = useRef(kept.knownId);
   const [, setSeen] = useState<string>();
   if (!isWriting || known.current === undefined) known.current = lastId;
   const knownId = known.current;
+  useLayoutEffect(() => keep({ knownId: isWriting ? knownId : undefined }), [keep, isWriting, knownId]);
   const isMine = useIsMine();
   const missed = useMemo(
     () =>
       messages
-        .slice(messages.findIndex(({ id }) => id === knownId) + 1)
+        .toSorted(byArrival)
         .filter(
-          message =>
+          (message, index, all) =>
+            index > all.findIndex(({ id }) => id === knownId) &&
             message.direction === 'OUTBOUND' &&
             message.status !== 'CANCELLED' &&
             message.sentBy?.kind !== 'OTP' &&
@@ -68,6 +67,13 @@ export function useDraftOf(messages: readonly ThreadMessageFragment[]): Draft {
   }, []);
   return useMemo(
     () => ({ lastKnown: () => known.current, know, setWriting, missed: isWriting ? missed : [], replyTo, quote }),
-    [know, isWriting, missed, replyTo],
+    [know, isWriting, missed, replyTo, quote],
   );
 }
+
+/** An answer of the phone app that arrives late stands above messages that are known already. */
+const byArrival = (one: ThreadMessageFragment, other: ThreadMessageFragment): number =>
+  Date.parse(one.createdAt) - Date.parse(other.createdAt);
+
+const lastArrived = (messages: readonly ThreadMessageFragment[]): ThreadMessageFragment | undefined =>
+  messages.toSorted(byArrival).at(-1);

@@ -5,6 +5,27 @@ import { useTexts } from '../texts/texts.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { UserErrors } from '../ui/user-errors.tsx';
 import { adviceOf, mayHelpToRepeat } from './failure.ts';
+import type { Reaction } from './use-reaction.ts';
+
+/** Why a reaction failed: it was not accepted here, or the network refused it. */
+export function ReactionFailure({ reaction: { errors, failure, refused } }: { readonly reaction: Reaction }) {
+  const { t } = useTexts();
+  if (!refused?.error) return <UserErrors errors={errors} failure={failure} />;
+  const { error, previewText } = refused;
+  return (
+    <div className="failure" role="alert">
+      <Icon name="alert" size={16} />
+      <div>
+        <strong>
+          {previewText === '' ? t('message.reactionKept') : t('message.reactionFailed', { emoji: previewText })}
+        </strong>
+        <p>
+          {error.title}. {t(adviceOf(error))}
+        </p>
+      </div>
+    </div>
+  );
+}
 
 /** Why a message failed, and what to do about it. */
 export function FailureNote({ message: { id, error } }: { readonly message: ThreadMessageFragment }) {

@@ -4,8 +4,9 @@ import { useLocation, useSearch } from 'wouter';
 import { ConversationsDocument } from '../documents.generated.ts';
 import { TIME_PASSED } from '../phone/clock-button.tsx';
 import { useTexts } from '../texts/texts.tsx';
-import { ConversationList } from './conversation-list.tsx';
+import { ConversationList, withoutMessage } from './conversation-list.tsx';
 import { filterOf, useInboxFilters } from './filters.ts';
+import { FoundMessages, useFoundMessages } from './found-messages.tsx';
 import { InboxEmpty } from './inbox-empty.tsx';
 import { InboxStream } from './inbox-stream.tsx';
 import { Shortcuts, useInboxKeys } from './keys.tsx';
@@ -37,6 +38,7 @@ export function Inbox({ conversationId }: { readonly conversationId: string | un
       ),
     [data],
   );
+  const found = useFoundMessages(filters.search);
   const known = useRef(new Set<string>());
   known.current = new Set(conversations.map(({ id }) => id));
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -68,7 +70,7 @@ export function Inbox({ conversationId }: { readonly conversationId: string | un
       const index = conversations.findIndex(({ databaseId }) => databaseId === conversationId);
       const next = conversations[index < 0 ? 0 : index + by];
       if (!next) return;
-      navigate(`/inbox/${next.databaseId}${query ? `?${query}` : ''}`);
+      navigate(`/inbox/${next.databaseId}${withoutMessage(query)}`);
       requestAnimationFrame(() =>
         scroller.current?.querySelector('[aria-current=true]')?.scrollIntoView({ block: 'nearest' }),
       );
@@ -86,7 +88,7 @@ export function Inbox({ conversationId }: { readonly conversationId: string | un
         <ListHead filters={filters} onChange={changeFilters} />
         {error && !data ? (
           <p className="notice danger">{error.message}</p>
-        ) : conversations.length === 0 && !fetching ? (
+        ) : conversations.length === 0 && found.messages.length === 0 && !fetching && !found.isBusy ? (
           <InboxEmpty filters={filters} onReset={() => navigate('/inbox')} />
         ) : (
           <ConversationList
@@ -95,7 +97,9 @@ export function Inbox({ conversationId }: { readonly conversationId: string | un
             hasMore={pageInfo?.hasNextPage ?? false}
             onMore={more}
             scroller={scroller}
-          />
+          >
+            <FoundMessages messages={found.messages} search={filters.search} />
+          </ConversationList>
         )}
       </section>
       {conversationId === undefined ? (

@@ -1,10 +1,14 @@
 import { useEffect, useRef, useState } from 'react';
-import { useQuery } from 'urql';
-import { ConversationCountsDocument, InboxChannelsDocument, InboxTagsDocument } from '../documents.generated.ts';
+import { useQuery, useSubscription } from 'urql';
+import {
+  ConversationCountsDocument,
+  InboxChannelsDocument,
+  InboxTagsDocument,
+  LiveCountsDocument,
+} from '../documents.generated.ts';
 import { useAccount } from '../session/account.tsx';
 import { useTexts } from '../texts/texts.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { useCountsStream } from './counts-stream.ts';
 import { type FilterChange, type InboxFilters, STATUSES, statusParam } from './filters.ts';
 
 interface Props {
@@ -19,7 +23,8 @@ export function ListHead({ filters, onChange }: Props) {
   const { t } = useTexts();
   const { can, staff, viewer } = useAccount();
   const [{ data: counted }] = useQuery({ query: ConversationCountsDocument, requestPolicy: 'cache-and-network' });
-  const counts = useCountsStream() ?? counted?.conversationCounts;
+  const [{ data: live }] = useSubscription({ query: LiveCountsDocument });
+  const counts = live?.conversationCounts ?? counted?.conversationCounts;
   const [{ data: tagged }] = useQuery({ query: InboxTagsDocument });
   const tags = tagged?.tags?.nodes ?? [];
   const [{ data: connected }] = useQuery({ query: InboxChannelsDocument, pause: !can('CHANNELS_READ') });

@@ -1,5 +1,4 @@
-import { useMutation } from 'urql';
-import { ReactToMessageDocument, type ThreadMessageFragment } from '../documents.generated.ts';
+import type { ThreadMessageFragment } from '../documents.generated.ts';
 import { useAccount } from '../session/account.tsx';
 import { useTexts } from '../texts/texts.tsx';
 import { Icon } from '../ui/icon.tsx';
@@ -13,12 +12,16 @@ const REACHED: ReadonlySet<string> = new Set(['RECEIVED', 'SENT', 'DELIVERED', '
 /** What shows nothing to answer. */
 const SILENT: ReadonlySet<string> = new Set(['SystemContent', 'CallContent', 'ReactionContent']);
 
+interface Props {
+  readonly message: ThreadMessageFragment;
+  readonly onReact: (emoji: string) => void;
+}
+
 /** Quotes a message in the answer, or reacts to it. */
-export function MessageActions({ message }: { readonly message: ThreadMessageFragment }) {
+export function MessageActions({ message, onReact }: Props) {
   const { t } = useTexts();
   const { can } = useAccount();
   const { quote } = useDraft();
-  const [, react] = useMutation(ReactToMessageDocument);
   const { id, direction, previewText, reactions, status, revokedAt, content } = message;
   if (!can('MESSAGES_SEND') || revokedAt || !REACHED.has(status) || SILENT.has(content.__typename)) return null;
   const ours = reactions.find(reaction => reaction.direction === 'OUTBOUND')?.emoji;
@@ -43,7 +46,7 @@ export function MessageActions({ message }: { readonly message: ThreadMessageFra
           id: emoji,
           label: emoji,
           isChecked: emoji === ours,
-          onSelect: () => void react({ input: { id, emoji: emoji === ours ? '' : emoji } }),
+          onSelect: () => onReact(emoji === ours ? '' : emoji),
         }))}
       />
     </div>

@@ -1,11 +1,12 @@
 import type { ThreadMessageFragment } from '../documents.generated.ts';
 import { useDates } from '../texts/dates.ts';
 import { useTexts } from '../texts/texts.tsx';
-import { FailureNote } from './failure-note.tsx';
+import { FailureNote, ReactionFailure } from './failure-note.tsx';
 import { MessageActions } from './message-actions.tsx';
 import { MessageContent } from './message-content.tsx';
 import { Scheduled } from './scheduled.tsx';
 import { StatusTick } from './status-tick.tsx';
+import { useReaction } from './use-reaction.ts';
 
 interface Props {
   readonly message: ThreadMessageFragment;
@@ -18,7 +19,9 @@ interface Props {
 export function MessageBubble({ message, follows, isOpen }: Props) {
   const { t } = useTexts();
   const dates = useDates();
-  const { direction, content, createdAt, status, replyTo, sentBy, reactions, editedAt, revokedAt } = message;
+  const reaction = useReaction(message.id);
+  const { direction, content, previewText, createdAt, status, replyTo, sentBy, reactions, editedAt, revokedAt } =
+    message;
   const isOurs = direction === 'OUTBOUND';
   const side = content.__typename === 'SystemContent' ? 'system' : isOurs ? 'ours' : 'theirs';
   // A scheduled message was accepted long before it was sent.
@@ -40,7 +43,11 @@ export function MessageBubble({ message, follows, isOpen }: Props) {
           </span>
         </blockquote>
       )}
-      {revokedAt ? <p className="muted">{t('message.revoked')}</p> : <MessageContent message={message} />}
+      {revokedAt ? (
+        <p className="muted">{t('message.revoked')}</p>
+      ) : (
+        <MessageContent content={content} previewText={previewText} />
+      )}
       {status !== 'SCHEDULED' && (
         <footer className="bubble-foot" title={dates.full(time)}>
           {editedAt && <span>{t('message.edited')}</span>}
@@ -57,7 +64,8 @@ export function MessageBubble({ message, follows, isOpen }: Props) {
         </p>
       )}
       {status === 'FAILED' && <FailureNote message={message} />}
-      {isOpen && <MessageActions message={message} />}
+      <ReactionFailure reaction={reaction} />
+      {isOpen && <MessageActions message={message} onReact={reaction.react} />}
     </article>
   );
 }

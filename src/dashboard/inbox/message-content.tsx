@@ -8,10 +8,15 @@ import { WhatsAppText } from './whatsapp-text.tsx';
 type Content = ThreadMessageFragment['content'];
 type Of<Name extends Content['__typename']> = Extract<Content, { readonly __typename: Name }>;
 
+interface Props {
+  readonly content: Content;
+  /** What lists show of it, for content without a look of its own. */
+  readonly previewText: string;
+}
+
 /** What a message says, by its kind. */
-export function MessageContent({ message }: { readonly message: ThreadMessageFragment }) {
+export function MessageContent({ content, previewText }: Props) {
   const { t } = useTexts();
-  const { content, previewText } = message;
   switch (content.__typename) {
     case 'TextContent':
       return <WhatsAppText text={content.body} />;

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { useClient } from 'urql';
+import { useSearchParams } from 'wouter';
 import { THREAD_PAGE } from '../api/thread-updates.ts';
 import {
   type ConversationRowFragment,
@@ -79,12 +80,28 @@ export function MessageList({ conversation, messages }: Props) {
       .then(() => setLoading(false));
   }, [graphql, conversation.databaseId, startCursor, isLoading]);
 
+  // A message that a search has found: what lies between is read page by page.
+  const [params] = useSearchParams();
+  const soughtId = params.get('message') ?? undefined;
+  const shownId = useRef<string>(undefined);
+  const isSoughtLoaded = edges.some(({ node }) => node.id === soughtId);
+  useEffect(() => {
+    if (soughtId === undefined || soughtId === shownId.current) return;
+    if (!isSoughtLoaded) {
+      if (hasPreviousPage) older();
+      return;
+    }
+    shownId.current = soughtId;
+    isAtEnd.current = false;
+    list.current?.querySelector('.message-row.sought')?.scrollIntoView({ block: 'center' });
+  }, [soughtId, isSoughtLoaded, hasPreviousPage, older]);
+
   const isOpen = Date.parse(conversation.serviceWindow.expiresAt ?? '') > now;
   const rows = edges.map(({ node }, index) => {
     const before = edges[index - 1]?.node;
     const isNewDay = !before || new Date(before.createdAt).toDateString() !== new Date(node.createdAt).toDateString();
     return (
-      <div key={node.id} className="message-row">
+      <div key={node.id} className={node.id === soughtId ? 'message-row sought' : 'message-row'}>
         {isNewDay && <p className="day">{dates.day(node.createdAt, now)}</p>}
         <MessageBubble message={node} follows={!isNewDay && isSameAuthor(before, node)} isOpen={isOpen} />
       </div>

@@ -1,17 +1,16 @@
 import { type FormEvent, useDeferredValue, useMemo, useState } from 'react';
 import { useQuery } from 'urql';
-import {
-  ComposerTemplatesDocument,
-  type ConversationRowFragment,
-  PreviewTemplateDocument,
-} from '../documents.generated.ts';
+import { type ConversationRowFragment, PreviewTemplateDocument } from '../documents.generated.ts';
+import { SENDABLE, type Template, useTemplates } from '../templates/use-templates.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { Dialog } from '../ui/dialog.tsx';
+import { SearchField } from '../ui/search-field.tsx';
 import { UserErrors } from '../ui/user-errors.tsx';
+import { useDraft } from './draft.ts';
 import { HeldDialog } from './held-dialog.tsx';
 import { RenderedTemplate } from './rendered-template.tsx';
 import { instantOf, SendLaterField } from './send-later.tsx';
-import { fieldsOf, type Template, templateInputOf } from './template-values.ts';
+import { fieldsOf, templateInputOf } from './template-values.ts';
 import { useSend } from './use-send.ts';
 
 interface Props {
@@ -22,14 +21,15 @@ interface Props {
 /** Chooses a template, fills it in, shows it as the person will see it, and sends it. */
 export function TemplateDialog({ conversation, onClose }: Props) {
   const { t } = useTexts();
-  const [{ data, fetching }] = useQuery({ query: ComposerTemplatesDocument, requestPolicy: 'cache-and-network' });
-  const [chosenId, setChosenId] = useState<string>();
-  const templates = data?.templates?.nodes ?? [];
-  const chosen = templates.find(({ id }) => id === chosenId) ?? templates[0];
+  const [search, setSearch] = useState('');
+  const [picked, setPicked] = useState<Template>();
+  const { templates, hasMore } = useTemplates(SENDABLE, search, picked?.name);
+  const chosen = templates?.find(({ id }) => id === picked?.id) ?? templates?.[0];
   return (
     <Dialog title={t('composer.sendTemplate')} onClose={onClose} isWide>
-      {templates.length === 0 ? (
-        <p className="muted">{fetching ? '' : t('template.none')}</p>
+      {(hasMore || search !== '') && <SearchField label={t('templates.search')} value={search} onChange={setSearch} />}
+      {!templates?.length ? (
+        <p className="muted">{templates ? t(search === '' ? 'template.none' : 'template.noMatch') : ''}</p>
       ) : (
         <div className="template-dialog">
           <ul className="template-list" aria-label={t('nav.templates')}>
@@ -39,7 +39,7 @@ export function TemplateDialog({ conversation, onClose }: Props) {
                   type="button"
                   className="template-choice"
                   aria-pressed={template.id === chosen?.id}
-                  onClick={() => setChosenId(template.id)}
+                  onClick={() => setPicked(template)}
                 >
                   <strong>{template.name}</strong>
                   <span className="muted small">
@@ -66,6 +66,7 @@ function TemplateForm({ template, conversation, onClose }: Props & { readonly te
       : {},
   );
   const { send, errors, failure, isSending, held } = useSend(conversation.id);
+  const { quote } = useDraft();
   const [later, setLater] = useState('');
   const input = useMemo(() => templateInputOf(template, values), [template, values]);
   // The preview shows the example where nothing is typed yet.
@@ -91,7 +92,10 @@ function TemplateForm({ template, conversation, onClose }: Props & { readonly te
   const rendered = data?.previewTemplate?.rendered;
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
-    if (await send({ template: input }, { scheduledAt: instantOf(later) })) onClose();
+    if (await send({ template: input }, { scheduledAt: instantOf(later) })) {
+      quote(undefined);
+      onClose();
+    }
   };
   return (
     <>

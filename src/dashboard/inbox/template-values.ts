@@ -1,6 +1,5 @@
-import type { ComposerTemplatesQuery, TemplateInput } from '../documents.generated.ts';
-
-export type Template = NonNullable<ComposerTemplatesQuery['templates']>['nodes'][number];
+import type { TemplateInput } from '../documents.generated.ts';
+import type { Template } from '../templates/use-templates.ts';
 
 /** A value that a template asks for; `key` is its place in the form. */
 export interface TemplateField {

@@ -152,9 +152,22 @@ export function ThreadHead({ conversation, colleagues, side, onDetails, onPhone 
       >
         <Icon name="panel" />
       </button>
+      <SnoozedUntil conversation={conversation} />
       <Colleagues colleagues={colleagues} />
       <UserErrors errors={result.data?.updateConversation?.userErrors ?? []} failure={result.error} />
     </header>
+  );
+}
+
+function SnoozedUntil({ conversation: { status, snoozedUntil } }: { readonly conversation: ConversationRowFragment }) {
+  const { t } = useTexts();
+  const dates = useDates();
+  const now = useNow();
+  if (status !== 'SNOOZED' || !snoozedUntil) return null;
+  return (
+    <p className="snoozed-until muted small">
+      <Icon name="clock" size={15} /> {t('thread.snoozedUntil', { time: dates.moment(snoozedUntil, now) })}
+    </p>
   );
 }
 

@@ -58,7 +58,10 @@ function OpenThread({ conversation }: { readonly conversation: OpenConversation 
   const toggle = (which: 'details' | 'phone'): void => setSide(side === which ? undefined : which);
   const colleagues = useColleagues(conversation.id);
   const edges = conversation.messages?.edges;
-  const draft = useDraftOf(useMemo(() => (edges ?? []).map(({ node }) => node), [edges]));
+  const draft = useDraftOf(
+    conversation.id,
+    useMemo(() => (edges ?? []).map(({ node }) => node), [edges]),
+  );
   return (
     <DraftContext value={draft}>
       <section className="thread" aria-label={conversation.contact?.displayName ?? t('inbox.unknown')}>

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { type CombinedError, useMutation } from 'urql';
 import {
   type ContentInput,
@@ -43,6 +43,19 @@ export function useSend(conversationId: string): Send {
   const [failure, setFailure] = useState<CombinedError>();
   const [held, setHeld] = useState<HeldSend>();
   const draft = useDraft();
+  const isShown = useRef(true);
+  const keepBack = useRef<() => void>(undefined);
+  // Nobody is asked whose thread is not shown, or whose page goes: the message stays a draft.
+  useEffect(() => {
+    isShown.current = true;
+    const leave = (): void => keepBack.current?.();
+    window.addEventListener('pagehide', leave);
+    return () => {
+      isShown.current = false;
+      window.removeEventListener('pagehide', leave);
+      leave();
+    };
+  }, []);
 
   const attempt = async (input: SendMessageInput): Promise<boolean> => {
     const { data, error } = await mutate({ input });
@@ -51,7 +64,12 @@ export function useSend(conversationId: string): Send {
     setErrors(answer ? [] : found);
     setFailure(error);
     if (!answer) return data?.sendMessage?.message != null;
-    const isSent = await new Promise<boolean>(decide => setHeld({ answer, decide }));
+    if (!isShown.current) return false;
+    const isSent = await new Promise<boolean>(decide => {
+      keepBack.current = () => decide(false);
+      setHeld({ answer, decide });
+    });
+    keepBack.current = undefined;
     setHeld(undefined);
     if (!isSent) return false;
     draft.know(answer.id);

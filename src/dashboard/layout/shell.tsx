@@ -5,11 +5,13 @@ import { PresenceBeacon } from '../presence/presence-beacon.tsx';
 import { useAccount } from '../session/account.tsx';
 import type { TextKey } from '../texts/texts.tsx';
 import { useTexts } from '../texts/texts.tsx';
+import { Empty } from '../ui/empty.tsx';
 import { Icon, type IconName } from '../ui/icon.tsx';
 import { Logo } from '../ui/logo.tsx';
+import { Page } from '../ui/page.tsx';
 import { AccountMenu } from './account-menu.tsx';
 
-interface Page {
+interface PageEntry {
   readonly path: string;
   readonly label: TextKey;
   readonly icon: IconName;
@@ -17,7 +19,7 @@ interface Page {
 }
 
 /** Pages in the order of the navigation, with the scopes without which they are not offered. */
-const PAGES: readonly Page[] = [
+const PAGES: readonly PageEntry[] = [
   { path: '/inbox', label: 'nav.inbox', icon: 'inbox', scopes: ['CONVERSATIONS_READ', 'MESSAGES_READ'] },
   { path: '/live', label: 'nav.live', icon: 'live', scopes: ['EVENTS_READ'] },
   { path: '/contacts', label: 'nav.contacts', icon: 'contacts', scopes: ['CONTACTS_READ'] },
@@ -37,6 +39,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   const { t } = useTexts();
   const { can, accountName, hasEmulator } = useAccount();
   const [location] = useLocation();
+  const open = PAGES.find(({ path }) => location.startsWith(path));
   const pages = useRef<HTMLUListElement>(null);
   // On a narrow screen the navigation scrolls: the page that is shown is in view.
   useEffect(() => {
@@ -67,7 +70,13 @@ export function Shell({ children }: { readonly children: ReactNode }) {
           <AccountMenu />
         </div>
       </nav>
-      {children}
+      {open === undefined || can(...open.scopes) ? (
+        children
+      ) : (
+        <Page title={t(open.label)}>
+          <Empty title={t('noPermissionTitle')} text={t('noPermission')} />
+        </Page>
+      )}
     </div>
   );
 }

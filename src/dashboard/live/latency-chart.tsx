@@ -1,11 +1,11 @@
-import { useEffect, useRef } from 'react';
-import uPlot from 'uplot';
+import { useMemo, useRef } from 'react';
 import type { LiveStatisticsQuery } from '../documents.generated.ts';
 import { localeOf } from '../texts/dates.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { Figure } from './figure.tsx';
+import { type PlotOptions, usePlot } from './use-plot.ts';
 
-const HEIGHT = 120;
+const HOUR_SECONDS = 3_600;
 
 type Points = NonNullable<LiveStatisticsQuery['latency']>['series'];
 
@@ -15,70 +15,21 @@ export function LatencyChart({ points }: { readonly points: Points }) {
   const box = useRef<HTMLDivElement>(null);
   const marks = useRef<HTMLDListElement>(null);
   const last = points.findLast(({ deliveryMsP50 }) => deliveryMsP50 !== null);
+  const locale = localeOf(language);
+  // Each answer is another object; the chart is drawn anew for other values only.
   const drawn = JSON.stringify(points);
-  useEffect(() => {
-    const element = box.current;
-    const legend = marks.current?.children;
-    const shown = JSON.parse(drawn) as Points;
-    if (!element || !legend || shown.length === 0) return;
-    const hour = new Intl.DateTimeFormat(localeOf(language), { hour: '2-digit', minute: '2-digit' });
-    const text = () => getComputedStyle(element).color;
-    const seconds = (ms: number | null): number | null => (ms === null ? null : ms / 1_000);
-    const series = (index: number, label: string): uPlot.Series => ({
-      label,
-      stroke: () => getComputedStyle(legend[index]?.lastElementChild as Element).color,
-      width: 2,
-      spanGaps: true,
-      points: { show: shown.length < 2, size: 6 },
-    });
-    const plot = new uPlot(
-      {
-        width: element.clientWidth,
-        height: HEIGHT,
-        // The last label stands at the edge.
-        padding: [8, 28, 0, 0],
-        legend: { show: false },
-        cursor: { show: false },
-        scales: { y: { range: (_self, _min, max) => [0, Math.max(1, (max ?? 0) * 1.1)] } },
-        axes: [
-          {
-            stroke: text,
-            grid: { show: false },
-            ticks: { show: false },
-            space: 70,
-            size: 30,
-            values: (_self, at) => at.map(each => hour.format(each * 1_000)),
-          },
-          {
-            stroke: text,
-            grid: { stroke: () => getComputedStyle(element).borderTopColor, width: 1 },
-            ticks: { show: false },
-            size: 44,
-            space: 36,
-            values: (_self, values) => values.map(each => `${each} s`),
-          },
-        ],
-        series: [{}, series(0, 'p50'), series(1, 'p95')],
-      },
-      [
-        shown.map(({ start }) => Date.parse(start) / 1_000),
-        shown.map(({ deliveryMsP50 }) => seconds(deliveryMsP50)),
-        shown.map(({ deliveryMsP95 }) => seconds(deliveryMsP95)),
-      ],
-      element,
-    );
-    const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT }));
-    observer.observe(element);
-    return () => {
-      observer.disconnect();
-      plot.destroy();
-    };
-  }, [drawn, language]);
+  usePlot(
+    box,
+    useMemo(
+      () => plotOf(JSON.parse(drawn) as Points, locale, index => marks.current?.children[index]?.lastElementChild),
+      [drawn, locale],
+    ),
+  );
   return (
     <>
       <dl className="figures" ref={marks}>
-        <Figure label={t('live.p50')} value={secondsText(last?.deliveryMsP50, language)} tone="delivered" />
-        <Figure label={t('live.p95')} value={secondsText(last?.deliveryMsP95, language)} tone="slow" />
+        <Figure label={t('live.p50')} value={durationText(last?.deliveryMsP50, locale)} tone="delivered" />
+        <Figure label={t('live.p95')} value={durationText(last?.deliveryMsP95, locale)} tone="slow" />
       </dl>
       {points.length === 0 ? (
         <p className="muted">{t('live.noDeliveries')}</p>
@@ -89,9 +40,43 @@ export function LatencyChart({ points }: { readonly points: Points }) {
   );
 }
 
-function secondsText(ms: number | null | undefined, language: string): string {
-  if (ms == null) return '–';
-  return new Intl.NumberFormat(language, { style: 'unit', unit: 'second', maximumFractionDigits: 2 }).format(
-    ms / 1_000,
-  );
+function plotOf(points: Points, locale: string, colourOf: PlotOptions['colourOf']): PlotOptions | undefined {
+  if (points.length === 0) return undefined;
+  const isShort = points.every(({ deliveryMsP95 }) => (deliveryMsP95 ?? 0) < 1_000);
+  const number = formatOf(isShort, locale, 1);
+  const line = { spanGaps: true, points: { show: points.length < 2, size: 6 } };
+  return {
+    height: 120,
+    leastMaximum: isShort ? 10 : 1_000,
+    time: new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' }),
+    timeAxis: { space: 60, incrs: [1, 2, 3, 6, 12, 24].map(hours => hours * HOUR_SECONDS) },
+    valueAxis: {
+      size: 56,
+      space: 36,
+      ...(!isShort && {
+        incrs: [100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000, 300_000, 600_000, 3_600_000],
+      }),
+      values: (_self, values) => values.map(number),
+    },
+    series: [
+      { label: 'p50', ...line },
+      { label: 'p95', ...line },
+    ],
+    colourOf,
+    data: [
+      points.map(({ start }) => Date.parse(start) / 1_000),
+      points.map(({ deliveryMsP50 }) => deliveryMsP50),
+      points.map(({ deliveryMsP95 }) => deliveryMsP95),
+    ],
+  };
+}
+
+const durationText = (ms: number | null | undefined, locale: string): string =>
+  ms == null ? '–' : formatOf(ms < 1_000, locale, 2)(ms);
+
+/** Writes milliseconds as such, or as seconds. */
+function formatOf(isShort: boolean, locale: string, digits: number): (ms: number) => string {
+  const unit = isShort ? 'millisecond' : 'second';
+  const format = new Intl.NumberFormat(locale, { style: 'unit', unit, maximumFractionDigits: isShort ? 0 : digits });
+  return ms => format.format(isShort ? ms : ms / 1_000);
 }

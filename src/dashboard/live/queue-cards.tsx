@@ -116,7 +116,7 @@ function ChannelHealth({ channel }: { readonly channel: Channel }) {
               {t('channels.limit')}:{' '}
               {health.isMessagingLimitKnown
                 ? (health.messagingLimit?.toLocaleString(language) ?? t('unlimited'))
-                : t('unknown')}
+                : t('quality.UNKNOWN')}
             </span>
           </>
         )}

@@ -1,11 +1,10 @@
-import { useEffect, useRef } from 'react';
-import uPlot from 'uplot';
-import 'uplot/dist/uPlot.min.css';
+import { useEffect, useMemo, useRef } from 'react';
+import type uPlot from 'uplot';
 import { localeOf } from '../texts/dates.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { type Rates, STATUSES } from './rates.ts';
+import { type PlotOptions, usePlot } from './use-plot.ts';
 
-const HEIGHT = 180;
 const REDRAW_MS = 1_000;
 
 /** Messages a second over the last two minutes, by status, with the rate of the last ten seconds as the legend. */
@@ -13,74 +12,37 @@ export function RateChart({ rates }: { readonly rates: Rates }) {
   const { t, language } = useTexts();
   const box = useRef<HTMLDivElement>(null);
   const legend = useRef<HTMLUListElement>(null);
-  const label = t('live.perSecond');
+  const locale = localeOf(language);
+  const plot = usePlot(
+    box,
+    useMemo(
+      (): PlotOptions => ({
+        height: 180,
+        leastMaximum: 4,
+        time: new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit', second: '2-digit' }),
+        timeAxis: { space: 90 },
+        valueAxis: { size: 40, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000] },
+        series: STATUSES.map(status => ({ label: status, points: { show: false } })),
+        colourOf: index => legend.current?.children[index],
+        data: rates.series(Date.now()) as uPlot.AlignedData,
+      }),
+      [rates, locale],
+    ),
+  );
   useEffect(() => {
-    const locale = localeOf(language);
-    const time = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit', second: '2-digit' });
     const rate = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 });
-    const element = box.current;
-    const items = legend.current?.children;
-    if (!element || !items) return;
-    // A canvas knows no light-dark(): the colours are those of the legend as the browser computes them, also after a change of theme.
-    const colourOf = (index: number): string => getComputedStyle(items[index] as Element).color;
-    const text = () => getComputedStyle(element).color;
-    const plot = new uPlot(
-      {
-        width: element.clientWidth,
-        height: HEIGHT,
-        // The last label stands at the edge.
-        padding: [8, 28, 0, 0],
-        legend: { show: false },
-        cursor: { show: false },
-        scales: { y: { range: (_self, _min, max) => [0, Math.max(4, (max ?? 0) * 1.05)] } },
-        axes: [
-          {
-            stroke: text,
-            grid: { show: false },
-            ticks: { show: false },
-            space: 90,
-            size: 30,
-            values: (_self, seconds) => seconds.map(second => time.format(second * 1_000)),
-          },
-          {
-            stroke: text,
-            grid: { stroke: () => getComputedStyle(element).borderTopColor, width: 1 },
-            ticks: { show: false },
-            size: 40,
-            incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000],
-          },
-        ],
-        series: [
-          {},
-          ...STATUSES.map((status, index) => ({
-            label: status,
-            stroke: () => colourOf(index),
-            width: 2,
-            points: { show: false },
-          })),
-        ],
-      },
-      rates.series(Date.now()) as uPlot.AlignedData,
-      element,
-    );
     const draw = (): void => {
       const now = Date.now();
-      plot.setData(rates.series(now) as uPlot.AlignedData);
+      plot.current?.setData(rates.series(now) as uPlot.AlignedData);
       STATUSES.forEach((status, index) => {
-        const value = items[index]?.querySelector('output');
+        const value = legend.current?.children[index]?.querySelector('output');
         if (value) value.textContent = rate.format(rates.average(status, now));
       });
     };
     draw();
     const timer = setInterval(draw, REDRAW_MS);
-    const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT }));
-    observer.observe(element);
-    return () => {
-      clearInterval(timer);
-      observer.disconnect();
-      plot.destroy();
-    };
-  }, [rates, language]);
+    return () => clearInterval(timer);
+  }, [plot, rates, locale]);
   return (
     <>
       <ul ref={legend} className="legend">
@@ -92,7 +54,7 @@ export function RateChart({ rates }: { readonly rates: Rates }) {
           </li>
         ))}
       </ul>
-      <div ref={box} className="chart" role="img" aria-label={label} />
+      <div ref={box} className="chart" role="img" aria-label={t('live.perSecond')} />
     </>
   );
 }

@@ -14,6 +14,11 @@ export interface ChatMessage {
   readonly text?: string;
   readonly template?: readonly Json[];
   readonly status?: string;
+  /** The message that it quotes. */
+  readonly replyTo?: string;
+  readonly isEdited: boolean;
+  readonly isRevoked: boolean;
+  readonly reactions: readonly { readonly emoji: string; readonly isFromPerson: boolean }[];
 }
 
 export interface Group {

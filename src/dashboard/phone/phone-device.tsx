@@ -5,6 +5,7 @@ import { base64Of } from './base64.ts';
 import type { ChatMessage } from './emulator.ts';
 import { PhoneMenu } from './phone-menu.tsx';
 import { PhoneMessage } from './phone-message.tsx';
+import { textOf } from './read-message.ts';
 import { useChat, useEmulator } from './use-chat.ts';
 import { VoiceButton } from './voice-button.tsx';
 
@@ -25,8 +26,10 @@ export function PhoneDevice({ phone, name, onClose, onNumber }: Props) {
   const [text, setText] = useState('');
   const [problem, setProblem] = useState<string>();
   const [replyTo, setReplyTo] = useState<ChatMessage>();
+  const [edited, setEdited] = useState<ChatMessage>();
   const list = useRef<HTMLDivElement>(null);
   const file = useRef<HTMLInputElement>(null);
+  const field = useRef<HTMLInputElement>(null);
   const lastId = chat?.messages[chat.messages.length - 1]?.wamid;
   useEffect(() => {
     if (lastId !== undefined) list.current?.scrollTo({ top: list.current.scrollHeight });
@@ -51,9 +54,18 @@ export function PhoneDevice({ phone, name, onClose, onNumber }: Props) {
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (text.trim() === '') return;
-    say({ text: text.trim() });
+    if (edited) say({ type: 'edit', messageId: edited.wamid, text: text.trim(), replyTo: undefined });
+    else say({ text: text.trim() });
     setText('');
+    setEdited(undefined);
   };
+  const edit = (message: ChatMessage): void => {
+    setReplyTo(undefined);
+    setEdited(message);
+    setText(message.text ?? textOf(message) ?? '');
+    field.current?.focus();
+  };
+  const shownAbove = replyTo ?? edited;
   const sendFile = async (picked: File | undefined): Promise<void> => {
     if (!picked) return;
     const type = /^(image|video|audio)\//.exec(picked.type)?.[1] ?? 'document';
@@ -99,7 +111,14 @@ export function PhoneDevice({ phone, name, onClose, onNumber }: Props) {
       <div className="phone-screen" ref={list} role="log" aria-label={t('thread.messages')} {...SCROLLABLE}>
         {chat?.messages.length === 0 && <p className="phone-hint">{t('phone.hint')}</p>}
         {chat?.messages.map(message => (
-          <PhoneMessage key={message.wamid} message={message} onSay={say} onReply={() => setReplyTo(message)} />
+          <PhoneMessage
+            key={message.wamid}
+            message={message}
+            quoted={chat.messages.find(({ wamid }) => wamid === message.replyTo)}
+            onSay={say}
+            onReply={() => setReplyTo(message)}
+            onEdit={() => edit(message)}
+          />
         ))}
       </div>
       {problem !== undefined && (
@@ -107,14 +126,21 @@ export function PhoneDevice({ phone, name, onClose, onNumber }: Props) {
           {problem}
         </p>
       )}
-      {replyTo && (
+      {shownAbove && (
         <p className="phone-quote small">
-          <span className="ellipsis">{replyTo.text ?? replyTo.type}</span>
+          <span className="ellipsis">
+            {edited ? `${t('phone.edit')}: ` : ''}
+            {textOf(shownAbove) ?? shownAbove.text ?? shownAbove.type}
+          </span>
           <button
             type="button"
             className="icon-button small"
             aria-label={t('cancel')}
-            onClick={() => setReplyTo(undefined)}
+            onClick={() => {
+              if (edited) setText('');
+              setReplyTo(undefined);
+              setEdited(undefined);
+            }}
           >
             <Icon name="close" size={14} />
           </button>
@@ -142,6 +168,7 @@ export function PhoneDevice({ phone, name, onClose, onNumber }: Props) {
         </button>
         <VoiceButton isDisabled={isMuted} onVoice={say} />
         <input
+          ref={field}
           disabled={isMuted}
           aria-label={t('phone.write', { name })}
           placeholder={t('phone.placeholder')}

@@ -1,9 +1,11 @@
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useQuery } from 'urql';
 import { useSearchParams } from 'wouter';
 import { PhonePeopleDocument } from '../documents.generated.ts';
 import { useTexts } from '../texts/texts.tsx';
+import { Empty } from '../ui/empty.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { SearchField } from '../ui/search-field.tsx';
 import { ClockButton } from './clock-button.tsx';
 import { PhoneDevice } from './phone-device.tsx';
 
@@ -12,18 +14,27 @@ interface Person {
   readonly name: string;
 }
 
+/** How often an account without contacts is asked for its first one. */
+const FIRST_PERSON_MS = 3_000;
+
 /** The phones of customers, several at once. Which ones is in the address. */
 export function Phones() {
   const { t } = useTexts();
   const [params, setParams] = useSearchParams();
   const [search, setSearch] = useState('');
-  const [{ data }] = useQuery({ query: PhonePeopleDocument, variables: { search: search || undefined } });
+  const [{ data }, refetch] = useQuery({ query: PhonePeopleDocument, variables: { search: search || undefined } });
   const people: Person[] = (data?.contacts?.nodes ?? []).flatMap(({ phone, displayName }) =>
     phone === null ? [] : [{ phone, name: displayName }],
   );
   const [names, setNames] = useState<Readonly<Record<string, string>>>({});
   const given = params.getAll('p');
   const open = given.length > 0 ? given : people.slice(0, 2).map(({ phone }) => phone);
+  const isEmpty = data !== undefined && search === '' && open.length === 0 && people.length === 0;
+  useEffect(() => {
+    if (!isEmpty) return;
+    const timer = setInterval(() => refetch({ requestPolicy: 'network-only' }), FIRST_PERSON_MS);
+    return () => clearInterval(timer);
+  }, [isEmpty, refetch]);
   const nameOf = (phone: string): string =>
     names[phone] ?? people.find(person => person.phone === phone)?.name ?? phone;
   const show = (phones: readonly string[]): void =>
@@ -31,11 +42,12 @@ export function Phones() {
   const add = ({ phone, name }: Person): void => {
     setNames({ ...names, ...Object.fromEntries(people.map(each => [each.phone, each.name])), [phone]: name });
     setSearch('');
-    show([...open.filter(each => each !== phone), phone]);
+    // A phone that is open already stays where it is: an element that moves loses what it has scrolled to.
+    show(open.includes(phone) ? open : [...open, phone]);
   };
   const isNumber = /^\+\d{7,15}$/.test(search.replace(/[\s()-]/g, ''));
   return (
-    <main className="page">
+    <main className="page phones-page">
       <header className="page-head">
         <div>
           <h1>{t('phone.title')}</h1>
@@ -44,16 +56,7 @@ export function Phones() {
         <ClockButton />
       </header>
       <div className="phone-add">
-        <label className="search">
-          <Icon name="search" size={17} />
-          <span className="visually-hidden">{t('phone.add')}</span>
-          <input
-            type="search"
-            placeholder={t('phone.add')}
-            value={search}
-            onChange={event => setSearch(event.target.value)}
-          />
-        </label>
+        <SearchField label={t('phone.add')} placeholder={t('phone.addExample')} value={search} onChange={setSearch} />
         {search !== '' && (
           <ul className="phone-people">
             {people.map(person => (
@@ -77,6 +80,7 @@ export function Phones() {
           </ul>
         )}
       </div>
+      {isEmpty && <Empty title={t('phone.noneTitle')} text={t('phone.none')} example="phone" />}
       <div className="phones">
         {open.map(phone => (
           <PhoneDevice

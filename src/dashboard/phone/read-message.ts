@@ -40,8 +40,35 @@ export function textOf(message: ChatMessage): string | undefined {
   }
 }
 
+/** What fills the variables of a template's header. */
+const headerParameters = ({ content }: ChatMessage): readonly Json[] =>
+  list(list(content['components']).find(({ type }) => text(type)?.toLowerCase() === 'header')?.['parameters']);
+
+/** The text above a message, with the variables of a template filled. */
 export function headerOf(message: ChatMessage): string | undefined {
-  return text(object(message.content['header'])['text']) ?? text(component(message, 'HEADER')?.['text']);
+  const [parameter] = headerParameters(message);
+  const ofTemplate = text(component(message, 'HEADER')?.['text']);
+  return (
+    text(object(message.content['header'])['text']) ??
+    ofTemplate?.replace(/\{\{\s*\w+\s*\}\}/, variable => text(parameter?.['text']) ?? variable)
+  );
+}
+
+export interface PhoneFile {
+  readonly type: 'image' | 'video' | 'audio' | 'document' | 'sticker';
+  /** With `id` or `link`, and what its kind has besides. */
+  readonly content: Json;
+}
+
+const isFile = (type: unknown): type is PhoneFile['type'] =>
+  ['image', 'video', 'audio', 'document', 'sticker'].includes(String(type));
+
+/** The file of a message: its content, or its header. */
+export function fileOf(message: ChatMessage): PhoneFile | undefined {
+  if (isFile(message.type)) return { type: message.type, content: message.content };
+  const header = headerParameters(message)[0] ?? object(message.content['header']);
+  const { type } = header;
+  return isFile(type) ? { type, content: object(header[type]) } : undefined;
 }
 
 export function footerOf(message: ChatMessage): string | undefined {

@@ -10,7 +10,7 @@ const listeners = new Set<(now: Shown) => void>();
 
 export const shownNow = (): Shown => shown;
 
-/** States what is shown now; the page tells the gateway. */
+/** Records what is shown now; the page reports it to the gateway. */
 export function show(next: Shown): void {
   if (next.conversationId === shown.conversationId && next.isTyping === shown.isTyping) return;
   shown = next;

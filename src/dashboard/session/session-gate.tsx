@@ -9,7 +9,9 @@ import {
   StaffMembersDocument,
   ViewerDocument,
 } from '../documents.generated.ts';
+import { forgetDrafts } from '../inbox/kept-drafts.tsx';
 import { createEmulator } from '../phone/emulator.ts';
+import { useTexts } from '../texts/texts.tsx';
 import { type Account, AccountContext } from './account.tsx';
 import { ConnectionContext } from './connection.ts';
 import { openClient, redeemLink, type Session, storedSession, storeSession, takeLinkToken } from './session.ts';
@@ -19,7 +21,7 @@ type Opened = Pick<Account, 'client' | 'token' | 'viewer' | 'accountName' | 'ten
 type State =
   | { readonly step: 'opening'; readonly session: Session }
   | { readonly step: 'redeeming'; readonly linkToken: string }
-  | { readonly step: 'signed-out'; readonly problem?: string }
+  | { readonly step: 'signed-out'; readonly problem?: string; readonly isLinkUsed?: boolean }
   | { readonly step: 'open'; readonly session: Session; readonly opened: Opened };
 
 /** The link's token is taken once, when the page loads: React may call an initializer twice. */
@@ -33,6 +35,7 @@ function firstState(): State {
 
 /** Shows the page to who is signed in, and the sign-in form to others. */
 export function SessionGate({ children }: { readonly children: ReactNode }) {
+  const { t } = useTexts();
   const [state, setState] = useState<State>(firstState);
   const [isConnected, setConnected] = useState(true);
 
@@ -47,7 +50,8 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
         // The link was used already: by this browser, most of the time.
         (error: unknown) => {
           const session = storedSession();
-          proceed(session ? { step: 'opening', session } : { step: 'signed-out', problem: textOf(error) });
+          const isLinkUsed = error instanceof ParleyError && error.code === 'UNAUTHORIZED';
+          proceed(session ? { step: 'opening', session } : { step: 'signed-out', problem: textOf(error), isLinkUsed });
         },
       );
     if (state.step === 'opening')
@@ -84,6 +88,7 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
       actAs,
       signOut() {
         storeSession(undefined);
+        forgetDrafts();
         void opened.client.close();
         setState({ step: 'signed-out' });
       },
@@ -100,7 +105,12 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
       </AccountContext>
     );
   if (state.step === 'signed-out')
-    return <SignIn problem={state.problem} onToken={each => setState({ step: 'opening', session: { token: each } })} />;
+    return (
+      <SignIn
+        problem={state.isLinkUsed ? t('signIn.linkUsed') : state.problem}
+        onToken={each => setState({ step: 'opening', session: { token: each } })}
+      />
+    );
   return <div className="page-loading" aria-busy="true" />;
 }
 

@@ -1,16 +1,18 @@
-import { type FormEvent, useState } from 'react';
-import { useMutation, useQuery } from 'urql';
+import { useState } from 'react';
+import { useMutation } from 'urql';
 import {
   CreateShopMappingDocument,
   type ShopFragment,
   type ShopMappingFragment,
-  ShopTemplatesDocument,
   UpdateShopMappingDocument,
 } from '../documents.generated.ts';
+import { APPROVED, useTemplates } from '../templates/use-templates.ts';
 import { useTexts } from '../texts/texts.tsx';
-import { Dialog } from '../ui/dialog.tsx';
 import { Field } from '../ui/field.tsx';
-import { errorsOf, UserErrors } from '../ui/user-errors.tsx';
+import { atFields, FormDialog } from '../ui/form-dialog.tsx';
+import { SearchField } from '../ui/search-field.tsx';
+import { Select } from '../ui/select.tsx';
+import { errorsOf } from '../ui/user-errors.tsx';
 
 interface Props {
   readonly shop: ShopFragment;
@@ -30,7 +32,6 @@ const valueFrom = (text: string) => {
 /** Which template is sent for an order in which status, and where its variables come from. */
 export function MappingDialog({ shop, mapping, onClose }: Props) {
   const { t } = useTexts();
-  const [{ data }] = useQuery({ query: ShopTemplatesDocument });
   const [created, create] = useMutation(CreateShopMappingDocument);
   const [updated, update] = useMutation(UpdateShopMappingDocument);
   const [name, setName] = useState(mapping?.name ?? '');
@@ -39,13 +40,13 @@ export function MappingDialog({ shop, mapping, onClose }: Props) {
     mapping?.template ? `${mapping.template.name} ${mapping.template.language}` : '',
   );
   const [values, setValues] = useState<readonly string[]>(mapping?.template?.body.map(written) ?? []);
-  const templates = data?.templates?.nodes ?? [];
+  const [search, setSearch] = useState('');
+  const { templates = [], hasMore } = useTemplates(APPROVED, search, template.split(' ')[0] || undefined);
   const chosen = templates.find(each => `${each.name} ${each.language}` === template);
   const variables = [...new Set((chosen?.body?.text ?? '').match(/\{\{\d+\}\}/g))];
   const errors =
     created.data?.createIntegrationMapping?.userErrors ?? updated.data?.updateIntegrationMapping?.userErrors ?? [];
-  const submit = async (event: FormEvent): Promise<void> => {
-    event.preventDefault();
+  const submit = async (): Promise<void> => {
     const input = {
       name,
       statuses: statuses
@@ -66,52 +67,45 @@ export function MappingDialog({ shop, mapping, onClose }: Props) {
     if (result?.integrationMapping) onClose();
   };
   return (
-    <Dialog title={mapping ? t('edit', { name: mapping.name }) : t('shops.newMapping')} onClose={onClose} isWide>
-      <form className="form" onSubmit={event => void submit(event)}>
-        <Field label={t('name')} value={name} onChange={setName} error={errorsOf(errors, 'name')} isRequired />
-        <Field
-          label={t('shops.statuses')}
-          value={statuses}
-          onChange={setStatuses}
-          error={errorsOf(errors, 'statuses')}
-          hint={t('shops.statusesHint')}
-        />
-        <label className="field">
-          <span>{t('shops.template')}</span>
-          <select value={template} onChange={event => setTemplate(event.target.value)}>
-            <option value="">{t('shops.noTemplate')}</option>
-            {templates.map(each => (
-              <option key={each.id} value={`${each.name} ${each.language}`}>
-                {each.name} ({each.language})
-              </option>
-            ))}
-          </select>
-        </label>
-        {chosen?.body && <p className="preview-text muted">{chosen.body.text}</p>}
-        {variables.map((variable, index) => (
-          <Field
-            key={variable}
-            label={t('shops.value', { name: variable })}
-            value={values[index] ?? ''}
-            onChange={value => setValues(variables.map((_, at) => (at === index ? value : (values[at] ?? ''))))}
-            placeholder="billing.first_name"
-            hint={t('shops.valueHint')}
-            isRequired
-          />
+    <FormDialog
+      title={mapping ? t('edit', { name: mapping.name }) : t('shops.newMapping')}
+      onClose={onClose}
+      isWide
+      onSubmit={submit}
+      isBusy={created.fetching || updated.fetching}
+      errors={errors}
+      isShown={atFields('name', 'statuses')}
+      failure={created.error ?? updated.error}
+    >
+      <Field label={t('name')} value={name} onChange={setName} error={errorsOf(errors, 'name')} isRequired />
+      <Field
+        label={t('shops.statuses')}
+        value={statuses}
+        onChange={setStatuses}
+        error={errorsOf(errors, 'statuses')}
+        hint={t('shops.statusesHint')}
+      />
+      {(hasMore || search !== '') && <SearchField label={t('templates.search')} value={search} onChange={setSearch} />}
+      <Select label={t('shops.template')} value={template} onChange={setTemplate}>
+        <option value="">{t('shops.noTemplate')}</option>
+        {templates.map(each => (
+          <option key={each.id} value={`${each.name} ${each.language}`}>
+            {each.name} ({each.language})
+          </option>
         ))}
-        <UserErrors
-          errors={errors.filter(({ path }) => !['name', 'statuses'].includes(path?.[0] ?? ''))}
-          failure={created.error ?? updated.error}
+      </Select>
+      {chosen?.body && <p className="preview-text muted">{chosen.body.text}</p>}
+      {variables.map((variable, index) => (
+        <Field
+          key={variable}
+          label={t('shops.value', { name: variable })}
+          value={values[index] ?? ''}
+          onChange={value => setValues(variables.map((_, at) => (at === index ? value : (values[at] ?? ''))))}
+          placeholder="billing.first_name"
+          hint={t('shops.valueHint')}
+          isRequired
         />
-        <div className="dialog-foot">
-          <button type="button" className="button" onClick={onClose}>
-            {t('cancel')}
-          </button>
-          <button type="submit" className="button primary" disabled={created.fetching || updated.fetching}>
-            {t('save')}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+      ))}
+    </FormDialog>
   );
 }

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { useMutation, useQuery } from 'urql';
 import {
+  DeleteShopDocument,
   DeleteShopMappingDocument,
   type ShopFragment,
   type ShopMappingFragment,
@@ -10,6 +11,8 @@ import {
 import { useAccount } from '../session/account.tsx';
 import { useDates } from '../texts/dates.ts';
 import { useTexts } from '../texts/texts.tsx';
+import { ConfirmButton } from '../ui/confirm-button.tsx';
+import { Empty } from '../ui/empty.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Page } from '../ui/page.tsx';
 import { UserErrors } from '../ui/user-errors.tsx';
@@ -46,7 +49,7 @@ export default function Shops() {
         )
       }
     >
-      {shops.length === 0 && !fetching && <p className="empty">{t('shops.none')}</p>}
+      {shops.length === 0 && !fetching && <Empty title={t('shops.noneTitle')} text={t('shops.none')} example="shop" />}
       {shops.map(shop => (
         <ShopCard key={shop.id} shop={shop} onChange={reload} />
       ))}
@@ -68,6 +71,7 @@ function ShopCard({ shop, onChange }: { readonly shop: ShopFragment; readonly on
   const dates = useDates();
   const [updated, update] = useMutation(UpdateShopDocument);
   const [removed, remove] = useMutation(DeleteShopMappingDocument);
+  const [closed, close] = useMutation(DeleteShopDocument);
   const [edited, setEdited] = useState<ShopMappingFragment | 'new'>();
   const [isTrying, setTrying] = useState(false);
   const { id, name, kind, isEnabled, path, mappings, deliveries } = shop;
@@ -102,14 +106,27 @@ function ShopCard({ shop, onChange }: { readonly shop: ShopFragment; readonly on
               <Icon name="plus" size={15} /> {t('shops.newMapping')}
             </button>
           )}
+          {mayWrite && (
+            <ConfirmButton
+              className="icon-button"
+              label={t('deleteOf', { name })}
+              question={t('deleteTitle', { name })}
+              consequence={t('shops.deleteText')}
+              action={t('delete')}
+              onConfirm={() => close({ input: { id } }).then(onChange)}
+            >
+              <Icon name="trash" size={17} />
+            </ConfirmButton>
+          )}
         </div>
       </header>
       <UserErrors
         errors={[
           ...(updated.data?.updateIntegration?.userErrors ?? []),
           ...(removed.data?.deleteIntegrationMapping?.userErrors ?? []),
+          ...(closed.data?.deleteIntegration?.userErrors ?? []),
         ]}
-        failure={updated.error ?? removed.error}
+        failure={updated.error ?? removed.error ?? closed.error}
       />
       {mappings.length === 0 ? (
         <p className="muted">{t('shops.noMappings')}</p>
@@ -120,8 +137,8 @@ function ShopCard({ shop, onChange }: { readonly shop: ShopFragment; readonly on
               <span>
                 <strong>{mapping.name}</strong>{' '}
                 <span className="muted small">
-                  {mapping.statuses.length > 0 ? mapping.statuses.join(', ') : t('shops.anyStatus')} →{' '}
-                  {mapping.template ? mapping.template.name : t('shops.noTemplate')}
+                  <bdi>{mapping.statuses.length > 0 ? mapping.statuses.join(', ') : t('shops.anyStatus')}</bdi>{' '}
+                  <Icon name="arrow" size={14} /> {mapping.template ? mapping.template.name : t('shops.noTemplate')}
                 </span>{' '}
                 {!mapping.isEnabled && <span className="chip warning">{t('shops.off')}</span>}
               </span>
@@ -135,14 +152,16 @@ function ShopCard({ shop, onChange }: { readonly shop: ShopFragment; readonly on
                   >
                     <Icon name="edit" size={16} />
                   </button>
-                  <button
-                    type="button"
+                  <ConfirmButton
                     className="icon-button small"
-                    aria-label={t('deleteOf', { name: mapping.name })}
-                    onClick={() => void remove({ input: { id: mapping.id } }).then(onChange)}
+                    label={t('deleteOf', { name: mapping.name })}
+                    question={t('deleteTitle', { name: mapping.name })}
+                    consequence={t('shops.deleteMappingText')}
+                    action={t('delete')}
+                    onConfirm={() => remove({ input: { id: mapping.id } }).then(onChange)}
                   >
                     <Icon name="trash" size={16} />
-                  </button>
+                  </ConfirmButton>
                 </span>
               )}
             </li>
@@ -157,7 +176,7 @@ function ShopCard({ shop, onChange }: { readonly shop: ShopFragment; readonly on
               <span>
                 {orderId ? t('shops.order', { id: orderId }) : <code>{topic}</code>}{' '}
                 <span className="muted small">
-                  {orderStatus} · {dates.full(receivedAt)}
+                  <bdi>{orderStatus}</bdi> · <bdi>{dates.full(receivedAt)}</bdi>
                 </span>
               </span>
               <span className={`chip ${OUTCOME_TONES[outcome]}`}>{t(`shopOutcome.${outcome}`)}</span>

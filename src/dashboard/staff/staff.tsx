@@ -11,6 +11,8 @@ import { useAccount } from '../session/account.tsx';
 import { useDates } from '../texts/dates.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { Avatar } from '../ui/avatar.tsx';
+import { ConfirmButton } from '../ui/confirm-button.tsx';
+import { Empty } from '../ui/empty.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Page } from '../ui/page.tsx';
 import { TableBox } from '../ui/table-box.tsx';
@@ -57,7 +59,7 @@ export default function Staff() {
           {t('staff.ended', { name: ended })}
         </p>
       )}
-      {data && people.length === 0 && <p className="empty">{t('staff.none')}</p>}
+      {data && people.length === 0 && <Empty title={t('staff.noneTitle')} text={t('staff.none')} example="staff" />}
       {people.length > 0 && (
         <TableBox label={t('nav.staff')}>
           <table>
@@ -119,14 +121,16 @@ export default function Staff() {
                         >
                           {t('staff.endSessions')}
                         </button>
-                        <button
-                          type="button"
+                        <ConfirmButton
                           className="icon-button small"
-                          aria-label={t('deleteOf', { name })}
-                          onClick={() => void remove({ input: { id } }).then(reload)}
+                          label={t('deleteOf', { name })}
+                          question={t('deleteTitle', { name })}
+                          consequence={t('staff.deleteText')}
+                          action={t('delete')}
+                          onConfirm={() => remove({ input: { id } }).then(reload)}
                         >
                           <Icon name="trash" size={16} />
-                        </button>
+                        </ConfirmButton>
                       </>
                     )}
                   </td>

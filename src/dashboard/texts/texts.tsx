@@ -2,6 +2,7 @@ import { createContext, type ReactNode, use, useCallback, useEffect, useMemo, us
 import english from './en.json';
 
 export type TextKey = keyof typeof english;
+export const isTextKey = (key: string): key is TextKey => key in english;
 export type Texts = Readonly<Record<TextKey, string>>;
 type Values = Readonly<Record<string, string | number>>;
 

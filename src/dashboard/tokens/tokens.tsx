@@ -1,4 +1,4 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { useMutation, useQuery } from 'urql';
 import {
   AccessTokensDocument,
@@ -9,9 +9,10 @@ import {
 import { useAccount } from '../session/account.tsx';
 import { useDates } from '../texts/dates.ts';
 import { useTexts } from '../texts/texts.tsx';
-import { Dialog } from '../ui/dialog.tsx';
+import { ConfirmButton } from '../ui/confirm-button.tsx';
 import { Example } from '../ui/example.tsx';
 import { Field } from '../ui/field.tsx';
+import { atFields, FormDialog } from '../ui/form-dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Page } from '../ui/page.tsx';
 import { TableBox } from '../ui/table-box.tsx';
@@ -59,22 +60,30 @@ export default function Tokens() {
                   <strong>{name}</strong> <code className="muted">…{hint}</code>
                   {id === viewer.token.id && <span className="chip info">{t('tokens.this')}</span>}
                 </td>
-                <td className="muted small" title={scopes.join(' ')}>
-                  {scopes.length > 3 ? t('tokens.scopeCount', { count: scopes.length }) : scopes.join(', ')}
+                <td className="muted small">
+                  {scopes.length > 3 ? (
+                    <details>
+                      <summary>{t('tokens.scopeCount', { count: scopes.length })}</summary>
+                      <code>{scopes.join(', ')}</code>
+                    </details>
+                  ) : (
+                    <code>{scopes.join(', ')}</code>
+                  )}
                 </td>
-                <td>{lastUsedAt ? dates.full(lastUsedAt) : t('never')}</td>
-                <td>{expiresAt ? dates.full(expiresAt) : t('never')}</td>
+                <td className="muted small">{lastUsedAt ? dates.full(lastUsedAt) : t('never')}</td>
+                <td className="muted small">{expiresAt ? dates.full(expiresAt) : t('never')}</td>
                 <td className="cell-actions">
                   {can('TOKENS_WRITE') && id !== viewer.token.id && (
-                    <button
-                      type="button"
+                    <ConfirmButton
                       className="button small"
-                      onClick={() =>
-                        void revoke({ input: { id } }).then(() => refetch({ requestPolicy: 'network-only' }))
-                      }
+                      label={t('tokens.revokeOf', { name })}
+                      question={t('tokens.revokeTitle', { name })}
+                      consequence={t('tokens.revokeText')}
+                      action={t('tokens.revoke')}
+                      onConfirm={() => revoke({ input: { id } }).then(() => refetch({ requestPolicy: 'network-only' }))}
                     >
                       {t('tokens.revoke')}
-                    </button>
+                    </ConfirmButton>
                   )}
                 </td>
               </tr>
@@ -102,46 +111,41 @@ function NewToken({ scopes, onClose }: { readonly scopes: readonly Scope[]; read
   const [chosen, setChosen] = useState<readonly Scope[]>(['CONTACTS_READ', 'MESSAGES_READ', 'MESSAGES_SEND']);
   const errors = data?.createAccessToken?.userErrors ?? [];
   const token = data?.createAccessToken?.token;
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    void create({ input: { name, scopes: chosen, callsPerMinute: 60 } });
-  };
   return (
-    <Dialog title={t('tokens.new')} onClose={onClose} isWide>
-      {token ? (
-        <div className="form">
-          <p className="notice good">{t('tokens.once')}</p>
-          <Example text={token} />
-          <Example text={`curl ${location.origin}/api/v2/contacts -H "Authorization: Bearer ${token}"`} />
-        </div>
-      ) : (
-        <form className="form" onSubmit={submit}>
-          <Field label={t('name')} value={name} onChange={setName} error={errorsOf(errors, 'name')} isRequired />
-          <fieldset className="checks" aria-label={t('tokens.scopes')}>
-            {scopes.map(scope => (
-              <label key={scope} className="toggle">
-                <input
-                  type="checkbox"
-                  checked={chosen.includes(scope)}
-                  onChange={event =>
-                    setChosen(event.target.checked ? [...chosen, scope] : chosen.filter(each => each !== scope))
-                  }
-                />
-                <code>{scope}</code>
-              </label>
-            ))}
-          </fieldset>
-          <UserErrors errors={errors.filter(({ path }) => path?.[0] !== 'name')} failure={error} />
-          <div className="dialog-foot">
-            <button type="button" className="button" onClick={onClose}>
-              {t('cancel')}
-            </button>
-            <button type="submit" className="button primary" disabled={fetching || chosen.length === 0}>
-              {t('save')}
-            </button>
-          </div>
-        </form>
-      )}
-    </Dialog>
+    <FormDialog
+      title={t('tokens.new')}
+      onClose={onClose}
+      isWide
+      onSubmit={() => create({ input: { name, scopes: chosen, callsPerMinute: 60 } })}
+      isBusy={fetching || chosen.length === 0}
+      errors={errors}
+      isShown={atFields('name')}
+      failure={error}
+      done={
+        token && (
+          <>
+            <p className="notice good">{t('tokens.once')}</p>
+            <Example text={token} />
+            <Example text={`curl ${location.origin}/api/v2/contacts -H "Authorization: Bearer ${token}"`} />
+          </>
+        )
+      }
+    >
+      <Field label={t('name')} value={name} onChange={setName} error={errorsOf(errors, 'name')} isRequired />
+      <fieldset className="checks" aria-label={t('tokens.scopes')}>
+        {scopes.map(scope => (
+          <label key={scope} className="toggle">
+            <input
+              type="checkbox"
+              checked={chosen.includes(scope)}
+              onChange={event =>
+                setChosen(event.target.checked ? [...chosen, scope] : chosen.filter(each => each !== scope))
+              }
+            />
+            <code>{scope}</code>
+          </label>
+        ))}
+      </fieldset>
+    </FormDialog>
   );
 }

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { useQuery } from 'urql';
-import { ExampleTemplatesDocument } from '../documents.generated.ts';
+import { ExampleNumberDocument, ExampleTemplatesDocument } from '../documents.generated.ts';
 import { useAccount } from '../session/account.tsx';
 import { useTexts } from '../texts/texts.tsx';
 import { EXAMPLES, type ExampleKind, type ExampleName, type Variants } from './examples.ts';
@@ -33,6 +33,7 @@ export function Examples({ name }: { readonly name: ExampleName }) {
   const { tenant, can } = useAccount();
   const needsTemplate = name === 'message' || name === 'campaign';
   const [{ data }] = useQuery({ query: ExampleTemplatesDocument, pause: !needsTemplate || !can('TEMPLATES_READ') });
+  const [number] = useQuery({ query: ExampleNumberDocument, pause: name !== 'phone' || !can('CHANNELS_READ') });
   const template = (data?.templates?.nodes ?? []).find(
     ({ header, body, buttons }) =>
       (header === null || (header.format === 'TEXT' && header.parameters.length === 0)) &&
@@ -45,6 +46,7 @@ export function Examples({ name }: { readonly name: ExampleName }) {
     origin: location.origin,
     tenant,
     template: { name: templateName, language },
+    phoneNumberId: number.data?.channels?.nodes[0]?.phoneNumberId,
   });
   const kinds = KINDS.filter(kind => variants[kind] !== undefined);
   const [chosen, choose] = useState<ExampleKind>();

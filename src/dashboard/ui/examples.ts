@@ -4,6 +4,8 @@ export interface ExampleContext {
   readonly tenant: string;
   /** An approved template of the account that needs no values. */
   readonly template: { readonly name: string; readonly language: string };
+  /** The network's id of the default number. */
+  readonly phoneNumberId: string | undefined;
 }
 
 export type ExampleKind = 'curl' | 'graphql' | 'cli';
@@ -45,6 +47,28 @@ const TEMPLATE = `mutation {
   }
 }`;
 
+const CONTACT = `mutation {
+  createContact(input: { phone: "+14155550124", firstName: "Ben" }) {
+    contact { id displayName }
+    userErrors { path message }
+  }
+}`;
+
+const STAFF = `mutation {
+  createStaffMember(input: { name: "Ana Sánchez", email: "ana@example.com", role: AGENT }) {
+    staffMember { id }
+    userErrors { path message }
+  }
+}`;
+
+const SHOP = `mutation {
+  createIntegration(input: { name: "My shop", kind: WOOCOMMERCE }) {
+    integration { path }
+    secret
+    userErrors { path message }
+  }
+}`;
+
 /**
  * What to do first on a page without data, in the ways that exist for it. Each works as it is printed, with a token in $TOKEN; a test
  * runs them.
@@ -53,12 +77,7 @@ export const EXAMPLES = {
   message: context => ({ curl: overGraphql(message(context))(context), graphql: message(context) }),
   contact: context => ({
     curl: rest('/contacts', { phone: '+14155550123', firstname: 'Ana', company: 'Acme' })(context),
-    graphql: `mutation {
-  createContact(input: { phone: "+14155550124", firstName: "Ben" }) {
-    contact { id displayName }
-    userErrors { path message }
-  }
-}`,
+    graphql: CONTACT,
   }),
   campaign: context => ({
     curl: rest('/campaigns', {
@@ -110,6 +129,20 @@ export const EXAMPLES = {
     userErrors { path message }
   }
 }`,
+  }),
+  shop: context => ({
+    curl: overGraphql(SHOP.replace('My shop', 'My other shop').replace('WOOCOMMERCE', 'GENERIC'))(context),
+    graphql: SHOP,
+  }),
+  staff: context => ({
+    curl: overGraphql(STAFF.replace('Ana Sánchez', 'Ben Okafor').replace('ana@', 'ben@'))(context),
+    graphql: STAFF,
+    cli: `parley tenant staff add ${context.tenant} \\\n  --name "Chen Wei" --email chen@example.com --role agent`,
+  }),
+  // A customer who writes to the number of the emulated network, and one who has not yet.
+  phone: ({ origin, phoneNumberId }) => ({
+    curl: `curl ${origin}/_emulator/inbound \\\n  -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify({ type: 'text', from: '+14155550123', profileName: 'Ana', text: 'Hello!', phoneNumberId })}'`,
+    graphql: CONTACT,
   }),
   channel: ({ tenant }) => ({
     cli: `parley channel connect --tenant ${tenant} \\\n  --phone-number-id 106540352242922 --waba-id 102290129340398 \\\n  --access-token "$ACCESS_TOKEN" --app-secret "$APP_SECRET" --verify-token "$VERIFY_TOKEN"`,

@@ -9,17 +9,24 @@ interface Props {
   readonly rows?: number;
   readonly isReadOnly?: boolean;
   readonly isRequired?: boolean;
+  /** Is not shown as it is typed, and not kept by the browser. */
+  readonly isSecret?: boolean;
   readonly placeholder?: string;
 }
 
+const SECRET = { type: 'password', autoComplete: 'new-password' };
+
 /** A labelled text field, with its fault below. */
-export function Field({ label, value, onChange, error, hint, rows, isReadOnly, isRequired, placeholder }: Props) {
+export function Field({ label, value, onChange, error, hint, rows, isReadOnly, isRequired, ...more }: Props) {
+  const { placeholder, isSecret = false } = more;
   const id = useId();
   const described = error !== undefined || hint !== undefined ? `${id}-note` : undefined;
   const shared = {
     id,
     value,
     placeholder,
+    // By what is written: numbers and addresses read from left to right everywhere. An empty field has that of its placeholder.
+    dir: value === '' ? undefined : 'auto',
     readOnly: isReadOnly,
     required: isRequired,
     'aria-invalid': error !== undefined || undefined,
@@ -31,7 +38,7 @@ export function Field({ label, value, onChange, error, hint, rows, isReadOnly, i
         <span>{label}</span>
       </label>
       {rows === undefined ? (
-        <input {...shared} onChange={event => onChange(event.target.value)} />
+        <input {...shared} {...(isSecret && SECRET)} onChange={event => onChange(event.target.value)} />
       ) : (
         <textarea {...shared} rows={rows} onChange={event => onChange(event.target.value)} />
       )}

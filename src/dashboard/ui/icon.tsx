@@ -27,6 +27,7 @@ const PATHS = {
   quick: 'M13 3L5 14h6l-1 7 8-11h-6z',
   more: 'M6 12h.01M12 12h.01M18 12h.01',
   back: 'M15 5l-7 7 7 7',
+  arrow: 'M4 12h16M14 6l6 6-6 6',
   panel: 'M4 5h16v14H4zM15 5v14',
   plus: 'M12 5v14M5 12h14',
   alert: 'M12 4l9 16H3zM12 10v4.500M12 17.500h.01',
@@ -50,15 +51,17 @@ const PATHS = {
   download: 'M12 4v11M7 10.500l5 5 5-5M4 20h16',
   upload: 'M12 16V5M7 9.500l5-5 5 5M4 20h16',
   filter: 'M4 5h16l-6.500 8v6l-3-1.500V13z',
+  link: 'M14 5h5v5M19 5l-8 8M17 14v5H5V7h5',
+  call: 'M6 4h3l2 5-2.500 1.500a11 11 0 0 0 5 5L15 13l5 2v3a2 2 0 0 1-2 2A16 16 0 0 1 4 6a2 2 0 0 1 2-2z',
   calendar: 'M5 6h14v14H5zM5 10.500h14M9 3.500V7M15 3.500V7',
 } as const;
 
 export type IconName = keyof typeof PATHS;
 
 /** Those that point along the line of writing. */
-const MIRRORED: ReadonlySet<IconName> = new Set(['back', 'send', 'reply', 'forward', 'list', 'panel', 'play']);
+const MIRRORED: ReadonlySet<IconName> = new Set(['back', 'arrow', 'send', 'reply', 'forward', 'list', 'panel', 'play']);
 
-/** Decoration: what it means is said by the text beside it, or by the label of its button. */
+/** Decoration: the text beside it has the meaning, or by the label of its button. */
 export const Icon = ({ name, size = 20 }: { readonly name: IconName; readonly size?: number }) => (
   <svg
     className={MIRRORED.has(name) ? 'icon mirrored' : 'icon'}

@@ -7,6 +7,8 @@ export const Logo = () => (
         className="logo-mark"
       />
     </svg>
-    <span className="logo-word">Parley</span>
+    <span className="logo-word" translate="no">
+      Parley
+    </span>
   </span>
 );

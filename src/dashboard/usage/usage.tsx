@@ -1,5 +1,5 @@
 import { useQuery } from 'urql';
-import { UsageDocument } from '../documents.generated.ts';
+import { UsageDocument, type UsageQuery } from '../documents.generated.ts';
 import { useDates } from '../texts/dates.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { Page } from '../ui/page.tsx';
@@ -7,6 +7,33 @@ import { sizeText } from '../ui/size.ts';
 
 const COUNTERS = ['messages', 'conversations', 'contacts', 'staff'] as const;
 const FEATURES = ['bots', 'integrations', 'interactive', 'media', 'otp', 'templates', 'webhooks'] as const;
+
+type Subscription = NonNullable<UsageQuery['account']>['subscription'];
+
+const TONES = { ACTIVE: 'good', EXPIRED: 'warning', SUSPENDED: 'danger' } as const;
+
+/** The plan, whether it still runs, and until when. */
+function Plan({ subscription: { planName, status, expiresAt } }: { readonly subscription: Subscription }) {
+  const { t } = useTexts();
+  const dates = useDates();
+  return (
+    <section className="card plan" aria-label={t('usage.plan')}>
+      <div>
+        <h2>{t('usage.plan')}</h2>
+        <p className="figure">{planName}</p>
+      </div>
+      <div>
+        <span className={`chip ${TONES[status]}`}>{t(`subscription.${status}`)}</span>
+        <p className="muted small">
+          {expiresAt === null
+            ? t('usage.endless')
+            : t(status === 'EXPIRED' ? 'usage.ended' : 'usage.ends', { time: dates.full(expiresAt) })}
+        </p>
+        {status !== 'ACTIVE' && <p className="small">{t(`subscription.${status}Hint`)}</p>}
+      </div>
+    </section>
+  );
+}
 
 /** What the plan allows, and how much of it is used. */
 export default function Usage() {
@@ -17,10 +44,8 @@ export default function Usage() {
   if (!account) return <Page title={t('nav.usage')}>{null}</Page>;
   const { usage, limits, subscription } = account;
   return (
-    <Page
-      title={t('nav.usage')}
-      lead={t('usage.lead', { plan: subscription.planName, end: dates.full(usage.periodEnd) })}
-    >
+    <Page title={t('nav.usage')} lead={t('usage.lead', { end: dates.full(usage.periodEnd) })}>
+      <Plan subscription={subscription} />
       <div className="cards-grid">
         {COUNTERS.map(name => {
           const { current, limit, isUnlimited, percentageUsed } = usage[name];
@@ -57,7 +82,7 @@ export default function Usage() {
           <p className="figure">{limits.apiCallsPerMinute.limit?.toLocaleString(language) ?? t('unlimited')}</p>
         </article>
       </div>
-      <section>
+      <section className="features">
         <h2>{t('usage.features')}</h2>
         <div className="tags">
           {FEATURES.map(name => (

@@ -11,7 +11,9 @@ import { useDates } from '../texts/dates.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { MoreButton } from '../ui/more-button.tsx';
 import { TableBox } from '../ui/table-box.tsx';
+import { usePages } from '../ui/use-pages.ts';
 import { UserErrors } from '../ui/user-errors.tsx';
 
 const STATUSES = ['DELIVERED', 'PENDING', 'FAILED'] as const satisfies readonly WebhookDeliveryStatus[];
@@ -22,13 +24,13 @@ export function Deliveries() {
   const { t } = useTexts();
   const dates = useDates();
   const [status, setStatus] = useState<WebhookDeliveryStatus>();
-  const [{ data }, refetch] = useQuery({
+  const pages = usePages({
     query: WebhookDeliveriesDocument,
     variables: { filter: status ? { status: { eq: status } } : {} },
-    requestPolicy: 'cache-and-network',
+    pageInfoOf: ({ webhookDeliveries }) => webhookDeliveries?.pageInfo,
   });
   const [openId, setOpenId] = useState<string>();
-  const deliveries = data?.webhookDeliveries?.nodes ?? [];
+  const deliveries = pages.data?.webhookDeliveries?.nodes ?? [];
   return (
     <section className="form">
       <header className="page-head">
@@ -47,12 +49,7 @@ export function Deliveries() {
               </button>
             ))}
           </fieldset>
-          <button
-            type="button"
-            className="icon-button"
-            aria-label={t('reload')}
-            onClick={() => refetch({ requestPolicy: 'network-only' })}
-          >
+          <button type="button" className="icon-button" aria-label={t('reload')} onClick={pages.reload}>
             <Icon name="replay" size={18} />
           </button>
         </div>
@@ -91,6 +88,8 @@ export function Deliveries() {
           </table>
         </TableBox>
       )}
+      <MoreButton pages={pages} />
+      <UserErrors failure={pages.error} />
       {openId !== undefined && <DeliveryDialog id={openId} onClose={() => setOpenId(undefined)} />}
     </section>
   );

@@ -8,6 +8,7 @@ import {
 } from '../documents.generated.ts';
 import { useAccount } from '../session/account.tsx';
 import { useTexts } from '../texts/texts.tsx';
+import { ConfirmButton } from '../ui/confirm-button.tsx';
 import { Empty } from '../ui/empty.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Page } from '../ui/page.tsx';
@@ -63,7 +64,7 @@ export default function Webhooks() {
                   <bdi>{url}</bdi>
                 </h2>
                 <p className="muted small">
-                  {description ?? format.toLowerCase()} · {events.join(', ')}
+                  {description ?? t(`webhookFormat.${format}`)} · <code>{events.join(', ')}</code>
                 </p>
               </div>
               <span className={isEnabled ? (failingSince ? 'chip warning' : 'chip good') : 'chip danger'}>
@@ -90,13 +91,15 @@ export default function Webhooks() {
                 >
                   {isEnabled ? t('pause') : t('resume')}
                 </button>
-                <button
-                  type="button"
+                <ConfirmButton
                   className="button small"
-                  onClick={() => void remove({ input: { id } }).then(reload)}
+                  question={t('webhooks.deleteTitle')}
+                  consequence={t('webhooks.deleteText', { url })}
+                  action={t('delete')}
+                  onConfirm={() => remove({ input: { id } }).then(reload)}
                 >
                   {t('delete')}
-                </button>
+                </ConfirmButton>
               </div>
             )}
           </li>

@@ -14,9 +14,9 @@ export interface PublicBotReply {
   readonly rule: Rule;
   readonly contact_id: number;
   /** The message that was answered. */
-  readonly message_id: string;
+  readonly chat_message_id: string;
   /** The reply. */
-  readonly reply_message_id: string;
+  readonly reply_chat_message_id: string;
 }
 
 export interface PublicBotSkip {
@@ -24,7 +24,7 @@ export interface PublicBotSkip {
   readonly rule: Rule;
   readonly contact_id: number;
   /** The message that was not answered. */
-  readonly message_id: string;
+  readonly chat_message_id: string;
   /** TOO_OLD, DISABLED, or the code of the error with which the reply was refused. */
   readonly reason: string;
   readonly details: string;

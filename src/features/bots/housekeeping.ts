@@ -12,6 +12,7 @@ export const BOTS = 'bots';
 export const botReader: LogReader = {
   name: 'bots',
   types: new Set(['message.received']),
+  pauseMs: 50,
   async consume(trx, range) {
     const tenantIds = await queueReceived(trx, range);
     return tenantIds.map(tenantId => ({ queue: BOTS, key: String(tenantId) }));

@@ -43,7 +43,7 @@ const SILENCE_WORDS: Record<Silence, string> = {
   OWN_NUMBER: "The contact's number is one of the tenant's own channels.",
   TOO_MANY_REPLIES: 'Bots replied to this contact too often recently; the contact may be a machine.',
 };
-const SilenceType = builder.enumType('BotSilence', {
+export const SilenceType = builder.enumType('BotSilence', {
   description: 'Why no bot replies to a message.',
   values: Object.fromEntries(SILENCES.map(value => [value, { value, description: SILENCE_WORDS[value] }])) as Record<
     string,
@@ -51,7 +51,7 @@ const SilenceType = builder.enumType('BotSilence', {
   >,
 });
 
-const Previewed = builder.objectRef<PreviewedBot & Pick<BotPreview, 'silence'>>('PreviewedBot').implement({
+export const Previewed = builder.objectRef<PreviewedBot & Pick<BotPreview, 'silence'>>('PreviewedBot').implement({
   description: 'What one bot would do with a text.',
   fields: t => ({
     bot: t.field({ type: Bot, description: 'The bot that was tried.', resolve: ({ bot }) => bot }),

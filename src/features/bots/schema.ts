@@ -1,21 +1,14 @@
-import { encodeGlobalId, numericId } from '../../core/global-ids.ts';
+import { numericId } from '../../core/global-ids.ts';
 import { tenantOf } from '../../core/principal.ts';
 import { Actor } from '../../schema/actor.ts';
 import { builder, IDEMPOTENCY_KEY, type InputFields } from '../../schema/builder.ts';
 import { databaseId } from '../../schema/database-id.ts';
-import {
-  BooleanFilter,
-  connectionOf,
-  DateTimeFilter,
-  enumFilter,
-  filterOf,
-  IDFilter,
-  listArgs,
-  orderOf,
-  StringFilter,
-} from '../../schema/lists.ts';
-import { findByNumber, nodesByNumber } from '../../schema/nodes.ts';
-import { DeletePayload, entityPayload, mutation } from '../../schema/payload.ts';
+import { deleteMutation } from '../../schema/delete-mutation.ts';
+import { DATES, listQueries } from '../../schema/list-queries.ts';
+import { BooleanFilter, enumFilter, StringFilter } from '../../schema/lists.ts';
+import { rowLoader } from '../../schema/loaders.ts';
+import { nodesByNumber } from '../../schema/nodes.ts';
+import { entityPayload, mutation } from '../../schema/payload.ts';
 import { MessageContent } from '../messages/content/union-schema.ts';
 import { type BotKind, type BotRefusal, type BotRow, KINDS, MAX, TRIGGERS, type Trigger } from './bot.ts';
 import { changeBot, createBot, removeBot } from './change.ts';
@@ -66,6 +59,8 @@ const Refusal = builder.objectRef<BotRefusal>('BotRefusal').implement({
     refusedAt: t.expose('refused_at', { type: 'DateTime', description: 'Time at which the reply was refused.' }),
   }),
 });
+
+export const botLoader = rowLoader(getBots);
 
 export const Bot = builder.objectRef<BotRow>('Bot');
 
@@ -143,42 +138,27 @@ builder.node(Bot, {
   }),
 });
 
-const Filter = filterOf('Bot', 'bots', t => ({
-  id: t.field({ type: IDFilter, description: 'Id of the bot.' }),
-  name: t.field({ type: StringFilter, description: 'Name of the bot.' }),
-  kind: t.field({ type: enumFilter(Kind), description: 'Kind of the bot.' }),
-  trigger: t.field({ type: enumFilter(TriggerType), description: 'How the bot matches messages.' }),
-  isEnabled: t.field({ type: BooleanFilter, description: 'Whether the bot replies to messages.' }),
-  createdAt: t.field({ type: DateTimeFilter, description: 'Time of creation.' }),
-  updatedAt: t.field({ type: DateTimeFilter, description: 'Time of the last change of its settings.' }),
-}));
-const Order = orderOf('Bot', 'bots', {
-  ID: { value: 'id', description: 'Order of creation.' },
-  NAME: { value: 'name', description: 'Name of the bot.' },
-  PRIORITY: { value: 'priority', description: 'Priority of the bot.' },
-  CREATED_AT: { value: 'createdAt', description: 'Time of creation.' },
-  UPDATED_AT: { value: 'updatedAt', description: 'Time of the last change of its settings.' },
+listQueries(Bot, {
+  list: 'bots',
+  one: 'bot',
+  noun: 'bot',
+  plural: 'bots',
+  description: "Lists the tenant's bots, oldest first by default. `search` matches names and keywords.",
+  scope: 'bots:read',
+  filter: t => ({
+    name: t.field({ type: StringFilter, description: 'Name of the bot.' }),
+    kind: t.field({ type: enumFilter(Kind), description: 'Kind of the bot.' }),
+    trigger: t.field({ type: enumFilter(TriggerType), description: 'How the bot matches messages.' }),
+    isEnabled: t.field({ type: BooleanFilter, description: 'Whether the bot replies to messages.' }),
+  }),
+  order: {
+    NAME: { value: 'name', description: 'Name of the bot.' },
+    PRIORITY: { value: 'priority', description: 'Priority of the bot.' },
+  },
+  dates: { createdAt: DATES.createdAt, updatedAt: 'Time of the last change of its settings.' },
+  page: botPage,
+  get: getBots,
 });
-
-builder.queryFields(t => ({
-  bots: t.field({
-    type: connectionOf('Bot', Bot),
-    description: "Lists the tenant's bots, oldest first by default. `search` matches names and keywords.",
-    authScopes: { scope: 'bots:read' },
-    args: {
-      ...listArgs(Filter, Order),
-    },
-    resolve: (_root, args, context) => botPage(context, args),
-  }),
-  bot: t.field({
-    type: Bot,
-    nullable: true,
-    description: 'Returns one bot; null if there is none.',
-    authScopes: { scope: 'bots:read' },
-    args: { id: t.arg.id({ required: true, description: 'Global id or databaseId of the bot.' }) },
-    resolve: (_root, { id }, context) => findByNumber(context, 'Bot', id, getBots),
-  }),
-}));
 
 const optionalFields = (t: InputFields) => ({
   keywords: t.stringList({
@@ -230,14 +210,6 @@ const UpdateBotInput = builder.inputType('UpdateBotInput', {
   }),
 });
 
-const DeleteBotInput = builder.inputType('DeleteBotInput', {
-  description: 'The bot to delete.',
-  fields: t => ({
-    id: t.id({ required: true, description: 'Global id or databaseId of the bot.' }),
-    idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }),
-  }),
-});
-
 const BotPayload = entityPayload('bot', Bot, 'The bot after the mutation.');
 
 mutation('createBot', {
@@ -256,14 +228,9 @@ mutation('updateBot', {
     bot: await changeBot(context, numericId(tenantOf(context), 'Bot', id), input),
   }),
 });
-mutation('deleteBot', {
+deleteMutation('Bot', {
+  noun: 'bot',
   description: 'Deletes a bot. Its messages remain.',
   scope: 'bots:write',
-  input: DeleteBotInput,
-  payload: DeletePayload,
-  resolve: async (input, context) => {
-    const id = numericId(tenantOf(context), 'Bot', input.id);
-    await removeBot(context, id, input.idempotencyKey);
-    return { deletedId: encodeGlobalId('Bot', tenantOf(context), id) };
-  },
+  remove: removeBot,
 });

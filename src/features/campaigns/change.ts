@@ -1,11 +1,13 @@
-import { conflict, notFound } from '../../core/errors.ts';
+import { conflict, invalid, notFound } from '../../core/errors.ts';
 import { requireFeature } from '../../core/plan-features.ts';
 import { callerOf, tenantOf } from '../../core/principal.ts';
 import type { Db } from '../../database/database.ts';
 import type { Context } from '../../schema/context.ts';
 import { authorOf } from '../tenancy/audit/author.ts';
 import { once } from '../tenancy/idempotency/once.ts';
+import type { Audience } from './audience/audience.ts';
 import type { CampaignRow } from './campaign.ts';
+import { holdList } from './lists/store.ts';
 import { type CampaignInput, parseCampaign } from './parse-campaign.ts';
 import { type CampaignAction, statusAfter } from './state.ts';
 import { deleteCampaign, getCampaigns, insertCampaign, lockCampaign, updateCampaign } from './store.ts';
@@ -39,11 +41,20 @@ export async function createCampaign(context: Context, input: Keyed<CampaignInpu
     context,
     { operation: 'createCampaign', key: input.idempotencyKey, input },
     {
-      run: trx => insertCampaign(trx, tenant.id, fields, authorOf(context)),
+      run: async trx => {
+        await requireList(trx, tenant.id, fields.audience);
+        return insertCampaign(trx, tenant.id, fields, authorOf(context));
+      },
       store: ({ id }) => ({ id }),
       again: stored => requireCampaign(context, (stored as { id: number }).id),
     },
   );
+}
+
+/** A list that is deleted at the same time is found now: a campaign without its list would send to nobody. */
+async function requireList(trx: Db, tenantId: number, audience: Audience): Promise<void> {
+  if ('listId' in audience && !(await holdList(trx, tenantId, audience.listId)))
+    throw invalid({ 'audience.listId': [`There is no list with the id ${audience.listId}.`] }, 'REFERENCE_NOT_FOUND');
 }
 
 /** Changes a campaign that has not started. @throws NOT_FOUND, CONFLICT, and the errors of `createCampaign` */
@@ -60,6 +71,7 @@ export async function changeCampaign(context: Context, id: number, input: Keyed<
         const locked = await lockFor(trx, tenant.id, id, 'change');
         if (locked.updated_at !== before.updated_at)
           throw conflict('Another request changed the campaign at the same time. Try again.');
+        await requireList(trx, tenant.id, fields.audience);
         return updateCampaign(trx, tenant.id, id, fields);
       },
       store: () => ({ id }),

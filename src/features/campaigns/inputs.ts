@@ -1,5 +1,4 @@
 import { builder, IDEMPOTENCY_KEY, type InputFields } from '../../schema/builder.ts';
-import { DateTimeFilter, enumFilter, filterOf, IDFilter, orderOf, StringFilter } from '../../schema/lists.ts';
 import { ContactFilter } from '../contacts/inputs.ts';
 import { TemplateInput } from '../templates/sending/send-schema.ts';
 import { MAX_GROUPS, MAX_NAMED } from './audience/audience.ts';
@@ -23,30 +22,15 @@ export const CampaignStatusEnum = builder.enumType('CampaignStatus', {
   ) as Record<string, { value: CampaignStatus; description: string }>,
 });
 
-export const CampaignFilter = filterOf('Campaign', 'campaigns', t => ({
-  id: t.field({ type: IDFilter, description: 'Id of the campaign.' }),
-  name: t.field({ type: StringFilter, description: 'Name of the campaign.' }),
-  status: t.field({ type: enumFilter(CampaignStatusEnum), description: 'State of the campaign.' }),
-  channelId: t.field({ type: IDFilter, description: 'Id of the channel.' }),
-  scheduledAt: t.field({ type: DateTimeFilter, description: 'Time at which it is to start.' }),
-  startedAt: t.field({ type: DateTimeFilter, description: 'Time at which it started.' }),
-  createdAt: t.field({ type: DateTimeFilter, description: 'Time of creation.' }),
-  updatedAt: t.field({ type: DateTimeFilter, description: 'Time of the last change.' }),
-}));
-
-export const CampaignOrder = orderOf('Campaign', 'campaigns', {
-  ID: { value: 'id', description: 'Order of creation.' },
-  NAME: { value: 'name', description: 'Name of the campaign.' },
-  CREATED_AT: { value: 'createdAt', description: 'Time of creation.' },
-  UPDATED_AT: { value: 'updatedAt', description: 'Time of the last change.' },
-});
-
 const AudienceInput = builder.inputType('CampaignAudienceInput', {
   description: 'Who gets a campaign. A contact gets it once, however often it is in the audience.',
   isOneOf: true,
   fields: t => ({
     groupIds: t.idList({ description: `Contacts in any of these groups, at most ${MAX_GROUPS}.` }),
     filter: t.field({ type: ContactFilter, description: 'Contacts that meet this filter when the campaign starts.' }),
+    savedFilterId: t.id({
+      description: 'Contacts that meet this saved filter, as it is now, when the campaign starts.',
+    }),
     contactIds: t.idList({ description: `These contacts, at most ${MAX_NAMED}.` }),
     phones: t.stringList({
       description: `These numbers, at most ${MAX_NAMED}. Those that no contact has become contacts, which requires \`contacts:write\`.`,

@@ -52,6 +52,7 @@ export async function parseCampaign(
 ): Promise<CampaignFields> {
   const tenantId = tenantOf(context);
   const errors = new FieldErrorList();
+  if (before) errors.refuseNull(input, ['name', 'template', 'audience', 'firstWaveSeconds', 'maxFailurePercent']);
   const name = input.name?.trim() ?? before?.name ?? '';
   if (name === '') errors.add('name', 'Is required.', 'REQUIRED');
   else if (isLonger(name, MAX.name)) errors.add('name', `May have at most ${MAX.name} characters.`, 'TOO_LONG');

@@ -1,10 +1,13 @@
-import { encodeGlobalId, lookupId, numericId } from '../../core/global-ids.ts';
+import { numericId } from '../../core/global-ids.ts';
 import { tenantOf } from '../../core/principal.ts';
 import { Actor } from '../../schema/actor.ts';
 import { builder } from '../../schema/builder.ts';
 import { databaseId } from '../../schema/database-id.ts';
-import { connectionOf, listArgs } from '../../schema/lists.ts';
-import { DeletePayload, entityPayload, mutation } from '../../schema/payload.ts';
+import { deleteMutation } from '../../schema/delete-mutation.ts';
+import { inputJson } from '../../schema/input-json.ts';
+import { listQueries } from '../../schema/list-queries.ts';
+import { DateTimeFilter, enumFilter, IDFilter, StringFilter } from '../../schema/lists.ts';
+import { entityPayload, mutation } from '../../schema/payload.ts';
 import { channelLoader } from '../channels/loaders.ts';
 import { Channel } from '../channels/schema.ts';
 import { Group } from '../contacts/labels/schema.ts';
@@ -15,8 +18,6 @@ import type { Audience } from './audience/audience.ts';
 import type { CampaignRow, FrequencyCap, SendingHours } from './campaign.ts';
 import { changeCampaign, createCampaign, removeCampaign } from './change.ts';
 import {
-  CampaignFilter,
-  CampaignOrder,
   CampaignStatusEnum,
   CreateCampaignInput,
   campaignIdInput,
@@ -46,7 +47,7 @@ const AudienceType = builder.objectRef<Audience>('CampaignAudience').implement({
     list: t.field({
       type: RecipientList,
       nullable: true,
-      description: 'Uploaded list whose people get it.',
+      description: 'Uploaded list whose people get it; null as well when it was deleted after the campaign.',
       resolve: async (audience, _args, context) =>
         'listId' in audience ? ((await recipientListLoader(context).load(audience.listId)) ?? null) : null,
     }),
@@ -59,7 +60,8 @@ const AudienceType = builder.objectRef<Audience>('CampaignAudience').implement({
       type: 'JSON',
       nullable: true,
       description: 'Filter of the contacts that get it, as `ContactFilter` writes it.',
-      resolve: audience => ('filter' in audience ? audience.filter : null),
+      resolve: (audience, _args, _context, { schema }) =>
+        'filter' in audience ? inputJson(schema, 'ContactFilter', audience.filter) : null,
     }),
   }),
 });
@@ -104,7 +106,8 @@ builder.node(Campaign, {
     }),
     statusCode: t.exposeString('status_code', {
       nullable: true,
-      description: 'Why it is paused or failed, as a word: MANUAL, TEMPLATE_PAUSED, FAILURES, … Null if it is neither.',
+      description:
+        'Why it is paused or failed, as a word: MANUAL, TEMPLATE_UNAVAILABLE, FAILURES, … Null if it is neither.',
     }),
     statusReason: t.exposeString('status_reason', {
       nullable: true,
@@ -177,26 +180,26 @@ builder.node(Campaign, {
   }),
 });
 
-builder.queryFields(t => ({
-  campaigns: t.field({
-    type: connectionOf('Campaign', Campaign),
-    description: 'Lists campaigns, newest first by default. `search` matches names.',
-    authScopes: { scope: 'campaigns:read' },
-    args: { ...listArgs(CampaignFilter, CampaignOrder) },
-    resolve: (_root, args, context) => campaignPage(context, args),
+listQueries(Campaign, {
+  list: 'campaigns',
+  one: 'campaign',
+  noun: 'campaign',
+  plural: 'campaigns',
+  description: 'Lists campaigns, newest first by default. `search` matches names.',
+  scope: 'campaigns:read',
+  filter: t => ({
+    name: t.field({ type: StringFilter, description: 'Name of the campaign.' }),
+    status: t.field({ type: enumFilter(CampaignStatusEnum), description: 'State of the campaign.' }),
+    channelId: t.field({ type: IDFilter, description: 'Id of the channel.' }),
+    scheduledAt: t.field({ type: DateTimeFilter, description: 'Time at which it is to start.' }),
+    startedAt: t.field({ type: DateTimeFilter, description: 'Time at which it started.' }),
   }),
-  campaign: t.field({
-    type: Campaign,
-    nullable: true,
-    description: 'Returns one campaign; null if there is none.',
-    authScopes: { scope: 'campaigns:read' },
-    args: { id: t.arg.id({ required: true, description: 'Global id or databaseId of the campaign.' }) },
-    resolve: async (_root, { id }, context) => {
-      const key = lookupId(tenantOf(context), 'Campaign', id);
-      return (key !== undefined && (await getCampaigns(context.db.read, tenantOf(context), [key]))[0]) || null;
-    },
-  }),
-}));
+  order: {
+    NAME: { value: 'name', description: 'Name of the campaign.' },
+  },
+  page: campaignPage,
+  get: getCampaigns,
+});
 
 export const CampaignPayload = entityPayload('campaign', Campaign, 'The campaign after the mutation.');
 
@@ -216,16 +219,11 @@ mutation('updateCampaign', {
     campaign: await changeCampaign(context, numericId(tenantOf(context), 'Campaign', id), input),
   }),
 });
-mutation('deleteCampaign', {
+deleteMutation('Campaign', {
+  noun: 'campaign',
   description: 'Deletes a campaign that never started or is over, with its figures. Its messages remain.',
   scope: 'campaigns:write',
-  input: campaignIdInput('DeleteCampaignInput', 'The campaign to delete.'),
-  payload: DeletePayload,
-  resolve: async (input, context) => {
-    const id = numericId(tenantOf(context), 'Campaign', input.id);
-    await removeCampaign(context, id, input.idempotencyKey);
-    return { deletedId: encodeGlobalId('Campaign', tenantOf(context), id) };
-  },
+  remove: removeCampaign,
 });
 
 mutation('startCampaign', {

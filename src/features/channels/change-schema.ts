@@ -1,4 +1,3 @@
-import { invalid } from '../../core/errors.ts';
 import { numericId } from '../../core/global-ids.ts';
 import { tenantOf } from '../../core/principal.ts';
 import { builder, IDEMPOTENCY_KEY, type InputFields } from '../../schema/builder.ts';
@@ -6,13 +5,13 @@ import { entityPayload, mutation, payloadOf } from '../../schema/payload.ts';
 import { connectOnce, disconnectOnce, pauseOnce, updateChannel } from './change.ts';
 import type { ChannelRow } from './channel.ts';
 import { MAX_CHANNEL_NAME, MAX_MESSAGES_PER_SECOND } from './connect.ts';
+import { MAX_REASON, reasonOf } from './reason.ts';
 import { Channel } from './schema.ts';
 
 export const ChannelPayload = entityPayload('channel', Channel, 'The channel after the mutation.');
 
 const PAUSED = 'Paused by the account.';
 const DISCONNECTED = 'Disconnected by the account.';
-const MAX_REASON = 200;
 
 const NAME = `Display name, 1 to ${MAX_CHANNEL_NAME} characters.`;
 const RATE = `Maximum sending rate in messages per second, 1 to ${MAX_MESSAGES_PER_SECOND}.`;
@@ -71,14 +70,8 @@ mutation('updateChannel', {
     }),
   }),
   payload: ChannelPayload,
-  resolve: async ({ id, name, messagesPerSecond, isDefault, portfolioId, idempotencyKey }, context) => ({
-    channel: await updateChannel(context, numericId(tenantOf(context), 'Channel', id), {
-      name: name ?? undefined,
-      messagesPerSecond: messagesPerSecond ?? undefined,
-      isDefault: isDefault ?? undefined,
-      portfolioId: portfolioId ?? undefined,
-      idempotencyKey,
-    }),
+  resolve: async ({ id, ...input }, context) => ({
+    channel: await updateChannel(context, numericId(tenantOf(context), 'Channel', id), input),
   }),
 });
 
@@ -148,9 +141,3 @@ mutation('disconnectChannel', {
       idempotencyKey,
     ),
 });
-
-function reasonOf(text: string | null | undefined, otherwise: string): string {
-  const reason = text?.trim() || otherwise;
-  if (reason.length > MAX_REASON) throw invalid({ reason: [`May have at most ${MAX_REASON} characters.`] }, 'TOO_LONG');
-  return reason;
-}

@@ -53,16 +53,22 @@ export async function connectOnce(context: Context, input: WithKey<ConnectChanne
   return wake(context, await storedTwice(connect));
 }
 
-export interface ChannelUpdate {
-  readonly name?: string | undefined;
-  readonly messagesPerSecond?: number | undefined;
-  readonly portfolioId?: string | undefined;
-  readonly isDefault?: boolean | undefined;
+interface ChannelUpdate {
+  readonly name?: string;
+  readonly messagesPerSecond?: number;
+  readonly portfolioId?: string;
+  readonly isDefault?: boolean;
 }
 
+type GivenUpdate = { readonly [Name in keyof ChannelUpdate]: ChannelUpdate[Name] | null | undefined };
+
 /** Changes the settings of a channel. @throws NOT_FOUND, VALIDATION_ERROR, CONFLICT */
-export async function updateChannel(context: Context, id: number, input: WithKey<ChannelUpdate>): Promise<ChannelRow> {
+export async function updateChannel(context: Context, id: number, given: WithKey<GivenUpdate>): Promise<ChannelRow> {
   const errors = new FieldErrorList();
+  errors.refuseNull(given, ['name', 'messagesPerSecond', 'portfolioId', 'isDefault']);
+  const input = Object.fromEntries(
+    Object.entries(given).filter(([, value]) => value != null),
+  ) as WithKey<ChannelUpdate>;
   const name = input.name?.trim();
   if (name === '') errors.add('name', 'Is required.', 'REQUIRED');
   if (name !== undefined && name.length > MAX_CHANNEL_NAME)
@@ -70,7 +76,7 @@ export async function updateChannel(context: Context, id: number, input: WithKey
   checkSettings(input, errors);
   errors.throwIfAny();
   const channel = await once(context, keyed('updateChannel', { ...input, id } as WithKey<ChannelUpdate>), {
-    run: trx => writeUpdate(context, trx, id, { ...input, name }),
+    run: trx => writeUpdate(context, trx, id, { ...input, ...(name !== undefined && { name }) }),
     ...asChannel(context),
   });
   return wake(context, channel);

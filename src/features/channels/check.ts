@@ -1,7 +1,6 @@
 import { conflict, notFound } from '../../core/errors.ts';
 import { tenantOf } from '../../core/principal.ts';
 import type { Db } from '../../database/database.ts';
-import { append } from '../../events/append.ts';
 import type { NumberHealth } from '../../network/health.ts';
 import { type ChannelCredentials, NetworkCallError } from '../../network/network.ts';
 import type { Context, Resources } from '../../schema/context.ts';
@@ -9,13 +8,11 @@ import { networkRefusal } from '../templates/sync/network-refusal.ts';
 import { onceAfter } from '../tenancy/idempotency/once.ts';
 import type { ChannelRow } from './channel.ts';
 import { credentialsOf } from './credentials.ts';
-import { lockHealth, writeHealth } from './health.sql.ts';
-import { healthAfter, previousHealth } from './health.ts';
+import { recordCheck } from './record-check.ts';
 import { getChannels } from './store.ts';
 
 /**
- * Asks the network for the health of a channel's number and stores it, with an event if it changed. A number whose credentials are
- * refused is blocked: that is its health.
+ * Asks the network for the health of a channel's number and stores it, with an event if it changed.
  * @throws NOT_FOUND; CONFLICT for a disconnected channel; SERVICE_UNAVAILABLE if the network does not answer
  */
 export async function checkChannel(
@@ -29,8 +26,11 @@ export async function checkChannel(
     { operation: 'checkChannel', key: idempotencyKey, input: { id } },
     async () => askNetwork(context, await connected(context, id)),
     {
-      run: async (trx, health) =>
-        recordCheck(trx, tenantId, await channelOf(trx, tenantId, id), health, context.clock.now()),
+      run: async (trx, health) => {
+        const row = await channelOf(trx, tenantId, id);
+        await recordCheck(trx, tenantId, row, health, context.clock.now());
+        return row;
+      },
       store: () => ({ id }),
       again: () => channelOf(context.db.write, tenantId, id),
     },
@@ -52,7 +52,11 @@ async function connected(context: Context, id: number): Promise<ChannelCredentia
   return credentials;
 }
 
-async function askNetwork({ network }: Pick<Resources, 'network'>, channel: ChannelCredentials): Promise<NumberHealth> {
+/** A number whose credentials are refused is blocked: that is its health. @throws SERVICE_UNAVAILABLE if the network does not answer */
+export async function askNetwork(
+  { network }: Pick<Resources, 'network'>,
+  channel: ChannelCredentials,
+): Promise<NumberHealth> {
   try {
     return await network.numberHealth(channel);
   } catch (error) {
@@ -61,28 +65,4 @@ async function askNetwork({ network }: Pick<Resources, 'network'>, channel: Chan
     const { code, title, details } = refused;
     return { patch: { canSend: 'BLOCKED', lastError: { code, title, details } }, details: { code, title, details } };
   }
-}
-
-async function recordCheck(
-  trx: Db,
-  tenantId: number,
-  channel: ChannelRow,
-  { patch, details }: NumberHealth,
-  nowMs: number,
-): Promise<ChannelRow> {
-  const [before] = await lockHealth(trx, tenantId, [channel.id]);
-  if (!before) return channel;
-  const now = new Date(nowMs).toISOString();
-  const health = {
-    ...healthAfter(before, patch, { field: 'check', event: null, occurred_at: now, details }),
-    // Repeated webhooks are told by the last one.
-    last_change: before.last_change,
-    updated_at: now,
-    checked_at: now,
-  };
-  await writeHealth(trx, tenantId, [health]);
-  const previous = previousHealth(before, health);
-  if (Object.keys(previous).length > 0)
-    await append(trx, tenantId, [{ type: 'channel.health_changed', payload: { channel, health, previous } }]);
-  return channel;
 }

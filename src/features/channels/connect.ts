@@ -2,6 +2,7 @@ import { conflict, FieldErrorList } from '../../core/errors.ts';
 import type { Db } from '../../database/database.ts';
 import { violationOf } from '../../database/violations.ts';
 import { append } from '../../events/append.ts';
+import type { NumberHealth } from '../../network/health.ts';
 import { NetworkCallError, type PhoneNumberInfo } from '../../network/network.ts';
 import { sha256 } from '../../platform/crypto.ts';
 import type { Resources } from '../../schema/context.ts';
@@ -9,6 +10,7 @@ import { networkRefusal } from '../templates/sync/network-refusal.ts';
 import { requestSync } from '../templates/sync/request-sync.ts';
 import type { ChannelRow } from './channel.ts';
 import { knownPortfolio } from './portfolio-store.ts';
+import { recordCheck } from './record-check.ts';
 import { PORTFOLIO_FAULT, PORTFOLIO_ID, setPortfolio } from './set-portfolio.ts';
 import { upsertChannel } from './store.ts';
 
@@ -40,6 +42,8 @@ const NETWORK_ID = /^\d{1,32}$/;
 export interface VerifiedNumber {
   readonly number: PhoneNumberInfo;
   readonly portfolioId: string | undefined;
+  /** Undefined if the network did not answer that question: the periodic check repeats it. */
+  readonly health: NumberHealth | undefined;
 }
 
 /**
@@ -68,7 +72,9 @@ export async function verifyNumber(
   errors.throwIfAny();
   const number = await network.phoneNumber(input).catch(rejectInput);
   const portfolioId = input.portfolioId ?? (await network.portfolio(input).catch(rejectInput));
-  return { number, portfolioId };
+  // Not a condition of connecting: the number may be blocked for now, and an older version lacks some of these fields.
+  const health = await network.numberHealth(input).catch(() => undefined);
+  return { number, portfolioId, health };
 }
 
 /** Collects the faults of what an update may change as well. */
@@ -105,7 +111,7 @@ export async function storeChannel(
   trx: Db,
   tenantId: number,
   input: ConnectChannelInput,
-  { number, portfolioId }: VerifiedNumber,
+  { number, portfolioId, health }: VerifiedNumber,
 ): Promise<ChannelRow> {
   const row = await upsertChannel(trx, tenantId, {
     name: input.name.trim(),
@@ -125,6 +131,7 @@ export async function storeChannel(
   const changed = owner === undefined ? [] : await setPortfolio(trx, tenantId, row.waba_id, owner, clock.now());
   const channel = changed.find(({ id }) => id === row.id);
   if (!channel) await append(trx, tenantId, [{ type: 'channel.updated', payload: { channel: row } }]);
+  if (health) await recordCheck(trx, tenantId, channel ?? row, health, clock.now(), true);
   await requestSync(trx, tenantId, row.waba_id);
   return channel ?? row;
 }

@@ -21,7 +21,7 @@ const Availability = builder.enumType('Availability', {
     AVAILABLE: { description: 'Messages can be sent.' },
     LIMITED: { description: 'Messages can be sent, with restrictions.' },
     BLOCKED: { description: 'No messages can be sent; `lastError` says why.' },
-    UNKNOWN: { description: 'The network was not asked yet: see `checkChannel`.' },
+    UNKNOWN: { description: 'The network has not answered yet: see `checkChannel`.' },
   } as const,
 });
 
@@ -52,7 +52,7 @@ const healthLoader = loader<number, StoredHealth | undefined>(async (db, tenantI
 });
 
 const ChannelHealth = builder.objectRef<HealthShape>('ChannelHealth').implement({
-  description: 'What the network says about a number, by webhooks and when asked, and the queue of the channel.',
+  description: 'State of a number in the network, from webhooks and regular checks, and the queue of the channel.',
   fields: t => ({
     canSend: t.field({
       type: Availability,
@@ -107,7 +107,8 @@ const ChannelHealth = builder.objectRef<HealthShape>('ChannelHealth').implement(
     checkedAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When the network was asked last (`checkChannel`); null if never.',
+      description:
+        'When the network answered last: on connecting, to `checkChannel`, or to the daily check; null if it never did.',
       resolve: ({ stored }) => stored?.checked_at ?? null,
     }),
   }),
@@ -117,7 +118,7 @@ builder.objectField(Channel, 'health', t =>
   t.field({
     type: ChannelHealth,
     nullable: true,
-    description: 'Whether the channel works. `channel.health_changed` tells when it changes.',
+    description: 'Whether the channel works. Changes are reported by `channel.health_changed`.',
     resolve: async ({ id }, _args, context) => ({ channelId: id, stored: await healthLoader(context).load(id) }),
   }),
 );

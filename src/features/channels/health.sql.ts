@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../database/database.ts';
 import { anyOf, bigints, unnest } from '../../database/expressions.ts';
+import type { ChannelRef } from './channel.ts';
 import type { PublicHealth } from './health.ts';
 
 /** The columns that a report may change, with their types. */
@@ -99,4 +100,33 @@ export async function writeLastWebhook(
         .where('channel_health.tenant_id', '=', tenantId),
     )
     .execute();
+}
+
+/**
+ * Claims one connected channel, of any tenant, whose health was never asked for or not since `checkedBefore`. A channel asked for
+ * after `askedBefore` is not due: another worker has it, or the network did not answer.
+ * @returns undefined if none is due, or another worker was faster
+ */
+export async function claimUnchecked(
+  db: Db,
+  times: { readonly now: string; readonly checkedBefore: string; readonly askedBefore: string },
+): Promise<ChannelRef | undefined> {
+  const { rows } = await sql<ChannelRef>`
+    /* cross-tenant: a worker checks the numbers of all tenants */
+    insert into channel_health as h (tenant_id, channel_id, asked_at)
+    select due.tenant_id, due.id, ${times.now}::timestamptz
+    from (
+      select c.tenant_id, c.id
+      from channels c
+      left join channel_health k on k.tenant_id = c.tenant_id and k.channel_id = c.id
+      where c.status <> 'disconnected'
+        and (k.checked_at is null or k.checked_at <= ${times.checkedBefore}::timestamptz)
+        and (k.asked_at is null or k.asked_at <= ${times.askedBefore}::timestamptz)
+      order by k.asked_at nulls first, c.tenant_id, c.id
+      limit 1
+    ) due
+    on conflict (tenant_id, channel_id) do update set asked_at = excluded.asked_at
+    where h.asked_at is null or h.asked_at <= ${times.askedBefore}::timestamptz
+    returning h.tenant_id as "tenantId", h.channel_id as "channelId"`.execute(db);
+  return rows[0];
 }

@@ -1,24 +1,11 @@
-import { lookupId } from '../../core/global-ids.ts';
-import { tenantOf } from '../../core/principal.ts';
 import { builder } from '../../schema/builder.ts';
 import { databaseId } from '../../schema/database-id.ts';
-import {
-  BooleanFilter,
-  connectionOf,
-  DateTimeFilter,
-  enumFilter,
-  filterOf,
-  IDFilter,
-  listArgs,
-  orderOf,
-  StringFilter,
-} from '../../schema/lists.ts';
+import { DATES, listQueries } from '../../schema/list-queries.ts';
+import { BooleanFilter, enumFilter, StringFilter } from '../../schema/lists.ts';
 import { nodesByNumber } from '../../schema/nodes.ts';
 import type { ChannelRow } from './channel.ts';
 import { channelPage } from './list.ts';
 import { getChannels } from './store.ts';
-
-const ID = 'Global id or databaseId of the channel.';
 
 const ChannelStatus = builder.enumType('ChannelStatus', {
   description: 'Whether a channel sends messages.',
@@ -80,40 +67,25 @@ builder.node(Channel, {
   }),
 });
 
-const ChannelFilter = filterOf('Channel', 'channels', t => ({
-  id: t.field({ type: IDFilter, description: 'Id of the channel.' }),
-  name: t.field({ type: StringFilter, description: 'Display name of the channel.' }),
-  phoneNumberId: t.field({ type: StringFilter, description: 'Id of the phone number on the network.' }),
-  wabaId: t.field({ type: StringFilter, description: 'Id of the WhatsApp Business Account (WABA) on the network.' }),
-  status: t.field({ type: enumFilter(ChannelStatus), description: 'Whether the channel sends messages.' }),
-  isDefault: t.field({ type: BooleanFilter, description: 'Whether it is the default channel.' }),
-  createdAt: t.field({ type: DateTimeFilter, description: 'Time at which the channel was connected.' }),
-  updatedAt: t.field({ type: DateTimeFilter, description: 'Time of the last change.' }),
-}));
-const ChannelOrder = orderOf('Channel', 'channels', {
-  ID: { value: 'id', description: 'Order of connection.' },
-  NAME: { value: 'name', description: 'Display name of the channel.' },
-  CREATED_AT: { value: 'createdAt', description: 'Time at which the channel was connected.' },
-  UPDATED_AT: { value: 'updatedAt', description: 'Time of the last change.' },
+listQueries(Channel, {
+  list: 'channels',
+  one: 'channel',
+  noun: 'channel',
+  plural: 'channels',
+  description: "Lists the account's channels. `search` matches names and numbers.",
+  scope: 'channels:read',
+  filter: t => ({
+    name: t.field({ type: StringFilter, description: 'Display name of the channel.' }),
+    phoneNumberId: t.field({ type: StringFilter, description: 'Id of the phone number on the network.' }),
+    wabaId: t.field({ type: StringFilter, description: 'Id of the WhatsApp Business Account (WABA) on the network.' }),
+    status: t.field({ type: enumFilter(ChannelStatus), description: 'Whether the channel sends messages.' }),
+    isDefault: t.field({ type: BooleanFilter, description: 'Whether it is the default channel.' }),
+  }),
+  order: {
+    NAME: { value: 'name', description: 'Display name of the channel.' },
+  },
+  idOrder: 'Order of connection.',
+  dates: { createdAt: 'Time at which the channel was connected.', updatedAt: DATES.updatedAt },
+  page: channelPage,
+  get: getChannels,
 });
-
-builder.queryFields(t => ({
-  channels: t.field({
-    type: connectionOf('Channel', Channel),
-    description: "Lists the account's channels. `search` matches names and numbers.",
-    authScopes: { scope: 'channels:read' },
-    args: { ...listArgs(ChannelFilter, ChannelOrder) },
-    resolve: (_root, args, context) => channelPage(context, args),
-  }),
-  channel: t.field({
-    type: Channel,
-    nullable: true,
-    description: 'Returns one channel; null if there is none.',
-    authScopes: { scope: 'channels:read' },
-    args: { id: t.arg.id({ required: true, description: ID }) },
-    resolve: async (_root, { id }, context) => {
-      const key = lookupId(tenantOf(context), 'Channel', id);
-      return (key !== undefined && (await getChannels(context.db.read, tenantOf(context), [key]))[0]) || null;
-    },
-  }),
-}));

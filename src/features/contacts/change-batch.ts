@@ -3,6 +3,7 @@ import { callerOf, tenantOf } from '../../core/principal.ts';
 import type { Db } from '../../database/database.ts';
 import type { Context } from '../../schema/context.ts';
 import { authorOf } from '../tenancy/audit/author.ts';
+import { withAllFaults } from './all-faults.ts';
 import { type Batch, type BatchOptions, type BatchResult, refusalAt, runBatch, settle } from './batch.ts';
 import { type ContactInput, parseContact } from './contact.ts';
 import { lockReferences } from './contacts.sql.ts';
@@ -10,7 +11,7 @@ import { parseGroupNames } from './labels/group-names.ts';
 import { checkReferences, collectReferences, parseReferences } from './references.ts';
 import { removeContacts } from './remove.ts';
 import { findContacts } from './store.ts';
-import { applyChange, type Change } from './update.ts';
+import { applyChange, type Change, NEVER_NULL } from './update.ts';
 
 /** Each contact is locked, compared and written by itself: 500 take about a second. */
 export const MAX_CHANGES = 500;
@@ -26,6 +27,16 @@ export interface UpdateContactsInput extends BatchOptions {
  * @throws VALIDATION_ERROR for values that are not valid for any contact
  */
 export async function updateContacts(context: Context, input: UpdateContactsInput): Promise<Batch> {
+  try {
+    return await update(context, input);
+  } catch (error) {
+    // Neither can be set.
+    const { phone: _phone, email: _email, ...set } = input.set;
+    throw await withAllFaults(context, error, set, { idempotencyKey: input.idempotencyKey, prefix: 'set.' });
+  }
+}
+
+async function update(context: Context, input: UpdateContactsInput): Promise<Batch> {
   const tenantId = tenantOf(context);
   const { ids, set } = input;
   const errors = new FieldErrorList();
@@ -33,6 +44,7 @@ export async function updateContacts(context: Context, input: UpdateContactsInpu
   for (const field of ['phone', 'email'] as const)
     if (set[field] != null) errors.add(`set.${field}`, 'Cannot be set for several contacts.', 'SURPLUS');
   const fields = parseContact(set, errors, 'set.');
+  errors.refuseNull(set, NEVER_NULL, 'set.');
   const names = set.groupNames && parseGroupNames(set.groupNames, errors, 'set.groupNames');
   errors.throwIfAny();
   const { secrets, clock } = context;

@@ -153,6 +153,9 @@ export function parseContact(input: ContactInput, errors: FieldErrorList, prefix
 
 export const PHONE_ERROR = 'Must be a phone number in international format, for example +49 151 23456789.';
 
+export const PHONE_TAKEN = 'Another contact has this phone number.';
+export const EMAIL_TAKEN = 'Another contact has this e-mail address.';
+
 export const phoneOf = (input: string): Phone | undefined => parsePhone(input);
 
 /** The name, else the phone number, else the id. */

@@ -6,13 +6,20 @@ import type { Context } from '../../schema/context.ts';
 import { authorOf } from '../tenancy/audit/author.ts';
 import { type Batch, type BatchOptions, type BatchResult, faultsAt, MAX_BATCH, runBatch, settle } from './batch.ts';
 import { recordApiOptOuts } from './consent/record.ts';
-import { type ContactFields, type ContactInput, type ContactRow, parseContact } from './contact.ts';
+import {
+  type ContactFields,
+  type ContactInput,
+  type ContactRow,
+  EMAIL_TAKEN,
+  PHONE_TAKEN,
+  parseContact,
+} from './contact.ts';
 import { addToGroups, insertContacts, lockReferences } from './contacts.sql.ts';
-import { EMAIL_TAKEN, newContact, PHONE_TAKEN } from './create.ts';
+import { newContact } from './create.ts';
 import { restoreOptOutsOf } from './erasure/erased-people.ts';
 import { parseGroupNames, resolveGroups } from './labels/group-names.ts';
 import { type ContactReferences, checkReferences, collectReferences, parseReferences } from './references.ts';
-import { findTaken, lockContactQuota } from './store.ts';
+import { type ContactQuota, findTaken, lockContactQuota, readContactQuota } from './store.ts';
 
 export interface CreateContactsInput extends BatchOptions {
   readonly contacts: readonly ContactInput[];
@@ -43,22 +50,55 @@ export async function createContacts(context: Context, input: CreateContactsInpu
   return runBatch(context, principal.tenant.id, keyed, trx => create(context, trx, principal, input));
 }
 
+/**
+ * Checks contacts, any number of them, as a batch that skips duplicates would, and writes nothing. Neither does it lock anything: others
+ * may create the same contacts, or use the plan up, before these are created.
+ * @returns an outcome for each, in their order
+ */
+export async function checkContacts(
+  context: Context,
+  contacts: readonly ContactInput[],
+): Promise<readonly BatchResult[]> {
+  const { tenant } = callerOf(context);
+  const quota = await readContactQuota(context.db.write, tenant.id);
+  const { rows, accepted } = await examine(context.db.write, tenant, quota, { contacts, skipDuplicates: true });
+  return resultsOf(rows, quota, new Map(accepted.map(row => [row, null])));
+}
+
 async function create(context: Context, trx: Db, principal: Principal, input: CreateContactsInput): Promise<Batch> {
   const { tenant } = principal;
   // Locking the counter first serialises creations of a tenant, so that no duplicate appears between check and insert.
   const quota = await lockContactQuota(trx, tenant.id);
-  const rows = input.contacts.map((contact, index) => parseRow(tenant.id, contact, index));
-  await findErrors(trx, tenant, rows, input.skipDuplicates ?? false);
-  const valid = rows.filter(row => !row.skip && row.errors.isEmpty);
-  const accepted = quota.remaining === null ? valid : valid.slice(0, quota.remaining);
-  const created = new Map<Row, ContactRow>();
+  const { rows, accepted } = await examine(trx, tenant, quota, input);
+  const created = new Map<Row, ContactRow | null>(accepted.map(row => [row, null]));
   // A batch that will be undone inserts nothing.
   const isKept = input.onError !== 'roll_back' || accepted.length === rows.filter(row => !row.skip).length;
   if (isKept && accepted.length > 0)
     for (const [index, contact] of (await insert(context, trx, principal, accepted)).entries())
       created.set(accepted[index] as Row, contact);
-  const isAccepted = new Set(accepted);
-  const results = rows.map((row): BatchResult => {
+  return settle(resultsOf(rows, quota, created), input, 'contacts');
+}
+
+/** Finds the faults of each row, and the rows that can be created within the plan. */
+async function examine(
+  db: Db,
+  tenant: Tenant,
+  { remaining }: ContactQuota,
+  { contacts, skipDuplicates }: CreateContactsInput,
+): Promise<{ rows: readonly Row[]; accepted: readonly Row[] }> {
+  const rows = contacts.map((contact, index) => parseRow(tenant.id, contact, index));
+  await findErrors(db, tenant, rows, skipDuplicates ?? false);
+  const valid = rows.filter(row => !row.skip && row.errors.isEmpty);
+  return { rows, accepted: remaining === null ? valid : valid.slice(0, remaining) };
+}
+
+/** @param accepted with their contacts, if they were created */
+const resultsOf = (
+  rows: readonly Row[],
+  quota: ContactQuota,
+  accepted: ReadonlyMap<Row, ContactRow | null>,
+): BatchResult[] =>
+  rows.map((row): BatchResult => {
     const path = ['contacts', String(row.index)];
     const { index } = row;
     if (row.skip)
@@ -70,7 +110,7 @@ async function create(context: Context, trx: Db, principal: Principal, input: Cr
       };
     if (!row.errors.isEmpty)
       return { index, outcome: 'failed', contact: null, userErrors: faultsAt(row.errors.faults, path) };
-    if (isAccepted.has(row)) return { index, outcome: 'created', contact: created.get(row) ?? null, userErrors: [] };
+    if (accepted.has(row)) return { index, outcome: 'created', contact: accepted.get(row) ?? null, userErrors: [] };
     const message = `The plan allows ${quota.maximum} contacts, ${quota.used} are in use.`;
     const details = { feature: 'contacts', current: quota.used, maximum: quota.maximum };
     return {
@@ -80,8 +120,6 @@ async function create(context: Context, trx: Db, principal: Principal, input: Cr
       userErrors: [{ ...error('FEATURE_LIMIT_EXCEEDED', message, path), details }],
     };
   });
-  return settle(results, input, 'contacts');
-}
 
 const error = (code: 'TAKEN' | 'FEATURE_LIMIT_EXCEEDED', message: string, path: readonly string[]) => ({
   code,
@@ -114,7 +152,8 @@ async function findErrors(trx: Db, tenant: Tenant, rows: readonly Row[], skipDup
       // A duplicate is skipped regardless of other faults, because it is not created either way.
       if (skipDuplicates) row.skip = true;
       else row.errors.add('phone', PHONE_TAKEN, 'TAKEN');
-    } else if (email && taken.emails.has(email.toLowerCase())) row.errors.add('email', EMAIL_TAKEN, 'TAKEN');
+    }
+    if (email && taken.emails.has(email.toLowerCase())) row.errors.add('email', EMAIL_TAKEN, 'TAKEN');
     if (row.skip || !row.errors.isEmpty) continue;
     if (key !== undefined) taken.phoneKeys.add(key);
     if (email) taken.emails.add(email.toLowerCase());

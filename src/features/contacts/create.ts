@@ -6,9 +6,10 @@ import { append } from '../../events/append.ts';
 import type { Context } from '../../schema/context.ts';
 import { authorOf } from '../tenancy/audit/author.ts';
 import { once } from '../tenancy/idempotency/once.ts';
+import { withAllFaults } from './all-faults.ts';
 import type { NewContactRow } from './columns.ts';
 import { recordApiConsent } from './consent/record.ts';
-import { type ContactInput, type ContactRow, parseContact } from './contact.ts';
+import { type ContactInput, type ContactRow, EMAIL_TAKEN, PHONE_TAKEN, parseContact } from './contact.ts';
 import { insertContacts, lockReferences, setGroups } from './contacts.sql.ts';
 import { restoreOptOutsOf } from './erasure/erased-people.ts';
 import { parseGroupNames, resolveGroupNames } from './labels/group-names.ts';
@@ -19,15 +20,20 @@ export type CreateContactInput = ContactInput & {
   readonly idempotencyKey?: string | null | undefined;
 };
 
-export const PHONE_TAKEN = 'Another contact has this phone number.';
-export const EMAIL_TAKEN = 'Another contact has this e-mail address.';
-
 /**
  * Creates a contact. Only the phone number is required.
- * @throws VALIDATION_ERROR by field, FEATURE_LIMIT_EXCEEDED if the plan's limit is reached; INSUFFICIENT_SCOPE without
+ * @throws VALIDATION_ERROR with all faults by field, FEATURE_LIMIT_EXCEEDED if the plan's limit is reached; INSUFFICIENT_SCOPE without
  *   groups:write if a group must be created
  */
 export async function createContact(context: Context, input: CreateContactInput): Promise<ContactRow> {
+  try {
+    return await create(context, input);
+  } catch (error) {
+    throw await withAllFaults(context, error, input, input);
+  }
+}
+
+async function create(context: Context, input: CreateContactInput): Promise<ContactRow> {
   const principal = callerOf(context);
   const { tenant } = principal;
   const errors = new FieldErrorList();

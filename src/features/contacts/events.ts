@@ -2,6 +2,7 @@ import type { Changed, NewEvent } from '../../core/events.ts';
 import type { ConsentCategory, PublicConsentEntry } from './consent/consent.ts';
 import { CONTACT_COLUMNS, type ContactRow, type PublicContact } from './contact.ts';
 import type { PublicReceipt } from './erasure/receipt.ts';
+import type { ExportRow } from './exports/export.ts';
 import type { PublicGroup, PublicSource, PublicStatus } from './labels/label.ts';
 import type { ChangeReason } from './recognition/people.ts';
 
@@ -25,6 +26,10 @@ declare module '../../core/events.ts' {
       readonly consent: PublicConsentEntry;
       readonly opted_out: readonly ConsentCategory[];
     };
+    /** The file of an export can be downloaded. */
+    'export.completed': { readonly export: ExportRow };
+    /** An export was given up; `error` says why. */
+    'export.failed': { readonly export: ExportRow };
     'group.created': { readonly group: PublicGroup };
     'group.updated': { readonly group: PublicGroup } & Changed<PublicGroup>;
     'group.deleted': { readonly group: PublicGroup };

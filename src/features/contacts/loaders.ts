@@ -1,24 +1,29 @@
 import { loader, rowLoader, valueLoader } from '../../schema/loaders.ts';
+import { latestEntries } from './consent/consent.sql.ts';
+import { type EffectiveConsent, effectiveConsents } from './consent/consent.ts';
 import { getEntries } from './consent/store.ts';
 import type { IdentityRow } from './contact.ts';
-import type { ReceiptRow } from './erasure/receipt.ts';
 import { getReceipts } from './erasure/store.ts';
+import { getExports } from './exports/store.ts';
 import type { LabelRow } from './labels/label.ts';
 import { countMembers, getLabels } from './labels/store.ts';
 import { getFormerIds } from './merging/store.ts';
 import { getContacts, getGroupsOf, getIdentitiesOf } from './store.ts';
 
 export const contactLoader = rowLoader(getContacts);
-export const groupLoader = rowLoader((db, tenantId, ids) => getLabels(db, tenantId, 'group', ids));
-export const sourceLoader = rowLoader((db, tenantId, ids) => getLabels(db, tenantId, 'source', ids));
-export const statusLoader = rowLoader((db, tenantId, ids) => getLabels(db, tenantId, 'status', ids));
+export const groupLoader = rowLoader((db, tenantId, ids: readonly number[]) => getLabels(db, tenantId, 'group', ids));
+export const sourceLoader = rowLoader((db, tenantId, ids: readonly number[]) => getLabels(db, tenantId, 'source', ids));
+export const statusLoader = rowLoader((db, tenantId, ids: readonly number[]) => getLabels(db, tenantId, 'status', ids));
 
 export const consentEntryLoader = rowLoader(getEntries);
-/** Receipts of erasures, by their UUIDs. */
-export const receiptLoader = loader<string, ReceiptRow | undefined>(async (db, tenantId, ids) => {
-  const byId = new Map((await getReceipts(db, tenantId, ids)).map(row => [row.id, row]));
-  return ids.map(id => byId.get(id));
+/** What holds for each contact, by category. */
+export const consentsLoader = loader<number, EffectiveConsent[]>(async (db, tenantId, contactIds) => {
+  const latest = await latestEntries(db, tenantId, contactIds);
+  return contactIds.map(id => effectiveConsents(latest.get(id) ?? {}));
 });
+/** Receipts of erasures, by their UUIDs. */
+export const receiptLoader = rowLoader(getReceipts);
+export const exportLoader = rowLoader(getExports);
 
 /** The groups of each contact. */
 export const groupsOfLoader = valueLoader<LabelRow[]>(getGroupsOf, []);

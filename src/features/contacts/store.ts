@@ -171,16 +171,29 @@ export async function findTaken(
  * Locks the tenant's contact counter and returns what the plan leaves (`null`: unlimited). Lock order: tenant_usage before
  * contacts, to avoid deadlocks.
  */
-export async function lockContactQuota(
-  trx: Db,
-  tenantId: number,
-): Promise<{ used: number; remaining: number | null; maximum: number | null }> {
-  const usage = await trx
+export async function lockContactQuota(trx: Db, tenantId: number): Promise<ContactQuota> {
+  return quotaOf(tenantId, await selectQuota(trx, tenantId).forUpdate().executeTakeFirst());
+}
+
+/** What the plan leaves at the moment. */
+export async function readContactQuota(db: Db, tenantId: number): Promise<ContactQuota> {
+  return quotaOf(tenantId, await selectQuota(db, tenantId).executeTakeFirst());
+}
+
+/** Contacts that exist, that may exist, and what is left (`null`: unlimited). */
+export interface ContactQuota {
+  readonly used: number;
+  readonly remaining: number | null;
+  readonly maximum: number | null;
+}
+
+const selectQuota = (db: Db, tenantId: number) =>
+  db
     .selectFrom('tenant_usage')
     .select(['contacts as used', 'contacts_maximum as maximum'])
-    .where('tenant_id', '=', tenantId)
-    .forUpdate()
-    .executeTakeFirst();
+    .where('tenant_id', '=', tenantId);
+
+function quotaOf(tenantId: number, usage: Omit<ContactQuota, 'remaining'> | undefined): ContactQuota {
   if (!usage) throw new Error(`The tenant ${tenantId} has no row in tenant_usage.`);
   const { used, maximum } = usage;
   return { used, maximum, remaining: maximum === null ? null : Math.max(maximum - used, 0) };

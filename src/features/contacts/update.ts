@@ -10,10 +10,18 @@ import { phoneKey } from '../../platform/phone.ts';
 import type { Context } from '../../schema/context.ts';
 import { authorOf } from '../tenancy/audit/author.ts';
 import { once } from '../tenancy/idempotency/once.ts';
+import { withAllFaults } from './all-faults.ts';
 import { recordApiConsent } from './consent/record.ts';
-import { type ContactInput, type ContactRow, FIELDS, type FieldName, parseContact } from './contact.ts';
+import {
+  type ContactInput,
+  type ContactRow,
+  EMAIL_TAKEN,
+  FIELDS,
+  type FieldName,
+  PHONE_TAKEN,
+  parseContact,
+} from './contact.ts';
 import { lockReferences, type References, setGroups } from './contacts.sql.ts';
-import { EMAIL_TAKEN, PHONE_TAKEN } from './create.ts';
 import { restoreOptOutsOf } from './erasure/erased-people.ts';
 import { changeEvents } from './events.ts';
 import { parseGroupNames, resolveGroupNames } from './labels/group-names.ts';
@@ -28,6 +36,9 @@ import {
   updateContact,
 } from './store.ts';
 
+/** Fields that a change cannot clear; a phone number is refused by `parseContact`. */
+export const NEVER_NULL = ['type', 'isOptedOut'] as const satisfies readonly (keyof ContactInput)[];
+
 export type UpdateContactInput = ContactInput & {
   /** The `updated_at` that the caller has read; a contact that changed since is not changed. */
   readonly unchangedSince?: string | null | undefined;
@@ -41,7 +52,7 @@ export type Defaults = Pick<ContactReferences, 'source_id' | 'status_id'>;
  * Updates the given fields of a contact. An update without effect changes neither `updated_at` nor the log.
  * @param operation the mutation that idempotency keys belong to
  * @param defaults values for source and status if not given; otherwise they stay
- * @throws NOT_FOUND, VALIDATION_ERROR by field, CONFLICT with the contact as `current` if it changed since the caller read it;
+ * @throws NOT_FOUND, VALIDATION_ERROR with all faults by field, CONFLICT with the contact as `current` if it changed since the caller read it;
  *   INSUFFICIENT_SCOPE without groups:write if a group must be created
  */
 export async function changeContact(
@@ -51,18 +62,33 @@ export async function changeContact(
   operation = 'updateContact',
   defaults: Defaults = {},
 ): Promise<ContactRow> {
+  try {
+    return await change(context, id, input, operation, defaults);
+  } catch (error) {
+    throw await withAllFaults(context, error, input, { ...input, id });
+  }
+}
+
+async function change(
+  context: Context,
+  id: number,
+  input: UpdateContactInput,
+  operation: string,
+  defaults: Defaults,
+): Promise<ContactRow> {
   const tenantId = tenantOf(context);
   const errors = new FieldErrorList();
   const fields = parseContact(input, errors);
+  errors.refuseNull(input, NEVER_NULL);
   const names = input.groupNames && parseGroupNames(input.groupNames, errors, 'groupNames');
   errors.throwIfAny();
   const { secrets, clock } = context;
-  const change = { id, input, fields, names, defaults, author: authorOf(context), nowMs: clock.now(), secrets };
+  const parsed = { id, input, fields, names, defaults, author: authorOf(context), nowMs: clock.now(), secrets };
   const contact = await once(
     context,
     { operation, key: input.idempotencyKey, input: { ...input, id } },
     {
-      run: trx => applyChange(trx, callerOf(context), change),
+      run: trx => applyChange(trx, callerOf(context), parsed),
       store: () => ({ id }),
       contactId: () => id,
       again: async () => {

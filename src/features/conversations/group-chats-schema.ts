@@ -4,20 +4,12 @@ import type { ListDefinition } from '../../database/list.ts';
 import { listColumns, readPage } from '../../database/page.ts';
 import { builder } from '../../schema/builder.ts';
 import { databaseId } from '../../schema/database-id.ts';
-import {
-  connectionOf,
-  DateTimeFilter,
-  filterOf,
-  IDFilter,
-  listArgs,
-  orderOf,
-  StringFilter,
-} from '../../schema/lists.ts';
-import { findByNumber, nodesByNumber } from '../../schema/nodes.ts';
+import { DATES, listQueries } from '../../schema/list-queries.ts';
+import { IDFilter, StringFilter } from '../../schema/lists.ts';
+import { nodesByNumber } from '../../schema/nodes.ts';
 import { contactLoader } from '../contacts/loaders.ts';
 import { Contact } from '../contacts/schema.ts';
-import { groupChatIdLoader, lastOfGroupChatLoader } from '../messages/group-loaders.ts';
-import { messageLoader } from '../messages/loaders.ts';
+import { groupChatIdLoader, lastOfGroupChatLoader, messageLoader } from '../messages/loaders.ts';
 import { Message, MessageConnection } from '../messages/schema.ts';
 import { threadPage } from '../messages/thread.ts';
 import { GROUP_CHAT_COLUMNS, getGroupChats, type PublicGroupChat } from './group-chats.sql.ts';
@@ -121,41 +113,29 @@ const GROUP_CHATS: ListDefinition = {
   search: 'search_fold(g.subject)',
 };
 
-const GroupChatFilter = filterOf('GroupChat', 'group chats', t => ({
-  id: t.field({ type: IDFilter, description: 'Id of the group chat.' }),
-  channelId: t.field({ type: IDFilter, description: 'Id of the channel.' }),
-  subject: t.field({ type: StringFilter, description: 'Subject of the group chat.' }),
-  createdAt: t.field({ type: DateTimeFilter, description: 'When the gateway first heard of it.' }),
-  updatedAt: t.field({ type: DateTimeFilter, description: 'Time of the last change.' }),
-}));
-const GroupChatOrder = orderOf('GroupChat', 'group chats', {
-  ID: { value: 'id', description: 'Order in which the gateway heard of them.' },
-  SUBJECT: { value: 'subject', description: 'Subject of the group chat.' },
-  CREATED_AT: { value: 'createdAt', description: 'When the gateway first heard of it.' },
-  UPDATED_AT: { value: 'updatedAt', description: 'Time of the last change.' },
+listQueries(GroupChat, {
+  list: 'groupChats',
+  one: 'groupChat',
+  noun: 'group chat',
+  plural: 'group chats',
+  description: 'Lists group chats, the latest first by default. `search` matches their subjects.',
+  scope: 'conversations:read',
+  filter: t => ({
+    channelId: t.field({ type: IDFilter, description: 'Id of the channel.' }),
+    subject: t.field({ type: StringFilter, description: 'Subject of the group chat.' }),
+  }),
+  order: {
+    SUBJECT: { value: 'subject', description: 'Subject of the group chat.' },
+  },
+  idOrder: 'Order in which the gateway heard of them.',
+  dates: { createdAt: 'When the gateway first heard of it.', updatedAt: DATES.updatedAt },
+  page: (context, args) =>
+    readPage<PublicGroupChat>(
+      context.db.read,
+      GROUP_CHATS,
+      tenantOf(context),
+      args,
+      GROUP_CHAT_COLUMNS.map(one => `g.${one}` as const),
+    ),
+  get: getGroupChats,
 });
-
-builder.queryFields(t => ({
-  groupChats: t.field({
-    type: connectionOf('GroupChat', GroupChat),
-    description: 'Lists group chats, the latest first by default. `search` matches their subjects.',
-    authScopes: { scope: 'conversations:read' },
-    args: { ...listArgs(GroupChatFilter, GroupChatOrder) },
-    resolve: (_root, args, context) =>
-      readPage<PublicGroupChat>(
-        context.db.read,
-        GROUP_CHATS,
-        tenantOf(context),
-        args,
-        GROUP_CHAT_COLUMNS.map(one => `g.${one}` as const),
-      ),
-  }),
-  groupChat: t.field({
-    type: GroupChat,
-    nullable: true,
-    description: 'Returns one group chat; null if there is none.',
-    authScopes: { scope: 'conversations:read' },
-    args: { id: t.arg.id({ required: true, description: 'Global id or databaseId of the group chat.' }) },
-    resolve: (_root, { id: text }, context) => findByNumber(context, 'GroupChat', text, getGroupChats),
-  }),
-}));

@@ -3,6 +3,7 @@ import { append, appendAll } from '../../events/append.ts';
 import type { Resources } from '../../schema/context.ts';
 import { unassignSome, wakeDue } from './change.sql.ts';
 import { updatedEvent } from './fold.ts';
+import { deleteGone } from './presence/presence.sql.ts';
 
 /** Conversations changed by one transaction. */
 const BATCH = 500;
@@ -41,3 +42,6 @@ export async function unassignConversations(trx: Db, tenantId: number, staffId: 
     if (rows.length < BATCH) return;
   }
 }
+
+/** Deletes what sessions that are gone have shown. */
+export const cleanPresence = ({ db }: Pick<Resources, 'db'>): Promise<void> => deleteGone(db.write);

@@ -138,7 +138,7 @@ export const hasContactFilter = (filter: Filter | null | undefined): boolean =>
   );
 
 /**
- * Conditions on the contact need `contacts:read`: which conversations meet them tells what the contact has.
+ * Conditions on the contact need `contacts:read`: which conversations match them reveals fields of the contact.
  * @throws INSUFFICIENT_SCOPE
  */
 export function checkContactFilter(context: Context, filter: Filter | null | undefined): void {

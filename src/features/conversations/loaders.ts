@@ -3,9 +3,11 @@ import { getGroupChats, getParticipants } from './group-chats.sql.ts';
 import { getConversations } from './state.sql.ts';
 import { getTags } from './tags/store.ts';
 
-export const conversationLoader = rowLoader((db, tenantId, ids) => getConversations(db, tenantId, ids));
+export const conversationLoader = rowLoader((db, tenantId, ids: readonly number[]) =>
+  getConversations(db, tenantId, ids),
+);
 export const tagLoader = rowLoader(getTags);
-export const groupChatLoader = rowLoader(async (db, tenantId, ids) => [...(await getGroupChats(db, tenantId, ids))]);
+export const groupChatLoader = rowLoader(getGroupChats);
 
 /** The keys of the contacts in a group chat. */
 export const participantsLoader = loader<number, readonly number[]>(async (db, tenantId, ids) => {

@@ -1,4 +1,5 @@
 import { brandWithType } from '@pothos/core';
+import { FieldErrorList } from '../../core/errors.ts';
 import { inputId, lookupId, numericId, optionalInputId, uuidOf } from '../../core/global-ids.ts';
 import { tenantOf } from '../../core/principal.ts';
 import { builder } from '../../schema/builder.ts';
@@ -177,11 +178,11 @@ const ConversationPayload = entityPayload('conversation', Conversation, 'The con
 type UpdateInput = typeof UpdateConversationInput.$inferInput;
 
 /** The keys of an input's ids. @param prefix path of the change in the input @throws VALIDATION_ERROR */
-export function changeOf(
-  context: Context,
-  { status, snoozedUntil, assigneeId, addTagIds, removeTagIds }: Omit<UpdateInput, 'id'>,
-  prefix = '',
-) {
+export function changeOf(context: Context, change: Omit<UpdateInput, 'id'>, prefix = '') {
+  const errors = new FieldErrorList();
+  errors.refuseNull(change, ['status'], prefix);
+  errors.throwIfAny();
+  const { status, snoozedUntil, assigneeId, addTagIds, removeTagIds } = change;
   const tenantId = tenantOf(context);
   const tagKeys = (ids: readonly string[] | null | undefined, field: string) =>
     ids?.map((id, index) => inputId(tenantId, 'Tag', id, `${prefix}${field}.${index}`));

@@ -118,7 +118,7 @@ async function run(context: Context, input: UpdateConversations): Promise<Conver
   }
 }
 
-/** The faults of a filter are told with the path that it has in the input. */
+/** Reports faults of a filter under its path in the input. */
 function belowTarget(error: unknown): never {
   if (!(error instanceof CodedError) || error.faults.length === 0) throw error;
   const errors = new FieldErrorList();

@@ -3,16 +3,9 @@ import { type ListDefinition, listStatement, Page } from '../../database/list.ts
 import { countList } from '../../database/page.ts';
 import { builder, IDEMPOTENCY_KEY } from '../../schema/builder.ts';
 import { databaseId } from '../../schema/database-id.ts';
-import {
-  connectionOf,
-  DateTimeFilter,
-  filterOf,
-  IDFilter,
-  listArgs,
-  orderOf,
-  StringFilter,
-} from '../../schema/lists.ts';
-import { findByNumber, nodesByNumber } from '../../schema/nodes.ts';
+import { listQueries } from '../../schema/list-queries.ts';
+import { StringFilter } from '../../schema/lists.ts';
+import { nodesByNumber } from '../../schema/nodes.ts';
 import { mutation, payloadOf } from '../../schema/payload.ts';
 import { documentIdOf } from './document.ts';
 import { publish } from './publish.ts';
@@ -56,38 +49,29 @@ const LIST: ListDefinition = {
   defaultOrder: [{ column: id, descending: false }],
 };
 
-const Filter = filterOf('TrustedDocument', 'trusted documents', t => ({
-  id: t.field({ type: IDFilter, description: 'Id of the document.' }),
-  name: t.field({ type: StringFilter, description: 'Name of its first operation.' }),
-  createdAt: t.field({ type: DateTimeFilter, description: 'Time of its first publication.' }),
-}));
-const Order = orderOf('TrustedDocument', 'trusted documents', {
-  ID: { value: 'id', description: 'Order of publication.' },
-  NAME: { value: 'name', description: 'Name of its first operation.' },
-  CREATED_AT: { value: 'createdAt', description: 'Time of its first publication.' },
+listQueries(TrustedDocument, {
+  list: 'trustedDocuments',
+  one: 'trustedDocument',
+  noun: 'document',
+  plural: 'trusted documents',
+  description: 'Lists the published documents.',
+  scope: 'documents:read',
+  filter: t => ({
+    name: t.field({ type: StringFilter, description: 'Name of its first operation.' }),
+  }),
+  order: {
+    NAME: { value: 'name', description: 'Name of its first operation.' },
+  },
+  idOrder: 'Order of publication.',
+  dates: { createdAt: 'Time of its first publication.' },
+  search: false,
+  page: async (context, args) => {
+    const statement = listStatement(LIST, tenantOf(context), args);
+    const rows = await listDocuments(context.db.read, statement);
+    return new Page(statement, rows, () => countList(context.db.read, statement));
+  },
+  get: getDocuments,
 });
-
-builder.queryFields(t => ({
-  trustedDocuments: t.field({
-    type: connectionOf('TrustedDocument', TrustedDocument),
-    description: 'Lists the published documents.',
-    authScopes: { scope: 'documents:read' },
-    args: { ...listArgs(Filter, Order, { search: false }) },
-    resolve: async (_root, args, context) => {
-      const statement = listStatement(LIST, tenantOf(context), args);
-      const rows = await listDocuments(context.db.read, statement);
-      return new Page(statement, rows, () => countList(context.db.read, statement));
-    },
-  }),
-  trustedDocument: t.field({
-    type: TrustedDocument,
-    nullable: true,
-    description: 'Returns one published document; null if there is none.',
-    authScopes: { scope: 'documents:read' },
-    args: { id: t.arg.id({ required: true, description: 'Global id or databaseId of the document.' }) },
-    resolve: (_root, { id }, context) => findByNumber(context, 'TrustedDocument', id, getDocuments),
-  }),
-}));
 
 const PublishDocumentsInput = builder.inputType('PublishDocumentsInput', {
   description: 'Documents to publish.',

@@ -11,6 +11,7 @@ interface Named {
 interface Payload {
   readonly message?: { readonly author?: Author | null };
   readonly receipt?: { readonly author?: Author };
+  readonly export?: { readonly author?: Author };
   readonly bot?: Named;
   readonly integration?: Named;
 }
@@ -25,12 +26,14 @@ const OF_OTHERS: ReadonlySet<string> = new Set([
 
 /** Who is behind an event, as its payload has it: with the name at that time. */
 export function actorOf({ type, payload }: Pick<LoggedEvent, 'type' | 'payload'>): Author | null {
-  const { message, receipt, bot, integration } = payload as Payload;
+  const { message, receipt, export: file, bot, integration } = payload as Payload;
   switch (resourceOf(type)) {
     case 'message':
       return OF_OTHERS.has(type) ? null : (message?.author ?? null);
     case 'contact':
       return receipt?.author ?? null;
+    case 'export':
+      return file?.author ?? null;
     case 'bot':
       return bot ? { kind: 'bot', id: bot.id, name: bot.name } : null;
     case 'order':

@@ -5,7 +5,7 @@ import type { Scope } from '../../core/scopes.ts';
 import { Actor } from '../../schema/actor.ts';
 import { builder } from '../../schema/builder.ts';
 import type { Context } from '../../schema/context.ts';
-import { botLoader } from '../bots/loaders.ts';
+import { botLoader } from '../bots/schema.ts';
 import { campaignLoader } from '../campaigns/loaders.ts';
 import { integrationLoader } from '../integrations/loaders.ts';
 import { Author } from '../tenancy/audit/schema.ts';

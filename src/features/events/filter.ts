@@ -48,7 +48,7 @@ export const EventFilterType = builder.inputRef<EventFilterInput>('EventFilter')
   }),
 });
 
-/** One of them suffices to ask for events; which ones are told depends on the types. */
+/** Any of these scopes allows reading events; which types are delivered depends on the scopes. */
 export const EVENT_SCOPES: readonly Scope[] = [...new Set<Scope>(['events:read', ...Object.values(EVENT_RESOURCES)])];
 
 /** @throws INSUFFICIENT_SCOPE, VALIDATION_ERROR for text that is no id */

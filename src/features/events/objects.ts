@@ -11,7 +11,7 @@ export const eventOf = loader<string, LoggedEvent | undefined>(async (db, tenant
   return ids.map(id => byId.get(id));
 });
 
-/** Groups, sources and statuses, as they are when an event is told. */
+/** Groups, sources and statuses, as they are when an event is delivered. */
 export const labelOf = { group: groupLoader, source: sourceLoader, status: statusLoader } satisfies Record<
   LabelKind,
   unknown

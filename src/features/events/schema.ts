@@ -32,6 +32,7 @@ const TYPE_NAMES = {
   otp: 'OtpEvent',
   webhook: 'WebhookEvent',
   order: 'OrderEvent',
+  export: 'DataEvent',
 } as const;
 
 export type EventTypeName = (typeof TYPE_NAMES)[keyof typeof TYPE_NAMES];
@@ -41,7 +42,7 @@ export const typeNameOf = ({ type }: Pick<LoggedEvent, 'type'>): EventTypeName =
 
 export const Event = builder.interfaceRef<LoggedEvent>('Event').implement({
   description:
-    'A change in the account. Objects under an event are read when it is told, and null once they are deleted; `payload` has what they were at the change.',
+    'A change in the account. Objects under an event are read when it is delivered, and null once they are deleted; `payload` has what they were at the change.',
   interfaces: [builder.nodeInterfaceRef()],
   resolveType: event => typeNameOf(event),
   fields: t => ({

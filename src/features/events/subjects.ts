@@ -21,6 +21,7 @@ const SUBJECTS: Readonly<Record<EventResource, Subject>> = {
   template: { node: 'Template', path: ['template', 'id'] },
   otp: { node: 'Otp', path: ['otp', 'id'] },
   webhook: { node: 'WebhookEndpoint', path: ['webhook', 'id'] },
+  export: { node: 'Export', path: ['export', 'id'] },
   order: { node: 'Integration', path: ['integration', 'id'] },
 };
 

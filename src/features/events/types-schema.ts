@@ -5,17 +5,17 @@ import type { LoggedEvent } from '../../events/bus.ts';
 import { builder } from '../../schema/builder.ts';
 import type { Context } from '../../schema/context.ts';
 import type { PublicBotReply, PublicBotSkip } from '../bots/events.ts';
-import { botLoader } from '../bots/loaders.ts';
 import { RuleType } from '../bots/preview-schema.ts';
-import { Bot } from '../bots/schema.ts';
+import { Bot, botLoader } from '../bots/schema.ts';
 import { campaignLoader } from '../campaigns/loaders.ts';
 import { Campaign } from '../campaigns/schema.ts';
 import { channelLoader } from '../channels/loaders.ts';
 import { Channel } from '../channels/schema.ts';
 import { ConsentEntry } from '../contacts/consent/schema.ts';
 import { ErasureReceipt } from '../contacts/erasure/schema.ts';
+import { Export } from '../contacts/exports/schema.ts';
 import { Group, Source, Status } from '../contacts/labels/schema.ts';
-import { consentEntryLoader, contactLoader, receiptLoader } from '../contacts/loaders.ts';
+import { consentEntryLoader, contactLoader, exportLoader, receiptLoader } from '../contacts/loaders.ts';
 import { Contact } from '../contacts/schema.ts';
 import { GroupChat } from '../conversations/group-chats-schema.ts';
 import { conversationLoader, groupChatLoader } from '../conversations/loaders.ts';
@@ -25,13 +25,11 @@ import { integrationLoader } from '../integrations/loaders.ts';
 import { ShopOrder } from '../integrations/orders/order-schema.ts';
 import { Integration } from '../integrations/schema.ts';
 import { messageLoader } from '../messages/loaders.ts';
-import type { PublicMessage } from '../messages/message.ts';
+import type { EventMessage } from '../messages/message.ts';
 import { Message } from '../messages/schema.ts';
-import { otpLoader } from '../otp/loaders.ts';
-import { Otp } from '../otp/schema.ts';
-import { templateLoader } from '../templates/loaders.ts';
-import { Template } from '../templates/schema.ts';
-import type { EndpointRow } from '../webhooks/endpoints/endpoint.ts';
+import { Otp, otpLoader } from '../otp/schema.ts';
+import { Template, templateLoader } from '../templates/schema.ts';
+import { type EventWebhook, rowOfEvent } from '../webhooks/endpoints/endpoint.ts';
 import { WebhookAttempt, WebhookDelivery } from '../webhooks/log/deliveries-schema.ts';
 import type { AttemptRow, DeliveryRow } from '../webhooks/log/delivery.ts';
 import { WebhookEndpoint } from '../webhooks/schema.ts';
@@ -105,18 +103,24 @@ const contactIdOf = (event: LoggedEvent) => keyIn(event, 'contact') as number | 
 
 defineEvent('ContactEvent', 'a contact', t => ({ contact: contactField(t, contactIdOf, false) }));
 
-defineEvent('DataEvent', "a person's consent, or the erasure of their data", t => ({
+defineEvent('DataEvent', "a person's consent, the erasure of their data, or a file with data of the account", t => ({
   contact: contactField(t, contactIdOf, false),
   consentEntry: t.field({
     type: ConsentEntry,
     nullable: true,
-    description: 'What was recorded of the consent; null for an erasure.',
+    description: 'What was recorded of the consent; null for other events.',
     resolve: (event, _args, context) => found(keyIn(event, 'consent') as number, consentEntryLoader(context)),
+  }),
+  export: t.field({
+    type: Export,
+    nullable: true,
+    description: 'The file that is complete, or was given up; null for other events.',
+    resolve: (event, _args, context) => found(keyIn(event, 'export') as string, exportLoader(context)),
   }),
   receipt: t.field({
     type: ErasureReceipt,
     nullable: true,
-    description: 'The receipt of the erasure; null for consent.',
+    description: 'The receipt of the erasure; null for other events.',
     resolve: (event, _args, context) => found(keyIn(event, 'receipt') as string, receiptLoader(context)),
   }),
 }));
@@ -129,12 +133,12 @@ defineEvent('MessageEvent', 'a message', t => ({
     description: 'The conversation of the message; null in a group chat.',
     authScopes: { scope: 'conversations:read' },
     resolve: (event, _args, context) =>
-      found((event.payload['message'] as PublicMessage).conversation_id, conversationLoader(context)),
+      found((event.payload['message'] as EventMessage).interaction_id, conversationLoader(context)),
   }),
   echoId: t.string({
     nullable: true,
     description: "The client's own key of the message, as given to the send; null if it gave none.",
-    resolve: event => (event.payload['message'] as PublicMessage).echo_id ?? null,
+    resolve: event => (event.payload['message'] as EventMessage).echo_id ?? null,
   }),
 }));
 
@@ -154,11 +158,11 @@ defineEvent('BotEvent', 'a message that a bot answered, or would have', t => ({
     resolve: event => ofBot(event).rule,
   }),
   contact: contactField(t, event => ofBot(event).contact_id),
-  message: messageField(t, 'The message of the contact.', event => ofBot(event).message_id),
+  message: messageField(t, 'The message of the contact.', event => ofBot(event).chat_message_id),
   replyMessage: messageField(
     t,
     'The reply; null if the bot did not reply.',
-    event => ofBot(event).reply_message_id ?? undefined,
+    event => ofBot(event).reply_chat_message_id ?? undefined,
   ),
   reason: t.string({
     nullable: true,
@@ -269,7 +273,7 @@ defineEvent('WebhookEvent', 'a webhook endpoint or a delivery', t => ({
     type: WebhookEndpoint,
     nullable: true,
     description: 'The endpoint at the time of the event; null for events about a delivery.',
-    resolve: event => (event.payload['webhook'] ?? null) as EndpointRow | null,
+    resolve: event => (event.payload['webhook'] ? rowOfEvent(event.payload['webhook'] as EventWebhook) : null),
   }),
   delivery: t.field({
     type: WebhookDelivery,

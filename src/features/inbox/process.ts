@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Drain, type Lane, LaneLost, type TurnEnd } from '../../lanes/lane.ts';
 import { isKnownField } from '../../network/cloud-api/webhook.ts';
 import { SECOND } from '../../platform/clock.ts';
@@ -20,6 +21,12 @@ import { type ClaimKind, claimWebhooks, markFailed, markProcessed, type WaitingW
  */
 const BATCH = 200;
 const BATCH_BYTES = 1_000_000;
+/**
+ * Shortest time between the beginnings of two batches of which the former had at least `SMALL_BATCH` webhooks, and was not full: a
+ * transaction of 70 costs each of them a third less than one of 35. Single messages of customers do not wait.
+ */
+const SPACING_MS = 100;
+const SMALL_BATCH = 8;
 /** A webhook that fails this often, over some 80 seconds, is given up, with its error stored and logged. */
 const MAX_ATTEMPTS = 10;
 const LINGER_MS = 2 * SECOND;
@@ -39,22 +46,31 @@ export function processInbox(resources: Resources): Drain {
 async function processLane(inbox: Inbox, lane: Lane): Promise<TurnEnd> {
   while (await lane.ready()) {
     if (lane.isTurnOver()) return 'more';
-    const outcome = await processBatch(inbox, lane, 'fresh', BATCH);
+    const beganAtMs = performance.now();
+    const processed = await processBatch(inbox, lane, 'fresh', BATCH);
     // Isolates the failing webhook by processing the batch one by one.
-    if (outcome === 'failed') await processEach(inbox, lane);
-    if (outcome !== 'empty') continue;
+    if (processed === 'failed') await processEach(inbox, lane);
+    else if (processed >= SMALL_BATCH && processed < BATCH) await pauseUntil(lane, beganAtMs + SPACING_MS);
+    if (processed !== 0) continue;
     const retried = await processBatch(inbox, lane, 'failed', 1);
-    if (retried === 'empty' && !(await lane.linger(LINGER_MS))) return undefined;
+    if (retried === 0 && !(await lane.linger(LINGER_MS))) return undefined;
   }
   return undefined;
 }
 
+/** Unlike a wait of the lane, a wake-up does not end it. @param atMs by the monotonic clock */
+async function pauseUntil({ signal }: Lane, atMs: number): Promise<void> {
+  const ms = atMs - performance.now();
+  if (ms > 0) await sleep(ms, undefined, { signal }).catch(() => undefined);
+}
+
+/** @returns the number of webhooks processed */
 async function processBatch(
   { resources, noteWebhooks }: Inbox,
   lane: Lane,
   kind: ClaimKind,
   limit: number,
-): Promise<'done' | 'empty' | 'failed'> {
+): Promise<number | 'failed'> {
   const { db, log, metrics, secrets, signals, lanes } = resources;
   const { tenantId } = lane;
   const claimed: WaitingWebhook[] = [];
@@ -96,7 +112,7 @@ async function processBatch(
     if (webhook) await markFailed(db.write, lane, webhook.id, reason, MAX_ATTEMPTS);
     return 'failed';
   }
-  if (claimed.length === 0) return 'empty';
+  if (claimed.length === 0) return 0;
   signals.send('events');
   await learnIdentities(resources, tenantId, applied.seen);
   for (const { field, reason } of applied.unhandled)
@@ -106,12 +122,12 @@ async function processBatch(
   // Not transactional: if the process ends here, the hourly sync covers it.
   await syncSoon(resources, tenantId, applied.accountsToRead);
   await noteWebhooks(tenantId, channelIds, new Date(claimed.at(-1)?.received_at ?? 0));
-  return 'done';
+  return claimed.length;
 }
 
 /** Processes as many webhooks as a batch holds. A failed one is no longer fresh, so the loop does not claim it again. */
 async function processEach(inbox: Inbox, lane: Lane): Promise<void> {
   for (let index = 0; index < BATCH && !lane.signal.aborted; index += 1) {
-    if ((await processBatch(inbox, lane, 'fresh', 1)) === 'empty') return;
+    if ((await processBatch(inbox, lane, 'fresh', 1)) === 0) return;
   }
 }

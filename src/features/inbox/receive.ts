@@ -28,14 +28,27 @@ const SECRETS_TTL_MS = 60 * SECOND;
 const HASHED_BYTES = 64 * 1024 * 1024;
 /** Larger bodies are stored by themselves: an array of them is text of twice their length. */
 const MAX_SHARED_BYTES = 16 * 1024;
-/** What arrives while a statement runs shares the next one: the network sends a thousand statuses a second in requests of their own. */
-const OWNERS_BATCHES = { maxSize: 1_000, maxRunning: 1, maxWaiting: 10_000 };
+/**
+ * Requests that arrive while others run, or soon after those began, share the next look-up of their owners and are stored together: the
+ * network sends a thousand statuses a second in requests of their own.
+ */
+const RECEIPT_BATCHES = { maxSize: 1_000, maxRunning: 2, maxWaiting: 10_000, spacingMs: 50 };
 const STORE_BATCHES = { maxSize: 100, maxRunning: 2, maxWaiting: 10_000 };
 export const SECRET_LABEL = 'app secret of an unrouted change';
 
+const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 /** Distinct and sorted. */
 const distinctIds = <T>(changes: readonly T[], idOf: (change: T) => string | undefined): string[] =>
   [...new Set(changes.map(idOf).filter(id => id !== undefined))].sort();
+
+/** A request of the network. */
+interface Request {
+  readonly rawBody: Buffer;
+  readonly signature: string | undefined;
+  /** The parsed body; undefined if it cannot be parsed. */
+  readonly body: ReturnType<typeof readBody>;
+  readonly changes: readonly RawChange[];
+}
 
 export interface WebhookReceiver {
   /**
@@ -50,25 +63,9 @@ export interface WebhookReceiver {
 export function createWebhookReceiver(
   resources: Pick<Resources, 'db' | 'secrets' | 'lanes' | 'metrics'>,
 ): WebhookReceiver {
-  const ownerBatches = new KeyedBatches(OWNERS_BATCHES);
+  const receiptBatches = new KeyedBatches(RECEIPT_BATCHES);
   const storeBatches = new KeyedBatches(STORE_BATCHES);
   const allSecrets = new LRUCache<'all', Promise<string[]>>({ max: 1, ttl: SECRETS_TTL_MS });
-
-  /**
-   * Not cached, because a number may have moved to another tenant with the same app secret. Requests that name the same ids share a
-   * look-up that begins after they arrived.
-   */
-  function ownersOf(changes: readonly RawChange[]): Promise<readonly WebhookOwner[]> {
-    const numbers = distinctIds(changes, ({ address }) => address.phoneNumberId);
-    const accounts = distinctIds(
-      changes.flatMap(({ address }) => [{ id: address.wabaId }, { id: address.portfolioId }]),
-      ({ id }) => id,
-    );
-    return ownerBatches.run(JSON.stringify([numbers, accounts]), undefined, async requests => {
-      const owners = await webhookOwners(resources, numbers, accounts);
-      return requests.map(() => owners);
-    });
-  }
 
   /** @returns the tenants for which the webhook is new */
   async function store(webhook: NewWebhook): Promise<readonly number[]> {
@@ -85,13 +82,7 @@ export function createWebhookReceiver(
       return webhooks.map(({ tenantIds }) => tenantIds.filter(id => fresh.includes(id)));
     } catch (error) {
       if (webhooks.length === 1 || isUnavailable(error)) throw error;
-      return Promise.all(
-        webhooks.map(webhook =>
-          insertWebhooks(resources.db.write, [webhook]).catch((own: unknown) =>
-            own instanceof Error ? own : new Error(String(own)),
-          ),
-        ),
-      );
+      return Promise.all(webhooks.map(webhook => insertWebhooks(resources.db.write, [webhook]).catch(asError)));
     }
   }
 
@@ -108,10 +99,30 @@ export function createWebhookReceiver(
     return secrets.slice(0, maxTries).find(secret => verifySignature(rawBody, signature, [secret]));
   }
 
+  /**
+   * Owners are not cached, because a number may have moved to another tenant with the same app secret. Requests that name the same ids
+   * share a look-up that begins after they arrived.
+   */
   async function receive(rawBody: Buffer, signature: string | undefined): Promise<Receipt> {
     const body = readBody(rawBody);
-    const changes = changesOf(body);
-    const owners = await ownersOf(changes);
+    const request: Request = { rawBody, signature, body, changes: changesOf(body) };
+    const numbers = distinctIds(request.changes, ({ address }) => address.phoneNumberId);
+    const accounts = distinctIds(
+      request.changes.flatMap(({ address }) => [{ id: address.wabaId }, { id: address.portfolioId }]),
+      ({ id }) => id,
+    );
+    const receipt = await receiptBatches.run(JSON.stringify([numbers, accounts]), request, async requests => {
+      const owners = await webhookOwners(resources, numbers, accounts);
+      return Promise.all(requests.map(one => receiveFor(owners, one).catch(asError)));
+    });
+    if (receipt instanceof Error) throw receipt;
+    return receipt;
+  }
+
+  async function receiveFor(
+    owners: readonly WebhookOwner[],
+    { rawBody, signature, body, changes }: Request,
+  ): Promise<Receipt> {
     const secrets = new Map<string, boolean>();
     const signed = owners.filter(owner => {
       const known = secrets.get(owner.appSecret) ?? verifySignature(rawBody, signature, [owner.appSecret]);

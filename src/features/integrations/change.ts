@@ -23,6 +23,7 @@ export function changeIntegration(
   const tenantId = tenantOf(context);
   const errors = new FieldErrorList();
   const fields = parseIntegration(input, errors);
+  errors.refuseNull(input, ['name', 'isEnabled', 'topicPath']);
   errors.throwIfAny();
   return once(
     context,

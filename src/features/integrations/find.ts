@@ -1,6 +1,5 @@
 import { notFound } from '../../core/errors.ts';
 import type { Db } from '../../database/database.ts';
-import { rowLoader } from '../../schema/loaders.ts';
 import type { IntegrationRow } from './integration.ts';
 import { getIntegrations, getMappings } from './integrations.sql.ts';
 import type { MappingRow } from './mappings/mapping.ts';
@@ -31,6 +30,3 @@ export async function deliveryOf(
   if (!delivery) throw notFound('IntegrationDelivery');
   return { ...delivery, body: delivery.body ?? null };
 }
-
-export const integrationLoader = rowLoader(getIntegrations);
-export const mappingLoader = rowLoader(getMappings);

@@ -1,4 +1,5 @@
 import { rowLoader } from '../../schema/loaders.ts';
-import { getIntegrations } from './integrations.sql.ts';
+import { getIntegrations, getMappings } from './integrations.sql.ts';
 
 export const integrationLoader = rowLoader(getIntegrations);
+export const mappingLoader = rowLoader(getMappings);

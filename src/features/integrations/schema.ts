@@ -1,21 +1,13 @@
-import { encodeGlobalId, numericId } from '../../core/global-ids.ts';
+import { numericId } from '../../core/global-ids.ts';
 import { tenantOf } from '../../core/principal.ts';
 import { Actor } from '../../schema/actor.ts';
 import { builder, IDEMPOTENCY_KEY, type InputFields } from '../../schema/builder.ts';
 import { databaseId } from '../../schema/database-id.ts';
-import {
-  BooleanFilter,
-  connectionOf,
-  DateTimeFilter,
-  enumFilter,
-  filterOf,
-  IDFilter,
-  listArgs,
-  orderOf,
-  StringFilter,
-} from '../../schema/lists.ts';
-import { findByNumber, nodesByNumber } from '../../schema/nodes.ts';
-import { DeletePayload, mutation, payloadOf } from '../../schema/payload.ts';
+import { deleteMutation } from '../../schema/delete-mutation.ts';
+import { listQueries } from '../../schema/list-queries.ts';
+import { BooleanFilter, enumFilter, StringFilter } from '../../schema/lists.ts';
+import { nodesByNumber } from '../../schema/nodes.ts';
+import { mutation, payloadOf } from '../../schema/payload.ts';
 import {
   changeIntegration,
   DEFAULT_OVERLAP_HOURS,
@@ -90,38 +82,24 @@ builder.node(Integration, {
   }),
 });
 
-const Filter = filterOf('Integration', 'integrations', t => ({
-  id: t.field({ type: IDFilter, description: 'Id of the integration.' }),
-  name: t.field({ type: StringFilter, description: 'Name of the integration.' }),
-  kind: t.field({ type: enumFilter(KindType), description: 'Kind of the integration.' }),
-  isEnabled: t.field({ type: BooleanFilter, description: 'Whether payloads are accepted.' }),
-  createdAt: t.field({ type: DateTimeFilter, description: 'Time of creation.' }),
-  updatedAt: t.field({ type: DateTimeFilter, description: 'Time of the last change.' }),
-}));
-const Order = orderOf('Integration', 'integrations', {
-  ID: { value: 'id', description: 'Order of creation.' },
-  NAME: { value: 'name', description: 'Name of the integration.' },
-  CREATED_AT: { value: 'createdAt', description: 'Time of creation.' },
-  UPDATED_AT: { value: 'updatedAt', description: 'Time of the last change.' },
+listQueries(Integration, {
+  list: 'integrations',
+  one: 'integration',
+  noun: 'integration',
+  plural: 'integrations',
+  description: "Lists the tenant's integrations, sorted by name by default.",
+  scope: 'integrations:read',
+  filter: t => ({
+    name: t.field({ type: StringFilter, description: 'Name of the integration.' }),
+    kind: t.field({ type: enumFilter(KindType), description: 'Kind of the integration.' }),
+    isEnabled: t.field({ type: BooleanFilter, description: 'Whether payloads are accepted.' }),
+  }),
+  order: {
+    NAME: { value: 'name', description: 'Name of the integration.' },
+  },
+  page: integrationPage,
+  get: getIntegrations,
 });
-
-builder.queryFields(t => ({
-  integrations: t.field({
-    type: connectionOf('Integration', Integration),
-    description: "Lists the tenant's integrations, sorted by name by default.",
-    authScopes: { scope: 'integrations:read' },
-    args: { ...listArgs(Filter, Order) },
-    resolve: (_root, args, context) => integrationPage(context, args),
-  }),
-  integration: t.field({
-    type: Integration,
-    nullable: true,
-    description: 'Returns one integration; null if there is none.',
-    authScopes: { scope: 'integrations:read' },
-    args: { id: t.arg.id({ required: true, description: 'Global id or databaseId of the integration.' }) },
-    resolve: (_root, { id }, context) => findByNumber(context, 'Integration', id, getIntegrations),
-  }),
-}));
 
 const SECRET = '8 to 255 printable ASCII characters without spaces; after the prefix `whsec_`, base64.';
 
@@ -166,11 +144,6 @@ const RotateInput = builder.inputType('RotateIntegrationSecretInput', {
   }),
 });
 
-const DeleteInput = builder.inputType('DeleteIntegrationInput', {
-  description: 'The integration to delete.',
-  fields: t => ({ id: integrationId(t), idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }) }),
-});
-
 const IntegrationPayload = payloadOf<CreatedIntegration>(
   'IntegrationPayload',
   'Result of a mutation of an Integration.',
@@ -212,16 +185,11 @@ mutation('updateIntegration', {
     integration: await changeIntegration(context, numericId(tenantOf(context), 'Integration', id), input),
   }),
 });
-mutation('deleteIntegration', {
+deleteMutation('Integration', {
+  noun: 'integration',
   description: 'Deletes an integration with its mappings and received payloads.',
   scope: 'integrations:write',
-  input: DeleteInput,
-  payload: DeletePayload,
-  resolve: async (input, context) => {
-    const id = numericId(tenantOf(context), 'Integration', input.id);
-    await removeIntegration(context, id, input.idempotencyKey);
-    return { deletedId: encodeGlobalId('Integration', tenantOf(context), id) };
-  },
+  remove: removeIntegration,
 });
 mutation('rotateIntegrationSecret', {
   description: 'Replaces the secret of an integration. The previous secret is accepted for a limited time.',

@@ -1,6 +1,6 @@
 import type { PublicConversation } from '../conversations/conversation.ts';
 import type { MessageDetails } from './inbound/details.ts';
-import type { MessagePayload, PublicMessage } from './message.ts';
+import type { EventMessage, MessagePayload } from './message.ts';
 
 declare module '../../core/events.ts' {
   interface EventPayloads {
@@ -22,7 +22,7 @@ declare module '../../core/events.ts' {
     };
     /** Its author changed it; also a call that went on. The message is as it is now, `previous` as it was. */
     'message.edited': MessagePayload & {
-      readonly previous: Pick<PublicMessage, 'body' | 'content'>;
+      readonly previous: Pick<EventMessage, 'message' | 'content'>;
       readonly edited_at: string;
     };
     /** Revoked by its author. Its content is kept. */

@@ -3,7 +3,7 @@ import type { Db } from '../../database/database.ts';
 import { listIdsOfContact } from './erase.sql.ts';
 import { examineMessages } from './export-page.sql.ts';
 import { messagesWhere } from './list.ts';
-import { MESSAGE_COLUMNS, type PublicMessage, publicMessage } from './message.ts';
+import { type EventMessage, eventMessage, eventName, MESSAGE_COLUMNS } from './message.ts';
 import { getMessages } from './messages.sql.ts';
 import { payloadsOf } from './people.sql.ts';
 
@@ -14,12 +14,12 @@ export async function messagesOf(
   contactId: number,
   after: string | null,
   limit: number,
-): Promise<(PublicMessage & Record<string, unknown>)[]> {
+): Promise<(EventMessage & Record<string, unknown>)[]> {
   const ids = await listIdsOfContact(db, tenantId, contactId, after, limit);
   const rows = new Map((await getMessages(db, tenantId, ids)).map(row => [row.id, row]));
   return ids.flatMap(id => {
     const row = rows.get(id);
-    return row ? [{ ...publicMessage(row) }] : [];
+    return row ? [{ ...eventMessage(row) }] : [];
   });
 }
 
@@ -49,7 +49,7 @@ export async function messagesPage(db: Db, tenantId: number, filter: Filter, aft
     };
   });
   return {
-    columns: [...MESSAGE_COLUMNS, ...PEOPLE_COLUMNS],
+    columns: [...MESSAGE_COLUMNS.map(eventName), ...PEOPLE_COLUMNS],
     rows,
     contactIds: rows.map(({ contact_id: contactId }) => contactId),
     last,

@@ -1,32 +1,19 @@
 import { isUuid } from '../../core/ids.ts';
 import type { Db } from '../../database/database.ts';
-import { loader, valueLoader } from '../../schema/loaders.ts';
-import {
-  type Additions,
-  type Edit,
-  getAdditions,
-  getEdits,
-  getReactions,
-  type NetworkKey,
-  type Reaction,
-} from './additions.sql.ts';
+import { loader, rowLoader, rowLoaderBy, valueLoader } from '../../schema/loaders.ts';
+import { type Edit, getAdditions, getEdits, getReactions, type NetworkKey, type Reaction } from './additions.sql.ts';
 import type { FileState } from './content/media/file.ts';
 import { getFileStates } from './content/media/files.sql.ts';
 import { getMedia } from './content/media/store.ts';
 import type { MessageRow } from './message.ts';
 import { getContactWindows, getMessages, getMessagesByWamid, getWindows } from './messages.sql.ts';
+import { getGroupChatsOf, getLastOfGroupChats } from './thread.sql.ts';
 
 /** Messages by id. */
-export const messageLoader = loader<string, MessageRow | undefined>(async (db, tenantId, ids) => {
-  const byId = new Map((await getMessages(db, tenantId, ids)).map(row => [row.id, row]));
-  return ids.map(id => byId.get(id));
-});
+export const messageLoader = rowLoader(getMessages);
 
 /** Messages by the network's id. */
-export const messageByWamidLoader = loader<string, MessageRow | undefined>(async (db, tenantId, wamids) => {
-  const byWamid = new Map((await getMessagesByWamid(db, tenantId, wamids)).map(row => [row.wamid, row]));
-  return wamids.map(wamid => byWamid.get(wamid));
-});
+export const messageByWamidLoader = rowLoaderBy('wamid', getMessagesByWamid);
 
 /** The end of the service window of each conversation. */
 export const windowLoader = valueLoader<string | null>(getWindows, null);
@@ -63,10 +50,7 @@ export const uploadLoader = loader<string, FileState | undefined>(async (db, ten
 });
 
 /** What came with messages, and became of them; undefined where there is nothing. */
-export const additionsLoader = loader<string, Additions | undefined>(async (db, tenantId, ids) => {
-  const byId = new Map((await getAdditions(db, tenantId, ids)).map(row => [row.message_id, row]));
-  return ids.map(id => byId.get(id));
-});
+export const additionsLoader = rowLoaderBy('message_id', getAdditions);
 
 /** The key of what names a message by its id on the network; null while the network has none. */
 export const networkKeyOf = ({ channel_id, wamid }: Pick<MessageRow, 'channel_id' | 'wamid'>): string | null =>
@@ -90,6 +74,15 @@ const rowsByNetworkKey = <Row extends OfMessage>(
 
 export const reactionsLoader = rowsByNetworkKey<Reaction>(getReactions);
 export const editsLoader = rowsByNetworkKey<Edit>(getEdits);
+
+/** The last message of group chats: its id and time; undefined where there is none. */
+export const lastOfGroupChatLoader = rowLoaderBy('group_chat_id', getLastOfGroupChats);
+
+/** The group chat of a message; null for one in a conversation. */
+export const groupChatIdLoader = loader<string, number | null>(async (db, tenantId, ids) => {
+  const byId = new Map((await getGroupChatsOf(db, tenantId, ids)).map(row => [row.id, row.group_chat_id]));
+  return ids.map(id => byId.get(id) ?? null);
+});
 
 /** One message, unbatched: for transactions and other features. */
 export const findMessage = async (db: Db, tenantId: number, id: string): Promise<MessageRow | undefined> =>

@@ -11,7 +11,7 @@ export interface MessageError {
   readonly details: string;
 }
 
-/** A message as stored and published. */
+/** A message as stored. Events show it as `EventMessage`. */
 export interface PublicMessage {
   readonly id: string;
   /** Null for a message in a group chat. */
@@ -44,6 +44,22 @@ export interface PublicMessage {
   readonly retry_of: string | null;
 }
 
+/** Names in events that differ from those of columns: those of REST's rows. `template_row_id`: REST's `template_id` is the network's. */
+const EVENT_NAMES = {
+  conversation_id: 'interaction_id',
+  body: 'message',
+  error: 'status_message',
+  wamid: 'message_id',
+  reply_to_wamid: 'ref_message_id',
+  template_id: 'template_row_id',
+} as const satisfies Partial<Record<keyof PublicMessage, string>>;
+type EventName<Column> = Column extends keyof typeof EVENT_NAMES ? (typeof EVENT_NAMES)[Column] : Column;
+
+/** A message in events and exports: with the field names of REST's rows. */
+export type EventMessage = {
+  readonly [Column in keyof PublicMessage as EventName<Column>]: PublicMessage[Column];
+};
+
 /** The person of a message, in events: so that their receivers need not look it up. */
 export interface MessageContact {
   readonly id: number;
@@ -54,7 +70,7 @@ export interface MessageContact {
 
 /** What every event about a message has. */
 export interface MessagePayload {
-  readonly message: PublicMessage;
+  readonly message: EventMessage;
   /** Null if the contact was deleted. */
   readonly contact: MessageContact | null;
 }
@@ -110,11 +126,17 @@ export const isStateColumn = (column: string): boolean => STATE_COLUMNS.has(colu
 /** A message's column in SQL, from messages (`m`) or message_states (`s`). */
 export const qualifiedColumn = (column: string): string => `${isStateColumn(column) ? 's' : 'm'}.${column}`;
 
-/** The event payload of a row: its public columns. */
-export function publicMessage(row: MessageRow): PublicMessage {
-  const { window_expires_at: _window, phone: _phone, contact: _contact, contact_created: _created, ...message } = row;
-  return message;
-}
+/** The name in events of a column. */
+export const eventName = <Column extends keyof PublicMessage>(column: Column): EventName<Column> =>
+  ((EVENT_NAMES as Readonly<Record<string, string>>)[column] ?? column) as EventName<Column>;
+
+/** A row as events show it. */
+export const eventMessage = (row: MessageRow): EventMessage =>
+  Object.fromEntries(MESSAGE_COLUMNS.map(column => [eventName(column), row[column]])) as unknown as EventMessage;
+
+/** The row that an event shows. */
+export const rowOfEvent = (message: EventMessage): PublicMessage =>
+  Object.fromEntries(MESSAGE_COLUMNS.map(column => [column, message[eventName(column)]])) as unknown as PublicMessage;
 
 /** The stored content of a message: an object, whatever value the network sent. */
 export const contentObject = (content: unknown): Record<string, unknown> =>

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../../database/database.ts';
 import type { ListStatement } from '../../database/list.ts';
 import { raw } from '../../database/page.ts';
+import type { AccountOptWords } from '../tenancy/account/opt-words.ts';
 import { isStateColumn, MESSAGE_COLUMNS, type MessageRow, qualifiedColumn } from './message.ts';
 
 export const messageColumns = () => sql.raw(MESSAGE_COLUMNS.map(qualifiedColumn).join(', '));
@@ -85,18 +86,14 @@ export async function getContactWindows(
   return new Map(rows.map(row => [row.contact_id, row.window_expires_at]));
 }
 
-/** A tenant's opt-out and opt-in keywords. */
-export interface OptKeywords {
-  readonly optOut: readonly string[];
-  readonly optIn: readonly string[];
-}
-
-export const getOptKeywords = async (db: Db, tenantId: number): Promise<OptKeywords> =>
+/** A tenant's opt-out and opt-in words, of all languages and by language. */
+export const getOptWords = async (db: Db, tenantId: number): Promise<AccountOptWords> =>
   (await db
     .selectFrom('tenants')
-    .select(['opt_out_words as optOut', 'opt_in_words as optIn'])
+    .select(['opt_out_words', 'opt_in_words', 'opt_words_by_language'])
     .where('tenant_id', '=', tenantId)
-    .executeTakeFirst()) ?? { optOut: [], optIn: [] };
+    .$narrowType<Pick<AccountOptWords, 'opt_words_by_language'>>()
+    .executeTakeFirst()) ?? { opt_out_words: [], opt_in_words: [], opt_words_by_language: {} };
 
 /** Tenants with a retention period for messages, in days. */
 export const listRetentions = (db: Db): Promise<{ readonly tenant_id: number; readonly days: number }[]> =>

@@ -1,6 +1,7 @@
 import type { Db } from '../../database/database.ts';
 import { foldWord } from '../../platform/fold.ts';
-import { getOptKeywords } from './messages.sql.ts';
+import { allOptWords } from '../tenancy/account/opt-words.ts';
+import { getOptWords } from './messages.sql.ts';
 
 /**
  * Matches the whole message, ignoring case, diacritics, spaces and punctuation: "Stop." matches, "don't stop" does not.
@@ -23,8 +24,8 @@ export type OptKeywordOf = (message: {
 const MAX_TEXT = 200;
 
 export async function readOptKeywords(db: Db, tenantId: number): Promise<OptKeywordOf> {
-  const words = await getOptKeywords(db, tenantId);
-  const [optOut, optIn] = [wordSet(words.optOut), wordSet(words.optIn)];
+  const words = allOptWords(await getOptWords(db, tenantId));
+  const [optOut, optIn] = [wordSet(words.opt_out_words), wordSet(words.opt_in_words)];
   return ({ type, body }) => {
     if (body === null || body.length > MAX_TEXT || !isOptType(type)) return undefined;
     if (isWord(body, optOut)) return 'out';

@@ -1,10 +1,10 @@
 import type { Db } from '../../database/database.ts';
 import { anyOf } from '../../database/expressions.ts';
-import { type MessageContact, type MessagePayload, type MessageRow, publicMessage } from './message.ts';
+import { eventMessage, type MessageContact, type MessagePayload, type MessageRow } from './message.ts';
 
 /** The payload of an event about a message whose contact was read with it. */
 export const payloadOf = (row: MessageRow): MessagePayload => ({
-  message: publicMessage(row),
+  message: eventMessage(row),
   contact: row.contact ?? null,
 });
 

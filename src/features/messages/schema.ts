@@ -5,6 +5,7 @@ import {
   connectionOf,
   DateTimeFilter,
   enumFilter,
+  filterOf,
   IDFilter,
   IntFilter,
   listArgs,
@@ -216,30 +217,27 @@ builder.node(Message, {
 
 export const MessageConnection = connectionOf('Message', Message);
 
-export const MessageFilter = builder.inputType('MessageFilter', {
-  description: 'Conditions for messages; all of them must hold.',
-  fields: t => ({
-    id: t.field({ type: IDFilter, description: 'Id of the message.' }),
-    type: t.field({ type: enumFilter(MessageTypeEnum), description: 'Type of the message.' }),
-    networkType: t.field({ type: StringFilter, description: "Type in the network's terms." }),
-    templateId: t.field({ type: IDFilter, description: 'Id of the template.' }),
-    campaignId: t.field({ type: IDFilter, description: 'Id of the campaign that sent the message.' }),
-    errorCode: t.field({ type: IntFilter, description: 'Error code of the network, of failed messages.' }),
-    errorClass: t.field({ type: enumFilter(ErrorClassEnum), description: 'Class of the error, of failed messages.' }),
-    failedAt: t.field({ type: DateTimeFilter, description: 'Time of the failure.' }),
-    status: t.field({ type: enumFilter(MessageStatus), description: 'Progress of the message.' }),
-    direction: t.field({ type: enumFilter(Direction), description: 'INBOUND or OUTBOUND.' }),
-    conversationId: t.field({ type: IDFilter, description: 'The databaseId of the conversation.' }),
-    contactId: t.field({ type: IDFilter, description: 'Id of the contact.' }),
-    channelId: t.field({ type: IDFilter, description: 'Id of the channel.' }),
-    wamid: t.field({ type: StringFilter, description: "The network's message id (wamid)." }),
-    createdAt: t.field({
-      type: DateTimeFilter,
-      description: 'Time at which the gateway accepted or received the message.',
-    }),
-    updatedAt: t.field({ type: DateTimeFilter, description: 'Time of the last change.' }),
+export const MessageFilter = filterOf('Message', 'messages', t => ({
+  id: t.field({ type: IDFilter, description: 'Id of the message.' }),
+  type: t.field({ type: enumFilter(MessageTypeEnum), description: 'Type of the message.' }),
+  networkType: t.field({ type: StringFilter, description: "Type in the network's terms." }),
+  templateId: t.field({ type: IDFilter, description: 'Id of the template.' }),
+  campaignId: t.field({ type: IDFilter, description: 'Id of the campaign that sent the message.' }),
+  errorCode: t.field({ type: IntFilter, description: 'Error code of the network, of failed messages.' }),
+  errorClass: t.field({ type: enumFilter(ErrorClassEnum), description: 'Class of the error, of failed messages.' }),
+  failedAt: t.field({ type: DateTimeFilter, description: 'Time of the failure.' }),
+  status: t.field({ type: enumFilter(MessageStatus), description: 'Progress of the message.' }),
+  direction: t.field({ type: enumFilter(Direction), description: 'INBOUND or OUTBOUND.' }),
+  conversationId: t.field({ type: IDFilter, description: 'The databaseId of the conversation.' }),
+  contactId: t.field({ type: IDFilter, description: 'Id of the contact.' }),
+  channelId: t.field({ type: IDFilter, description: 'Id of the channel.' }),
+  wamid: t.field({ type: StringFilter, description: "The network's message id (wamid)." }),
+  createdAt: t.field({
+    type: DateTimeFilter,
+    description: 'Time at which the gateway accepted or received the message.',
   }),
-});
+  updatedAt: t.field({ type: DateTimeFilter, description: 'Time of the last change.' }),
+}));
 
 export const MessageOrder = orderOf('Message', 'messages', {
   ID: { value: 'id', description: 'Chronological order.' },

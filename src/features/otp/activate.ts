@@ -3,7 +3,7 @@ import { append } from '../../events/append.ts';
 import type { Resources } from '../../schema/context.ts';
 import { makeLive } from './codes.sql.ts';
 import type { OtpPlace, OtpRow } from './otp.ts';
-import { publicOtp } from './otp.ts';
+import { eventOtp } from './otp.ts';
 
 /** Another code of the same place may become live concurrently. Of concurrent transactions, at least one succeeds in every round. */
 const MAX_TRIES = 20;
@@ -24,7 +24,7 @@ export async function activate(
       const row = await db.transaction(async trx => {
         const live = await makeLive(trx, tenantId, place, id, message);
         if (live && live.state !== 'failed')
-          await append(trx, tenantId, [{ type: 'otp.sent', payload: { otp: publicOtp(live) } }]);
+          await append(trx, tenantId, [{ type: 'otp.sent', payload: { otp: eventOtp(live) } }]);
         return live;
       });
       signals.send('events');

@@ -4,6 +4,7 @@ import { DAY, HOUR, MINUTE } from '../../platform/clock.ts';
 import type { Resources } from '../../schema/context.ts';
 import { LONGEST_WINDOW_MS } from './caps.ts';
 import { deleteExpired, deleteHours, deletePhones, expireLive, findInterrupted } from './clean-store.ts';
+import { eventOtp } from './otp.ts';
 import { settle } from './settle.ts';
 
 /** Small, to keep locks short. */
@@ -34,9 +35,7 @@ async function expire({ db, signals }: Resources): Promise<number> {
   const expired = await db.transaction(async trx => {
     const rows = await expireLive(trx, BATCH);
     for (const [tenantId, codes] of Map.groupBy(rows, row => row.tenant_id)) {
-      const events = codes.map(
-        ({ tenant_id: _tenant, ...otp }): NewEvent => ({ type: 'otp.expired', payload: { otp } }),
-      );
+      const events = codes.map((code): NewEvent => ({ type: 'otp.expired', payload: { otp: eventOtp(code) } }));
       await append(trx, tenantId, events);
     }
     return rows.length;

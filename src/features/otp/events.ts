@@ -1,6 +1,6 @@
-import type { PublicOtp } from './otp.ts';
+import type { EventOtp } from './otp.ts';
 
-type OtpPayload = { readonly otp: PublicOtp };
+type OtpPayload = { readonly otp: EventOtp };
 
 declare module '../../core/events.ts' {
   interface EventPayloads {

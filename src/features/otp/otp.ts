@@ -4,7 +4,7 @@ import type { MessageRow } from '../messages/message.ts';
 export const STATES = ['live', 'verified', 'exhausted', 'replaced', 'failed', 'expired'] as const;
 export type OtpState = (typeof STATES)[number] | 'sending';
 
-/** A one-time password as events and webhooks carry it, without the code. */
+/** A one-time password without the code. */
 export interface PublicOtp {
   readonly id: string;
   /** E.164 */
@@ -22,6 +22,9 @@ export interface PublicOtp {
   readonly created_at: string;
   readonly verified_at: string | null;
 }
+
+/** A one-time password in events. `chat_message_id`: as in REST, where `message_id` is the network's id of the message. */
+export type EventOtp = Omit<PublicOtp, 'message_id'> & { readonly chat_message_id: string | null };
 
 export interface OtpRow extends PublicOtp {
   readonly phone_key: string;
@@ -56,9 +59,15 @@ export interface SentOtp extends PublicOtp {
   readonly code?: string | null;
 }
 
-/** The event payload of a row: its public columns. */
-export const publicOtp = (row: OtpRow): PublicOtp =>
+/** The public columns of a row. */
+export const publicOtp = (row: PublicOtp): PublicOtp =>
   Object.fromEntries(OTP_COLUMNS.map(column => [column, row[column]])) as unknown as PublicOtp;
+
+/** A row as events show it. */
+export function eventOtp(row: PublicOtp): EventOtp {
+  const { message_id, ...otp } = publicOtp(row);
+  return { ...otp, chat_message_id: message_id };
+}
 
 /** The recipient and purpose of a code; each place has at most one live code. */
 export interface OtpPlace {

@@ -25,6 +25,12 @@ export interface SendOtpInput {
   readonly idempotencyKey?: string | null | undefined;
 }
 
+/** The same with ids as the caller gave them: global ids or database ids. */
+export type GivenOtpInput = Omit<SendOtpInput, 'contactId' | 'channelId'> & {
+  readonly contactId?: string | null | undefined;
+  readonly channelId?: string | null | undefined;
+};
+
 export interface OtpRequest extends OtpPlace {
   readonly phone: string;
   readonly templateName: string;
@@ -37,8 +43,10 @@ export const DEFAULTS = { language: 'en', expiryMinutes: 10, purpose: 'authentic
 export const MAX_EXPIRY_MINUTES = 60;
 export const MAX_PURPOSE = 50;
 
+type GivenRequest = Omit<SendOtpInput, 'contactId' | 'channelId'>;
+
 /** Validates the input and applies defaults. @throws VALIDATION_ERROR with all errors by field */
-export function readSend(input: SendOtpInput): OtpRequest {
+export function readSend(input: GivenRequest): OtpRequest {
   const errors = new FieldErrorList();
   const place = readPlace(input, errors);
   const code = input.code == null ? newCode() : codeOf(input.code);
@@ -47,11 +55,17 @@ export function readSend(input: SendOtpInput): OtpRequest {
   const expiryMinutes = input.expiryMinutes ?? DEFAULTS.expiryMinutes;
   if (expiryMinutes < 1 || expiryMinutes > MAX_EXPIRY_MINUTES)
     errors.add('expiryMinutes', `Must be 1 to ${MAX_EXPIRY_MINUTES} minutes.`, 'OUT_OF_RANGE');
-  const templateName = input.templateName.trim();
-  if (templateName === '') errors.add('templateName', 'Is required.', 'REQUIRED');
+  const template = templateOf(input);
+  if (template.templateName === '') errors.add('templateName', 'Is required.', 'REQUIRED');
   errors.throwIfAny();
-  return { ...place, templateName, language: languageOf(input.language ?? DEFAULTS.language), code, expiryMinutes };
+  return { ...place, ...template, code, expiryMinutes };
 }
+
+/** Name and language of the template. */
+export const templateOf = ({ templateName, language }: GivenRequest) => ({
+  templateName: templateName.trim(),
+  language: languageOf(language ?? DEFAULTS.language),
+});
 
 /** Parses recipient and purpose; violations are added to `errors`. */
 export function readPlace(

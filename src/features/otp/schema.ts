@@ -11,6 +11,7 @@ import {
   orderOf,
   StringFilter,
 } from '../../schema/lists.ts';
+import { rowLoader } from '../../schema/loaders.ts';
 import { nodesByUuid } from '../../schema/nodes.ts';
 import { mutation, payloadOf } from '../../schema/payload.ts';
 import { selectsOnlyKey } from '../../schema/selection.ts';
@@ -19,7 +20,7 @@ import { contactLoader } from '../contacts/loaders.ts';
 import { Contact } from '../contacts/schema.ts';
 import { messageLoader } from '../messages/loaders.ts';
 import { Message } from '../messages/schema.ts';
-import { deliveryFields, sendInputOf } from '../messages/send/send-input.ts';
+import { deliveryFields } from '../messages/send/send-input.ts';
 import { TemplateConnection, templateArgs } from '../templates/schema.ts';
 import { MAX_CODE, MIN_CODE } from './code.ts';
 import { otpById, otpPage } from './list.ts';
@@ -27,7 +28,7 @@ import { MAX_ATTEMPTS, type PublicOtp, type SentOtp, STATES } from './otp.ts';
 import { DEFAULTS, MAX_EXPIRY_MINUTES, MAX_PURPOSE } from './request.ts';
 import { sendOtp } from './send.ts';
 import { type OtpStatus, otpStatus } from './status.ts';
-import { getSentOtps } from './store.ts';
+import { getOtps, getSentOtps } from './store.ts';
 import { authenticationTemplates } from './templates.ts';
 import { REASONS, type Reason, type Verification, verifyOtp } from './verify.ts';
 
@@ -59,6 +60,9 @@ const ReasonType = builder.enumType('OtpRefusal', {
     { value: Reason; description: string }
   >,
 });
+
+/** One-time passwords by id, also those that are still being sent. */
+export const otpLoader = rowLoader(getOtps);
 
 export const Otp = builder.objectRef<SentOtp | PublicOtp>('Otp');
 
@@ -285,7 +289,7 @@ mutation('sendOtp', {
   scope: 'messages:send',
   input: SendOtpInput,
   payload: OtpPayload,
-  resolve: (input, context) => sent(sendOtp(context, sendInputOf(context, input))),
+  resolve: (input, context) => sent(sendOtp(context, input)),
 });
 
 mutation('resendOtp', {
@@ -294,7 +298,7 @@ mutation('resendOtp', {
   scope: 'messages:send',
   input: ResendOtpInput,
   payload: OtpPayload,
-  resolve: (input, context) => sent(sendOtp(context, sendInputOf(context, input), 'resend')),
+  resolve: (input, context) => sent(sendOtp(context, input, 'resend')),
 });
 
 mutation('verifyOtp', {

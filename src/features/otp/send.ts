@@ -1,5 +1,5 @@
 import type { Author } from '../../core/author.ts';
-import { CodedError, conflict, FieldErrorList, notFound } from '../../core/errors.ts';
+import { CodedError, conflict, notFound } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import { requireFeature } from '../../core/plan-features.ts';
 import { callerOf, tenantOf } from '../../core/principal.ts';
@@ -8,17 +8,19 @@ import { MINUTE } from '../../platform/clock.ts';
 import type { Context } from '../../schema/context.ts';
 import { channelLoader } from '../channels/loaders.ts';
 import { findMessage } from '../messages/loaders.ts';
-import type { MessageRow } from '../messages/message.ts';
+import { type EventMessage, type MessageRow, rowOfEvent } from '../messages/message.ts';
 import { outcomeOf, throwIfFailed } from '../messages/send/outcome.ts';
+import { sendInputOf } from '../messages/send/send-input.ts';
 import { sendTemplate } from '../templates/sending/send-template.ts';
 import { keyOf, once } from '../tenancy/idempotency/once.ts';
 import { isRunning, markRunning } from '../tenancy/idempotency/running.ts';
 import { activate } from './activate.ts';
+import { withAllFaults, withOwnFields } from './all-faults.ts';
 import { readUse, takeHour, takeSend } from './caps.sql.ts';
 import { capRefusal, hourOf, hourRefusal, sendCaps } from './caps.ts';
 import { macOf } from './code.ts';
 import { publicOtp, type SentOtp } from './otp.ts';
-import { type OtpRequest, readSend, type SendKind, type SendOtpInput } from './request.ts';
+import { type GivenOtpInput, type OtpRequest, readSend, type SendKind, type SendOtpInput } from './request.ts';
 import { AS_OTP, messageKeyOf, settle } from './settle.ts';
 import { type AgedOtp, getOtp, insertSending, type NewOtp } from './store.ts';
 import { takeBack } from './take-back.ts';
@@ -53,10 +55,18 @@ interface ReservedOtp {
  * Requests that wait for the network do so after step 3: a person may type faster than the network responds. If the message then
  * fails, at once or later, or is cancelled, the same transaction makes the previous code live again (fail-codes.ts).
  *
- * @throws VALIDATION_ERROR, RATE_LIMIT_EXCEEDED with retry_after, FEATURE_NOT_AVAILABLE, and the errors of the messages' `send`
+ * @throws VALIDATION_ERROR with all faults by field, RATE_LIMIT_EXCEEDED with retry_after, FEATURE_NOT_AVAILABLE, and the errors of the messages' `send`
  */
-export async function sendOtp(context: Context, input: SendOtpInput, kind: SendKind = 'send'): Promise<SentOtp> {
+export async function sendOtp(context: Context, given: GivenOtpInput, kind: SendKind = 'send'): Promise<SentOtp> {
   requireFeature(callerOf(context).tenant, 'otp');
+  try {
+    return await sendRead(context, sendInputOf(context, given), kind);
+  } catch (error) {
+    throw await withAllFaults(context, error, given);
+  }
+}
+
+async function sendRead(context: Context, input: SendOtpInput, kind: SendKind): Promise<SentOtp> {
   const request = readSend(input);
   for (let attempt = 1; attempt <= MAX_TRIES; attempt += 1) {
     const sent = await sendOnce(context, input, request, kind);
@@ -191,21 +201,6 @@ async function accept(
   }
 }
 
-/** Field names of `sendTemplate` that differ from the input's. */
-const FIELDS: Readonly<Record<string, string>> = {
-  name: 'templateName',
-  to: 'phone',
-  'body.0': 'code',
-  'buttons.0': 'code',
-};
-
-function withOwnFields(error: CodedError): CodedError {
-  if (error.faults.length === 0) return error;
-  const errors = new FieldErrorList();
-  for (const { field, message, code } of error.faults) errors.add(FIELDS[field] ?? field, message, code);
-  return errors.toError();
-}
-
 /**
  * Answers a repeated request. If the first request died, completes it first.
  * @returns undefined if nothing is left of the first request
@@ -240,9 +235,11 @@ async function requireOtp(context: Context, id: string): Promise<AgedOtp> {
 async function awaitOutcome(
   context: Context,
   accepted: MessageRow,
-  pending: Promise<MessageRow | undefined>,
+  pending: Promise<EventMessage | undefined>,
 ): Promise<MessageRow> {
   // An outcome from before the subscription is not announced again: check the row first.
   const now = await findMessage(context.db.write, tenantOf(context), accepted.id);
-  return outcomeOf(now && now.status !== 'queued' ? now : ((await pending) ?? accepted), accepted);
+  if (now && now.status !== 'queued') return outcomeOf(now, accepted);
+  const outcome = await pending;
+  return outcomeOf(outcome ? rowOfEvent(outcome) : accepted, accepted);
 }

@@ -5,11 +5,11 @@ import { callerOf } from '../../core/principal.ts';
 import type { Db } from '../../database/database.ts';
 import { append } from '../../events/append.ts';
 import type { Context } from '../../schema/context.ts';
-import { once } from '../tenancy/idempotency/once.ts';
+import { keyFaults, once } from '../tenancy/idempotency/once.ts';
 import { addFailure, readUse, takeVerification } from './caps.sql.ts';
 import { capRefusal, verifyCaps } from './caps.ts';
 import { codeFault, codeOf, isMacOf } from './code.ts';
-import { attemptsRemaining, MAX_ATTEMPTS, type OtpRow, publicOtp } from './otp.ts';
+import { attemptsRemaining, eventOtp, MAX_ATTEMPTS, type OtpRow } from './otp.ts';
 import { readPlace } from './request.ts';
 import { type AgedOtp, countAttempt, endLive, lastCode } from './store.ts';
 
@@ -57,6 +57,7 @@ export async function verifyOtp(context: Context, input: VerifyOtpInput): Promis
   const given = codeOf(input.code);
   const fault = codeFault(given);
   if (fault !== undefined) errors.add('code', fault.message, fault.code);
+  errors.include(keyFaults(input.idempotencyKey));
   errors.throwIfAny();
 
   const caps = verifyCaps(config.otp);
@@ -98,7 +99,7 @@ interface Outcome {
 async function succeed(trx: Db, tenantId: number, tried: OtpRow): Promise<Outcome> {
   const otp = await endLive(trx, tenantId, tried.id, 'verified');
   if (!otp) return { reason: 'OTP_NOT_FOUND', otp };
-  await append(trx, tenantId, [{ type: 'otp.verified', payload: { otp: publicOtp(otp) } }]);
+  await append(trx, tenantId, [{ type: 'otp.verified', payload: { otp: eventOtp(otp) } }]);
   return { reason: null, otp };
 }
 
@@ -125,5 +126,5 @@ function refusalOf(code: AgedOtp | undefined): Reason {
 
 const failed = (otp: OtpRow, reason: 'INVALID_CODE' | 'MAX_ATTEMPTS_EXCEEDED'): NewEvent => ({
   type: 'otp.failed',
-  payload: { otp: publicOtp(otp), reason },
+  payload: { otp: eventOtp(otp), reason },
 });

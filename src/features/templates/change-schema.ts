@@ -28,7 +28,7 @@ const CreateTemplateInput = builder.inputType('CreateTemplateInput', {
       type: ['JSON'],
       required: true,
       description:
-        "Components in the network's format, as in `Template.raw`: HEADER (text of at most 60 characters with one variable, or a format), BODY (required, at most 1024 characters), FOOTER (at most 60 characters), BUTTONS (at most 10).",
+        "Components in the network's format, as in `Template.raw`: HEADER (text of at most 60 characters with one variable, or a format: a picture, video or document needs `example: { media_id }`, an upload, or `example: { header_handle }` of the network), BODY (required, at most 1024 characters), FOOTER (at most 60 characters), BUTTONS (at most 10).",
     }),
     channelId: t.id({ description: "Channel of the business account. Default: the account's default channel." }),
     idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }),

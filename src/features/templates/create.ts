@@ -1,3 +1,4 @@
+import { FieldErrorList, withFaultsOf } from '../../core/errors.ts';
 import { requireFeature } from '../../core/plan-features.ts';
 import { callerOf } from '../../core/principal.ts';
 import type { Db } from '../../database/database.ts';
@@ -9,6 +10,7 @@ import { onceAfter } from '../tenancy/idempotency/once.ts';
 import { requireAccount } from './accounts.ts';
 import { checkDefinition, type DefinitionInput } from './definition.ts';
 import { changeEvents } from './events.ts';
+import { findExample, withExample } from './example-file.ts';
 import { requireTemplate } from './find.ts';
 import { findByNetworkId, insertTemplate } from './store.ts';
 import { networkRefusal } from './sync/network-refusal.ts';
@@ -19,6 +21,9 @@ export interface CreateTemplateInput extends DefinitionInput {
   readonly channelId: number | undefined;
   readonly idempotencyKey?: string | null | undefined;
 }
+
+/** What the network has: the components have the handle of the example. */
+type Submitted = SubmittedTemplate & Pick<TemplateDefinition, 'components'>;
 
 /**
  * Submits a template to the network for review; an event reports when `PENDING` becomes `APPROVED` or `REJECTED`. The network
@@ -31,16 +36,26 @@ export async function createTemplate(
 ): Promise<TemplateRow> {
   const { tenant } = callerOf(context);
   requireFeature(tenant, 'templates');
+  const errors = new FieldErrorList();
+  const example = await findExample(context, input.components, errors);
+  if (!errors.isEmpty) throw withFaultsOf(errors.toError(), () => checkDefinition(input));
   const definition = checkDefinition(input);
   const account = await requireAccount(context.db.write, tenant.id, channelId);
   const credentials = await credentialsOf(context, tenant.id, account.channel_id);
   if (!credentials) throw new Error(`Channel ${account.channel_id} has no credentials.`);
-  const submit = () =>
-    context.network.createTemplate(credentials, definition).catch((error: unknown) => {
+  const submit = async () => {
+    try {
+      const components = example
+        ? await withExample(context, credentials, definition.components, example)
+        : definition.components;
+      const submitted = await context.network.createTemplate(credentials, { ...definition, components });
+      return { ...submitted, components };
+    } catch (error) {
       throw networkRefusal(error, 'components');
-    });
+    }
+  };
   const keyed = { operation: 'createTemplate', key: idempotencyKey, input: { channelId, ...input } };
-  const row = await onceAfter<SubmittedTemplate, TemplateRow>(context, keyed, submit, {
+  const row = await onceAfter<Submitted, TemplateRow>(context, keyed, submit, {
     run: (trx, submitted) => insert(trx, tenant.id, account.waba_id, definition, submitted),
     store: ({ id }) => ({ id }),
     again: stored => requireTemplate(context, String((stored as { readonly id: number }).id)),
@@ -53,8 +68,8 @@ async function insert(
   trx: Db,
   tenantId: number,
   wabaId: string,
-  { name, language, parameterFormat, components }: TemplateDefinition,
-  { id: networkId, category, status }: SubmittedTemplate,
+  { name, language, parameterFormat }: TemplateDefinition,
+  { id: networkId, category, status, components }: Submitted,
 ): Promise<TemplateRow> {
   const row = await insertTemplate(trx, tenantId, wabaId, {
     network_id: networkId,

@@ -1,9 +1,9 @@
 import { FieldErrorList } from '../../core/errors.ts';
 import type { TemplateDefinition } from '../../network/network.ts';
-import { asObject, type JsonObject } from '../../platform/json.ts';
+import { asList, asObject, asText, type JsonObject } from '../../platform/json.ts';
 import { isLonger, isStorable, UNSTORABLE } from '../../platform/text.ts';
 import { checkButtons } from './definition-buttons.ts';
-import { CATEGORIES, languageOf, variablesOf } from './template.ts';
+import { CATEGORIES, headerKindOf, languageOf, variablesOf } from './template.ts';
 
 export type DefinitionInput = Omit<TemplateDefinition, 'components'> & { readonly components: readonly unknown[] };
 
@@ -62,6 +62,7 @@ function checkComponent(
   switch (component['type']) {
     case 'HEADER': {
       if (isCode) errors.add(path, 'A template of one-time codes has no header.', 'SURPLUS');
+      if (headerKindOf(component) !== undefined && !isCode) checkExample(component, path, errors);
       if (String(component['format'] ?? 'TEXT').toUpperCase() !== 'TEXT') return;
       const text = checkText(component, path, MAX.headerText, errors);
       if (variablesOf(text).length > MAX.headerVariables)
@@ -101,6 +102,18 @@ function checkComponent(
     case 'BUTTONS':
       checkButtons(component, path, errors);
   }
+}
+
+/** The network reviews a media header by an example: a file that was uploaded to it, or to this gateway. */
+function checkExample(component: JsonObject, path: string, errors: FieldErrorList): void {
+  const example = asObject(component['example']);
+  const isGiven = asText(example?.['media_id']) !== undefined || asList(example?.['header_handle']).length > 0;
+  if (!isGiven)
+    errors.add(
+      `${path}.example`,
+      'Is required: { "media_id": the id of an upload }, or { "header_handle": [a handle of the network] }.',
+      'REQUIRED',
+    );
 }
 
 function checkText(component: JsonObject, path: string, max: number, errors: FieldErrorList): string {

@@ -1,14 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Changed, NewEvent } from '../../core/events.ts';
 import type { ChangedTemplate } from './changes.sql.ts';
-import { type PublicTemplate, TEMPLATE_COLUMNS, type TemplateRow } from './template.ts';
+import {
+  type EventTemplate,
+  eventTemplate,
+  type PublicTemplate,
+  TEMPLATE_COLUMNS,
+  type TemplateRow,
+} from './template.ts';
 
 declare module '../../core/events.ts' {
   interface EventPayloads {
-    'template.created': { readonly template: PublicTemplate };
-    'template.updated': { readonly template: PublicTemplate } & Changed<PublicTemplate>;
+    'template.created': { readonly template: EventTemplate };
+    'template.updated': { readonly template: EventTemplate } & Changed<EventTemplate>;
     /** Also the last event of a removed template, with the status DELETED. */
-    'template.status_changed': { readonly template: PublicTemplate } & Changed<PublicTemplate>;
+    'template.status_changed': { readonly template: EventTemplate } & Changed<EventTemplate>;
   }
 }
 
@@ -21,11 +27,12 @@ const OTHER_COLUMNS = TEMPLATE_COLUMNS.filter(
 /** Events of changed templates: up to two per template, because a change of status has its own event. */
 export const changeEvents = (changes: readonly ChangedTemplate[]): NewEvent[] =>
   changes.flatMap(({ row, previous }): NewEvent[] => {
-    if (!previous) return [{ type: 'template.created', payload: { template: row } }];
+    const template = eventTemplate(row);
+    if (!previous) return [{ type: 'template.created', payload: { template } }];
     const [others, status] = [difference(row, previous, OTHER_COLUMNS), difference(row, previous, STATUS_COLUMNS)];
     return [
-      ...(others ? [{ type: 'template.updated', payload: { template: row, previous: others } } as const] : []),
-      ...(status ? [{ type: 'template.status_changed', payload: { template: row, previous: status } } as const] : []),
+      ...(others ? [{ type: 'template.updated', payload: { template, previous: others } } as const] : []),
+      ...(status ? [{ type: 'template.status_changed', payload: { template, previous: status } } as const] : []),
     ];
   });
 
@@ -36,7 +43,10 @@ export const changeEvents = (changes: readonly ChangedTemplate[]): NewEvent[] =>
 export const removalEvents = (rows: readonly TemplateRow[]): NewEvent[] =>
   rows.map(row => ({
     type: 'template.status_changed',
-    payload: { template: { ...row, status: 'DELETED', status_reason: null }, previous: { status: row.status } },
+    payload: {
+      template: { ...eventTemplate(row), status: 'DELETED', status_reason: null },
+      previous: { status: row.status },
+    },
   }));
 
 /** The old values of the changed columns. */
@@ -44,7 +54,8 @@ function difference(
   row: PublicTemplate,
   previous: PublicTemplate,
   columns: readonly (keyof PublicTemplate)[],
-): Partial<PublicTemplate> | undefined {
+): Partial<EventTemplate> | undefined {
   const changed = columns.filter(column => !isDeepStrictEqual(row[column], previous[column]));
-  return changed.length > 0 ? Object.fromEntries(changed.map(column => [column, previous[column]])) : undefined;
+  if (changed.length === 0) return undefined;
+  return eventTemplate(Object.fromEntries(changed.map(column => [column, previous[column]])));
 }

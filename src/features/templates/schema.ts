@@ -10,6 +10,7 @@ import {
   orderOf,
   StringFilter,
 } from '../../schema/lists.ts';
+import { rowLoader } from '../../schema/loaders.ts';
 import { nodesByNumber } from '../../schema/nodes.ts';
 import { oneOf } from '../../schema/one-of.ts';
 import { Quality } from '../../schema/quality.ts';
@@ -55,6 +56,8 @@ export const ParameterFormat = builder.enumType('TemplateParameterFormat', {
     NAMED: { description: 'By name in lower case: `{{first_name}}`.' },
   } as const,
 });
+
+export const templateLoader = rowLoader(getTemplates);
 
 export const Template = builder.objectRef<TemplateRow>('Template');
 

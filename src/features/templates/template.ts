@@ -1,6 +1,6 @@
-import { asList, asObject, type JsonObject } from '../../platform/json.ts';
+import { asList, asObject, asText, type JsonObject } from '../../platform/json.ts';
 
-/** A template as stored and published. Status, category and quality have the network's values. */
+/** A template as stored; events show it as `EventTemplate`. Status, category and quality have the network's values. */
 export interface PublicTemplate {
   readonly id: number;
   readonly waba_id: string;
@@ -19,6 +19,16 @@ export interface PublicTemplate {
 }
 
 export type TemplateRow = PublicTemplate;
+
+/** A template in events, with the field names of REST's rows: `template_id` is the network's id. */
+export type EventTemplate = Omit<PublicTemplate, 'network_id'> & { readonly template_id: string };
+
+/** A row, or some of its columns, as events show them. */
+export function eventTemplate(row: PublicTemplate): EventTemplate;
+export function eventTemplate(row: Partial<PublicTemplate>): Partial<EventTemplate>;
+export function eventTemplate({ network_id, ...template }: Partial<PublicTemplate>): Partial<EventTemplate> {
+  return network_id === undefined ? template : { ...template, template_id: network_id };
+}
 
 export const TEMPLATE_COLUMNS = [
   'id',
@@ -72,6 +82,17 @@ export const BUTTON_TYPES = [
   'VOICE_CALL',
   'CALL_REQUEST',
 ] as const;
+
+/** What a header of a format shows. */
+const HEADER_KINDS = { IMAGE: 'image', VIDEO: 'video', DOCUMENT: 'document' } as const;
+
+/** The kind of file that a component shows as header; undefined: none. */
+export function headerKindOf(component: JsonObject): (typeof HEADER_KINDS)[keyof typeof HEADER_KINDS] | undefined {
+  const format = String(component['format'] ?? '').toUpperCase();
+  return asText(component['type'])?.toUpperCase() === 'HEADER' && format in HEADER_KINDS
+    ? HEADER_KINDS[format as keyof typeof HEADER_KINDS]
+    : undefined;
+}
 
 /** The word if it is in the list, else `other`. */
 export const wordOf = <Word extends string, Other extends string>(

@@ -1,4 +1,4 @@
-import type { DisabledReason, PublicWebhook } from './endpoints/endpoint.ts';
+import type { DisabledReason, EventWebhook } from './endpoints/endpoint.ts';
 import type { PublicAttempt, PublicDelivery } from './log/delivery.ts';
 
 declare module '../../core/events.ts' {
@@ -6,8 +6,8 @@ declare module '../../core/events.ts' {
     /** An attempt to deliver an event. Never delivered to endpoints: each delivery would cause another one. */
     'webhook.delivery_attempted': { readonly delivery: PublicDelivery; readonly attempt: PublicAttempt };
     /** The gateway disabled an endpoint. */
-    'webhook.disabled': { readonly webhook: PublicWebhook; readonly reason: Exclude<DisabledReason, 'by_hand'> };
+    'webhook.disabled': { readonly webhook: EventWebhook; readonly reason: Exclude<DisabledReason, 'by_hand'> };
     /** A test event, delivered to one endpoint only. */
-    'webhook.test': { readonly webhook: PublicWebhook };
+    'webhook.test': { readonly webhook: EventWebhook };
   }
 }

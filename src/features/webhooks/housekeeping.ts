@@ -11,6 +11,7 @@ import { dropMonths } from './log/store.ts';
 export const webhookReader: LogReader = {
   name: WEBHOOKS,
   types: new Set(EVENT_TYPES.filter(type => !Object.hasOwn(UNDELIVERABLE, type))),
+  pauseMs: 50,
   async consume(trx, range) {
     const shards = await enqueueEvents(trx, range, Object.keys(UNDELIVERABLE));
     return shards.map(shard => ({ queue: WEBHOOKS, key: String(shard) }));

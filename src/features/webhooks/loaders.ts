@@ -1,6 +1,6 @@
 import { loader, rowLoader } from '../../schema/loaders.ts';
 import { getEndpoints } from './endpoints/store.ts';
-import { type BodyRow, getBodies } from './log/bodies.sql.ts';
+import { getBodies } from './log/bodies.sql.ts';
 import type { AttemptRow } from './log/delivery.ts';
 import { getAttempts } from './log/store.ts';
 
@@ -13,7 +13,4 @@ export const attemptsLoader = loader<string, readonly AttemptRow[]>(async (db, t
 });
 
 /** Events with what their bodies contain, by event id. */
-export const bodyLoader = loader<string, BodyRow | undefined>(async (db, tenantId, ids) => {
-  const byId = new Map((await getBodies(db, tenantId, ids)).map(row => [row.id, row]));
-  return ids.map(id => byId.get(id));
-});
+export const bodyLoader = rowLoader(getBodies);

@@ -1,24 +1,15 @@
-import { encodeGlobalId, numericId } from '../../core/global-ids.ts';
+import { numericId } from '../../core/global-ids.ts';
 import { tenantOf } from '../../core/principal.ts';
 import { builder, IDEMPOTENCY_KEY, type InputFields } from '../../schema/builder.ts';
 import { databaseId } from '../../schema/database-id.ts';
-import {
-  BooleanFilter,
-  connectionOf,
-  DateTimeFilter,
-  enumFilter,
-  filterOf,
-  IDFilter,
-  listArgs,
-  orderOf,
-  StringFilter,
-} from '../../schema/lists.ts';
+import { deleteMutation } from '../../schema/delete-mutation.ts';
+import { DATES, listQueries } from '../../schema/list-queries.ts';
+import { BooleanFilter, enumFilter, StringFilter } from '../../schema/lists.ts';
 import { nodesByNumber } from '../../schema/nodes.ts';
-import { DeletePayload, mutation, payloadOf } from '../../schema/payload.ts';
+import { mutation, payloadOf } from '../../schema/payload.ts';
 import { changeEndpoint, OVERLAP_HOURS, removeEndpoint, rotateSecret } from './endpoints/change.ts';
 import { type CreatedEndpoint, createEndpoint } from './endpoints/create.ts';
 import { DISABLED_REASONS, type EndpointRow, MAX_ENDPOINTS } from './endpoints/endpoint.ts';
-import { endpointById } from './endpoints/find.ts';
 import { endpointPage } from './endpoints/list.ts';
 import { getEndpoints } from './endpoints/store.ts';
 
@@ -102,39 +93,24 @@ builder.node(WebhookEndpoint, {
   }),
 });
 
-const Filter = filterOf('WebhookEndpoint', 'endpoints', t => ({
-  id: t.field({ type: IDFilter, description: 'Id of the endpoint.' }),
-  url: t.field({ type: StringFilter, description: 'URL of the endpoint.' }),
-  format: t.field({ type: enumFilter(Format), description: 'Format of the body.' }),
-  isEnabled: t.field({ type: BooleanFilter, description: 'Whether events are delivered.' }),
-  disabledReason: t.field({ type: enumFilter(DisabledReason), description: 'Why the endpoint is disabled.' }),
-  createdAt: t.field({ type: DateTimeFilter, description: 'Time of creation.' }),
-  updatedAt: t.field({ type: DateTimeFilter, description: 'Time of the last change of its settings.' }),
-}));
-const Order = orderOf('WebhookEndpoint', 'endpoints', {
-  ID: { value: 'id', description: 'Order of creation.' },
-  CREATED_AT: { value: 'createdAt', description: 'Time of creation.' },
-  UPDATED_AT: { value: 'updatedAt', description: 'Time of the last change of its settings.' },
+listQueries(WebhookEndpoint, {
+  list: 'webhookEndpoints',
+  one: 'webhookEndpoint',
+  noun: 'endpoint',
+  plural: 'endpoints',
+  description:
+    "Lists the tenant's webhook endpoints, in order of creation by default. `search` matches URLs and descriptions.",
+  scope: 'webhooks:read',
+  filter: t => ({
+    url: t.field({ type: StringFilter, description: 'URL of the endpoint.' }),
+    format: t.field({ type: enumFilter(Format), description: 'Format of the body.' }),
+    isEnabled: t.field({ type: BooleanFilter, description: 'Whether events are delivered.' }),
+    disabledReason: t.field({ type: enumFilter(DisabledReason), description: 'Why the endpoint is disabled.' }),
+  }),
+  dates: { createdAt: DATES.createdAt, updatedAt: 'Time of the last change of its settings.' },
+  page: endpointPage,
+  get: getEndpoints,
 });
-
-builder.queryFields(t => ({
-  webhookEndpoints: t.field({
-    type: connectionOf('WebhookEndpoint', WebhookEndpoint),
-    description:
-      "Lists the tenant's webhook endpoints, in order of creation by default. `search` matches URLs and descriptions.",
-    authScopes: { scope: 'webhooks:read' },
-    args: { ...listArgs(Filter, Order) },
-    resolve: (_root, args, context) => endpointPage(context, args),
-  }),
-  webhookEndpoint: t.field({
-    type: WebhookEndpoint,
-    nullable: true,
-    description: 'Returns one endpoint; null if there is none.',
-    authScopes: { scope: 'webhooks:read' },
-    args: { id: t.arg.id({ required: true, description: 'Global id or databaseId of the endpoint.' }) },
-    resolve: (_root, { id }, context) => endpointById(context, id),
-  }),
-}));
 
 const HeaderInput = builder.inputType('WebhookHeaderInput', {
   description: 'An additional header of every delivery, for example for authorization.',
@@ -191,11 +167,6 @@ const UpdateInput = builder.inputType('UpdateWebhookEndpointInput', {
   }),
 });
 
-const DeleteInput = builder.inputType('DeleteWebhookEndpointInput', {
-  description: 'The endpoint to delete.',
-  fields: t => ({ id: endpointId(t), idempotencyKey: idempotencyKey(t) }),
-});
-
 const RotateInput = builder.inputType('RotateWebhookSecretInput', {
   description: 'The endpoint whose secret is replaced.',
   fields: t => ({
@@ -250,16 +221,11 @@ mutation('updateWebhookEndpoint', {
     webhookEndpoint: await changeEndpoint(context, numericId(tenantOf(context), 'WebhookEndpoint', id), input),
   }),
 });
-mutation('deleteWebhookEndpoint', {
+deleteMutation('WebhookEndpoint', {
+  noun: 'endpoint',
   description: 'Deletes an endpoint. Waiting deliveries are not made; past ones stay in the log.',
   scope: 'webhooks:write',
-  input: DeleteInput,
-  payload: DeletePayload,
-  resolve: async (input, context) => {
-    const id = numericId(tenantOf(context), 'WebhookEndpoint', input.id);
-    await removeEndpoint(context, id, input.idempotencyKey);
-    return { deletedId: encodeGlobalId('WebhookEndpoint', tenantOf(context), id) };
-  },
+  remove: removeEndpoint,
 });
 mutation('rotateWebhookSecret', {
   description:

@@ -31,5 +31,6 @@ export function rehearsalOf(resources: Resources): Resources {
     connect: () => Promise.reject(ended()),
     close: () => Promise.reject(ended()),
   };
-  return { ...forbidden, ...harmless, db } as unknown as Resources;
+  const sendBatches = { reads: resources.sendBatches.reads, writes: FORBIDDEN };
+  return { ...forbidden, ...harmless, db, sendBatches } as unknown as Resources;
 }

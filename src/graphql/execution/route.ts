@@ -3,6 +3,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { GraphQLError } from 'graphql';
 import { CodedError, ERROR_STATUS } from '../../core/errors.ts';
 import { type Authentication, bearerToken, type Charge, chargeQuota } from '../../http/authenticate.ts';
+import { cacheHeaders, namesEtag } from '../../http/etag.ts';
+import { refuseOtherMethods } from '../../http/other-methods.ts';
 import { asCoded } from '../../http/request-errors.ts';
 import type { Resources } from '../../schema/context.ts';
 import { sendGraphiQL, wantsPage } from '../transport/graphiql.ts';
@@ -11,7 +13,7 @@ import { findForgery } from '../transport/preflight.ts';
 import type { Caller, Kernel } from './kernel.ts';
 import { readOperation } from './operation.ts';
 import { BadRequest, findParameterFault, type GraphQLRequest, parseGetRequest, parseRequest } from './request.ts';
-import { type RequestHandling, registerEventStreams } from './stream-routes.ts';
+import { type RequestHandling, registerEventStreams, STREAM_PATH } from './stream-routes.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -90,7 +92,15 @@ export function registerGraphQL(
     return forward(request, reply.headers(charge.headers), charge, read.text);
   }
 
-  app.route({ method: ['GET', 'POST', 'OPTIONS'], url: '/graphql', ...hooks, handler: answer });
+  app.route({ method: ['GET', 'POST'], url: '/graphql', ...hooks, handler: answer });
+  refuseOtherMethods(
+    app,
+    [
+      ...['GET', 'POST'].map(method => ({ method, path: '/graphql' })),
+      ...['GET', 'POST', 'PUT', 'DELETE'].map(method => ({ method, path: STREAM_PATH })),
+    ],
+    hooks,
+  );
   registerEventStreams(app, resources, kernel, { hooks, callerOf, chargeOnce, answer });
 }
 
@@ -162,11 +172,15 @@ function forwardToYoga(app: FastifyInstance, resources: Resources, kernel: Kerne
     const body = request.body === undefined ? undefined : bodyOf(request.body, text);
     const disconnect = new AbortController();
     reply.raw.once('close', () => disconnect.abort());
+    let complete: unknown;
     const context = {
       principal: request.authentication?.principal,
       requestId: request.id,
       token: bearerToken(request.headers.authorization),
       cost,
+      onComplete(data: unknown) {
+        complete = data;
+      },
     };
     // Yoga uses only the query, and knows one path; the Host header is untrusted input.
     const parameters = new URLSearchParams(request.url.slice(request.url.split('?', 1)[0]?.length));
@@ -183,6 +197,13 @@ function forwardToYoga(app: FastifyInstance, resources: Resources, kernel: Kerne
     }
     reply.code(response.status);
     response.headers.forEach((value, name) => void reply.header(name, value));
+    // Browsers revalidate what they got by GET: an app that polls a persisted query receives only what changed.
+    if (request.method === 'GET' && complete !== undefined) {
+      const headers = cacheHeaders({ data: complete });
+      reply.headers(headers);
+      if (headers.etag !== undefined && namesEtag(request.headers['if-none-match'], headers.etag))
+        return reply.code(304).removeHeader('content-type').removeHeader('content-length').send();
+    }
     return reply.send(response.body);
   };
 }

@@ -19,7 +19,7 @@ export interface RequestHandling {
   answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply>;
 }
 
-const PATH = '/graphql/stream';
+export const STREAM_PATH = '/graphql/stream';
 const TOKEN_HEADER = 'x-graphql-event-stream-token';
 
 /** Registers `/graphql/stream`: both modes of the protocol of graphql-sse. Requests without a stream's token are distinct connections. */
@@ -47,7 +47,7 @@ export function registerEventStreams(
     return principal.tenant.id;
   }
 
-  app.put(PATH, hooks, async (request, reply) => {
+  app.put(STREAM_PATH, hooks, async (request, reply) => {
     const tenantId = await admit(request, reply, 1);
     if (tenantId === undefined) return reply;
     const reserved = streams.reserve(tenantId, watchOf(request));
@@ -55,7 +55,7 @@ export function registerEventStreams(
     return reply.code(201).type('text/plain; charset=utf-8').send(reserved.token);
   });
 
-  app.get(PATH, hooks, async (request, reply) => {
+  app.get(STREAM_PATH, hooks, async (request, reply) => {
     const token = tokenOf(request);
     if (token === undefined) return answer(request, reply);
     if (!wantsStream(request.headers.accept)) throw new CodedError('BAD_REQUEST', 'Accept must be text/event-stream.');
@@ -66,7 +66,7 @@ export function registerEventStreams(
       .send(stream);
   });
 
-  app.post(PATH, hooks, async (request, reply) => {
+  app.post(STREAM_PATH, hooks, async (request, reply) => {
     const token = tokenOf(request);
     if (token === undefined) return answer(request, reply);
     const read = await readBody(request);
@@ -79,7 +79,7 @@ export function registerEventStreams(
     return reply.code(202).send();
   });
 
-  app.delete<{ Querystring: { operationId?: unknown } }>(PATH, hooks, async (request, reply) => {
+  app.delete<{ Querystring: { operationId?: unknown } }>(STREAM_PATH, hooks, async (request, reply) => {
     const tenantId = await admit(request, reply, 1);
     if (tenantId === undefined) return reply;
     const { operationId } = request.query;

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import { namesEtag, strongEtag } from '../../http/etag.ts';
+import { refuseOtherMethods } from '../../http/other-methods.ts';
 import { possibleTypes, printSdl, scalarTypes } from '../../schema/sdl.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -26,4 +27,8 @@ export function registerSchemaFiles(app: FastifyInstance, schema: GraphQLSchema)
       return namesEtag(headers['if-none-match'], etag) ? reply.code(304).send() : reply.type(type).send(body);
     });
   }
+  refuseOtherMethods(
+    app,
+    FILES.map(([path]) => ({ method: 'GET', path })),
+  );
 }

@@ -18,6 +18,8 @@ export interface YogaContext extends Record<string, unknown> {
   readonly token: string | undefined;
   /** The cost that the request was charged. */
   readonly cost: Cost;
+  /** Called with the data of a complete result, one without errors. */
+  readonly onComplete?: (data: unknown) => void;
 }
 
 /** Connects Yoga to the kernel: Yoga does HTTP (GET, SSE, multipart), the kernel parses, validates, limits and executes. */
@@ -56,7 +58,9 @@ function useKernel(kernel: Kernel, tokens: TokenVerifier): Plugin {
     onResultProcess({ result, setResult, serverContext }) {
       // Opening a stream was charged and reported in headers; its events cost nothing.
       if (Array.isArray(result) || Symbol.asyncIterator in result) return;
-      const { extensions, ...rest } = withCost(result, (serverContext as unknown as YogaContext).cost);
+      const { cost, onComplete } = serverContext as unknown as YogaContext;
+      const { extensions, ...rest } = withCost(result, cost);
+      if (result.data && !result.errors) onComplete?.(result.data);
       const retryAfter = retryAfterOf(result);
       // Yoga sends these as status and headers and removes the extension.
       const http = { status: 503, headers: { 'retry-after': String(retryAfter) } };

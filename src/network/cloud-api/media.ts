@@ -12,7 +12,9 @@ import {
 import { foreignResponse, toNetworkError } from './errors.ts';
 import { multipartAround } from './multipart.ts';
 
-type MediaCalls = Pick<Network, 'uploadMedia' | 'mediaInfo' | 'downloadMedia'> & { close(): Promise<void> };
+type MediaCalls = Pick<Network, 'uploadMedia' | 'uploadExample' | 'mediaInfo' | 'downloadMedia'> & {
+  close(): Promise<void>;
+};
 
 export interface MediaOptions {
   /** Origin of the Graph API, and the prefix of its paths. */
@@ -20,7 +22,7 @@ export interface MediaOptions {
   readonly prefix: string;
   readonly connectMs: number;
   /** Makes a small call and returns the parsed body. @throws NetworkCallError */
-  call(what: string, channel: ChannelCredentials, path: string): Promise<JsonObject>;
+  call(what: string, channel: ChannelCredentials, path: string, method?: 'GET' | 'POST'): Promise<JsonObject>;
 }
 
 /** Files use separate connections, so that slow transfers do not delay messages. */
@@ -46,38 +48,64 @@ export function createMediaCalls(options: MediaOptions): MediaCalls {
   });
   const authorization = (channel: ChannelCredentials) => ({ authorization: `Bearer ${channel.accessToken}` });
 
+  /** Streams a file. @returns the field of the response that names it */
+  async function post(
+    path: string,
+    headers: Readonly<Record<string, string>>,
+    body: AsyncIterable<Uint8Array>,
+    field: 'id' | 'h',
+  ): Promise<string> {
+    const source = rememberingFailure(body);
+    const response = await agent
+      .request({
+        origin: options.origin,
+        path: `${options.prefix}/${path}`,
+        method: 'POST',
+        headers: { ...headers, accept: 'application/json' },
+        body: source.stream,
+      })
+      .then(async ({ statusCode, headers, body }) => ({ statusCode, headers, text: await textOf(body) }))
+      .catch((error: unknown) => {
+        // The error of the source explains more than that of the connection it broke.
+        throw source.failure() ?? new NetworkCallError(`upload: ${reasonOf(error)}`, undefined, error);
+      });
+    const fields = parseJson(response.text);
+    const error = toNetworkError(fields, response.headers);
+    if (error) throw new NetworkCallError(`upload: ${error.code} ${error.title}`, error);
+    const name = asText(asObject(fields)?.[field]);
+    if (response.statusCode !== 200 || name === undefined)
+      throw new NetworkCallError(`upload: HTTP ${response.statusCode}`, foreignResponse(response.statusCode));
+    return name;
+  }
+
   return {
     async uploadMedia(channel, file) {
       const { contentType, contentLength, body } = multipartAround(file, {
         messaging_product: 'whatsapp',
         type: file.mimeType,
       });
-      const source = rememberingFailure(body);
-      const response = await agent
-        .request({
-          origin: options.origin,
-          path: `${options.prefix}/${encodeURIComponent(channel.phoneNumberId)}/media`,
-          method: 'POST',
-          headers: {
-            ...authorization(channel),
-            accept: 'application/json',
-            'content-type': contentType,
-            ...(contentLength !== undefined && { 'content-length': String(contentLength) }),
-          },
-          body: source.stream,
-        })
-        .then(async ({ statusCode, headers, body }) => ({ statusCode, headers, text: await textOf(body) }))
-        .catch((error: unknown) => {
-          // The error of the source explains more than that of the connection it broke.
-          throw source.failure() ?? new NetworkCallError(`upload: ${reasonOf(error)}`, undefined, error);
-        });
-      const fields = parseJson(response.text);
-      const error = toNetworkError(fields, response.headers);
-      if (error) throw new NetworkCallError(`upload: ${error.code} ${error.title}`, error);
-      const id = asText(asObject(fields)?.['id']);
-      if (response.statusCode !== 200 || id === undefined)
-        throw new NetworkCallError(`upload: HTTP ${response.statusCode}`, foreignResponse(response.statusCode));
-      return id;
+      const headers = {
+        ...authorization(channel),
+        'content-type': contentType,
+        ...(contentLength !== undefined && { 'content-length': String(contentLength) }),
+      };
+      return post(`${encodeURIComponent(channel.phoneNumberId)}/media`, headers, body, 'id');
+    },
+
+    // The Resumable Upload API, which knows the app by the token: https://developers.facebook.com/docs/graph-api/guides/upload
+    async uploadExample(channel, { stream, mimeType, filename, size }) {
+      const query = new URLSearchParams({ file_name: filename, file_length: String(size), file_type: mimeType });
+      const session = asText((await options.call('upload', channel, `app/uploads?${query}`, 'POST'))['id']);
+      // `upload:…?sig=…` is a path with its query as it is.
+      if (session === undefined || !/^upload:[\w:?=&%.~+-]+$/.test(session))
+        throw new NetworkCallError('upload: the response has no upload session');
+      const headers = {
+        authorization: `OAuth ${channel.accessToken}`,
+        file_offset: '0',
+        'content-type': mimeType,
+        'content-length': String(size),
+      };
+      return post(session, headers, stream, 'h');
     },
 
     async mediaInfo(channel, mediaId) {

@@ -1,5 +1,6 @@
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { createDirectory } from './create-directory.ts';
 import type { FileStore } from './file-store.ts';
 import { openSpool, storing } from './spool.ts';
 
@@ -17,7 +18,7 @@ export async function openDirectoryStore(directory: string): Promise<FileStore> 
     put: (key, file) =>
       storing('storing a file', async () => {
         const path = pathOf(key);
-        const isNew = (await mkdir(dirname(path), { recursive: true, mode: 0o700 })) !== undefined;
+        const isNew = await createDirectory(dirname(path));
         await rename(file.path, path);
         // The entry of the file, and those of directories that were created for it.
         for (let at = dirname(path); ; at = dirname(at)) {

@@ -29,8 +29,12 @@ export interface FileStore {
   open(key: string, range: ByteRange | undefined): Promise<Readable | undefined>;
   /** Deletes a file, if there is one. @throws FileStoreError */
   delete(key: string): Promise<void>;
-  /** Deletes all files whose keys begin with this folder and a slash. @throws FileStoreError */
-  deleteAll(folder: string): Promise<void>;
+  /**
+   * Deletes all files whose keys begin with this folder and a slash.
+   * @param onDeleted called with the number of files as they are deleted
+   * @throws FileStoreError
+   */
+  deleteAll(folder: string, onDeleted?: (files: number) => void): Promise<void>;
   close(): Promise<void>;
 }
 

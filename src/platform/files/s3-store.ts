@@ -12,6 +12,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { MINUTE, SECOND } from '../clock.ts';
 import type { FileStore, SpooledFile } from './file-store.ts';
+import { MARKER, type Marker } from './marker.ts';
 import { openSpool, storing } from './spool.ts';
 
 export interface S3Options {
@@ -31,16 +32,8 @@ const SILENT = { trace() {}, debug() {}, info() {}, warn() {}, error() {} };
 /** Clients that read slowly hold a connection each. */
 const MAX_SOCKETS = 200;
 
-/**
- * Keeps files in a bucket of Amazon S3 or a compatible storage. Files are received on the local disk first: their digest, which
- * becomes part of the key, is known only at their end.
- * @param directory for files that are being received
- * @throws FileStoreError if the directory cannot be written; the storage is not contacted
- */
-export async function openS3Store(directory: string, options: S3Options): Promise<FileStore> {
-  const spool = await openSpool(join(resolve(directory), 'incoming'));
-  const { bucket: Bucket, endpoint, region, prefix, credentials } = options;
-  const client = new S3Client({
+function createClient({ endpoint, region, credentials }: S3Options): S3Client {
+  return new S3Client({
     region,
     logger: SILENT,
     ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
@@ -55,6 +48,18 @@ export async function openS3Store(directory: string, options: S3Options): Promis
       httpsAgent: { maxSockets: MAX_SOCKETS },
     },
   });
+}
+
+/**
+ * Keeps files in a bucket of Amazon S3 or a compatible storage. Files are received on the local disk first: their digest, which
+ * becomes part of the key, is known only at their end.
+ * @param directory for files that are being received
+ * @throws FileStoreError if the directory cannot be written; the storage is not contacted
+ */
+export async function openS3Store(directory: string, options: S3Options): Promise<FileStore> {
+  const spool = await openSpool(join(resolve(directory), 'incoming'));
+  const { bucket: Bucket, prefix } = options;
+  const client = createClient(options);
   const at = (key: string) => ({ Bucket, Key: `${prefix}${key}` });
   return {
     receive: spool.receive,
@@ -78,17 +83,67 @@ export async function openS3Store(directory: string, options: S3Options): Promis
       storing('deleting a file', async () => {
         await client.send(new DeleteObjectCommand(at(key)));
       }),
-    deleteAll: folder =>
+    deleteAll: (folder, onDeleted) =>
       storing('deleting files', async () => {
         for (;;) {
           const page = await client.send(new ListObjectsV2Command({ Bucket, Prefix: `${prefix}${folder}/` }));
-          for (const { Key } of page.Contents ?? []) await client.send(new DeleteObjectCommand({ Bucket, Key }));
+          for (const { Key } of page.Contents ?? []) {
+            await client.send(new DeleteObjectCommand({ Bucket, Key }));
+            onDeleted?.(1);
+          }
           if (!page.IsTruncated) return;
         }
       }),
     close: async () => client.destroy(),
   };
 }
+
+/** The marker of a bucket, an object below the prefix. Each call opens connections of its own and closes them. */
+export function s3Marker(options: S3Options): Marker {
+  const at = { Bucket: options.bucket, Key: `${options.prefix}${MARKER}` };
+  const calling = <Result>(action: string, call: (client: S3Client) => Promise<Result>): Promise<Result> =>
+    storing(action, async () => {
+      const client = createClient(options);
+      try {
+        return await call(client);
+      } finally {
+        client.destroy();
+      }
+    });
+  return {
+    read: () =>
+      calling('reading the marker', async client => {
+        try {
+          const { Body } = await client.send(new GetObjectCommand(at));
+          return await Body?.transformToString();
+        } catch (error) {
+          if (isMissing(error)) return undefined;
+          throw error;
+        }
+      }),
+    create: Body =>
+      calling('writing the marker', async client => {
+        try {
+          await client.send(new PutObjectCommand({ ...at, Body, IfNoneMatch: '*' }));
+          return true;
+        } catch (error) {
+          const status = error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
+          if (status === UNCONDITIONAL) await client.send(new PutObjectCommand({ ...at, Body }));
+          else if (!REFUSED.has(status)) throw error;
+          return false;
+        }
+      }),
+    replace: Body =>
+      calling('writing the marker', async client => {
+        await client.send(new PutObjectCommand({ ...at, Body }));
+      }),
+  };
+}
+
+/** 412: there is an object. 409: another write of it is under way. */
+const REFUSED: ReadonlySet<number | undefined> = new Set([409, 412]);
+/** Not implemented: Swift, for one, has no conditional writes. The last of two writers wins then, which both read afterwards. */
+const UNCONDITIONAL = 501;
 
 /** The signature covers the digest, so that the storage rejects changed bytes; by default the SDK does not sign streams. */
 async function upload(

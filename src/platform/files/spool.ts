@@ -1,8 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
+import { open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { DAY } from '../clock.ts';
+import { createDirectory } from './create-directory.ts';
 import { FileStoreError, type SpooledFile, TooLargeError } from './file-store.ts';
 
 /** A directory for files that are being received. */
@@ -17,7 +18,7 @@ const SUFFIX = '.part';
 /** Creates the directory and deletes what killed processes left in it. @throws FileStoreError if it cannot be written */
 export async function openSpool(directory: string): Promise<Spool> {
   await storing('creating the directory of the file store', async () => {
-    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await createDirectory(directory);
     for (const name of await readdir(directory)) {
       const path = join(directory, name);
       const found = await stat(path).catch(() => undefined);

@@ -10,7 +10,7 @@ import {
 import { z } from 'zod';
 import { IS_NUMERIC } from '../../core/global-ids.ts';
 import { costOf } from '../runtime/cost.ts';
-import type { Route } from '../runtime/route.ts';
+import { isChange, type Route } from '../runtime/route.ts';
 import { operationOf, switchesOf } from '../runtime/sparse.ts';
 import { annotate, fieldsOf } from './annotations.ts';
 import type { Components } from './components.ts';
@@ -76,7 +76,7 @@ export function describeOperation(
       ...rowParameters(rows),
       ...(keyed ? [components.add('parameters', 'Idempotency-Key', IDEMPOTENCY_KEY)] : []),
       ...(route.async ? [components.add('parameters', 'Prefer', PREFER)] : []),
-      ...(route.readAt ? [components.add('parameters', 'If-Match', IF_MATCH)] : []),
+      ...(isChange(route) ? [components.add('parameters', 'If-Match', IF_MATCH)] : []),
       ...(route.method === 'GET' && !route.list ? [components.add('parameters', 'If-None-Match', IF_NONE_MATCH)] : []),
     ],
     ...(route.body && { requestBody: requestBody(annotate(jsonSchemaOf(route.body), inputFields), route.example) }),
@@ -96,14 +96,15 @@ export function describeOperation(
 }
 
 /**
- * Summary and description of an operation. By default they come from its GraphQL field: the first sentence is the summary, and the
- * error codes at the end are left out, because `responses` lists those of the route.
+ * Summary and description of an operation. By default they come from its GraphQL field: the first sentence is the summary. The error
+ * codes at the end are left out, because `responses` lists those of the route, and so is its null, which is a 404 here.
  */
 function textOf({ summary, notes }: Route, field: GraphQLField<unknown, unknown>): JsonSchema {
   const words = summary ?? field.description ?? '';
   const [first = '', ...rest] = words.replace(/\s*Errors: .*$/s, '').split(/(?<=\.) /);
+  const sentence = first.replace(/; null if there is (none|no such \w+)(?=\.|$)/, '');
   const description = notes ?? rest.join(' ');
-  return { summary: first.replace(/\.$/, ''), ...(description && { description }) };
+  return { summary: sentence.replace(/\.$/, ''), ...(description && { description }) };
 }
 
 /** @throws when a field that is to be left out does not exist */
@@ -205,7 +206,7 @@ const PREFER = header(
 );
 const IF_MATCH = header(
   'If-Match',
-  'The `ETag` of GET with the same `fields` and `include`, or `*`: an object that changed since is not changed, with 412.',
+  'The `ETag` of GET or of a change with the same `fields` and `include`, or `*`: an object that changed since is not changed, with 412.',
   { type: 'string' },
 );
 const IF_NONE_MATCH = header('If-None-Match', "Entity tags of the client's copies, or `*`.", { type: 'string' });

@@ -1,5 +1,5 @@
 import { ERROR_STATUS, type ErrorCode } from '../../core/errors.ts';
-import type { Route } from '../runtime/route.ts';
+import { isChange, type Route } from '../runtime/route.ts';
 import { type Components, type HeaderName, headersOf } from './components.ts';
 import type { ApiDescription } from './description.ts';
 import type { JsonSchema } from './schema.ts';
@@ -14,6 +14,8 @@ const MEANING = {
   NOT_FOUND: 'The object does not exist in this tenant.',
   METHOD_NOT_ALLOWED: '`Allow` lists the supported methods.',
   CONFLICT: 'The object is in use, or the first request with this `Idempotency-Key` is still running.',
+  TOO_OLD: 'The time in which this was possible is over.',
+  DISABLED: 'The object is disabled: enable it first.',
   PAYLOAD_TOO_LARGE: 'The body is too large.',
   UNSUPPORTED_MEDIA_TYPE: 'The content type of the body is not supported.',
   PRECONDITION_FAILED: 'The object is not as `If-Match` says: it was changed since. Read it again.',
@@ -78,7 +80,10 @@ export function successResponses(
   const status = route.status ?? 200;
   const tagged = route.method === 'GET' && !route.list;
   return {
-    [status]: answer(status === 201 ? 'Created.' : 'Success.', tagged ? headersOf(components, 'ETag') : {}),
+    [status]: answer(
+      status === 201 ? 'Created.' : 'Success.',
+      tagged || route.method === 'PATCH' ? headersOf(components, 'ETag') : {},
+    ),
     ...(route.mayExist && { 200: answer('The endpoint already existed.') }),
     ...(route.async && {
       202: answer('Stored; it is processed later.', headersOf(components, 'Preference-Applied')),
@@ -107,7 +112,7 @@ export function codesOf(
   const changes = route.method !== 'GET';
   const hasId = route.path.includes(':');
   const codes: (ErrorCode | false)[] = [
-    route.readAt !== undefined && 'PRECONDITION_FAILED',
+    isChange(route) && 'PRECONDITION_FAILED',
     (changes || hasId) && 'BAD_REQUEST',
     'UNAUTHORIZED',
     facts.scoped && 'INSUFFICIENT_SCOPE',

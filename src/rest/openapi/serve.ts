@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { namesEtag, strongEtag } from '../../http/etag.ts';
-import { refuseOtherMethods } from '../runtime/mount.ts';
+import { refuseOtherMethods } from '../../http/other-methods.ts';
 import type { JsonSchema } from './schema.ts';
 
 /** A file with its strong entity tag. */

@@ -3,14 +3,15 @@ import type { DocumentNode } from 'graphql';
 import { CodedError, type ErrorCode } from '../../core/errors.ts';
 import type { Operation } from '../../graphql/execution/documents.ts';
 import type { Caller, Kernel } from '../../graphql/execution/kernel.ts';
-import { cacheHeaders, namesEtag } from '../../http/etag.ts';
+import { cacheHeaders, etagOf, namesEtag } from '../../http/etag.ts';
 import { Call, type RestRequest } from './call.ts';
 import type { RestHost } from './host.ts';
 import { withOtherFaults } from './other-faults.ts';
+import { listOf } from './query.ts';
 import { type Refusal, refusalOfErrors, refusalOfUserErrors, userErrorsOf } from './refusal.ts';
 import type { Answer, Plan, Route, RowStyle } from './route.ts';
 
-/** What an envelope says about its request. */
+/** Data of the request that an envelope contains. */
 export interface Meta {
   readonly requestId: string;
   readonly nowMs: number;
@@ -63,13 +64,29 @@ export function wireFailure(dialect: Dialect, refusal: Refusal, request: RestReq
   return { status: refusal.status, headers, body: JSON.stringify(body) };
 }
 
-function wireSuccess(dialect: Dialect, route: Route, answer: Answer, call: Call, meta: Meta): WireAnswer {
+function wireSuccess(
+  dialect: Dialect,
+  route: Route,
+  answer: Answer,
+  call: Call,
+  meta: Meta,
+  read: Route | undefined,
+): WireAnswer {
   const cache = route.method === 'GET' ? cacheHeaders(answer) : undefined;
-  const headers = { ...cache, ...answer.headers };
+  const changed = read && route.method === 'PATCH' ? { etag: etagOf(dataAsRead(route, read, answer, call)) } : {};
+  const headers = { ...cache, ...changed, ...answer.headers };
   if (cache?.etag !== undefined && namesEtag(call.request.headers['if-none-match'], cache.etag))
     return { status: 304, headers, body: '' };
   const body = JSON.stringify(route.withoutEnvelope ? answer.data : dialect.success(answer, call, meta));
   return { status: answer.status ?? route.status ?? 200, headers: { 'content-type': JSON_TYPE, ...headers }, body };
+}
+
+/** The data of a change as the GET with the same `fields` and `include` has it: without objects that only changes always show. */
+function dataAsRead({ always = [] }: Route, read: Route, { data }: Answer, { query }: Call): unknown {
+  const asked = [...(read.always ?? []), ...listOf(query, 'include'), ...listOf(query, 'fields')];
+  const hidden = always.filter(name => !asked.includes(name));
+  if (hidden.length === 0) return data;
+  return Object.fromEntries(Object.entries(data as object).filter(([name]) => !hidden.includes(name)));
 }
 
 /**
@@ -92,13 +109,13 @@ export async function execute(
   } catch (error) {
     throw await withOtherFaults(host, route, operations, call, caller, dialect.rows, error);
   }
-  const isConditional = request.headers['if-match'] !== undefined && route.readAt !== undefined && read !== undefined;
+  const isConditional = request.headers['if-match'] !== undefined && read !== undefined;
   const plan = isConditional ? await withPrecondition(host, dialect, route, read, planned, request, caller) : planned;
   const operation = operations.get(plan.document);
   if (!operation) throw new Error('The route planned a document that it does not list.');
   const context = host.kernel.createContext({ ...caller, wantsAnswer: true });
   try {
-    return await answer(host, dialect, route, plan, operation, call, context);
+    return await answer(host, dialect, route, plan, operation, call, context, read?.route);
   } finally {
     context.replay.end?.();
   }
@@ -111,8 +128,8 @@ export interface Executable {
 }
 
 /**
- * `If-Match` (RFC 9110 §13.1.1), with the tags that GET has sent, which are weak. The object is read as GET would, and the mutation
- * gets the time of its last change, so that no other change comes between the two.
+ * `If-Match` (RFC 9110 §13.1.1), with the tags that GET has sent, which are weak. The object is read as GET would; where the route
+ * has `readAt`, the mutation gets the time of its last change, so that no other change comes between the two.
  * @throws PRECONDITION_FAILED
  */
 async function withPrecondition(
@@ -134,8 +151,9 @@ async function withPrecondition(
   );
   const { etag } = errors ? {} : cacheHeaders(current.respond(data));
   if (etag === undefined || !namesEtag(request.headers['if-match'], etag)) throw preconditionFailed();
+  if (!readAt) return plan;
   const variables = plan.variables as { readonly input?: object };
-  return { ...plan, variables: { ...variables, input: { ...variables.input, unchangedSince: readAt?.(data) } } };
+  return { ...plan, variables: { ...variables, input: { ...variables.input, unchangedSince: readAt(data) } } };
 }
 
 const preconditionFailed = (): CodedError =>
@@ -149,6 +167,7 @@ async function answer(
   operation: Operation,
   call: Call,
   context: OperationContext,
+  read: Route | undefined,
 ): Promise<WireAnswer> {
   const { data, errors } = await host.kernel.run(operation, { ...plan.variables }, context);
   const { replay, requestId } = context;
@@ -166,14 +185,14 @@ async function answer(
   const isRefusal = 'code' in outcome;
   const sent = isRefusal
     ? wireFailure(dialect, outcome, call.request, meta)
-    : wireSuccess(dialect, route, outcome, call, meta);
+    : wireSuccess(dialect, route, outcome, call, meta, read);
   // A message that failed exists and stays failed, and a wrong code stays wrong, so these answers are final too.
   // Any other error after the work was done is a fault of ours, and the repeated request may succeed.
   const isFault = errors !== undefined || userError !== undefined;
   if (replay.key !== undefined && (!isFault || (isRefusal && FINAL_REFUSALS.has(outcome.code)))) {
     const withoutSecret =
       !isRefusal && outcome.storedData !== undefined ? { ...outcome, data: outcome.storedData } : undefined;
-    const stored = withoutSecret ? wireSuccess(dialect, route, withoutSecret, call, meta) : sent;
+    const stored = withoutSecret ? wireSuccess(dialect, route, withoutSecret, call, meta, read) : sent;
     await store(host, context, { version: dialect.version, ...stored });
   }
   return replay.replayed ? replayed(sent) : sent;

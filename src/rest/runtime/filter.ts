@@ -80,6 +80,7 @@ export function operatorsOf(kind: FilterKind): readonly (readonly [Operator, key
 /** Reads the `filter[…]` parameters of a list; every fault goes to `errors` under `filter.<field>`. @returns null without any */
 export function readFilter<Input>(query: Query, filters: FiltersOf<Input>, errors: FieldErrorList): Input | null {
   const read: Record<string, Comparison> = {};
+  const and: object[] = [];
   let any = false;
   for (const [key, value] of Object.entries(query)) {
     if (value === undefined || !/^filter(\[|$)/.test(key)) continue;
@@ -94,12 +95,19 @@ export function readFilter<Input>(query: Query, filters: FiltersOf<Input>, error
       continue;
     }
     const comparison = compare(operator, typeof value === 'string' ? [value] : value, kind, at, errors);
-    if (comparison) read[name] = intersect(read[name] ?? {}, comparison);
+    if (isAlternatives(comparison)) and.push(...comparison.map(or => ({ or: or.map(each => ({ [name]: each })) })));
+    else if (comparison) read[name] = intersect(read[name] ?? {}, comparison);
     any = true;
   }
   // Names and kinds stand in a table that was checked against the input's type.
-  return any ? (read as Input) : null;
+  return any ? ({ ...read, ...(and.length > 0 && { and }) } as Input) : null;
 }
+
+/** Conditions on one field that no comparison expresses: of each list one has to hold. */
+type Alternatives = readonly (readonly Comparison[])[];
+
+/** `Array.isArray` does not narrow a readonly array. */
+const isAlternatives = (read: Comparison | Alternatives | undefined): read is Alternatives => Array.isArray(read);
 
 /** Joins two conditions on one field. A value has to be in both lists: a pattern over words is a list too. */
 function intersect(one: Comparison, other: Comparison): Comparison {
@@ -113,7 +121,7 @@ function compare(
   kind: FilterKind,
   at: string,
   errors: FieldErrorList,
-): Comparison | undefined {
+): Comparison | Alternatives | undefined {
   const known = new Map<string, keyof Comparison>(operatorsOf(kind));
   // `filter[f][]=a&filter[f][]=b`, and a filter that is repeated, mean one of several.
   const operator = word ? known.get(word) : values.length > 1 || word === '' ? 'in' : 'eq';
@@ -162,25 +170,39 @@ const LAST_OF_DAY = 'T23:59:59.999Z';
 
 /**
  * Compares with dates: a date is the whole day in UTC, so that `lte` and `between` include it and `eq` finds what happened on it.
- * @returns 'instants' if no value is a date, or for what has no such meaning in one condition: not on a day, on one of several days
+ * @returns 'instants' if no value is a date, or there are too many or too few of them
  */
 function compareDays(
   operator: Exclude<keyof Comparison, 'isNull'>,
   texts: readonly string[],
   at: string,
   errors: FieldErrorList,
-): Comparison | undefined | 'instants' {
+): Comparison | Alternatives | undefined | 'instants' {
   const values = texts.map(text => text.trim());
   if (!values.some(value => DATE.test(value))) return 'instants';
   const last = (value: string) => (DATE.test(value) ? value + LAST_OF_DAY : value);
   const [value = '', high = ''] = values;
   if (operator === 'between' && values.length === 2)
     return { between: readValues([value, last(high)], 'time', at, errors) };
-  if (values.length !== 1 || operator === 'ne' || operator === 'notIn' || operator === 'between') return 'instants';
-  const [start] = readValues([value], 'time', at, errors);
-  if (start === undefined) return undefined;
-  if (operator === 'eq' || operator === 'in') return { between: [start, last(value)] };
-  return { [operator]: operator === 'gt' || operator === 'lte' ? last(value) : start };
+  const starts = readValues(values, 'time', at, errors);
+  if (starts.length < values.length) return undefined;
+  const days = values.map((text, index) => ({ start: starts[index], end: DATE.test(text) ? last(text) : undefined }));
+  const isOn = ({ start, end }: Day): Comparison => (end ? { between: [start, end] } : { eq: start });
+  // Not `not`, which holds for rows without a time; `ne` does not.
+  const isNotOn = ({ start, end }: Day): Comparison[] => (end ? [{ lt: start }, { gt: end }] : [{ ne: start }]);
+  if (operator === 'notIn') return days.map(isNotOn);
+  if (operator === 'in') return [days.map(isOn)];
+  const [day] = days;
+  if (day === undefined || days.length > 1 || operator === 'between') return 'instants';
+  if (operator === 'eq') return isOn(day);
+  if (operator === 'ne') return [isNotOn(day)];
+  return { [operator]: operator === 'gt' || operator === 'lte' ? day.end : day.start };
+}
+
+/** A day with its last millisecond, or without it an instant. */
+interface Day {
+  readonly start: unknown;
+  readonly end: string | undefined;
 }
 
 const PREDICATES = {

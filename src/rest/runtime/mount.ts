@@ -1,14 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { CodedError } from '../../core/errors.ts';
 import type { Caller } from '../../graphql/execution/kernel.ts';
+import { refuseOtherMethods } from '../../http/other-methods.ts';
 import { parseJsonBody } from '../../http/request-body.ts';
 import type { RestRequest } from './call.ts';
-import { costOf } from './cost.ts';
+import { costOfOperations } from './cost.ts';
 import { type Dialect, execute, type WireAnswer, wireFailure } from './execute.ts';
 import { acceptForms, filesOf, readForm } from './form.ts';
 import type { RestHost } from './host.ts';
 import { refusalOfThrown } from './refusal.ts';
-import type { Route } from './route.ts';
+import { isChange, type Route } from './route.ts';
 
 /** Registers a route table on a Fastify instance of its own, with the dialect's bodies, errors, unknown paths and methods. */
 export function mount(app: FastifyInstance, host: RestHost, routes: readonly Route[], dialect: Dialect): void {
@@ -38,7 +39,9 @@ export function mount(app: FastifyInstance, host: RestHost, routes: readonly Rou
     new Map(route.documents.map(document => [document, host.kernel.prepareTrusted(document)]));
   for (const route of routes) {
     const operations = operationsOf(route);
-    const get = route.readAt && routes.find(({ method, path }) => method === 'GET' && path === route.path);
+    const get = isChange(route)
+      ? routes.find(({ method, path }) => method === 'GET' && path === route.path)
+      : undefined;
     const read = get && { route: get, operations: operationsOf(get) };
     const files = filesOf(route.body);
     const add = (scope: FastifyInstance): void => {
@@ -46,7 +49,7 @@ export function mount(app: FastifyInstance, host: RestHost, routes: readonly Rou
         method: route.method,
         url: prefix + route.path,
         exposeHeadRoute: route.method === 'GET',
-        config: { upload: files.length > 0, points: costOf(route, host.kernel.schema) },
+        config: { upload: files.length > 0, points: costOfOperations([...operations.values()]) },
         // Before the body is read, so that nobody without a token can make us parse it.
         async onRequest(request, reply) {
           request.setDecorator<Caller>('caller', await dialect.authenticate(host, request, reply));
@@ -86,24 +89,4 @@ function acceptJsonOnly(app: FastifyInstance): void {
     { parseAs: 'buffer' },
     async (_request: FastifyRequest, body: Buffer) => parseJsonBody(body),
   );
-}
-
-/** Answers OPTIONS on existing paths, and 405 with `Allow` for their other methods. */
-export function refuseOtherMethods(app: FastifyInstance, routes: readonly Pick<Route, 'method' | 'path'>[]): void {
-  for (const [path, rows] of Map.groupBy(routes, route => route.path)) {
-    const methods: string[] = rows.map(route => route.method);
-    if (methods.includes('GET')) methods.push('HEAD');
-    const allow = [...methods, 'OPTIONS'].join(', ');
-    app.options(path, (_request, reply) => reply.code(204).header('allow', allow).send());
-    app.route({
-      method: app.supportedMethods.filter(method => method !== 'OPTIONS' && !methods.includes(method)),
-      url: path,
-      exposeHeadRoute: false,
-      onRequest(request, reply) {
-        reply.header('allow', allow);
-        throw new CodedError('METHOD_NOT_ALLOWED', `${request.method} is not possible here: use ${allow}.`);
-      },
-      handler: () => undefined,
-    });
-  }
 }

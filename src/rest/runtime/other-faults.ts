@@ -5,7 +5,7 @@ import type { Caller } from '../../graphql/execution/kernel.ts';
 import { Call, type RestRequest } from './call.ts';
 import type { RestHost } from './host.ts';
 import { refusalOfErrors, refusalOfUserErrors, userErrorsOf } from './refusal.ts';
-import { isSameOrBelow, repairedBodies, STAND_IN } from './repair.ts';
+import { faultsOfKinds, isOfUnknownKind, isSameOrBelow, isSent, repairedBodies, STAND_IN } from './repair.ts';
 import type { Route, RowStyle } from './route.ts';
 
 /**
@@ -23,17 +23,24 @@ export async function withOtherFaults(
   error: unknown,
 ): Promise<unknown> {
   if (!route.body || call.errors.isEmpty || !(error instanceof CodedError)) return error;
+  const { body: sent } = call.request;
+  const isAnyKind = isOfUnknownKind(route.body, sent);
+  for (const { path, message } of faultsOfKinds(route.body, sent)) call.errors.add(path.join('.'), message);
   const known = Object.keys(call.errors.fields);
   const found: Map<string, readonly string[]>[] = [];
-  for (const body of repairedBodies(route.body, call.request.body)) {
+  for (const body of repairedBodies(route.body, sent)) {
     const faults = await rehearse(host, route, operations, requestWith(call.request, body), caller, rows);
     found.push(new Map([...faults].filter(([field]) => !known.some(name => isSameOrBelow(field, name)))));
   }
-  const [first, ...others] = found;
-  for (const [field, messages] of first ?? [])
-    for (const message of messages)
-      if (!message.includes(STAND_IN) && others.every(faults => faults.get(field)?.includes(message)))
-        call.errors.add(field, message);
+  for (const faults of found)
+    for (const [field, messages] of faults)
+      for (const message of messages)
+        if (
+          !message.includes(STAND_IN) &&
+          !call.errors.fields[field]?.includes(message) &&
+          ((isAnyKind && isSent(sent, field)) || found.every(others => others.get(field)?.includes(message)))
+        )
+          call.errors.add(field, message);
   return call.errors.toError();
 }
 

@@ -5,7 +5,7 @@ import { type Filters, type FiltersOf, ownEntry, type Query, readFilter } from '
 import { type RowFields, type Switches, switchOf } from './sparse.ts';
 
 /** A list parameter: with commas, repeated, or as `name[]`. */
-function listOf(query: Query, name: string): string[] {
+export function listOf(query: Query, name: string): string[] {
   const values = [query[name] ?? [], query[`${name}[]`] ?? []].flat();
   return values
     .flatMap(value => value.split(','))

@@ -4,6 +4,7 @@ import { decodeGlobalId } from '../../core/global-ids.ts';
 import { asCoded } from '../../http/request-errors.ts';
 import type { PayloadFragment } from '../wire/documents.generated.ts';
 import { wireDetails } from '../wire/names.ts';
+import { rowKey } from '../wire/values.ts';
 import type { RestLog } from './host.ts';
 import type { Names } from './route.ts';
 
@@ -55,7 +56,7 @@ export function refusalOfErrors(errors: readonly GraphQLError[], names: Names | 
   return refusal('INTERNAL_ERROR', 'Something went wrong on our side.');
 }
 
-/** What a mutation says beside its objects; selected by the fragment `Payload`. */
+/** Fields of a mutation payload besides its objects; selected by the fragment `Payload`. */
 type UserError = PayloadFragment['userErrors'][number];
 
 /** The user errors of a mutation's result. */
@@ -79,11 +80,16 @@ export function refusalOfUserErrors(
     return refusal('VALIDATION_ERROR', first.message, wireDetails('VALIDATION_ERROR', errors.fields, names));
   }
   const code = first.code as ErrorCode;
-  const details = detailsOf(first);
-  return refusal(code, first.message, details && wireDetails(code, details, names));
+  return refusal(code, first.message, detailsOf(first, names));
 }
 
-function detailsOf(error: UserError): Readonly<Record<string, unknown>> | undefined {
+/** What a user error says besides its message, in REST's names; undefined if that is nothing. */
+export function detailsOf(error: UserError, names?: Names): Readonly<Record<string, unknown>> | undefined {
+  const details = ownDetails(error);
+  return details && wireDetails(error.code as ErrorCode, details, names);
+}
+
+function ownDetails(error: UserError): Readonly<Record<string, unknown>> | undefined {
   if ('retryAfterSeconds' in error)
     return { retry_after: error.retryAfterSeconds, ...(error.limit !== null && { limit: error.limit }) };
   if ('windowExpiredAt' in error) return { windowExpiredAt: error.windowExpiredAt };
@@ -91,6 +97,7 @@ function detailsOf(error: UserError): Readonly<Record<string, unknown>> | undefi
     return {
       ...(error.optedOutAt !== null && { opted_out_at: error.optedOutAt }),
       ...(error.category !== null && { category: error.category.toLowerCase() }),
+      ...(error.entryId !== null && { consent_entry_id: rowKey(error.entryId) }),
       ...messageOf(error.messageId),
     };
   if ('provider' in error) return { provider: error.provider, ...messageOf(error.messageId) };

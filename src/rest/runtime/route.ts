@@ -21,6 +21,10 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** Whether a route changes one object and so supports `If-Match`: the GET of the same path has the object's tag. */
+export const isChange = ({ method, path }: Pick<Route, 'method' | 'path'>): boolean =>
+  (method === 'PATCH' || method === 'PUT' || method === 'DELETE') && path.endsWith('/:id');
+
 /** A page of a list as both versions describe it. `from` and `to` are null for a page beyond the end. */
 export const pageOf = ({ first, offset, total }: NonNullable<Answer['page']>, rows: number) => ({
   current_page: offset / first + 1,
@@ -69,8 +73,8 @@ export interface Described {
   /** The path in the next version, where it differs. */
   readonly successor?: string;
   /**
-   * Set if the route supports `If-Match`: reads from the data of the GET of the same path when the object was last changed, which
-   * the mutation gets as `unchangedSince`.
+   * Reads from the data of the GET of the same path when the object was last changed. With `If-Match` the mutation gets it as
+   * `unchangedSince`, so that no other change comes between the comparison of tags and the change; without it one can.
    */
   readonly readAt?: (data: unknown) => string | undefined;
   /** Errors beside those that every route of its kind has. */

@@ -13,6 +13,7 @@ import { exportRoutes } from './exports.ts';
 import { groupMemberRoutes } from './group-members.ts';
 import { messageRoutes } from './messages.ts';
 import { otpRoutes } from './otp.ts';
+import { scheduledRoutes } from './scheduled.ts';
 import { sendRoutes } from './send.ts';
 import { sendBatchRoutes } from './send-batch.ts';
 import { templateRoutes } from './templates.ts';
@@ -30,6 +31,7 @@ export const ROUTES_V2: readonly Route[] = [
   ...templateRoutes,
   ...sendRoutes,
   ...sendBatchRoutes,
+  ...scheduledRoutes,
   ...messageRoutes,
   ...otpRoutes,
   ...webhookRoutes,
@@ -49,6 +51,8 @@ export const API_V2: ApiDescription = {
   details: {
     INSUFFICIENT_SCOPE: '`required` and `granted`',
     FEATURE_LIMIT_EXCEEDED: '`feature`, `current` and `maximum`',
+    CONTACT_OPTED_OUT:
+      '`opted_out_at`, `category` and the `consent_entry_id` that decides; of a message that was stopped after its acceptance `chat_message_id`',
     VALIDATION_ERROR: 'the messages by field',
     INVALID_CODE: '`attempts_remaining`',
     RATE_LIMIT_EXCEEDED: '`retry_after`',

@@ -84,7 +84,7 @@ export const botRoutes: readonly Route[] = [
       name: text({ maxLength: 255 }),
       trigger: choice(TRIGGERS),
       ...SETTINGS,
-      reply: REPLY.nullish().transform(reply => reply ?? undefined),
+      reply: REPLY.nullish(),
     }),
     answer: selectionOf('result.row', BOT_CHANGES),
     example: { is_enabled: false },

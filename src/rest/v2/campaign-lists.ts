@@ -1,18 +1,32 @@
 import { selectionOf } from '../openapi/schema.ts';
 import { body, object, requiredText, text } from '../runtime/fields.ts';
 import { listAnswer, type Route, requireRow, route } from '../runtime/route.ts';
-import { recipientListRowBy, UPLOADED_LIST } from '../wire/campaigns.ts';
+import { listPreview, MAPPING_NAMES, recipientListRowBy, UPLOADED_LIST } from '../wire/campaigns.ts';
 import {
   AddRecipientListRowsDocument,
   CreateRecipientListDocument,
   DeleteRecipientListDocument,
   GetRecipientListDocument,
   ListRecipientListsDocument,
+  PreviewRecipientListDocument,
 } from '../wire/documents.generated.ts';
 import { camelKeys } from '../wire/names.ts';
 import { time } from '../wire/values.ts';
 
 const listRow = recipientListRowBy(time);
+
+const FILE = {
+  csv: requiredText({ description: 'A CSV file: a line with the names of the columns, then rows.' }),
+  mapping: object({
+    phone: requiredText(),
+    first_name: text(),
+    last_name: text(),
+    company: text(),
+    email: text(),
+    city: text(),
+    time_zone: text(),
+  }),
+};
 
 /** Uploaded lists of people for campaigns. */
 export const recipientListRoutes: readonly Route[] = [
@@ -41,21 +55,27 @@ export const recipientListRoutes: readonly Route[] = [
     status: 201,
     body: body({
       name: requiredText({ maxLength: 255 }),
-      csv: requiredText({ description: 'A CSV file: a line with the names of the columns, then rows.' }),
-      mapping: object({
-        phone: requiredText(),
-        first_name: text(),
-        last_name: text(),
-        company: text(),
-        email: text(),
-        city: text(),
-        time_zone: text(),
-      }),
+      ...FILE,
     }),
     answer: selectionOf('result.row'),
     example: { name: 'Fair', csv: 'phone,code\n+4915123456789,A1', mapping: { phone: 'phone' } },
+    names: MAPPING_NAMES,
     variables: ({ call, body: given }) => ({ input: camelKeys({ ...given, idempotencyKey: call.idempotencyKey }) }),
     respond: ({ result: { row } }) => ({ message: 'List created', data: listRow(requireRow(row, 'RecipientList')) }),
+  }),
+  route({
+    method: 'POST',
+    path: '/campaigns/lists/preview',
+    document: PreviewRecipientListDocument,
+    body: body(FILE),
+    answer: selectionOf('result.preview'),
+    example: { csv: 'phone,code\n+4915123456789,A1', mapping: { phone: 'phone' } },
+    names: MAPPING_NAMES,
+    variables: ({ body: given }) => ({ input: camelKeys(given) }),
+    respond: ({ result: { preview } }) => ({
+      message: 'Preview',
+      data: listPreview(requireRow(preview, 'RecipientList')),
+    }),
   }),
   route({
     method: 'POST',

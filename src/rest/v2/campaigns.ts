@@ -38,9 +38,10 @@ import { recipientListRoutes } from './campaign-lists.ts';
 const campaignRow = campaignRowBy(time);
 const recipientRow = recipientRowBy(time);
 
-/** One of these. A filter of contacts is given over GraphQL. */
+/** One of these. Any other filter of contacts is given over GraphQL. */
 const AUDIENCE = {
   group_ids: ids({ description: 'Contacts in any of these groups.' }),
+  saved_filter_id: id({ description: 'Contacts that meet this saved filter, as it is now, when the campaign starts.' }),
   contact_ids: ids({ description: 'These contacts.' }),
   phones: texts({ description: 'These numbers; those that no contact has become contacts.' }),
   list_id: id({ description: 'The people of an uploaded list.' }),
@@ -144,7 +145,7 @@ export const campaignRoutes: readonly Route[] = [
     variables: ({ call, id: key, body: { audience, ...given } }) => ({
       input: {
         ...camelKeys({ ...given, id: key, idempotencyKey: call.idempotencyKey }),
-        ...(audience && { audience: audienceOf(audience) }),
+        ...(audience !== undefined && { audience: audience && audienceOf(audience) }),
       },
     }),
     respond: ({ result: { row } }) => ({ message: 'Campaign updated', data: campaignRow(requireRow(row, 'Campaign')) }),
@@ -176,11 +177,12 @@ export const campaignRoutes: readonly Route[] = [
     path: '/campaigns/:id/recipients',
     resource: 'Campaign',
     document: ListCampaignRecipientsDocument,
+    summary: 'Lists the recipients of a campaign that has started, in the order of their contacts.',
     list: RECIPIENT_LIST,
     answer: selectionOf('campaign.recipients.nodes'),
     variables: ({ id: key, list: { first, offset, filter } }) => ({ id: key, first, offset, filter }),
     respond: ({ campaign }, { list }) =>
-      listAnswer('Recipients', requireRow(campaign, 'Campaign').recipients, list, recipientRow),
+      listAnswer('Recipients', requireRow(campaign?.recipients, 'Campaign'), list, recipientRow),
   }),
   route({
     method: 'POST',

@@ -10,7 +10,6 @@ const exportRow = (row: ExportRowFragment, call: Call) => ({
   ...row,
   state: row.state?.toLowerCase(),
   file_type: row.file_type?.toLowerCase(),
-  row_count: row.row_count == null ? row.row_count : Number(row.row_count),
   url: row.url && call.address(row.url),
   created_at: time(row.created_at),
   completed_at: time(row.completed_at),

@@ -13,7 +13,8 @@ import {
   requiredList,
   requiredText,
 } from '../runtime/fields.ts';
-import { isSameOrBelow, repairedBodies, STAND_IN } from '../runtime/repair.ts';
+import { detailsOf } from '../runtime/refusal.ts';
+import { faultsOfKinds, isSameOrBelow, repairedBodies, STAND_IN } from '../runtime/repair.ts';
 import { type Route, route } from '../runtime/route.ts';
 import {
   type SendMessageInput,
@@ -74,6 +75,7 @@ const kind =
     });
     const read = readBody(schema, sent, errors);
     if (read) return made(read);
+    for (const { path, message } of faultsOfKinds(schema, sent)) errors.add(path.join('.'), message);
     const bodies = repairedBodies(schema, sent);
     const repaired = bodies.length === 0 ? undefined : schema.safeParse(bodies[0]).data;
     return repaired && { ...made(repaired), checksContent: bodies.length === 1 };
@@ -237,6 +239,10 @@ export const sendBatchRoutes: readonly Route[] = [
             index: INDEX,
             data: z.any().describe('The message as it was sent.'),
             code: z.string().describe('Code of the first error.'),
+            details: z
+              .record(z.string(), z.any())
+              .optional()
+              .describe('What the code has besides, as in `error.details`.'),
             errors: z.record(z.string(), z.array(z.string())).describe('Error messages by field name.'),
           }),
         )
@@ -264,7 +270,7 @@ export const sendBatchRoutes: readonly Route[] = [
             return {
               index: result.index,
               data: read?.sent,
-              code: read?.faults ? 'VALIDATION_ERROR' : wireCode(result),
+              ...(read?.faults ? { code: 'VALIDATION_ERROR' } : wireCode(result)),
               errors: read?.faults ? unreadableErrors(result, read) : wireErrors(result, read?.names ?? {}),
             };
           }),
@@ -277,6 +283,8 @@ export const sendBatchRoutes: readonly Route[] = [
 const FIELD_CODE: ReadonlySet<string> = new Set(FIELD_CODES);
 
 /** As in other errors, faults of fields are a VALIDATION_ERROR. */
-function wireCode({ userErrors: [first] }: Result): string {
-  return first === undefined || FIELD_CODE.has(first.code) ? 'VALIDATION_ERROR' : first.code;
+function wireCode({ userErrors: [first] }: Result) {
+  if (first === undefined || FIELD_CODE.has(first.code)) return { code: 'VALIDATION_ERROR' };
+  const details = detailsOf(first);
+  return { code: first.code, ...(details && { details }) };
 }

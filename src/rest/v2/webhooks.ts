@@ -170,6 +170,7 @@ export const webhookRoutes: readonly Route[] = [
     document: UpdateWebhookDocument,
     body: body({ url: alias(text(URL), 'target_url'), events: alias(names(), 'event'), ...SETTINGS }),
     example: { events: ['message.*'], enabled: true },
+    names: { isEnabled: 'enabled' },
     answer: selectionOf('result.row'),
     variables: ({ call, id, body: { enabled, ...settings } }) => ({
       input: dropUndefined({ ...settings, id, isEnabled: enabled, idempotencyKey: call.idempotencyKey }),
@@ -213,6 +214,7 @@ export const webhookRoutes: readonly Route[] = [
     path: '/webhooks/:id/deliveries',
     resource: 'WebhookEndpoint',
     document: ListWebhookDeliveriesDocument,
+    summary: 'Lists the deliveries to an endpoint, newest first by default.',
     list: DELIVERY_LIST,
     answer: selectionOf('webhook.deliveries.nodes'),
     variables: ({ id, list: { search: _search, ...list } }) => ({ id, ...list }),
@@ -231,7 +233,7 @@ export const webhookRoutes: readonly Route[] = [
       delivery: z.string().meta({ format: 'uuid', description: 'Id of the delivery (`webhook-id`).' }),
     },
     answer: selectionOf('result.row'),
-    errors: ['CONFLICT'],
+    errors: ['CONFLICT', 'DISABLED'],
     variables: ({ call, id }) => ({
       input: dropUndefined({
         endpointId: id,

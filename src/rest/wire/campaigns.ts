@@ -5,6 +5,7 @@ import type {
   CampaignRecipientFilter,
   CampaignRowFragment,
   ListCampaignRecipientsQuery,
+  PreviewRecipientListQuery,
   RecipientListFilter,
   RecipientListOrderField,
   RecipientListRowFragment,
@@ -81,6 +82,28 @@ export const recipientListRowBy = (time: WriteTime) => (list: RecipientListRowFr
   updated_at: time(list.updated_at),
 });
 
+/** Fields of a mapping, of which two have other names in the bodies of contacts. */
+const MAPPED_FIELDS: Readonly<Record<string, string>> = {
+  firstName: 'first_name',
+  lastName: 'last_name',
+  timeZone: 'time_zone',
+};
+export const MAPPING_NAMES = Object.fromEntries(
+  Object.entries(MAPPED_FIELDS).map(([name, wired]) => [`mapping.${name}`, `mapping.${wired}`]),
+);
+
+type Preview = NonNullable<PreviewRecipientListQuery['result']['preview']>;
+
+/** The preview of a list. Fields have the names of the mapping. */
+export const listPreview = ({ samples, ...preview }: Preview) => ({
+  ...preview,
+  samples: samples.map(({ contact, fields, ...sample }) => ({
+    ...sample,
+    contact: contact && { id: rowKey(contact.id) },
+    fields: fields.map(({ name, value }) => ({ name: MAPPED_FIELDS[name] ?? name, value })),
+  })),
+});
+
 type Recipient = NonNullable<NonNullable<ListCampaignRecipientsQuery['campaign']>['recipients']>['nodes'][number];
 
 export const recipientRowBy = (time: WriteTime) => (recipient: Recipient) => ({
@@ -88,6 +111,7 @@ export const recipientRowBy = (time: WriteTime) => (recipient: Recipient) => ({
   contact: recipient.contact && { id: rowKey(recipient.contact.id) },
   state: recipient.state.toLowerCase(),
   skip_reason: recipient.skip_reason?.toLowerCase() ?? null,
+  consent_entry: recipient.consent_entry && { id: rowKey(recipient.consent_entry.id) },
   due_at: time(recipient.due_at),
   replied_at: time(recipient.replied_at),
 });

@@ -125,6 +125,12 @@ const NAME = { minLength: 1, maxLength: 150 };
 export const labelRoutes = (update: 'PATCH' | 'PUT', time: WriteTime): Route[] =>
   KINDS.flatMap(kind => routesOf(kind, update, time));
 
+/** A replacement keeps the color of a status, also where a client writes that it has none. */
+const withoutNull = <Body extends { readonly color?: string | null | undefined }>({ color, ...body }: Body) => ({
+  ...body,
+  color: color ?? undefined,
+});
+
 function routesOf(
   { path, type, plural, documents, example }: LabelKind,
   update: 'PATCH' | 'PUT',
@@ -170,7 +176,11 @@ function routesOf(
       body: update === 'PUT' ? complete : partial,
       example,
       variables: ({ call, id, body }) => ({
-        input: dropUndefined({ ...body, id, idempotencyKey: call.idempotencyKey }),
+        input: dropUndefined({
+          ...(update === 'PUT' ? withoutNull(body) : body),
+          id,
+          idempotencyKey: call.idempotencyKey,
+        }),
       }),
       respond: ({ result: { row } }) => ({ message: `${type} updated`, data: rowOf(requireRow(row, type)) }),
     }),

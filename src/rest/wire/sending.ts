@@ -1,19 +1,28 @@
 import type { z } from 'zod';
 import type { ErrorCode } from '../../core/errors.ts';
-import { alias, dropUndefined, file, requiredChoice, text } from '../runtime/fields.ts';
+import { alias, dropUndefined, file, requiredChoice, requiredText, text } from '../runtime/fields.ts';
 import type { SentMessageFragment } from './documents.generated.ts';
 
 export const MEDIA_KINDS = { image: 'IMAGE', video: 'VIDEO', audio: 'AUDIO', document: 'DOCUMENT' } as const;
 
+const TIME = { format: 'date-time', examples: ['2026-12-24T09:00:00+01:00'] };
+const isTime = (value: string | null | undefined): boolean =>
+  value == null || value === '' || (value.length > 15 && Number.isFinite(Date.parse(value)));
+const TIME_FAULT = 'Must be a time such as 2026-12-24T09:00:00+01:00.';
+
 /** When to send a message. */
 export const SCHEDULED_AT = {
   scheduled_at: text({
-    format: 'date-time',
+    ...TIME,
     description: 'When to send the message, at most a year ahead; default: now. It is `queued` until then.',
-    examples: ['2026-12-24T09:00:00+01:00'],
-  }).refine(
-    value => value == null || value === '' || (value.length > 15 && Number.isFinite(Date.parse(value))),
-    'Must be a time such as 2026-12-24T09:00:00+01:00.',
+  }).refine(isTime, TIME_FAULT),
+};
+
+/** Another time for a scheduled message. */
+export const RESCHEDULED_AT = {
+  scheduled_at: requiredText({ ...TIME, description: 'When to send the message, at most a year ahead.' }).refine(
+    isTime,
+    TIME_FAULT,
   ),
 };
 

@@ -1,7 +1,7 @@
 import { type Contestant, compete, type Options, overHttp, type Sample } from '../contest.ts';
 import { addTenant, addToken, FIRST_PHONE, type FilledTenant, settle } from '../fill.ts';
+import type { Fixture } from '../fixture.ts';
 import { startGateway } from '../gateway.ts';
-import type { Ground } from '../ground.ts';
 import { rawRequest } from '../load.ts';
 import { atLeast, atMost, type Result } from '../report.ts';
 import { say } from '../say.ts';
@@ -18,7 +18,7 @@ interface Counted {
 }
 
 /** Commits of the database, and messages stored. The statistics of a backend are a second late at most. */
-async function countOf({ pool }: Ground): Promise<Counted> {
+async function countOf({ pool }: Fixture): Promise<Counted> {
   const { rows } = await pool.query<Counted>(
     `select (select xact_commit::float8 from pg_stat_database where datname = current_database()) as commits,
        (select count(*)::float8 from messages) as messages`,
@@ -29,7 +29,7 @@ async function countOf({ pool }: Ground): Promise<Counted> {
 /** @param phoneOf the number of the n-th send */
 function sends(
   server: Server,
-  ground: Ground,
+  fixture: Fixture,
   token: string,
   clients: number,
   name: string,
@@ -39,36 +39,39 @@ function sends(
   const url = `${server.url}/api/v2/messages/text`;
   const request = (n: number) =>
     rawRequest(url, 'POST', headers, JSON.stringify({ phone: `+${phoneOf(n)}`, message: 'Your order is on its way.' }));
-  return overHttp(name, server, ground, { connections: clients, request });
+  return overHttp(name, server, fixture, { connections: clients, request });
 }
 
-async function prepare(ground: Ground, slug: string): Promise<{ tenant: FilledTenant; token: string; server: Server }> {
+async function prepare(
+  fixture: Fixture,
+  slug: string,
+): Promise<{ tenant: FilledTenant; token: string; server: Server }> {
   say(`${slug}: filling ${CONTACTS} contacts, starting the gateway …`);
-  const tenant = await addTenant(ground.pool, slug, CONTACTS);
-  const token = await addToken(ground.pool, tenant);
-  await ground.pool.query('update contacts set opted_out_at = null where opted_out_at is not null');
-  await settle(ground.pool);
-  return { tenant, token, server: await startGateway(ground) };
+  const tenant = await addTenant(fixture.pool, slug, CONTACTS);
+  const token = await addToken(fixture.pool, tenant);
+  await fixture.pool.query('update contacts set opted_out_at = null where opted_out_at is not null');
+  await settle(fixture.pool);
+  return { tenant, token, server: await startGateway(fixture) };
 }
 
 /** Texts to known contacts with 1, 16 and 64 clients: CPU of each process and commits, for one message. */
-export async function accept(ground: Ground, options: Options): Promise<Result> {
-  const { token, server } = await prepare(ground, 'accept');
+export async function accept(fixture: Fixture, options: Options): Promise<Result> {
+  const { token, server } = await prepare(fixture, 'accept');
   try {
     const samples = new Map<string, Sample>();
     const commits = new Map<number, number>();
     for (const clients of CLIENTS) {
       const known = sends(
         server,
-        ground,
+        fixture,
         token,
         clients,
         `${clients} clients`,
         n => FIRST_PHONE + ((n * 7_919) % CONTACTS),
       );
-      const before = await countOf(ground);
+      const before = await countOf(fixture);
       for (const [name, sample] of await compete([known], options)) samples.set(name, sample);
-      const after = await countOf(ground);
+      const after = await countOf(fixture);
       commits.set(clients, (after.commits - before.commits) / (after.messages - before.messages));
     }
     const many = samples.get('64 clients');
@@ -90,8 +93,8 @@ export async function accept(ground: Ground, options: Options): Promise<Result> 
 }
 
 /** Texts to numbers that no contact has yet, beside texts to known contacts. */
-export async function newContacts(ground: Ground, options: Options): Promise<Result> {
-  const { token, server } = await prepare(ground, 'new-contacts');
+export async function newContacts(fixture: Fixture, options: Options): Promise<Result> {
+  const { token, server } = await prepare(fixture, 'new-contacts');
   let next = 0;
   const unknown = (): number => {
     next += 1;
@@ -100,13 +103,13 @@ export async function newContacts(ground: Ground, options: Options): Promise<Res
   try {
     const known = sends(
       server,
-      ground,
+      fixture,
       token,
       options.connections,
       'known contacts',
       n => FIRST_PHONE + ((n * 7_919) % CONTACTS),
     );
-    const fresh = sends(server, ground, token, options.connections, 'new numbers', unknown);
+    const fresh = sends(server, fixture, token, options.connections, 'new numbers', unknown);
     const samples = await compete([known, fresh], options);
     const rate = (name: string): number => samples.get(name)?.perSecond ?? Number.NaN;
     return {

@@ -4,7 +4,7 @@ import { prepareChunk } from '../../../src/features/campaigns/run/prepare.ts';
 import { createLog } from '../../../src/platform/log.ts';
 import { testLane } from '../../support/lane.ts';
 import { addTenant } from '../fill.ts';
-import type { Ground } from '../ground.ts';
+import type { Fixture } from '../fixture.ts';
 import { postgresCpu } from '../postgres-cpu.ts';
 import { atMost, type Result } from '../report.ts';
 import { print, say } from '../say.ts';
@@ -16,17 +16,17 @@ const MB = 1024 * 1024;
  * A campaign to a million contacts: PostgreSQL's CPU for each recipient that its start writes, the memory of the process meanwhile, and
  * the seconds of a preview. Without statistics of the tables, as right after an import.
  */
-export async function campaign(ground: Ground): Promise<Result> {
+export async function campaign(fixture: Fixture): Promise<Result> {
   say(`campaign: filling ${RECIPIENTS} contacts …`);
-  const tenant = await addTenant(ground.pool, 'campaign', RECIPIENTS, 0);
-  const { rows } = await ground.pool.query<{ id: string }>(
+  const tenant = await addTenant(fixture.pool, 'campaign', RECIPIENTS, 0);
+  const { rows } = await fixture.pool.query<{ id: string }>(
     `insert into campaigns (tenant_id, name, status, channel_id, template, audience, author)
      values ($1, 'Bench', 'running', $2, '{"name":"news","language":"en"}', '{"filter":{}}', '{"kind":"system","id":null,"name":"bench"}') returning id`,
     [tenant.id, tenant.channelId],
   );
   const id = Number(rows[0]?.id);
   const db = createDatabase({
-    url: ground.url,
+    url: fixture.url,
     poolSize: 2,
     readers: 1,
     log: createLog('silent'),
@@ -36,12 +36,12 @@ export async function campaign(ground: Ground): Promise<Result> {
     const lane = testLane('campaigns', tenant.id, `${tenant.id}:${id}`);
     say('campaign: starting …');
     const memory = process.memoryUsage().rss;
-    const [cpu, began] = [await postgresCpu(ground.pool), performance.now()];
+    const [cpu, began] = [await postgresCpu(fixture.pool), performance.now()];
     let most = 0;
     while (await prepareChunk({ db }, lane, tenant.id, id)) most = Math.max(most, process.memoryUsage().rss - memory);
     const seconds = (performance.now() - began) / 1_000;
-    const used = ((await postgresCpu(ground.pool)) ?? Number.NaN) - (cpu ?? Number.NaN);
-    const written = await ground.pool.query<{ total: number }>('select total from campaigns where tenant_id = $1', [
+    const used = ((await postgresCpu(fixture.pool)) ?? Number.NaN) - (cpu ?? Number.NaN);
+    const written = await fixture.pool.query<{ total: number }>('select total from campaigns where tenant_id = $1', [
       tenant.id,
     ]);
     say('campaign: previewing …');

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { addTenant, type FilledTenant } from '../fill.ts';
-import type { Ground } from '../ground.ts';
+import type { Fixture } from '../fixture.ts';
 import { atMost, type Result, table } from '../report.ts';
 import { print, say } from '../say.ts';
 
@@ -15,22 +15,22 @@ type Statistics = 'of an empty table' | 'fresh';
  * What a turn of a lane costs the database, by what waits: pages that are touched, which do not depend on what else the machine does.
  * Six messages wait for each contact. Each statement runs in a transaction that is rolled back, on a connection without plans.
  */
-export async function claim(ground: Ground): Promise<Result> {
+export async function claim(fixture: Fixture): Promise<Result> {
   const rows: string[][] = [];
   const buffers = new Map<string, number>();
   for (const waiting of BACKLOGS) {
     say(`claim: ${waiting} waiting …`);
-    const tenant = await fill(ground.pool, waiting);
+    const tenant = await fill(fixture.pool, waiting);
     for (const statistics of ['of an empty table', 'fresh'] as const satisfies readonly Statistics[]) {
-      if (statistics === 'fresh') await ground.pool.query('analyze outbox, messages, message_states, contacts');
-      for (const [name, text] of statements(tenant, await firstInLine(ground.pool, tenant))) {
-        const { pages, ms } = await measure(ground, tenant, text);
+      if (statistics === 'fresh') await fixture.pool.query('analyze outbox, messages, message_states, contacts');
+      for (const [name, text] of statements(tenant, await firstInLine(fixture.pool, tenant))) {
+        const { pages, ms } = await measure(fixture, tenant, text);
         buffers.set(`${name} ${statistics} ${waiting}`, pages);
         rows.push([name, String(waiting), statistics, String(pages), ms.toFixed(2)]);
       }
     }
-    if (waiting === BACKLOGS.at(-1)) rows.push(...(await emptied(ground, tenant)));
-    await ground.pool.query('truncate outbox, messages, message_states');
+    if (waiting === BACKLOGS.at(-1)) rows.push(...(await emptied(fixture, tenant)));
+    await fixture.pool.query('truncate outbox, messages, message_states');
   }
   print('');
   table(['statement', 'waiting', 'statistics', 'pages', 'ms'], rows);
@@ -101,19 +101,19 @@ async function fill(pool: pg.Pool, waiting: number): Promise<FilledTenant> {
  * A lane that was just emptied while a transaction is open somewhere: the index entries of all that was sent are still there. With the
  * front that the lane remembers, they are not walked again.
  */
-async function emptied(ground: Ground, tenant: FilledTenant): Promise<string[][]> {
-  const reader = new pg.Client({ connectionString: ground.url });
+async function emptied(fixture: Fixture, tenant: FilledTenant): Promise<string[][]> {
+  const reader = new pg.Client({ connectionString: fixture.url });
   await reader.connect();
   try {
     await reader.query('begin isolation level repeatable read');
     await reader.query('select from outbox limit 1');
     // The front stays 5 s behind: a transaction may commit late.
-    await ground.pool.query('select pg_sleep(6)');
-    const { rows } = await ground.pool.query<{ dead: number }>(
+    await fixture.pool.query('select pg_sleep(6)');
+    const { rows } = await fixture.pool.query<{ dead: number }>(
       `with gone as (delete from outbox where tenant_id = $1 and next_attempt_at is not null returning 1) select count(*)::int as dead from gone`,
       [tenant.id],
     );
-    await ground.pool.query(
+    await fixture.pool.query(
       `update outbox set next_attempt_at = clock_timestamp() where message_id = any(array(
          select distinct on (contact_id) message_id from outbox where tenant_id = $1 order by contact_id, position limit $2))`,
       [tenant.id, CLAIMED],
@@ -125,7 +125,7 @@ async function emptied(ground: Ground, tenant: FilledTenant): Promise<string[][]
       ['from its beginning', START],
       ['from the front', START.replace('null', '0')],
     ] as const) {
-      const { pages, ms } = await measure(ground, tenant, call(front));
+      const { pages, ms } = await measure(fixture, tenant, call(front));
       measured.push([`claim ${CLAIMED} ${name}`, `${rows[0]?.dead} dead`, 'fresh', String(pages), ms.toFixed(2)]);
     }
     return measured;
@@ -134,8 +134,8 @@ async function emptied(ground: Ground, tenant: FilledTenant): Promise<string[][]
   }
 }
 
-async function measure(ground: Ground, tenant: FilledTenant, text: string): Promise<{ pages: number; ms: number }> {
-  const client = new pg.Client({ connectionString: ground.url });
+async function measure(fixture: Fixture, tenant: FilledTenant, text: string): Promise<{ pages: number; ms: number }> {
+  const client = new pg.Client({ connectionString: fixture.url });
   await client.connect();
   try {
     // The first call reads the catalogue.

@@ -2,8 +2,8 @@ import type { ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { killAll, setWebhookUrl, startEmulatorProcess } from '../../support/processes.ts';
 import { addBacklog, optIn } from '../backlog.ts';
+import type { Fixture } from '../fixture.ts';
 import { startGateway } from '../gateway.ts';
-import type { Ground } from '../ground.ts';
 import { postgresCpu } from '../postgres-cpu.ts';
 import { atLeast, atMost, type Result, type Table } from '../report.ts';
 import { say } from '../say.ts';
@@ -28,6 +28,9 @@ const BACKLOG = number('PARLEY_BENCH_BACKLOG', 100_000);
 /** Messages of each measurement: the rest of the backlog goes on waiting, and is there to slow it down. */
 const MEASURED = number('PARLEY_BENCH_MEASURED', 20_000);
 
+/** Of the network's answers to sends. */
+const LATENCY_MS = number('PARLEY_BENCH_LATENCY_MS', 0);
+
 interface Drained {
   readonly waiting: number;
   readonly messages: number;
@@ -47,7 +50,7 @@ interface Drained {
  * What waits is sent by a worker, and its statuses come back to a gateway, one a webhook, until each message is read: CPU of each process,
  * transactions and statements for one message, by how many wait. Tables have no statistics, queues those of empty ones.
  */
-export async function drain(ground: Ground): Promise<Result> {
+export async function drain(fixture: Fixture): Promise<Result> {
   const children = new Set<ChildProcess>();
   const network = await startEmulatorProcess(children, [], {
     window: 'open',
@@ -55,33 +58,33 @@ export async function drain(ground: Ground): Promise<Result> {
     throughputLimit: false,
     batch: 'single',
     webhookConnections: 32,
-    latencyMs: 0,
+    latencyMs: LATENCY_MS,
   });
   const env = { PARLEY_NETWORK_URL: network };
-  const gateway = await startGateway(ground, [], 'gateway', env);
-  const worker = await startGateway(ground, [], 'worker', env);
+  const gateway = await startGateway(fixture, [], 'gateway', env);
+  const worker = await startGateway(fixture, [], 'worker', env);
   try {
     await setWebhookUrl(network, gateway.url);
     // As autovacuum may have left them: queues are emptied and filled by the hundred thousand.
-    await ground.pool.query('analyze outbox, inbound_webhooks');
-    await setHold(ground, true);
+    await fixture.pool.query('analyze outbox, inbound_webhooks');
+    await setHold(fixture, true);
     say(`drain: filling ${BACKLOG + WARM_UP} contacts …`);
-    const sender = await addSender(ground, network, 0, BACKLOG + WARM_UP, FASTEST);
-    await optIn(ground);
-    const bench = { ground, network, gateway, worker, sender };
-    await addBacklog(ground, sender, BACKLOG, BACKLOG + WARM_UP);
+    const sender = await addSender(fixture, network, 0, BACKLOG + WARM_UP, FASTEST);
+    await optIn(fixture);
+    const bench = { fixture, network, gateway, worker, sender };
+    await addBacklog(fixture, sender, BACKLOG, BACKLOG + WARM_UP);
     await run(bench, WARM_UP, WARM_UP);
     // The largest first: then nothing that was analyzed meanwhile is of use to it.
     say(`drain: ${BACKLOG} messages …`);
-    await addBacklog(ground, sender, 0, BACKLOG);
+    await addBacklog(fixture, sender, 0, BACKLOG);
     const many = await run(bench, BACKLOG, MEASURED);
-    await setRate(ground, sender, PACED);
+    await setRate(fixture, sender, PACED);
     const paced = await run(bench, BACKLOG - many.messages, Math.min(MEASURED, BACKLOG - many.messages));
-    await setRate(ground, sender, FASTEST);
-    await ground.pool.query('delete from outbox');
-    const rest = await addSender(ground, network, 1, 1_000, FASTEST);
-    await optIn(ground);
-    await addBacklog(ground, rest, 0, 1_000);
+    await setRate(fixture, sender, FASTEST);
+    await fixture.pool.query('delete from outbox');
+    const rest = await addSender(fixture, network, 1, 1_000, FASTEST);
+    await optIn(fixture);
+    await addBacklog(fixture, rest, 0, 1_000);
     const few = await run({ ...bench, sender: rest }, 1_000, 1_000);
     return result(few, many, paced);
   } finally {
@@ -91,25 +94,25 @@ export async function drain(ground: Ground): Promise<Result> {
 }
 
 interface Bench {
-  readonly ground: Ground;
+  readonly fixture: Fixture;
   readonly network: string;
   readonly gateway: Server;
   readonly worker: Server;
   readonly sender: Sender;
 }
 
-const setRate = ({ pool }: Ground, { id }: Sender, perSecond: number) =>
+const setRate = ({ pool }: Fixture, { id }: Sender, perSecond: number) =>
   pool.query('update channels set messages_per_second = $2 where tenant_id = $1', [id, perSecond]);
 
 /** Lets so many messages go, and waits until each of them is read. */
-async function run({ ground, network, gateway, worker }: Bench, waiting: number, messages: number): Promise<Drained> {
-  const counted = await countStatements(ground.pool);
-  const before = await usage(ground, gateway, worker);
+async function run({ fixture, network, gateway, worker }: Bench, waiting: number, messages: number): Promise<Drained> {
+  const counted = await countStatements(fixture.pool);
+  const before = await usage(fixture, gateway, worker);
   const first = await accepted(network);
   const windows: number[] = [];
   let [last, lastMs, window, windowMs] = [first, performance.now(), first, performance.now()];
   const began = performance.now();
-  await setHold(ground, false);
+  await setHold(fixture, false);
   for (;;) {
     await sleep(50);
     const [now, ms] = [await accepted(network), performance.now()];
@@ -122,9 +125,9 @@ async function run({ ground, network, gateway, worker }: Bench, waiting: number,
     if (ms - lastMs > PATIENCE_MS) throw new Error(`Only ${now - first} of ${messages} messages were sent.`);
   }
   const seconds = (performance.now() - began) / 1_000;
-  await setHold(ground, true);
-  await settled(ground, network);
-  const after = await usage(ground, gateway, worker);
+  await setHold(fixture, true);
+  await settled(fixture, network);
+  const after = await usage(fixture, gateway, worker);
   const done = (await accepted(network)) - first;
   const of = (name: keyof Usage): number => ((after[name] ?? Number.NaN) - (before[name] ?? Number.NaN)) / done;
   const drained: Drained = {
@@ -136,7 +139,7 @@ async function run({ ground, network, gateway, worker }: Bench, waiting: number,
     database: before.database === undefined ? undefined : of('database'),
     transactions: of('transactions'),
     windows,
-    statements: counted ? await topStatements(ground.pool, done) : undefined,
+    statements: counted ? await topStatements(fixture.pool, done) : undefined,
   };
   say(
     `  ${done} of ${waiting}: ${Math.round(messages / seconds)}/s, worker ${Math.round(drained.worker)} µs, gateway ${Math.round(drained.gateway)} µs, PostgreSQL ${Math.round(drained.database ?? Number.NaN)} µs, ${drained.transactions.toFixed(2)} transactions`,
@@ -151,7 +154,7 @@ interface Usage {
   readonly transactions: number;
 }
 
-async function usage({ pool }: Ground, gateway: Server, worker: Server): Promise<Usage> {
+async function usage({ pool }: Fixture, gateway: Server, worker: Server): Promise<Usage> {
   // Statistics of a session are flushed a second after its last transaction at the latest.
   await sleep(1_100);
   const { rows } = await pool.query<{ count: number }>(
@@ -181,7 +184,7 @@ async function accepted(network: string): Promise<number> {
 }
 
 /** Waits until all statuses are posted and applied, and checks that each message was sent once and is read. */
-async function settled({ pool }: Ground, network: string): Promise<void> {
+async function settled({ pool }: Fixture, network: string): Promise<void> {
   const deadline = performance.now() + PATIENCE_MS;
   for (;;) {
     const { pending } = await webhooks(network);

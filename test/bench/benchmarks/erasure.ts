@@ -7,8 +7,8 @@ import { createSecretBox } from '../../../src/platform/crypto.ts';
 import { createLog } from '../../../src/platform/log.ts';
 import { addTenant } from '../fill.ts';
 import { addPersonsMessages } from '../fill-person.ts';
+import type { Fixture } from '../fixture.ts';
 import { SECRET_KEY } from '../gateway.ts';
-import type { Ground } from '../ground.ts';
 import { accesses, type Plan } from '../plan.ts';
 import { atMost, type Result, table } from '../report.ts';
 import { print, say } from '../say.ts';
@@ -28,11 +28,11 @@ interface Timing {
  * One person of 10,000 messages among a million, without statistics of the tables: seconds, which statements take them, and what each
  * reads. Keys of requests about nobody, and changes of numbers that no tenant has connected, are read whole: a hundred thousand of each.
  */
-export async function erasure(ground: Ground): Promise<Result> {
+export async function erasure(fixture: Fixture): Promise<Result> {
   say(`erasure: filling ${MESSAGES} messages …`);
   const begin = performance.now();
-  const tenant = await addTenant(ground.pool, 'erasure', 10_000);
-  const client = await ground.pool.connect();
+  const tenant = await addTenant(fixture.pool, 'erasure', 10_000);
+  const client = await fixture.pool.connect();
   try {
     await addPersonsMessages(client, tenant, { messages: MESSAGES, every: EVERY });
   } finally {
@@ -40,7 +40,7 @@ export async function erasure(ground: Ground): Promise<Result> {
   }
   say(`erasure: filled in ${((performance.now() - begin) / 1_000).toFixed(0)} s; erasing …`);
   const log = createLog('silent');
-  const db = createDatabase({ url: ground.url, poolSize: 4, readers: 1, log });
+  const db = createDatabase({ url: fixture.url, poolSize: 4, readers: 1, log });
   const timings = new Map<string, Timing>();
   const key = Buffer.from(SECRET_KEY, 'base64');
   try {
@@ -60,7 +60,7 @@ export async function erasure(ground: Ground): Promise<Result> {
     const rows: string[][] = [];
     for (const [name, timing] of [...timings].sort(([, a], [, b]) => b.ms - a.ms)) {
       const { calls, ms, longest } = timing;
-      rows.push([name, String(calls), ms.toFixed(0), longest.toFixed(0), await readsOf(ground.pool, timing)]);
+      rows.push([name, String(calls), ms.toFixed(0), longest.toFixed(0), await readsOf(fixture.pool, timing)]);
     }
     print('');
     table(['statement', 'calls', 'ms in all', 'longest ms', 'reads'], rows);
@@ -76,7 +76,7 @@ export async function erasure(ground: Ground): Promise<Result> {
 }
 
 /** Indexes and whole tables that a statement reads, with the parameters of its first call. */
-async function readsOf(pool: Ground['pool'], { text, parameters }: Timing): Promise<string> {
+async function readsOf(pool: Fixture['pool'], { text, parameters }: Timing): Promise<string> {
   const { rows } = await pool.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(`explain (format json) ${text}`, [
     ...parameters,
   ]);

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Contestant, compete, type Options, type Sample } from '../contest.ts';
 import { addTenant, addToken, settle } from '../fill.ts';
+import type { Fixture } from '../fixture.ts';
 import { startGateway } from '../gateway.ts';
-import type { Ground } from '../ground.ts';
 import { type Listeners, openListeners } from '../listeners.ts';
 import { commitEvents } from '../received-events.ts';
 import { atLeast, type Result } from '../report.ts';
@@ -16,15 +16,15 @@ const BURST = 100;
 const SUBSCRIPTION = `subscription { events(filter: { types: [MESSAGE_RECEIVED] }) { id cursor occurredAt ... on MessageEvent { message { id text status contact { id firstName } } } } }`;
 
 /** Events from their commit to a thousand subscribers over WebSocket, beside a bare broadcast of the same bytes. */
-export async function events(ground: Ground, options: Options): Promise<Result> {
+export async function events(fixture: Fixture, options: Options): Promise<Result> {
   say(`events: starting the gateway, opening ${SUBSCRIBERS} sockets to each …`);
-  const tenant = await addTenant(ground.pool, 'events', 100);
-  const token = await addToken(ground.pool, tenant);
-  await settle(ground.pool);
-  const gateway = await startGateway(ground);
+  const tenant = await addTenant(fixture.pool, 'events', 100);
+  const token = await addToken(fixture.pool, tenant);
+  await settle(fixture.pool);
+  const gateway = await startGateway(fixture);
   const bare = await startServer(new URL('../servers/broadcast.ts', import.meta.url), {
     env: {},
-    logFile: `${ground.directory}/broadcast.log`,
+    logFile: `${fixture.directory}/broadcast.log`,
   });
   const listening: Listeners[] = [];
   try {
@@ -47,12 +47,12 @@ export async function events(ground: Ground, options: Options): Promise<Result> 
     listening.push(sockets);
     // The greeting says that the socket is known; what it asked for is heard a moment later.
     await sleep(2_000);
-    await commitEvents(ground, tenant, 1);
+    await commitEvents(fixture, tenant, 1);
     await subscribers.received(1);
     const text = await subscribers.sample();
     const samples = await compete(
       [
-        contestant('Parley', gateway, subscribers, () => commitEvents(ground, tenant, BURST)),
+        contestant('Parley', gateway, subscribers, () => commitEvents(fixture, tenant, BURST)),
         contestant('bare ws', bare, sockets, async () => {
           const answer = await fetch(bare.url, { method: 'POST', headers: { 'x-times': String(BURST) }, body: text });
           await answer.text();

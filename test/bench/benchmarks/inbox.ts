@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Contestant, compete, type Options, overHttp } from '../contest.ts';
 import { addMessages, addState, addTenant, addToken, type FilledTenant, settle } from '../fill.ts';
+import type { Fixture } from '../fixture.ts';
 import { gatewayEnvironment, startGateway } from '../gateway.ts';
-import type { Ground } from '../ground.ts';
 import {
   type Inbox,
   inboxOfParley,
@@ -20,19 +20,19 @@ const CONVERSATIONS = 10_000;
 const MESSAGES = 50_000;
 
 /** The inbox: counts and 50 open conversations with assignee, tags, contact and last message, from the same rows. */
-export async function inbox(ground: Ground, options: Options): Promise<Result> {
+export async function inbox(fixture: Fixture, options: Options): Promise<Result> {
   say(`inbox: filling ${CONVERSATIONS} conversations with ${MESSAGES} messages, starting three servers …`);
-  const tenant = await fill(ground);
-  const token = await addToken(ground.pool, tenant);
+  const tenant = await fill(fixture);
+  const token = await addToken(fixture.pool, tenant);
   const env = {
-    ...gatewayEnvironment(ground),
+    ...gatewayEnvironment(fixture),
     BENCH_TOKEN: token,
     BENCH_TENANT: String(tenant.id),
     BENCH_ALL_COLUMNS: '1',
   };
   const peer = (name: string, execArgv: string[] = []): Promise<Server> =>
     startServer(new URL(`../servers/${name}.ts`, import.meta.url), {
-      logFile: `${ground.directory}/${name}.log`,
+      logFile: `${fixture.directory}/${name}.log`,
       execArgv,
       env,
     });
@@ -59,12 +59,12 @@ export async function inbox(ground: Ground, options: Options): Promise<Result> {
       if (shown.rows.length !== PAGE_SIZE || !isDeepStrictEqual(shown, expected))
         throw new Error(`${name} shows another inbox: ${JSON.stringify(shown).slice(0, 600)}`);
       const request = rawRequest(url, 'POST', headers, text);
-      contestants.push(overHttp(name, server, ground, { connections: options.connections, request: () => request }));
+      contestants.push(overHttp(name, server, fixture, { connections: options.connections, request: () => request }));
     };
     const asked = { query: PARLEY_INBOX, variables: { first: PAGE_SIZE, f: { status: { eq: 'OPEN' } } } };
     const ofTenant = { query: POSTGRAPHILE_INBOX, variables: { first: PAGE_SIZE, tenant: String(tenant.id) } };
     const oneGraphql = ['--import', new URL('../servers/one-graphql.ts', import.meta.url).href];
-    await add('Parley', startGateway(ground), '/graphql', asked, inboxOfParley);
+    await add('Parley', startGateway(fixture), '/graphql', asked, inboxOfParley);
     await add('PostGraphile 5', peer('postgraphile'), '/graphql', ofTenant, inboxOfPostgraphile);
     await add('Apollo, loaders', peer('apollo', oneGraphql), '/', asked, inboxOfParley);
 
@@ -101,7 +101,7 @@ async function answerOf(name: string, url: string, headers: Record<string, strin
   return answer;
 }
 
-async function fill({ pool }: Ground): Promise<FilledTenant> {
+async function fill({ pool }: Fixture): Promise<FilledTenant> {
   const tenant = await addTenant(pool, 'inbox', CONVERSATIONS);
   await addMessages(pool, tenant, MESSAGES, { events: false });
   await addState(pool, tenant);

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { killAll, startEmulatorProcess } from '../../support/processes.ts';
 import type { Sample } from '../contest.ts';
 import { FIRST_PHONE, settle } from '../fill.ts';
+import type { Fixture } from '../fixture.ts';
 import { startGateway } from '../gateway.ts';
-import type { Ground } from '../ground.ts';
 import { postgresCpu } from '../postgres-cpu.ts';
 import { atMost, type Result } from '../report.ts';
 import { say } from '../say.ts';
@@ -32,7 +32,7 @@ const BALANCED_LANES = 100;
 const BACKLOG = 40;
 
 /** Turns, latency and balance of lanes, with an emulated network that answers at once. */
-export async function lanes(ground: Ground): Promise<Result> {
+export async function lanes(fixture: Fixture): Promise<Result> {
   const children = new Set<ChildProcess>();
   const network = await startEmulatorProcess(children, [], {
     window: 'open',
@@ -44,26 +44,26 @@ export async function lanes(ground: Ground): Promise<Result> {
     say(`lanes: ${TENANTS} tenants with a channel each …`);
     const senders: Sender[] = [];
     for (let index = 0; index < TENANTS; index += 1)
-      senders.push(await addSender(ground, network, index, index < BALANCED_LANES ? BACKLOG : 1));
-    await settle(ground.pool);
+      senders.push(await addSender(fixture, network, index, index < BALANCED_LANES ? BACKLOG : 1));
+    await settle(fixture.pool);
     const env = { PARLEY_NETWORK_URL: network };
-    const server = await startGateway(ground, [], 'all', env);
+    const server = await startGateway(fixture, [], 'all', env);
     let drained: Timed;
     let accepted: Timed;
     let first: Sample;
     try {
       await warmUp(server, network, senders.slice(0, 200));
-      drained = await drainOneEach(ground, server, network, senders);
+      drained = await drainOneEach(fixture, server, network, senders);
       say(`  what waits, a message of each: ${drained.seconds.toFixed(2)} s`);
-      accepted = await acceptAndSendOneEach(ground, server, network, senders);
+      accepted = await acceptAndSendOneEach(fixture, server, network, senders);
       say(`  accepted and sent, a message of each: ${accepted.seconds.toFixed(2)} s`);
       first = await firstCalls(server, network, senders.slice(0, IDLE_TENANTS));
       say(`  first call: p50 ${first.p50?.toFixed(1)} ms, p99 ${first.p99?.toFixed(1)} ms`);
     } finally {
       await server.stop();
     }
-    const idle = await idleCost(ground, env);
-    const most = await balance(ground, env, senders.slice(0, BALANCED_LANES));
+    const idle = await idleCost(fixture, env);
+    const most = await balance(fixture, env, senders.slice(0, BALANCED_LANES));
     return {
       title: `lanes: sends of ${TENANTS} tenants by one process`,
       samples: new Map([
@@ -93,12 +93,12 @@ async function warmUp(server: Server, network: string, senders: readonly Sender[
 type Timed = Sample & { readonly seconds: number };
 
 /** Seconds and CPU of `work`, by message. */
-async function measure(ground: Ground, server: Server, messages: number, work: () => Promise<void>): Promise<Timed> {
-  const [serverCpu, databaseCpu] = [await server.cpu(), await postgresCpu(ground.pool)];
+async function measure(fixture: Fixture, server: Server, messages: number, work: () => Promise<void>): Promise<Timed> {
+  const [serverCpu, databaseCpu] = [await server.cpu(), await postgresCpu(fixture.pool)];
   const began = performance.now();
   await work();
   const seconds = (performance.now() - began) / 1_000;
-  const databaseCpuAfter = await postgresCpu(ground.pool);
+  const databaseCpuAfter = await postgresCpu(fixture.pool);
   return {
     seconds,
     perSecond: messages / seconds,
@@ -113,21 +113,21 @@ async function measure(ground: Ground, server: Server, messages: number, work: (
 }
 
 /** What waits is sent: accepted while the outbox is held, as after `parley restore-log`; measured from its release to the last arrival. */
-async function drainOneEach(ground: Ground, server: Server, network: string, senders: readonly Sender[]) {
+async function drainOneEach(fixture: Fixture, server: Server, network: string, senders: readonly Sender[]) {
   const before = (await sentReport(network, 0)).total;
-  await setHold(ground, true);
+  await setHold(fixture, true);
   await accept(server, senders);
   // Lanes that were woken have found nothing to do.
   await sleep(LINGER_MS);
-  return measure(ground, server, senders.length, async () => {
-    await setHold(ground, false);
+  return measure(fixture, server, senders.length, async () => {
+    await setHold(fixture, false);
     await sentAfter(network, before + senders.length);
   });
 }
 
-async function acceptAndSendOneEach(ground: Ground, server: Server, network: string, senders: readonly Sender[]) {
+async function acceptAndSendOneEach(fixture: Fixture, server: Server, network: string, senders: readonly Sender[]) {
   const before = (await sentReport(network, 0)).total;
-  return measure(ground, server, senders.length, async () => {
+  return measure(fixture, server, senders.length, async () => {
     await accept(server, senders);
     await sentAfter(network, before + senders.length);
   });
@@ -165,8 +165,8 @@ async function firstCalls(server: Server, network: string, senders: readonly Sen
 }
 
 /** What a process with all roles costs the database while nothing happens. */
-async function idleCost({ pool, ...ground }: Ground, env: Readonly<Record<string, string>>) {
-  const server = await startGateway({ pool, ...ground }, [], 'all', env);
+async function idleCost({ pool, ...fixture }: Fixture, env: Readonly<Record<string, string>>) {
+  const server = await startGateway({ pool, ...fixture }, [], 'all', env);
   const setAutovacuum = async (state: 'on' | 'off') => {
     await pool.query(`alter system set autovacuum = ${state}`);
     await pool.query('select pg_reload_conf()');
@@ -200,28 +200,28 @@ async function idleCost({ pool, ...ground }: Ground, env: Readonly<Record<string
 
 /** Two workers, of which the second starts when the first has all lanes. @returns the most lanes that one of them holds in the end */
 async function balance(
-  ground: Ground,
+  fixture: Fixture,
   env: Readonly<Record<string, string>>,
   senders: readonly Sender[],
 ): Promise<number> {
-  const gateway = await startGateway(ground, [], 'gateway', env);
+  const gateway = await startGateway(fixture, [], 'gateway', env);
   const workers: Server[] = [];
   const slow = { ...env, PARLEY_LANES: '100' };
   try {
-    await ground.pool.query('update channels set messages_per_second = 1 where tenant_id = any($1)', [
+    await fixture.pool.query('update channels set messages_per_second = 1 where tenant_id = any($1)', [
       senders.map(({ id }) => id),
     ]);
     for (let person = 0; person < BACKLOG; person += 1) await accept(gateway, senders, person);
     const held = async (): Promise<number[]> => {
-      const { rows } = await ground.pool.query<{ count: number }>(
+      const { rows } = await fixture.pool.query<{ count: number }>(
         `select count(*)::int as count from lanes where queue = 'outbox' and lease_until > now() group by holder`,
       );
       return rows.map(({ count }) => count);
     };
-    workers.push(await startGateway(ground, [], 'worker', slow));
+    workers.push(await startGateway(fixture, [], 'worker', slow));
     const deadline = performance.now() + PATIENCE_MS;
     while ((await held())[0] !== senders.length && performance.now() < deadline) await sleep(100);
-    workers.push(await startGateway(ground, [], 'worker', slow));
+    workers.push(await startGateway(fixture, [], 'worker', slow));
     await sleep(10_000);
     const counts = await held();
     say(`  balance: ${counts.join(' and ')} lanes`);

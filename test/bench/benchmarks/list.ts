@@ -1,8 +1,8 @@
 import { type Contestant, compete, type Options, overHttp } from '../contest.ts';
 import { PAGE_SIZE, PARLEY_LIST, POSTGRAPHILE_LIST } from '../documents.ts';
 import { addTenant, addToken, settle } from '../fill.ts';
+import type { Fixture } from '../fixture.ts';
 import { gatewayEnvironment, startGateway } from '../gateway.ts';
-import type { Ground } from '../ground.ts';
 import { rawRequest } from '../load.ts';
 import { atLeast, type Result } from '../report.ts';
 import { say } from '../say.ts';
@@ -11,15 +11,15 @@ import { type Server, startServer } from '../server.ts';
 const CONTACTS = 10_000;
 
 /** The page of 50 contacts with source, status and groups, over HTTP with a bearer token. */
-export async function list(ground: Ground, options: Options): Promise<Result> {
+export async function list(fixture: Fixture, options: Options): Promise<Result> {
   say(`list: filling ${CONTACTS} contacts, starting five servers …`);
-  const tenant = await addTenant(ground.pool, 'list', CONTACTS);
-  const token = await addToken(ground.pool, tenant);
-  await settle(ground.pool);
-  const env = { ...gatewayEnvironment(ground), BENCH_TOKEN: token, BENCH_TENANT: String(tenant.id) };
+  const tenant = await addTenant(fixture.pool, 'list', CONTACTS);
+  const token = await addToken(fixture.pool, tenant);
+  await settle(fixture.pool);
+  const env = { ...gatewayEnvironment(fixture), BENCH_TOKEN: token, BENCH_TENANT: String(tenant.id) };
   const peer = (name: string, more: { env?: Record<string, string>; execArgv?: string[] } = {}): Promise<Server> =>
     startServer(new URL(`../servers/${name}.ts`, import.meta.url), {
-      logFile: `${ground.directory}/${name}.log`,
+      logFile: `${fixture.directory}/${name}.log`,
       ...more,
       env: { ...env, ...more.env },
     });
@@ -38,10 +38,10 @@ export async function list(ground: Ground, options: Options): Promise<Result> {
         body && JSON.stringify(body),
       );
       await check(name, `${started.url}${path}`, token, body);
-      contestants.push(overHttp(name, started, ground, { connections: options.connections, request: () => request }));
+      contestants.push(overHttp(name, started, fixture, { connections: options.connections, request: () => request }));
     };
     const asked = { query: PARLEY_LIST, variables: { first: PAGE_SIZE } };
-    await add('Parley', startGateway(ground), '/graphql', asked);
+    await add('Parley', startGateway(fixture), '/graphql', asked);
     await add('hand-written', peer('hand-written'), `/contacts?first=${PAGE_SIZE}`);
     await add('PostGraphile 5', peer('postgraphile'), '/graphql', {
       query: POSTGRAPHILE_LIST,

@@ -1,7 +1,7 @@
 import { type Contestant, compete, type Options, overHttp } from '../contest.ts';
 import { addMessages, addTenant, addToken, settle } from '../fill.ts';
+import type { Fixture } from '../fixture.ts';
 import { startGateway } from '../gateway.ts';
-import type { Ground } from '../ground.ts';
 import { rawRequest } from '../load.ts';
 import { atMost, type Result } from '../report.ts';
 import { say } from '../say.ts';
@@ -24,13 +24,13 @@ interface Answer {
 }
 
 /** The first page of a million messages and the ten-thousandth, both by cursor: a list must not get slower the further one goes. */
-export async function messages(ground: Ground, options: Options): Promise<Result> {
+export async function messages(fixture: Fixture, options: Options): Promise<Result> {
   say(`messages: filling ${MESSAGES} messages, starting the gateway …`);
-  const tenant = await addTenant(ground.pool, 'messages', 10_000);
-  await addMessages(ground.pool, tenant, MESSAGES, { events: false });
-  const token = await addToken(ground.pool, tenant);
-  await settle(ground.pool);
-  const server = await startGateway(ground);
+  const tenant = await addTenant(fixture.pool, 'messages', 10_000);
+  await addMessages(fixture.pool, tenant, MESSAGES, { events: false });
+  const token = await addToken(fixture.pool, tenant);
+  await settle(fixture.pool);
+  const server = await startGateway(fixture);
   try {
     const request = (variables: object) =>
       rawRequest(
@@ -53,7 +53,7 @@ export async function messages(ground: Ground, options: Options): Promise<Result
     if (last.nodes.length !== PER_PAGE || last.pageInfo.hasNextPage) throw new Error('This is not the last page.');
     const contestant = (name: string, variables: object): Contestant => {
       const asked = request(variables);
-      return overHttp(name, server, ground, { connections: options.connections, request: () => asked });
+      return overHttp(name, server, fixture, { connections: options.connections, request: () => asked });
     };
     const samples = await compete([contestant('page 1', {}), contestant('page 10,000', { after: endCursor })], options);
     const cpu = (name: string): number => {

@@ -5,8 +5,8 @@ import { killAll, setWebhookUrl, startEmulatorProcess } from '../../support/proc
 import { optIn } from '../backlog.ts';
 import type { Sample } from '../contest.ts';
 import { addTemplateOf, FIRST_PHONE } from '../fill.ts';
+import type { Fixture } from '../fixture.ts';
 import { startGateway } from '../gateway.ts';
-import type { Ground } from '../ground.ts';
 import { open, rawRequest } from '../load.ts';
 import { atMost, type Result } from '../report.ts';
 import { say } from '../say.ts';
@@ -48,21 +48,21 @@ const CODE: TemplateSeed = {
  * From the request of a one-time password to its arrival at the network, and the answers to another tenant's texts: with nothing else to do,
  * and while a campaign runs on the number of the passwords.
  */
-export async function otpUnderCampaign(ground: Ground): Promise<Result> {
+export async function otpUnderCampaign(fixture: Fixture): Promise<Result> {
   const children = new Set<ChildProcess>();
   const faults = { window: 'open', pairLimit: false, throughputLimit: false, latencyMs: 20 } as const;
   const network = await startEmulatorProcess(children, [], faults);
   const env = { PARLEY_NETWORK_URL: network };
-  const gateway = await startGateway(ground, [], 'gateway', env);
-  const worker = await startGateway(ground, [], 'worker', env);
+  const gateway = await startGateway(fixture, [], 'gateway', env);
+  const worker = await startGateway(fixture, [], 'worker', env);
   try {
     await setWebhookUrl(network, gateway.url);
     say(`otp-under-campaign: filling ${RECIPIENTS} contacts …`);
-    const sender = await addSender(ground, network, 0, RECIPIENTS, PER_SECOND);
-    const other = await addSender(ground, network, 1, TEXTS);
-    await optIn(ground);
+    const sender = await addSender(fixture, network, 0, RECIPIENTS, PER_SECOND);
+    const other = await addSender(fixture, network, 1, TEXTS);
+    await optIn(fixture);
     for (const template of [NEWS, CODE]) {
-      await addTemplateOf(ground.pool, sender, template);
+      await addTemplateOf(fixture.pool, sender, template);
       await addToNetwork(network, sender, template);
     }
     // Code gets hot.
@@ -72,13 +72,13 @@ export async function otpUnderCampaign(ground: Ground): Promise<Result> {
       texts(gateway, other, TEXTS),
     ]);
     say(`  idle: codes p99 ${idleCodes.p99?.toFixed(0)} ms, texts p99 ${idleTexts.p99?.toFixed(0)} ms`);
-    await startCampaign(ground, network, sender);
+    await startCampaign(fixture, network, sender);
     const [busyCodes, busyTexts] = await Promise.all([
       codes(gateway, network, sender, CODES),
       texts(gateway, other, TEXTS),
     ]);
     say(`  campaign: codes p99 ${busyCodes.p99?.toFixed(0)} ms, texts p99 ${busyTexts.p99?.toFixed(0)} ms`);
-    const { rows } = await ground.pool.query<{ waiting: number }>(
+    const { rows } = await fixture.pool.query<{ waiting: number }>(
       `select count(*)::int as waiting from campaign_recipients where tenant_id = $1 and message_id is null`,
       [sender.id],
     );
@@ -203,7 +203,7 @@ function sampleOf(values: readonly number[]): Sample {
 }
 
 /** Starts the campaign as its mutation does, and waits until the network gets its messages. */
-async function startCampaign({ pool }: Ground, network: string, { id, channelId }: Sender): Promise<void> {
+async function startCampaign({ pool }: Fixture, network: string, { id, channelId }: Sender): Promise<void> {
   await pool.query(
     `insert into campaigns (tenant_id, name, status, channel_id, template, audience, author)
      values ($1, 'Bench', 'running', $2, $3, '{"filter":{}}', '{"kind":"system","id":null,"name":"bench"}')`,

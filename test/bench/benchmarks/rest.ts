@@ -1,8 +1,8 @@
 import { type Contestant, compete, type Options, overHttp } from '../contest.ts';
 import { PAGE_SIZE } from '../documents.ts';
 import { addTenant, addToken, FIRST_PHONE, settle } from '../fill.ts';
+import type { Fixture } from '../fixture.ts';
 import { startGateway } from '../gateway.ts';
-import type { Ground } from '../ground.ts';
 import { type RawRequest, rawRequest } from '../load.ts';
 import { atMost, type Result } from '../report.ts';
 import { say } from '../say.ts';
@@ -32,14 +32,14 @@ const SEND = `mutation ($input: SendMessageInput!) {
 }`;
 
 /** Each operation over REST and over GraphQL, on one gateway. */
-export async function rest(ground: Ground, options: Options): Promise<Result> {
+export async function rest(fixture: Fixture, options: Options): Promise<Result> {
   say(`rest: filling ${CONTACTS} contacts, starting the gateway …`);
-  const tenant = await addTenant(ground.pool, 'rest', CONTACTS);
-  const headers = { authorization: `Bearer ${await addToken(ground.pool, tenant)}` };
+  const tenant = await addTenant(fixture.pool, 'rest', CONTACTS);
+  const headers = { authorization: `Bearer ${await addToken(fixture.pool, tenant)}` };
   // Everybody may be written to.
-  await ground.pool.query('update contacts set opted_out_at = null where opted_out_at is not null');
-  await settle(ground.pool);
-  const server = await startGateway(ground);
+  await fixture.pool.query('update contacts set opted_out_at = null where opted_out_at is not null');
+  await settle(fixture.pool);
+  const server = await startGateway(fixture);
   try {
     const graphql = (query: string, variables: object): RawRequest =>
       rawRequest(`${server.url}/graphql`, 'POST', headers, JSON.stringify({ query, variables }));
@@ -62,7 +62,7 @@ export async function rest(ground: Ground, options: Options): Promise<Result> {
         input: { to: { phone: phone(n) }, content: { text: { body: 'Your order is on its way.' } } },
       });
     const contestant = (name: string, request: (n: number) => RawRequest): Contestant =>
-      overHttp(name, server, ground, { connections: options.connections, request });
+      overHttp(name, server, fixture, { connections: options.connections, request });
     const samples = await compete(
       [
         contestant('list, REST', () => listOverRest),

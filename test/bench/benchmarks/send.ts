@@ -1,9 +1,9 @@
 import { compete, type Options, overHttp } from '../contest.ts';
 import { addTenant, addToken, FIRST_PHONE, settle } from '../fill.ts';
+import type { Fixture } from '../fixture.ts';
 import { startGateway } from '../gateway.ts';
-import type { Ground } from '../ground.ts';
 import { rawRequest } from '../load.ts';
-import { hasPgbench, oldGround, pgbench } from '../pgbench.ts';
+import { hasPgbench, oldFixture, pgbench } from '../pgbench.ts';
 import { atLeast, type Result } from '../report.ts';
 import { say } from '../say.ts';
 
@@ -11,19 +11,19 @@ const CONTACTS = 10_000;
 const TEXT = 'Your order is on its way.';
 
 /** A durable text over REST, against pgbench running the statements of commit 46c4cd9 with as many clients. */
-export async function send(ground: Ground, options: Options): Promise<Result | undefined> {
+export async function send(fixture: Fixture, options: Options): Promise<Result | undefined> {
   if (!(await hasPgbench())) {
     say('send: pgbench is not installed (it comes with PostgreSQL); skipped.');
     return undefined;
   }
   say(`send: filling ${CONTACTS} contacts, starting the gateway …`);
-  const tenant = await addTenant(ground.pool, 'send', CONTACTS);
-  const token = await addToken(ground.pool, tenant);
+  const tenant = await addTenant(fixture.pool, 'send', CONTACTS);
+  const token = await addToken(fixture.pool, tenant);
   // Everybody may be written to.
-  await ground.pool.query('update contacts set opted_out_at = null where opted_out_at is not null');
-  await settle(ground.pool);
-  const old = await oldGround(ground, CONTACTS);
-  const server = await startGateway(ground);
+  await fixture.pool.query('update contacts set opted_out_at = null where opted_out_at is not null');
+  await settle(fixture.pool);
+  const old = await oldFixture(fixture, CONTACTS);
+  const server = await startGateway(fixture);
   try {
     const headers = { authorization: `Bearer ${token}`, prefer: 'respond-async' };
     const url = `${server.url}/api/v2/messages/text`;
@@ -34,7 +34,7 @@ export async function send(ground: Ground, options: Options): Promise<Result | u
         headers,
         JSON.stringify({ phone: `+${FIRST_PHONE + ((n * 7_919) % CONTACTS)}`, message: TEXT }),
       );
-    const gateway = overHttp('Parley', server, ground, { connections: options.connections, request });
+    const gateway = overHttp('Parley', server, fixture, { connections: options.connections, request });
     const samples = await compete([gateway, pgbench(old, options.connections)], options);
     const [parley = Number.NaN, peer = Number.NaN] = [...samples.values()].map(({ perSecond }) => perSecond);
     return {

@@ -3,8 +3,8 @@ import { sign } from '../../../src/network/cloud-api/signature.ts';
 import { createSecretBox } from '../../../src/platform/crypto.ts';
 import type { Options, Sample } from '../contest.ts';
 import { addMessages, addTenant, settle } from '../fill.ts';
+import type { Fixture } from '../fixture.ts';
 import { SECRET_KEY, startGateway } from '../gateway.ts';
-import type { Ground } from '../ground.ts';
 import { postgresCpu } from '../postgres-cpu.ts';
 import { atLeast, atMost, type Result } from '../report.ts';
 import { say } from '../say.ts';
@@ -21,24 +21,24 @@ const CONTACTS = 10_000;
  * Status webhooks of the network, 1,000 updates each, as after a campaign: signed, over HTTP. Counted to where each is stored and answered 200,
  * and to where every message has its status and its event is in the log.
  */
-export async function statuses(ground: Ground, options: Options): Promise<Result> {
+export async function statuses(fixture: Fixture, options: Options): Promise<Result> {
   say(`statuses: filling ${MESSAGES} messages, starting the gateway …`);
-  const tenant = await addTenant(ground.pool, 'statuses', CONTACTS);
-  await addMessages(ground.pool, tenant, MESSAGES, { events: false });
+  const tenant = await addTenant(fixture.pool, 'statuses', CONTACTS);
+  await addMessages(fixture.pool, tenant, MESSAGES, { events: false });
   const secret = createSecretBox({ current: Buffer.from(SECRET_KEY, 'base64') }).seal(APP_SECRET);
-  await ground.pool.query('update channels set app_secret_sealed = $1, access_token_sealed = $1', [secret]);
-  await ground.pool.query(
+  await fixture.pool.query('update channels set app_secret_sealed = $1, access_token_sealed = $1', [secret]);
+  await fixture.pool.query(
     'insert into channel_numbers (phone_number_id, tenant_id, channel_id) select phone_number_id, tenant_id, id from channels',
   );
-  await ground.pool.query(`
+  await fixture.pool.query(`
     update messages set direction = 'outbound';
     update message_states set status = 'sent', delivered_at = null, read_at = null, failed_at = null;
     update message_updates set status = 'sent'`);
-  await settle(ground.pool);
-  const { rows } = await ground.pool.query<{ id: string; wamid: string }>(
+  await settle(fixture.pool);
+  const { rows } = await fixture.pool.query<{ id: string; wamid: string }>(
     'select message_id as id, wamid from message_states order by message_id',
   );
-  const server = await startGateway(ground, [], 'all');
+  const server = await startGateway(fixture, [], 'all');
   try {
     const taken: Sample[] = [];
     const applied: Sample[] = [];
@@ -50,7 +50,7 @@ export async function statuses(ground: Ground, options: Options): Promise<Result
       const bodies: string[] = [];
       for (let at = 0; at < messages.length; at += BATCH)
         bodies.push(webhook(tenant.id, status, messages.slice(at, at + BATCH)));
-      const sample = await round(ground, server, bodies, messages.length);
+      const sample = await round(fixture, server, bodies, messages.length);
       say(
         `  ${status}: ${Math.round(sample.taken.perSecond)}/s taken in, ${Math.round(sample.applied.perSecond)}/s applied`,
       );
@@ -58,7 +58,7 @@ export async function statuses(ground: Ground, options: Options): Promise<Result
       taken.push(sample.taken);
       applied.push(sample.applied);
     }
-    const { rows: left } = await ground.pool.query<{ count: number }>(
+    const { rows: left } = await fixture.pool.query<{ count: number }>(
       `select count(*)::int as count from message_states where status <> 'read'`,
     );
     if (left[0]?.count !== 0) throw new Error(`${left[0]?.count} messages did not become read.`);
@@ -98,12 +98,12 @@ export async function statuses(ground: Ground, options: Options): Promise<Result
 }
 
 async function round(
-  ground: Ground,
+  fixture: Fixture,
   server: Server,
   bodies: readonly string[],
   updates: number,
 ): Promise<{ taken: Sample; applied: Sample }> {
-  const before = { server: await server.cpu(), database: await postgresCpu(ground.pool) };
+  const before = { server: await server.cpu(), database: await postgresCpu(fixture.pool) };
   const started = performance.now();
   const waiting = [...bodies];
   await Promise.all(
@@ -121,14 +121,14 @@ async function round(
   );
   const takenSeconds = (performance.now() - started) / 1_000;
   for (;;) {
-    const { rows } = await ground.pool.query<{ count: number }>(
+    const { rows } = await fixture.pool.query<{ count: number }>(
       'select count(*)::int as count from inbound_webhooks where processed_at is null',
     );
     if (rows[0]?.count === 0) break;
     await sleep(5);
   }
   const appliedSeconds = (performance.now() - started) / 1_000;
-  const after = { server: await server.cpu(), database: await postgresCpu(ground.pool) };
+  const after = { server: await server.cpu(), database: await postgresCpu(fixture.pool) };
   const sample = (seconds: number, whole: boolean): Sample => ({
     perSecond: updates / seconds,
     serverCpu: whole ? (after.server - before.server) / updates : undefined,

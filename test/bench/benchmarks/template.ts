@@ -1,7 +1,7 @@
 import { type Contestant, compete, type Options, overHttp } from '../contest.ts';
 import { addTemplate, addTenant, addToken, FIRST_PHONE, settle } from '../fill.ts';
+import type { Fixture } from '../fixture.ts';
 import { startGateway } from '../gateway.ts';
-import type { Ground } from '../ground.ts';
 import { rawRequest } from '../load.ts';
 import { atMost, type Result } from '../report.ts';
 import { say } from '../say.ts';
@@ -9,19 +9,19 @@ import { say } from '../say.ts';
 const CONTACTS = 10_000;
 
 /** A template with two parameters beside a plain text: one more look at the database, and the checks of what fills it. */
-export async function template(ground: Ground, options: Options): Promise<Result> {
+export async function template(fixture: Fixture, options: Options): Promise<Result> {
   say(`template: filling ${CONTACTS} contacts, starting the gateway …`);
-  const tenant = await addTenant(ground.pool, 'template', CONTACTS);
-  await addTemplate(ground.pool, tenant, 'order_shipped', 'Hello {{1}}, your order {{2}} is on its way.');
-  const token = await addToken(ground.pool, tenant);
+  const tenant = await addTenant(fixture.pool, 'template', CONTACTS);
+  await addTemplate(fixture.pool, tenant, 'order_shipped', 'Hello {{1}}, your order {{2}} is on its way.');
+  const token = await addToken(fixture.pool, tenant);
   // Everybody may be written to.
-  await ground.pool.query('update contacts set opted_out_at = null where opted_out_at is not null');
-  await settle(ground.pool);
-  const server = await startGateway(ground);
+  await fixture.pool.query('update contacts set opted_out_at = null where opted_out_at is not null');
+  await settle(fixture.pool);
+  const server = await startGateway(fixture);
   try {
     const headers = { authorization: `Bearer ${token}`, prefer: 'respond-async' };
     const contestant = (name: string, path: string, content: object): Contestant =>
-      overHttp(name, server, ground, {
+      overHttp(name, server, fixture, {
         connections: options.connections,
         request: n =>
           rawRequest(

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Contestant, compete, type Options, type Sample } from '../contest.ts';
 import { addTenant, addToken, settle } from '../fill.ts';
+import type { Fixture } from '../fixture.ts';
 import { startGateway } from '../gateway.ts';
-import type { Ground } from '../ground.ts';
 import { postgresCpu } from '../postgres-cpu.ts';
 import { commitEvents } from '../received-events.ts';
 import { atLeast, type Result } from '../report.ts';
@@ -14,21 +14,21 @@ const ENDPOINTS = 8;
 const BURST = 250;
 
 /** Deliveries of events to webhook endpoints, from their commit, beside loops that do nothing but sign and post the same: one, and as many as endpoints. */
-export async function webhooks(ground: Ground, options: Options): Promise<Result> {
+export async function webhooks(fixture: Fixture, options: Options): Promise<Result> {
   say(`webhooks: starting the gateway, ${ENDPOINTS} endpoints …`);
-  const tenant = await addTenant(ground.pool, 'webhooks', 100);
-  await ground.pool.query(`update plans set features = array['webhooks']`);
-  const token = await addToken(ground.pool, tenant);
-  await settle(ground.pool);
+  const tenant = await addTenant(fixture.pool, 'webhooks', 100);
+  await fixture.pool.query(`update plans set features = array['webhooks']`);
+  const token = await addToken(fixture.pool, tenant);
+  await settle(fixture.pool);
   const start = (name: string, connections = 0): Promise<Server> =>
     startServer(new URL(`../servers/${name}.ts`, import.meta.url), {
       env: { CONNECTIONS: String(connections) },
-      logFile: `${ground.directory}/${name}-${connections}.log`,
+      logFile: `${fixture.directory}/${name}-${connections}.log`,
     });
   const receiver = await start('receiver');
   const bare = new Map<string, Server>();
   for (const connections of [1, ENDPOINTS]) bare.set(nameOf(connections), await start('post-loop', connections));
-  const gateway = await startGateway(ground, [], 'all', {
+  const gateway = await startGateway(fixture, [], 'all', {
     PARLEY_WEBHOOK_ALLOW_HTTP: 'true',
     PARLEY_WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8',
   });
@@ -44,9 +44,9 @@ export async function webhooks(ground: Ground, options: Options): Promise<Result
     const order = { url: receiver.url, endpoints: ENDPOINTS, deliveries: BURST, body: BODY };
     const samples = await compete(
       [
-        contestant('Parley', gateway, ground, () => delivered(() => commitEvents(ground, tenant, BURST))),
+        contestant('Parley', gateway, fixture, () => delivered(() => commitEvents(fixture, tenant, BURST))),
         ...[...bare].map(([name, server]) =>
-          contestant(name, server, ground, () =>
+          contestant(name, server, fixture, () =>
             delivered(async () => {
               const answer = await fetch(server.url, { method: 'POST', body: JSON.stringify(order) });
               await answer.text();
@@ -79,7 +79,7 @@ const nameOf = (connections: number): string =>
   connections === 1 ? 'a bare undici loop' : `${connections} bare undici loops`;
 
 /** As many bursts as there is time for. */
-function contestant(name: string, server: Server, { pool }: Ground, burst: () => Promise<void>): Contestant {
+function contestant(name: string, server: Server, { pool }: Fixture, burst: () => Promise<void>): Contestant {
   return {
     name,
     async run(durationMs): Promise<Sample> {

@@ -1,6 +1,6 @@
 /**
  * Documents of the Relay tests. `__generated__` has what Relay's compiler makes of them; after a change run
- * `npx relay-compiler@21.0.1 test/clients/relay/relay.config.json`. The compiler is no dependency, because it is 120 MB.
+ * `cd test/clients/relay && npx relay-compiler@21.0.1 relay.config.json`. The compiler is no dependency, because it is 120 MB.
  */
 const graphql = String.raw;
 
@@ -35,8 +35,8 @@ export const DOCUMENTS: Readonly<Record<string, string>> = {
     }
   `,
   documentsUpdateStatusMutation: graphql`
-    mutation documentsUpdateStatusMutation($id: ID!, $name: String, $color: String) {
-      updateContactStatus(input: { id: $id, name: $name, color: $color }) {
+    mutation documentsUpdateStatusMutation($input: UpdateContactStatusInput!) {
+      updateContactStatus(input: $input) {
         contactStatus {
           id
           name
@@ -44,6 +44,7 @@ export const DOCUMENTS: Readonly<Record<string, string>> = {
         }
         userErrors {
           message
+          path
         }
       }
     }

@@ -5,22 +5,22 @@ import { codeOf, dataOf, faultsOf, payloadOf, userErrorsOf } from '../../support
 import { eventually } from '../../support/gateway.ts';
 import { newPhone, seedOf } from '../../support/seed.ts';
 import { EVENTS, follow } from '../events/subscriber.ts';
-import { type Ground, type Owner, startGround } from './ground.ts';
+import { type Fixture, type Owner, startFixture } from './fixture.ts';
 
-let ground: Ground;
+let fixture: Fixture;
 let owner: Owner;
 beforeAll(async () => {
-  ground = await startGround();
-  owner = await ground.tenant({ templates: true });
+  fixture = await startFixture();
+  owner = await fixture.tenant({ templates: true });
 });
-afterAll(() => ground.gateway.stop());
+afterAll(() => fixture.gateway.stop());
 
 const text = (words: string) => ({ text: { text: words } });
 const base = { name: 'Bot', trigger: 'ANY', reply: text('Hello!') };
 const create = (input: object, of = owner) =>
-  ground.gateway.mutate('createBot', { ...base, ...input }, 'bot { databaseId }', of.token);
+  fixture.gateway.mutate('createBot', { ...base, ...input }, 'bot { databaseId }', of.token);
 const update = (id: number | string, input: object, of = owner) =>
-  ground.gateway.mutate('updateBot', { id: String(id), ...input }, 'bot { databaseId }', of.token);
+  fixture.gateway.mutate('updateBot', { id: String(id), ...input }, 'bot { databaseId }', of.token);
 const REPLY = `__typename ... on TextContent { body previewUrl }
   ... on InteractiveContent { body header footer buttons { replyId title } list { button sections { title rows { replyId title description } } } ctaUrl { displayText url } }
   ... on MediaContent { caption media { kind path url link mediaId mimeType filename size isAvailable } }
@@ -91,7 +91,7 @@ describe('a bot', () => {
     dataOf(await change({ trigger: 'FIRST_MESSAGE' }));
     expect(await read(id)).toMatchObject({ trigger: 'FIRST_MESSAGE', keywords: [], pattern: null });
     const remove = () =>
-      ground.gateway.mutate('deleteBot', { id: String(id), idempotencyKey: 'gone' }, 'deletedId', owner.token);
+      fixture.gateway.mutate('deleteBot', { id: String(id), idempotencyKey: 'gone' }, 'deletedId', owner.token);
     const deletedId = encodeGlobalId('Bot', owner.id, id);
     expect([payloadOf(await remove()), payloadOf(await remove())]).toMatchObject([{ deletedId }, { deletedId }]);
     expect(codeOf(await change({ name: 'Again' }))).toBe('NOT_FOUND');
@@ -106,7 +106,7 @@ describe('a bot', () => {
   });
 
   test('is listed by kind, trigger, state and search', async () => {
-    const of = await ground.tenant({ templates: true });
+    const of = await fixture.tenant({ templates: true });
     const reply = { template: { name: 'order', language: 'en', body: ['a', 'b'] } };
     const [a, b, c] = [
       await of.bot({ name: 'Alpha', trigger: 'EXACT', keywords: ['sofa'], priority: 1 }),
@@ -126,8 +126,8 @@ describe('a bot', () => {
   });
 
   test('is limited to 200 per tenant, 20 with a pattern, even with concurrent requests', async () => {
-    const of = await ground.tenant();
-    const { query } = ground.gateway.database;
+    const of = await fixture.tenant();
+    const { query } = fixture.gateway.database;
     const fill = (count: number, trigger: string, pattern: string | null) =>
       query(
         `insert into bots (tenant_id, name, kind, trigger, pattern, is_enabled, reply)
@@ -146,7 +146,7 @@ describe('a bot', () => {
   });
 
   test("may have a pattern while the total size of the tenant's patterns is small, even with concurrent requests", async () => {
-    const of = await ground.tenant();
+    const of = await fixture.tenant();
     const [large, half] = [String.raw`\pL{400}!`, String.raw`\pL{190}!`];
     const make = (pattern: string) => create({ trigger: 'REGEX', pattern }, of);
     const [first = 0] = await Promise.all([make(large), make(large)]).then(made =>
@@ -169,7 +169,7 @@ describe('a bot', () => {
   });
 
   test('needs a plan with bots', async () => {
-    const of = await ground.tenant({ plan: 'starter' });
+    const of = await fixture.tenant({ plan: 'starter' });
     expect(codeOf(await create({}, of))).toBe('FEATURE_NOT_AVAILABLE');
     expect(codeOf(await of.ask('{ previewBot(text: "x") { silence } }'))).toBe('FEATURE_NOT_AVAILABLE');
   });
@@ -264,7 +264,7 @@ describe('previewBot', () => {
   }`;
 
   test('shows which bot would reply with what, and why the others would not, without side effects', async () => {
-    const of = await ground.tenant();
+    const of = await fixture.tenant();
     await of.bot({ name: 'welcome', trigger: 'FIRST_MESSAGE', priority: 9 });
     await of.bot({ name: 'off', isEnabled: false, priority: 8 });
     await of.bot({ name: 'other', trigger: 'EXACT', keywords: ['no'], priority: 7 });
@@ -301,12 +301,12 @@ describe('previewBot', () => {
   });
 
   test('with a contact fills merge fields and considers cool-downs, hand-over and opt-out', async () => {
-    const of = await ground.tenant();
+    const of = await fixture.tenant();
     const reply = text('Hello @{contact_first_name} @{contact_first_name}');
     await of.bot({ name: 'cool', trigger: 'EXACT', keywords: ['hi'], cooldownSeconds: 3_600, reply });
     await of.bot({ name: 'welcome', trigger: 'FIRST_MESSAGE', priority: 1 });
     await of.bot({ name: 'shy', priority: -1, handOverMinutes: 30, reply });
-    const { globalId: contact, phone: person } = await seedOf(ground.gateway, of).contact({
+    const { globalId: contact, phone: person } = await seedOf(fixture.gateway, of).contact({
       firstName: '@{contact_email}',
     });
     const ask = async (text: string) => dataOf(await of.ask(TEST, { text, contactId: contact })).previewBot;
@@ -334,7 +334,7 @@ describe('previewBot', () => {
       { reason: 'COOLING_DOWN' },
       { reason: 'HANDED_OVER' },
     ]);
-    await ground.pass(31 * MINUTE);
+    await fixture.pass(31 * MINUTE);
     expect(await names('hi')).toEqual(['shy']);
     expect(await ask('start')).toMatchObject({ silence: null });
     dataOf(
@@ -351,24 +351,24 @@ describe('previewBot', () => {
   });
 
   test('requires the scope contacts:read for a contact', async () => {
-    const token = await ground.gateway.addToken(owner, { scopes: ['bots:read'] });
+    const token = await fixture.gateway.addToken(owner, { scopes: ['bots:read'] });
     const id = encodeGlobalId('Contact', owner.id, 1);
-    expect(codeOf(await ground.gateway.graphql(TEST, { text: 'x', contactId: id }, token))).toBe('INSUFFICIENT_SCOPE');
-    expect(codeOf(await ground.gateway.graphql(TEST, { text: 'x' }, token))).toBeUndefined();
+    expect(codeOf(await fixture.gateway.graphql(TEST, { text: 'x', contactId: id }, token))).toBe('INSUFFICIENT_SCOPE');
+    expect(codeOf(await fixture.gateway.graphql(TEST, { text: 'x' }, token))).toBeUndefined();
   });
 });
 
 test('bot.replied contains the bot as it was, and requires the scope bots:read', async () => {
-  const of = await ground.tenant();
+  const of = await fixture.tenant();
   const reply = { interactive: { body: 'x', ctaUrl: { displayText: 'Open', url: 'https://example.com' } } };
   const id = await of.bot({ reply });
   const query = `subscription ($filter: EventFilter) {
     events(filter: $filter) { id type ... on BotEvent { bot { databaseId reply { ${REPLY} } } rule { trigger keyword } contact { databaseId } message { databaseId } replyMessage { databaseId } } }
   }`;
-  const others = await ground.gateway.addToken(of, { scopes: ['events:read', 'messages:read'] });
+  const others = await fixture.gateway.addToken(of, { scopes: ['events:read', 'messages:read'] });
   const [mine, theirs] = [
-    await follow(ground.gateway.url, of.token, { query, types: ['bot.*'] }),
-    await follow(ground.gateway.url, others, { query: EVENTS }),
+    await follow(fixture.gateway.url, of.token, { query, types: ['bot.*'] }),
+    await follow(fixture.gateway.url, others, { query: EVENTS }),
   ];
   const person = newPhone();
   await of.hears(person, 'hi');

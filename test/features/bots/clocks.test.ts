@@ -3,26 +3,26 @@ import { MAX_AGE_MS } from '../../../src/features/bots/engine/decide.ts';
 import { MINUTE } from '../../../src/platform/clock.ts';
 import { eventually } from '../../support/gateway.ts';
 import { newPhone } from '../../support/seed.ts';
-import { type Ground, startGround } from './ground.ts';
+import { type Fixture, startFixture } from './fixture.ts';
 
 /** Due times are the clock of the database: a process whose own clock is wrong answers neither early nor late. */
 
 const MINUTES = [5, -5];
-let grounds: Ground[];
+let fixtures: Fixture[];
 beforeAll(async () => {
-  grounds = await Promise.all(
-    MINUTES.map(minutes => startGround({ clock: { now: () => Date.now() + minutes * MINUTE } })),
+  fixtures = await Promise.all(
+    MINUTES.map(minutes => startFixture({ clock: { now: () => Date.now() + minutes * MINUTE } })),
   );
 });
-afterAll(() => Promise.all(grounds.map(({ gateway }) => gateway.stop())));
+afterAll(() => Promise.all(fixtures.map(({ gateway }) => gateway.stop())));
 
 describe.each(MINUTES.map((minutes, index) => ({ minutes, index })))(
   'a clock that is $minutes minutes off',
   ({ index }) => {
     test('a reply that could not be sent is due again after seconds', async () => {
-      const ground = grounds[index] as Ground;
-      const { query } = ground.gateway.database;
-      const owner = await ground.tenant();
+      const fixture = fixtures[index] as Fixture;
+      const { query } = fixture.gateway.database;
+      const owner = await fixture.tenant();
       await owner.bot();
       const setChannel = (status: string) =>
         query('update channels set status = $2 where tenant_id = $1', [owner.id, status]);
@@ -44,15 +44,15 @@ describe.each(MINUTES.map((minutes, index) => ({ minutes, index })))(
     });
 
     test('a message is answered within five minutes of being written, and not later', async () => {
-      const ground = grounds[index] as Ground;
-      const owner = await ground.tenant();
+      const fixture = fixtures[index] as Fixture;
+      const owner = await fixture.tenant();
       await owner.bot();
       const [recent, late] = [newPhone(), newPhone()];
-      ground.setNetworkClock(MINUTE - MAX_AGE_MS);
+      fixture.setNetworkClock(MINUTE - MAX_AGE_MS);
       await owner.hears(recent, 'hi');
-      ground.setNetworkClock(-MAX_AGE_MS - MINUTE);
+      fixture.setNetworkClock(-MAX_AGE_MS - MINUTE);
       await owner.hears(late, 'hi');
-      ground.setNetworkClock(0);
+      fixture.setNetworkClock(0);
       expect(await owner.answers(recent, 1)).toEqual(['Hello!']);
       await owner.settled();
       expect(await owner.skips()).toMatchObject([{ reason: 'TOO_OLD' }]);

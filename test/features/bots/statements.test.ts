@@ -5,6 +5,7 @@ import {
   type StandingRow,
   standingsOf,
 } from '../../../src/features/bots/engine/standing.sql.ts';
+import { listPast, type PastMessage } from '../../../src/features/bots/history/history.sql.ts';
 import {
   findOptIns,
   listQueued,
@@ -48,6 +49,32 @@ test.each([true, false])('queued messages are described as their row type says (
     wa_id: 'text',
   } satisfies ColumnsOf<QueuedMessage>);
 });
+
+test.each([
+  [true, 60, '0192f0c0-0000-7000-8000-000000000000'],
+  [false, 0, undefined],
+] as const)(
+  'past messages are described as their row type says (first: %s, hand-over: %s)',
+  async (isFirst, minutes, after) => {
+    const needs = { askWhetherFirst: isFirst, handOverMinutes: minutes };
+    expect(
+      await describeColumns(database.url, db => listPast(db, 1, { since: NOW, after }, ['text'], needs, 10)),
+    ).toEqual({
+      id: 'uuid',
+      contact_id: 'bigint',
+      type: 'text',
+      body: 'text',
+      content: 'jsonb',
+      at_ms: 'double precision',
+      is_first: 'boolean',
+      person_at: 'timestamp with time zone',
+      is_opted_out: 'boolean',
+      phone: 'text',
+      phone_key: 'text',
+      wa_id: 'text',
+    } satisfies ColumnsOf<PastMessage>);
+  },
+);
 
 test.each([0, 60])('standings are described as their row type says (hand-over: %s minutes)', async minutes => {
   const bots = [{ id: 1, hand_over_minutes: minutes }];

@@ -2,15 +2,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { encodeGlobalId } from '../../../src/core/global-ids.ts';
 import { codeOf, dataOf, faultsOf, payloadOf } from '../../support/answers.ts';
 import { newPhone } from '../../support/seed.ts';
-import { type CampaignGround, type Sender, startCampaignGround } from './ground.ts';
+import { type CampaignFixture, type Sender, startCampaignFixture } from './fixture.ts';
 
-let ground: CampaignGround;
+let fixture: CampaignFixture;
 let sender: Sender;
 beforeAll(async () => {
-  ground = await startCampaignGround();
-  sender = await ground.sender();
+  fixture = await startCampaignFixture();
+  sender = await fixture.sender();
 });
-afterAll(() => ground.gateway.stop());
+afterAll(() => fixture.gateway.stop());
 
 const CAMPAIGN = `databaseId displayName name status statusCode scheduledAt startedAt endedAt messagesPerSecond firstWave firstWaveSeconds maxFailurePercent
   sendingHours { start end } frequencyCap { messages days } createdBy { kind displayName } channel { databaseId }
@@ -70,6 +70,26 @@ describe('a campaign', () => {
     expect([payloadOf(await remove()), payloadOf(await remove())]).toMatchObject([{ deletedId }, { deletedId }]);
     expect(await read(id)).toBeNull();
     expect(codeOf(await change({ name: 'Again' }))).toBe('NOT_FOUND');
+  });
+
+  test('goes to a saved filter as it was, and shows the filter as it is written', async () => {
+    const filter = { type: { eq: 'LEAD' }, consent: { category: 'MARKETING', eq: 'OPTED_IN' } };
+    const saved = payloadOf(await sender.mutate('createSavedFilter', { name: 'Leads', filter }, 'savedFilter { id }'));
+    const input = {
+      name: 'To leads',
+      template: { name: 'notice', language: 'en' },
+      audience: { savedFilterId: saved.savedFilter.id },
+    };
+    const created = payloadOf(await sender.mutate('createCampaign', input, 'campaign { id audience { filter } }'));
+    expect(created.campaign.audience).toEqual({ filter });
+    const changed = { id: saved.savedFilter.id, filter: {} };
+    payloadOf(await sender.mutate('updateSavedFilter', changed, 'savedFilter { id }'));
+    // What is read is an input again, as the form of a campaign needs it.
+    const again = { id: created.campaign.id, audience: { filter: created.campaign.audience.filter } };
+    const updated = payloadOf(await sender.mutate('updateCampaign', again, 'campaign { audience { filter } }'));
+    expect(updated.campaign.audience).toEqual({ filter });
+    const missing = await sender.mutate('createCampaign', { ...input, audience: { savedFilterId: '999999' } });
+    expect(Object.keys(faultsOf(missing))).toEqual(['audience.savedFilterId']);
   });
 
   test('is created once per idempotency key', async () => {
@@ -151,7 +171,7 @@ describe('a campaign', () => {
   });
 
   test('of another tenant is not found', async () => {
-    const other = await ground.sender();
+    const other = await fixture.sender();
     const { groupId } = await sender.people(1);
     const id = await sender.campaign({ audience: { groupIds: [groupId] } });
     expect(await read(id, other)).toBeNull();
@@ -160,7 +180,7 @@ describe('a campaign', () => {
   });
 
   test('is listed by status and name, newest first', async () => {
-    const of = await ground.sender();
+    const of = await fixture.sender();
     const { groupId } = await of.people(1);
     const audience = { groupIds: [groupId] };
     const [a, b] = [await of.campaign({ name: 'Alpha', audience }), await of.campaign({ name: 'Beta', audience })];
@@ -175,12 +195,14 @@ describe('a campaign', () => {
   });
 
   test('needs its scopes', async () => {
-    const reader = await ground.gateway.addToken(sender, { scopes: ['campaigns:read'] });
+    const reader = await fixture.gateway.addToken(sender, { scopes: ['campaigns:read'] });
     const { groupId } = await sender.people(1);
     const input = { name: 'A', template: { name: 'notice', language: 'en' }, audience: { groupIds: [groupId] } };
-    expect(codeOf(await ground.gateway.mutate('createCampaign', input, '', reader))).toBe('INSUFFICIENT_SCOPE');
-    const writer = await ground.gateway.addToken(sender, { scopes: ['campaigns:write', 'messages:send'] });
-    expect(codeOf(await ground.gateway.mutate('createCampaign', input, '', writer))).toBe('INSUFFICIENT_SCOPE');
-    expect(codeOf(await ground.gateway.graphql('{ campaigns { totalCount } }', {}, writer))).toBe('INSUFFICIENT_SCOPE');
+    expect(codeOf(await fixture.gateway.mutate('createCampaign', input, '', reader))).toBe('INSUFFICIENT_SCOPE');
+    const writer = await fixture.gateway.addToken(sender, { scopes: ['campaigns:write', 'messages:send'] });
+    expect(codeOf(await fixture.gateway.mutate('createCampaign', input, '', writer))).toBe('INSUFFICIENT_SCOPE');
+    expect(codeOf(await fixture.gateway.graphql('{ campaigns { totalCount } }', {}, writer))).toBe(
+      'INSUFFICIENT_SCOPE',
+    );
   });
 });

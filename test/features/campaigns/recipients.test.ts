@@ -3,13 +3,13 @@ import { codeOf, dataOf, faultsOf, payloadOf } from '../../support/answers.ts';
 import { eventually } from '../../support/gateway.ts';
 import { newPhone } from '../../support/seed.ts';
 import { ask, connect } from '../events/subscriber.ts';
-import { type CampaignGround, type Sender, startCampaignGround } from './ground.ts';
+import { type CampaignFixture, type Sender, startCampaignFixture } from './fixture.ts';
 
-let ground: CampaignGround;
+let fixture: CampaignFixture;
 beforeAll(async () => {
-  ground = await startCampaignGround();
+  fixture = await startCampaignFixture();
 });
-afterAll(() => ground.gateway.stop());
+afterAll(() => fixture.gateway.stop());
 
 const PROGRESS =
   'total pending skipped sent delivered read replied failed optedOut cost { amount currency } failures { code title count }';
@@ -18,19 +18,65 @@ const progressOf = async (of: Sender, id: string) =>
     .progress;
 const start = async (of: Sender, id: string) => dataOf(await of.mutate('startCampaign', { id }));
 
+/** Sends a campaign to a group, and waits until everybody has read it. @returns its databaseId */
+async function finished(of: Sender, groupId: string, people: number): Promise<string> {
+  const id = await of.campaign({ audience: { groupIds: [groupId] } });
+  await start(of, id);
+  await eventually(async () => expect((await progressOf(of, id)).read).toBe(people));
+  return id;
+}
+
+/** The network's id of the message of a campaign to a person. */
+async function wamidOf(id: string, phone: string): Promise<string> {
+  const [row] = await fixture.gateway.database.query<{ wamid: string }>(
+    `select w.wamid from campaign_recipients r
+     join contacts c on c.tenant_id = r.tenant_id and c.id = r.contact_id and c.phone = $2
+     join message_wamids w on w.tenant_id = r.tenant_id and w.message_id = r.message_id where r.campaign_id = $1`,
+    [id, phone],
+  );
+  return row?.wamid ?? '';
+}
+
+/** Makes messages of a campaign 73 hours old: their ids have the time. */
+async function moveBack(id: string, phones: readonly string[]): Promise<void> {
+  await fixture.gateway.database.query(
+    `with moved as (
+       select r.tenant_id, r.message_id as id,
+         (left(uuid_at(now() - interval '73 hours')::text, 13) || right(r.message_id::text, 23))::uuid as earlier
+       from campaign_recipients r join contacts c on c.tenant_id = r.tenant_id and c.id = r.contact_id
+       where r.campaign_id = $1 and c.phone = any($2)
+     ), messages as (
+       update messages m set id = v.earlier from moved v where m.tenant_id = v.tenant_id and m.id = v.id
+     ), wamids as (
+       update message_wamids w set message_id = v.earlier from moved v where w.tenant_id = v.tenant_id and w.message_id = v.id
+     )
+     update campaign_recipients r set message_id = v.earlier from moved v where r.tenant_id = v.tenant_id and r.message_id = v.id`,
+    [id, phones],
+  );
+}
+
+/** Answers that the log of events has. */
+async function receivedBy(of: Sender): Promise<number> {
+  const [row] = await fixture.gateway.database.query<{ count: number }>(
+    `select count(*)::int as count from events where tenant_id = $1 and type = 'message.received'`,
+    [of.id],
+  );
+  return row?.count ?? 0;
+}
+
 describe('the progress of a campaign', () => {
   test('counts what became of its messages, and attributes answers, taps and opt-outs to it once each', async () => {
-    const of = await ground.sender();
+    const of = await fixture.sender();
     const { groupId, phones } = await of.people(6);
     const [first = '', second = '', third = ''] = phones;
     const bad = newPhone();
     await of.mutate('createContact', { phone: bad, groupIds: [groupId] });
-    ground.gateway.emulator.setFaults({ next: [{ to: bad, asyncErrorCode: 131_049, count: 3 }] });
+    fixture.gateway.emulator.setFaults({ next: [{ to: bad, asyncErrorCode: 131_049, count: 3 }] });
     const id = await of.campaign({ audience: { groupIds: [groupId] }, maxFailurePercent: 100 });
     await start(of, id);
     await eventually(async () => expect((await progressOf(of, id)).read).toBe(6));
     await eventually(async () => expect((await progressOf(of, id)).failed).toBe(1));
-    const { emulator } = ground.gateway;
+    const { emulator } = fixture.gateway;
     const { phoneNumberId } = of;
     emulator.inbound({ from: first, text: 'Thanks', phoneNumberId });
     emulator.inbound({ from: first, text: 'Thanks again', phoneNumberId });
@@ -87,33 +133,111 @@ describe('the progress of a campaign', () => {
     expect((await list({ state: { in: ['SKIPPED', 'PENDING'] } })).totalCount).toBe(0);
   });
 
+  test('counts a tap on a button for the campaign of the message that has it', async () => {
+    const of = await fixture.sender();
+    const { groupId, phones } = await of.people(2);
+    const [first = '', second = ''] = phones;
+    const { phoneNumberId } = of;
+    const { emulator } = fixture.gateway;
+    const [earlier, later] = [await finished(of, groupId, 2), await finished(of, groupId, 2)];
+    const tap = { type: 'button', from: first, text: 'Tell me more', replyTo: await wamidOf(earlier, first) } as const;
+    emulator.inbound({ ...tap, phoneNumberId });
+    emulator.inbound({ ...tap, phoneNumberId });
+    await eventually(async () => expect((await progressOf(of, earlier)).replied).toBe(1));
+    // What quotes nothing belongs to the latest.
+    await eventually(async () => expect(await receivedBy(of)).toBe(2));
+    emulator.inbound({ from: second, text: 'Yes', phoneNumberId });
+    await eventually(async () => expect((await progressOf(of, later)).replied).toBe(1));
+    expect((await progressOf(of, earlier)).replied).toBe(1);
+  });
+
+  test('leaves out what answers a message of no campaign, or comes after 72 hours', async () => {
+    const of = await fixture.sender();
+    const { groupId, phones } = await of.people(4);
+    const [first = '', second = '', third = '', fourth = ''] = phones;
+    const { phoneNumberId } = of;
+    const { emulator } = fixture.gateway;
+    const id = await finished(of, groupId, 4);
+    const template = { name: 'notice', language: 'en' };
+    const send = { to: { phone: first }, content: { template }, waitForAcceptance: true };
+    const other = payloadOf(await of.mutate('sendMessage', send, 'message { wamid }')).message.wamid;
+    const old = await wamidOf(id, third);
+    await moveBack(id, [second, third]);
+    emulator.inbound({ type: 'button', from: first, text: 'Where is it?', replyTo: other, phoneNumberId });
+    emulator.inbound({ from: second, text: 'Too late', phoneNumberId });
+    emulator.inbound({ type: 'button', from: third, text: 'Tell me more', replyTo: old, phoneNumberId });
+    await eventually(async () => expect(await receivedBy(of)).toBe(3));
+    // Counted behind the others.
+    emulator.inbound({ from: fourth, text: 'Thanks', phoneNumberId });
+    const list = `query ($id: ID!) { campaign(id: $id) { recipients(first: 4) { nodes { repliedAt contact { phone } } } } }`;
+    const answered = async () =>
+      dataOf(await of.ask(list, { id }))
+        .campaign.recipients.nodes.filter(({ repliedAt }: { repliedAt: string | null }) => repliedAt !== null)
+        .map(({ contact }: { contact: { phone: string } }) => contact.phone);
+    await eventually(async () => expect(await answered()).toContain(fourth));
+    expect(await answered()).toEqual([fourth]);
+    expect((await progressOf(of, id)).replied).toBe(1);
+  });
+
   test('says why recipients were skipped, by reason, and lists those of one reason', async () => {
-    const of = await ground.sender();
+    const of = await fixture.sender();
     const { groupId, ids } = await of.people(4);
     for (const id of ids.slice(0, 2)) payloadOf(await of.mutate('updateContact', { id, isOptedOut: true }));
     const id = await of.campaign({ audience: { groupIds: [groupId] } });
     await start(of, id);
     const query = `query ($id: ID!, $filter: CampaignRecipientFilter) { campaign(id: $id) { status
-      progress { skipped skips { reason count } } recipients(filter: $filter) { totalCount nodes { skipReason contact { databaseId } } } } }`;
+      progress { skipped skips { reason count } } recipients(filter: $filter) { totalCount nodes { skipReason contact { databaseId } consentEntry { category contact { databaseId } } } } } }`;
     const read = async (filter: object) => dataOf(await of.ask(query, { id, filter })).campaign;
     await eventually(async () => expect((await read({})).status).toBe('COMPLETED'));
     const { progress, recipients } = await read({ skipReason: { eq: 'OPTED_OUT' } });
     expect(progress).toEqual({ skipped: 2, skips: [{ reason: 'OPTED_OUT', count: 2 }] });
     expect(recipients.totalCount).toBe(2);
     expect(recipients.nodes).toEqual(
-      ids.slice(0, 2).map(databaseId => ({ skipReason: 'OPTED_OUT', contact: { databaseId } })),
+      ids.slice(0, 2).map(databaseId => ({
+        skipReason: 'OPTED_OUT',
+        contact: { databaseId },
+        consentEntry: { category: 'ALL', contact: { databaseId } },
+      })),
     );
     expect((await read({ skipReason: { in: ['GONE', 'INVALID'] } })).recipients.totalCount).toBe(0);
     expect((await read({ skipReason: { isNull: true } })).recipients.totalCount).toBe(2);
   });
 
+  test('names the opt-out because of which the network refused a message, and none for another failure', async () => {
+    const of = await fixture.sender();
+    const { groupId, phones } = await of.people(2);
+    const [stopped = '', unreachable = ''] = phones;
+    const { emulator } = fixture.gateway;
+    emulator.setFaults({
+      next: [
+        { to: stopped, asyncErrorCode: 131_050 },
+        { to: unreachable, asyncErrorCode: 131_026 },
+      ],
+    });
+    const id = await of.campaign({
+      audience: { groupIds: [groupId] },
+      maxFailurePercent: 100,
+      template: { name: 'sale', language: 'en', body: ['you', 'SUN'] },
+    });
+    await start(of, id);
+    await eventually(async () => expect((await progressOf(of, id)).failed).toBe(2));
+    const query = `query ($id: ID!) { campaign(id: $id) { recipients { nodes { errorCode consentEntry { category source } } } } }`;
+    const nodes = async () => dataOf(await of.ask(query, { id })).campaign.recipients.nodes;
+    await eventually(async () =>
+      expect(await nodes()).toEqual([
+        { errorCode: 131_050, consentEntry: { category: 'MARKETING', source: 'NETWORK' } },
+        { errorCode: 131_026, consentEntry: null },
+      ]),
+    );
+  });
+
   test('is streamed: first as it is, then as it changes, until the campaign is over', async () => {
-    const of = await ground.sender();
+    const of = await fixture.sender();
     const { groupId } = await of.people(5);
     const id = await of.campaign({ audience: { groupIds: [groupId] } });
     const query = `subscription { campaign(id: "${id}") { status startedAt endedAt progress { ${PROGRESS} } } }`;
     const states: { status: string; progress: Record<string, unknown> }[] = [];
-    const client = connect(ground.gateway.url, of.token);
+    const client = connect(fixture.gateway.url, of.token);
     client.subscribe<{ campaign: (typeof states)[number] }>(
       { query },
       {
@@ -138,9 +262,9 @@ describe('the progress of a campaign', () => {
   });
 
   test('of a campaign that does not exist is no stream', async () => {
-    const of = await ground.sender();
+    const of = await fixture.sender();
     const query = 'subscription { campaign(id: "999999") { status } }';
-    const client = connect(ground.gateway.url, of.token);
+    const client = connect(fixture.gateway.url, of.token);
     expect(JSON.stringify(await ask(client, query))).toContain('NOT_FOUND');
     await client.dispose();
   });
@@ -148,7 +272,7 @@ describe('the progress of a campaign', () => {
 
 describe('a test of a campaign', () => {
   test('sends its message to one number, and counts for nothing', async () => {
-    const of = await ground.sender();
+    const of = await fixture.sender();
     const csv = `phone,code\n${newPhone()},FIRST`;
     const { recipientList } = payloadOf(
       await of.mutate('createRecipientList', { name: 'L', csv }, 'recipientList { databaseId }'),

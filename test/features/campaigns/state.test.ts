@@ -18,7 +18,7 @@ function* numbers(seed: number): Generator<number> {
   }
 }
 
-test('whatever is done to a campaign in whatever order, a final status stays and nothing is sent before a start', () => {
+test('after any sequence of actions, a final status stays and nothing is sent before a start', () => {
   for (let seed = 1; seed <= 500; seed += 1) {
     const random = numbers(seed);
     let status: CampaignStatus = 'draft';

@@ -5,7 +5,7 @@ import {
   insertListErrors,
   insertListRows,
 } from '../../../src/features/campaigns/lists/rows.sql.ts';
-import { isListUsed } from '../../../src/features/campaigns/lists/used.sql.ts';
+import { findUnusedLists, isListUsed, type UnusedList } from '../../../src/features/campaigns/lists/used.sql.ts';
 import {
   type CountedPeople,
   countDuplicates,
@@ -13,6 +13,7 @@ import {
   planLeft,
   valuesOf,
 } from '../../../src/features/campaigns/preview/preview.sql.ts';
+import { type BilledCount, countBilled } from '../../../src/features/campaigns/recipients/billed.sql.ts';
 import {
   type ExportedRecipient,
   examineRecipients,
@@ -55,6 +56,10 @@ test('the statements on lists describe as their row types', async () => {
   expect(await columnsOf(db => insertListErrors(db, 1, 1, [{ row_number: 1, message: 'a' }]))).toBeUndefined();
   expect(await columnsOf(db => firstValues(db, 1, 1))).toEqual({ values: 'jsonb' });
   expect(await columnsOf(db => isListUsed(db, 1, 1))).toEqual({ is_used: 'boolean' });
+  expect(await columnsOf(db => findUnusedLists(db, '2026-01-01T00:00:00Z', 1))).toEqual({
+    tenant_id: 'bigint',
+    id: 'bigint',
+  } satisfies ColumnsOf<UnusedList>);
 });
 
 const ID = '01890000-0000-7000-8000-000000000000';
@@ -110,6 +115,8 @@ test('the statements of a run describe as their row types', async () => {
     portfolio_id: 'text',
     quality: 'text',
     messaging_limit: 'integer',
+    account_status: 'text',
+    restrictions: 'jsonb',
     sent: 'integer',
     delivered: 'integer',
     failed: 'integer',
@@ -119,6 +126,13 @@ test('the statements of a run describe as their row types', async () => {
 
 test('the statements of the reader describe as their row types', async () => {
   const range = { after: { xid: 1n, seq: 1 }, until: { xid: 2n, seq: 1 } };
+  expect(await columnsOf(db => countBilled(db, 1, [1]))).toEqual({
+    campaign_id: 'bigint',
+    country: 'text',
+    category: 'text',
+    hour: 'timestamp with time zone',
+    messages: 'bigint',
+  } satisfies ColumnsOf<BilledCount>);
   const counted = { tenant_id: 'bigint', campaign_id: 'bigint' } satisfies ColumnsOf<CountedCampaign>;
   expect(await columnsOf(db => countStatuses(db, range, [368]))).toEqual(counted);
   expect(await columnsOf(db => countReplies(db, range))).toEqual(counted);

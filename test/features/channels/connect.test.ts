@@ -43,7 +43,7 @@ test('credentials are tried on the network before anything is stored, and a wron
   expect(await gateway.database.query('select * from channels order by id')).toEqual(before);
 });
 
-test('a number has one owner: another tenant is told of a conflict, also when both ask at the same moment', async () => {
+test('a number has one owner: another tenant gets CONFLICT, also if both connect it at the same time', async () => {
   const [one, two] = [await gateway.addTenant({ channel: false }), await gateway.addTenant({ channel: false })];
   await expect(connectChannel(gateway.gateway.resources, one.id, inputOf(gateway.tenant))).rejects.toMatchObject({
     code: 'CONFLICT',

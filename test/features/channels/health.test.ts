@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { connectChannel } from '../../../src/features/channels/connect.ts';
+import { checkChannels } from '../../../src/features/channels/housekeeping.ts';
+import { NetworkCallError } from '../../../src/network/network.ts';
 import { codeOf, dataOf, payloadOf } from '../../support/answers.ts';
 import { eventually, startGateway, type TestGateway, type TestTenant } from '../../support/gateway.ts';
 import { newPhone } from '../../support/seed.ts';
@@ -46,21 +49,13 @@ async function emulate(
   expect(set.status, await set.text()).toBe(200);
 }
 
+/** Makes the health of a tenant's number one that was never reported. */
+const forget = (tenant: TestTenant) =>
+  gateway.database.query('delete from channel_health where tenant_id = $1', [tenant.id]);
+
 describe('checkChannel', () => {
   test('asks the network for the health of the number, with an event only if it changed', async () => {
     const tenant = await gateway.addTenant();
-    expect((await healthOf(tenant)).health).toEqual({
-      canSend: 'UNKNOWN',
-      quality: 'UNKNOWN',
-      messagingLimit: null,
-      isMessagingLimitKnown: false,
-      restrictions: [],
-      queuedCount: 0,
-      oldestQueuedAt: null,
-      lastWebhookAt: null,
-      lastError: null,
-      checkedAt: null,
-    });
     await emulate(tenant, { canSend: 'LIMITED', quality: 'YELLOW', messagingLimit: 'TIER_2K' });
     const { health } = payloadOf(await check(tenant)).channel;
     expect(health).toMatchObject({
@@ -77,7 +72,7 @@ describe('checkChannel', () => {
         payload: {
           channel: { id: expect.any(Number) },
           health: { can_send: 'LIMITED', quality: 'YELLOW', messaging_limit: 2_000 },
-          previous: { can_send: null, quality: null, messaging_limit: null },
+          previous: { can_send: 'AVAILABLE', quality: 'GREEN', messaging_limit: null },
         },
       },
     ]);
@@ -122,6 +117,104 @@ describe('checkChannel', () => {
   });
 });
 
+describe('a number that is connected', () => {
+  const reconnect = (tenant: TestTenant, network = gateway.gateway.resources.network) =>
+    connectChannel({ ...gateway.gateway.resources, network }, tenant.id, {
+      ...tenant,
+      name: 'Again',
+      accessToken: `access-${Number(tenant.phoneNumberId) - 1_000}`,
+      appSecret: 'test-app-secret',
+      verifyToken: 'test-verify-token',
+    });
+
+  test('has its health at once, and tells of it by an event if it was another when it was connected before', async () => {
+    const tenant = await gateway.addTenant();
+    expect((await healthOf(tenant)).health).toEqual({
+      canSend: 'AVAILABLE',
+      quality: 'GREEN',
+      messagingLimit: null,
+      isMessagingLimitKnown: true,
+      restrictions: [],
+      queuedCount: 0,
+      oldestQueuedAt: null,
+      lastWebhookAt: null,
+      lastError: null,
+      checkedAt: expect.any(String),
+    });
+    expect(await events(tenant)).toEqual([]);
+    await emulate(tenant, { canSend: 'LIMITED' });
+    await reconnect(tenant);
+    expect(await events(tenant)).toMatchObject([
+      { payload: { health: { can_send: 'LIMITED' }, previous: { can_send: 'AVAILABLE' } } },
+    ]);
+  });
+
+  test('is connected also if the network does not tell its health', async () => {
+    const tenant = await gateway.addTenant();
+    const { network } = gateway.gateway.resources;
+    const silent = { ...network, numberHealth: () => Promise.reject(new NetworkCallError('no answer')) };
+    await forget(tenant);
+    await reconnect(tenant, silent);
+    expect((await healthOf(tenant)).health).toMatchObject({ canSend: 'UNKNOWN', checkedAt: null });
+  });
+});
+
+describe('the periodic check', () => {
+  /** Other tests leave channels of their own, which are not due: they were checked when they were connected. */
+  const run = (network = gateway.gateway.resources.network) => checkChannels({ ...gateway.gateway.resources, network });
+  const asked = (tenant: TestTenant, ago: { checked?: string; asked?: string }) =>
+    gateway.database.query(
+      'update channel_health set checked_at = now() - $2::interval, asked_at = now() - $3::interval where tenant_id = $1',
+      [tenant.id, ago.checked ?? null, ago.asked ?? null],
+    );
+
+  test('asks for numbers that were never checked or not for a day, but not for disconnected ones', async () => {
+    const [fresh, never, old, gone] = [
+      await gateway.addTenant(),
+      await gateway.addTenant(),
+      await gateway.addTenant(),
+      await gateway.addTenant(),
+    ];
+    await forget(never);
+    await asked(old, { checked: '25 hours', asked: '25 hours' });
+    await gateway.mutate('disconnectChannel', { id: (await healthOf(gone)).id }, '', gone.token);
+    await asked(gone, { checked: '25 hours' });
+    for (const tenant of [fresh, never, old, gone]) await emulate(tenant, { canSend: 'LIMITED' });
+    await run();
+    const states = await Promise.all([fresh, never, old, gone].map(async one => (await healthOf(one)).health.canSend));
+    expect(states).toEqual(['AVAILABLE', 'LIMITED', 'LIMITED', 'AVAILABLE']);
+  });
+
+  test('leaves a number to the worker that has just checked it', async () => {
+    const tenant = await gateway.addTenant();
+    await asked(tenant, { asked: '14 minutes' });
+    await emulate(tenant, { canSend: 'LIMITED' });
+    await run();
+    expect((await healthOf(tenant)).health).toMatchObject({ canSend: 'AVAILABLE', checkedAt: null });
+    await asked(tenant, { asked: '16 minutes' });
+    await Promise.all([run(), run()]);
+    expect((await healthOf(tenant)).health.canSend).toBe('LIMITED');
+    expect(await events(tenant)).toHaveLength(1);
+  });
+
+  test('stops after three questions without an answer, and changes nothing', async () => {
+    const tenants = [];
+    for (let i = 0; i < 4; i += 1) tenants.push(await gateway.addTenant());
+    for (const tenant of tenants) await asked(tenant, {});
+    let questions = 0;
+    const silent = () => {
+      questions += 1;
+      return Promise.reject(new NetworkCallError('no answer'));
+    };
+    await run({ ...gateway.gateway.resources.network, numberHealth: silent });
+    expect(questions).toBe(3);
+    for (const tenant of tenants) expect((await healthOf(tenant)).health.canSend).toBe('AVAILABLE');
+    await run();
+    const checked = await Promise.all(tenants.map(async one => (await healthOf(one)).health.checkedAt !== null));
+    expect(checked).toEqual([false, false, false, true]);
+  });
+});
+
 test('the health shows the queue, the last webhook and restrictions that have not ended', async () => {
   const tenant = await gateway.addTenant();
   const { phoneNumberId } = tenant;
@@ -162,8 +255,11 @@ test('the health shows the queue, the last webhook and restrictions that have no
 test('the health of many channels takes one statement for each of its tables', async () => {
   const tenant = await gateway.addTenant();
   await healthOf(tenant);
-  gateway.statements.length = 0;
-  await healthOf(tenant);
-  const read = gateway.statements.filter(text => /from "?(channels|channel_health|outbox)\b/.test(text));
-  expect(read).toHaveLength(3);
+  // Sweeps and lanes read them as well, but not always.
+  await eventually(async () => {
+    gateway.statements.length = 0;
+    await healthOf(tenant);
+    const read = gateway.statements.filter(text => /from "?(channels|channel_health|outbox)\b/.test(text));
+    expect(read).toHaveLength(3);
+  });
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ChannelRef } from '../../../src/features/channels/channel.ts';
 import { findWebhookOwners, type WebhookOwner } from '../../../src/features/channels/channels.sql.ts';
-import { writeHealth } from '../../../src/features/channels/health.sql.ts';
+import { claimUnchecked, writeHealth } from '../../../src/features/channels/health.sql.ts';
 import type { PublicHealth } from '../../../src/features/channels/health.ts';
 import { type ChannelBacklog, readBacklogs } from '../../../src/features/messages/dispatch/backlog.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
@@ -47,6 +48,15 @@ const HEALTH: PublicHealth = {
 
 test('the update of health is understood by the database', async () => {
   expect(await describeColumns(database.url, db => writeHealth(db, 1, [HEALTH]))).toBeUndefined();
+});
+
+test('the claim of unchecked channels is described as its row type says', async () => {
+  const now = new Date(0).toISOString();
+  const times = { now, checkedBefore: now, askedBefore: now };
+  expect(await describeColumns(database.url, db => claimUnchecked(db, times))).toEqual({
+    tenantId: 'bigint',
+    channelId: 'bigint',
+  } satisfies ColumnsOf<ChannelRef>);
 });
 
 test('the queues of channels are described as their row type says', async () => {

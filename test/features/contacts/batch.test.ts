@@ -130,7 +130,7 @@ describe('a duplicate is a number that exists in the tenant or earlier in the ba
     accounts(outcome);
   });
 
-  test('with it, it is passed over whatever else is wrong with it, and undoes nothing', async () => {
+  test('with it, it is skipped whatever other faults it has, and undoes nothing', async () => {
     const [there] = phones(1);
     await batch([{ phone: there }]);
     const outcome = await batch([{ phone: there, email: 'not one' }, { phone: phones(1)[0] }], {

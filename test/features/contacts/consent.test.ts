@@ -3,8 +3,8 @@ import { optedOutOf } from '../../../src/features/contacts/consent/consent.ts';
 import { recordConsent } from '../../../src/features/contacts/consent/record.ts';
 import { codeOf, dataOf, userErrorsOf } from '../../support/answers.ts';
 import { eventually, startGateway, type TestGateway } from '../../support/gateway.ts';
+import { postWebhook } from '../../support/network-webhook.ts';
 import { seedOf } from '../../support/seed.ts';
-import { postWebhook } from './erasure/person.ts';
 
 let gateway: TestGateway;
 const body = { type: 'BODY', text: 'Hi' };

@@ -39,8 +39,8 @@ test('a message in a group chat belongs to it: no private conversation, no windo
   ).toEqual([{ n: 0 }]);
   const received = await harness.events('message.received');
   expect(received).toMatchObject([
-    { message: { body: 'STOP', conversation_id: null }, is_answerable: false },
-    { message: { body: 'Hello all', conversation_id: null }, is_answerable: false },
+    { message: { message: 'STOP', interaction_id: null }, is_answerable: false },
+    { message: { message: 'Hello all', interaction_id: null }, is_answerable: false },
   ]);
   expect(received[0]?.details?.['group_chat_id']).toBe(received[1]?.details?.['group_chat_id']);
   expect(await participants(harness)).toEqual([`+${ANA}`, `+${BO}`]);

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-test('a conversation that another app takes over, and that comes back when the person writes, is told by events once each', async () => {
+test('a take-over by another app and the return when the person writes are one event each', async () => {
   const harness = await harnessFor(gateway);
   await harness.write({ from: '14155550101', text: 'Hello' });
   const taken = {

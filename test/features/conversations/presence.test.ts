@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { cleanPresence } from '../../../src/features/conversations/presence/housekeeping.ts';
+import { cleanPresence } from '../../../src/features/conversations/housekeeping.ts';
 import { codeOf, dataOf, faultsOf, payloadOf } from '../../support/answers.ts';
 import { type Beside, serveBeside } from '../../support/beside.ts';
 import { eventually, startGateway, type TestGateway } from '../../support/gateway.ts';

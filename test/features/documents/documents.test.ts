@@ -154,7 +154,7 @@ describe('a request with documentId', () => {
   });
 });
 
-test('a session for trusted documents executes no text, whatever the transport', async () => {
+test('a session for trusted documents executes no text over any transport', async () => {
   const query = '{ viewer { scopes } }';
   expect(await run({ query })).toContain('DOCUMENT_REQUIRED');
   expect(await run({ query }, session, { accept: 'text/event-stream' })).toContain('DOCUMENT_REQUIRED');

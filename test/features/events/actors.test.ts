@@ -38,7 +38,7 @@ test('events of a message name its sender, and their conversation; those of peop
   ]);
 });
 
-test('consent and erasure are told with their entry and receipt, and who asked for the erasure', async () => {
+test('events of consent and erasure have their entry and receipt, and the author of the erasure', async () => {
   const { globalId } = await seedOf(gateway).contact();
   dataOf(await gateway.mutate('updateContact', { id: globalId, isOptedOut: true }));
   const entry = '... on DataEvent { contact { id } consentEntry { state author { kind } } receipt { id } }';

@@ -49,7 +49,7 @@ test('an event whose transaction commits long after later ones is neither skippe
   await resumed.stop();
 });
 
-test('an event whose transaction was rolled back is never told', async () => {
+test('an event whose transaction was rolled back is never delivered', async () => {
   const { database, tenant, url } = gateway;
   const live = await follow(url, tenant.token, { types: ['group.created'] });
   const undone = new pg.Client({ connectionString: database.url });
@@ -67,7 +67,7 @@ test('an event whose transaction was rolled back is never told', async () => {
   await live.stop();
 });
 
-test('what was committed before an event was written is told before it, also when the later writer began first', async () => {
+test('an event committed before another was written is delivered before it, also if the later writer began first', async () => {
   const { database, tenant, url } = gateway;
   const live = await follow(url, tenant.token, { types: ['group.created'] });
   const [early, late] = [
@@ -93,7 +93,7 @@ test('what was committed before an event was written is told before it, also whe
   await live.stop();
 });
 
-test('what became of a message is told in order: queued, sent, delivered, read; and the second half again after a reconnect', async () => {
+test('the statuses of a message arrive in order: queued, sent, delivered, read; and the second half again after a reconnect', async () => {
   const { tenant, url } = gateway;
   const live = await follow(url, tenant.token, { types: ['message.*'] });
   const sent = await gateway.graphql(

@@ -12,7 +12,7 @@ export interface SeenEvent {
   readonly cursor: string;
   readonly type: string;
   readonly data: {
-    readonly message?: { readonly id: string; readonly body: string | null };
+    readonly message?: { readonly id: string; readonly message: string | null };
     readonly group?: { readonly id: number; readonly name: string };
   };
 }

@@ -177,9 +177,10 @@ describe('the health of a channel', () => {
     await tell('messages', { ...metadata(tenant), errors: [{ code: 131_031, title: 'Account has been locked' }] });
     const events = await healthEvents(tenant);
     expect(events.map(({ payload }) => payload.previous)).toEqual([
-      { quality: null, messaging_limit: null, is_messaging_limit_known: false },
+      // As the network answered when the number was connected.
+      { quality: 'GREEN', messaging_limit: null },
       { messaging_limit: 2_000 },
-      { name_status: null, name_reason: null },
+      { name_status: 'APPROVED', name_reason: null },
       { account_review: null },
       { account_status: null, restrictions: [] },
       { last_error: null },

@@ -2,14 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { encodeGlobalId } from '../../../src/core/global-ids.ts';
 import { codeOf, dataOf, faultsOf } from '../../support/answers.ts';
 import { eventually } from '../../support/gateway.ts';
+import { CONFIRM, CREATE, type Fixture, postWoo, startFixture } from './fixture.ts';
 import { wooOrder } from './fixtures.ts';
-import { CONFIRM, CREATE, type Ground, postWoo, startGround } from './ground.ts';
 
-let ground: Ground;
+let fixture: Fixture;
 beforeAll(async () => {
-  ground = await startGround();
+  fixture = await startFixture();
 });
-afterAll(() => ground.gateway.stop());
+afterAll(() => fixture.gateway.stop());
 
 describe('integrations', () => {
   const READ = `query ($id: ID!) { integration(id: $id) { name kind isEnabled defaultCountry topicPath mappings {
@@ -17,7 +17,7 @@ describe('integrations', () => {
       body { path fallback text } bodyByName { name value { path } } buttons { index value { path } } } } } }`;
 
   test('are returned as created, with the defaults of their kind', async () => {
-    const tenant = await ground.tenant();
+    const tenant = await fixture.tenant();
     const mapping = { ...CONFIRM, paths: { phone: 'shipping.phone', status: [] } };
     const shop = await tenant.shop({ defaultCountry: 'de', mappings: [mapping] });
     const { integration } = await tenant.data(READ, { id: String(shop.databaseId) });
@@ -47,7 +47,7 @@ describe('integrations', () => {
   });
 
   test('are updated, disabled and deleted, mappings individually', async () => {
-    const tenant = await ground.tenant();
+    const tenant = await fixture.tenant();
     const shop = await tenant.shop();
     const change = async (input: object) =>
       (
@@ -94,7 +94,7 @@ describe('integrations', () => {
   });
 
   test('with errors are rejected as a whole, every error by field', async () => {
-    const tenant = await ground.tenant({ channel: false });
+    const tenant = await fixture.tenant({ channel: false });
     const input = {
       kind: 'WOOCOMMERCE',
       name: ' ',
@@ -155,8 +155,8 @@ describe('integrations', () => {
   });
 
   test('are limited to 50, even with concurrent requests', async () => {
-    const tenant = await ground.tenant();
-    await ground.gateway.database.query(
+    const tenant = await fixture.tenant();
+    await fixture.gateway.database.query(
       `insert into integrations (tenant_id, kind, name, key) select $1, 'generic', 'Old ' || n, 'none ' || n from generate_series(1, 48) n`,
       [tenant.id],
     );
@@ -169,26 +169,26 @@ describe('integrations', () => {
   });
 
   test('are created once per idempotency key, and require a plan with integrations', async () => {
-    const tenant = await ground.tenant({ channel: false });
+    const tenant = await fixture.tenant({ channel: false });
     const input = { kind: 'GENERIC', name: 'Once', idempotencyKey: 'once' };
     const first = (await tenant.data(CREATE, { input })).createIntegration;
     const second = (await tenant.data(CREATE, { input })).createIntegration;
     expect([second.integration, second.secret]).toEqual([first.integration, null]);
-    const [plan] = await ground.gateway.database.query<{ name: string }>(
+    const [plan] = await fixture.gateway.database.query<{ name: string }>(
       "select name from plans where not 'integrations' = any(features) limit 1",
     );
     if (!plan) throw new Error('Every plan includes integrations.');
-    const poor = await ground.tenant({ channel: false, plan: plan.name });
+    const poor = await fixture.tenant({ channel: false, plan: plan.name });
     expect(codeOf(await poor.ask(CREATE, { input }))).toBe('FEATURE_NOT_AVAILABLE');
   });
 });
 
 test('order.received is an event for tokens with the scope integrations:read', async () => {
-  const tenant = await ground.tenant();
+  const tenant = await fixture.tenant();
   const shop = await tenant.shop();
   const query =
     'subscription { events(filter: { types: [ORDER_RECEIVED] }) { type ... on OrderEvent { order { orderId status } topic integration { databaseId } contact { databaseId } } } }';
-  const response = await fetch(`${ground.gateway.url}/graphql`, {
+  const response = await fetch(`${fixture.gateway.url}/graphql`, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
@@ -216,12 +216,12 @@ test('order.received is an event for tokens with the scope integrations:read', a
 });
 
 test('metrics count requests and outcomes', async () => {
-  const tenant = await ground.tenant();
+  const tenant = await fixture.tenant();
   const shop = await tenant.shop();
   await postWoo(shop.url, shop.secret, wooOrder());
   await postWoo(shop.url, 'another secret', wooOrder());
   await shop.settled();
-  const text = await (await fetch(`${ground.gateway.url}/metrics`)).text();
+  const text = await (await fetch(`${fixture.gateway.url}/metrics`)).text();
   expect(text).toMatch(/parley_integration_requests_total\{outcome="stored"\} [1-9]/);
   expect(text).toMatch(/parley_integration_requests_total\{outcome="unauthorized"\} [1-9]/);
   expect(text).toMatch(/parley_integration_deliveries_total\{outcome="acted"\} [1-9]/);

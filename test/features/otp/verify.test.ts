@@ -150,7 +150,7 @@ test('verification attempts append events without the code', async () => {
     ['otp.failed', 5, 'exhausted', 'MAX_ATTEMPTS_EXCEEDED'],
   ]);
   expect(Object.keys(events[0]?.payload.otp ?? {}).sort()).toEqual(
-    'attempts contact_id created_at expires_at expiry_minutes id language message_id phone purpose state template_name verified_at'.split(
+    'attempts chat_message_id contact_id created_at expires_at expiry_minutes id language phone purpose state template_name verified_at'.split(
       ' ',
     ),
   );

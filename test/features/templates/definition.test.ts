@@ -110,6 +110,11 @@ describe('a definition', () => {
       'components.0.text',
     ],
     [
+      'a picture without an example',
+      definition({ components: [{ type: 'HEADER', format: 'image' }, BODY] }),
+      'components.0.example',
+    ],
+    [
       'a footer that is too long',
       definition({ components: [BODY, { type: 'FOOTER', text: 'x'.repeat(61) }] }),
       'components.1.text',

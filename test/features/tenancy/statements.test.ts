@@ -36,6 +36,7 @@ const ACCOUNT = {
   time_zone: 'text',
   opt_out_words: 'text[]',
   opt_in_words: 'text[]',
+  opt_words_by_language: 'jsonb',
   default_source_id: 'bigint',
   default_status_id: 'bigint',
   default_assignee_id: 'bigint',

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { codeOf, dataOf, faultsOf, payloadOf } from '../../support/answers.ts';
 import { eventually, type TestGateway } from '../../support/gateway.ts';
-import { type Receiver, startReceiver } from './receiver.ts';
+import { goneAfter, type Receiver, startReceiver } from './receiver.ts';
 import { attempted, createEndpoint, deliveries, type Endpoint, makeGroups, startHooks } from './setup.ts';
 
 /** The log of deliveries as GraphQL shows it: across endpoints, with what was sent, and what of it can be sent again. */
@@ -13,11 +13,15 @@ let failing: Endpoint;
 
 beforeAll(async () => {
   [gateway, receiver] = await Promise.all([startHooks(), startReceiver()]);
-  receiver.answer((got, response) => void response.writeHead(got.path === '/failing' ? 410 : 200).end());
+  const queued = Promise.withResolvers<void>();
+  receiver.answer(goneAfter(queued.promise, got => got.path === '/failing'));
   ok = await createEndpoint(gateway, { url: `${receiver.url}/ok`, events: ['group.*'], format: 'N8N' });
   failing = await createEndpoint(gateway, { url: `${receiver.url}/failing`, events: ['group.*'] });
   await makeGroups(gateway, ['one', 'two']);
   await attempted(gateway, ok.id, 2);
+  // A response of 410 disables the endpoint: what happens afterwards is not queued for it.
+  await eventually(async () => expect(await deliveries(gateway, failing.id)).toHaveLength(2));
+  queued.resolve();
   await attempted(gateway, failing.id, 1);
   await eventually(async () =>
     expect((await deliveries(gateway, failing.id)).map(row => row.status)).toEqual(['FAILED', 'FAILED']),

@@ -34,6 +34,8 @@ test('every use of a deprecated field is counted by its name', async () => {
     dataOf(await gateway.graphql('query NotDeprecated { viewer { __typename } }'));
     const { values } = await resources.metrics.deprecatedFields.get();
     expect(values).toEqual([{ labels: { field: 'Query.countries' }, value: 3 }]);
+    const shown = await (await fetch(`${gateway.url}/metrics`)).text();
+    expect(shown).toContain('parley_graphql_deprecated_fields_total{field="Query.countries"} 3\n');
   } finally {
     field.deprecationReason = undefined;
     await gateway.stop();

@@ -20,6 +20,8 @@ export const PLACES: Record<string, string> = {
   'query tag id': 'Tag',
   'query note id': 'Note',
   'query cannedReply id': 'CannedReply',
+  'query savedFilter id': 'SavedFilter',
+  'query previewBotHistory botId': 'Bot',
   'mutation updateConversation input.id': 'Conversation',
   'mutation updateConversation input.expectedAssigneeId': 'StaffMember',
   'mutation updateConversation input.assigneeId': 'StaffMember',
@@ -31,6 +33,8 @@ export const PLACES: Record<string, string> = {
   'mutation deleteTag input.id': 'Tag',
   'mutation updateCannedReply input.id': 'CannedReply',
   'mutation deleteCannedReply input.id': 'CannedReply',
+  'mutation updateSavedFilter input.id': 'SavedFilter',
+  'mutation deleteSavedFilter input.id': 'SavedFilter',
   'mutation createNote input.contactId': 'Contact',
   'mutation createNote input.conversationId': 'Conversation',
   'mutation updateNote input.id': 'Note',
@@ -154,6 +158,7 @@ for (const field of ['createCampaign', 'updateCampaign']) {
   PLACES[`mutation ${field} input.audience.groupIds`] = 'ContactGroup';
   PLACES[`mutation ${field} input.audience.contactIds`] = 'Contact';
   PLACES[`mutation ${field} input.audience.listId`] = 'RecipientList';
+  PLACES[`mutation ${field} input.audience.savedFilterId`] = 'SavedFilter';
   for (const kind of ['image', 'video', 'document'])
     PLACES[`mutation ${field} input.template.header.${kind}.mediaId`] = 'Media';
 }
@@ -230,6 +235,7 @@ export const LISTS: Record<string, string> = {
   conversations: 'Conversation',
   tags: 'Tag',
   cannedReplies: 'CannedReply',
+  savedFilters: 'SavedFilter',
   integrationDeliveries: 'IntegrationDelivery',
   integrations: 'Integration',
   erasureReceipts: 'ErasureReceipt',

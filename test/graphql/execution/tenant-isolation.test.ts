@@ -84,6 +84,11 @@ beforeAll(async () => {
     await gateway.mutate('createCannedReply', canned, 'cannedReply { databaseId }', other.token),
   );
   theirs.set('CannedReply', cannedReply.databaseId);
+  const saved = { name: 'Theirs', filter: { company: { like: 'theirs' } } };
+  const { savedFilter } = payloadOf(
+    await gateway.mutate('createSavedFilter', saved, 'savedFilter { databaseId }', other.token),
+  );
+  theirs.set('SavedFilter', savedFilter.databaseId);
   const noted = `mutation { createNote(input: { contactId: "${contact}", body: "Theirs" }) { note { databaseId } } }`;
   theirs.set('Note', (await ask(noted)).createNote.note.databaseId);
   const template = { name: 'theirs', language: 'en', category: 'UTILITY', components: [{ type: 'BODY', text: 'Hi' }] };

@@ -59,6 +59,7 @@ describe('connection_init', () => {
   test.each([
     ['GraphiQL', { headers: { Authorization: 'Bearer TOKEN' } }],
     ['Apollo Client', { authToken: 'ignored', Authorization: 'Bearer TOKEN' }],
+    ['the documentation of Apollo Client', { authToken: 'TOKEN' }],
     ['urql', { headers: { authorization: 'TOKEN' } }],
     ['Relay', { token: 'TOKEN' }],
     ['graphql-ws', { AUTHORIZATION: 'bearer TOKEN' }],
@@ -153,7 +154,7 @@ describe('a stream of a connection with `after`', () => {
     }
   });
 
-  test('is refused with the field if the cursor is none', async () => {
+  test('is refused with the field if the cursor is invalid', async () => {
     const one = await connected(gateway.tenant.token, { after: 'x' });
     one.send({ id: '1', type: 'subscribe', payload: { query: GROUPS } });
     const refused = await one.answer('next');

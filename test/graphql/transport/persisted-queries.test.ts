@@ -23,14 +23,14 @@ const post = async (body: object, headers: Record<string, string> = {}) =>
     }),
   );
 
-const get = async (parameters: Record<string, unknown>) => {
+const get = async (parameters: Record<string, unknown>, headers: Record<string, string> = {}) => {
   const texts = Object.entries(parameters).map(([name, value]) => [
     name,
     typeof value === 'string' ? value : JSON.stringify(value),
   ]);
   return read(
     await fetch(`${gateway.url}/graphql?${new URLSearchParams(texts)}`, {
-      headers: { authorization: `Bearer ${gateway.tenant.token}`, accept: 'application/json' },
+      headers: { authorization: `Bearer ${gateway.tenant.token}`, accept: 'application/json', ...headers },
     }),
   );
 };
@@ -51,6 +51,33 @@ describe('automatic persisted queries', () => {
     expect((await post({ extensions })).json).toMatchObject(expected);
     expect((await get({ extensions })).json).toMatchObject(expected);
     expect((await get({ extensions, variables: { n: false } })).json).toMatchObject({ data: { viewer: {} } });
+  });
+
+  test('by GET an answer that is unchanged is 304 for its entity tag, with its rate limit', async () => {
+    const query = 'query Named($name: String!) { contactGroups(filter: { name: { eq: $name } }) { totalCount } }';
+    await post({ query, variables: { name: 'x' }, extensions: persisted(sha256(query)) });
+    const parameters = (name: string) => ({ extensions: persisted(sha256(query)), variables: { name } });
+    const name = crypto.randomUUID();
+    const first = await get(parameters(name));
+    const etag = first.headers.get('etag') ?? '';
+    expect(etag).toMatch(/^W\/"[\w-]{22}"$/);
+    expect(first.headers.get('cache-control')).toBe('private, no-cache');
+
+    const again = await get(parameters(name), { 'if-none-match': etag });
+    expect([again.status, again.text, again.headers.get('etag')]).toEqual([304, '', etag]);
+    expect(again.headers.get('ratelimit')).toBeTruthy();
+
+    await gateway.mutate('createContactGroup', { name });
+    const changed = await get(parameters(name), { 'if-none-match': etag });
+    expect([changed.status, changed.json.data]).toEqual([200, { contactGroups: { totalCount: 1 } }]);
+    expect(changed.headers.get('etag')).not.toBe(etag);
+  });
+
+  test('by GET an answer with an error has no entity tag', async () => {
+    const query = '{ viewer { scopes } node(id: "nothing") { id } contacts(first: 101) { totalCount } }';
+    const { json, headers } = await get({ query });
+    expect(json.errors).toBeDefined();
+    expect(headers.get('etag')).toBeNull();
   });
 
   test('a GET registers too, and never executes a mutation', async () => {

@@ -7,6 +7,7 @@ import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openDirectoryStore } from '../../../src/platform/files/directory-store.ts';
 import { type FileStore, FileStoreError, TooLargeError } from '../../../src/platform/files/file-store.ts';
+import { directoryMarker } from '../../../src/platform/files/marker.ts';
 import { openS3Store } from '../../../src/platform/files/s3-store.ts';
 import { hasS3, type S3Server, startS3 } from '../../support/s3.ts';
 
@@ -125,6 +126,11 @@ describe('a directory', () => {
   test('that cannot be written is refused', async () => {
     await writeFile(join(directory, 'a-file'), '');
     await expect(openDirectoryStore(join(directory, 'a-file'))).rejects.toThrow(FileStoreError);
+  });
+
+  test.skipIf(process.platform !== 'linux')('below /proc is refused, as its marker is', async () => {
+    await expect(openDirectoryStore('/proc/parley/media')).rejects.toThrow(FileStoreError);
+    await expect(directoryMarker('/proc/parley/media').create('text')).rejects.toThrow(FileStoreError);
   });
 });
 

@@ -198,7 +198,7 @@ const tooOld = (bot: BotRow, rule: Rule, contactId: number, messageId: string): 
     bot: publicBot(bot),
     rule,
     contact_id: contactId,
-    message_id: messageId,
+    chat_message_id: messageId,
     reason: 'TOO_OLD',
     details: `The message was read more than ${MAX_AGE_MS / MINUTE} minutes after it was sent.`,
   },

@@ -86,6 +86,8 @@ const ANSWERABLE: ReadonlySet<string> = new Set([
   'order',
 ]);
 
+export const ANSWERABLE_TYPES: readonly string[] = [...ANSWERABLE];
+
 export const isAnswerable = (type: string): boolean => ANSWERABLE.has(type);
 
 export function textsOf(message: Pick<PublicMessage, 'direction' | 'type' | 'body' | 'content'>): string[] {

@@ -45,6 +45,18 @@ const NEW: Omit<BotFields, 'name' | 'trigger'> = {
   hand_over_minutes: 0,
 };
 
+/** Fields of which every bot has a value. */
+const NEVER_NULL = [
+  'name',
+  'trigger',
+  'isEnabled',
+  'priority',
+  'othersMayAnswer',
+  'cooldownSeconds',
+  'handOverMinutes',
+  'reply',
+] as const;
+
 const WITH_KEYWORDS: ReadonlySet<Trigger> = new Set(['exact', 'contains', 'starts_with']);
 
 /**
@@ -56,14 +68,16 @@ const WITH_KEYWORDS: ReadonlySet<Trigger> = new Set(['exact', 'contains', 'start
  */
 export function parseBot(input: BotInput, before: BotFields | undefined): BotFields {
   const errors = new FieldErrorList();
+  if (before) errors.refuseNull(input, NEVER_NULL);
   const old = before ?? NEW;
   const trigger = input.trigger ?? before?.trigger ?? 'any';
   const hasKeywords = WITH_KEYWORDS.has(trigger);
+  const keywords = input.keywords === undefined ? old.keywords : (input.keywords ?? []);
   const fields: BotFields = {
     name: (input.name ?? before?.name ?? '').trim(),
     trigger,
-    keywords: hasKeywords ? distinct(input.keywords ?? old.keywords) : [],
-    pattern: trigger === 'regex' ? (input.pattern ?? old.pattern ?? '') : null,
+    keywords: hasKeywords ? distinct(keywords) : [],
+    pattern: trigger === 'regex' ? ((input.pattern === undefined ? old.pattern : input.pattern) ?? '') : null,
     is_enabled: input.isEnabled ?? old.is_enabled,
     priority: input.priority ?? old.priority,
     others_may_answer: input.othersMayAnswer ?? old.others_may_answer,
@@ -72,7 +86,7 @@ export function parseBot(input: BotInput, before: BotFields | undefined): BotFie
   };
   if (fields.name === '') errors.add('name', 'Is required.', 'REQUIRED');
   else if (isLonger(fields.name, MAX.name)) errors.add('name', `May have at most ${MAX.name} characters.`, 'TOO_LONG');
-  if (hasKeywords) checkKeywords(input.keywords ?? old.keywords, errors);
+  if (hasKeywords) checkKeywords(keywords, errors);
   else if (input.keywords?.length) errors.add('keywords', 'This trigger has no keywords.', 'SURPLUS');
   const fault = fields.pattern === null ? undefined : patternFault(fields.pattern);
   if (fault !== undefined) errors.add('pattern', fault, fields.pattern === '' ? 'REQUIRED' : 'INVALID');

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
 import { phoneKey } from '../../../platform/phone.ts';
 import { type BotRow, MAX } from '../bot.ts';
@@ -19,6 +19,38 @@ export interface StandingRow {
 }
 
 /**
+ * The time of the last message that a person of the tenant sent to a contact within some minutes before an instant. It does not
+ * count what bots sent, templates, and what was not delivered.
+ * @param instant a column of the past; then later messages of the contact are not read either
+ * @param stable the present for the index, which a volatile function (`instant`) cannot use
+ * @param minutes 0: null, without a look
+ */
+export function personBefore(
+  tenantId: number,
+  contactId: RawBuilder<unknown>,
+  { instant, stable }: { readonly instant: RawBuilder<unknown>; readonly stable?: RawBuilder<unknown> },
+  minutes: number,
+): RawBuilder<string | null> {
+  if (minutes === 0) return sql`null::timestamptz`;
+  const until = stable ? sql`` : idBefore(sql`m.id`, instant);
+  // Looks up each message separately: as an anti-join, the planner may merge it with all replies of the tenant.
+  // By the id as well, which the index has. Ids are made within a second of the time of creation.
+  return sql`(
+    select max(m.created_at) from messages m
+    join message_states s on s.tenant_id = ${tenantId} and s.message_id = m.id
+    where m.tenant_id = ${tenantId} and m.contact_id = ${contactId} and m.direction = 'outbound'
+      and m.id >= uuid_at(${stable ?? instant} - make_interval(mins => ${minutes + 1})) ${until}
+      and m.created_at > ${instant} - make_interval(mins => ${minutes}) and m.created_at <= ${instant}
+      and m.type <> 'template' and s.status <> all('{failed,cancelled}')
+      and (select r.bot_id from bot_replies r where r.tenant_id = ${tenantId} and r.reply_message_id = m.id) is null
+  )`;
+}
+
+/** Bounds an id by an instant: it may have been made up to a second after. */
+export const idBefore = (id: RawBuilder<unknown>, instant: RawBuilder<unknown>): RawBuilder<unknown> =>
+  sql`and ${id} < uuid_at(${instant} + interval '1 minute')`;
+
+/**
  * Reads the state between bots and contacts. Refused replies do not count, so they trigger no cool-down.
  *
  * @param botIds bots whose last replies are read, with the number of seconds to look back
@@ -33,20 +65,8 @@ async function readStandings(
   handOverMinutes: number,
   remembered: number,
 ): Promise<StandingRow[]> {
-  // Looks up each message separately: as an anti-join, the planner may merge it with all replies of the tenant.
-  // By the id as well, which the index has.
-  const person =
-    handOverMinutes === 0
-      ? sql`null::timestamptz`
-      : sql`(
-          select max(m.created_at) from messages m
-          join message_states s on s.tenant_id = ${tenantId} and s.message_id = m.id
-          where m.tenant_id = ${tenantId} and m.contact_id = c.id and m.direction = 'outbound'
-            and m.id >= uuid_at(now() - make_interval(mins => ${handOverMinutes + 1}))
-            and m.created_at > clock_timestamp() - make_interval(mins => ${handOverMinutes})
-            and m.type <> 'template' and s.status <> all('{failed,cancelled}')
-            and (select r.bot_id from bot_replies r where r.tenant_id = ${tenantId} and r.reply_message_id = m.id) is null
-        )`;
+  const now = { instant: sql`clock_timestamp()`, stable: sql`now()` };
+  const person = personBefore(tenantId, sql`c.id`, now, handOverMinutes);
   const { rows } = await sql<StandingRow>`
     select floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms, c.id as contact_id,
       array_to_json(array(

@@ -195,10 +195,16 @@ const skippedEvent = (
   { code, message }: Refusal,
 ): Extract<NewEvent, { type: 'bot.skipped' }> => ({
   type: 'bot.skipped',
-  payload: { bot: publicBot(bot), rule, contact_id, message_id, reason: code, details: message },
+  payload: { bot: publicBot(bot), rule, contact_id, chat_message_id: message_id, reason: code, details: message },
 });
 
 const repliedEvent = ({ bot, rule, contact_id, message_id, reply_message_id }: PendingReply): NewEvent => ({
   type: 'bot.replied',
-  payload: { bot: publicBot(bot), rule, contact_id, message_id, reply_message_id },
+  payload: {
+    bot: publicBot(bot),
+    rule,
+    contact_id,
+    chat_message_id: message_id,
+    reply_chat_message_id: reply_message_id,
+  },
 });

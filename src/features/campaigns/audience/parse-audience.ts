@@ -6,6 +6,7 @@ import type { Context } from '../../../schema/context.ts';
 import { oneOf } from '../../../schema/one-of.ts';
 import { contactsWhere } from '../../contacts/list.ts';
 import { contactLoader, groupLoader } from '../../contacts/loaders.ts';
+import { findSavedFilter } from '../../contacts/saved-filters/find.ts';
 import { recipientListLoader } from '../lists/loaders.ts';
 import { listOfPhones } from '../lists/upload.ts';
 import { type Audience, MAX_GROUPS, MAX_NAMED } from './audience.ts';
@@ -17,6 +18,7 @@ export interface AudienceInput {
   readonly contactIds?: readonly string[] | null | undefined;
   readonly phones?: readonly string[] | null | undefined;
   readonly listId?: string | null | undefined;
+  readonly savedFilterId?: string | null | undefined;
 }
 
 /**
@@ -47,6 +49,16 @@ export async function parseAudience(
     case 'filter': {
       contactsWhere(tenantId, given.value);
       return { filter: given.value };
+    }
+    case 'savedFilterId': {
+      const id = inputId(tenantId, 'SavedFilter', given.value, 'audience.savedFilterId');
+      const saved = await findSavedFilter(context.db.read, tenantId, id);
+      // A copy: who gets a campaign does not change when a colleague changes the saved filter.
+      if (saved) return { filter: saved.filter };
+      throw invalid(
+        { 'audience.savedFilterId': [`There is no saved filter with the id ${id}.`] },
+        'REFERENCE_NOT_FOUND',
+      );
     }
     case 'listId': {
       const id = inputId(tenantId, 'RecipientList', given.value, 'audience.listId');

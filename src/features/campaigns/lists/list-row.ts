@@ -32,6 +32,10 @@ export interface ListError {
   readonly message: string;
 }
 
+/** Errors by row: what is kept of too many are those of the first rows. */
+export const inOrder = (errors: readonly ListError[]): readonly ListError[] =>
+  errors.toSorted((one, other) => one.row_number - other.row_number);
+
 /** A person of a list, found or created. */
 export interface ListedContact {
   readonly contactId: number;
@@ -39,5 +43,15 @@ export interface ListedContact {
   readonly values: Readonly<Record<string, string>>;
 }
 
-/** Rows of one upload, columns, errors that are kept, and characters of a value. */
-export const MAX_LIST = { rows: 10_000, columns: 50, errors: 1_000, value: 1_024 } as const;
+/**
+ * Rows of one upload, rows of a list with those that were left out, columns, errors that are kept, and characters of a value and of all
+ * values of a row.
+ */
+export const MAX_LIST = {
+  upload: 10_000,
+  rows: 1_000_000,
+  columns: 50,
+  errors: 1_000,
+  value: 1_024,
+  row: 8_192,
+} as const;

@@ -1,17 +1,11 @@
-import { encodeGlobalId, lookupId, numericId } from '../../../core/global-ids.ts';
+import { numericId } from '../../../core/global-ids.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import { builder, IDEMPOTENCY_KEY } from '../../../schema/builder.ts';
 import { databaseId } from '../../../schema/database-id.ts';
-import {
-  connectionOf,
-  DateTimeFilter,
-  filterOf,
-  IDFilter,
-  listArgs,
-  orderOf,
-  StringFilter,
-} from '../../../schema/lists.ts';
-import { DeletePayload, entityPayload, mutation } from '../../../schema/payload.ts';
+import { deleteMutation } from '../../../schema/delete-mutation.ts';
+import { DATES, listQueries } from '../../../schema/list-queries.ts';
+import { StringFilter } from '../../../schema/lists.ts';
+import { entityPayload, mutation } from '../../../schema/payload.ts';
 import { MAX } from '../campaign.ts';
 import { type ListError, MAX_LIST, type RecipientListRow } from './list-row.ts';
 import { uploadedListPage } from './page.ts';
@@ -19,7 +13,7 @@ import { removeList } from './remove.ts';
 import { getErrors, getLists } from './store.ts';
 import { addRows, createList } from './upload.ts';
 
-const ListErrorType = builder.objectRef<ListError>('RecipientListError').implement({
+export const ListErrorType = builder.objectRef<ListError>('RecipientListError').implement({
   description: 'A row of an uploaded file that was left out.',
   fields: t => ({
     row: t.exposeInt('row_number', { description: 'Number of the row, from 1, without the line of column names.' }),
@@ -60,39 +54,25 @@ builder.node(RecipientList, {
   }),
 });
 
-const Filter = filterOf('RecipientList', 'lists', t => ({
-  id: t.field({ type: IDFilter, description: 'Id of the list.' }),
-  name: t.field({ type: StringFilter, description: 'Name of the list.' }),
-  createdAt: t.field({ type: DateTimeFilter, description: 'Time of creation.' }),
-}));
-const Order = orderOf('RecipientList', 'lists', {
-  ID: { value: 'id', description: 'Order of creation.' },
-  NAME: { value: 'name', description: 'Name of the list.' },
-  CREATED_AT: { value: 'createdAt', description: 'Time of creation.' },
+listQueries(RecipientList, {
+  list: 'recipientLists',
+  one: 'recipientList',
+  noun: 'uploaded list',
+  plural: 'uploaded lists',
+  description: 'Lists the uploaded lists of people, newest first by default. `search` matches names.',
+  scope: 'campaigns:read',
+  filter: t => ({
+    name: t.field({ type: StringFilter, description: 'Name of the list.' }),
+  }),
+  order: {
+    NAME: { value: 'name', description: 'Name of the list.' },
+  },
+  dates: { createdAt: DATES.createdAt },
+  page: uploadedListPage,
+  get: getLists,
 });
 
-builder.queryFields(t => ({
-  recipientLists: t.field({
-    type: connectionOf('RecipientList', RecipientList),
-    description: 'Lists the uploaded lists of people, newest first by default. `search` matches names.',
-    authScopes: { scope: 'campaigns:read' },
-    args: { ...listArgs(Filter, Order) },
-    resolve: (_root, args, context) => uploadedListPage(context, args),
-  }),
-  recipientList: t.field({
-    type: RecipientList,
-    nullable: true,
-    description: 'Returns one uploaded list; null if there is none.',
-    authScopes: { scope: 'campaigns:read' },
-    args: { id: t.arg.id({ required: true, description: 'Global id or databaseId of the list.' }) },
-    resolve: async (_root, { id }, context) => {
-      const key = lookupId(tenantOf(context), 'RecipientList', id);
-      return (key !== undefined && (await getLists(context.db.read, tenantOf(context), [key]))[0]) || null;
-    },
-  }),
-}));
-
-const MappingInput = builder.inputType('RecipientListMappingInput', {
+export const MappingInputType = builder.inputType('RecipientListMappingInput', {
   description: 'The columns that have the number and the fields of a contact, by their names in the first line.',
   fields: t => ({
     phone: t.string({ required: true, description: 'Column with the phone number.' }),
@@ -105,7 +85,7 @@ const MappingInput = builder.inputType('RecipientListMappingInput', {
   }),
 });
 
-const CSV = `A CSV file: a line with the names of the columns, then at most ${MAX_LIST.rows} rows.`;
+export const CSV = `A CSV file: a line with the names of the columns, then at most ${MAX_LIST.upload} rows. A value may have at most ${MAX_LIST.value} characters, the values of a row ${MAX_LIST.row} together.`;
 
 const CreateInput = builder.inputType('CreateRecipientListInput', {
   description: 'An uploaded list of people.',
@@ -113,7 +93,7 @@ const CreateInput = builder.inputType('CreateRecipientListInput', {
     name: t.string({ required: true, description: `Name of the list, at most ${MAX.name} characters.` }),
     csv: t.string({ required: true, description: CSV }),
     mapping: t.field({
-      type: MappingInput,
+      type: MappingInputType,
       description: 'Which columns have which fields. Default: the number is in the column `phone`.',
     }),
     idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }),
@@ -129,14 +109,6 @@ const AddInput = builder.inputType('AddRecipientListRowsInput', {
   }),
 });
 
-const DeleteInput = builder.inputType('DeleteRecipientListInput', {
-  description: 'The list to delete.',
-  fields: t => ({
-    id: t.id({ required: true, description: 'Global id or databaseId of the list.' }),
-    idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }),
-  }),
-});
-
 const ListPayload = entityPayload('recipientList', RecipientList, 'The list after the mutation.');
 
 mutation('createRecipientList', {
@@ -148,7 +120,7 @@ mutation('createRecipientList', {
   resolve: async (input, context) => ({ recipientList: await createList(context, input) }),
 });
 mutation('addRecipientListRows', {
-  description: 'Adds rows to an uploaded list.',
+  description: `Adds rows to an uploaded list, which may have at most ${MAX_LIST.rows} rows.`,
   scope: ['campaigns:write', 'contacts:write'],
   input: AddInput,
   payload: ListPayload,
@@ -156,14 +128,9 @@ mutation('addRecipientListRows', {
     recipientList: await addRows(context, { ...input, id: numericId(tenantOf(context), 'RecipientList', id) }),
   }),
 });
-mutation('deleteRecipientList', {
+deleteMutation('RecipientList', {
+  noun: 'list',
   description: 'Deletes an uploaded list that no waiting or running campaign uses. Its people remain contacts.',
   scope: 'campaigns:write',
-  input: DeleteInput,
-  payload: DeletePayload,
-  resolve: async (input, context) => {
-    const id = numericId(tenantOf(context), 'RecipientList', input.id);
-    await removeList(context, id, input.idempotencyKey);
-    return { deletedId: encodeGlobalId('RecipientList', tenantOf(context), id) };
-  },
+  remove: removeList,
 });

@@ -1,5 +1,5 @@
 import type { Db } from '../../../database/database.ts';
-import { anyOf, transactionTime } from '../../../database/expressions.ts';
+import { anyIn, anyOf, transactionTime } from '../../../database/expressions.ts';
 import { LIST_COLUMNS, type ListError, type ListMapping, MAX_LIST, type RecipientListRow } from './list-row.ts';
 
 type Narrow = Pick<RecipientListRow, 'mapping'>;
@@ -72,10 +72,36 @@ export const getErrors = (db: Db, tenantId: number, listId: number): Promise<Lis
     .limit(MAX_LIST.errors)
     .execute();
 
-export const deleteList = (trx: Db, tenantId: number, id: number): Promise<{ readonly id: number } | undefined> =>
-  trx
-    .deleteFrom('campaign_lists')
+/** Keeps a list from being deleted until the transaction ends. @returns whether it is there */
+export const holdList = async (trx: Db, tenantId: number, id: number): Promise<boolean> =>
+  (await trx
+    .selectFrom('campaign_lists')
+    .select('id')
     .where('tenant_id', '=', tenantId)
     .where('id', '=', id)
-    .returning('id')
-    .executeTakeFirst();
+    .forKeyShare()
+    .executeTakeFirst()) !== undefined;
+
+/** Rows that one statement deletes: a long list would exceed the time that a statement may take. */
+const DELETED_ROWS = 10_000;
+
+export async function deleteList(trx: Db, tenantId: number, id: number): Promise<void> {
+  for (let count = DELETED_ROWS; count === DELETED_ROWS; ) {
+    const { numDeletedRows } = await trx
+      .deleteFrom('campaign_list_rows')
+      .where('tenant_id', '=', tenantId)
+      .where('id', '=', eb =>
+        anyIn(
+          eb
+            .selectFrom('campaign_list_rows')
+            .select('id')
+            .where('tenant_id', '=', tenantId)
+            .where('list_id', '=', id)
+            .limit(DELETED_ROWS),
+        ),
+      )
+      .executeTakeFirstOrThrow();
+    count = Number(numDeletedRows);
+  }
+  await trx.deleteFrom('campaign_lists').where('tenant_id', '=', tenantId).where('id', '=', id).execute();
+}

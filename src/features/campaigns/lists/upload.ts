@@ -1,13 +1,13 @@
 import { conflict, FieldErrorList, notFound } from '../../../core/errors.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import type { Db } from '../../../database/database.ts';
-import { type CsvRow, parseCsv } from '../../../platform/csv.ts';
 import { isLonger, isStorable, UNSTORABLE } from '../../../platform/text.ts';
 import type { Context } from '../../../schema/context.ts';
 import { once } from '../../tenancy/idempotency/once.ts';
 import { MAX } from '../campaign.ts';
 import { type FoundPeople, findPeople, type GivenPerson } from './find-people.ts';
-import { type ListMapping, MAPPED, MAX_LIST, type RecipientListRow } from './list-row.ts';
+import { inOrder, type ListMapping, MAX_LIST, type RecipientListRow } from './list-row.ts';
+import { type MappingInput, mappingOf, peopleOf, type Table, tableOf } from './parse-file.ts';
 import { insertListErrors, insertListRows } from './rows.sql.ts';
 import { countRows, getLists, insertList, lockList } from './store.ts';
 
@@ -15,12 +15,10 @@ interface Keyed {
   readonly idempotencyKey?: string | null | undefined;
 }
 
-type Mapping = { readonly phone: string } & { readonly [Field in (typeof MAPPED)[number]]?: string | null | undefined };
-
 export interface CreateListInput extends Keyed {
   readonly name: string;
   readonly csv: string;
-  readonly mapping?: Mapping | null | undefined;
+  readonly mapping?: MappingInput | null | undefined;
 }
 
 export interface AddRowsInput extends Keyed {
@@ -39,26 +37,32 @@ export async function createList(context: Context, input: CreateListInput): Prom
   if (name === '') errors.add('name', 'Is required.', 'REQUIRED');
   else if (isLonger(name, MAX.name)) errors.add('name', `May have at most ${MAX.name} characters.`, 'TOO_LONG');
   else if (!isStorable(name)) errors.add('name', UNSTORABLE);
-  const { header, rows } = tableOf(input.csv, errors);
-  const mapping = mappingOf(input.mapping, header, errors);
+  const table = tableOf(input.csv, errors);
+  const mapping = mappingOf(input.mapping, table.header, errors);
   errors.throwIfAny();
-  const people = peopleOf(rows, header, mapping, 0);
-  const found = await findPeople(context, people);
-  const stored = { name, columns: header, mapping, is_listed: true };
+  const found = await find(context, table, mapping, 0);
+  const stored = { name, columns: table.header, mapping, is_listed: true };
   return store(context, 'createRecipientList', input, trx => insertList(trx, tenantOf(context), stored), found);
 }
 
-/** Adds rows to a list: a CSV file with the same columns. @throws NOT_FOUND; VALIDATION_ERROR on csv */
+/** Adds rows to a list: a CSV file with the same columns. @throws NOT_FOUND; VALIDATION_ERROR on csv, also if the list would be too long */
 export async function addRows(context: Context, input: AddRowsInput): Promise<RecipientListRow> {
   const tenantId = tenantOf(context);
   const [list] = await getLists(context.db.write, tenantId, [input.id]);
   if (!list) throw notFound('RecipientList');
   const errors = new FieldErrorList();
-  const { header, rows } = tableOf(input.csv, errors);
-  if (errors.isEmpty && header.join('\n') !== list.columns.join('\n'))
+  const table = tableOf(input.csv, errors);
+  if (errors.isEmpty && table.header.join('\n') !== list.columns.join('\n'))
     errors.add('csv', `Must have the columns of the list: ${list.columns.join(', ')}.`);
+  const before = list.row_count + list.error_count;
+  if (before + table.rows.length > MAX_LIST.rows)
+    errors.add(
+      'csv',
+      `A list may have at most ${MAX_LIST.rows} rows; this one has ${before}. Upload the others as another list.`,
+      'TOO_MANY',
+    );
   errors.throwIfAny();
-  const found = await findPeople(context, peopleOf(rows, header, list.mapping, list.row_count + list.error_count));
+  const found = await find(context, table, list.mapping, before);
   const lock = async (trx: Db): Promise<RecipientListRow> => {
     const locked = await lockList(trx, tenantId, input.id);
     if (!locked) throw notFound('RecipientList');
@@ -67,6 +71,13 @@ export async function addRows(context: Context, input: AddRowsInput): Promise<Re
     return locked;
   };
   return store(context, 'addRecipientListRows', input, lock, found);
+}
+
+/** @param before number of rows that the list has already */
+async function find(context: Context, table: Table, mapping: ListMapping, before: number): Promise<FoundPeople> {
+  const read = peopleOf(table, mapping, before);
+  const found = await findPeople(context, read.people);
+  return { people: found.people, errors: inOrder([...read.errors, ...found.errors]) };
 }
 
 /** The list of the numbers that one campaign names. */
@@ -115,52 +126,3 @@ const store = (
     },
   );
 };
-
-function tableOf(csv: string, errors: FieldErrorList): { header: readonly string[]; rows: readonly CsvRow[] } {
-  const table = isStorable(csv) ? parseCsv(csv) : undefined;
-  const [first, ...rows] = table ?? [];
-  const header = first?.cells.map(cell => cell.trim()) ?? [];
-  if (!isStorable(csv)) errors.add('csv', UNSTORABLE);
-  else if (!table) errors.add('csv', 'Has a quoted field that does not end.');
-  else if (rows.length === 0) errors.add('csv', 'Needs a line with the names of the columns, and rows.', 'REQUIRED');
-  if (rows.length > MAX_LIST.rows)
-    errors.add('csv', `May have at most ${MAX_LIST.rows} rows: add the others with addRecipientListRows.`, 'TOO_MANY');
-  if (header.length > MAX_LIST.columns)
-    errors.add('csv', `May have at most ${MAX_LIST.columns} columns, not ${header.length}.`, 'TOO_MANY');
-  const unusable = header.filter((name, index) => !/^[^{}|]{1,57}$/.test(name) || header.indexOf(name) !== index);
-  if (table && unusable.length > 0)
-    errors.add('csv', `Columns need different names of 1 to 57 characters without { } |: "${unusable[0]}".`);
-  return { header, rows };
-}
-
-function mappingOf(given: Mapping | null | undefined, header: readonly string[], errors: FieldErrorList): ListMapping {
-  const mapping: ListMapping = { phone: given?.phone ?? 'phone' };
-  const entries = Object.entries({ ...given, ...mapping }).filter(([, column]) => column != null);
-  for (const [field, column] of entries)
-    if (header.length > 0 && !header.includes(String(column)))
-      errors.add(`mapping.${field}`, `There is no column "${column}". Columns: ${header.join(', ')}.`);
-  return Object.fromEntries(entries) as unknown as ListMapping;
-}
-
-/** @param before number of rows that the list has already */
-const peopleOf = (
-  rows: readonly CsvRow[],
-  header: readonly string[],
-  mapping: ListMapping,
-  before: number,
-): GivenPerson[] =>
-  rows.map(({ cells, line }) => {
-    const values = Object.fromEntries(
-      header.map((name, index) => [name, (cells[index] ?? '').trim().slice(0, MAX_LIST.value)]),
-    );
-    const fields = MAPPED.flatMap(field => {
-      const column = mapping[field];
-      return column === undefined ? [] : [[field, values[column] ?? '']];
-    });
-    return {
-      rowNumber: before + line - 1,
-      phone: values[mapping.phone] ?? '',
-      fields: Object.fromEntries(fields),
-      values,
-    };
-  });

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
 import { Parameters } from '../../../database/list-query.ts';
 import { raw } from '../../../database/page.ts';
+import { SHARED_CODES } from '../../../platform/phone-country.ts';
 import type { Condition } from '../audience/members.sql.ts';
 import { BLOCKED_CODE, REASON } from '../recipients/recipient.ts';
 
@@ -23,6 +24,9 @@ export interface PreviewQuery {
   readonly channelId: number | null;
   readonly cap: { readonly messages: number; readonly days: number } | null;
 }
+
+/** The first characters of a number, which tell its country. More of each would make a group of every second person. */
+const COUNTRY_PART = `left(a.phone, case when a.phone ~ '^\\+(${SHARED_CODES.join('|')})' then 8 else 6 end)`;
 
 /**
  * Counts an audience by what becomes of each person, in one pass: a million contacts take seconds, and a few hundred rows come back.
@@ -73,7 +77,7 @@ export async function countPeople(
     left join named n on n.contact_id = a.id and a.phone is null
     left join blocked b on b.contact_id = a.id
     left join capped k on k.contact_id = a.id
-    group by 1, a.time_zone, left(a.phone, 6)`;
+    group by 1, a.time_zone, length(a.phone), ${COUNTRY_PART}`;
   const { rows } = await db.executeQuery(raw<CountedPeople>(text, parameters.values));
   return rows;
 }

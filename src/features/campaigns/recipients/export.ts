@@ -32,7 +32,7 @@ const COLUMNS = [
   'phone',
   'state',
   'skip_reason',
-  'message_id',
+  'chat_message_id',
   'error_code',
   'error_title',
   'due_at',
@@ -55,8 +55,10 @@ export async function recipientsPage(
   const { rows, last } = await examineRecipients(db, tenantId, campaignId, filter, after, limit);
   return {
     columns: COLUMNS,
-    rows: rows.map(({ state, reason, opted_out: optedOut, ...row }) => ({
+    rows: rows.map(({ state, reason, opted_out: optedOut, message_id, ...row }) => ({
       ...row,
+      // As in REST, where `message_id` is the network's id.
+      chat_message_id: message_id,
       state: stateOf(state),
       skip_reason: reasonOf(reason),
       error_title: row.error_code === null ? null : titleOf(row.error_code),

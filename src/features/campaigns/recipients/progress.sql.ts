@@ -38,7 +38,7 @@ export async function countStatuses(
         max(case e.type when 'message.sent' then ${state('sent')} when 'message.delivered' then ${state('delivered')}
           when 'message.read' then ${state('read')} when 'message.failed' then ${state('failed')} else ${state('cancelled')} end)::smallint as after,
         bool_or(e.type = 'message.sent') as was_sent,
-        max(case when e.type = 'message.failed' then (e.payload #>> '{message,error,code}')::integer end) as code
+        max(case when e.type = 'message.failed' then (e.payload #>> '{message,status_message,code}')::integer end) as code
       from events e
       join campaign_recipients r on r.tenant_id = e.tenant_id and r.message_id = (e.payload #>> '{message,id}')::uuid
       where ${isInRange(range)} and e.type = any('{message.sent,message.delivered,message.read,message.failed,message.cancelled}')
@@ -48,14 +48,7 @@ export async function countStatuses(
       update campaign_recipients r set state = h.after, error_code = h.code, due_at = null
       from hits h
       where r.tenant_id = h.tenant_id and r.campaign_id = h.campaign_id and r.contact_id = h.contact_id and h.after > h.before
-      returning r.tenant_id, r.campaign_id, r.message_id, h.before, h.after, h.was_sent, h.code
-    ), costs as (
-      insert into campaign_costs as c (tenant_id, campaign_id, country, category, hour, messages)
-      select m.tenant_id, m.campaign_id, coalesce(x.country, ''), coalesce(x.category, ''), date_trunc('hour', x.occurred_at, 'UTC'), count(*)
-      from moved m join message_pricing x on x.tenant_id = m.tenant_id and x.message_id = m.message_id and x.is_billable
-      where m.after between ${state('delivered')} and ${state('read')} and m.before not between ${state('delivered')} and ${state('read')}
-      group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
-      on conflict (tenant_id, campaign_id, country, category, hour) do update set messages = c.messages + excluded.messages
+      returning r.tenant_id, r.campaign_id, h.before, h.after, h.was_sent, h.code
     ), failures as (
       insert into campaign_failures as f (tenant_id, campaign_id, code, count)
       select tenant_id, campaign_id, coalesce(code, 0), count(*) from moved where after = ${state('failed')} group by 1, 2, 3
@@ -85,8 +78,8 @@ const latestOf = (at: RawBuilder<unknown>, onChannel: RawBuilder<unknown>) => sq
   order by r.message_id desc limit 1`;
 
 /**
- * Attributes inbound messages to campaigns: what quotes a message of a campaign (a tap on a button does) belongs to that one, anything
- * else to the latest message of a campaign on the same channel. A recipient counts once.
+ * Attributes inbound messages to campaigns: what quotes a message of the business (a tap on a button does) belongs to that one, whether
+ * it is of a campaign or not; anything else to the latest message of a campaign on the same channel. A recipient counts once.
  */
 export async function countReplies(trx: Db, range: LogRange): Promise<CountedCampaign[]> {
   const { rows } = await sql<CountedCampaign>`
@@ -96,13 +89,14 @@ export async function countReplies(trx: Db, range: LogRange): Promise<CountedCam
         min(e.occurred_at) as at
       from events e
       left join lateral (
-        select r.campaign_id, r.contact_id from message_wamids w
-        join campaign_recipients r on r.tenant_id = w.tenant_id and r.message_id = w.message_id
+        select m.id, r.campaign_id, r.contact_id from message_wamids w
+        join messages m on m.tenant_id = w.tenant_id and m.id = w.message_id and m.direction = 'outbound'
+        left join campaign_recipients r on r.tenant_id = w.tenant_id and r.message_id = w.message_id
           and r.message_id >= uuid_at(e.occurred_at - ${ATTRIBUTED})
         where w.tenant_id = e.tenant_id and w.channel_id = (e.payload #>> '{message,channel_id}')::bigint
-          and w.wamid = e.payload #>> '{message,reply_to_wamid}' limit 1) q on true
+          and w.wamid = e.payload #>> '{message,ref_message_id}' limit 1) q on true
       left join lateral (${latestOf(sql`e.occurred_at`, sql`k.channel_id = (e.payload #>> '{message,channel_id}')::bigint`)}) l
-        on q.campaign_id is null
+        on q.id is null
       where ${isInRange(range)} and e.type = 'message.received' and e.contact_id is not null and e.tenant_id in ${recentTenants}
         and coalesce(q.campaign_id, l.campaign_id) is not null
       group by 1, 2, 3

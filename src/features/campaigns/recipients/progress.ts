@@ -2,6 +2,7 @@ import type { PriceTable } from '../../../core/price-table.ts';
 import { ERROR_CODES } from '../../../network/cloud-api/error-codes.ts';
 import type { MoneyShape } from '../../../schema/money.ts';
 import { Sums } from '../../messages/pricing/amount.ts';
+import type { BilledCount } from './billed.sql.ts';
 
 /** How far a campaign is, and what became of its messages. A message that was read also counts as sent and delivered. */
 export interface Progress {
@@ -17,7 +18,7 @@ export interface Progress {
   readonly replied: number;
   readonly opted_out: number;
   readonly failures: readonly Failure[];
-  readonly costs: readonly CostCount[];
+  readonly costs: readonly BilledCount[];
 }
 
 export interface Failure {
@@ -26,16 +27,8 @@ export interface Failure {
   readonly count: number;
 }
 
-/** Billable messages of one price. */
-export interface CostCount {
-  readonly country: string;
-  readonly category: string;
-  readonly hour: string;
-  readonly messages: number;
-}
-
 /** What the delivered messages cost by the deployment's table; empty without one. */
-export function costsOf(prices: PriceTable | undefined, counts: readonly CostCount[]): MoneyShape[] {
+export function costsOf(prices: PriceTable | undefined, counts: readonly BilledCount[]): MoneyShape[] {
   const sums = new Sums();
   for (const { country, category, hour, messages } of counts) {
     const price = prices?.priceOf(country === '' ? null : country, category, Date.parse(hour));

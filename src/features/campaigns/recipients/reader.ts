@@ -16,6 +16,8 @@ export const campaignReader: LogReader = {
     'contact.opted_out',
     'consent.changed',
   ]),
+  // Progress is shown four times a second, and campaigns look at it themselves while they wait for places.
+  pauseMs: 250,
   async consume(trx, range) {
     const moved = await countStatuses(trx, range, Object.keys(STOP_CODES).map(Number));
     await countReplies(trx, range);

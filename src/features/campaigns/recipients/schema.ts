@@ -3,7 +3,8 @@ import { tenantOf } from '../../../core/principal.ts';
 import { builder } from '../../../schema/builder.ts';
 import { connectionOf, enumFilter, filterOf, IntFilter, pageArgs } from '../../../schema/lists.ts';
 import { Money } from '../../../schema/money.ts';
-import { contactLoader } from '../../contacts/loaders.ts';
+import { ConsentEntry } from '../../contacts/consent/schema.ts';
+import { consentEntryLoader, contactLoader } from '../../contacts/loaders.ts';
 import { Contact } from '../../contacts/schema.ts';
 import { messageLoader } from '../../messages/loaders.ts';
 import { Message } from '../../messages/schema.ts';
@@ -12,6 +13,7 @@ import { Campaign } from '../schema.ts';
 import { followCampaign } from './follow.ts';
 import { type RecipientRow, recipientPage } from './list.ts';
 import { progressLoader, skipLoader } from './loaders.ts';
+import { optOutOf } from './opt-out.ts';
 import { costsOf, type Failure, type Progress, titleOf } from './progress.ts';
 import {
   RECIPIENT_STATES,
@@ -135,6 +137,17 @@ const Recipient = builder.objectRef<RecipientRow>('CampaignRecipient').implement
       description: 'Why it was skipped; null if it was not.',
       resolve: ({ reason }) => reasonOf(reason),
     }),
+    consentEntry: t.field({
+      type: ConsentEntry,
+      nullable: true,
+      description:
+        'The opt-out because of which it was skipped or failed: of all messages, otherwise of marketing or utility messages. Null for other reasons, and if it no longer holds.',
+      authScopes: { scope: 'contacts:read' },
+      resolve: async (recipient, _args, context) => {
+        const id = await optOutOf(context, recipient);
+        return id === null ? null : ((await consentEntryLoader(context).load(id)) ?? null);
+      },
+    }),
     message: t.field({
       type: Message,
       nullable: true,
@@ -183,6 +196,7 @@ builder.objectFields(Campaign, t => ({
   }),
   recipients: t.field({
     type: connectionOf('CampaignRecipient', Recipient),
+    nullable: true,
     description: 'Its recipients, which are written when it starts, in the order of their contacts.',
     args: {
       ...pageArgs({ search: false }),

@@ -1,12 +1,13 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
 import { anyOf } from '../../../database/expressions.ts';
-import type { CostCount, Failure, Progress } from './progress.ts';
+import { countBilled } from './billed.sql.ts';
+import type { Failure, Progress } from './progress.ts';
 import { reasonOf, type SkipReason, STATE } from './recipient.ts';
 
 /** The progress of campaigns, by id. Three statements read rows that are counted already. */
 export async function getProgress(db: Db, tenantId: number, ids: readonly number[]): Promise<Map<number, Progress>> {
-  const [rows, failures, costs] = await Promise.all([
+  const [rows, failures, billed] = await Promise.all([
     db
       .selectFrom('campaigns as k')
       .leftJoin('campaign_progress as p', join =>
@@ -18,8 +19,9 @@ export async function getProgress(db: Db, tenantId: number, ids: readonly number
       .where('k.id', '=', anyOf(ids))
       .execute(),
     failuresOf(db, tenantId, ids),
-    costsOf(db, tenantId, ids),
+    countBilled(db, tenantId, ids),
   ]);
+  const costs = Map.groupBy(billed, count => count.campaign_id);
   return new Map(
     rows.map(({ id, total, pending, skipped, sent, delivered, read, failed, replied, opted_out: optedOut }) => [
       id,
@@ -71,17 +73,6 @@ async function failuresOf(db: Db, tenantId: number, ids: readonly number[]): Pro
     .where('campaign_id', '=', anyOf(ids))
     .orderBy('count', 'desc')
     .orderBy('code')
-    .execute();
-  return Map.groupBy(rows, row => row.campaign_id);
-}
-
-/** By price and not by message: a few rows for each hour. */
-async function costsOf(db: Db, tenantId: number, ids: readonly number[]): Promise<Map<number, CostCount[]>> {
-  const rows = await db
-    .selectFrom('campaign_costs')
-    .select(['campaign_id', 'country', 'category', 'hour', 'messages'])
-    .where('tenant_id', '=', tenantId)
-    .where('campaign_id', '=', anyOf(ids))
     .execute();
   return Map.groupBy(rows, row => row.campaign_id);
 }

@@ -112,12 +112,14 @@ export async function writeRecipients(
   changes: readonly RecipientChange[],
 ): Promise<void> {
   if (changes.length === 0) return;
+  const contactIds = changes.map(one => one.contactId);
+  // By key whatever the planner believes of the table: `any` restricts the scan also where it would be joined the other way round.
   await sql`
     update campaign_recipients r set state = u.state, reason = u.reason, due_at = u.due_at, message_id = u.message_id
-    from unnest(${changes.map(one => one.contactId)}::bigint[], ${changes.map(one => one.state)}::smallint[],
+    from unnest(${contactIds}::bigint[], ${changes.map(one => one.state)}::smallint[],
       ${changes.map(one => one.reason ?? null)}::smallint[], ${changes.map(one => one.dueAt ?? null)}::timestamptz[],
       ${changes.map(one => one.messageId ?? null)}::uuid[]) as u (contact_id, state, reason, due_at, message_id)
-    where r.tenant_id = ${tenantId} and r.campaign_id = ${campaignId} and r.contact_id = u.contact_id
+    where r.tenant_id = ${tenantId} and r.campaign_id = ${campaignId} and r.contact_id = u.contact_id and r.contact_id = any(${contactIds}::bigint[])
       and r.state < ${sql.lit(STATE.sent)}`.execute(trx);
 }
 
@@ -168,12 +170,13 @@ export async function writeByMessage(
   campaignId: number,
   changes: readonly { readonly messageId: string; readonly reason: number | null }[],
 ): Promise<void> {
+  const messageIds = changes.map(one => one.messageId);
   await sql`
     update campaign_recipients r set reason = u.reason, message_id = null,
       state = case when u.reason is null then ${sql.lit(STATE.waiting)} else ${sql.lit(STATE.skipped)} end,
       due_at = case when u.reason is null then clock_timestamp() end
-    from unnest(${changes.map(one => one.messageId)}::uuid[], ${changes.map(one => one.reason)}::smallint[]) as u (message_id, reason)
-    where r.tenant_id = ${tenantId} and r.campaign_id = ${campaignId} and r.message_id = u.message_id
+    from unnest(${messageIds}::uuid[], ${changes.map(one => one.reason)}::smallint[]) as u (message_id, reason)
+    where r.tenant_id = ${tenantId} and r.campaign_id = ${campaignId} and r.message_id = u.message_id and r.message_id = any(${messageIds}::uuid[])
       and r.state = ${sql.lit(STATE.waiting)}`.execute(trx);
 }
 

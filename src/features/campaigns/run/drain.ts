@@ -13,7 +13,7 @@ import { parseLane } from './lane.ts';
 import { finishClaims, MAX_BATCH, makeMessages } from './make-messages.ts';
 import { countBacklog, findWaitingMessages } from './outbox.sql.ts';
 import { prepareChunk } from './prepare.ts';
-import { failureStop, isWaveOver, LIMIT_SHARE, limitStop, type Stop, stopOf } from './protection.ts';
+import { accountStop, failureStop, isWaveOver, LIMIT_SHARE, limitStop, type Stop, stopOf } from './protection.ts';
 import { getRun, lockRun, type RunRow, writeRun } from './run-store.ts';
 import { countReached, readStanding, type Standing } from './standing.sql.ts';
 import { withdraw } from './withdraw.ts';
@@ -78,6 +78,8 @@ class CampaignTurn {
     if (stop) return this.#stop(stop);
     const content = await this.#content(run);
     if ('how' in content) return this.#stop(content);
+    const restricted = accountStop(standing, content.category, this.#context.clock.now());
+    if (restricted) return this.#stop(restricted);
     const sending = { content, channelId: standing.channel_id as number, campaignId: run.id };
     const left = await finishClaims(this.#context, this.#lane, run, sending);
     if (left.stop) return this.#stop(left.stop);

@@ -1,3 +1,4 @@
+import type { Content } from '../../messages/send/content.ts';
 import type { RunRow } from './run-store.ts';
 import type { Standing } from './standing.sql.ts';
 
@@ -79,6 +80,44 @@ export function stopOf(standing: Standing): Stop | undefined {
     };
   if (quality === 'RED') return { how: 'pause', code: 'QUALITY_RED', details: 'The quality of the number is red.' };
   return undefined;
+}
+
+/** What the network has said of an account that sends nothing any more. */
+const CLOSED_ACCOUNTS: Readonly<Record<string, string>> = {
+  DISABLE: 'The network has disabled the account.',
+  DELETED: 'The account was deleted.',
+  OFFBOARDED: 'The account has left the network.',
+  PARTNER_REMOVED: 'The account has removed its partner, whose access has ended.',
+  PARTNER_APP_UNINSTALLED: 'The account has removed the app, whose access has ended.',
+};
+
+/** Restrictions that concern templates, and of which category; undefined: of all. */
+const RESTRICTED_CATEGORIES: Readonly<Record<string, Content['category']>> = {
+  RESTRICTED_BIZ_INITIATED_MESSAGING: undefined,
+  RESTRICTED_UTILITY_TEMPLATES: 'utility',
+};
+
+/** Why the account may not send templates of this category now; undefined: it may. Restrictions end by themselves. */
+export function accountStop(
+  { account_status: status, restrictions }: Pick<Standing, 'account_status' | 'restrictions'>,
+  category: Content['category'],
+  nowMs: number,
+): Stop | undefined {
+  const closed = CLOSED_ACCOUNTS[status ?? ''];
+  if (closed !== undefined) return { how: 'pause', code: 'ACCOUNT_RESTRICTED', details: closed };
+  const found = restrictions?.find(({ type, expires_at }) => {
+    if (!Object.hasOwn(RESTRICTED_CATEGORIES, type)) return false;
+    if (expires_at !== null && Date.parse(expires_at) <= nowMs) return false;
+    const concerned = RESTRICTED_CATEGORIES[type];
+    return concerned === undefined || concerned === category;
+  });
+  if (!found) return undefined;
+  const until = found.expires_at === null ? '' : ` until ${found.expires_at}`;
+  return {
+    how: 'pause',
+    code: 'ACCOUNT_RESTRICTED',
+    details: `The network has restricted the account${until} (${found.type}).`,
+  };
 }
 
 /** Why the daily limit of the portfolio stops the campaign. @param reached people in the last 24 hours */

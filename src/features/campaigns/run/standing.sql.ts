@@ -11,6 +11,8 @@ export interface Standing {
   readonly quality: string | null;
   /** People a day outside service windows; null: unlimited or unknown. */
   readonly messaging_limit: number | null;
+  readonly account_status: string | null;
+  readonly restrictions: readonly { readonly type: string; readonly expires_at: string | null }[] | null;
   readonly sent: number;
   readonly delivered: number;
   readonly failed: number;
@@ -26,7 +28,8 @@ export async function readStanding(
 ): Promise<Standing> {
   const { rows } = await sql<Standing>`
     select ch.id as channel_id, ch.status as channel_status, ch.status_reason as channel_reason, ch.messages_per_second, ch.portfolio_id,
-      h.quality, h.messaging_limit, coalesce(p.sent, 0) as sent, coalesce(p.delivered, 0) as delivered, coalesce(p.failed, 0) as failed,
+      h.quality, h.messaging_limit,
+      h.account_status, h.restrictions, coalesce(p.sent, 0) as sent, coalesce(p.delivered, 0) as delivered, coalesce(p.failed, 0) as failed,
       p.stop_code
     from (select) as nothing
     left join channels ch on ch.tenant_id = ${tenantId}

@@ -1,4 +1,6 @@
 import type { Author } from '../../../core/author.ts';
+import type { FieldCode } from '../../../core/errors.ts';
+import { isLonger, isStorable, UNSTORABLE } from '../../../platform/text.ts';
 
 export type ConsentCategory = 'all' | 'marketing' | 'utility';
 export type ConsentState = 'opted_in' | 'opted_out';
@@ -25,6 +27,15 @@ export interface NewConsentEntry {
   readonly evidence?: string | undefined;
   readonly author?: Author | undefined;
   readonly occurredAt: string;
+}
+
+const MAX_EVIDENCE = 1_000;
+
+/** What is wrong with evidence that somebody has written. */
+export function evidenceFault(text: string): { readonly message: string; readonly code: FieldCode } | undefined {
+  if (isLonger(text, MAX_EVIDENCE))
+    return { message: `May have at most ${MAX_EVIDENCE} characters.`, code: 'TOO_LONG' };
+  return isStorable(text) ? undefined : { message: UNSTORABLE, code: 'INVALID' };
 }
 
 /** The latest entry of each category that has one. */

@@ -1,22 +1,18 @@
-import { tenantOf } from '../../../core/principal.ts';
 import type { Context } from '../../../schema/context.ts';
-import { latestEntries } from './consent.sql.ts';
-import { effectiveConsents } from './consent.ts';
-import { type ConsentRow, getEntries } from './store.ts';
+import { consentsLoader } from '../loaders.ts';
 
 /**
- * Returns the entry by which messages of a category are refused.
- * @param details of a CONTACT_OPTED_OUT error: `contact_id` and `category`
+ * Returns the id of the entry by which messages to a contact are refused; null if there is none any more.
+ * @param details of a CONTACT_OPTED_OUT error: `contact_id`, and `category` unless an accepted message was stopped
  */
-export async function decidingEntry(
-  context: Context,
-  details: Readonly<Record<string, unknown>>,
-): Promise<ConsentRow | null> {
-  const { contact_id: contactId, category } = details;
+export async function decidingEntryId(
+  context: Pick<Context, 'loaders'>,
+  { contact_id: contactId, category }: Readonly<Record<string, unknown>>,
+): Promise<number | null> {
   if (typeof contactId !== 'number') return null;
-  const latest = (await latestEntries(context.db.read, tenantOf(context), [contactId])).get(contactId);
-  const decides = effectiveConsents(latest ?? {}).find(consent => consent.category === category);
-  if (!decides) return null;
-  const [entry] = await getEntries(context.db.read, tenantOf(context), [decides.entry.id]);
-  return entry ?? null;
+  const consents = await consentsLoader(context).load(contactId);
+  const decides = consents.find(consent =>
+    category === undefined ? consent.entry.state === 'opted_out' : consent.category === category,
+  );
+  return decides?.entry.id ?? null;
 }

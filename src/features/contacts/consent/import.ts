@@ -4,9 +4,14 @@ import { MINUTE } from '../../../platform/clock.ts';
 import type { CsvRow } from '../../../platform/csv.ts';
 import { parseDateTime } from '../../../platform/date-time.ts';
 import { parsePhone } from '../../../platform/phone.ts';
-import { isLonger, isStorable, UNSTORABLE } from '../../../platform/text.ts';
 import { findContactsByIdentity } from '../erasure/store.ts';
-import { CONSENT_CATEGORIES, type ConsentCategory, type ConsentState, type NewConsentEntry } from './consent.ts';
+import {
+  CONSENT_CATEGORIES,
+  type ConsentCategory,
+  type ConsentState,
+  evidenceFault,
+  type NewConsentEntry,
+} from './consent.ts';
 import { recordConsent } from './record.ts';
 
 /** Columns of the file. The last one may be missing: then the consent was given when the file is imported. */
@@ -87,9 +92,9 @@ function contactOf({ phone = '' }: Cells, contacts: ReadonlyMap<string, number>,
 }
 
 function evidenceOf({ evidence = '' }: Cells, add: AddFault): string {
+  const fault = evidenceFault(evidence);
   if (evidence === '') add('evidence', 'Is required: say where the consent is recorded.');
-  else if (isLonger(evidence, 1_000)) add('evidence', 'May have at most 1000 characters.');
-  else if (!isStorable(evidence)) add('evidence', UNSTORABLE);
+  else if (fault) add('evidence', fault.message);
   return evidence;
 }
 

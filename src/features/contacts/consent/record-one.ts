@@ -1,12 +1,11 @@
 import { FieldErrorList, notFound } from '../../../core/errors.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import { MINUTE } from '../../../platform/clock.ts';
-import { isLonger, isStorable, UNSTORABLE } from '../../../platform/text.ts';
 import type { Context } from '../../../schema/context.ts';
 import { authorOf } from '../../tenancy/audit/author.ts';
 import { once } from '../../tenancy/idempotency/once.ts';
 import { findContacts } from '../store.ts';
-import type { ConsentCategory, ConsentSource, ConsentState } from './consent.ts';
+import { type ConsentCategory, type ConsentSource, type ConsentState, evidenceFault } from './consent.ts';
 import { recordConsent } from './record.ts';
 import { type ConsentRow, findEntry, getEntries } from './store.ts';
 
@@ -34,8 +33,8 @@ export async function recordContactConsent(context: Context, input: ConsentInput
   const occurredAt = new Date(input.occurredAt == null ? nowMs : Date.parse(input.occurredAt)).toISOString();
   const evidence = input.evidence?.trim() || undefined;
   const errors = new FieldErrorList();
-  if (evidence && isLonger(evidence, 1_000)) errors.add('evidence', 'May have at most 1000 characters.', 'TOO_LONG');
-  else if (evidence && !isStorable(evidence)) errors.add('evidence', UNSTORABLE);
+  const fault = evidence === undefined ? undefined : evidenceFault(evidence);
+  if (fault) errors.add('evidence', fault.message, fault.code);
   if (Date.parse(occurredAt) > nowMs + CLOCK_SKEW_MS)
     errors.add('occurredAt', 'Must not be in the future.', 'OUT_OF_RANGE');
   errors.throwIfAny();

@@ -1,15 +1,13 @@
 import { builder, IDEMPOTENCY_KEY } from '../../../schema/builder.ts';
 import { databaseId } from '../../../schema/database-id.ts';
 import { connectionOf, pageArgs } from '../../../schema/lists.ts';
-import { loader } from '../../../schema/loaders.ts';
 import { nodesByNumber } from '../../../schema/nodes.ts';
 import { entityPayload, mutation } from '../../../schema/payload.ts';
 import { Author } from '../../tenancy/audit/schema.ts';
-import { contactLoader } from '../loaders.ts';
+import { consentEntryLoader, consentsLoader, contactLoader } from '../loaders.ts';
 import { contactId } from '../mutation-schema.ts';
 import { Contact } from '../schema.ts';
-import { latestEntries } from './consent.sql.ts';
-import { type EffectiveConsent, effectiveConsents } from './consent.ts';
+import type { EffectiveConsent } from './consent.ts';
 import { ConsentCategoryEnum, ConsentSourceEnum, ConsentStateEnum } from './enums.ts';
 import { entryPage } from './list.ts';
 import { recordContactConsent } from './record-one.ts';
@@ -42,7 +40,7 @@ builder.node(ConsentEntry, {
     }),
     source: t.field({
       type: ConsentSourceEnum,
-      description: 'How the person said so.',
+      description: 'How the person stated it.',
       resolve: ({ source }) => source,
     }),
     evidence: t.exposeString('evidence', {
@@ -55,7 +53,7 @@ builder.node(ConsentEntry, {
       description: 'Who recorded it; null for the person.',
       resolve: ({ author }) => author,
     }),
-    occurredAt: t.expose('occurred_at', { type: 'DateTime', description: 'When the person said so.' }),
+    occurredAt: t.expose('occurred_at', { type: 'DateTime', description: 'When the person stated it.' }),
   }),
 });
 
@@ -75,32 +73,22 @@ const Consent = builder.objectRef<EffectiveConsent>('Consent').implement({
     updatedAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When the person said so.',
+      description: 'When the person stated it.',
       resolve: ({ entry }) => entry.occurred_at,
     }),
     source: t.field({
       type: ConsentSourceEnum,
       nullable: true,
-      description: 'How the person said so.',
-      resolve: async ({ entry }, _args, context) => (await entryLoader(context).load(entry.id))?.source,
+      description: 'How the person stated it.',
+      resolve: async ({ entry }, _args, context) => (await consentEntryLoader(context).load(entry.id))?.source,
     }),
     entry: t.field({
       type: ConsentEntry,
       nullable: true,
       description: 'The entry that decides: of the category, or of all categories.',
-      resolve: ({ entry }, _args, context) => entryLoader(context).load(entry.id),
+      resolve: ({ entry }, _args, context) => consentEntryLoader(context).load(entry.id),
     }),
   }),
-});
-
-const entryLoader = loader<number, ConsentRow | undefined>(async (db, tenantId, ids) => {
-  const rows = new Map((await getEntries(db, tenantId, ids)).map(row => [row.id, row]));
-  return ids.map(id => rows.get(id));
-});
-
-const consentsLoader = loader<number, EffectiveConsent[]>(async (db, tenantId, contactIds) => {
-  const latest = await latestEntries(db, tenantId, contactIds);
-  return contactIds.map(id => effectiveConsents(latest.get(id) ?? {}));
 });
 
 builder.objectFields(Contact, t => ({
@@ -132,10 +120,10 @@ mutation('recordConsent', {
         type: ConsentSourceEnum,
         required: true,
         defaultValue: 'api',
-        description: 'How the person said so.',
+        description: 'How the person stated it.',
       }),
       evidence: t.string({ description: 'Proof, such as the address of a form; at most 1,000 characters.' }),
-      occurredAt: t.field({ type: 'DateTime', description: 'When the person said so; now if omitted.' }),
+      occurredAt: t.field({ type: 'DateTime', description: 'When the person stated it; now if omitted.' }),
       idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }),
     }),
   }),

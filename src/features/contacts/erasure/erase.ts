@@ -113,7 +113,7 @@ async function remove(
   if (locked.length === 0) return { contacts: [], found, receiptIds: [] };
   const holders = await listHolders(trx, tenantId, ids);
   const optOuts = await optedOutCategories(trx, tenantId, ids);
-  await eraseExports(
+  const exported = await eraseExports(
     trx,
     tenantId,
     locked.flatMap(({ id, former_ids: formerIds }) => [id, ...formerIds]),
@@ -155,6 +155,7 @@ async function remove(
         otp: contactOtps.length,
         order_payload: payloads,
         file_name: names,
+        export: exported.filter(people => [contact.id, ...contact.former_ids].some(id => people.includes(id))).length,
       },
       retained: optedOut.length === 0 ? {} : { opt_out: subject.identities.length },
       signature: null,

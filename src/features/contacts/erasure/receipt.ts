@@ -1,4 +1,5 @@
 import type { Author } from '../../../core/author.ts';
+import { DAY } from '../../../platform/clock.ts';
 import type { SecretBox } from '../../../platform/crypto.ts';
 
 export const REASONS = ['subject_request', 'retention', 'other'] as const;
@@ -19,7 +20,8 @@ export type ErasedKind =
   | 'webhook_delivery_cancelled'
   | 'idempotency_key'
   | 'order_payload'
-  | 'file_name';
+  | 'file_name'
+  | 'export';
 
 export type RetainedKind = 'opt_out' | 'event' | 'network_webhook' | 'usage';
 
@@ -90,6 +92,23 @@ export const publicReceipt = (row: ReceiptRow): PublicReceipt => ({
   retained: countsOf(row.retained, RETENTION_REASONS),
   signature: row.signature?.toString('hex') ?? null,
 });
+
+/**
+ * What is kept, with the time at which it is deleted where that is known. The time is not signed, because it follows the retention
+ * period of the deployment. Opt-outs and usage are kept, and so are webhooks that could not be applied.
+ */
+export function retainedUntil(
+  row: ReceiptRow,
+  eventsDays: number,
+): (DataCount & { readonly expiresAt: string | null })[] {
+  const lastEventAt = row.completed_at;
+  const eventsExpireAt =
+    lastEventAt === null ? null : new Date(Date.parse(lastEventAt) + eventsDays * DAY).toISOString();
+  return publicReceipt(row).retained.map(data => ({
+    ...data,
+    expiresAt: data.kind === 'event' ? eventsExpireAt : null,
+  }));
+}
 
 /** Signs a completed receipt, so that the holder of the secret key can verify it. */
 export function signatureOf(secrets: Pick<SecretBox, 'permanentMac'>, tenantId: number, row: ReceiptRow): Buffer {

@@ -19,7 +19,7 @@ import { Author } from '../../tenancy/audit/schema.ts';
 import { contactId } from '../mutation-schema.ts';
 import { removeContact } from '../remove.ts';
 import { receiptPage } from './list.ts';
-import { publicReceipt, type ReceiptRow } from './receipt.ts';
+import { publicReceipt, type ReceiptRow, retainedUntil } from './receipt.ts';
 import { getReceipts } from './store.ts';
 
 const ErasureReason = builder.enumType('ErasureReason', {
@@ -51,7 +51,6 @@ builder.node(ErasureReceipt, {
     }),
     author: t.field({
       type: Author,
-      nullable: true,
       description: 'Who erased the person.',
       resolve: ({ author }) => author,
     }),
@@ -69,7 +68,7 @@ builder.node(ErasureReceipt, {
     retained: t.field({
       type: [DataCount],
       description: 'What is kept, and why.',
-      resolve: receipt => [...publicReceipt(receipt).retained],
+      resolve: (receipt, _args, { config }) => retainedUntil(receipt, config.retention.eventsDays),
     }),
     signature: t.string({
       nullable: true,

@@ -29,12 +29,13 @@ export async function postpone(db: Db, tenantId: number, id: string, pauseMs: nu
     .execute();
 }
 
-/** Gives an export up. */
-export async function fail(db: Db, tenantId: number, id: string, error: string): Promise<void> {
-  await sql`
+/** Gives an export up. @returns whether it was running */
+export async function fail(trx: Db, tenantId: number, id: string, error: string): Promise<boolean> {
+  const { rows } = await sql`
     with gone as (delete from export_people where tenant_id = ${tenantId} and export_id = ${id}::uuid)
     update exports set state = 'failed', due_at = null, filter = null, error = ${error}, completed_at = clock_timestamp()
-    where tenant_id = ${tenantId} and id = ${id}::uuid and state = 'running'`.execute(db);
+    where tenant_id = ${tenantId} and id = ${id}::uuid and state = 'running' returning id`.execute(trx);
+  return rows.length > 0;
 }
 
 /**
@@ -67,15 +68,24 @@ export async function complete(trx: Db, tenantId: number, id: string, file: Comp
     where tenant_id = ${tenantId} and id = ${id}::uuid`.execute(trx);
 }
 
+/** A file that was ended by an erasure. */
+export interface EndedExport {
+  readonly storage_key: string;
+  /** Which of the erased people it had data of. */
+  readonly contact_ids: readonly number[];
+}
+
 /**
  * Ends the files with data of people who are being erased.
  * @param contactIds including those of contacts that were merged into them
- * @returns the keys of the files
  */
-export async function endExportsOf(trx: Db, tenantId: number, contactIds: readonly number[]): Promise<string[]> {
-  const { rows } = await sql<{ storage_key: string }>`
+export async function endExportsOf(trx: Db, tenantId: number, contactIds: readonly number[]): Promise<EndedExport[]> {
+  const { rows } = await sql<EndedExport>`
     with hit as materialized (
-      select e.id, e.storage_key from exports e
+      select e.id, e.storage_key, array(
+        select distinct c.id::float8 from export_people p join unnest(${contactIds}::bigint[]) as c (id) on c.id = any(p.contact_ids)
+        where p.tenant_id = ${tenantId} and p.export_id = e.id and p.contact_ids && ${contactIds}::bigint[]) as contact_ids
+      from exports e
       where e.tenant_id = ${tenantId} and e.state = 'completed' and exists (
         select from export_people p
         where p.tenant_id = ${tenantId} and p.export_id = e.id and p.contact_ids && ${contactIds}::bigint[])
@@ -85,8 +95,8 @@ export async function endExportsOf(trx: Db, tenantId: number, contactIds: readon
     )
     update exports e set state = 'expired', storage_key = null, error = 'Deleted, because it had data of a person who was erased.'
     from hit h where e.tenant_id = ${tenantId} and e.id = h.id
-    returning h.storage_key`.execute(trx);
-  return rows.map(row => row.storage_key);
+    returning h.storage_key, h.contact_ids`.execute(trx);
+  return rows;
 }
 
 export interface EndedFile {

@@ -19,8 +19,22 @@ export async function cleanExports({ db }: Pick<Resources, 'db'>): Promise<void>
   await deleteOldExports(db.write, KEEP_ROWS_MS);
 }
 
-/** Ends the exported files that have data of people who are being erased, in the transaction of their erasure. */
-export async function eraseExports(trx: Db, tenantId: number, contactIds: readonly number[]): Promise<void> {
-  const keys = await endExportsOf(trx, tenantId, contactIds);
-  if (keys.length > 0) await releaseFileKeys(trx, tenantId, keys);
+/**
+ * Ends the exported files that have data of people who are being erased, in the transaction of their erasure. A file that has ended
+ * before, by its age, holds nothing: it was deleted, and so was the list of its people.
+ * @returns for each file the contacts whose data it had
+ */
+export async function eraseExports(
+  trx: Db,
+  tenantId: number,
+  contactIds: readonly number[],
+): Promise<(readonly number[])[]> {
+  const ended = await endExportsOf(trx, tenantId, contactIds);
+  if (ended.length > 0)
+    await releaseFileKeys(
+      trx,
+      tenantId,
+      ended.map(row => row.storage_key),
+    );
+  return ended.map(row => row.contact_ids);
 }

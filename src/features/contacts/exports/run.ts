@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { addAbortSignal } from 'node:stream';
 import { CodedError } from '../../../core/errors.ts';
+import type { Db } from '../../../database/database.ts';
+import { append } from '../../../events/append.ts';
 import { type Lane, LaneLost, type TurnEnd } from '../../../lanes/lane.ts';
 import { DAY, MINUTE, SECOND } from '../../../platform/clock.ts';
 import { FileStoreError, type SpooledFile, TooLargeError } from '../../../platform/files/file-store.ts';
@@ -10,6 +12,7 @@ import { releaseFileKeys, reserveFileKey, useFileKey } from '../../messages/cont
 import { lockErasures } from '../erasure/erasure.sql.ts';
 import type { ExportJob } from './export.ts';
 import { complete, fail, hasErased, postpone, startNext } from './exports.sql.ts';
+import { getExports } from './store.ts';
 import { writeExport } from './write.ts';
 
 const MAX_BYTES = 20 * 1024 ** 3;
@@ -19,7 +22,7 @@ const MAX_ATTEMPTS = 10;
 const PAUSES_MS = [2 * SECOND, 15 * SECOND, MINUTE, 5 * MINUTE];
 const LINGER_MS = 2 * SECOND;
 
-type RunResources = Pick<Resources, 'db' | 'clock' | 'files' | 'log' | 'prices'>;
+type RunResources = Pick<Resources, 'db' | 'clock' | 'files' | 'log' | 'prices' | 'signals'>;
 
 /**
  * Writes the exports of a tenant, one after the other. A file is spooled on the local disk, stored under a new key, and shown in one
@@ -52,7 +55,7 @@ async function attempt(resources: RunResources, lane: Lane, job: ExportJob): Pro
     const storageKey = `${tenantId}/exports/${randomUUID()}`;
     await reserveFileKey(db.write, tenantId, storageKey);
     await files.put(storageKey, spooled);
-    if (await finish(resources, lane, job, { rowCount, storageKey, spooled })) return;
+    if (await finish(resources, lane, job, { rowCount, storageKey, spooled })) return resources.signals.send('events');
     await releaseFileKeys(db.write, tenantId, [storageKey]);
     throw new ErasedMeanwhile('People whose data it had were erased while it was written. Request it again.');
   } finally {
@@ -76,9 +79,20 @@ function finish(
       throw new FileStoreError('storing a file', new Error('the process was suspended'));
     const { size, sha256 } = spooled;
     await complete(trx, tenantId, job.id, { rowCount, storageKey, size, sha256, keepMs: KEEP_MS });
+    await tell(trx, tenantId, 'export.completed', job.id);
     await lane.fence(trx);
     return true;
   });
+}
+
+/** Writes the event of an export that ended. */
+async function tell(trx: Db, tenantId: number, type: 'export.completed' | 'export.failed', id: string): Promise<void> {
+  const rows = await getExports(trx, tenantId, [id]);
+  await append(
+    trx,
+    tenantId,
+    rows.map(row => ({ type, payload: { export: row }, contactId: row.contact_id })),
+  );
 }
 
 /** Somebody was erased whose data is in the file: it is written anew. */
@@ -87,7 +101,7 @@ class ErasedMeanwhile extends Error {
 }
 
 /** Fails an export for good, or queues it again. What was lost with the lane is left to its next holder. */
-async function settle({ db, log }: RunResources, lane: Lane, job: ExportJob, error: unknown): Promise<void> {
+async function settle({ db, log, signals }: RunResources, lane: Lane, job: ExportJob, error: unknown): Promise<void> {
   if (error instanceof LaneLost) throw error;
   if (lane.signal.aborted) return;
   const { tenantId } = lane;
@@ -95,12 +109,17 @@ async function settle({ db, log }: RunResources, lane: Lane, job: ExportJob, err
   const reason = reasonOf(error);
   const isFinal = error instanceof CodedError || error instanceof TooLargeError || attempts >= MAX_ATTEMPTS;
   log.warn({ err: error, tenantId, export: id, attempts }, 'an export could not be written');
-  if (isFinal) return fail(db.write, tenantId, id, reason);
+  if (isFinal) {
+    await db.transaction(async trx => {
+      if (await fail(trx, tenantId, id, reason)) await tell(trx, tenantId, 'export.failed', id);
+    });
+    return signals.send('events');
+  }
   const pauseMs = error instanceof ErasedMeanwhile ? 0 : (PAUSES_MS[attempts - 1] ?? PAUSES_MS.at(-1) ?? MINUTE);
   await postpone(db.write, tenantId, id, pauseMs, reason);
 }
 
-/** What users are told: nothing of this machine. */
+/** The error shown to users, without details of this machine. */
 function reasonOf(error: unknown): string {
   if (error instanceof CodedError || error instanceof ErasedMeanwhile) return error.message;
   if (error instanceof TooLargeError) return 'The file is too large. Use a narrower filter.';

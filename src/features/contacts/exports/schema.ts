@@ -54,7 +54,7 @@ const FileType = builder.enumType('FileType', {
 const signedUrl = ({ secrets, clock, config, principal }: Context, id: string): string =>
   signUrl(secrets, { tenantId: tenantOf({ principal }), id, kind: 'export' }, clock.now(), config.publicUrl).url;
 
-const Export = builder.objectRef<ExportRow>('Export');
+export const Export = builder.objectRef<ExportRow>('Export');
 builder.node(Export, {
   name: 'Export',
   description: 'A file with data of the account, written in the background.',
@@ -65,11 +65,9 @@ builder.node(Export, {
     databaseId: databaseUuid(t),
     state: t.field({ type: JobState, description: 'How far it is.', resolve: ({ state }) => state }),
     fileType: t.field({ type: FileType, description: 'Format of the file.', resolve: row => row.file_type }),
-    rowCount: t.field({
-      type: 'BigInt',
+    rowCount: t.exposeInt('row_count', {
       nullable: true,
       description: 'Rows in the file; null until it is complete.',
-      resolve: row => row.row_count,
     }),
     error: t.exposeString('error', {
       nullable: true,

@@ -98,6 +98,7 @@ export function labelNameFault(name: string): { readonly message: string; readon
 export function parseLabel(input: LabelInput, partial: boolean): LabelFields {
   const errors = new FieldErrorList();
   const name = input.name?.trim();
+  if (partial) errors.refuseNull(input, ['name', 'color']);
   const fault = name === undefined && partial ? undefined : labelNameFault(name ?? '');
   if (fault) errors.add('name', fault.message, fault.code);
   if (input.color != null && !COLOR.safeParse(input.color).success) errors.add('color', 'Must look like #1A2B3C.');

@@ -2,18 +2,13 @@ import { notFound } from '../../../core/errors.ts';
 import { encodeGlobalId, inputId, lookupId } from '../../../core/global-ids.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import type { Scope } from '../../../core/scopes.ts';
+import type { Db } from '../../../database/database.ts';
 import { builder, IDEMPOTENCY_KEY, type InputFields } from '../../../schema/builder.ts';
 import type { Context } from '../../../schema/context.ts';
 import { databaseId } from '../../../schema/database-id.ts';
-import {
-  connectionOf,
-  DateTimeFilter,
-  filterOf,
-  IDFilter,
-  listArgs,
-  orderOf,
-  StringFilter,
-} from '../../../schema/lists.ts';
+import { listQueries } from '../../../schema/list-queries.ts';
+import { StringFilter } from '../../../schema/lists.ts';
+import { nodesByNumber } from '../../../schema/nodes.ts';
 import { DeletePayload, entityPayload, mutation, payloadOf } from '../../../schema/payload.ts';
 import { selectionOf } from '../../../schema/selection.ts';
 import { memberCountLoader } from '../loaders.ts';
@@ -29,22 +24,15 @@ function defineLabel(kind: LabelKind) {
   const scope = (action: 'read' | 'write' | 'delete') => `${table}:${action}` as Scope;
   const isStatus = kind === 'status';
 
+  const get = (db: Db, tenantId: number, ids: readonly number[]) => getLabels(db, tenantId, kind, ids);
+
   const ref = builder.objectRef<LabelRow>(type);
   builder.node(ref, {
     name: type,
     description,
     id: { resolve: label => label.id },
     brandLoadedObjects: true,
-    loadMany: async (ids, context) => {
-      if (!context.principal?.scopes.has(scope('read'))) return ids.map(() => undefined);
-      const rows = await getLabels(
-        context.db.read,
-        tenantOf(context),
-        kind,
-        ids.map(Number).filter(Number.isSafeInteger),
-      );
-      return ids.map(id => rows.find(row => row.id === Number(id)));
-    },
+    loadMany: nodesByNumber(scope('read'), get),
     fields: t => ({
       databaseId: databaseId(t),
       name: t.exposeString('name', { description: 'Name, unique in the tenant, ignoring case.' }),
@@ -61,36 +49,18 @@ function defineLabel(kind: LabelKind) {
     );
   }
 
-  const Filter = filterOf(type, table, t => ({
-    id: t.field({ type: IDFilter, description: `Id of the ${kind}.` }),
-    name: t.field({ type: StringFilter, description: `Name of the ${kind}.` }),
-    createdAt: t.field({ type: DateTimeFilter, description: 'Time of creation.' }),
-    updatedAt: t.field({ type: DateTimeFilter, description: 'Time of the last change.' }),
-  }));
-  const Order = orderOf(type, table, {
-    ID: { value: 'id', description: 'Order of creation.' },
-    NAME: { value: 'name', description: `Name of the ${kind}.` },
-    CREATED_AT: { value: 'createdAt', description: 'Time of creation.' },
-    UPDATED_AT: { value: 'updatedAt', description: 'Time of the last change.' },
+  listQueries(ref, {
+    list,
+    one,
+    noun: kind,
+    plural: table,
+    description: `Lists the tenant's ${table}.`,
+    scope: scope('read'),
+    filter: t => ({ name: t.field({ type: StringFilter, description: `Name of the ${kind}.` }) }),
+    order: { NAME: { value: 'name', description: `Name of the ${kind}.` } },
+    page: (context, args, info) => labelPage(context, kind, args, selectionOf(info)),
+    get,
   });
-
-  builder.queryFields(t => ({
-    [list]: t.field({
-      type: connectionOf(type, ref),
-      description: `Lists the tenant's ${table}.`,
-      authScopes: { scope: scope('read') },
-      args: { ...listArgs(Filter, Order) },
-      resolve: (_root, args, context, info) => labelPage(context, kind, args, selectionOf(info)),
-    }),
-    [one]: t.field({
-      type: ref,
-      nullable: true,
-      description: `Returns one ${kind}; null if there is none.`,
-      authScopes: { scope: scope('read') },
-      args: { id: t.arg.id({ required: true, description: `Global id or databaseId of the ${kind}.` }) },
-      resolve: (_root, { id }, context) => labelById(context, kind, id),
-    }),
-  }));
 
   const Payload = entityPayload(one, ref, `The ${kind} after the mutation.`);
   const fields = (t: InputFields) => ({
@@ -147,11 +117,6 @@ function labelId(context: Context, kind: LabelKind, text: string): number {
   const id = lookupId(tenantOf(context), LABELS[kind].type, text);
   if (id === undefined) throw notFound(LABELS[kind].name);
   return id;
-}
-
-async function labelById(context: Context, kind: LabelKind, text: string): Promise<LabelRow | null> {
-  const id = lookupId(tenantOf(context), LABELS[kind].type, text);
-  return (id !== undefined && (await getLabels(context.db.read, tenantOf(context), kind, [id]))[0]) || null;
 }
 
 export const Group = defineLabel('group');

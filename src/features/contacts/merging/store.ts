@@ -131,7 +131,7 @@ export async function countMoved(db: Db, tenantId: number, formerIds: readonly n
 }
 
 /** `consent_entries` as `consent_entry`. */
-const kindOf = (table: string): string => table.replace(/ies$/, 'y').replace(/s$/, '');
+export const kindOf = (table: string): string => table.replace(/ies$/, 'y').replace(/s$/, '');
 
 /** Ids of the contacts that were merged into others and not restored, by survivor. */
 export async function getFormerIds(

@@ -68,7 +68,7 @@ export async function returnRows(trx: Db, tenantId: number, { mergeId, survivorI
       where m.tenant_id = ${tenantId} and m.id = f.id and m.contact_id = ${survivorId}
     ), updated_events as (
       update events e set conversation_id = f.former from folded f
-      where e.tenant_id = ${tenantId} and e.conversation_id = f.kept and e.payload #>> '{message,conversation_id}' = f.former::text
+      where e.tenant_id = ${tenantId} and e.conversation_id = f.kept and e.payload #>> '{message,interaction_id}' = f.former::text
     ), windows as (
       -- A window that the former contact's conversation had opened moves back; a later one stays.
       update conversations v set window_expires_at = f.kept_window from folded f

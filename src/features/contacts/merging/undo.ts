@@ -25,7 +25,7 @@ const UNDO_MS = 30 * DAY;
  *
  * @param formerId the id of the merged contact
  * @returns the restored contact
- * @throws NOT_FOUND if there is no such merge; CONFLICT after 30 days
+ * @throws NOT_FOUND if there is no such merge; TOO_OLD after 30 days
  */
 export async function undoMerge(
   trx: Db,
@@ -41,7 +41,7 @@ export async function undoMerge(
   if (!survivor || !merge || merge.contact_id !== survivor.id) throw notFound('Contact');
   const { snapshot } = merge;
   if (!snapshot || nowMs - Date.parse(merge.merged_at) > UNDO_MS)
-    throw new CodedError('CONFLICT', 'This merge is more than 30 days old and can no longer be undone.');
+    throw new CodedError('TOO_OLD', 'This merge is more than 30 days old and can no longer be undone.');
   const undo = { mergeId: merge.id, survivorId: survivor.id, formerId };
   const before = await findIdentitiesBefore(trx, tenantId, merge.id);
   await writeMerged(trx, tenantId, survivor.id, {

@@ -1,5 +1,5 @@
 import type { NetworkPerson } from '../../../network/network.ts';
-import { phoneKey } from '../../../platform/phone.ts';
+import { phoneKey, spellingsOfKey } from '../../../platform/phone.ts';
 
 /**
  * The identities in one update of the network. A message has only `after`, its sender. A change of number or user id has both sides,
@@ -47,6 +47,7 @@ export function lookupOf(evidence: readonly Evidence[]): {
   readonly userIds: readonly UserId[];
   readonly waIds: readonly string[];
   readonly phoneKeys: readonly string[];
+  readonly phones: readonly string[];
 } {
   const userIds = new Map<string, UserId>();
   const waIds = new Set<string>();
@@ -56,9 +57,11 @@ export function lookupOf(evidence: readonly Evidence[]): {
       if (person?.waId !== undefined) waIds.add(person.waId);
     }
   }
+  const phoneKeys = [...new Set([...waIds].map(waId => phoneKey(waId)))];
   return {
     userIds: [...userIds.values()],
     waIds: [...waIds],
-    phoneKeys: [...new Set([...waIds].map(waId => phoneKey(waId)))],
+    phoneKeys,
+    phones: phoneKeys.flatMap(key => spellingsOfKey(key).map(digits => `+${digits}`)),
   };
 }

@@ -41,12 +41,14 @@ export class People {
   readonly #byUser = new Map<string, Person>();
   readonly #byNumber = new Map<string, Set<Person>>();
   readonly #byPhone = new Map<string, Person>();
+  readonly #bySecondPhone = new Map<string, Person>();
   #nextId = -1;
 
   constructor(persons: Iterable<Person>) {
     for (const person of persons) {
       this.persons.add(person);
       if (person.phoneKey !== null) this.#byPhone.set(person.phoneKey, person);
+      for (const key of person.secondKeys) this.#bySecondPhone.set(key, person);
       for (const row of person.identities) this.#index(person, row);
     }
   }
@@ -68,12 +70,13 @@ export class People {
       const candidates = before ? this.#holdersAfter(after.waId, atMs) : this.#holdersAt(after.waId, atMs, person);
       person = this.#joinNumber(person, after.waId, newIds, candidates);
     }
-    const known = person ?? this.#create(evidence);
+    const known = person ?? this.#create();
     if (after.waId !== undefined) this.#assignNumber(known, after.waId, atMs, newIds, before?.waId);
     else if (before?.waId !== undefined) this.#assignNumber(known, before.waId, atMs, oldIds, undefined);
     this.#assignUserIds(known, oldIds, before?.waId, atMs, newIds);
     this.#assignUserIds(known, newIds, after.waId, atMs, []);
     this.#recordUsername(known, evidence.username, atMs);
+    known.profileName ??= evidence.profileName;
     return known;
   }
 
@@ -121,9 +124,10 @@ export class People {
     return (covering ?? holders.find(({ row }) => row.startedAtMs > atMs))?.person;
   }
 
-  /** The contact to which the tenant assigned the number, in any national spelling. */
+  /** The contact to which the tenant assigned the number, in any national spelling: as its number, otherwise by a merge. */
   #phoneHolder(waId: string): Person | undefined {
-    const person = this.#byPhone.get(phoneKey(waId));
+    const key = phoneKey(waId);
+    const person = this.#byPhone.get(key) ?? this.#bySecondPhone.get(key);
     return person && finalOf(person);
   }
 
@@ -202,6 +206,7 @@ export class People {
     if (!a || !b || a === b || areSeparated(a, b)) return (a ?? b) as Person;
     const [survivor, loser] = [a, b].sort(bySurvival) as [Person, Person];
     loser.mergedInto = survivor;
+    survivor.profileName ??= loser.profileName;
     this.merges.push({ survivor, loser });
     for (const row of loser.identities) {
       row.isDirty = true;
@@ -214,15 +219,16 @@ export class People {
     return survivor;
   }
 
-  #create({ profileName }: Evidence): Person {
+  #create(): Person {
     const person: Person = {
       id: this.#nextId,
       phone: null,
       phoneKey: null,
+      secondKeys: [],
       weight: 0,
       identities: [],
       mergedInto: null,
-      profileName,
+      profileName: undefined,
       apart: new Set(),
     };
     this.#nextId -= 1;

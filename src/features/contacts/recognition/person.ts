@@ -25,11 +25,14 @@ export interface Person {
   readonly id: number;
   phone: string | null;
   phoneKey: string | null;
+  /** Keys of other numbers that the tenant knows the contact by. */
+  readonly secondKeys: readonly string[];
   /** Number of filled fields (`WEIGHT`): the heavier contact survives a merge, then the older one. */
   readonly weight: number;
   identities: Identity[];
   mergedInto: Person | null;
-  readonly profileName: string | undefined;
+  /** The name that they show on the network, as far as the evidence has it. */
+  profileName: string | undefined;
   /** Contacts whose merge with this one an operator has undone; evidence of the network does not merge them again. */
   readonly apart: ReadonlySet<number>;
 }

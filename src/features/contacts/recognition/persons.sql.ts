@@ -9,8 +9,11 @@ export interface StoredPerson {
   readonly id: number;
   readonly phone: string | null;
   readonly phone_key: string | null;
+  readonly is_nameless: boolean;
   readonly weight: number;
   readonly identities: readonly StoredIdentity[] | null;
+  /** Other numbers that the tenant knows the contact by: those of contacts that were merged into it. */
+  readonly second_phones: readonly string[] | null;
   /** Contacts whose merge with this one an operator has undone. JSON, because the driver returns arrays of int8 as text. */
   readonly apart: readonly number[] | null;
 }
@@ -38,6 +41,7 @@ export async function loadPersons(
     readonly userIds: readonly UserId[];
     readonly waIds: readonly string[];
     readonly phoneKeys: readonly string[];
+    readonly phones: readonly string[];
   },
 ): Promise<StoredPerson[]> {
   const { rows } = await sql<StoredPerson>`
@@ -58,11 +62,18 @@ export async function loadPersons(
       select c.id from t cross join unnest(${wanted.phoneKeys}::text[]) as k (key)
       cross join lateral (
         select c.id from contacts c where c.tenant_id = t.tenant_id and c.phone_key = k.key offset 0) c
+      union
+      select i.contact_id from t cross join unnest(${wanted.phones}::text[]) as p (value)
+      cross join lateral (
+        select i.contact_id from contact_identities i
+        where i.tenant_id = t.tenant_id and i.value = p.value and i.kind = 'phone' and i.ended_at is null offset 0) i
     )
-    select c.id, c.phone, c.phone_key, ${sql.raw(WEIGHT)} as weight,
+    select c.id, c.phone, c.phone_key, c.firstname = '' and c.lastname = '' as is_nameless, ${sql.raw(WEIGHT)} as weight,
       (select json_agg(json_build_object('id', i.id, 'kind', i.kind, 'portfolio', i.portfolio, 'value', i.value, 'wa_id', i.wa_id,
          'started_ms', extract(epoch from i.started_at) * 1000, 'ended_ms', extract(epoch from i.ended_at) * 1000) order by i.id)
        from contact_identities i where i.tenant_id = c.tenant_id and i.contact_id = c.id and i.kind <> 'phone') as identities,
+      (select json_agg(i.value) from contact_identities i
+       where i.tenant_id = c.tenant_id and i.contact_id = c.id and i.kind = 'phone' and i.ended_at is null and i.value <> c.phone) as second_phones,
       (select json_agg(m.former_id) from contact_merges m
        where m.tenant_id = c.tenant_id and m.contact_id = c.id and m.undone_at is not null) as apart
     from t cross join contacts c where c.tenant_id = t.tenant_id and c.id = any(array(select w.id from wanted w))
@@ -76,6 +87,9 @@ export interface PersonUpdate {
   readonly phone_key: string | null;
   readonly wa_id: string | null;
   readonly network_user_id: string | null;
+  /** Written if the contact still has no name; null: none. */
+  readonly firstname: string | null;
+  readonly lastname: string | null;
   /** Whether the change gets an event; its row is then returned. */
   readonly is_reported: boolean;
 }
@@ -91,9 +105,11 @@ export async function updatePersons(
       select ${tenantId}::bigint as tenant_id
     ), r as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(persons)}::jsonb) as r (id bigint, phone text, phone_key text, wa_id text,
-        network_user_id text, is_reported boolean)
+        network_user_id text, firstname text, lastname text, is_reported boolean)
     ), after as (
       update contacts c set phone = r.phone, phone_key = r.phone_key, wa_id = r.wa_id, network_user_id = r.network_user_id,
+        firstname = case when c.firstname = '' and c.lastname = '' then coalesce(r.firstname, '') else c.firstname end,
+        lastname = case when c.firstname = '' and c.lastname = '' then coalesce(r.lastname, '') else c.lastname end,
         updated_at = case when r.is_reported then now() else c.updated_at end
       from t, r where c.tenant_id = t.tenant_id and c.id = r.id and c.id = any(${persons.map(person => person.id)}::bigint[])
       returning c.*, r.is_reported

@@ -2,6 +2,7 @@ import type { Author } from '../../../core/author.ts';
 import type { NewEvent } from '../../../core/events.ts';
 import type { Db } from '../../../database/database.ts';
 import { append } from '../../../events/append.ts';
+import { phoneKey } from '../../../platform/phone.ts';
 import type { ContactRow } from '../contact.ts';
 import { insertPersons } from '../contacts.sql.ts';
 import { lockOutbox } from '../merging/merge.sql.ts';
@@ -81,6 +82,7 @@ const toPerson = (row: StoredPerson): Person => ({
   id: row.id,
   phone: row.phone,
   phoneKey: row.phone_key,
+  secondKeys: (row.second_phones ?? []).map(phoneKey),
   weight: row.weight,
   identities: (row.identities ?? []).map(
     (identity): Identity => ({
@@ -103,6 +105,7 @@ const isChanged = (person: Person, before: StoredPerson | undefined): boolean =>
   before === undefined ||
   person.mergedInto !== null ||
   person.phone !== before.phone ||
+  nameFor(person, before) !== undefined ||
   person.identities.some(identity => identity.isDirty) ||
   // A user id that went to another contact.
   person.identities.length < (before.identities?.length ?? 0);
@@ -151,7 +154,13 @@ async function apply(trx: Db, tenantId: number, { people, resolved, stored }: Pl
       phone_key: person.phoneKey,
       wa_id: latestOf(person, 'wa_id'),
       network_user_id: latestOf(person, 'user_id'),
-      is_reported: person.id > 0 && (people.reasons.size > 0 || person.phone !== stored.get(person.id)?.phone),
+      firstname: nameFor(person, stored.get(person.id))?.firstname ?? null,
+      lastname: nameFor(person, stored.get(person.id))?.lastname ?? null,
+      is_reported:
+        person.id > 0 &&
+        (people.reasons.size > 0 ||
+          person.phone !== stored.get(person.id)?.phone ||
+          nameFor(person, stored.get(person.id)) !== undefined),
     })),
   );
   const byId = new Map(written.map(row => [row.id, row]));
@@ -177,8 +186,13 @@ function eventsOf(
 ): NewEvent[] {
   if (!contact || !before) return [];
   const events: NewEvent[] = [];
-  if (person.phone !== before.phone)
-    events.push({ type: 'contact.updated', payload: { contact, previous: { phone: before.phone } } });
+  const isNamed = nameFor(person, before) !== undefined;
+  const previous = {
+    ...(person.phone !== before.phone && { phone: before.phone }),
+    ...(isNamed && { firstname: '' }),
+    ...(isNamed && contact.lastname !== '' && { lastname: '' }),
+  };
+  if (Object.keys(previous).length > 0) events.push({ type: 'contact.updated', payload: { contact, previous } });
   if (reasons.length > 0) events.push({ type: 'contact.identity_changed', payload: { contact, reasons } });
   return events;
 }
@@ -229,8 +243,19 @@ function latestOf(person: Person, kind: 'wa_id' | 'user_id'): string | null {
   return rows[0]?.value ?? null;
 }
 
+/** The name that a stored contact without one gets: people who were known by their number alone show it when they write. */
+function nameFor(person: Person, before: StoredPerson | undefined): Names | undefined {
+  const names = before?.is_nameless ? namesOf(person.profileName) : undefined;
+  return names?.firstname ? names : undefined;
+}
+
+interface Names {
+  readonly firstname: string;
+  readonly lastname: string;
+}
+
 /** Splits a profile name at its first space. Characters that cannot be stored are removed, because one would fail the whole batch. */
-function namesOf(profileName = ''): { readonly firstname: string; readonly lastname: string } {
+function namesOf(profileName = ''): Names {
   const name = [...profileName.replaceAll('\0', '').trim()].slice(0, 255).join('').toWellFormed();
   const [, firstname = '', lastname = ''] = /^(\S*)\s*([\s\S]*)$/.exec(name) ?? [];
   return { firstname, lastname };

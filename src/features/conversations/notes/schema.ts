@@ -1,4 +1,4 @@
-import { encodeGlobalId, inputId, numericId } from '../../../core/global-ids.ts';
+import { inputId, numericId } from '../../../core/global-ids.ts';
 import type { ListArgs } from '../../../core/list-args.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import type { ListDefinition } from '../../../database/list.ts';
@@ -6,9 +6,10 @@ import { listColumns, readPage } from '../../../database/page.ts';
 import { builder, IDEMPOTENCY_KEY } from '../../../schema/builder.ts';
 import type { Context } from '../../../schema/context.ts';
 import { databaseId } from '../../../schema/database-id.ts';
+import { deleteMutation } from '../../../schema/delete-mutation.ts';
 import { connectionOf, DateTimeFilter, filterOf, IDFilter, listArgs, orderOf } from '../../../schema/lists.ts';
 import { findByNumber, nodesByNumber } from '../../../schema/nodes.ts';
-import { DeletePayload, entityPayload, mutation } from '../../../schema/payload.ts';
+import { entityPayload, mutation } from '../../../schema/payload.ts';
 import { contactLoader } from '../../contacts/loaders.ts';
 import { Contact } from '../../contacts/schema.ts';
 import { Author } from '../../tenancy/audit/schema.ts';
@@ -164,20 +165,9 @@ mutation('updateNote', {
     note: await changeNote(context, numericId(tenantOf(context), 'Note', input.id), input.body, input.idempotencyKey),
   }),
 });
-mutation('deleteNote', {
+deleteMutation('Note', {
+  noun: 'note',
   description: 'Deletes a note.',
   scope: 'notes:write',
-  input: builder.inputType('DeleteNoteInput', {
-    description: 'The note to delete.',
-    fields: t => ({
-      id: t.id({ required: true, description: 'Global id or databaseId of the note.' }),
-      idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }),
-    }),
-  }),
-  payload: DeletePayload,
-  resolve: async (input, context) => {
-    const key = numericId(tenantOf(context), 'Note', input.id);
-    await removeNote(context, key, input.idempotencyKey);
-    return { deletedId: encodeGlobalId('Note', tenantOf(context), key) };
-  },
+  remove: removeNote,
 });

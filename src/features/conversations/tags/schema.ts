@@ -1,20 +1,14 @@
-import { encodeGlobalId, numericId } from '../../../core/global-ids.ts';
+import { numericId } from '../../../core/global-ids.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import type { ListDefinition } from '../../../database/list.ts';
 import { listColumns, readPage } from '../../../database/page.ts';
 import { builder, IDEMPOTENCY_KEY } from '../../../schema/builder.ts';
 import { databaseId } from '../../../schema/database-id.ts';
-import {
-  connectionOf,
-  DateTimeFilter,
-  filterOf,
-  IDFilter,
-  listArgs,
-  orderOf,
-  StringFilter,
-} from '../../../schema/lists.ts';
-import { findByNumber, nodesByNumber } from '../../../schema/nodes.ts';
-import { DeletePayload, entityPayload, mutation } from '../../../schema/payload.ts';
+import { deleteMutation } from '../../../schema/delete-mutation.ts';
+import { listQueries } from '../../../schema/list-queries.ts';
+import { StringFilter } from '../../../schema/lists.ts';
+import { nodesByNumber } from '../../../schema/nodes.ts';
+import { entityPayload, mutation } from '../../../schema/payload.ts';
 import { changeTag, createTag, removeTag } from './change.ts';
 import { getTags, TAG_COLUMNS } from './store.ts';
 import { MAX_TAG_NAME, type TagRow } from './tag.ts';
@@ -50,43 +44,29 @@ const TAGS: ListDefinition = {
   search: 'search_fold(t.name)',
 };
 
-const TagFilter = filterOf('Tag', 'tags', t => ({
-  id: t.field({ type: IDFilter, description: 'Id of the tag.' }),
-  name: t.field({ type: StringFilter, description: 'Name of the tag.' }),
-  createdAt: t.field({ type: DateTimeFilter, description: 'Time of creation.' }),
-  updatedAt: t.field({ type: DateTimeFilter, description: 'Time of the last change.' }),
-}));
-const TagOrder = orderOf('Tag', 'tags', {
-  ID: { value: 'id', description: 'Order of creation.' },
-  NAME: { value: 'name', description: 'Name of the tag.' },
-  CREATED_AT: { value: 'createdAt', description: 'Time of creation.' },
-  UPDATED_AT: { value: 'updatedAt', description: 'Time of the last change.' },
+listQueries(Tag, {
+  list: 'tags',
+  one: 'tag',
+  noun: 'tag',
+  plural: 'tags',
+  description: 'Lists the tags of conversations, by name.',
+  scope: 'conversations:read',
+  filter: t => ({
+    name: t.field({ type: StringFilter, description: 'Name of the tag.' }),
+  }),
+  order: {
+    NAME: { value: 'name', description: 'Name of the tag.' },
+  },
+  page: (context, args) =>
+    readPage<TagRow>(
+      context.db.read,
+      TAGS,
+      tenantOf(context),
+      args,
+      TAG_COLUMNS.map(one => `t.${one}` as const),
+    ),
+  get: getTags,
 });
-
-builder.queryFields(t => ({
-  tags: t.field({
-    type: connectionOf('Tag', Tag),
-    description: 'Lists the tags of conversations, by name.',
-    authScopes: { scope: 'conversations:read' },
-    args: { ...listArgs(TagFilter, TagOrder) },
-    resolve: (_root, args, context) =>
-      readPage<TagRow>(
-        context.db.read,
-        TAGS,
-        tenantOf(context),
-        args,
-        TAG_COLUMNS.map(one => `t.${one}` as const),
-      ),
-  }),
-  tag: t.field({
-    type: Tag,
-    nullable: true,
-    description: 'Returns one tag; null if there is none.',
-    authScopes: { scope: 'conversations:read' },
-    args: { id: t.arg.id({ required: true, description: 'Global id or databaseId of the tag.' }) },
-    resolve: (_root, { id }, context) => findByNumber(context, 'Tag', id, getTags),
-  }),
-}));
 
 const TagPayload = entityPayload('tag', Tag, 'The tag after the mutation.');
 const NAME = `Name, 1 to ${MAX_TAG_NAME} characters; unique in the account, ignoring case.`;
@@ -123,20 +103,9 @@ mutation('updateTag', {
     tag: await changeTag(context, numericId(tenantOf(context), 'Tag', text), input),
   }),
 });
-mutation('deleteTag', {
+deleteMutation('Tag', {
+  noun: 'tag',
   description: 'Deletes a tag, and takes it from all conversations.',
   scope: 'conversations:write',
-  input: builder.inputType('DeleteTagInput', {
-    description: 'The tag to delete.',
-    fields: t => ({
-      id: t.id({ required: true, description: 'Global id or databaseId of the tag.' }),
-      idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }),
-    }),
-  }),
-  payload: DeletePayload,
-  resolve: async (input, context) => {
-    const key = numericId(tenantOf(context), 'Tag', input.id);
-    await removeTag(context, key, input.idempotencyKey);
-    return { deletedId: encodeGlobalId('Tag', tenantOf(context), key) };
-  },
+  remove: removeTag,
 });

@@ -19,11 +19,10 @@ export const DEFAULT_COLOR = '#757575';
 const COLOR = /^#[0-9a-fA-F]{6}$/;
 
 /** The fields to write. @param partial for an update: what is left out keeps its value @throws VALIDATION_ERROR with all faults */
-export function parseTag(
-  { name, color }: TagInput,
-  partial: boolean,
-): { readonly name?: string; readonly color?: string } {
+export function parseTag(input: TagInput, partial: boolean): { readonly name?: string; readonly color?: string } {
   const errors = new FieldErrorList();
+  if (partial) errors.refuseNull(input, ['name', 'color']);
+  const { name, color } = input;
   const trimmed = name?.trim();
   if (trimmed === undefined ? !partial : trimmed === '') errors.add('name', 'Is required.', 'REQUIRED');
   else if (trimmed !== undefined && [...trimmed].length > MAX_TAG_NAME)

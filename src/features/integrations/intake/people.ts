@@ -25,8 +25,8 @@ export function peopleIn(
 ): string[] {
   const people = new Set<string>();
   for (const paths of [DEFAULT_PATHS[kind], ...mappings.map(mapping => pathsOf(kind, mapping))]) {
-    const told = firstText(payload, paths.country);
-    const country = (told === undefined ? undefined : countryNamed(told)) ?? default_country;
+    const countryText = firstText(payload, paths.country);
+    const country = (countryText === undefined ? undefined : countryNamed(countryText)) ?? default_country;
     for (const path of paths.phone) {
       const phone = parsePhoneIn(textAt(payload, path) ?? '', country);
       if (phone) people.add(byPhone(phone.key));

@@ -58,6 +58,7 @@ export function changeMapping(context: Context, id: number, input: Keyed<Mapping
       async run(trx) {
         const before = await mappingOf(trx, tenantId, id);
         const errors = new FieldErrorList();
+        errors.refuseNull(input, ['name', 'isEnabled', 'topics', 'statuses']);
         const { fields, groupIds } = await checkMapping(trx, tenantId, input, errors);
         errors.throwIfAny();
         if (!(await updateMapping(trx, tenantId, id, fields))) throw notFound('IntegrationMapping');

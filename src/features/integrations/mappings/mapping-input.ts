@@ -54,7 +54,7 @@ export function parseMapping(input: MappingInput, errors: FieldErrorList, prefix
   };
   const topics = words('topics');
   const statuses = words('statuses')?.map(word => word.toLowerCase());
-  const paths = input.paths && parsePaths(input.paths, errors, `${prefix}paths.`);
+  const paths = input.paths === undefined ? undefined : parsePaths(input.paths ?? {}, errors, `${prefix}paths.`);
   const template = input.template && parseTemplate(input.template, errors, `${prefix}template.`);
   return {
     ...(name !== undefined && { name }),

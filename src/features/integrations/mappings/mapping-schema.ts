@@ -1,16 +1,17 @@
-import { encodeGlobalId, inputId, numericId, optionalInputId } from '../../../core/global-ids.ts';
+import { inputId, numericId, optionalInputId } from '../../../core/global-ids.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import { builder, IDEMPOTENCY_KEY, type InputFields } from '../../../schema/builder.ts';
 import { databaseId } from '../../../schema/database-id.ts';
+import { deleteMutation } from '../../../schema/delete-mutation.ts';
 import { nodesByNumber } from '../../../schema/nodes.ts';
-import { DeletePayload, entityPayload, mutation } from '../../../schema/payload.ts';
+import { entityPayload, mutation } from '../../../schema/payload.ts';
 import { channelLoader } from '../../channels/loaders.ts';
 import { Channel } from '../../channels/schema.ts';
 import { Group } from '../../contacts/labels/schema.ts';
 import { MERGED_IN_REPLY } from '../../messages/send/merge-fields.ts';
 import { TemplateLocationInput } from '../../templates/sending/send-schema.ts';
-import { integrationLoader } from '../find.ts';
 import { getMappings } from '../integrations.sql.ts';
+import { integrationLoader } from '../loaders.ts';
 import { changeMapping, createMapping, removeMapping } from './change-mapping.ts';
 import type { MappedHeader, MappedTemplate, MappingRow, Place, Value } from './mapping.ts';
 import { pathsOf } from './mapping.ts';
@@ -348,11 +349,6 @@ export const mappingInputOf = (
   },
 });
 
-const DeleteMappingInput = builder.inputType('DeleteIntegrationMappingInput', {
-  description: 'The mapping to delete.',
-  fields: t => ({ id: mappingId(t), idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }) }),
-});
-
 const MappingPayload = entityPayload('integrationMapping', IntegrationMapping, 'The mapping after the mutation.');
 
 mutation('createIntegrationMapping', {
@@ -381,14 +377,9 @@ mutation('updateIntegrationMapping', {
     ),
   }),
 });
-mutation('deleteIntegrationMapping', {
+deleteMutation('IntegrationMapping', {
+  noun: 'mapping',
   description: 'Deletes a mapping with its record of processed orders.',
   scope: 'integrations:write',
-  input: DeleteMappingInput,
-  payload: DeletePayload,
-  resolve: async (input, context) => {
-    const id = numericId(tenantOf(context), 'IntegrationMapping', input.id);
-    await removeMapping(context, id, input.idempotencyKey);
-    return { deletedId: encodeGlobalId('IntegrationMapping', tenantOf(context), id) };
-  },
+  remove: removeMapping,
 });

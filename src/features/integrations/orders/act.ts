@@ -134,7 +134,7 @@ async function send(
   const { name, language, channelId } = template;
   const to = encodeGlobalId('Contact', tenantOf(context), contactId);
   try {
-    // A person without a name is told about the order too.
+    // Also sent to persons without a name.
     const author: Author = { kind: 'integration', id, name: integrationName };
     const input = {
       ...filling.values,

@@ -23,10 +23,11 @@ export const MAX_TITLE = 100;
 
 /** The texts to write. @param partial for an update: what is left out keeps its value @throws VALIDATION_ERROR with all faults */
 export function parseCannedReply(
-  input: Pick<CannedReplyInput, 'shortcut' | 'title'>,
+  input: Partial<CannedReplyInput>,
   partial: boolean,
 ): { readonly shortcut?: string; readonly title?: string } {
   const errors = new FieldErrorList();
+  if (partial) errors.refuseNull(input, ['shortcut', 'title', 'content']);
   const parse = (field: 'shortcut' | 'title', maximum: number): string | undefined => {
     const text = input[field]?.trim();
     if (text === undefined ? !partial : text === '') errors.add(field, 'Is required.', 'REQUIRED');

@@ -1,20 +1,14 @@
-import { encodeGlobalId, numericId } from '../../../core/global-ids.ts';
+import { numericId } from '../../../core/global-ids.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import type { ListDefinition } from '../../../database/list.ts';
 import { listColumns, readPage } from '../../../database/page.ts';
 import { builder, IDEMPOTENCY_KEY } from '../../../schema/builder.ts';
 import { databaseId } from '../../../schema/database-id.ts';
-import {
-  connectionOf,
-  DateTimeFilter,
-  filterOf,
-  IDFilter,
-  listArgs,
-  orderOf,
-  StringFilter,
-} from '../../../schema/lists.ts';
-import { findByNumber, nodesByNumber } from '../../../schema/nodes.ts';
-import { DeletePayload, entityPayload, mutation } from '../../../schema/payload.ts';
+import { deleteMutation } from '../../../schema/delete-mutation.ts';
+import { listQueries } from '../../../schema/list-queries.ts';
+import { StringFilter } from '../../../schema/lists.ts';
+import { nodesByNumber } from '../../../schema/nodes.ts';
+import { entityPayload, mutation } from '../../../schema/payload.ts';
 import { draftOf } from '../content/draft.ts';
 import { MessageContent } from '../content/union-schema.ts';
 import { ContentInput } from '../send/content-schema.ts';
@@ -61,45 +55,31 @@ const CANNED_REPLIES: ListDefinition = {
   search: "search_fold(t.shortcut || ' ' || t.title)",
 };
 
-const CannedReplyFilter = filterOf('CannedReply', 'canned replies', t => ({
-  id: t.field({ type: IDFilter, description: 'Id of the canned reply.' }),
-  shortcut: t.field({ type: StringFilter, description: 'Shortcut of the reply.' }),
-  title: t.field({ type: StringFilter, description: 'Title of the reply.' }),
-  createdAt: t.field({ type: DateTimeFilter, description: 'Time of creation.' }),
-  updatedAt: t.field({ type: DateTimeFilter, description: 'Time of the last change.' }),
-}));
-const CannedReplyOrder = orderOf('CannedReply', 'canned replies', {
-  ID: { value: 'id', description: 'Order of creation.' },
-  SHORTCUT: { value: 'shortcut', description: 'Shortcut of the reply.' },
-  TITLE: { value: 'title', description: 'Title of the reply.' },
-  CREATED_AT: { value: 'createdAt', description: 'Time of creation.' },
-  UPDATED_AT: { value: 'updatedAt', description: 'Time of the last change.' },
+listQueries(CannedReply, {
+  list: 'cannedReplies',
+  one: 'cannedReply',
+  noun: 'canned reply',
+  plural: 'canned replies',
+  description: 'Lists the canned replies, by shortcut.',
+  scope: 'conversations:read',
+  filter: t => ({
+    shortcut: t.field({ type: StringFilter, description: 'Shortcut of the reply.' }),
+    title: t.field({ type: StringFilter, description: 'Title of the reply.' }),
+  }),
+  order: {
+    SHORTCUT: { value: 'shortcut', description: 'Shortcut of the reply.' },
+    TITLE: { value: 'title', description: 'Title of the reply.' },
+  },
+  page: (context, args) =>
+    readPage<CannedReplyRow>(
+      context.db.read,
+      CANNED_REPLIES,
+      tenantOf(context),
+      args,
+      CANNED_REPLY_COLUMNS.map(one => `t.${one}` as const),
+    ),
+  get: getCannedReplies,
 });
-
-builder.queryFields(t => ({
-  cannedReplies: t.field({
-    type: connectionOf('CannedReply', CannedReply),
-    description: 'Lists the canned replies, by shortcut.',
-    authScopes: { scope: 'conversations:read' },
-    args: { ...listArgs(CannedReplyFilter, CannedReplyOrder) },
-    resolve: (_root, args, context) =>
-      readPage<CannedReplyRow>(
-        context.db.read,
-        CANNED_REPLIES,
-        tenantOf(context),
-        args,
-        CANNED_REPLY_COLUMNS.map(one => `t.${one}` as const),
-      ),
-  }),
-  cannedReply: t.field({
-    type: CannedReply,
-    nullable: true,
-    description: 'Returns one canned reply; null if there is none.',
-    authScopes: { scope: 'conversations:read' },
-    args: { id: t.arg.id({ required: true, description: 'Global id or databaseId of the canned reply.' }) },
-    resolve: (_root, { id }, context) => findByNumber(context, 'CannedReply', id, getCannedReplies),
-  }),
-}));
 
 const CannedReplyPayload = entityPayload('cannedReply', CannedReply, 'The canned reply after the mutation.');
 const SHORTCUT = `What staff type to find it: 1 to ${MAX_SHORTCUT} characters without white space; unique in the account, ignoring case.`;
@@ -139,20 +119,9 @@ mutation('updateCannedReply', {
     cannedReply: await changeCannedReply(context, numericId(tenantOf(context), 'CannedReply', text), input),
   }),
 });
-mutation('deleteCannedReply', {
+deleteMutation('CannedReply', {
+  noun: 'canned reply',
   description: 'Deletes a canned reply.',
   scope: 'conversations:write',
-  input: builder.inputType('DeleteCannedReplyInput', {
-    description: 'The canned reply to delete.',
-    fields: t => ({
-      id: t.id({ required: true, description: 'Global id or databaseId of the canned reply.' }),
-      idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }),
-    }),
-  }),
-  payload: DeletePayload,
-  resolve: async (input, context) => {
-    const key = numericId(tenantOf(context), 'CannedReply', input.id);
-    await removeCannedReply(context, key, input.idempotencyKey);
-    return { deletedId: encodeGlobalId('CannedReply', tenantOf(context), key) };
-  },
+  remove: removeCannedReply,
 });

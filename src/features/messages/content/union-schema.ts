@@ -308,7 +308,7 @@ const CallPermissionContent = typeOf('CallPermissionContent').implement({
 });
 
 const SystemKind = builder.enumType('SystemKind', {
-  description: 'What the network tells about a person.',
+  description: 'Data of a person, from the network.',
   values: {
     NUMBER_CHANGED: { value: 'number', description: 'The person has another phone number.' },
     USER_ID_CHANGED: { value: 'user_id', description: 'The person has another business-scoped user id.' },
@@ -349,7 +349,7 @@ const UnsupportedContent = typeOf('UnsupportedContent').implement({
 });
 
 export const MessageContent = builder.unionType('MessageContent', {
-  description: 'What a message says.',
+  description: 'Content of a message, by its kind.',
   types: [
     TextContent,
     MediaContent,
@@ -372,7 +372,7 @@ export const MessageContent = builder.unionType('MessageContent', {
 builder.objectFields(Message, t => ({
   content: t.field({
     type: MessageContent,
-    description: 'What the message says.',
+    description: 'Content of the message.',
     resolve: message => shownOf(message),
   }),
   previewText: t.string({

@@ -44,7 +44,7 @@ export function createDispatch(resources: Resources): Dispatch {
 
 /**
  * Time in which the result of a call without a response is expected from its status webhook. A live process knows the result after
- * the request's timeout; after a crash only the status tells.
+ * the request's timeout; after a crash only the status webhook settles it.
  */
 export const inDoubtMs = ({ network }: Pick<Config, 'network'>): number =>
   Math.max(network.requestTimeoutMs + LEASE_MARGIN_MS, network.reconcileMs);

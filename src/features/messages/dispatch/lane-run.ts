@@ -12,10 +12,18 @@ import { type Claimed, extendDoubt, findOptedOut, nextDueMs } from './outbox.sql
 import type { Outcome } from './outcome-writer.ts';
 import type { Pacing } from './pacing.ts';
 
-/** Concurrent requests to the network per channel. */
-const MAX_IN_FLIGHT = 32;
+/** Concurrent requests to the network per channel: those of a second at its rate, within these bounds. */
+const MIN_IN_FLIGHT = 32;
+const MAX_IN_FLIGHT = 320;
 /** Concurrent requests of all channels, including those that wait for a connection: a request's timeout starts at its claim. Each lane may always have one. */
 const MAX_CALLS = 640;
+/**
+ * Unless it is woken, a lane claims at least so many messages at once, or claims this long after its last claim: a rate limit and
+ * responses free one place at a time, and a statement costs much more than one more row of it. The spacing is half of what fills the burst
+ * of the rate limit.
+ */
+const MIN_CLAIM = 16;
+const CLAIM_SPACING_MS = 50;
 /** An empty lane is released after this: a wake-up inside the process costs nothing, claiming a lane two statements. */
 const LINGER_MS = 2 * SECOND;
 /** Longest pause before another attempt to claim messages that are due but not claimable. */
@@ -24,6 +32,9 @@ const MAX_POLL_MS = SECOND / 4;
 const CHANNEL_READ_MS = SECOND;
 /** Shortest pause. */
 const MIN_POLL_MS = 5;
+
+/** Why a wait ends. Without a reason, each of them would make an error with a stack. */
+const CHANGED = 'changed';
 
 /** One turn of a lane: claims due messages within the rate limits and submits them to the network. */
 export class LaneRun {
@@ -40,6 +51,8 @@ export class LaneRun {
   readonly #writes = new Set<Promise<void>>();
   /** Aborted to end the wait for a change. */
   #change = new AbortController();
+  /** When messages were last claimed, by the monotonic clock. */
+  #claimedAtMs = Number.NEGATIVE_INFINITY;
   /** Consecutive polls that claimed nothing. */
   #polls = 0;
   /** Whether a claim may find something: false after a claim took all due messages, until something changes. */
@@ -90,6 +103,11 @@ export class LaneRun {
       }
       const isWoken = this.#lane.takeWakeUp();
       if (isWoken || this.#mayBeDue) {
+        const gatherMs = isWoken ? 0 : this.#gatherMs(remaining);
+        if (gatherMs > 0) {
+          await this.#untilChange(gatherMs);
+          continue;
+        }
         this.#mayBeDue = false;
         const claimed = await this.#claim(remaining);
         if (claimed.length >= remaining) this.#mayBeDue = true;
@@ -127,12 +145,20 @@ export class LaneRun {
 
   /** Requests that this lane may start: always one if none is running, regardless of other lanes. */
   #freeSlots(): number {
-    const own = MAX_IN_FLIGHT - this.#inFlight.size;
-    return Math.min(own, Math.max(this.#inFlight.size === 0 ? 1 : 0, MAX_CALLS - this.#dispatch.calls));
+    const maximum = Math.min(MAX_IN_FLIGHT, Math.max(MIN_IN_FLIGHT, this.#pacing.messagesPerSecond));
+    const free = maximum - this.#inFlight.size;
+    return Math.min(free, Math.max(this.#inFlight.size === 0 ? 1 : 0, MAX_CALLS - this.#dispatch.calls));
+  }
+
+  /** Time to wait until a claim of `remaining` messages is worth a statement. */
+  #gatherMs(remaining: number): number {
+    if (remaining >= Math.max(MIN_CLAIM, (this.#pacing.messagesPerSecond * CLAIM_SPACING_MS) / SECOND)) return 0;
+    return this.#claimedAtMs + CLAIM_SPACING_MS - performance.now();
   }
 
   async #claim(limit: number): Promise<Claimed[]> {
     const { front } = this.#memory;
+    this.#claimedAtMs = performance.now();
     const request = { tenantId: this.#tenantId, channelId: this.#channelId, limit, front };
     const claimed = await this.#dispatch.claims.load(request);
     // Only templates have a category with a separate opt-out.
@@ -200,7 +226,7 @@ export class LaneRun {
       .finally(() => {
         this.#dispatch.calls -= 1;
         this.#inFlight.delete(call);
-        this.#change.abort();
+        this.#change.abort(CHANGED);
       });
     this.#inFlight.add(call);
   }
@@ -260,7 +286,7 @@ export class LaneRun {
       this.#hasPostponed ||= outcome.kind === 'postponed';
       this.#mayBeDue ||= isReleased || outcome.kind === 'postponed';
       this.#writes.delete(write);
-      this.#change.abort();
+      this.#change.abort(CHANGED);
     });
     this.#writes.add(write);
   }

@@ -1,13 +1,10 @@
-import { loader } from '../../../schema/loaders.ts';
-import { type ChannelBacklog, readBacklogs } from './backlog.sql.ts';
+import { loader, rowLoaderBy } from '../../../schema/loaders.ts';
+import { readBacklogs } from './backlog.sql.ts';
 import { findHeld } from './held.sql.ts';
 import { heldReason } from './held-reason.ts';
 
 /** What waits in the queues of channels; undefined for an empty queue. */
-export const backlogLoader = loader<number, ChannelBacklog | undefined>(async (db, tenantId, channelIds) => {
-  const backlogs = new Map((await readBacklogs(db, tenantId, channelIds)).map(row => [row.channel_id, row]));
-  return channelIds.map(id => backlogs.get(id));
-});
+export const backlogLoader = rowLoaderBy('channel_id', readBacklogs);
 
 /** Why queued messages are not sent yet; null where nothing holds them. */
 export const heldReasonLoader = loader<string, string | null>(async (db, tenantId, messageIds) => {

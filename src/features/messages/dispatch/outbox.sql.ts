@@ -53,7 +53,6 @@ export interface ClaimRequest {
  * @returns the claimed messages of each request, in the order of requests
  */
 export async function claimDue(db: Db, requests: readonly ClaimRequest[], inDoubtMs: number): Promise<Claimed[][]> {
-  const beganMs = performance.now();
   const fronts = requests.map(({ front }) => front.position());
   const { rows } = await sql<ClaimedRow>`
     select * from claim_outbox(${requests.map(request => request.tenantId)}::bigint[], ${requests.map(request => request.channelId)}::bigint[],
@@ -61,7 +60,10 @@ export async function claimDue(db: Db, requests: readonly ClaimRequest[], inDoub
       ${fronts.map(({ emptiedMsAgo }) => emptiedMsAgo)}::double precision[])`.execute(db);
   const claimed = requests.map((): ClaimedRow[] => []);
   for (const row of rows) claimed[row.lane - 1]?.push(row);
-  for (const [index, { front, limit }] of requests.entries()) front.advance(claimed[index] ?? [], limit, beganMs);
+  for (const [index, position] of fronts.entries()) {
+    const { front, limit } = requests[index] as ClaimRequest;
+    front.advance(claimed[index] ?? [], limit, position);
+  }
   return claimed;
 }
 

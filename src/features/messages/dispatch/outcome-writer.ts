@@ -11,6 +11,9 @@ import { type Postponed, postpone } from './outbox.sql.ts';
 
 /** Outcomes that arrive within this time share one transaction. */
 const FLUSH_MS = 5;
+/** While lanes drain, outcomes of this time share a transaction, unless `HURRY` applies. */
+const SPACING_MS = 50;
+const HURRY = { flushMs: 1, items: 64 };
 /** Longest retry delay. Outcomes stay in memory while the database is unavailable, because no other record of acceptances exists. */
 const MAX_PAUSE_MS = SECOND;
 /** Outcomes of one transaction. */
@@ -34,6 +37,8 @@ export class OutcomeWriter {
   readonly #resources: Pick<Resources, 'db' | 'signals' | 'clock' | 'log'>;
   readonly #writer = new BatchedWriter<Outcome, boolean>(entries => this.#write(entries), {
     flushMs: FLUSH_MS,
+    spacingMs: SPACING_MS,
+    hurry: HURRY,
     backoffFactor: 4,
     maxBackoffMs: MAX_PAUSE_MS,
     maxSize: MAX_BATCH,

@@ -1,11 +1,16 @@
 import { SECOND } from '../../../platform/clock.ts';
 import { PRIORITIES, type Priority } from './lane.ts';
 
-/** The queue is read from its beginning at this interval, to find messages that were skipped. */
-const RESTART_MS = 10 * SECOND;
+/**
+ * The queue is read from its beginning at this interval, to find messages that claims skipped: those of a channel that was paused, of
+ * locked rows and of slow commits, if they were due for more than 5 s. A campaign waits for them when it is resumed.
+ */
+const RESTART_MS = SECOND;
 
 /** Start of a claim, as parameters of statements. */
 export interface FrontPosition {
+  /** By the monotonic clock. */
+  readonly atMs: number;
   /** By priority: the time before which all due messages were claimed, by the database's clock. */
   readonly since: readonly string[];
   /** Time since no due message was left; null: unknown. */
@@ -18,17 +23,23 @@ export interface FrontPosition {
  */
 export class QueueFront {
   readonly #since = new Map<Priority, string>();
+  readonly #monotonicMs: () => number;
   #emptiedMs: number | undefined;
   #restartMs = 0;
 
+  constructor(monotonicMs = () => performance.now()) {
+    this.#monotonicMs = monotonicMs;
+  }
+
   position(): FrontPosition {
-    const now = performance.now();
+    const now = this.#monotonicMs();
     if (now >= this.#restartMs) {
       this.#restartMs = now + RESTART_MS;
       this.#since.clear();
       this.#emptiedMs = undefined;
     }
     return {
+      atMs: now,
       since: PRIORITIES.map(priority => this.#since.get(priority) ?? '-infinity'),
       emptiedMsAgo: this.#emptiedMs === undefined ? null : now - this.#emptiedMs,
     };
@@ -37,14 +48,14 @@ export class QueueFront {
   /**
    * Records a claim.
    * @param rows in the order of the claim
-   * @param beganMs `performance.now()` before the claim, which does not find messages that are due later
+   * @param position where the claim began; it does not find messages that are due later
    */
   advance(
     rows: readonly { readonly priority: Priority; readonly next_attempt_at: string }[],
     limit: number,
-    beganMs: number,
+    { atMs }: FrontPosition,
   ): void {
     for (const { priority, next_attempt_at } of rows) this.#since.set(priority, next_attempt_at);
-    if (rows.length < limit) this.#emptiedMs = beganMs;
+    if (rows.length < limit) this.#emptiedMs = atMs;
   }
 }

@@ -86,14 +86,14 @@ export async function applyCalls(
   if (changed.size === 0) return;
   await writeCalls(trx, tenantId, [...changed.values()]);
   const messages = await getMessages(trx, tenantId, [...changed.keys()]);
-  const told = await payloadsOf(trx, tenantId, messages);
+  const payloadFor = await payloadsOf(trx, tenantId, messages);
   await append(
     trx,
     tenantId,
     messages.map((row): NewEvent => {
-      const previous = { body: null, content: changed.get(row.id)?.previous ?? {} };
+      const previous = { message: null, content: changed.get(row.id)?.previous ?? {} };
       const edited_at = new Date(nowMs).toISOString();
-      return { type: 'message.edited', payload: { ...told(row), previous, edited_at } };
+      return { type: 'message.edited', payload: { ...payloadFor(row), previous, edited_at } };
     }),
   );
 }
@@ -140,10 +140,10 @@ async function storeOutgoing(trx: Db, tenantId: number, updates: readonly CallUp
     row.conversation_id === null ? [] : [{ ...row, conversation_id: row.conversation_id, kind: 'call' }],
   );
   const folded = await foldExternal(trx, tenantId, conversations, folds, nowMs);
-  const told = await payloadsOf(trx, tenantId, stored);
+  const payloadFor = await payloadsOf(trx, tenantId, stored);
   await append(trx, tenantId, [
     ...threadEvents(conversations, folded),
-    ...stored.map((row): NewEvent => ({ type: 'message.sent', payload: told(row) })),
+    ...stored.map((row): NewEvent => ({ type: 'message.sent', payload: payloadFor(row) })),
   ]);
 }
 

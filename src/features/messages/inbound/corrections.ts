@@ -108,7 +108,7 @@ export async function applyCorrections(
       )
     ).map(row => [row.id, row]),
   );
-  const told = await payloadsOf(trx, tenantId, [...messages.values()]);
+  const payloadFor = await payloadsOf(trx, tenantId, [...messages.values()]);
   await append(
     trx,
     tenantId,
@@ -117,11 +117,15 @@ export async function applyCorrections(
         const row = messages.get(step.message_id);
         if (!row) return [];
         return step.kind === 'revoke'
-          ? [{ type: 'message.revoked', payload: { ...told(row), revoked_at: step.occurred_at } }]
+          ? [{ type: 'message.revoked', payload: { ...payloadFor(row), revoked_at: step.occurred_at } }]
           : [
               {
                 type: 'message.edited',
-                payload: { ...told(row), previous: step.previous, edited_at: step.occurred_at },
+                payload: {
+                  ...payloadFor(row),
+                  previous: { message: step.previous.body, content: step.previous.content },
+                  edited_at: step.occurred_at,
+                },
               },
             ];
       }),

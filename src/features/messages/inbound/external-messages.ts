@@ -80,12 +80,12 @@ export async function storeExternalMessages(
   );
   const folded = await foldExternal(trx, tenantId, conversations, folds, nowMs);
   const isNews = ({ id }: MessageRow): boolean => details.get(id)?.origin !== 'history';
-  const told = await payloadsOf(trx, tenantId, stored.filter(isNews));
+  const payloadFor = await payloadsOf(trx, tenantId, stored.filter(isNews));
   await append(trx, tenantId, [
     ...threadEvents(conversations, folded),
     ...stored.filter(isNews).map((row): NewEvent => {
       const one = details.get(row.id);
-      return { type: 'message.sent', payload: { ...told(row), ...(one && { details: one }) } };
+      return { type: 'message.sent', payload: { ...payloadFor(row), ...(one && { details: one }) } };
     }),
     ...changedEvents(conversations, folded),
   ]);

@@ -18,7 +18,7 @@ export async function storeReactions(trx: Db, tenantId: number, stored: readonly
   const ids = [...new Set(written.flatMap(({ message_id }) => message_id ?? []))];
   if (ids.length === 0) return;
   const messages = new Map((await getMessages(trx, tenantId, ids)).map(row => [row.id, row]));
-  const told = await payloadsOf(trx, tenantId, [...messages.values()]);
+  const payloadFor = await payloadsOf(trx, tenantId, [...messages.values()]);
   await append(
     trx,
     tenantId,
@@ -26,7 +26,7 @@ export async function storeReactions(trx: Db, tenantId: number, stored: readonly
       const row = message_id === null ? undefined : messages.get(message_id);
       if (!row) return [];
       const reaction = { contact_id, direction, emoji, occurred_at };
-      return [{ type: 'message.reaction', payload: { ...told(row), reaction } }];
+      return [{ type: 'message.reaction', payload: { ...payloadFor(row), reaction } }];
     }),
   );
 }
@@ -61,9 +61,9 @@ async function tellReaction(trx: Db, tenantId: number, removed: ReactionRow): Pr
   );
   const [row] = await getMessagesByWamid(trx, tenantId, [wamid]);
   if (!row) return;
-  const told = await payloadsOf(trx, tenantId, [row]);
+  const payloadFor = await payloadsOf(trx, tenantId, [row]);
   const reaction = { contact_id, direction, emoji: left?.emoji ?? null, occurred_at: removed.occurred_at };
-  await append(trx, tenantId, [{ type: 'message.reaction', payload: { ...told(row), reaction } }]);
+  await append(trx, tenantId, [{ type: 'message.reaction', payload: { ...payloadFor(row), reaction } }]);
 }
 
 const reactionOf = (message: MessageRow): ReactionRow[] =>

@@ -10,7 +10,7 @@ import { senderOf } from '../../contacts/recognition/apply-updates.ts';
 import type { PublicConversation } from '../../conversations/conversation.ts';
 import { foldInbound, type InboundFold, openThreads, threadEvents } from '../../conversations/fold.ts';
 import { ensureGroupChatsOf, noteParticipants } from '../../conversations/group-chats.ts';
-import { countConversations } from '../../tenancy/usage/count-conversations.ts';
+import { countConversations } from '../../tenancy/usage/count.ts';
 import { monthOf } from '../../tenancy/usage/month.ts';
 import { contentObject, type MessagePayload, type MessageRow } from '../message.ts';
 import { isOptType, readOptKeywords } from '../opt-keywords.ts';
@@ -92,10 +92,10 @@ export async function receiveMessages(
     new Map(fresh.flatMap(({ row, details }) => (details ? [[row.id, details]] : []))),
   );
   const folded = await foldInbound(trx, tenantId, locked, fresh.flatMap(inConversation(nowMs)), nowMs);
-  const told = await payloadsOf(trx, tenantId, stored);
+  const payloadFor = await payloadsOf(trx, tenantId, stored);
   await append(trx, tenantId, [
     ...threadEvents(locked, folded),
-    ...fresh.map(one => receivedEvent(one, told(one.row), folded.get(one.row.conversation_id ?? 0))),
+    ...fresh.map(one => receivedEvent(one, payloadFor(one.row), folded.get(one.row.conversation_id ?? 0))),
   ]);
   await storeReactions(trx, tenantId, stored);
   await noteParticipants(

@@ -9,10 +9,13 @@ import { examineCosts } from './export-page.sql.ts';
 export const checkCostFilter = (tenantId: number, filter: Filter): void => void costEntriesWhere(tenantId, filter);
 
 const COLUMNS = [
-  'message_id',
+  'chat_message_id',
   'occurred_at',
   'channel_id',
   'campaign_id',
+  'campaign_name',
+  'template_id',
+  'template_name',
   'country',
   'category',
   'type',
@@ -34,7 +37,9 @@ export const costsPage =
       columns: COLUMNS,
       rows: rows.map(row => {
         const cost = costOf(prices, row);
-        return { ...row, amount: cost?.amount ?? null, currency: cost?.currency ?? null };
+        // As in REST, where `message_id` is the network's id.
+        const { message_id: chat_message_id, ...entry } = row;
+        return { chat_message_id, ...entry, amount: cost?.amount ?? null, currency: cost?.currency ?? null };
       }),
       contactIds: [],
       last,

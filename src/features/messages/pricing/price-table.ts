@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import type { PriceTable } from '../../../core/price-table.ts';
 import { parseCsv } from '../../../platform/csv.ts';
+import { countryOfCode } from '../../../platform/phone-country.ts';
 import { UserError } from '../../../platform/user-error.ts';
 import { amountOf } from './amount.ts';
 import { networkWord } from './pricing.ts';
@@ -105,9 +106,9 @@ function priceTableOf(rows: readonly Row[]): PriceTable {
       const word = networkWord(category);
       const isValid = ({ valid_from: from, valid_until: until }: Row): boolean =>
         (from === undefined || from <= atMs) && (until === undefined || atMs < until);
-      const found =
-        (country === null ? undefined : byKey.get(keyOf(country, word))?.find(isValid)) ??
-        byKey.get(keyOf(ANY_COUNTRY, word))?.find(isValid);
+      // The network charges by calling code, and its price lists name the country, not the territories that share the code.
+      const names = country === null ? [ANY_COUNTRY] : [country, countryOfCode(country), ANY_COUNTRY];
+      const found = names.map(name => byKey.get(keyOf(name, word))?.find(isValid)).find(row => row !== undefined);
       return found && { amount: found.price, currency: found.currency };
     },
   };

@@ -1,10 +1,11 @@
 import { builder } from '../../../schema/builder.ts';
 import { countryByCode } from '../../../schema/countries/country.ts';
 import { CountryType } from '../../../schema/countries/schema.ts';
+import { rowLoaderBy } from '../../../schema/loaders.ts';
 import { Money } from '../../../schema/money.ts';
 import { Message } from '../schema.ts';
 import { costOf } from './cost.ts';
-import { priceLoader } from './loaders.ts';
+import { getPrices } from './pricing.sql.ts';
 import {
   PRICING_CATEGORIES,
   PRICING_TYPES,
@@ -14,6 +15,8 @@ import {
   pricingCategoryOf,
   pricingTypeOf,
 } from './pricing.ts';
+
+const priceLoader = rowLoaderBy('message_id', getPrices);
 
 const valuesOf = <Name extends string>(names: Readonly<Record<Name, string>>) =>
   Object.fromEntries(

@@ -3,12 +3,19 @@ import { lookupUuid } from '../../../core/global-ids.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import { builder, IDEMPOTENCY_KEY } from '../../../schema/builder.ts';
 import type { Context } from '../../../schema/context.ts';
+import { loader } from '../../../schema/loaders.ts';
 import { mutation } from '../../../schema/payload.ts';
 import { Message } from '../schema.ts';
 import { MessagePayload } from '../send/send-schema.ts';
 import { cancelMessage, rescheduleMessage } from './change.ts';
 import { ScheduledAtInput } from './input-schema.ts';
-import { scheduledAtLoader } from './loaders.ts';
+import { getScheduledAt } from './scheduled.sql.ts';
+
+/** When messages are, or were, to be sent; undefined for those sent at once. */
+const scheduledAtLoader = loader<string, string | undefined>(async (db, tenantId, ids) => {
+  const found = await getScheduledAt(db, tenantId, ids);
+  return ids.map(id => found.get(id));
+});
 
 builder.objectField(Message, 'scheduledAt', t =>
   t.field({

@@ -88,7 +88,11 @@ export async function newAddressee(
 }
 
 /** @throws VALIDATION_ERROR on both fields when `to` and `contactId` name different people */
-async function checkContact(context: Context, { contactId }: SendInput, { contact }: SendContext): Promise<void> {
+export async function checkContact(
+  context: Context,
+  { contactId }: Pick<SendInput, 'contactId'>,
+  { contact }: SendContext,
+): Promise<void> {
   if (contactId == null || contact?.id === contactId) return;
   // The id of a contact that was merged away loads the survivor.
   const named = await contactLoader(context).load(contactId);

@@ -1,90 +1,141 @@
-import { CodedError, FieldErrorList } from '../../../core/errors.ts';
+import { CodedError, type FieldCode, FieldErrorList } from '../../../core/errors.ts';
 import { optionalInputId } from '../../../core/global-ids.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import type { Context } from '../../../schema/context.ts';
 import { oneOf } from '../../../schema/one-of.ts';
+import { parseContact } from '../../contacts/contact.ts';
+import { keyFaults } from '../../tenancy/idempotency/once.ts';
 import { scheduledInstant } from '../scheduling/scheduled-at.ts';
-import { newAddressee } from './addressee.ts';
-import { type Content, checkTexts, compose, recipientFields } from './content.ts';
-import { contentFieldsOf } from './content-fields.ts';
+import { checkContact, newAddressee } from './addressee.ts';
+import { type Content, checkTexts, compose, personOf, recipientFields } from './content.ts';
 import type { SendContext } from './context.sql.ts';
 import { expecting } from './expected-last.ts';
-import { contentRequest, recipientOf, type SendMessageInput } from './message-parts.ts';
+import { recipientOf, type SendMessageInput } from './message-parts.ts';
 import { quoting } from './quote.ts';
 import type { Recipient } from './recipient.sql.ts';
 import { checkEchoId, sendQuery } from './request.ts';
 import { readContext } from './send.ts';
 
 /** Stands in for a recipient that the input does not name: content is checked without one. */
-const NOBODY: Recipient = { contactId: 0 };
+export const NOBODY: Recipient = { contactId: 0 };
+
+/** What a send names beside its content. */
+export type Delivery = Omit<SendMessageInput, 'content'>;
+
+type Attempt = <T>(step: () => T | Promise<T>, missing?: string) => Promise<T | undefined>;
 
 /**
  * The error of a message with all faults of its input. Sending checks step by step, and the first faulty step ends it; here the other
  * steps run as far as they do not depend on it. Only on the path of an error, so that a valid message costs no more statements.
- * @param error what sending threw, with fields of the request; returned as it is unless it is about fields
+ * @param error what sending threw, with fields of the request. A contact or channel that does not exist stays a NOT_FOUND where
+ *   nothing else is wrong, and is a fault of its field otherwise; any other refusal is returned as it is
+ * @param contentOf makes the content for anybody, from the channel with this id
  */
-export async function withAllFaults(context: Context, error: unknown, input: SendMessageInput): Promise<unknown> {
-  if (!(error instanceof CodedError) || error.faults.length === 0) return error;
+export async function withAllFaults(
+  context: Context,
+  error: unknown,
+  input: Delivery,
+  contentOf: (channelId: number | undefined) => Promise<Content>,
+): Promise<unknown> {
+  if (!(error instanceof CodedError)) return error;
+  if (error.faults.length === 0 && error.code !== 'NOT_FOUND' && !context.isRehearsal) return error;
   const errors = new FieldErrorList();
-  const known = new Set<string>();
-  const add = ({ faults }: CodedError): void => {
-    for (const { field, message, code } of faults) {
-      if (known.has(`${field} ${message}`)) continue;
-      known.add(`${field} ${message}`);
-      errors.add(field, message, code);
-    }
-  };
-  add(error);
+  errors.include(error.faults);
+  const missing = new FieldErrorList();
   /** What is refused for another reason than a fault of a field is not found here: the first error stays the answer. */
-  async function attempt<T>(step: () => T | Promise<T>): Promise<T | undefined> {
+  const attempt: Attempt = async (step, field) => {
     try {
       return await step();
     } catch (other) {
       if (!(other instanceof CodedError)) throw other;
-      add(other);
+      errors.include(other.faults);
+      if (other.code === 'NOT_FOUND' && field !== undefined) missing.add(field, other.message, 'REFERENCE_NOT_FOUND');
       return undefined;
     }
-  }
-  const tenantId = tenantOf(context);
-  const contactId = await attempt(() =>
-    optionalInputId(tenantId, 'Contact', input.expectedContactId ?? undefined, 'expectedContactId'),
-  );
-  const channelId = await attempt(() =>
-    optionalInputId(tenantId, 'Channel', input.channelId ?? undefined, 'channelId'),
-  );
+  };
+  const { contactId, channelId } = await attemptIds(context, attempt, input);
   const named = { contactId, channelId };
-  const found = await attempt(() => recipientOf(context, oneOf(input.to, 'to'), channelId));
+  const found = await attempt(() => recipientOf(context, oneOf(input.to, 'to'), channelId), 'to');
   const person = { ...named, ...(found?.to as { contactId?: number } | undefined), ...found };
-  const { replyToId, expectedLastMessageId } = input;
-  if (found && replyToId != null) await attempt(() => quoting(context, replyToId, person));
-  if (found && expectedLastMessageId != null) await attempt(() => expecting(context, expectedLastMessageId, person));
+  const { replyToId, expectedLastMessageId, idempotencyKey } = input;
+  // Compared with the recipient only where there is one.
+  if (replyToId != null) await attempt(() => quoting(context, replyToId, found ? person : {}));
+  if (expectedLastMessageId != null)
+    await attempt(() => expecting(context, expectedLastMessageId, found ? person : {}));
   await attempt(() => checkEchoId(input.echoId));
+  errors.include(keyFaults(idempotencyKey));
   const content = await attempt(async () => {
-    const given = oneOf(contentFieldsOf(input.content), 'content');
-    const request = await contentRequest(context, given, { ...named, to: NOBODY });
-    checkTexts(request.content.texts, request.content.mergeValues);
-    return request.content;
+    const made = await contentOf(channelId);
+    checkTexts(made.texts, made.mergeValues);
+    return made;
   });
-  const read = found && (await attempt(() => readContext(context, { query: sendQuery(context, found.to, person) })));
-  await checkPerson(context, attempt, input, found?.to, read, content);
-  return errors.toError(error.message);
+  const read = await attempt(() => readContext(context, { query: sendQuery(context, found?.to ?? NOBODY, person) }));
+  if (read) addMissing(missing, person.channelId, found?.to, read);
+  await checkPerson(context, attempt, input, found?.to, read, content, contactId);
+  if (errors.isEmpty && !context.isRehearsal) return error;
+  errors.include(missing.faults);
+  return errors.isEmpty ? error : errors.toError(error.faults.length > 0 ? error.message : undefined);
+}
+
+async function attemptIds(context: Context, attempt: Attempt, input: Delivery) {
+  const tenantId = tenantOf(context);
+  const { expectedContactId, channelId } = input;
+  return {
+    contactId: await attempt(() =>
+      optionalInputId(tenantId, 'Contact', expectedContactId ?? undefined, 'expectedContactId'),
+    ),
+    channelId: await attempt(() => optionalInputId(tenantId, 'Channel', channelId ?? undefined, 'channelId')),
+  };
+}
+
+/** What the send names and the database does not have. */
+function addMissing(
+  missing: FieldErrorList,
+  channelId: number | null | undefined,
+  recipient: Recipient | undefined,
+  read: SendContext,
+): void {
+  const code: FieldCode = 'REFERENCE_NOT_FOUND';
+  if (channelId != null && read.channel_id === null) missing.add('channelId', 'Channel not found.', code);
+  if (recipient && 'contactId' in recipient && !read.contact) missing.add('to', 'Contact not found.', code);
+}
+
+/** The merge fields of a contact whose values are not all valid. */
+function givenPerson(given: Delivery['contact'], phone: string | null = null): ReturnType<typeof personOf> {
+  const { firstName, lastName, email = null, company = null, city = null, state = null } = given ?? {};
+  const { country_id = null } = parseContact(given ?? {}, new FieldErrorList());
+  return personOf({
+    firstname: firstName ?? '',
+    lastname: lastName ?? '',
+    email,
+    company,
+    city,
+    state,
+    country_id,
+    phone,
+  });
 }
 
 /** What depends on whether the contact exists: a number that cannot be read is nobody's. */
 async function checkPerson(
   context: Context,
-  attempt: <T>(step: () => T | Promise<T>) => Promise<T | undefined>,
-  { contact: given, scheduledAt }: SendMessageInput,
+  attempt: Attempt,
+  { contact: given, scheduledAt }: Delivery,
   recipient: Recipient | undefined,
   read: SendContext | undefined,
   content: Content | undefined,
+  contactId: number | undefined,
 ): Promise<void> {
+  if (recipient && read) await attempt(() => checkContact(context, { contactId }, read));
   const isNew = !read?.contact && (recipient === undefined || 'phoneKey' in recipient);
   const phoned = recipient && 'phoneKey' in recipient ? recipient : { phoneKey: '', phone: '' };
   const added = isNew ? await attempt(() => newAddressee(context, phoned, given ?? {})) : undefined;
   const zone = read?.contact ? read.contact.time_zone : added?.fields.time_zone;
   const place = { timeZone: zone || null, phone: read?.contact?.phone ?? recipient?.phone ?? null };
   if (scheduledAt) await attempt(() => scheduledInstant(scheduledAt, place, context.clock.now()));
-  const person = read?.contact ?? (added && recipient ? recipientFields(added) : undefined);
+  // A faulty field of the contact is no empty one.
+  const person =
+    read?.contact ??
+    (isNew && recipient ? (added ? recipientFields(added) : givenPerson(given, recipient.phone)) : undefined);
   if (content && person) await attempt(() => compose(content, person, false));
 }

@@ -39,7 +39,7 @@ const ContactCardInput = builder.inputType('ContactCardInput', {
   }),
 });
 
-/** What a message says. Read it with `oneOf`. */
+/** Content of a message. Read it with `oneOf`. */
 export const ContentInput = builder.inputType('ContentInput', {
   description: 'The content of a message.',
   isOneOf: true,

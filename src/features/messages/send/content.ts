@@ -50,9 +50,15 @@ export interface Composed {
 export function checkLengths(texts: Content['texts']): void {
   const errors = new FieldErrorList();
   for (const [field, { text, maxLength }] of Object.entries(texts))
-    if (isLonger(unmerged(text), maxLength)) errors.add(field, `May have at most ${maxLength} characters.`, 'TOO_LONG');
+    if (isAlwaysLonger(text, maxLength)) errors.add(field, `May have at most ${maxLength} characters.`, 'TOO_LONG');
   errors.throwIfAny();
 }
+
+/** Whether a text exceeds the limit without the values of its merge fields. */
+const isAlwaysLonger = (text: string, maxLength: number): boolean =>
+  text.length > maxLength && isLonger(unmerged(text), maxLength);
+
+type Person = Parameters<typeof mergeFields>[1];
 
 /** Validates texts before the recipient is known. @throws VALIDATION_ERROR by field */
 export function checkTexts(texts: Content['texts'], mergeValues: Content['mergeValues'] = {}): void {
@@ -60,7 +66,7 @@ export function checkTexts(texts: Content['texts'], mergeValues: Content['mergeV
   for (const [field, { text, maxLength, mayBeEmpty = false }] of Object.entries(texts)) {
     const unknown = unknownFields(text, mergeValues);
     if (text.trim() === '' && !mayBeEmpty) errors.add(field, 'Is required.', 'REQUIRED');
-    // Merge fields are short, so a text far over its limit is rejected before the contact is read.
+    // Not parsed: merge fields are short.
     else if (text.length > 4 * maxLength) errors.add(field, `May have at most ${maxLength} characters.`, 'TOO_LONG');
     else if (text.includes('\0')) errors.add(field, 'May not contain the character U+0000.');
     else if (unknown.length > 0)
@@ -69,6 +75,8 @@ export function checkTexts(texts: Content['texts'], mergeValues: Content['mergeV
         `Unknown merge field: ${unknown.join(', ')}. Known merge fields: ${MERGE_FIELDS.join(', ')}.`,
         'UNKNOWN_MERGE_FIELD',
       );
+    else if (isAlwaysLonger(text, maxLength))
+      errors.add(field, `May have at most ${maxLength} characters.`, 'TOO_LONG');
   }
   errors.throwIfAny();
 }
@@ -104,8 +112,11 @@ export function compose(
 }
 
 /** The merge fields of a contact that the send creates. */
-export function recipientFields(addressee: Addressee): Parameters<typeof mergeFields>[1] {
-  const fields = 'fields' in addressee ? addressee.fields : {};
+export const recipientFields = (addressee: Addressee): Person =>
+  personOf('fields' in addressee ? addressee.fields : {});
+
+/** The merge fields of a new contact with these values. */
+export function personOf(fields: Partial<Person>): Person {
   const { email = null, phone = null, company = null, city = null, state = null, country_id = null } = fields;
   return {
     firstname: fields.firstname ?? '',

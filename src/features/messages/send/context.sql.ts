@@ -100,7 +100,7 @@ export async function readSendContexts(
   tenantId: number,
   queries: readonly SendQuery[],
 ): Promise<readonly SendContext[]> {
-  const asked = queries.map(({ channelId, recipient, key, category, digest }, place) => ({
+  const requests = queries.map(({ channelId, recipient, key, category, digest }, place) => ({
     place,
     channel_id: channelId,
     ...('contactId' in recipient
@@ -111,6 +111,6 @@ export async function readSendContexts(
     ...(digest !== null && { digest: Buffer.from(digest).toString('hex') }),
   }));
   const found: SendContext[] = [];
-  for (const row of await readContexts(db, tenantId, JSON.stringify(asked))) found[row.place] = row;
+  for (const row of await readContexts(db, tenantId, JSON.stringify(requests))) found[row.place] = row;
   return found;
 }

@@ -2,9 +2,10 @@ import { encodeGlobalId } from '../../../core/global-ids.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import { asObject } from '../../../platform/json.ts';
 import { UserError, type UserErrorShape, userErrorRef } from '../../../schema/user-errors.ts';
-import { decidingEntry } from '../../contacts/consent/deciding-entry.ts';
+import { decidingEntryId } from '../../contacts/consent/deciding-entry.ts';
 import { ConsentCategoryEnum } from '../../contacts/consent/enums.ts';
 import { ConsentEntry } from '../../contacts/consent/schema.ts';
+import { consentEntryLoader } from '../../contacts/loaders.ts';
 import type { MessageError } from '../message.ts';
 import { MessageErrorType } from '../schema.ts';
 
@@ -51,9 +52,17 @@ userErrorRef('ConsentError').implement({
     entry: t.field({
       type: ConsentEntry,
       nullable: true,
-      description: 'The entry that decides; null if the person was erased since, or an accepted message was stopped.',
+      description: 'The entry that decides; null if the person was erased since.',
       authScopes: { scope: 'contacts:read' },
-      resolve: ({ details }, _args, context) => decidingEntry(context, details),
+      resolve: async ({ details }, _args, context) => {
+        const id = await decidingEntryId(context, details);
+        return id === null ? null : ((await consentEntryLoader(context).load(id)) ?? null);
+      },
+    }),
+    entryId: t.id({
+      nullable: true,
+      description: 'The databaseId of `entry`, for callers who may not read it.',
+      resolve: ({ details }, _args, context) => decidingEntryId(context, details),
     }),
     messageId: t.id({
       nullable: true,

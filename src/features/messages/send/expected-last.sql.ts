@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
 import type { Author } from '../../../core/author.ts';
+import { newIdAt, timeOfId } from '../../../core/ids.ts';
 import type { Db } from '../../../database/database.ts';
+import { DAY } from '../../../platform/clock.ts';
 
 /** Locks a contact as accepting a message to it does. */
 export async function lockContact(trx: Db, tenantId: number, id: number): Promise<void> {
@@ -13,8 +15,13 @@ export async function lockContact(trx: Db, tenantId: number, id: number): Promis
     .execute();
 }
 
+/** The network repeats a webhook for so long: an answer of the phone app arrives later than that only with lost webhooks. */
+const LATEST_ARRIVAL_MS = 7 * DAY;
+
 /**
- * The last message to the person after an id, by another author. Reactions, one-time passwords and cancelled messages are no answers.
+ * The last message to the person that arrived after another one, by another author. Reactions, one-time passwords and cancelled
+ * messages are no answers. Ids are in the order of arrival, but for what was sent elsewhere (with the phone app, by another system):
+ * it stands where it was written, and is compared by the time at which it was stored.
  * @returns its id
  */
 export async function findAnswerAfter(
@@ -24,12 +31,17 @@ export async function findAnswerAfter(
   afterId: string,
   { kind, id }: Pick<Author, 'kind' | 'id'>,
 ): Promise<string | undefined> {
+  const from = newIdAt(timeOfId(afterId) - LATEST_ARRIVAL_MS);
   const { rows } = await sql<{ id: string }>`
     select m.id from messages m
-    join message_states s on s.tenant_id = ${tenantId} and s.message_id = m.id and s.message_id > ${afterId}::uuid
-    where m.tenant_id = ${tenantId} and m.conversation_id = ${conversationId} and m.id > ${afterId}::uuid and m.direction = 'outbound'
+    join messages e on e.tenant_id = ${tenantId} and e.id = ${afterId}::uuid
+    join message_states s on s.tenant_id = ${tenantId} and s.message_id = m.id and s.message_id > ${from}::uuid
+    where m.tenant_id = ${tenantId} and m.conversation_id = ${conversationId} and m.id > ${from}::uuid and m.direction = 'outbound'
       and m.type <> 'reaction' and s.status <> 'cancelled' and coalesce(m.author->>'kind', '') <> 'otp'
       and (m.author->>'kind' is distinct from ${kind}::text or (m.author->>'id')::bigint is distinct from ${id}::bigint)
-    order by m.id desc limit 1`.execute(db);
+      and case when coalesce(m.author->>'kind', 'phone_app') = 'phone_app'
+                 or e.direction = 'outbound' and coalesce(e.author->>'kind', 'phone_app') = 'phone_app'
+               then m.created_at > e.created_at else m.id > e.id end
+    order by m.created_at desc, m.id desc limit 1`.execute(db);
   return rows[0]?.id;
 }

@@ -21,7 +21,12 @@ export function throwIfFailed(row: MessageRow): void {
   // 0: decided by the gateway, without a call to the network.
   const isOwn = error?.code === 0;
   if (isOwn && error.title === OPTED_OUT)
-    throw new MessageFailed('CONTACT_OPTED_OUT', error.details ?? 'This contact asked not to be messaged.', {}, row);
+    throw new MessageFailed(
+      'CONTACT_OPTED_OUT',
+      error.details ?? 'This contact asked not to be messaged.',
+      { contact_id: row.contact_id },
+      row,
+    );
   throw new MessageFailed(
     'MESSAGE_SEND_FAILED',
     status === 'cancelled'

@@ -5,7 +5,7 @@ import type { Context } from '../../../schema/context.ts';
 import { oneOf } from '../../../schema/one-of.ts';
 import type { MessageRow } from '../message.ts';
 import { IS_OTHER_NUMBER } from './addressee.ts';
-import { withAllFaults } from './all-faults.ts';
+import { NOBODY, withAllFaults } from './all-faults.ts';
 import { contentFieldsOf, contentPath } from './content-fields.ts';
 import { expecting } from './expected-last.ts';
 import { contentRequest, recipientOf, type SendMessageInput } from './message-parts.ts';
@@ -27,8 +27,13 @@ export async function sendMessage(context: Context, input: SendMessageInput): Pr
 }
 
 /** Why a message is refused, with all faults of its input, as paths of `sendMessage`. */
-export const refusalOf = async (context: Context, error: unknown, input: SendMessageInput): Promise<unknown> =>
-  withPaths(await withAllFaults(context, error, input), input);
+export async function refusalOf(context: Context, error: unknown, input: SendMessageInput): Promise<unknown> {
+  const contentOf = async (channelId: number | undefined) => {
+    const given = oneOf(contentFieldsOf(input.content), 'content');
+    return (await contentRequest(context, given, { channelId, to: NOBODY })).content;
+  };
+  return withPaths(await withAllFaults(context, error, input, contentOf), input);
+}
 
 /** The request of a message. @throws why it cannot be sent to anybody, with fields of the request */
 export async function messageRequest(context: Context, input: SendMessageInput): Promise<SendRequest> {

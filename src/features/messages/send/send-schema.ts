@@ -67,7 +67,7 @@ export const SendMessage = builder.inputRef<SendMessageInput>('SendMessageInput'
     }),
     expectedLastMessageId: t.id({
       description:
-        'Global id or databaseId of the last message of the conversation that the sender knows. If somebody else (a colleague, a bot, a campaign) has answered or scheduled an answer after it, nothing is sent, with a ConflictError whose `current` is that message.',
+        'Global id or databaseId of the last message of the conversation that the sender knows, by `createdAt`. If somebody else (a colleague, a bot, a campaign) has answered or scheduled an answer after it, nothing is sent, with a ConflictError whose `current` is that message.',
     }),
     echoId: t.string({
       description: `The client's own key of the message, at most ${MAX_ECHO_ID} characters. It is returned with the message and its events, and need not be unique.`,

@@ -3,7 +3,7 @@ import { tenantOf } from '../../../core/principal.ts';
 import { SemaphoreTimeout } from '../../../platform/keyed-semaphore.ts';
 import type { Context } from '../../../schema/context.ts';
 import { laneOf, OUTBOX } from '../dispatch/lane.ts';
-import type { MessageRow } from '../message.ts';
+import { type MessageRow, rowOfEvent } from '../message.ts';
 import type { Composed, Content } from './content.ts';
 import { readSendContexts, type SendContext } from './context.sql.ts';
 import { checkSend, type DecidedSend, decide } from './decide.ts';
@@ -60,7 +60,9 @@ async function writeAndWait(context: Context, decided: DecidedSend, how: 'togeth
     const row = await (how === 'together' ? writeShared(context, decided) : writeAlone(context, decided));
     if (row === undefined || typeof row !== 'object') return row ?? 'alone';
     const known = announce(context, decided, row);
-    return accepted ? outcomeOf((await accepted.message) ?? known, known) : known;
+    if (!accepted) return known;
+    const outcome = await accepted.message;
+    return outcomeOf(outcome ? rowOfEvent(outcome) : known, known);
   } finally {
     accepted?.cancel();
   }

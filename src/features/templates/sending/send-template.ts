@@ -1,4 +1,4 @@
-import { FieldErrorList, invalid, withFaultsOf } from '../../../core/errors.ts';
+import { CodedError, FieldErrorList, invalid, withFaultsOf } from '../../../core/errors.ts';
 import { requireFeature } from '../../../core/plan-features.ts';
 import { callerOf, tenantOf } from '../../../core/principal.ts';
 import type { JsonObject } from '../../../platform/json.ts';
@@ -110,10 +110,35 @@ async function prepare(
     checkSendable(template, feature, input.category);
     return { keyed, content: contentOf(template, sending, file) };
   } catch (error) {
+    const refusal = await withOtherFaults(context, input, feature, error);
     // A repetition gets the first result even if the template can no longer be sent.
-    if (input.idempotencyKey) return { keyed, content: refusing(error) };
-    throw error;
+    if (input.idempotencyKey) return { keyed, content: refusing(refusal) };
+    throw refusal;
   }
+}
+
+/** The error of a template's file, name or values with those that the other two have regardless. */
+async function withOtherFaults(
+  context: Context,
+  input: SendTemplateInput,
+  feature: SendAs['feature'],
+  error: unknown,
+): Promise<unknown> {
+  if (!(error instanceof CodedError) || (error.faults.length === 0 && error.code !== 'NOT_FOUND')) return error;
+  const errors = new FieldErrorList();
+  errors.include(error.faults);
+  const checks = [
+    async () => checkMergeFields(lenientTexts(input)),
+    async () => checkSendable(await requireTemplate(context, input), feature, input.category),
+  ];
+  for (const check of checks)
+    try {
+      await check();
+    } catch (other) {
+      if (other instanceof CodedError) errors.include(other.faults);
+      else throw other;
+    }
+  return errors.isEmpty ? error : errors.toError();
 }
 
 /** Content that cannot be sent; reported only if nothing else is wrong and the request is not a repetition. */
@@ -273,13 +298,19 @@ function fillingOf(template: FoundTemplate, input: Values): Filling {
   try {
     return missingValuesOf(template, input);
   } catch (error) {
-    const given = [
-      ...(input.body ?? []).map((text, index) => [`body.${index}`, text] as const),
-      ...(input.bodyByName ?? []).map(({ name, value }) => [`bodyByName.${name}`, value] as const),
-    ];
-    const lenient = given.map(([field, text]) => [field, { text, maxLength: text.length, mayBeEmpty: true }] as const);
-    throw withFaultsOf(error, () => checkMergeFields(Object.fromEntries(lenient)));
+    throw withFaultsOf(error, () => checkMergeFields(lenientTexts(input)));
   }
+}
+
+/** The values of the text, of which only the merge fields can be checked without its template. */
+function lenientTexts({ body, bodyByName }: Values): Content['texts'] {
+  const given = [
+    ...(body ?? []).map((text, index) => [`body.${index}`, text] as const),
+    ...(bodyByName ?? []).map(({ name, value }) => [`bodyByName.${name}`, value] as const),
+  ];
+  return Object.fromEntries(
+    given.map(([field, text]) => [field, { text, maxLength: text.length, mayBeEmpty: true }] as const),
+  );
 }
 
 /** The network's rules for merged parameter texts. */

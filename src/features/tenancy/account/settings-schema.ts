@@ -9,6 +9,7 @@ import { selectsOnlyKey } from '../../../schema/selection.ts';
 import { Source, Status } from '../../contacts/labels/schema.ts';
 import { sourceLoader, statusLoader } from '../../contacts/loaders.ts';
 import { StaffMember, staffLoader } from '../staff/schema.ts';
+import { MAX_OPT, type OptWords } from './opt-words.ts';
 import { Account } from './schema.ts';
 import type { Settings } from './settings.ts';
 import { updateAccount } from './update.ts';
@@ -31,6 +32,21 @@ const named = <Row extends { readonly id: number }>(
   read: (id: number) => Promise<Row | undefined>,
 ): Row | null | Promise<Row | undefined> => (id === null ? null : selectsOnlyKey(info) ? ({ id } as Row) : read(id));
 
+const LanguageWords = builder.objectRef<OptWords & { readonly language: string }>('LanguageOptWords').implement({
+  description: 'Opt-out and opt-in words of one language.',
+  fields: t => ({
+    language: t.exposeString('language', { description: 'Tag of the language (BCP 47): `de`, `pt-BR`.' }),
+    optOutWords: t.stringList({
+      description: 'Words that opt a person out.',
+      resolve: ({ opt_out_words: words }) => [...words],
+    }),
+    optInWords: t.stringList({
+      description: 'Words that opt a person in again.',
+      resolve: ({ opt_in_words: words }) => [...words],
+    }),
+  }),
+});
+
 const AccountSettings = builder.objectRef<Settings>('AccountSettings').implement({
   description: 'What an account decides itself, with `updateAccount` or the operator with `parley tenant update`.',
   fields: t => ({
@@ -51,12 +67,20 @@ const AccountSettings = builder.objectRef<Settings>('AccountSettings').implement
     }),
     optOutWords: t.stringList({
       description:
-        'A message that is one of these words opts its sender out. Case, diacritics and punctuation are ignored.',
+        'A message that is one of these words opts its sender out, whatever the language. Case, diacritics and punctuation are ignored.',
       resolve: settings => [...settings.opt_out_words],
     }),
     optInWords: t.stringList({
       description: 'A message that is one of these words opts its sender in again.',
       resolve: settings => [...settings.opt_in_words],
+    }),
+    optWordsByLanguage: t.field({
+      type: [LanguageWords],
+      description:
+        'Further words by language, in the order of their tags. They count for everybody, as those of all languages do.',
+      extensions: { listSize: 5 },
+      resolve: ({ opt_words_by_language: words }) =>
+        Object.entries(words).map(([language, lists]) => ({ language, ...lists })),
     }),
     defaultSource: t.field({
       type: Source,
@@ -86,6 +110,18 @@ builder.objectField(Account, 'settings', t =>
   t.field({ type: AccountSettings, description: 'What the account decides itself.', resolve: account => account }),
 );
 
+const LanguageWordsInput = builder.inputType('LanguageOptWordsInput', {
+  description: 'Words of one language. Omitted lists are kept; a language without words is removed.',
+  fields: t => ({
+    language: t.string({
+      required: true,
+      description: 'Tag of the language (BCP 47): `de`, `pt-BR`; `pt_BR` is the same.',
+    }),
+    optOutWords: t.stringList({ description: 'All words of the language that opt a person out.' }),
+    optInWords: t.stringList({ description: 'All words of the language that opt a person in again.' }),
+  }),
+});
+
 mutation('updateAccount', {
   description: 'Changes settings of the account. They take effect within a second.',
   scope: 'account:write',
@@ -101,9 +137,15 @@ mutation('updateAccount', {
       }),
       timeZone: t.string({ description: 'Name of the IANA time zone database, for example `Europe/Berlin`.' }),
       optOutWords: t.stringList({
-        description: 'All words, of every language, that opt a person out: at most 100 of at most 50 characters.',
+        description: `Words of all languages that opt a person out: at most ${MAX_OPT.words} of at most ${MAX_OPT.characters} characters.`,
       }),
-      optInWords: t.stringList({ description: 'All words that opt a person in again, none of them an opt-out word.' }),
+      optInWords: t.stringList({
+        description: 'Words of all languages that opt a person in again, none of them an opt-out word.',
+      }),
+      optWordsByLanguage: t.field({
+        type: [LanguageWordsInput],
+        description: `Words of the languages that are named here; other languages keep theirs. At most ${MAX_OPT.languages} languages.`,
+      }),
       defaultSourceId: t.id({ description: 'Global id or databaseId of the source of new contacts; null for none.' }),
       defaultStatusId: t.id({ description: 'Global id or databaseId of the status of new contacts; null for none.' }),
       defaultAssigneeId: t.id({

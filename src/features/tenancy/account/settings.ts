@@ -1,38 +1,30 @@
-import type { FieldCode, FieldErrorList } from '../../../core/errors.ts';
-import { foldWord } from '../../../platform/fold.ts';
+import type { FieldErrorList } from '../../../core/errors.ts';
 import { isPhoneCountry } from '../../../platform/phone.ts';
-import { isLonger, isStorable } from '../../../platform/text.ts';
 import { isTimeZone } from '../../../platform/time-zone.ts';
 import { countryByCode } from '../../../schema/countries/country.ts';
+import { type AccountOptWords, type OptWordsInput, parseOptWords } from './opt-words.ts';
 
 /** What a tenant decides itself. */
-export interface Settings {
+export interface Settings extends AccountOptWords {
   readonly window_policy: 'network' | 'refuse';
   /** ISO 3166-1 alpha-2; null: none. */
   readonly default_country: string | null;
   /** IANA name. */
   readonly time_zone: string;
-  readonly opt_out_words: readonly string[];
-  readonly opt_in_words: readonly string[];
   readonly default_source_id: number | null;
   readonly default_status_id: number | null;
   readonly default_assignee_id: number | null;
 }
 
 /** Changes by the names of the input. Undefined: unchanged. */
-export interface SettingsInput {
+export interface SettingsInput extends OptWordsInput {
   readonly windowPolicy?: Settings['window_policy'] | null | undefined;
   readonly defaultCountry?: string | null | undefined;
   readonly timeZone?: string | null | undefined;
-  readonly optOutWords?: readonly string[] | null | undefined;
-  readonly optInWords?: readonly string[] | null | undefined;
   readonly defaultSourceId?: number | null | undefined;
   readonly defaultStatusId?: number | null | undefined;
   readonly defaultAssigneeId?: number | null | undefined;
 }
-
-const MAX_WORDS = 100;
-const MAX_WORD = 50;
 
 /**
  * Parses a change of settings; references are not looked up.
@@ -40,14 +32,10 @@ const MAX_WORD = 50;
  */
 export function parseSettings(
   input: SettingsInput,
-  current: Pick<Settings, 'opt_out_words' | 'opt_in_words'>,
+  current: AccountOptWords,
   errors: FieldErrorList,
 ): Partial<Settings> {
-  const words = {
-    opt_out_words: parseWords(input.optOutWords, 'optOutWords', errors),
-    opt_in_words: parseWords(input.optInWords, 'optInWords', errors),
-  };
-  checkDistinct(words, current, errors);
+  const words = parseOptWords(input, current, errors);
   if (input.windowPolicy === null) errors.add('windowPolicy', 'Is required.', 'REQUIRED');
   const settings = {
     ...words,
@@ -75,46 +63,4 @@ function parseTimeZone(text: string | null | undefined, errors: FieldErrorList):
   else if (isTimeZone(text)) return text;
   else errors.add('timeZone', 'Must be a name of the IANA time zone database, for example Europe/Berlin.');
   return undefined;
-}
-
-/** Words without those that are the same once folded. */
-function parseWords(
-  given: readonly string[] | null | undefined,
-  field: string,
-  errors: FieldErrorList,
-): readonly string[] | undefined {
-  if (given == null) {
-    if (given === null) errors.add(field, 'Is required; an empty list removes all words.', 'REQUIRED');
-    return undefined;
-  }
-  if (given.length > MAX_WORDS) errors.add(field, `May have at most ${MAX_WORDS} words.`, 'TOO_MANY');
-  const words = new Map<string, string>();
-  for (const [index, text] of given.slice(0, MAX_WORDS).entries()) {
-    const word = text.trim().toLowerCase();
-    const fault = faultOf(word);
-    if (fault) errors.add(`${field}.${index}`, fault.message, fault.code);
-    else if (!words.has(foldWord(word))) words.set(foldWord(word), word);
-  }
-  return [...words.values()];
-}
-
-function faultOf(word: string): { readonly message: string; readonly code: FieldCode } | undefined {
-  if (isLonger(word, MAX_WORD)) return { message: `May have at most ${MAX_WORD} characters.`, code: 'TOO_LONG' };
-  if (!isStorable(word) || foldWord(word) === '')
-    return { message: 'Must contain a letter or digit.', code: 'INVALID' };
-  return undefined;
-}
-
-/** A word in both lists would opt a person out who wants to opt in. */
-function checkDistinct(
-  given: { readonly [List in 'opt_out_words' | 'opt_in_words']: readonly string[] | undefined },
-  current: Pick<Settings, 'opt_out_words' | 'opt_in_words'>,
-  errors: FieldErrorList,
-): void {
-  if (!given.opt_out_words && !given.opt_in_words) return;
-  const out = new Set((given.opt_out_words ?? current.opt_out_words).map(foldWord));
-  const both = (given.opt_in_words ?? current.opt_in_words).filter(word => out.has(foldWord(word)));
-  if (both.length === 0) return;
-  const [field, other] = given.opt_in_words ? ['optInWords', 'out'] : ['optOutWords', 'in'];
-  errors.add(field, `Already opts a person ${other}: ${both.join(', ')}.`, 'TAKEN');
 }

@@ -8,6 +8,7 @@ export const SETTINGS = [
   'time_zone',
   'opt_out_words',
   'opt_in_words',
+  'opt_words_by_language',
   'default_source_id',
   'default_status_id',
   'default_assignee_id',
@@ -18,7 +19,7 @@ export const lockSettings = (trx: Db, tenantId: number): Promise<Settings> =>
   trx
     .selectFrom('tenants')
     .select(SETTINGS)
-    .$narrowType<Pick<Settings, 'window_policy'>>()
+    .$narrowType<Pick<Settings, 'window_policy' | 'opt_words_by_language'>>()
     .where('tenant_id', '=', tenantId)
     .forNoKeyUpdate()
     .executeTakeFirstOrThrow();
@@ -27,7 +28,7 @@ export const lockSettings = (trx: Db, tenantId: number): Promise<Settings> =>
 export async function updateSettings(
   trx: Db,
   tenantId: number,
-  { opt_out_words: optOut, opt_in_words: optIn, ...settings }: Partial<Settings>,
+  { opt_out_words: optOut, opt_in_words: optIn, opt_words_by_language: byLanguage, ...settings }: Partial<Settings>,
 ): Promise<void> {
   await trx
     .updateTable('tenants')
@@ -35,6 +36,7 @@ export async function updateSettings(
       ...settings,
       opt_out_words: optOut && [...optOut],
       opt_in_words: optIn && [...optIn],
+      opt_words_by_language: byLanguage && JSON.stringify(byLanguage),
       updated_at: transactionTime,
     })
     .where('tenant_id', '=', tenantId)

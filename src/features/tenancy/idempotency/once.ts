@@ -1,5 +1,5 @@
 import { stringify } from 'safe-stable-stringify';
-import { CodedError, conflict, invalid, notFound } from '../../../core/errors.ts';
+import { CodedError, conflict, type Fault, invalid, notFound } from '../../../core/errors.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import type { Db } from '../../../database/database.ts';
 import { sha256 } from '../../../platform/crypto.ts';
@@ -102,9 +102,16 @@ const INTERNAL_OPERATIONS: ReadonlySet<string> = new Set(['otp', 'integration'])
  */
 export function keyOf({ operation, key }: Pick<Keyed, 'operation' | 'key'>): string | undefined {
   if (key == null || key === '') return undefined;
-  if (key.length > 255) throw invalid({ idempotencyKey: ['May have at most 255 characters.'] });
+  const [fault] = keyFaults(key);
+  if (fault) throw invalid({ [fault.field]: [fault.message] }, fault.code);
   return INTERNAL_OPERATIONS.has(operation) ? key : sha256(key).toString('hex');
 }
+
+/** What is wrong with a client's key. */
+export const keyFaults = (key: string | null | undefined): readonly Fault[] =>
+  key != null && key.length > 255
+    ? [{ field: 'idempotencyKey', message: 'May have at most 255 characters.', code: 'TOO_LONG' }]
+    : [];
 
 /** Marks that the request which claimed the key has yet to store its response; until then it counts as running. */
 export async function markAnswering(context: Context, key: string, madeId?: string): Promise<void> {

@@ -8,7 +8,6 @@ import { record } from '../audit/record.ts';
 import { once } from '../idempotency/once.ts';
 import type { StaffRow } from '../staff/staff-member.ts';
 import { generateToken, hashToken, SESSION_PREFIX } from '../tokens/token.ts';
-import { parseOrigin } from './origin.ts';
 import { findSession, insertSession } from './store.ts';
 
 export interface SessionRequest {
@@ -105,4 +104,14 @@ function boundsOf(principal: Principal, staffMember: StaffRow, request: SessionR
     callsPerMinute: Math.min(callsPerMinute, principal.callsPerMinute),
     expiresAt: new Date(expiresAtMs).toISOString(),
   };
+}
+
+/**
+ * Returns an origin as browsers send it (`https://app.example`), from the same with a path or capitals.
+ * @returns undefined if the text is not an http or https URL without user, query and path
+ */
+function parseOrigin(text: string): string | undefined {
+  const url = URL.parse(text.trim());
+  if (!url || !/^https?:$/.test(url.protocol)) return undefined;
+  return url.href === `${url.origin}/` ? url.origin : undefined;
 }

@@ -1,22 +1,15 @@
-import { encodeGlobalId, numericId } from '../../../core/global-ids.ts';
+import { numericId } from '../../../core/global-ids.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import type { StaffRole } from '../../../core/staff-roles.ts';
 import { Actor } from '../../../schema/actor.ts';
 import { builder, IDEMPOTENCY_KEY, type InputFields } from '../../../schema/builder.ts';
 import { databaseId } from '../../../schema/database-id.ts';
-import {
-  connectionOf,
-  DateTimeFilter,
-  enumFilter,
-  filterOf,
-  IDFilter,
-  listArgs,
-  orderOf,
-  StringFilter,
-} from '../../../schema/lists.ts';
+import { deleteMutation } from '../../../schema/delete-mutation.ts';
+import { DATES, listQueries } from '../../../schema/list-queries.ts';
+import { enumFilter, StringFilter } from '../../../schema/lists.ts';
 import { rowLoader } from '../../../schema/loaders.ts';
-import { findByNumber, nodesByNumber } from '../../../schema/nodes.ts';
-import { DeletePayload, entityPayload, mutation } from '../../../schema/payload.ts';
+import { nodesByNumber } from '../../../schema/nodes.ts';
+import { entityPayload, mutation } from '../../../schema/payload.ts';
 import { changeStaff, createStaff, deleteStaffMember } from './change.ts';
 import { staffPage } from './list.ts';
 import type { StaffRow } from './staff-member.ts';
@@ -27,12 +20,15 @@ export const staffLoader = rowLoader(getStaff);
 export const StaffRoleEnum = builder.enumType('StaffRole', {
   description: 'What a staff member may do in a session. Roles are scopes only: an agent reads the whole account.',
   values: {
-    ADMIN: { value: 'admin', description: 'Everything but tokens and integrations.' },
+    ADMIN: { value: 'admin', description: 'Everything but tokens.' },
     AGENT: {
       value: 'agent',
-      description: 'Reads all, sends messages, changes contacts, groups, conversations and notes.',
+      description: 'Reads what a viewer reads, sends messages, changes contacts, groups, conversations and notes.',
     },
-    VIEWER: { value: 'viewer', description: 'Reads all but webhooks, tokens and integrations.' },
+    VIEWER: {
+      value: 'viewer',
+      description: 'Reads all but costs, trusted documents, webhooks, integrations and tokens.',
+    },
   } as const satisfies Record<string, { value: StaffRole; description: string }>,
 });
 
@@ -58,37 +54,26 @@ builder.node(StaffMember, {
   }),
 });
 
-const Filter = filterOf('StaffMember', 'staff members', t => ({
-  id: t.field({ type: IDFilter, description: 'Id of the staff member.' }),
-  name: t.field({ type: StringFilter, description: 'Name of the staff member.' }),
-  email: t.field({ type: StringFilter, description: 'E-mail address of the staff member.' }),
-  role: t.field({ type: enumFilter(StaffRoleEnum), description: 'Role of the staff member.' }),
-  createdAt: t.field({ type: DateTimeFilter, description: 'Time of creation.' }),
-}));
-const Order = orderOf('StaffMember', 'staff members', {
-  ID: { value: 'id', description: 'Order of creation.' },
-  NAME: { value: 'name', description: 'Name of the staff member.' },
-  EMAIL: { value: 'email', description: 'E-mail address of the staff member.' },
-  CREATED_AT: { value: 'createdAt', description: 'Time of creation.' },
+listQueries(StaffMember, {
+  list: 'staffMembers',
+  one: 'staffMember',
+  noun: 'staff member',
+  plural: 'staff members',
+  description: 'Lists the staff members of the account, sorted by name by default.',
+  scope: 'staff:read',
+  filter: t => ({
+    name: t.field({ type: StringFilter, description: 'Name of the staff member.' }),
+    email: t.field({ type: StringFilter, description: 'E-mail address of the staff member.' }),
+    role: t.field({ type: enumFilter(StaffRoleEnum), description: 'Role of the staff member.' }),
+  }),
+  order: {
+    NAME: { value: 'name', description: 'Name of the staff member.' },
+    EMAIL: { value: 'email', description: 'E-mail address of the staff member.' },
+  },
+  dates: { createdAt: DATES.createdAt },
+  page: staffPage,
+  get: getStaff,
 });
-
-builder.queryFields(t => ({
-  staffMembers: t.field({
-    type: connectionOf('StaffMember', StaffMember),
-    description: 'Lists the staff members of the account, sorted by name by default.',
-    authScopes: { scope: 'staff:read' },
-    args: { ...listArgs(Filter, Order) },
-    resolve: (_root, args, context) => staffPage(context, args),
-  }),
-  staffMember: t.field({
-    type: StaffMember,
-    nullable: true,
-    description: 'Returns one staff member; null if there is none.',
-    authScopes: { scope: 'staff:read' },
-    args: { id: t.arg.id({ required: true, description: 'Global id or databaseId of the staff member.' }) },
-    resolve: (_root, { id }, context) => findByNumber(context, 'StaffMember', id, getStaff),
-  }),
-}));
 
 export const StaffMemberPayload = entityPayload('staffMember', StaffMember, 'The staff member after the mutation.');
 
@@ -139,18 +124,10 @@ mutation('updateStaffMember', {
   }),
 });
 
-mutation('deleteStaffMember', {
+deleteMutation('StaffMember', {
+  noun: 'staff member',
   description:
     'Removes a staff member. Their contacts and conversations become unassigned, their sessions end. The only ADMIN is not removed: CONFLICT.',
   scope: 'staff:write',
-  input: builder.inputType('DeleteStaffMemberInput', {
-    description: 'The staff member to remove.',
-    fields: t => ({ id: id(t), idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }) }),
-  }),
-  payload: DeletePayload,
-  resolve: async (input, context) => {
-    const memberId = numericId(tenantOf(context), 'StaffMember', input.id);
-    await deleteStaffMember(context, memberId, input.idempotencyKey);
-    return { deletedId: encodeGlobalId('StaffMember', tenantOf(context), memberId) };
-  },
+  remove: deleteStaffMember,
 });

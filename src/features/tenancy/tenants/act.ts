@@ -38,6 +38,7 @@ export async function actFor(
     requestId: newId(),
     eventPosition: resources.bus.position,
     loaders: new Loaders(resources.db, tenantId),
+    isRehearsal: false,
     replay: { wantsAnswer: false, replayed: false },
   };
 }

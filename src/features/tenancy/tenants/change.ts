@@ -1,13 +1,18 @@
+import { FieldErrorList } from '../../../core/errors.ts';
 import type { Db } from '../../../database/database.ts';
-import { requirePlan } from './create.ts';
+import { checkTenantName, requirePlan } from './create.ts';
 import { type TenantChange, updateTenant } from './store.ts';
 
 /**
  * Updates a tenant, in the caller's transaction. The limits of a new plan apply at once, also to what the month has used already: sends
  * read them when they count.
- * @throws UserError with the names of all plans
+ * @throws VALIDATION_ERROR by field
  */
 export async function changeTenant(trx: Db, tenantId: number, change: TenantChange): Promise<void> {
-  if (change.plan !== undefined) await requirePlan(trx, change.plan);
+  const { name, plan } = change;
+  const errors = new FieldErrorList();
+  if (name !== undefined) checkTenantName(name, errors);
+  if (plan !== undefined) await errors.collect(() => requirePlan(trx, plan));
+  errors.throwIfAny();
   await updateTenant(trx, tenantId, change);
 }

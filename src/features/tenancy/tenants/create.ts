@@ -1,7 +1,9 @@
+import { FieldErrorList, invalid } from '../../../core/errors.ts';
 import type { Db } from '../../../database/database.ts';
+import { isLonger, isStorable, UNSTORABLE } from '../../../platform/text.ts';
 import { UserError } from '../../../platform/user-error.ts';
 import { findTenant, insertTenant, planNames, type TenantRow } from './store.ts';
-import { SLUG } from './tenant.ts';
+import { MAX_TENANT_NAME, SLUG } from './tenant.ts';
 
 export interface NewTenant {
   readonly slug: string;
@@ -12,12 +14,18 @@ export interface NewTenant {
   readonly planExpiresAt?: string | undefined;
 }
 
-/** Creates a tenant with its counters, in the caller's transaction. @throws UserError */
+/**
+ * Creates a tenant with its counters, in the caller's transaction.
+ * @throws VALIDATION_ERROR by field; UserError if the slug is taken
+ */
 export async function createTenant(trx: Db, tenant: NewTenant): Promise<TenantRow> {
-  if (!SLUG.test(tenant.slug)) {
-    throw new UserError('A slug has 1 to 63 lower-case letters, digits and hyphens, and does not begin with a hyphen.');
-  }
-  await requirePlan(trx, tenant.plan);
+  const errors = new FieldErrorList();
+  if (!SLUG.test(tenant.slug))
+    errors.add('slug', 'Has 1 to 63 lower-case letters, digits and hyphens, and does not begin with a hyphen.');
+  // The slug is the default of the name.
+  if (tenant.name !== tenant.slug) checkTenantName(tenant.name, errors);
+  await errors.collect(() => requirePlan(trx, tenant.plan));
+  errors.throwIfAny();
   const id = await insertTenant(
     trx,
     tenant.slug,
@@ -31,8 +39,15 @@ export async function createTenant(trx: Db, tenant: NewTenant): Promise<TenantRo
   return created;
 }
 
-/** @throws UserError with the names of all plans */
+/** @throws VALIDATION_ERROR with the names of all plans */
 export async function requirePlan(db: Db, plan: string): Promise<void> {
   const plans = await planNames(db);
-  if (!plans.includes(plan)) throw new UserError(`There is no plan ${plan}. There are ${plans.join(', ')}.`);
+  if (!plans.includes(plan))
+    throw invalid({ plan: [`There is no plan ${plan}. There are ${plans.join(', ')}.`] }, 'REFERENCE_NOT_FOUND');
+}
+
+export function checkTenantName(name: string, errors: FieldErrorList): void {
+  if (name.trim() === '' || isLonger(name, MAX_TENANT_NAME))
+    errors.add('name', `Must have 1 to ${MAX_TENANT_NAME} characters.`);
+  else if (!isStorable(name)) errors.add('name', UNSTORABLE);
 }

@@ -1,6 +1,9 @@
 import type { Feature } from '../../../core/plan-features.ts';
 import type { Tenant } from '../../../core/principal.ts';
 
+/** As names of staff members. */
+export const MAX_TENANT_NAME = 255;
+
 /** Valid slugs of tenants. */
 export const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
 

@@ -5,17 +5,10 @@ import { knownScopes } from '../../../core/scopes.ts';
 import { Actor } from '../../../schema/actor.ts';
 import { builder, IDEMPOTENCY_KEY } from '../../../schema/builder.ts';
 import { databaseId } from '../../../schema/database-id.ts';
-import {
-  connectionOf,
-  DateTimeFilter,
-  filterOf,
-  IDFilter,
-  listArgs,
-  orderOf,
-  StringFilter,
-} from '../../../schema/lists.ts';
+import { DATES, listQueries } from '../../../schema/list-queries.ts';
+import { DateTimeFilter, StringFilter } from '../../../schema/lists.ts';
 import { rowLoader } from '../../../schema/loaders.ts';
-import { findByNumber, nodesByNumber } from '../../../schema/nodes.ts';
+import { nodesByNumber } from '../../../schema/nodes.ts';
 import { mutation, payloadOf } from '../../../schema/payload.ts';
 import { ScopeEnum } from '../../../schema/scope-enum.ts';
 import { Viewer } from '../tenants/schema.ts';
@@ -83,37 +76,26 @@ builder.objectField(Viewer, 'token', t =>
   }),
 );
 
-const Filter = filterOf('AccessToken', 'access tokens', t => ({
-  id: t.field({ type: IDFilter, description: 'Id of the token.' }),
-  name: t.field({ type: StringFilter, description: 'Name of the token.' }),
-  createdAt: t.field({ type: DateTimeFilter, description: 'Time of creation.' }),
-  expiresAt: t.field({ type: DateTimeFilter, description: 'Expiry of the token.' }),
-  revokedAt: t.field({ type: DateTimeFilter, description: '`isNull: true` finds tokens that are not revoked.' }),
-  lastUsedAt: t.field({ type: DateTimeFilter, description: 'Last use; `isNull: true` finds what was never used.' }),
-}));
-const Order = orderOf('AccessToken', 'access tokens', {
-  ID: { value: 'id', description: 'Order of creation.' },
-  NAME: { value: 'name', description: 'Name of the token.' },
-  CREATED_AT: { value: 'createdAt', description: 'Time of creation.' },
+listQueries(AccessToken, {
+  list: 'accessTokens',
+  one: 'accessToken',
+  noun: 'token',
+  plural: 'access tokens',
+  description: 'Lists the tokens of the account, revoked ones included, newest first by default.',
+  scope: 'tokens:read',
+  filter: t => ({
+    name: t.field({ type: StringFilter, description: 'Name of the token.' }),
+    expiresAt: t.field({ type: DateTimeFilter, description: 'Expiry of the token.' }),
+    revokedAt: t.field({ type: DateTimeFilter, description: '`isNull: true` finds tokens that are not revoked.' }),
+    lastUsedAt: t.field({ type: DateTimeFilter, description: 'Last use; `isNull: true` finds what was never used.' }),
+  }),
+  order: {
+    NAME: { value: 'name', description: 'Name of the token.' },
+  },
+  dates: { createdAt: DATES.createdAt },
+  page: tokenPage,
+  get: getTokens,
 });
-
-builder.queryFields(t => ({
-  accessTokens: t.field({
-    type: connectionOf('AccessToken', AccessToken),
-    description: 'Lists the tokens of the account, revoked ones included, newest first by default.',
-    authScopes: { scope: 'tokens:read' },
-    args: { ...listArgs(Filter, Order) },
-    resolve: (_root, args, context) => tokenPage(context, args),
-  }),
-  accessToken: t.field({
-    type: AccessToken,
-    nullable: true,
-    description: 'Returns one token; null if there is none.',
-    authScopes: { scope: 'tokens:read' },
-    args: { id: t.arg.id({ required: true, description: 'Global id or databaseId of the token.' }) },
-    resolve: (_root, { id }, context) => findByNumber(context, 'AccessToken', id, getTokens),
-  }),
-}));
 
 const AccessTokenPayload = payloadOf<IssuedToken>(
   'AccessTokenPayload',

@@ -149,7 +149,7 @@ export function createTokenVerifier(
       return stop;
     },
     revoked(tenantId) {
-      if (signals) signals.send(`${REVOKED}:${tenantId}`);
+      if (signals) signals.send(`${REVOKED}:${tenantId}`, 'soon');
       else entries.clear();
     },
     forgetAll() {

@@ -20,6 +20,12 @@ export async function messagesLeft(db: Db, tenantId: number, month: string): Pro
   return maximum === null ? null : maximum - (await monthUsage(db, tenantId, month)).messages;
 }
 
+/** How many conversations the plan still allows in a month; null: any number. */
+export async function conversationsLeft(db: Db, tenantId: number, month: string): Promise<number | null> {
+  const { max_conversations: maximum } = await planLimits(db, tenantId);
+  return maximum === null ? null : maximum - (await monthUsage(db, tenantId, month)).conversations;
+}
+
 /** The error for a message beyond the plan's month, with the current counts. */
 export async function monthlyRefusal(
   db: Db,

@@ -32,6 +32,7 @@ const MODELS = {
   otp: 'OneTimePassword',
   order: 'Order',
   webhook: 'Webhook',
+  export: 'Export',
 } as const satisfies Record<EventResource, string>;
 
 /** The payload's subject, for events that are named after another resource. */

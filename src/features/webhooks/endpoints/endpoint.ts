@@ -11,7 +11,7 @@ export type WebhookFormat = (typeof FORMATS)[number];
 export const DISABLED_REASONS = ['by_hand', 'gone', 'failing'] as const;
 export type DisabledReason = (typeof DISABLED_REASONS)[number];
 
-/** An endpoint in tables, events and lists, without secrets. */
+/** An endpoint in tables and lists, without secrets. Events show it as `EventWebhook`. */
 export interface PublicWebhook {
   readonly id: number;
   readonly url: string;
@@ -31,6 +31,21 @@ export interface PublicWebhook {
 }
 
 export type EndpointRow = PublicWebhook;
+
+/** An endpoint in events, with the field names of REST's rows: `headers` are names without their values. */
+export type EventWebhook = Omit<PublicWebhook, 'header_names'> & { readonly headers: readonly string[] };
+
+/** A row as events show it. */
+export const eventWebhook = ({ header_names: headers, ...webhook }: PublicWebhook): EventWebhook => ({
+  ...webhook,
+  headers,
+});
+
+/** The row that an event shows. */
+export const rowOfEvent = ({ headers: header_names, ...webhook }: EventWebhook): PublicWebhook => ({
+  ...webhook,
+  header_names,
+});
 
 export const ENDPOINT_COLUMNS = [
   'id',
@@ -85,6 +100,7 @@ export interface UrlRules {
  */
 export function parseEndpoint(input: EndpointInput, rules: UrlRules, partial: boolean): EndpointFields {
   const errors = new FieldErrorList();
+  if (partial) errors.refuseNull(input, ['url', 'events', 'format', 'isEnabled']);
   const { url, events, format, headers, description, isEnabled } = input;
   const fields: EndpointFields = {
     ...((url != null || !partial) && { url: parseUrl(url ?? '', rules, errors) }),

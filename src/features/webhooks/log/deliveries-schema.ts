@@ -11,8 +11,7 @@ import {
   orderOf,
   StringFilter,
 } from '../../../schema/lists.ts';
-import { nodesByUuid } from '../../../schema/nodes.ts';
-import { deliveryById } from '../endpoints/find.ts';
+import { findByUuid, nodesByUuid } from '../../../schema/nodes.ts';
 import { deliveryPage } from '../endpoints/list.ts';
 import { attemptsLoader, endpointLoader } from '../loaders.ts';
 import { WebhookEndpoint } from '../schema.ts';
@@ -153,6 +152,6 @@ builder.queryFields(t => ({
     args: {
       id: t.arg.id({ required: true, description: 'Global id or databaseId (the `webhook-id`) of the delivery.' }),
     },
-    resolve: (_root, { id }, context) => deliveryById(context, id),
+    resolve: (_root, { id }, context) => findByUuid(context, 'WebhookDelivery', id, getDeliveries),
   }),
 }));

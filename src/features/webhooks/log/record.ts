@@ -3,6 +3,7 @@ import type { Resources } from '../../../schema/context.ts';
 import type { Attempted } from '../delivery/attempt.ts';
 import { endpointTopic } from '../delivery/lane.ts';
 import { byIndex, type Recorded, recordAttempts } from '../delivery/queue.sql.ts';
+import { eventWebhook } from '../endpoints/endpoint.ts';
 import { changeHealth, type HealthChange } from '../endpoints/targets.sql.ts';
 
 export interface TenantAttempt extends Attempted {
@@ -34,7 +35,7 @@ export async function record(
       await append(trx, tenantId, [
         {
           type: 'webhook.disabled',
-          payload: { webhook, reason: webhook.disabled_reason === 'gone' ? 'gone' : 'failing' },
+          payload: { webhook: eventWebhook(webhook), reason: webhook.disabled_reason === 'gone' ? 'gone' : 'failing' },
         },
       ]);
     return ended;

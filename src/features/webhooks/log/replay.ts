@@ -1,4 +1,4 @@
-import { conflict, FieldErrorList, notFound } from '../../../core/errors.ts';
+import { CodedError, conflict, FieldErrorList, notFound } from '../../../core/errors.ts';
 import { EVENT_TYPES, scopesToRead } from '../../../core/events.ts';
 import { callerOf, requireScopes, tenantOf } from '../../../core/principal.ts';
 import type { Db } from '../../../database/database.ts';
@@ -13,14 +13,14 @@ import { getDeliveries, requeueDeliveries, requeueSince } from './store.ts';
 const wake = ({ lanes }: Context, endpointId: number): void => lanes.wake(WEBHOOKS, String(shardOf(endpointId)));
 
 function requireEnabled(endpoint: EndpointRow): void {
-  if (!endpoint.enabled) throw conflict('The endpoint is disabled: enable it first.');
+  if (!endpoint.enabled) throw new CodedError('DISABLED', 'The endpoint is disabled: enable it first.');
 }
 
 /**
  * Delivers an event again at once, under the same id and with the whole retry schedule.
  * @param endpointId if given, the delivery must belong to this endpoint
  * @param key idempotency key
- * @throws NOT_FOUND; CONFLICT when the endpoint is disabled or gone; IDEMPOTENCY_MISMATCH; INSUFFICIENT_SCOPE without the read
+ * @throws NOT_FOUND; DISABLED; CONFLICT when the endpoint is gone; IDEMPOTENCY_MISMATCH; INSUFFICIENT_SCOPE without the read
  *   scope of the event
  */
 export async function replayDelivery(
@@ -53,7 +53,7 @@ export async function replayDelivery(
   return delivery;
 }
 
-/** @throws CONFLICT when an endpoint is disabled or gone; INSUFFICIENT_SCOPE without the read scope of each event */
+/** @throws DISABLED; CONFLICT when an endpoint is gone; INSUFFICIENT_SCOPE without the read scope of each event */
 async function requeue(context: Context, trx: Db, deliveries: readonly DeliveryRow[]): Promise<DeliveryRow[]> {
   const tenantId = tenantOf(context);
   requireScopes(callerOf(context), scopesToRead([...new Set(deliveries.map(({ event_type: type }) => type))]));
@@ -90,7 +90,7 @@ export type ReplayRequest =
  * Repeats deliveries, in order. Of those since an instant, events that the token may not read are left out: the endpoint may have
  * subscribed to them earlier.
  * @param key idempotency key
- * @throws NOT_FOUND; VALIDATION_ERROR on `ids.<index>` for a delivery that does not exist; CONFLICT when an endpoint is disabled or
+ * @throws NOT_FOUND; VALIDATION_ERROR on `ids.<index>` for a delivery that does not exist; DISABLED; CONFLICT when an endpoint is
  *   gone; INSUFFICIENT_SCOPE without the read scope of each event, or of each of the endpoint's events
  */
 export async function replayDeliveries(

@@ -8,7 +8,7 @@ import { keyOf, once } from '../../tenancy/idempotency/once.ts';
 import { isRunning, markRunning } from '../../tenancy/idempotency/running.ts';
 import { attemptDelivery } from '../delivery/attempt.ts';
 import { shardOf } from '../delivery/lane.ts';
-import type { EndpointRow } from '../endpoints/endpoint.ts';
+import { type EndpointRow, eventWebhook } from '../endpoints/endpoint.ts';
 import { getEndpoints } from '../endpoints/store.ts';
 import { openTarget } from '../endpoints/target.ts';
 import { findTargets } from '../endpoints/targets.sql.ts';
@@ -62,7 +62,9 @@ async function prepare(trx: Db, tenantId: number, id: number, nowIso: string) {
   const [target] = await findTargets(trx, [{ tenantId, endpointId: id }]);
   if (!webhook || !target) throw notFound('WebhookEndpoint');
   const deliveryId = newId();
-  const [eventId = ''] = await append(trx, tenantId, [{ type: 'webhook.test', payload: { webhook } }]);
+  const [eventId = ''] = await append(trx, tenantId, [
+    { type: 'webhook.test', payload: { webhook: eventWebhook(webhook) } },
+  ]);
   await insertTestDelivery(trx, tenantId, { id: deliveryId, endpointId: id, shard: shardOf(id), eventId }, nowIso);
   return { target, sample: sampleOf(webhook, deliveryId, eventId, nowIso) };
 }
@@ -75,7 +77,7 @@ const sampleOf = (webhook: EndpointRow, id: string, eventId: string, createdAt: 
   attempts: 0,
   tries: 0,
   created_at: createdAt,
-  payload: { webhook },
+  payload: { webhook: eventWebhook(webhook) },
   occurred_at: createdAt,
   is_sandbox: null,
 });

@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<fb3d8762012c64cf5f0111c8dc078152>>
+ * @generated SignedSource<<c25b21fea72efc01f7be77236e9769c4>>
  * @lightSyntaxTransform
  */
 
@@ -8,10 +8,14 @@
 // @ts-nocheck
 
 import type { ConcreteRequest } from 'relay-runtime';
-export type documentsUpdateStatusMutation$variables = {
+export type UpdateContactStatusInput = {
   color?: string | null | undefined;
   id: string;
+  idempotencyKey?: string | null | undefined;
   name?: string | null | undefined;
+};
+export type documentsUpdateStatusMutation$variables = {
+  input: UpdateContactStatusInput;
 };
 export type documentsUpdateStatusMutation$data = {
   readonly updateContactStatus: {
@@ -22,6 +26,7 @@ export type documentsUpdateStatusMutation$data = {
     } | null | undefined;
     readonly userErrors: ReadonlyArray<{
       readonly message: string;
+      readonly path: ReadonlyArray<string>;
     }>;
   } | null | undefined;
 };
@@ -31,45 +36,21 @@ export type documentsUpdateStatusMutation = {
 };
 
 const node: ConcreteRequest = (function(){
-var v0 = {
-  "defaultValue": null,
-  "kind": "LocalArgument",
-  "name": "color"
-},
-v1 = {
-  "defaultValue": null,
-  "kind": "LocalArgument",
-  "name": "id"
-},
-v2 = {
-  "defaultValue": null,
-  "kind": "LocalArgument",
-  "name": "name"
-},
-v3 = [
+var v0 = [
   {
-    "fields": [
-      {
-        "kind": "Variable",
-        "name": "color",
-        "variableName": "color"
-      },
-      {
-        "kind": "Variable",
-        "name": "id",
-        "variableName": "id"
-      },
-      {
-        "kind": "Variable",
-        "name": "name",
-        "variableName": "name"
-      }
-    ],
-    "kind": "ObjectValue",
+    "defaultValue": null,
+    "kind": "LocalArgument",
     "name": "input"
   }
 ],
-v4 = {
+v1 = [
+  {
+    "kind": "Variable",
+    "name": "input",
+    "variableName": "input"
+  }
+],
+v2 = {
   "alias": null,
   "args": null,
   "concreteType": "ContactStatus",
@@ -101,33 +82,36 @@ v4 = {
   ],
   "storageKey": null
 },
-v5 = {
+v3 = {
   "alias": null,
   "args": null,
   "kind": "ScalarField",
   "name": "message",
   "storageKey": null
+},
+v4 = {
+  "alias": null,
+  "args": null,
+  "kind": "ScalarField",
+  "name": "path",
+  "storageKey": null
 };
 return {
   "fragment": {
-    "argumentDefinitions": [
-      (v0/*:: as any*/),
-      (v1/*:: as any*/),
-      (v2/*:: as any*/)
-    ],
+    "argumentDefinitions": (v0/*:: as any*/),
     "kind": "Fragment",
     "metadata": null,
     "name": "documentsUpdateStatusMutation",
     "selections": [
       {
         "alias": null,
-        "args": (v3/*:: as any*/),
+        "args": (v1/*:: as any*/),
         "concreteType": "ContactStatusPayload",
         "kind": "LinkedField",
         "name": "updateContactStatus",
         "plural": false,
         "selections": [
-          (v4/*:: as any*/),
+          (v2/*:: as any*/),
           {
             "alias": null,
             "args": null,
@@ -136,7 +120,8 @@ return {
             "name": "userErrors",
             "plural": true,
             "selections": [
-              (v5/*:: as any*/)
+              (v3/*:: as any*/),
+              (v4/*:: as any*/)
             ],
             "storageKey": null
           }
@@ -149,23 +134,19 @@ return {
   },
   "kind": "Request",
   "operation": {
-    "argumentDefinitions": [
-      (v1/*:: as any*/),
-      (v2/*:: as any*/),
-      (v0/*:: as any*/)
-    ],
+    "argumentDefinitions": (v0/*:: as any*/),
     "kind": "Operation",
     "name": "documentsUpdateStatusMutation",
     "selections": [
       {
         "alias": null,
-        "args": (v3/*:: as any*/),
+        "args": (v1/*:: as any*/),
         "concreteType": "ContactStatusPayload",
         "kind": "LinkedField",
         "name": "updateContactStatus",
         "plural": false,
         "selections": [
-          (v4/*:: as any*/),
+          (v2/*:: as any*/),
           {
             "alias": null,
             "args": null,
@@ -181,7 +162,8 @@ return {
                 "name": "__typename",
                 "storageKey": null
               },
-              (v5/*:: as any*/)
+              (v3/*:: as any*/),
+              (v4/*:: as any*/)
             ],
             "storageKey": null
           }
@@ -191,16 +173,16 @@ return {
     ]
   },
   "params": {
-    "cacheID": "cd7938f3044d3a9bff276c2619621a9a",
+    "cacheID": "64ce1ec31b6a166c9e8e062b6e346647",
     "id": null,
     "metadata": {},
     "name": "documentsUpdateStatusMutation",
     "operationKind": "mutation",
-    "text": "mutation documentsUpdateStatusMutation(\n  $id: ID!\n  $name: String\n  $color: String\n) {\n  updateContactStatus(input: {id: $id, name: $name, color: $color}) {\n    contactStatus {\n      id\n      name\n      color\n    }\n    userErrors {\n      __typename\n      message\n    }\n  }\n}\n"
+    "text": "mutation documentsUpdateStatusMutation(\n  $input: UpdateContactStatusInput!\n) {\n  updateContactStatus(input: $input) {\n    contactStatus {\n      id\n      name\n      color\n    }\n    userErrors {\n      __typename\n      message\n      path\n    }\n  }\n}\n"
   }
 };
 })();
 
-(node as any).hash = "5c7c85ff4b4b7be32cba6aa29e12bcab";
+(node as any).hash = "ac16a16b2c7bb8dbbbee831790d10b15";
 
 export default node;

@@ -4,13 +4,13 @@ import { HOUR, MINUTE, SECOND } from '../../../../src/platform/clock.ts';
 import { dataOf } from '../../../support/answers.ts';
 import { eventually } from '../../../support/gateway.ts';
 import { newPhone } from '../../../support/seed.ts';
-import { type Ground, type Owner, startGround } from '../ground.ts';
+import { type Fixture, type Owner, startFixture } from '../fixture.ts';
 
-let ground: Ground;
+let fixture: Fixture;
 beforeAll(async () => {
-  ground = await startGround();
+  fixture = await startFixture();
 });
-afterAll(() => ground.gateway.stop());
+afterAll(() => fixture.gateway.stop());
 
 const text = (words: string) => ({ text: { text: words } });
 const word = (keyword: string, reply: string, more: object = {}) => ({
@@ -25,7 +25,7 @@ const SEND =
 
 describe('a reply', () => {
   test('is sent from the number that was written to, quotes the message, and causes one event', async () => {
-    const owner = await ground.tenant();
+    const owner = await fixture.tenant();
     const person = newPhone();
     const id = await owner.bot({
       ...word('Price', 'It costs 5, @{contact_first_name}.'),
@@ -41,8 +41,8 @@ describe('a reply', () => {
     expect(event?.payload).toMatchObject({
       bot: { id, name: 'Prices', trigger: 'contains', reply: { text: { text: 'It costs 5, @{contact_first_name}.' } } },
       rule: { trigger: 'contains', keyword: 'Price' },
-      message_id: reply?.message_id,
-      reply_message_id: reply?.reply_message_id,
+      chat_message_id: reply?.message_id,
+      reply_chat_message_id: reply?.reply_message_id,
     });
     const message = `query ($id: ID!) { message(id: $id) { text replyToWamid replyTo { databaseId } contactId sentBy { kind displayName actor { __typename displayName } } } }`;
     expect(dataOf(await owner.ask(message, { id: reply?.reply_message_id })).message).toEqual({
@@ -57,7 +57,7 @@ describe('a reply', () => {
   });
 
   test('is a text, buttons, a list, a file or a template, as the bot says', async () => {
-    const owner = await ground.tenant({ templates: true });
+    const owner = await fixture.tenant({ templates: true });
     const person = newPhone();
     await owner.bot(
       word('buttons', '', { reply: { interactive: { body: 'Which?', buttons: [{ replyId: 'b1', title: 'One' }] } } }),
@@ -72,7 +72,7 @@ describe('a reply', () => {
       await owner.hears(person, { text: what, profileName: 'Ana' });
       await owner.answers(person, index + 1);
     }
-    const { messages } = ground.gateway.emulator.sent({ to: person });
+    const { messages } = fixture.gateway.emulator.sent({ to: person });
     expect(messages.map(({ type, content }) => [type, content])).toMatchObject([
       ['interactive', { type: 'button', action: { buttons: [{ type: 'reply', reply: { id: 'b1', title: 'One' } }] } }],
       ['interactive', { type: 'list', footer: { text: 'Or not' }, action: { button: 'Open' } }],
@@ -82,7 +82,7 @@ describe('a reply', () => {
   });
 
   test('matches button titles and ids and captions, but not reactions and system messages', async () => {
-    const owner = await ground.tenant();
+    const owner = await fixture.tenant();
     await owner.bot({ ...word('more', 'By title'), priority: 2 });
     await owner.bot({ ...word('payload_7', 'By id'), priority: 1 });
     await owner.bot({ trigger: 'CONTAINS', keywords: ['sofa'], reply: text('By caption') });
@@ -102,21 +102,21 @@ describe('a reply', () => {
 
 describe('of several bots that match', () => {
   test('the one with the highest priority answers alone, and of equal ones the oldest', async () => {
-    const owner = await ground.tenant();
+    const owner = await fixture.tenant();
     await owner.bot(word('hi', 'second'));
     await owner.bot(word('hi', 'third'));
     const first = await owner.bot(word('hi', 'first', { priority: 5 }));
     const [ana, bo] = [newPhone(), newPhone()];
     await owner.hears(ana, 'hi');
     expect(await owner.answers(ana, 1)).toEqual(['first']);
-    await ground.gateway.mutate('deleteBot', { id: String(first) }, 'deletedId', owner.token);
+    await fixture.gateway.mutate('deleteBot', { id: String(first) }, 'deletedId', owner.token);
     await owner.hears(bo, 'hi');
     expect(await owner.answers(bo, 1)).toEqual(['second']);
     expect(await owner.replies()).toHaveLength(2);
   });
 
   test('others answer too, in order, if the previous one allows it', async () => {
-    const owner = await ground.tenant();
+    const owner = await fixture.tenant();
     await owner.bot(word('hi', 'three', { priority: 1 }));
     await owner.bot(word('hi', 'one', { priority: 3, othersMayAnswer: true }));
     await owner.bot(word('hi', 'two', { priority: 2, othersMayAnswer: true }));
@@ -129,7 +129,7 @@ describe('of several bots that match', () => {
 
 describe('no contact is answered', () => {
   test('that has opted out, nor are opt-out and opt-in words', async () => {
-    const owner = await ground.tenant();
+    const owner = await fixture.tenant();
     await owner.bot({ trigger: 'ANY', reply: text('Yes?') });
     const person = newPhone();
     for (const words of ['STOP', 'hello?', 'Start', 'stop']) {
@@ -148,7 +148,7 @@ describe('no contact is answered', () => {
   });
 
   test('whose number is a channel of this deployment, of any tenant, because two bots would loop', async () => {
-    const [one, other] = [await ground.tenant(), await ground.tenant()];
+    const [one, other] = [await fixture.tenant(), await fixture.tenant()];
     await one.bot();
     await other.bot();
     const numberOf = async (owner: Owner): Promise<string> =>
@@ -161,32 +161,32 @@ describe('no contact is answered', () => {
   });
 
   test('that has received too many replies recently, until some time has passed', async () => {
-    const owner = await ground.tenant();
+    const owner = await fixture.tenant();
     await owner.bot();
     const machine = newPhone();
     for (let round = 0; round < 30; round += 1) await owner.hears(machine, `Automatic answer ${round}`);
     await owner.settled();
     expect(await owner.replies()).toHaveLength(20);
-    await ground.pass(HOUR - MINUTE);
+    await fixture.pass(HOUR - MINUTE);
     await owner.hears(machine, 'Still here');
     await owner.settled();
     expect(await owner.replies()).toHaveLength(20);
-    await ground.pass(2 * MINUTE);
+    await fixture.pass(2 * MINUTE);
     await owner.hears(machine, 'And now');
     await owner.settled();
     expect(await owner.replies()).toHaveLength(21);
   });
 
   test('whose message arrives long after it was written', async () => {
-    const owner = await ground.tenant();
+    const owner = await fixture.tenant();
     await owner.bot(word('anybody there?', 'Hello!'));
     const [late, other, early] = [newPhone(), newPhone(), newPhone()];
-    const { emulator, url } = ground.gateway;
+    const { emulator, url } = fixture.gateway;
     emulator.setWebhookUrl(undefined);
-    ground.setNetworkClock(-MAX_AGE_MS - SECOND);
+    fixture.setNetworkClock(-MAX_AGE_MS - SECOND);
     await owner.hears(late, 'Anybody there?');
     await owner.hears(other, 'Nobody asked you');
-    ground.setNetworkClock(0);
+    fixture.setNetworkClock(0);
     emulator.setWebhookUrl(`${url}/network/cloud-api/webhook`);
     await owner.hears(early, 'Anybody there?');
     expect(await owner.answers(early, 1)).toEqual(['Hello!']);
@@ -200,7 +200,7 @@ describe('no contact is answered', () => {
 
 describe('a cool-down', () => {
   test('applies per contact, and other bots may answer meanwhile', async () => {
-    const owner = await ground.tenant();
+    const owner = await fixture.tenant();
     await owner.bot(word('hi', 'Hello', { cooldownSeconds: 600 }));
     await owner.bot(word('hi', 'Once more', { priority: -1 }));
     const [ana, bo] = [newPhone(), newPhone()];
@@ -210,13 +210,13 @@ describe('a cool-down', () => {
     await owner.hears(bo, 'hi');
     expect(await owner.answers(bo, 1)).toEqual(['Hello']);
     expect(await owner.answers(ana, 2)).toEqual(['Hello', 'Once more']);
-    await ground.pass(601 * SECOND);
+    await fixture.pass(601 * SECOND);
     await owner.hears(ana, 'hi');
     expect(await owner.answers(ana, 3)).toEqual(['Hello', 'Once more', 'Hello']);
   });
 
   test('does not start with a reply that could not be sent', async () => {
-    const owner = await ground.tenant({ templates: true });
+    const owner = await fixture.tenant({ templates: true });
     const reply = { template: { name: 'paused', language: 'en' } };
     await owner.bot(word('hi', '', { cooldownSeconds: 600, reply }));
     const person = newPhone();
@@ -244,7 +244,7 @@ describe('a cool-down', () => {
 
 describe('a first message', () => {
   test('is the first of a contact ever, and is answered once even if several arrive concurrently', async () => {
-    const owner = await ground.tenant();
+    const owner = await fixture.tenant();
     await owner.bot({ trigger: 'FIRST_MESSAGE', reply: text('Welcome') });
     const [ana, known] = [newPhone(), newPhone()];
     dataOf(await owner.ask(SEND, { to: known, text: 'We wrote first' }));
@@ -259,7 +259,7 @@ describe('a first message', () => {
 
 describe('hand-over', () => {
   test('keeps a bot silent for a while after a person has written, not after bots and templates', async () => {
-    const owner = await ground.tenant({ templates: true });
+    const owner = await fixture.tenant({ templates: true });
     await owner.bot(word('hi', 'I am a bot', { handOverMinutes: 30 }));
     const person = newPhone();
     const template =
@@ -273,7 +273,7 @@ describe('hand-over', () => {
     await owner.hears(person, 'hi');
     await owner.settled();
     expect(await owner.replies()).toHaveLength(2);
-    await ground.pass(31 * MINUTE);
+    await fixture.pass(31 * MINUTE);
     await owner.hears(person, 'hi');
     await owner.settled();
     expect(await owner.replies()).toHaveLength(3);
@@ -282,7 +282,7 @@ describe('hand-over', () => {
 
 describe('a reply that cannot be sent', () => {
   test('is recorded with the reason and does not delay others', async () => {
-    const owner = await ground.tenant();
+    const owner = await fixture.tenant();
     await owner.bot(word('long', '@{contact_first_name}'.repeat(200)));
     await owner.bot(word('short', 'Fine'));
     const [long, short] = [newPhone(), newPhone()];
@@ -299,10 +299,10 @@ describe('a reply that cannot be sent', () => {
   });
 
   test('for a transient reason is retried for some minutes only', async () => {
-    const owner = await ground.tenant();
+    const owner = await fixture.tenant();
     await owner.bot();
-    const { query } = ground.gateway.database;
-    const { lanes } = ground.gateway.gateway.resources;
+    const { query } = fixture.gateway.database;
+    const { lanes } = fixture.gateway.gateway.resources;
     const pause = (status: string) => query('update channels set status = $2 where tenant_id = $1', [owner.id, status]);
     const [ana, bo] = [newPhone(), newPhone()];
     /** Waits until this many attempts have failed. */
@@ -310,7 +310,7 @@ describe('a reply that cannot be sent', () => {
       eventually(async () => {
         lanes.wake('bots', String(owner.id));
         const { message_id: id } = (await owner.replies()).at(-1) ?? {};
-        const told = ground.gateway.logs.filter(
+        const told = fixture.gateway.logs.filter(
           line => line['msg'] === 'a reply of a bot could not be sent' && line['messageId'] === id,
         );
         expect(told).toHaveLength(attempts);
@@ -324,7 +324,7 @@ describe('a reply that cannot be sent', () => {
         );
         expect(row?.wait).toBeLessThan(5);
       });
-      await ground.pass(ms);
+      await fixture.pass(ms);
       lanes.wake('bots', String(owner.id));
     };
     await pause('paused');
@@ -345,16 +345,16 @@ describe('a reply that cannot be sent', () => {
     expect((await owner.replies()).at(-1)).toMatchObject({ state: 'refused', refusal: { code: 'TOO_OLD' } });
     expect(await owner.answers(bo, 0)).toEqual([]);
     expect(await owner.skips()).toMatchObject([
-      { reason: 'TOO_OLD', message_id: (await owner.replies()).at(-1)?.message_id },
+      { reason: 'TOO_OLD', chat_message_id: (await owner.replies()).at(-1)?.message_id },
     ]);
   });
 });
 
 describe('a plan', () => {
   test('without bots disables existing bots', async () => {
-    const owner = await ground.tenant();
+    const owner = await fixture.tenant();
     await owner.bot();
-    const { query } = ground.gateway.database;
+    const { query } = fixture.gateway.database;
     await query("update tenants set plan_id = (select id from plans where name = 'starter') where tenant_id = $1", [
       owner.id,
     ]);

@@ -2,22 +2,22 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { serveBeside } from '../../../support/beside.ts';
 import { eventually } from '../../../support/gateway.ts';
 import { newPhone } from '../../../support/seed.ts';
-import { type Ground, startGround } from '../ground.ts';
+import { type Fixture, startFixture } from '../fixture.ts';
 
-let ground: Ground;
+let fixture: Fixture;
 beforeAll(async () => {
-  ground = await startGround({
+  fixture = await startFixture({
     emulator: { faults: { pairLimit: false, throughputLimit: false, dropStatuses: true } },
   });
 });
-afterAll(() => ground.gateway.stop());
+afterAll(() => fixture.gateway.stop());
 
 test('a burst of 1,000 messages over two processes is answered, each message once', async () => {
-  const owner = await ground.tenant();
+  const owner = await fixture.tenant();
   const id = await owner.bot({ trigger: 'CONTAINS', keywords: ['storm'], reply: { text: { text: 'Keep calm.' } } });
   await owner.bot({ trigger: 'REGEX', pattern: 's(t+)o(r+)m', reply: { text: { text: 'Never said.' } } });
   const people = Array.from({ length: 250 }, newPhone);
-  const beside = await serveBeside(ground.gateway);
+  const beside = await serveBeside(fixture.gateway);
   try {
     for (let index = 0; index < 1_000; index += 1) await owner.hears(people[index % 250] ?? '', `A storm, ${index}`);
     await eventually(async () => expect(await owner.outbound()).toBe(1_000));

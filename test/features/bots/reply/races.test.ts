@@ -6,22 +6,22 @@ import { SECOND } from '../../../../src/platform/clock.ts';
 import { dataOf } from '../../../support/answers.ts';
 import { eventually } from '../../../support/gateway.ts';
 import { newPhone } from '../../../support/seed.ts';
-import { type Ground, type Owner, startGround } from '../ground.ts';
+import { type Fixture, type Owner, startFixture } from '../fixture.ts';
 
-let ground: Ground;
+let fixture: Fixture;
 beforeAll(async () => {
-  ground = await startGround({
+  fixture = await startFixture({
     emulator: { faults: { pairLimit: false, throughputLimit: false, dropStatuses: true } },
   });
 });
-afterAll(() => ground.gateway.stop());
+afterAll(() => fixture.gateway.stop());
 
 /**
  * Keeps everybody from deciding on a tenant's messages until it is let go. Not by a lock: a transaction that stays open would
  * keep the log from being read.
  */
 async function hold(owner: Owner): Promise<() => Promise<void>> {
-  const { query } = ground.gateway.database;
+  const { query } = fixture.gateway.database;
   const name = `held_${owner.id}`;
   await query(
     `create or replace function ${name}() returns trigger language plpgsql as $$ begin raise exception 'held'; end $$`,
@@ -35,13 +35,13 @@ async function hold(owner: Owner): Promise<() => Promise<void>> {
 /** Waits until so many messages stand before a tenant's bots. */
 const waiting = (owner: Owner, count: number): Promise<void> =>
   eventually(async () => {
-    const { query } = ground.gateway.database;
+    const { query } = fixture.gateway.database;
     expect(await query('select from bot_inbox where tenant_id = $1', [owner.id])).toHaveLength(count);
   });
 
 /** Decides as a process would, until nothing waits. @returns how many answers it noted, none of which it sends */
 async function decideAll(owner: Owner): Promise<number> {
-  const { resources } = ground.gateway.gateway;
+  const { resources } = fixture.gateway.gateway;
   const patterns = new Patterns();
   for (let noted = 0; ; ) {
     const context = await actFor(resources, owner.id, 'another process', ['messages:send']);
@@ -54,19 +54,19 @@ async function decideAll(owner: Owner): Promise<number> {
 
 /** Lets the leases of answers run out whose process is gone, and has the lane look. */
 async function takeOver(owner: Owner): Promise<void> {
-  await ground.pass(16 * SECOND);
-  ground.gateway.gateway.resources.lanes.wake('bots', String(owner.id));
+  await fixture.pass(16 * SECOND);
+  fixture.gateway.gateway.resources.lanes.wake('bots', String(owner.id));
 }
 
 /** How many messages were accepted for sending. */
 test('cool-down and one bot per message hold with concurrent processes; replies decided by a dead process are sent once', async () => {
-  const owner = await ground.tenant();
+  const owner = await fixture.tenant();
   const people = Array.from({ length: 20 }, newPhone);
   for (let round = 0; round < 12; round += 1) for (const person of people) await owner.hears(person, `hi ${round}`);
   await owner.settled();
   await owner.bot({ reply: { text: { text: 'One' } }, cooldownSeconds: 3_600 });
   // Past the reader of the log, so that no lane is woken: six others decide at the same time.
-  await ground.gateway.database.query(
+  await fixture.gateway.database.query(
     `insert into bot_inbox (tenant_id, message_id, event_id)
      select tenant_id, (payload->'message'->>'id')::uuid, id from events where tenant_id = $1 and type = 'message.received'`,
     [owner.id],
@@ -84,9 +84,9 @@ test('cool-down and one bot per message hold with concurrent processes; replies 
 });
 
 test('a crash between sending a reply and recording it causes neither a second reply nor a second event', async () => {
-  const owner = await ground.tenant();
+  const owner = await fixture.tenant();
   const id = await owner.bot();
-  const { query } = ground.gateway.database;
+  const { query } = fixture.gateway.database;
   await query(`
     create function refuse_to_note() returns trigger language plpgsql as $$ begin raise exception 'dead'; end $$`);
   await query(`
@@ -95,7 +95,7 @@ test('a crash between sending a reply and recording it causes neither a second r
   await owner.hears(person, 'hi');
   await eventually(async () => expect(await owner.outbound()).toBe(1));
   await eventually(() =>
-    expect(ground.gateway.logs.filter(line => line['lane'] === `bots:${owner.id}`).length).toBeGreaterThan(0),
+    expect(fixture.gateway.logs.filter(line => line['lane'] === `bots:${owner.id}`).length).toBeGreaterThan(0),
   );
   expect(await owner.replies()).toMatchObject([{ state: 'sending', attempts: 1 }]);
   await query('drop trigger dies on bot_replies');
@@ -111,14 +111,14 @@ test('a crash between sending a reply and recording it causes neither a second r
 });
 
 test('a disabled bot answers neither queued messages nor sends pending replies', async () => {
-  const owner = await ground.tenant();
+  const owner = await fixture.tenant();
   const [ana, bo] = [newPhone(), newPhone()];
   const [one, other] = [
     await owner.bot({ trigger: 'EXACT', keywords: ['a'] }),
     await owner.bot({ trigger: 'EXACT', keywords: ['b'] }),
   ];
   const off = async (id: number) =>
-    dataOf(await ground.gateway.mutate('updateBot', { id: String(id), isEnabled: false }, 'bot { id }', owner.token));
+    dataOf(await fixture.gateway.mutate('updateBot', { id: String(id), isEnabled: false }, 'bot { id }', owner.token));
   const release = await hold(owner);
   await owner.hears(ana, 'a');
   await waiting(owner, 1);
@@ -127,7 +127,7 @@ test('a disabled bot answers neither queued messages nor sends pending replies',
   await owner.settled();
   expect(await owner.replies()).toEqual([]);
   // Decided, and not to be sent at this moment.
-  const { query } = ground.gateway.database;
+  const { query } = fixture.gateway.database;
   await query("update channels set status = 'paused' where tenant_id = $1", [owner.id]);
   await owner.hears(bo, 'b');
   await eventually(async () => expect(await owner.replies()).toMatchObject([{ state: 'sending', attempts: 1 }]));

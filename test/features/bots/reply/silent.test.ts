@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Ground, type Owner, startGround } from '../ground.ts';
+import { type Fixture, type Owner, startFixture } from '../fixture.ts';
 
-let ground: Ground;
+let fixture: Fixture;
 beforeAll(async () => {
-  ground = await startGround();
+  fixture = await startFixture();
 });
-afterAll(() => ground.gateway.stop());
+afterAll(() => fixture.gateway.stop());
 
 const PERSON = '14155550101';
 const seconds = (): string => String(Math.floor(Date.now() / 1_000));
 
 async function tell(owner: Owner, field: string, value: object): Promise<void> {
-  const { emulator } = ground.gateway;
+  const { emulator } = fixture.gateway;
   const answer = await fetch(`${emulator.url}/_emulator/changes`, {
     method: 'POST',
     body: JSON.stringify({ phoneNumberId: owner.phoneNumberId, field, value }),
@@ -32,7 +32,7 @@ const message = (id: string, body: string) => ({
 });
 
 test('bots answer neither group chats nor calls', async () => {
-  const owner = await ground.tenant();
+  const owner = await fixture.tenant();
   await owner.bot();
   await owner.hears('+14155550201', { text: 'Hello all', groupId: 'G1' });
   await tell(owner, 'calls', {
@@ -47,7 +47,7 @@ test('bots answer neither group chats nor calls', async () => {
 });
 
 test('bots do not answer in a thread owned by another app, and answer again when it is returned', async () => {
-  const owner = await ground.tenant();
+  const owner = await fixture.tenant();
   await owner.bot();
   const { phoneNumberId } = owner;
   const told = { recipient: { phone_number_id: phoneNumberId } };

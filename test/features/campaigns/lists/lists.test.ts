@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { codeOf, dataOf, faultsOf, payloadOf } from '../../../support/answers.ts';
 import { newPhone } from '../../../support/seed.ts';
-import { type CampaignGround, type Sender, startCampaignGround } from '../ground.ts';
+import { type CampaignFixture, type Sender, startCampaignFixture } from '../fixture.ts';
 
-let ground: CampaignGround;
+let fixture: CampaignFixture;
 let sender: Sender;
 beforeAll(async () => {
-  ground = await startCampaignGround();
-  sender = await ground.sender();
+  fixture = await startCampaignFixture();
+  sender = await fixture.sender();
 });
-afterAll(() => ground.gateway.stop());
+afterAll(() => fixture.gateway.stop());
 
 const LIST = 'databaseId name columns rowCount errorCount errors { row message }';
 const create = (input: object) => sender.mutate('createRecipientList', input, `recipientList { ${LIST} }`);
@@ -74,6 +74,130 @@ test('a malformed file is refused with what is wrong', async () => {
   expect(Object.keys(await fault({ csv: 'phone,phone\n1,2', name: '' }))).toEqual(['name', 'csv']);
 });
 
+test('a value or a row that is too long is an error of its row: nothing is cut', async () => {
+  const columns = ['phone', ...Array.from({ length: 10 }, (_, index) => `c${index}`)];
+  const long = (length: number) => Array(10).fill('ä'.repeat(length)).join(',');
+  const csv = [
+    columns.join(','),
+    `${newPhone()},${'x'.repeat(1_025)}`,
+    `${newPhone()},${'😀'.repeat(1_024)}`,
+    `${newPhone()},${long(900)}`,
+  ].join('\n');
+  const { recipientList } = payloadOf(await create({ name: 'Long', csv }));
+  expect(recipientList).toMatchObject({
+    rowCount: 1,
+    errors: [
+      { row: 1, message: 'c0: May have at most 1024 characters, not 1025.' },
+      { row: 3, message: 'The values of a row may have at most 8192 characters together, not 9014.' },
+    ],
+  });
+});
+
+test('a row is an error or a person, also if another row of the person has a fault', async () => {
+  const [one, two] = [newPhone(), newPhone()];
+  const csv = `phone,zone\n${one},Mars\n${one},Asia/Tokyo\n${two},Mars\n${two},Venus\n`;
+  const mapping = { phone: 'phone', timeZone: 'zone' };
+  const { recipientList } = payloadOf(await create({ name: 'Twice', csv, mapping }));
+  expect(recipientList).toMatchObject({ rowCount: 1, errorCount: 3, errors: [{ row: 1 }, { row: 3 }, { row: 4 }] });
+});
+
+test('an upload and a list have a limit of rows, which the error names', async () => {
+  const rows = Array.from({ length: 10_001 }, () => '+4915123456789');
+  expect(faultsOf(await create({ name: 'Many', csv: `phone\n${rows.join('\n')}` }))).toEqual({
+    csv: ['May have at most 10000 rows, not 10001: add the others with addRecipientListRows.'],
+  });
+  const { recipientList } = payloadOf(await create({ name: 'Full', csv: `phone\n${newPhone()}` }));
+  await fixture.gateway.database.query(
+    'update campaign_lists set row_count = 999999 where tenant_id = $1 and id = $2',
+    [sender.id, Number(recipientList.databaseId)],
+  );
+  const add = { id: recipientList.databaseId, csv: `phone\n${newPhone()}\n${newPhone()}` };
+  expect(faultsOf(await sender.mutate('addRecipientListRows', add))).toEqual({
+    csv: ['A list may have at most 1000000 rows; this one has 999999. Upload the others as another list.'],
+  });
+});
+
+test('a preview maps and checks a file as its upload does, and writes nothing', async () => {
+  const limited = await fixture.sender();
+  await fixture.gateway.database.query('update tenant_usage set contacts_maximum = 4 where tenant_id = $1', [
+    limited.id,
+  ]);
+  const [known, fresh, twice, late] = [newPhone(), newPhone(), newPhone(), newPhone()];
+  await limited.mutate('createContact', { phone: known, firstName: 'Known' });
+  const csv = [
+    'Mobile;Vorname;Mail;Code',
+    `${known};Changed;;A1`,
+    `${fresh};Ana;ana@example.com;B2`,
+    '12;Nobody;;C3',
+    `${twice};Bo;ANA@example.com;D4`,
+    `${twice};Bo;bo@example.com;E5`,
+    `${twice};Bo;;F6`,
+    `${newPhone()};Cy;;${'x'.repeat(1_025)}`,
+    `${late};Di;;H8`,
+    `${newPhone()};Ed;;I9`,
+  ].join('\n');
+  const input = { csv, mapping: { phone: 'Mobile', firstName: 'Vorname', email: 'Mail' } };
+  const counts = async () => {
+    const [row] = await fixture.gateway.database.query<{ contacts: number; lists: number; events: number }>(
+      `select (select count(*)::int from contacts where tenant_id = $1) as contacts,
+         (select count(*)::int from campaign_lists where tenant_id = $1) as lists,
+         (select count(*)::int from events where tenant_id = $1) as events`,
+      [limited.id],
+    );
+    return row;
+  };
+  const before = await counts();
+  const preview = async (of: object) =>
+    limited.ask(
+      `query ($input: PreviewRecipientListInput!) { previewRecipientList(input: $input) { userErrors { code path message }
+         preview { columns rowCount newContactCount duplicateCount errorCount errors { row message }
+           samples { row phone contact { firstName } fields { name value } values } } } }`,
+      { input: of },
+    );
+  const { previewRecipientList: answer } = dataOf(await preview(input));
+  expect(answer.userErrors).toEqual([]);
+  expect(answer.preview).toEqual({
+    columns: ['Mobile', 'Vorname', 'Mail', 'Code'],
+    rowCount: 5,
+    newContactCount: 3,
+    duplicateCount: 1,
+    errorCount: 4,
+    errors: [
+      { row: 3, message: 'Has no valid phone number.' },
+      { row: 4, message: expect.stringMatching(/^email: /) },
+      { row: 7, message: 'Code: May have at most 1024 characters, not 1025.' },
+      { row: 9, message: expect.stringContaining('The plan allows 4 contacts') },
+    ],
+    samples: [
+      {
+        row: 1,
+        phone: known,
+        contact: { firstName: 'Known' },
+        fields: [],
+        values: [known, 'Changed', '', 'A1'],
+      },
+      {
+        row: 2,
+        phone: fresh,
+        contact: null,
+        fields: [
+          { name: 'firstName', value: 'Ana' },
+          { name: 'email', value: 'ana@example.com' },
+        ],
+        values: [fresh, 'Ana', 'ana@example.com', 'B2'],
+      },
+      expect.objectContaining({ row: 5, phone: twice, contact: null }),
+    ],
+  });
+  expect(await counts()).toEqual(before);
+  const created = await limited.mutate('createRecipientList', { name: 'Real', ...input }, `recipientList { ${LIST} }`);
+  const { rowCount, errorCount, errors } = answer.preview;
+  expect(payloadOf(created).recipientList).toMatchObject({ rowCount, errorCount, errors });
+  const faulty = (await preview({ csv: 'a,a\n1,2', mapping: { phone: 'b' } })).data?.['previewRecipientList'];
+  expect(faulty.preview).toBeNull();
+  expect(faulty.userErrors.map(({ path }: { path: string[] }) => path)).toEqual([['csv'], ['mapping', 'phone']]);
+});
+
 test('erasing a person removes their rows from lists, and a merge moves them to the survivor', async () => {
   const [one, two] = [newPhone(), newPhone()];
   const { recipientList: list } = payloadOf(await create({ name: 'People', csv: `phone,code\n${one},A\n${two},B` }));
@@ -86,7 +210,7 @@ test('erasing a person removes their rows from lists, and a merge moves them to 
     ).contactByIdentifier.databaseId;
   const [survivor, former] = [await idOf(one), await idOf(two)];
   const rows = () =>
-    ground.gateway.database.query<{ contact_id: string }>(
+    fixture.gateway.database.query<{ contact_id: string }>(
       'select contact_id::text from campaign_list_rows where tenant_id = $1 and list_id = $2 order by id',
       [sender.id, Number(list.databaseId)],
     );

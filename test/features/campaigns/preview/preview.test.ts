@@ -3,19 +3,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { costOfPeople, durationOf } from '../../../../src/features/campaigns/preview/estimate.ts';
+import { storePrices } from '../../../../src/features/messages/pricing/store-prices.ts';
+import { applyStatuses } from '../../../../src/features/messages/statuses/apply-statuses.ts';
 import { dataOf, payloadOf } from '../../../support/answers.ts';
 import { eventually } from '../../../support/gateway.ts';
 import { newPhone } from '../../../support/seed.ts';
-import { type CampaignGround, type Sender, startCampaignGround } from '../ground.ts';
+import { type CampaignFixture, type Sender, startCampaignFixture } from '../fixture.ts';
 
 const prices = join(mkdtempSync(join(tmpdir(), 'parley-prices-')), 'prices.csv');
-writeFileSync(prices, 'country,category,price,currency\nDE,marketing,0.1131,EUR\nUS,marketing,0.025,USD\n');
+writeFileSync(
+  prices,
+  'country,category,price,currency\nDE,marketing,0.1131,EUR\nUS,marketing,0.025,USD\nGB,marketing,0.04,GBP\nJE,marketing,0.02,GBP\nCA,marketing,0.01,CAD\n',
+);
 
-let ground: CampaignGround;
+let fixture: CampaignFixture;
 beforeAll(async () => {
-  ground = await startCampaignGround({ env: { PARLEY_PRICES: prices } });
+  fixture = await startCampaignFixture({ env: { PARLEY_PRICES: prices } });
 });
-afterAll(() => ground.gateway.stop());
+afterAll(() => fixture.gateway.stop());
 
 const PREVIEW = `audienceCount recipientCount skips { reason count } waitingCount overPlanCount durationSeconds dailyLimit reachedCount
   cost { amount currency } samples { contact { phone } rendered { body } fault }`;
@@ -28,8 +33,38 @@ const idOf = async (of: Sender, phone: string): Promise<string> =>
     }),
   ).contactByIdentifier.databaseId;
 
+test('a price that the network names after the delivery is part of the costs', async () => {
+  const of = await fixture.sender();
+  const { groupId } = await of.people(1);
+  // Its webhooks overtake each other: those of this test are applied by the test.
+  fixture.gateway.emulator.setWebhookUrl(undefined);
+  try {
+    const id = await of.campaign({ audience: { groupIds: [groupId] } });
+    dataOf(await of.mutate('startCampaign', { id }));
+    const read = async () =>
+      dataOf(
+        await of.ask(
+          `query ($id: ID!) { campaign(id: $id) { progress { sent delivered cost { amount currency } }
+            recipients { nodes { message { databaseId wamid channel { databaseId } } } } } }`,
+          { id },
+        ),
+      ).campaign;
+    await eventually(async () => expect((await read()).progress).toMatchObject({ sent: 1 }));
+    const { databaseId: messageId, wamid, channel } = (await read()).recipients.nodes[0].message;
+    const { db } = fixture.gateway.gateway.resources;
+    const update = { messageId, wamid, channelId: Number(channel.databaseId), at: new Date().toISOString() };
+    await db.transaction(trx => applyStatuses(trx, of.id, [{ ...update, status: 'delivered' }], Date.now()));
+    await eventually(async () => expect((await read()).progress).toEqual({ sent: 1, delivered: 1, cost: [] }));
+    const pricing = { model: 'PMP', type: 'regular', category: 'marketing', isBillable: true };
+    await db.transaction(trx => storePrices(trx, of.id, [{ ...update, status: 'sent', pricing }], Date.now()));
+    await eventually(async () => expect((await read()).progress.cost).toEqual([{ amount: '0.1131', currency: 'EUR' }]));
+  } finally {
+    fixture.gateway.emulator.setWebhookUrl(`${fixture.gateway.url}/network/cloud-api/webhook`);
+  }
+});
+
 test('a preview counts who gets it and who does not, with reasons, samples, time and cost, and the run does the same', async () => {
-  const of = await ground.sender();
+  const of = await fixture.sender();
   const [german, american, out, noMarketing, often, blocked] = [
     newPhone(),
     '+14155550123',
@@ -51,11 +86,11 @@ test('a preview counts who gets it and who does not, with reasons, samples, time
   const template = { name: 'sale', language: 'en', body: ['@{contact_first_name|you}', '@{column.code}'] };
   const sale = { template: { name: 'sale', language: 'en', body: ['a', 'b'] } };
   dataOf(await of.mutate('sendMessage', { to: { phone: often }, content: sale }));
-  ground.gateway.emulator.setFaults({ next: [{ to: blocked, errorCode: 130_403 }] });
+  fixture.gateway.emulator.setFaults({ next: [{ to: blocked, errorCode: 130_403 }] });
   dataOf(await of.mutate('sendMessage', { to: { phone: blocked }, content: { text: { body: 'Hi' } } }));
   await eventually(async () =>
     expect(
-      await ground.gateway.database.query('select code from message_failures where tenant_id = $1', [of.id]),
+      await fixture.gateway.database.query('select code from message_failures where tenant_id = $1', [of.id]),
     ).toEqual([{ code: 130_403 }]),
   );
   const id = await of.campaign({
@@ -112,13 +147,13 @@ test('a preview counts who gets it and who does not, with reasons, samples, time
 });
 
 test('recipients outside the sending hours and beyond the plan are counted', async () => {
-  const of = await ground.sender();
+  const of = await fixture.sender();
   const { groupId } = await of.people(3);
   const hour = (new Date().getUTCHours() + 6) % 24;
   const time = (at: number): string => `${String(at % 24).padStart(2, '0')}:00`;
   const sendingHours = { start: time(hour), end: time(hour + 1) };
   const id = await of.campaign({ audience: { groupIds: [groupId] }, sendingHours });
-  await ground.gateway.database.query(
+  await fixture.gateway.database.query(
     `with p as (insert into plans (name, max_contacts, max_messages, calls_per_minute, features) values ('two', null, 2, 6000, '{templates}') returning id)
      update tenants set plan_id = (select id from p) where tenant_id = $1`,
     [of.id],
@@ -157,7 +192,7 @@ test('a cost of which a part is not known is not shown', () => {
 });
 
 test('shows three samples also where all people have numbers of one kind', async () => {
-  const of = await ground.sender();
+  const of = await fixture.sender();
   const group = payloadOf(await of.mutate('createContactGroup', { name: 'Neighbours' }, 'contactGroup { databaseId }'));
   const groupIds = [group.contactGroup.databaseId];
   const contacts = [1, 2, 3, 4].map(last => ({ phone: `+4915123456${last}0`, groupIds }));
@@ -167,4 +202,28 @@ test('shows three samples also where all people have numbers of one kind', async
   const { recipientCount, samples } = dataOf(await of.ask(query, { id })).previewCampaign;
   expect(recipientCount).toBe(4);
   expect(new Set(samples.map((sample: { contact: { phone: string } }) => sample.contact.phone)).size).toBe(3);
+});
+
+test('the cost is that of each country, also of those that share the first digits of their numbers', async () => {
+  const of = await fixture.sender();
+  const group = payloadOf(await of.mutate('createContactGroup', { name: 'Islands' }, 'contactGroup { databaseId }'));
+  const groupIds = [group.contactGroup.databaseId];
+  const phones = ['+447797712345', '+447798712345', '+447799712345', '+14155550199', '+14165550199'];
+  payloadOf(
+    await of.mutate(
+      'createContacts',
+      { contacts: phones.map(phone => ({ phone, groupIds })) },
+      'summary { succeeded }',
+    ),
+  );
+  const template = { name: 'sale', language: 'en', body: ['you', 'SUN'] };
+  const id = await of.campaign({ template, audience: { groupIds } });
+  const { cost } = await preview(of, id);
+  expect(
+    cost.toSorted((a: { currency: string }, b: { currency: string }) => (a.currency < b.currency ? -1 : 1)),
+  ).toEqual([
+    { amount: '0.01', currency: 'CAD' },
+    { amount: '0.10', currency: 'GBP' },
+    { amount: '0.025', currency: 'USD' },
+  ]);
 });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import {
+  accountStop,
   failureStop,
   isWaveOver,
   limitStop,
@@ -31,7 +32,7 @@ test('the first wave is over when all outcomes are known, or after its time', ()
   expect(isWaveOver(RUN, progress(0, 0), soon + 300_000)).toBe(true);
 });
 
-test('whatever failed, a campaign pauses exactly when the share since it was resumed is greater than it may be', () => {
+test('a campaign pauses exactly when the share of failures since it was resumed exceeds the maximum', () => {
   for (let percent = 1; percent <= 100; percent += 9)
     for (let delivered = 0; delivered <= 60; delivered += 7)
       for (let failed = 0; failed <= 60; failed += 3) {
@@ -57,6 +58,8 @@ test('the channel, the quality of the number and what the network refused stop i
     portfolio_id: null,
     quality: 'GREEN',
     messaging_limit: null,
+    account_status: null,
+    restrictions: null,
     sent: 0,
     delivered: 0,
     failed: 0,
@@ -79,4 +82,27 @@ test('the channel, the quality of the number and what the network refused stop i
 test('it stops before the daily limit of the portfolio is reached', () => {
   expect([limitStop(null, 1_000_000), limitStop(1_000, 949)]).toEqual([undefined, undefined]);
   expect(limitStop(1_000, 950)?.code).toBe('DAILY_LIMIT');
+});
+
+test('an account that is closed or restricted stops it, as long as that lasts and for the templates that it concerns', () => {
+  const nowMs = Date.parse('2026-01-01T00:00:00.000Z');
+  const restricted = (type: string, expires_at: string | null = null) => ({
+    account_status: 'RESTRICTED',
+    restrictions: [{ type, expires_at, remediation: null }],
+  });
+  for (const status of ['DISABLE', 'DELETED', 'OFFBOARDED', 'PARTNER_REMOVED', 'PARTNER_APP_UNINSTALLED'])
+    expect(accountStop({ account_status: status, restrictions: [] }, 'marketing', nowMs)).toMatchObject({
+      how: 'pause',
+      code: 'ACCOUNT_RESTRICTED',
+    });
+  for (const status of [null, 'ACTIVE', 'SCHEDULE_FOR_DISABLE', 'RESTRICTED'])
+    expect(accountStop({ account_status: status, restrictions: null }, 'marketing', nowMs)).toBeUndefined();
+  const initiated = 'RESTRICTED_BIZ_INITIATED_MESSAGING';
+  expect(accountStop(restricted(initiated, '2026-01-02T00:00:00.000Z'), 'utility', nowMs)?.details).toBe(
+    `The network has restricted the account until 2026-01-02T00:00:00.000Z (${initiated}).`,
+  );
+  expect(accountStop(restricted(initiated, '2026-01-01T00:00:00.000Z'), 'utility', nowMs)).toBeUndefined();
+  expect(accountStop(restricted('RESTRICTED_UTILITY_TEMPLATES'), 'utility', nowMs)).toBeDefined();
+  expect(accountStop(restricted('RESTRICTED_UTILITY_TEMPLATES'), 'marketing', nowMs)).toBeUndefined();
+  expect(accountStop(restricted('RESTRICTED_ADD_PHONE_NUMBER_ACTION'), 'utility', nowMs)).toBeUndefined();
 });

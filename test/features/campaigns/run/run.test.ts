@@ -2,20 +2,20 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { codeOf, dataOf, faultsOf, payloadOf } from '../../../support/answers.ts';
 import { eventually } from '../../../support/gateway.ts';
 import { newPhone } from '../../../support/seed.ts';
-import { type CampaignGround, type Sender, startCampaignGround } from '../ground.ts';
+import { type CampaignFixture, type Sender, startCampaignFixture } from '../fixture.ts';
 
-let ground: CampaignGround;
+let fixture: CampaignFixture;
 beforeAll(async () => {
-  ground = await startCampaignGround();
+  fixture = await startCampaignFixture();
 });
-afterAll(() => ground.gateway.stop());
+afterAll(() => fixture.gateway.stop());
 
 const start = (of: Sender, id: string, input = {}) =>
   of.mutate('startCampaign', { id, ...input }, 'campaign { status scheduledAt }');
 const statusOf = async (of: Sender, id: string): Promise<string> =>
   dataOf(await of.ask('query ($id: ID!) { campaign(id: $id) { status statusCode } }', { id })).campaign.status;
 const rowsOf = (of: Sender, id: string) =>
-  ground.gateway.database.query<{
+  fixture.gateway.database.query<{
     contact_id: string;
     state: number;
     reason: number | null;
@@ -26,19 +26,19 @@ const rowsOf = (of: Sender, id: string) =>
   );
 const eventsOf = async (of: Sender): Promise<string[]> =>
   (
-    await ground.gateway.database.query<{ type: string }>(
+    await fixture.gateway.database.query<{ type: string }>(
       `select type from events where tenant_id = $1 and type like 'campaign.%' order by xid, seq`,
       [of.id],
     )
   ).map(({ type }) => type);
 const sentTo = (phones: readonly string[]) =>
-  ground.gateway.emulator
+  fixture.gateway.emulator
     .sent({ limit: 1_000 })
     .messages.filter(({ to }) => phones.includes(to.startsWith('+') ? to : `+${to}`));
 
 describe('a campaign that is started', () => {
   test('sends its template once to each contact of its audience, filled for each, and is completed', async () => {
-    const of = await ground.sender();
+    const of = await fixture.sender();
     const { groupId, phones } = await of.people(30, { firstName: 'Ana' });
     const template = { name: 'sale', language: 'en', body: ['@{contact_first_name|you}', 'SUN'] };
     const id = await of.campaign({ template, audience: { groupIds: [groupId] } });
@@ -61,7 +61,7 @@ describe('a campaign that is started', () => {
       ],
     });
     expect(await eventsOf(of)).toEqual(['campaign.started', 'campaign.completed']);
-    const audit = await ground.gateway.database.query(
+    const audit = await fixture.gateway.database.query(
       `select action, subject, author->>'kind' as kind from audit_log where tenant_id = $1 and action like 'campaign%'`,
       [of.id],
     );
@@ -70,7 +70,7 @@ describe('a campaign that is started', () => {
   });
 
   test('skips who opted out, who is gone and who was merged, and fills columns of the list', async () => {
-    const of = await ground.sender();
+    const of = await fixture.sender();
     const [a, b, out, noMarketing, gone] = [newPhone(), newPhone(), newPhone(), newPhone(), newPhone()];
     const csv = `phone,code\n${[a, b, out, noMarketing, gone].map((phone, index) => `${phone},@{contact_email}${index}`).join('\n')}`;
     const { recipientList: list } = payloadOf(
@@ -103,7 +103,7 @@ describe('a campaign that is started', () => {
   });
 
   test('starts at its time, and can be cancelled before', async () => {
-    const of = await ground.sender();
+    const of = await fixture.sender();
     const { groupId, phones } = await of.people(2);
     const [id, never] = [
       await of.campaign({ audience: { groupIds: [groupId] } }),
@@ -116,7 +116,7 @@ describe('a campaign that is started', () => {
     const past = new Date(Date.now() - 1_000).toISOString();
     expect(Object.keys(faultsOf(await start(of, id, { scheduledAt: past })))).toEqual(['scheduledAt']);
     expect(sentTo(phones)).toHaveLength(0);
-    await ground.gateway.database.query(
+    await fixture.gateway.database.query(
       `update campaigns set scheduled_at = scheduled_at - interval '1 hour' where tenant_id = $1`,
       [of.id],
     );
@@ -126,7 +126,7 @@ describe('a campaign that is started', () => {
   });
 
   test('with a template that is not approved, or without a channel, is refused', async () => {
-    const of = await ground.sender();
+    const of = await fixture.sender();
     const { groupId } = await of.people(1);
     const id = await of.campaign({ template: { name: 'stopped', language: 'en' }, audience: { groupIds: [groupId] } });
     expect(Object.keys(faultsOf(await start(of, id)))).toEqual(['template.name']);
@@ -134,7 +134,7 @@ describe('a campaign that is started', () => {
   });
 
   test('leaves recipients for later whose local time is outside the sending hours', async () => {
-    const of = await ground.sender();
+    const of = await fixture.sender();
     const { groupId, phones } = await of.people(2);
     const hour = (new Date().getUTCHours() + 6) % 24;
     const time = (at: number): string => `${String(at % 24).padStart(2, '0')}:00`;
@@ -150,7 +150,7 @@ describe('a campaign that is started', () => {
   });
 
   test('goes by the time zone of the contact before that of the country', async () => {
-    const of = await ground.sender();
+    const of = await fixture.sender();
     const ahead = 12 - new Date().getUTCHours();
     const zone = (hours: number): string => `Etc/GMT${hours > 0 ? '-' : '+'}${Math.abs(hours)}`;
     const [day, night] = [
@@ -171,7 +171,7 @@ describe('a campaign that is started', () => {
   });
 
   test('skips who had enough messages of the category', async () => {
-    const of = await ground.sender();
+    const of = await fixture.sender();
     const { groupId, ids } = await of.people(2);
     const audience = { groupIds: [groupId] };
     const template = { name: 'notice', language: 'en' };

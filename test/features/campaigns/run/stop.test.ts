@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { codeOf, dataOf, payloadOf } from '../../../support/answers.ts';
 import { eventually } from '../../../support/gateway.ts';
-import { type CampaignGround, type Sender, startCampaignGround } from '../ground.ts';
+import { type CampaignFixture, type Sender, startCampaignFixture } from '../fixture.ts';
 
-let ground: CampaignGround;
+let fixture: CampaignFixture;
 beforeAll(async () => {
-  ground = await startCampaignGround();
+  fixture = await startCampaignFixture();
 });
-afterAll(() => ground.gateway.stop());
+afterAll(() => fixture.gateway.stop());
 
 const CAMPAIGN = 'query ($id: ID!) { campaign(id: $id) { status statusCode statusReason } }';
 const read = async (of: Sender, id: string) => dataOf(await of.ask(CAMPAIGN, { id })).campaign;
 const start = async (of: Sender, id: string) => dataOf(await of.mutate('startCampaign', { id }));
 const countsOf = async (of: Sender) => {
-  const [row] = await ground.gateway.database.query<{ sent: number; waiting: number }>(
+  const [row] = await fixture.gateway.database.query<{ sent: number; waiting: number }>(
     `select (select count(*)::int from message_states where tenant_id = $1 and status <> 'queued' and status <> 'cancelled') as sent,
        (select count(*)::int from outbox where tenant_id = $1) as waiting`,
     [of.id],
@@ -21,7 +21,7 @@ const countsOf = async (of: Sender) => {
   return row ?? { sent: 0, waiting: 0 };
 };
 const twice = (of: Sender) =>
-  ground.gateway.database.query(
+  fixture.gateway.database.query(
     `select contact_id from messages m join message_states s on s.tenant_id = m.tenant_id and s.message_id = m.id
      where m.tenant_id = $1 and s.status <> 'cancelled' group by contact_id having count(*) > 1`,
     [of.id],
@@ -50,7 +50,7 @@ async function sentInAll(of: Sender): Promise<number> {
 
 describe('a campaign', () => {
   test('that is paused sends nothing more until it is resumed, and then everybody gets it once', async () => {
-    const of = await ground.sender();
+    const of = await fixture.sender();
     const { groupId } = await of.people(120);
     const id = await of.campaign({ audience: { groupIds: [groupId] }, ...SLOW });
     await start(of, id);
@@ -59,7 +59,7 @@ describe('a campaign', () => {
     expect(campaign).toEqual({ status: 'PAUSED', statusCode: 'MANUAL' });
     expect(codeOf(await of.mutate('pauseCampaign', { id }))).toBe('CONFLICT');
     expect(await sentInAll(of)).toBeLessThan(120);
-    await ground.gateway.database.query('update campaigns set messages_per_second = null where id = $1', [id]);
+    await fixture.gateway.database.query('update campaigns set messages_per_second = null where id = $1', [id]);
     dataOf(await of.mutate('resumeCampaign', { id }));
     await eventually(async () => expect((await read(of, id)).status).toBe('COMPLETED'));
     // And the two others.
@@ -68,7 +68,7 @@ describe('a campaign', () => {
   });
 
   test('that is cancelled sends nothing more, for good', async () => {
-    const of = await ground.sender();
+    const of = await fixture.sender();
     const { groupId } = await of.people(120);
     const id = await of.campaign({ audience: { groupIds: [groupId] }, ...SLOW });
     await start(of, id);
@@ -80,10 +80,10 @@ describe('a campaign', () => {
   });
 
   test('stops after its first wave if too many of its messages failed', async () => {
-    const of = await ground.sender();
+    const of = await fixture.sender();
     const { groupId } = await of.people(40);
     const id = await of.campaign({ audience: { groupIds: [groupId] }, firstWave: 10 });
-    ground.gateway.emulator.setFaults({ asyncErrorCode: 131_049 });
+    fixture.gateway.emulator.setFaults({ asyncErrorCode: 131_049 });
     try {
       await start(of, id);
       await eventually(async () =>
@@ -94,7 +94,7 @@ describe('a campaign', () => {
         }),
       );
     } finally {
-      ground.gateway.emulator.setFaults({ asyncErrorCode: null });
+      fixture.gateway.emulator.setFaults({ asyncErrorCode: null });
     }
     expect((await countsOf(of)).sent).toBe(10);
     // Resumed in spite of that, the failures before do not count again.
@@ -103,8 +103,29 @@ describe('a campaign', () => {
     expect(await twice(of)).toEqual([]);
   });
 
+  test('pauses itself after the first wave when too many messages fail, with an event that says why', async () => {
+    const of = await fixture.sender();
+    // The first three get it first. The rest would take most of a minute.
+    const { groupId, phones } = await of.people(200);
+    const id = await of.campaign({ audience: { groupIds: [groupId] }, firstWave: 3, messagesPerSecond: 4 });
+    const next = phones.slice(3).map(to => ({ to, asyncErrorCode: 131_049 }));
+    fixture.gateway.emulator.setFaults({ next });
+    await start(of, id);
+    await eventually(async () => expect((await read(of, id)).status).toBe('PAUSED'));
+    const { statusCode, statusReason } = await read(of, id);
+    expect([statusCode, statusReason]).toEqual([
+      'FAILURES',
+      expect.stringMatching(/^\d+ of \d+ messages failed, more than 20 %\.$/),
+    ]);
+    const events = await fixture.gateway.database.query(
+      `select payload->'reason' as reason from events where tenant_id = $1 and type = 'campaign.paused'`,
+      [of.id],
+    );
+    expect(events).toEqual([{ reason: { code: statusCode, details: statusReason } }]);
+  });
+
   test('pauses itself when the network refuses its messages for the account', async () => {
-    const of = await ground.sender();
+    const of = await fixture.sender();
     const { groupId } = await of.people(30);
     const id = await of.campaign({
       audience: { groupIds: [groupId] },
@@ -112,40 +133,17 @@ describe('a campaign', () => {
       firstWaveSeconds: 60,
       maxFailurePercent: 100,
     });
-    ground.gateway.emulator.setFaults({ asyncErrorCode: 131_048 });
+    fixture.gateway.emulator.setFaults({ asyncErrorCode: 131_048 });
     try {
       await start(of, id);
       await eventually(async () => expect((await read(of, id)).statusCode).toBe('NETWORK_REFUSED'));
     } finally {
-      ground.gateway.emulator.setFaults({ asyncErrorCode: null });
+      fixture.gateway.emulator.setFaults({ asyncErrorCode: null });
     }
-    const events = await ground.gateway.database.query<{ reason: { code: string } }>(
+    const events = await fixture.gateway.database.query<{ reason: { code: string } }>(
       `select payload->'reason' as reason from events where tenant_id = $1 and type = 'campaign.paused'`,
       [of.id],
     );
     expect(events.map(({ reason }) => reason.code)).toEqual(['NETWORK_REFUSED']);
-  });
-
-  test('pauses itself when its template is paused, and when the quality of its number is red', async () => {
-    const of = await ground.sender();
-    const { groupId } = await of.people(40);
-    const { query } = ground.gateway.database;
-    const slow = { audience: { groupIds: [groupId] }, ...SLOW };
-    const [one, two] = [await of.campaign(slow), await of.campaign(slow)];
-    await start(of, one);
-    await eventually(async () => expect((await countsOf(of)).sent).toBeGreaterThan(0));
-    await query(`update templates set status = 'PAUSED' where tenant_id = $1 and name = 'notice'`, [of.id]);
-    await eventually(async () => expect((await read(of, one)).statusCode).toBe('TEMPLATE_UNAVAILABLE'));
-    await query(`update templates set status = 'APPROVED' where tenant_id = $1 and name = 'notice'`, [of.id]);
-    await query(
-      `insert into channel_health (tenant_id, channel_id, quality) select tenant_id, id, 'RED' from channels where tenant_id = $1
-       on conflict (tenant_id, channel_id) do update set quality = 'RED'`,
-      [of.id],
-    );
-    await start(of, two);
-    await eventually(async () => expect((await read(of, two)).statusCode).toBe('QUALITY_RED'));
-    await query(`update channel_health set quality = 'GREEN', messaging_limit = 1 where tenant_id = $1`, [of.id]);
-    dataOf(await of.mutate('resumeCampaign', { id: two }));
-    await eventually(async () => expect((await read(of, two)).statusCode).toBe('DAILY_LIMIT'));
   });
 });

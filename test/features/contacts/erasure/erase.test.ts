@@ -4,19 +4,20 @@ import { codeOf } from '../../../support/answers.ts';
 import { eventually } from '../../../support/gateway.ts';
 import { findPersonalData } from '../../../support/personal-data.ts';
 import { sendAs } from '../../../support/sending.ts';
-import { markersOf, type PrivacyGround, startPrivacyGround, WILHELMINE } from './person.ts';
+import { markersOf, type PrivacyFixture, startPrivacyFixture, WILHELMINE } from './person.ts';
 import { plant } from './plant.ts';
 
-let ground: PrivacyGround;
+let fixture: PrivacyFixture;
 let id: number;
 beforeAll(async () => {
-  ground = await startPrivacyGround();
-  id = await plant(ground, WILHELMINE);
+  fixture = await startPrivacyFixture();
+  id = await plant(fixture, WILHELMINE);
 });
-afterAll(() => ground.stop());
+afterAll(() => fixture.stop());
 
-const scan = () => findPersonalData(ground.gateway.database, markersOf(WILHELMINE));
-const query = (text: string) => ground.gateway.database.query<Record<string, string>>(text, [ground.gateway.tenant.id]);
+const scan = () => findPersonalData(fixture.gateway.database, markersOf(WILHELMINE));
+const query = (text: string) =>
+  fixture.gateway.database.query<Record<string, string>>(text, [fixture.gateway.tenant.id]);
 const places = () =>
   query(
     `select id, xid::text, seq, type, contact_id from events where tenant_id = $1 and type !~ '^contact\\.(deleted|erased)$' order by events.xid, seq`,
@@ -57,9 +58,9 @@ test('an erased person occurs in no column of any table, and retained rows keep 
   const usage = () => query('select sum(messages) as messages from monthly_usage where tenant_id = $1');
   const usageBefore = await usage();
 
-  await ground.ask('mutation ($id: ID!) { deleteContact(input: { id: $id }) { deletedId } }', { id: String(id) });
+  await fixture.ask('mutation ($id: ID!) { deleteContact(input: { id: $id }) { deletedId } }', { id: String(id) });
 
-  await ground.settled();
+  await fixture.settled();
   expect(await scan()).toEqual([]);
   expect(await usage()).toEqual(usageBefore);
   const after = await places();
@@ -67,7 +68,7 @@ test('an erased person occurs in no column of any table, and retained rows keep 
 });
 
 test('messages of other people in the same webhook are kept', async () => {
-  const [bystander] = await findPersonalData(ground.gateway.database, { text: 'Bystander writes' }).then(found =>
+  const [bystander] = await findPersonalData(fixture.gateway.database, { text: 'Bystander writes' }).then(found =>
     found.filter(({ table }) => table === 'inbound_webhooks'),
   );
   expect(bystander).toBeDefined();
@@ -83,10 +84,10 @@ test('pending webhook deliveries about the person are cancelled; the two events 
   );
   expect(cancelled).toEqual([{ error: 'Cancelled: the contact was erased.' }]);
   await eventually(() => {
-    const types = ground.receiver.at('/all').map(({ body }) => body.type);
+    const types = fixture.receiver.at('/all').map(({ body }) => body.type);
     expect(types).toEqual(expect.arrayContaining(['contact.deleted', 'contact.erased']));
   });
-  const [last] = ground.receiver.at('/all').filter(({ body }) => body.type === 'contact.erased');
+  const [last] = fixture.receiver.at('/all').filter(({ body }) => body.type === 'contact.erased');
   expect(last?.body.data).toMatchObject({ contact: { id, firstname: '', phone: null }, receipt: { contact_id: id } });
 });
 
@@ -119,26 +120,26 @@ test('the receipt lists erased and retained data, and is signed', async () => {
 
 test('idempotency keys of the person answer NOT_FOUND', async () => {
   const { phone, email, lastName, word } = WILHELMINE;
-  const create = await ground.gateway.graphql(
+  const create = await fixture.gateway.graphql(
     'mutation ($input: CreateContactInput!) { createContact(input: $input) { contact { databaseId } userErrors { code path } } }',
     { input: { phone, idempotencyKey: `create ${phone} ${lastName}` } },
   );
   expect(codeOf(create)).toBe('NOT_FOUND');
   const send = await sendAs(
-    ground.gateway,
+    fixture.gateway,
     'text',
     { to: phone, text: word, idempotencyKey: `text ${email}` },
     'databaseId',
   );
   expect(codeOf(send)).toBe('NOT_FOUND');
-  const rest = await ground.gateway.rest(
+  const rest = await fixture.gateway.rest(
     'POST',
     '/messages/text',
     { phone, message: `Hello ${word}` },
     { 'idempotency-key': `rest ${phone}` },
   );
   expect(rest.status).toBe(404);
-  const otp = await ground.gateway.graphql(
+  const otp = await fixture.gateway.graphql(
     'mutation ($input: VerifyOtpInput!) { verifyOtp(input: $input) { verified userErrors { code message path } } }',
     { input: { phone, code: '271828', idempotencyKey: `verify 271828 ${phone}` } },
   );
@@ -146,8 +147,8 @@ test('idempotency keys of the person answer NOT_FOUND', async () => {
 });
 
 test('idempotency keys of requests about several people are blanked in pages, and those about others stay', async () => {
-  const { resources } = ground.gateway.gateway;
-  const tenantId = ground.gateway.tenant.id;
+  const { resources } = fixture.gateway.gateway;
+  const tenantId = fixture.gateway.tenant.id;
   const names = ['a', 'b', 'c', 'd', 'e'];
   for (const name of names)
     await query(

@@ -5,35 +5,35 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listAuditEntries } from '../../../../src/features/tenancy/audit/store.ts';
 import { Session } from '../../../cli/program.ts';
 import { findPersonalData } from '../../../support/personal-data.ts';
-import { markersOf, type PrivacyGround, startPrivacyGround, WILHELMINE } from './person.ts';
+import { markersOf, type PrivacyFixture, startPrivacyFixture, WILHELMINE } from './person.ts';
 import { plant } from './plant.ts';
 
 const UUID = /\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g;
 
-let ground: PrivacyGround;
+let fixture: PrivacyFixture;
 let session: Session;
 let directory: string;
 let id: number;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'parley-export-'));
   session = new Session();
-  ground = await startPrivacyGround();
-  id = await plant(ground, WILHELMINE);
+  fixture = await startPrivacyFixture();
+  id = await plant(fixture, WILHELMINE);
 });
 afterAll(async () => {
   session.child.kill('SIGKILL');
-  await ground.stop();
+  await fixture.stop();
   await rm(directory, { recursive: true, force: true });
 });
 
 const parley = (...args: string[]) =>
   session.run(directory, args, {
-    DATABASE_URL: ground.gateway.database.url,
-    PARLEY_SECRET_KEY: ground.gateway.secretKey,
+    DATABASE_URL: fixture.gateway.database.url,
+    PARLEY_SECRET_KEY: fixture.gateway.secretKey,
   });
 
 test('parley contact export writes all data about a person to one file, with an audit entry', async () => {
-  const { slug, id: tenantId } = ground.gateway.tenant;
+  const { slug, id: tenantId } = fixture.gateway.tenant;
   const { code, output } = await parley('contact', 'export', slug, WILHELMINE.phone, '--out', 'person.json');
   expect([code, output]).toEqual([0, expect.stringContaining(`Contact ${id} written to person.json`)]);
   const text = await readFile(join(directory, 'person.json'), 'utf8');
@@ -70,7 +70,7 @@ test('parley contact export writes all data about a person to one file, with an 
   // Ids are random: six digits of a code may stand in one by chance.
   const withoutIds = text.replace(UUID, 'an id');
   for (const secret of ['271828', '"mac"', 'fingerprint']) expect(withoutIds).not.toContain(secret);
-  const [entry] = await listAuditEntries(ground.gateway.gateway.resources.db.read, tenantId, 1);
+  const [entry] = await listAuditEntries(fixture.gateway.gateway.resources.db.read, tenantId, 1);
   expect(entry).toMatchObject({
     action: 'contact.exported',
     subject: `contact:${id}`,
@@ -79,7 +79,7 @@ test('parley contact export writes all data about a person to one file, with an 
 });
 
 test('parley contact erase prints the receipt, and the person cannot be found afterwards', async () => {
-  const { slug } = ground.gateway.tenant;
+  const { slug } = fixture.gateway.tenant;
   const missing = await parley('contact', 'erase', slug, '+4915100000099', '--reason', 'subject_request');
   expect([missing.code, missing.output]).toEqual([1, expect.stringContaining('has no contact +4915100000099')]);
   const { code, output } = await parley('contact', 'erase', slug, WILHELMINE.phone, '--reason', 'subject_request');
@@ -91,8 +91,8 @@ test('parley contact erase prints the receipt, and the person cannot be found af
     signature: expect.stringMatching(/^[0-9a-f]{64}$/),
     erased: expect.arrayContaining([{ kind: 'contact', count: 1, reason: null }]),
   });
-  await ground.settled();
-  expect(await findPersonalData(ground.gateway.database, markersOf(WILHELMINE))).toEqual([]);
+  await fixture.settled();
+  expect(await findPersonalData(fixture.gateway.database, markersOf(WILHELMINE))).toEqual([]);
   const again = await parley('contact', 'erase', slug, String(id), '--reason', 'other');
   expect(again.code).toBe(1);
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { legacyOf, type Rest, restOf } from '../../../rest/client.ts';
 import { codeOf, dataOf } from '../../../support/answers.ts';
 import { eventually, startGateway, type TestGateway } from '../../../support/gateway.ts';
-import { postWebhook } from './person.ts';
+import { postWebhook } from '../../../support/network-webhook.ts';
 
 /** Opt-outs of erased people, where the next thing is a send. */
 

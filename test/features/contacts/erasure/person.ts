@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { sign } from '../../../../src/network/cloud-api/signature.ts';
 import { dataOf } from '../../../support/answers.ts';
-import { eventually, startGateway, type TestGateway, type TestTenant } from '../../../support/gateway.ts';
+import { eventually, startGateway, type TestGateway } from '../../../support/gateway.ts';
+import { postWebhook } from '../../../support/network-webhook.ts';
 import { type Receiver, startReceiver } from '../../webhooks/receiver.ts';
 import { LOOPBACK } from '../../webhooks/setup.ts';
 
@@ -64,7 +64,7 @@ const TEMPLATES = [
   { name: 'login_code', language: 'en', category: 'AUTHENTICATION', components: OTP_COMPONENTS },
 ] as const;
 
-export interface PrivacyGround {
+export interface PrivacyFixture {
   readonly gateway: TestGateway;
   readonly receiver: Receiver;
   ask(document: string, variables?: object): Promise<NonNullable<Awaited<ReturnType<TestGateway['graphql']>>['data']>>;
@@ -76,7 +76,7 @@ export interface PrivacyGround {
 }
 
 /** A gateway with a bot, a shop, templates, and an endpoint that answers with what it was sent. */
-export async function startPrivacyGround(): Promise<PrivacyGround> {
+export async function startPrivacyFixture(): Promise<PrivacyFixture> {
   const [gateway, receiver] = await Promise.all([
     // People show the user ids that a test gives them: others, from the answers to sends, would make two people of one.
     startGateway({ env: LOOPBACK, templates: TEMPLATES, emulator: { faults: { window: 'open', userIds: false } } }),
@@ -85,7 +85,7 @@ export async function startPrivacyGround(): Promise<PrivacyGround> {
   receiver.answer((got, response) => {
     response.writeHead(got.path === '/failing' ? 503 : 200).end(got.text.slice(0, 1_000));
   });
-  const ask: PrivacyGround['ask'] = async (document, variables = {}) =>
+  const ask: PrivacyFixture['ask'] = async (document, variables = {}) =>
     dataOf(await gateway.graphql(document, variables));
   await ask('mutation { syncTemplates(input: {}) { totalCount } }');
   for (const path of ['all', 'failing'])
@@ -119,29 +119,9 @@ export async function startPrivacyGround(): Promise<PrivacyGround> {
   };
 }
 
-export async function postWebhook(
-  gateway: TestGateway,
-  tenant: TestTenant,
-  value: object,
-  field = 'messages',
-): Promise<void> {
-  const metadata = { display_phone_number: '15550780000', phone_number_id: tenant.phoneNumberId };
-  const change = { field, value: { messaging_product: 'whatsapp', metadata, ...value } };
-  await postRaw(gateway, { object: 'whatsapp_business_account', entry: [{ id: tenant.wabaId, changes: [change] }] });
-}
-
-export async function postRaw(gateway: TestGateway, webhook: object): Promise<void> {
-  const body = JSON.stringify(webhook);
-  const answer = await fetch(`${gateway.url}/network/cloud-api/webhook`, {
-    method: 'POST',
-    headers: { 'x-hub-signature-256': sign(Buffer.from(body), 'test-app-secret') },
-    body,
-  });
-  expect(answer.status).toBe(200);
-}
-
 /** Nothing waits: neither at the network, nor for a reader of the log, nor at an endpoint that works. */
-async function settled({ database, tenant }: TestGateway): Promise<void> {
+async function settled({ database, emulator, tenant }: TestGateway): Promise<void> {
+  await emulator.settled();
   await eventually(async () => {
     const [row] = await database.query<Record<string, string>>(
       `select (select count(*) from outbox where tenant_id = $1) as queued,

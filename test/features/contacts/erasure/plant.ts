@@ -1,11 +1,11 @@
 import { expect } from 'vitest';
 import type { InboundInput } from '../../../../src/emulator/inbound-input.ts';
 import { messageInput } from '../../../support/sending.ts';
+import { CONFIRM, CREATE as CREATE_INTEGRATION, postWoo } from '../../integrations/fixture.ts';
 import { wooOrder } from '../../integrations/fixtures.ts';
-import { CONFIRM, CREATE as CREATE_INTEGRATION, postWoo } from '../../integrations/ground.ts';
 import { mediaOf } from '../../messages/content/media/client.ts';
 import { PDF } from '../../messages/content/media/files.ts';
-import type { Person, PrivacyGround } from './person.ts';
+import type { Person, PrivacyFixture } from './person.ts';
 import { plantMerge, plantThreads } from './plant-threads.ts';
 
 const SEND = `mutation ($text: SendMessageInput!, $template: SendMessageInput!, $interactive: SendMessageInput!, $media: SendMessageInput!) {
@@ -15,8 +15,8 @@ const SEND = `mutation ($text: SendMessageInput!, $template: SendMessageInput!, 
 const stamp = (secondsAgo = 0): string => String(Math.floor(Date.now() / 1_000) - secondsAgo);
 
 /** Creates data about a person through every feature. @returns the contact's id */
-export async function plant(ground: PrivacyGround, person: Person): Promise<number> {
-  const { gateway, ask } = ground;
+export async function plant(fixture: PrivacyFixture, person: Person): Promise<number> {
+  const { gateway, ask } = fixture;
   const { emulator, tenant } = gateway;
   const { phone, firstName, lastName, email, word, digits, userId } = person;
   const { createContactGroup } = await ask(
@@ -79,8 +79,8 @@ export async function plant(ground: PrivacyGround, person: Person): Promise<numb
     }),
     media: messageInput('media', { ...at, kind: 'IMAGE', link: `https://example.com/${word}.jpg`, caption: word }),
   });
-  await plantFiles(ground, person);
-  await plantInbound(ground, person);
+  await plantFiles(fixture, person);
+  await plantInbound(fixture, person);
   const otp = { phone, templateName: 'login_code', language: 'en', code: '271828', idempotencyKey: `otp ${phone}` };
   await ask(
     'mutation ($input: SendOtpInput!) { sendOtp(input: $input) { otp { id } userErrors { code message path } } }',
@@ -94,11 +94,13 @@ export async function plant(ground: PrivacyGround, person: Person): Promise<numb
       },
     );
   await rest('POST', '/auth/send-otp', { phone, template_name: 'login_code', language: 'en' }, 'rest otp');
-  await plantOrder(ground, person);
+  await plantOrder(fixture, person);
   // The network tells something that nobody knows, and something that cannot be applied.
-  await ground.webhook({ strange: [{ from: digits, name: firstName, note: word }] }, 'something_new');
-  await ground.webhook({ statuses: [{ id: emulator.sent().messages[0]?.wamid, status: 'odd', recipient_id: digits }] });
-  await ground.webhook(
+  await fixture.webhook({ strange: [{ from: digits, name: firstName, note: word }] }, 'something_new');
+  await fixture.webhook({
+    statuses: [{ id: emulator.sent().messages[0]?.wamid, status: 'odd', recipient_id: digits }],
+  });
+  await fixture.webhook(
     {
       user_preferences: [
         { wa_id: digits, detail: word, category: 'marketing_messages', value: 'stop', timestamp: stamp() },
@@ -106,15 +108,15 @@ export async function plant(ground: PrivacyGround, person: Person): Promise<numb
     },
     'user_preferences',
   );
-  await plantMerge(ground, person, id);
-  await plantThreads(ground, person);
+  await plantMerge(fixture, person, id);
+  await plantThreads(fixture, person);
   emulator.inbound({ from: phone, userId, text: `STOP`, phoneNumberId: tenant.phoneNumberId });
-  await ground.settled();
+  await fixture.settled();
   return id;
 }
 
 /** Files whose names tell of the person: one that was sent to them, and one that was never sent and names their number. */
-async function plantFiles({ gateway, ask }: PrivacyGround, { phone, digits, word }: Person): Promise<void> {
+async function plantFiles({ gateway, ask }: PrivacyFixture, { phone, digits, word }: Person): Promise<void> {
   const media = mediaOf(gateway);
   const mediaId = await media.uploaded(PDF, { filename: `Report ${word}.pdf` });
   await media.uploaded(PDF, { filename: `Draft ${digits}.pdf` });
@@ -127,8 +129,8 @@ async function plantFiles({ gateway, ask }: PrivacyGround, { phone, digits, word
 }
 
 /** The person sends every type of message. */
-async function plantInbound(ground: PrivacyGround, { phone, digits, userId, firstName, lastName, word }: Person) {
-  const { emulator, tenant } = ground.gateway;
+async function plantInbound(fixture: PrivacyFixture, { phone, digits, userId, firstName, lastName, word }: Person) {
+  const { emulator, tenant } = fixture.gateway;
   const from = {
     from: phone,
     userId,
@@ -164,15 +166,15 @@ async function plantInbound(ground: PrivacyGround, { phone, digits, userId, firs
     text: { body },
   });
   // One webhook of two people, and a group chat.
-  await ground.webhook({
+  await fixture.webhook({
     contacts: [profile, other],
     messages: [text(digits, word), text('4915100000001', 'Bystander writes')],
   });
-  await ground.webhook({ contacts: [profile], messages: [{ ...text(digits, `group ${word}`), group_id: 'group-1' }] });
-  await ground.settled();
+  await fixture.webhook({ contacts: [profile], messages: [{ ...text(digits, `group ${word}`), group_id: 'group-1' }] });
+  await fixture.settled();
 }
 
-async function plantOrder({ gateway, ask }: PrivacyGround, { digits, firstName, lastName, email, word }: Person) {
+async function plantOrder({ gateway, ask }: PrivacyFixture, { digits, firstName, lastName, email, word }: Person) {
   const input = { kind: 'WOOCOMMERCE', name: `Shop ${digits.slice(-4)}`, mappings: [CONFIRM] };
   const { createIntegration } = await ask(CREATE_INTEGRATION, { input });
   const { secret, integration } = createIntegration;

@@ -7,13 +7,13 @@ import type { Resources } from '../../../../src/schema/context.ts';
 import { codeOf, dataOf } from '../../../support/answers.ts';
 import { eventually } from '../../../support/gateway.ts';
 import { findPersonalData } from '../../../support/personal-data.ts';
-import { type Person, type PrivacyGround, startPrivacyGround, WILHELMINE } from './person.ts';
+import { type Person, type PrivacyFixture, startPrivacyFixture, WILHELMINE } from './person.ts';
 
-let ground: PrivacyGround;
+let fixture: PrivacyFixture;
 beforeAll(async () => {
-  ground = await startPrivacyGround();
+  fixture = await startPrivacyFixture();
 });
-afterAll(() => ground.stop());
+afterAll(() => fixture.stop());
 
 let last = 80_000;
 function somebody(): Person {
@@ -25,7 +25,7 @@ const markers = ({ digits, word, firstName }: Person) => ({ digits, word, firstN
 const create = async ({ phone, firstName }: Person): Promise<number> => {
   const {
     createContact: { contact: createContact },
-  } = await ground.ask(
+  } = await fixture.ask(
     'mutation ($input: CreateContactInput!) { createContact(input: $input) { contact { databaseId } } }',
     { input: { phone, firstName } },
   );
@@ -36,19 +36,20 @@ const request = (contactIds: readonly number[]) => ({
   reason: 'subject_request' as const,
   author: COMMAND_LINE,
 });
-const query = (text: string) => ground.gateway.database.query<Record<string, string>>(text, [ground.gateway.tenant.id]);
+const query = (text: string) =>
+  fixture.gateway.database.query<Record<string, string>>(text, [fixture.gateway.tenant.id]);
 /** With the id of the contact: a send by number after the erasure would be a new contact's. */
 const send = (id: number, text: string) =>
-  ground.gateway.graphql(
+  fixture.gateway.graphql(
     'mutation ($to: ID!, $text: String!) { sendMessage(input: { to: { contactId: $to }, content: { text: { body: $text } } }) { message { databaseId } userErrors { code message path } } }',
-    { to: encodeGlobalId('Contact', ground.gateway.tenant.id, id), text },
+    { to: encodeGlobalId('Contact', fixture.gateway.tenant.id, id), text },
   );
 
 test('people erased while their messages are sent, delivered and answered are erased completely, with nothing left in a queue', async () => {
   const people = Array.from({ length: 6 }, somebody);
   const ids = await Promise.all(people.map(create));
-  const { resources } = ground.gateway.gateway;
-  const { emulator, tenant } = ground.gateway;
+  const { resources } = fixture.gateway.gateway;
+  const { emulator, tenant } = fixture.gateway;
   let accepted = 0;
   await Promise.all(
     people.map(async ({ phone, word }, index) => {
@@ -63,15 +64,15 @@ test('people erased while their messages are sent, delivered and answered are er
     }),
   );
   expect(accepted).toBeGreaterThan(0);
-  await ground.settled();
+  await fixture.settled();
   for (const person of people) {
     // Who wrote after the erasure is somebody new; a second erasure ends that too.
     const found = await query(`select id from contacts where tenant_id = $1 and phone = '${person.phone}'`);
     if (found[0]) await eraseContacts(resources, tenant.id, request([Number(found[0]['id'])]));
   }
-  await ground.settled();
+  await fixture.settled();
   await eventually(async () => {
-    for (const person of people) expect(await findPersonalData(ground.gateway.database, markers(person))).toEqual([]);
+    for (const person of people) expect(await findPersonalData(fixture.gateway.database, markers(person))).toEqual([]);
   });
   expect(await query('select 1 from outbox where tenant_id = $1')).toEqual([]);
 });
@@ -79,29 +80,29 @@ test('people erased while their messages are sent, delivered and answered are er
 test('the response and statuses of a message in flight during an erasure restore nothing', async () => {
   const person = somebody();
   const id = await create(person);
-  const { resources } = ground.gateway.gateway;
-  ground.gateway.emulator.setFaults({ window: 'open', latencyMs: 3_000 });
+  const { resources } = fixture.gateway.gateway;
+  fixture.gateway.emulator.setFaults({ window: 'open', latencyMs: 3_000 });
   dataOf(await send(id, person.word));
   await eventually(async () => {
     const [row] = await query('select count(*) as n from outbox where tenant_id = $1 and dispatched_at is not null');
     expect(row?.['n']).toBe('1');
   });
-  const { receipts } = await eraseContacts(resources, ground.gateway.tenant.id, request([id]));
+  const { receipts } = await eraseContacts(resources, fixture.gateway.tenant.id, request([id]));
   expect(receipts[0]?.erased).toMatchObject({ message: 1, message_in_flight: 1, message_cancelled: 0 });
-  await eventually(() => expect(ground.gateway.emulator.sent({ to: person.phone }).messages).toHaveLength(1));
-  ground.gateway.emulator.setFaults({ window: 'open', latencyMs: 0 });
-  await ground.settled();
-  await eventually(async () => expect(await findPersonalData(ground.gateway.database, markers(person))).toEqual([]));
+  await eventually(() => expect(fixture.gateway.emulator.sent({ to: person.phone }).messages).toHaveLength(1));
+  fixture.gateway.emulator.setFaults({ window: 'open', latencyMs: 0 });
+  await fixture.settled();
+  await eventually(async () => expect(await findPersonalData(fixture.gateway.database, markers(person))).toEqual([]));
 });
 
 test('concurrent erasures of overlapping contacts write one receipt per contact and do not deadlock', async () => {
   const people = [somebody(), somebody()];
   const ids = await Promise.all(people.map(create));
-  const { resources } = ground.gateway.gateway;
+  const { resources } = fixture.gateway.gateway;
   const erasures = await Promise.all([
-    eraseContacts(resources, ground.gateway.tenant.id, request(ids)),
-    eraseContacts(resources, ground.gateway.tenant.id, request([...ids].reverse())),
-    eraseContacts(resources, ground.gateway.tenant.id, request(ids.slice(0, 1))),
+    eraseContacts(resources, fixture.gateway.tenant.id, request(ids)),
+    eraseContacts(resources, fixture.gateway.tenant.id, request([...ids].reverse())),
+    eraseContacts(resources, fixture.gateway.tenant.id, request(ids.slice(0, 1))),
   ]);
   expect(erasures.flatMap(({ receipts }) => receipts.map(({ contact_id }) => contact_id)).sort()).toEqual(
     [...ids].sort(),
@@ -112,8 +113,8 @@ test('an erasure interrupted after the first step is completed by another proces
   const person = somebody();
   const id = await create(person);
   dataOf(await send(id, person.word));
-  await ground.settled();
-  const { resources } = ground.gateway.gateway;
+  await fixture.settled();
+  const { resources } = fixture.gateway.gateway;
   let statements = 0;
   const dying = {
     ...resources,
@@ -125,12 +126,12 @@ test('an erasure interrupted after the first step is completed by another proces
       },
     },
   } as Resources;
-  await expect(eraseContacts(dying, ground.gateway.tenant.id, request([id]))).rejects.toThrow('killed');
-  expect(await findPersonalData(ground.gateway.database, markers(person))).not.toEqual([]);
+  await expect(eraseContacts(dying, fixture.gateway.tenant.id, request([id]))).rejects.toThrow('killed');
+  expect(await findPersonalData(fixture.gateway.database, markers(person))).not.toEqual([]);
   await resumeErasures({ ...resources, clock: { now: () => Date.now() + 10 * 60_000 } });
-  await ground.settled();
+  await fixture.settled();
   // A status that arrives late is removed when it is processed.
-  await eventually(async () => expect(await findPersonalData(ground.gateway.database, markers(person))).toEqual([]));
+  await eventually(async () => expect(await findPersonalData(fixture.gateway.database, markers(person))).toEqual([]));
   const [receipt] = await query(
     `select completed_at, pending from erasure_receipts where tenant_id = $1 and contact_id = ${id}`,
   );

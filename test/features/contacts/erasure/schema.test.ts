@@ -44,6 +44,20 @@ test('an erasure returns its signed receipt, which is listed and holds no person
   expect(codeOf(await erase({ id }))).toBe('NOT_FOUND');
 });
 
+test('a receipt says when the blanked events go with the log, and no time for what is kept', async () => {
+  const { id } = await seedOf(gateway).contact({ optedOut: true });
+  payloadOf(await gateway.mutate('updateContact', { id, firstName: 'Ada' }, 'contact { id }'));
+  const fields = 'erasureReceipt { completedAt retained { kind expiresAt } }';
+  const { erasureReceipt } = payloadOf(await gateway.mutate('eraseContact', { id }, fields));
+  const inThirtyDays = new Date(Date.parse(erasureReceipt.completedAt) + 30 * 86_400_000).toISOString();
+  expect(erasureReceipt.retained).toEqual(
+    expect.arrayContaining([
+      { kind: 'event', expiresAt: inThirtyDays },
+      { kind: 'opt_out', expiresAt: null },
+    ]),
+  );
+});
+
 test('deleting a contact leaves a receipt too', async () => {
   const { id } = await seedOf(gateway).contact();
   payloadOf(await gateway.mutate('deleteContact', { id }, 'deletedId'));

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { postRaw } from '../../../support/network-webhook.ts';
 import { findPersonalData } from '../../../support/personal-data.ts';
-import { type PrivacyGround, postRaw, startPrivacyGround } from './person.ts';
+import { type PrivacyFixture, startPrivacyFixture } from './person.ts';
 
-let ground: PrivacyGround;
+let fixture: PrivacyFixture;
 beforeAll(async () => {
-  ground = await startPrivacyGround();
+  fixture = await startPrivacyFixture();
 });
-afterAll(() => ground.stop());
+afterAll(() => fixture.stop());
 
 const NOW = Math.floor(Date.now() / 1_000);
 const wamid = (digits: string, salt: string): string =>
@@ -26,7 +27,7 @@ const person = (digits: string, salt: string): Writer => ({
 });
 const markers = ({ userId, name, word }: Writer) => ({ userId, name, word });
 const tables = async (writer: Writer) => [
-  ...new Set((await findPersonalData(ground.gateway.database, markers(writer))).map(({ table }) => table)),
+  ...new Set((await findPersonalData(fixture.gateway.database, markers(writer))).map(({ table }) => table)),
 ];
 
 /** What a person writes, with the user id or, as older webhooks do, by number alone. */
@@ -42,48 +43,48 @@ const profile = ({ digits, name }: Writer, more: object = {}) => ({ profile: { n
 
 async function write(writer: Writer, ago: number, salt: string): Promise<void> {
   const { userId: user_id } = writer;
-  await ground.webhook({
+  await fixture.webhook({
     contacts: [profile(writer, { user_id })],
     messages: [message(writer, ago, salt, { from_user_id: user_id })],
   });
-  await ground.settled();
+  await fixture.settled();
 }
 
 /** By number alone: applied, of a kind that is not known, and to a number that nobody has connected. */
 async function writeByNumber(writer: Writer, ago: number): Promise<void> {
   const contacts = [profile(writer)];
-  await ground.webhook({ contacts, messages: [message(writer, ago, 'bare')] });
-  await ground.webhook({ strange: [message(writer, ago, 'strange')] }, 'something_new');
+  await fixture.webhook({ contacts, messages: [message(writer, ago, 'bare')] });
+  await fixture.webhook({ strange: [message(writer, ago, 'strange')] }, 'something_new');
   await stray({ contacts, messages: [message(writer, ago, 'strayed')] });
-  await ground.settled();
+  await fixture.settled();
 }
 
 /** A webhook of a number that nobody has connected. */
 function stray(value: object, field = 'messages'): Promise<void> {
   const metadata = { display_phone_number: '15550780000', phone_number_id: '999000111' };
   const change = { field, value: { messaging_product: 'whatsapp', metadata, ...value } };
-  return postRaw(ground.gateway, {
+  return postRaw(fixture.gateway, {
     object: 'whatsapp_business_account',
     entry: [{ id: '888000111', changes: [change] }],
   });
 }
 
 const erase = async (writer: Writer): Promise<number> => {
-  const [row] = await ground.gateway.database.query<{ contact_id: string }>(
+  const [row] = await fixture.gateway.database.query<{ contact_id: string }>(
     `select contact_id from contact_identities where tenant_id = $1 and value = $2 and kind = 'user_id'`,
-    [ground.gateway.tenant.id, writer.userId],
+    [fixture.gateway.tenant.id, writer.userId],
   );
   const id = Number(row?.contact_id);
-  await ground.ask('mutation ($id: ID!) { deleteContact(input: { id: $id }) { deletedId } }', { id: String(id) });
-  await ground.settled();
+  await fixture.ask('mutation ($id: ID!) { deleteContact(input: { id: $id }) { deletedId } }', { id: String(id) });
+  await fixture.settled();
   return id;
 };
 const bodies = async (): Promise<string> => {
-  const rows = await ground.gateway.database.query<{ body: string }>(
+  const rows = await fixture.gateway.database.query<{ body: string }>(
     `select convert_from(body, 'UTF8') as body from inbound_webhooks where tenant_id = $1
      union all select raw::text from network_changes where tenant_id = $1
      union all select convert_from(raw, 'UTF8') from unrouted_changes where $1::bigint is not null`,
-    [ground.gateway.tenant.id],
+    [fixture.gateway.tenant.id],
   );
   return rows.map(({ body }) => body).join('\n');
 };
@@ -99,14 +100,14 @@ test('a number that now belongs to another person: messages of the erased former
   const thread = { id: digits, messages: [message(earlier, 8_500, 'past'), message(present, 4_500, 'past')] };
   const metadata = { phase: 0, chunk_order: 1, progress: 50 };
   await stray({ history: [{ metadata, threads: [thread] }] }, 'history');
-  await ground.settled();
+  await fixture.settled();
   expect(await tables(earlier)).toEqual(
     expect.arrayContaining(['inbound_webhooks', 'network_changes', 'unrouted_changes']),
   );
 
   await erase(earlier);
 
-  expect(await findPersonalData(ground.gateway.database, markers(earlier))).toEqual([]);
+  expect(await findPersonalData(fixture.gateway.database, markers(earlier))).toEqual([]);
   const kept = await bodies();
   for (const salt of ['first', 'bare', 'strange', 'strayed', 'past'])
     expect(kept, salt).toContain(`${present.word} ${salt}`);
@@ -119,14 +120,14 @@ test('a late webhook from before the number changed hands is applied to neither 
   await write(earlier, 9_000, 'first');
   await write(present, 5_000, 'first');
   await erase(earlier);
-  await ground.webhook({ contacts: [profile(earlier)], messages: [message(earlier, 8_000, 'late')] });
-  await ground.webhook({ contacts: [profile(present)], messages: [message(present, 4_000, 'new')] });
-  await ground.settled();
-  expect(await findPersonalData(ground.gateway.database, markers(earlier))).toEqual([]);
-  const messages = await ground.gateway.database.query<{ body: string }>(
+  await fixture.webhook({ contacts: [profile(earlier)], messages: [message(earlier, 8_000, 'late')] });
+  await fixture.webhook({ contacts: [profile(present)], messages: [message(present, 4_000, 'new')] });
+  await fixture.settled();
+  expect(await findPersonalData(fixture.gateway.database, markers(earlier))).toEqual([]);
+  const messages = await fixture.gateway.database.query<{ body: string }>(
     `select m.body from messages m join contact_identities i on i.tenant_id = m.tenant_id and i.contact_id = m.contact_id
      where m.tenant_id = $1 and i.kind = 'user_id' and i.value = $2 order by m.id`,
-    [ground.gateway.tenant.id, present.userId],
+    [fixture.gateway.tenant.id, present.userId],
   );
   expect(messages.map(({ body }) => body).sort()).toEqual([`${present.word} first`, `${present.word} new`]);
 });
@@ -141,7 +142,7 @@ test('a number that formerly belonged to another person: that person’s message
 
   await erase(present);
 
-  expect(await findPersonalData(ground.gateway.database, markers(present))).toEqual([]);
+  expect(await findPersonalData(fixture.gateway.database, markers(present))).toEqual([]);
   const kept = await bodies();
   for (const salt of ['first', 'bare', 'strange', 'strayed']) expect(kept, salt).toContain(`${earlier.word} ${salt}`);
 });
@@ -150,15 +151,15 @@ test('an opt-out of the former owner does not pass to the new owner of the numbe
   const digits = '4915188800004';
   const [earlier, present] = [person(digits, 'seven'), person(digits, 'eight')];
   await write(earlier, 9_000, 'first');
-  await ground.webhook({
+  await fixture.webhook({
     contacts: [profile(earlier, { user_id: earlier.userId })],
     messages: [message(earlier, 8_000, 'stop', { from_user_id: earlier.userId, text: { body: 'STOP' } })],
   });
-  await ground.settled();
+  await fixture.settled();
   await write(present, 5_000, 'first');
   await erase(earlier);
   await write(present, 100, 'again');
-  const { contacts } = await ground.ask('query ($s: String) { contacts(search: $s) { nodes { isOptedOut } } }', {
+  const { contacts } = await fixture.ask('query ($s: String) { contacts(search: $s) { nodes { isOptedOut } } }', {
     s: `+${digits}`,
   });
   expect(contacts.nodes).toEqual([{ isOptedOut: false }]);
@@ -169,11 +170,11 @@ test('idempotency keys that contain only the number are erased with the person w
   const [earlier, present] = [person(digits, 'nine'), person(digits, 'ten')];
   await write(earlier, 9_000, 'first');
   await write(present, 5_000, 'first');
-  const { database, tenant } = ground.gateway;
+  const { database, tenant } = fixture.gateway;
   /** A verification so many seconds ago. @returns its key in the database */
   const verify = async (ago: number): Promise<string> => {
     const before = await keys();
-    await ground.ask(
+    await fixture.ask(
       'mutation ($input: VerifyOtpInput!) { verifyOtp(input: $input) { verified userErrors { code message path } } }',
       {
         input: { phone: `+${digits}`, code: '314159', idempotencyKey: `verify ${ago}` },

@@ -27,6 +27,12 @@ const drain = (tenant: TestTenant, resources: Partial<TestGateway['gateway']['re
     { ...gateway.gateway.resources, ...resources },
     { ...testLane('exports', tenant.id, String(tenant.id)), ...lane },
   );
+/** What is told of the ends of exports. */
+const eventsOf = async (tenant: TestTenant): Promise<Record<string, unknown>[]> => {
+  const query = `{ events(filter: { types: [EXPORT_COMPLETED, EXPORT_FAILED] }) { nodes { type subjectId payload actor { kind }
+    ... on DataEvent { export { id state } contact { id } consentEntry { id } receipt { id } } } } }`;
+  return dataOf(await gateway.graphql(query, {}, tenant.token)).events.nodes;
+};
 /** Requests an export and writes it. */
 const exported = async (tenant: TestTenant, input: object): Promise<Row> => {
   const { id } = await requested(input, tenant.token);
@@ -99,7 +105,7 @@ test('messages are exported by a filter as JSON, with their people', async () =>
   expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
   expect(JSON.parse(text)).toEqual([
     expect.objectContaining({
-      ...{ id: one.databaseId, body: 'One', direction: 'outbound', contact_phone: '+4915100000011' },
+      ...{ id: one.databaseId, message: 'One', direction: 'outbound', contact_phone: '+4915100000011' },
     }),
   ]);
   const none = await exported(tenant, { resource: { messages: { wamid: { eq: 'x' } } }, fileType: 'JSON' });
@@ -193,7 +199,9 @@ test('a repeated request makes one export, and exports are listed latest first',
 });
 
 const erase = async (tenant: TestTenant, id: string) =>
-  dataOf(await gateway.mutate('eraseContact', { id }, 'deletedId', tenant.token));
+  payloadOf(
+    await gateway.mutate('eraseContact', { id }, 'erasureReceipt { erased { kind count } }', tenant.token),
+  ).erasureReceipt.erased.find(({ kind }: { kind: string }) => kind === 'export')?.count;
 const filesOf = async (tenant: TestTenant): Promise<number> => {
   await deleteUnusedContents(gateway.gateway.resources);
   const [row] = await gateway.database.query<{ n: number }>(
@@ -202,6 +210,35 @@ const filesOf = async (tenant: TestTenant): Promise<number> => {
   );
   return row?.n ?? 0;
 };
+
+test('of a file that has ended by its age nothing about its people remains', async () => {
+  const tenant = await gateway.addTenant({ channel: false });
+  const [ana, bob] = [
+    await create(tenant, { phone: '+4915100000061', firstName: 'Ana' }),
+    await create(tenant, { phone: '+4915100000062', firstName: 'Bob' }),
+  ];
+  const filter = { phone: { in: ['+4915100000061', '+4915100000062'] } };
+  const late = await exported(tenant, { resource: { contacts: filter } });
+  await gateway.database.query("update exports set expires_at = now() - interval '1 second' where tenant_id = $1", [
+    tenant.id,
+  ]);
+  // Its time is over, but it was not deleted yet.
+  expect(await erase(tenant, ana)).toBe(1);
+  const row = await exported(tenant, { resource: { contacts: filter } });
+  await gateway.database.query(
+    "update exports set expires_at = now() - interval '1 second' where tenant_id = $1 and state = 'completed'",
+    [tenant.id],
+  );
+  await cleanExports(gateway.gateway.resources);
+  expect(await filesOf(tenant)).toBe(0);
+  expect(await erase(tenant, bob)).toBe(0);
+  const left = await gateway.database.query(
+    `select filter, storage_key, contact_id, (select count(*)::int from export_people p where p.tenant_id = e.tenant_id) as people
+     from exports e where tenant_id = $1 and id = any($2::uuid[])`,
+    [tenant.id, [late.databaseId, row.databaseId]],
+  );
+  expect(left).toEqual(Array(2).fill({ filter: null, storage_key: null, contact_id: null, people: 0 }));
+});
 
 describe('erasing a person', () => {
   test('deletes the files that have the data of this person, and no others', async () => {
@@ -215,7 +252,7 @@ describe('erasing a person', () => {
     const person = payloadOf(await gateway.mutate('exportContact', { id: ana }, EXPORT, tenant.token)).export;
     await drain(tenant);
     const ofAna = await exportOf(person.id, tenant.token);
-    await erase(tenant, ana);
+    expect(await erase(tenant, ana)).toBe(2);
     for (const row of [all, ofAna]) {
       expect((await download(row)).status).toBe(404);
       expect(await exportOf(row.id, tenant.token)).toMatchObject({
@@ -223,6 +260,7 @@ describe('erasing a person', () => {
       });
     }
     expect(await csv(onlyBob)).toEqual([expect.objectContaining({ firstname: 'Bob' })]);
+    await eventually(async () => expect(await eventsOf(tenant)).toHaveLength(3));
     const keys = await gateway.database.query(
       'select storage_key from media_unused where tenant_id = $1 and due_at <= now()',
       [tenant.id],
@@ -284,9 +322,37 @@ test('an export waits while the store fails, and tells why', async () => {
   };
   await drain(tenant, { files: { ...files, put } });
   expect(await exportOf(id, tenant.token)).toMatchObject({ state: 'QUEUED', error: 'The file could not be written.' });
+  expect(await eventsOf(tenant)).toEqual([]);
   await gateway.database.query('update exports set attempts = 9, due_at = now() where tenant_id = $1', [tenant.id]);
   await drain(tenant, { files: { ...files, put } });
   expect(await exportOf(id, tenant.token)).toMatchObject({ state: 'FAILED', error: 'The file could not be written.' });
+  await eventually(async () =>
+    expect(await eventsOf(tenant)).toMatchObject([
+      {
+        ...{ type: 'EXPORT_FAILED', subjectId: id, actor: { kind: 'TOKEN' }, export: { id, state: 'FAILED' } },
+        payload: { export: { state: 'failed', error: 'The file could not be written.' } },
+      },
+    ]),
+  );
+});
+
+test('that a file is complete is an event, for those who may export', async () => {
+  const tenant = await gateway.addTenant({ channel: false });
+  const row = await exported(tenant, { resource: { contacts: {} } });
+  await eventually(async () =>
+    expect(await eventsOf(tenant)).toMatchObject([
+      {
+        ...{ type: 'EXPORT_COMPLETED', subjectId: row.id, actor: { kind: 'TOKEN' } },
+        ...{ export: { id: row.id, state: 'COMPLETED' }, contact: null, consentEntry: null, receipt: null },
+        payload: { export: { id: row.databaseId, state: 'completed', resource: 'contacts', row_count: 0 } },
+      },
+    ]),
+  );
+  const reader = await gateway.addToken(tenant, { scopes: ['contacts:read', 'events:read'] });
+  const all = dataOf(await gateway.graphql('{ events(first: 50) { nodes { type } } }', {}, reader)).events.nodes;
+  expect(all.filter(({ type }: { type: string }) => type.startsWith('EXPORT'))).toEqual([]);
+  const named = await gateway.graphql('{ events(filter: { types: [EXPORT_COMPLETED] }) { nodes { id } } }', {}, reader);
+  expect(codeOf(named)).toBe('INSUFFICIENT_SCOPE');
 });
 
 test('the file of an export ends after a day, and its row is listed for 90 days', async () => {
@@ -307,7 +373,7 @@ test('the file of an export ends after a day, and its row is listed for 90 days'
   expect(await exportOf(row.id, tenant.token)).toBeNull();
 });
 
-test('a worker writes what is requested, without being asked again', async () => {
+test('a worker writes a requested export without a second request', async () => {
   const whole = await startGateway();
   try {
     const made = payloadOf(await whole.mutate('createExport', { resource: { contacts: {} } }, 'export { id }')).export;

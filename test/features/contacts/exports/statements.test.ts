@@ -3,6 +3,7 @@ import type { ExportJob } from '../../../../src/features/contacts/exports/export
 import {
   complete,
   dueExportLanes,
+  type EndedExport,
   type EndedFile,
   endExpired,
   endExportsOf,
@@ -39,9 +40,12 @@ test('a started export is described as its row type says', async () => {
 test('ends of exports are understood by the database', async () => {
   const file = { rowCount: 1, storageKey: 'x', size: 1, sha256: Buffer.alloc(32), keepMs: 1 };
   expect(await describeColumns(database.url, db => complete(db, 1, ID, file))).toBeUndefined();
-  expect(await describeColumns(database.url, db => fail(db, 1, ID, 'x'))).toBeUndefined();
+  expect(await describeColumns(database.url, db => fail(db, 1, ID, 'x'))).toEqual({ id: 'uuid' });
   expect(await describeColumns(database.url, db => hasErased(db, 1, ID))).toEqual({});
-  expect(await describeColumns(database.url, db => endExportsOf(db, 1, [1]))).toEqual({ storage_key: 'text' });
+  expect(await describeColumns(database.url, db => endExportsOf(db, 1, [1]))).toEqual({
+    storage_key: 'text',
+    contact_ids: 'double precision[]',
+  } satisfies ColumnsOf<EndedExport>);
   expect(await describeColumns(database.url, db => endExpired(db, 1))).toEqual({
     tenant_id: 'bigint',
     storage_key: 'text',

@@ -6,54 +6,22 @@ import { mergeContacts } from '../../../../src/features/contacts/merging/merge.t
 import { applyStatuses } from '../../../../src/features/messages/statuses/apply-statuses.ts';
 import { COMMAND_LINE } from '../../../../src/features/tenancy/audit/author.ts';
 import { eventually, startGateway, type TestGateway } from '../../../support/gateway.ts';
+import { type Outbox, outboxOf } from '../../messages/outbox.ts';
 
 /** Locks of merges and of the outbox. No worker runs; the test itself sends. */
 
 let gateway: TestGateway;
-let channelId: number;
+let outbox: Outbox;
 beforeAll(async () => {
   gateway = await startGateway({ role: 'gateway', env: { PARLEY_DATABASE_POOL: '16' } });
-  channelId = await number('select id from channels where tenant_id = $1', gateway.tenant.id);
+  outbox = await outboxOf(gateway);
 });
 afterAll(() => gateway.stop());
-
-async function number(text: string, ...values: unknown[]): Promise<number> {
-  const [row] = await gateway.database.query<Record<string, unknown>>(text, values);
-  return Number(Object.values(row ?? {})[0]);
-}
-let phones = 0;
-async function addContact(): Promise<number> {
-  phones += 1;
-  return number(
-    `with c as (insert into contacts (tenant_id, phone, phone_key) values ($1, $3, $3) returning tenant_id, id
-     ), counted as (update tenant_usage set contacts = contacts + 1 where tenant_id = $1)
-     insert into conversations (tenant_id, contact_id, channel_id) select tenant_id, id, $2 from c returning contact_id`,
-    gateway.tenant.id,
-    channelId,
-    `+49151${String(80_000_000 + phones)}`,
-  );
-}
-/** Accepts a message as a send does: the contact's lock, the message, its place in the outbox. */
-async function accept(contactId: number, id: string): Promise<string> {
-  await gateway.database.query(
-    `with p as materialized (select id from contacts where tenant_id = $1 and id = $2 for no key update
-     ), m as (
-       insert into messages (tenant_id, id, conversation_id, contact_id, channel_id, direction, type, body, created_at)
-       select $1, $3, v.id, p.id, v.channel_id, 'outbound', 'text', 'Hi', now() from p join conversations v on v.tenant_id = $1 and v.contact_id = p.id
-       returning *
-     ), s as (insert into message_states (tenant_id, message_id, updated_at) select tenant_id, id, created_at from m
-     ), u as (insert into message_updates (tenant_id, message_id, updated_at, status) select tenant_id, id, created_at, 'queued' from m
-     ), o as materialized (select enqueue_message(tenant_id, channel_id, contact_id, id, 2::smallint, null) from m)
-     select from m, o`,
-    [gateway.tenant.id, contactId, id],
-  );
-  return id;
-}
 const { now } = Date;
 /** Two messages of a contact: the first to be sent has the greater id, as where another process made it beforehand. */
 const acceptCrossed = async (contactId: number): Promise<[first: string, second: string]> => [
-  await accept(contactId, newIdAt(now() + 600_000)),
-  await accept(contactId, newIdAt(now())),
+  await outbox.accept(contactId, newIdAt(now() + 600_000)),
+  await outbox.accept(contactId, newIdAt(now())),
 ];
 const merge = (survivorId: number, formerId: number) =>
   gateway.gateway.resources.db.transaction(trx =>
@@ -78,7 +46,7 @@ const waiting = () =>
   );
 
 test('a message can be settled while its contact is merged, in either lock order', async () => {
-  const [survivor, former] = [await addContact(), await addContact()];
+  const [survivor, former] = [await outbox.addContact(), await outbox.addContact()];
   const [first] = await acceptCrossed(former);
   const { db } = gateway.gateway.resources;
   let merging: Promise<unknown> | undefined;
@@ -111,13 +79,18 @@ test('concurrent merges, sends and settlements of the same people do not deadloc
   const collect = (error: unknown) => void errors.push(error);
   const survivors: number[] = [];
   for (let round = 0; round < 6; round += 1) {
-    const people = [await addContact(), await addContact(), await addContact(), await addContact()] as const;
+    const people = [
+      await outbox.addContact(),
+      await outbox.addContact(),
+      await outbox.addContact(),
+      await outbox.addContact(),
+    ] as const;
     const first = (await Promise.all(people.map(acceptCrossed))).map(([one]) => one);
     survivors.push(people[0], people[2]);
     await Promise.all([
       merge(people[0], people[1]).catch(collect),
       merge(people[2], people[3]).catch(collect),
-      ...people.map(person => accept(person, newIdAt(now() - 1_000)).catch(collect)),
+      ...people.map(person => outbox.accept(person, newIdAt(now() - 1_000)).catch(collect)),
       ...[first, first.toReversed()].map(ids =>
         db.transaction(trx => applyStatuses(trx, gateway.tenant.id, ids.map(sent), now())).catch(collect),
       ),

@@ -206,6 +206,19 @@ describe('a merge', () => {
     },
   );
 
+  test('messages from the number of a merged contact, which the network had not shown yet, are the survivor’s until the merge is undone', async () => {
+    const tenant = await gateway.addTenant();
+    const [survivor, former] = [await create(tenant), await create(tenant)];
+    const senders = () => rows('select contact_id from messages where tenant_id = $1 order by created_at', tenant.id);
+    await merge(tenant, survivor.id, former.id);
+    write(tenant, former.phone);
+    await eventually(async () => expect(await senders()).toEqual([{ contact_id: String(survivor.id) }]));
+    await undo(tenant, former.id);
+    write(tenant, former.phone);
+    await eventually(async () => expect(await senders()).toHaveLength(2));
+    expect(await senders()).toContainEqual({ contact_id: String(former.id) });
+  });
+
   test('the id of a merged contact resolves to the survivor on every API', async () => {
     const tenant = await gateway.addTenant();
     const [a, b] = [await create(tenant, { firstName: 'Ana' }), await create(tenant)];
@@ -378,7 +391,7 @@ describe('a merge', () => {
     const tenant = await gateway.addTenant();
     const [a, b] = [await create(tenant), await create(tenant)];
     await merge(tenant, a.id, b.id);
-    await expect(undo(tenant, b.id, Date.now() + 31 * 86_400_000)).rejects.toThrow('30 days');
+    await expect(undo(tenant, b.id, Date.now() + 31 * 86_400_000)).rejects.toMatchObject({ code: 'TOO_OLD' });
     await expect(undo(tenant, 999_999)).rejects.toThrow('not');
   });
 });

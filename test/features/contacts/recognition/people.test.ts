@@ -18,6 +18,7 @@ const contact = (id: number, phone: string | null, phoneKey = phone?.replace('+'
   id,
   phone,
   phoneKey,
+  secondKeys: [],
   weight: 1,
   identities: [],
   mergedInto: null,

@@ -18,19 +18,30 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 test('rows of loaded persons match their declared type', async () => {
-  const wanted = { userIds: [{ portfolio: '1', value: 'DE.1' }], waIds: ['1'], phoneKeys: ['1'] };
+  const wanted = { userIds: [{ portfolio: '1', value: 'DE.1' }], waIds: ['1'], phoneKeys: ['1'], phones: ['+1'] };
   expect(await describeColumns(database.url, db => loadPersons(db, 1, wanted))).toEqual({
     id: 'bigint',
     phone: 'text',
     phone_key: 'text',
+    is_nameless: 'boolean',
     weight: 'integer',
     identities: 'json',
+    second_phones: 'json',
     apart: 'json',
   } satisfies ColumnsOf<StoredPerson>);
 });
 
 test('rows of updated persons match the type of contacts', async () => {
-  const person = { id: 1, phone: null, phone_key: null, wa_id: null, network_user_id: null, is_reported: true };
+  const person = {
+    id: 1,
+    phone: null,
+    phone_key: null,
+    wa_id: null,
+    network_user_id: null,
+    firstname: null,
+    lastname: null,
+    is_reported: true,
+  };
   const columns = await describeColumns(database.url, db => updatePersons(db, 1, [person]));
   expect(columns).toMatchObject({ id: 'bigint', firstname: 'text', country_id: 'smallint' } satisfies Partial<
     ColumnsOf<Pick<ContactRow, keyof PublicContact>>

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { recogniseContacts } from '../../../../src/features/contacts/recognise.ts';
-import { codeOf, dataOf } from '../../../support/answers.ts';
+import { codeOf, dataOf, payloadOf } from '../../../support/answers.ts';
 import { eventually, startGateway, type TestGateway, type TestTenant } from '../../../support/gateway.ts';
 
 let gateway: TestGateway;
@@ -175,5 +175,48 @@ describe('consent', () => {
       { consent: { category: 'marketing', state: 'opted_in' }, opted_out: [] },
     ]);
     expect(await contactsOf(tenant)).toMatchObject([{ opted_out_at: null }]);
+  });
+});
+
+describe('the name of a profile', () => {
+  const nameOf = async (tenant: TestTenant, phone: string) =>
+    (
+      await gateway.database.query<{ id: number; firstname: string; lastname: string }>(
+        'select id::int as id, firstname, lastname from contacts where tenant_id = $1 and phone = $2',
+        [tenant.id, phone],
+      )
+    )[0];
+  const create = async (tenant: TestTenant, input: object) =>
+    payloadOf(await gateway.mutate('createContact', input, 'contact { databaseId }', tenant.token));
+
+  test('names a contact that was known by its number alone, once, with an event', async () => {
+    const tenant = await gateway.addTenant();
+    const phone = '+4915155500801';
+    await create(tenant, { phone });
+    write(tenant, { from: phone });
+    await read();
+    expect(await nameOf(tenant, phone)).toMatchObject({ firstname: '', lastname: '' });
+    write(tenant, { from: phone, profileName: 'Ana Maria Silva' });
+    await read();
+    expect(await nameOf(tenant, phone)).toMatchObject({ firstname: 'Ana', lastname: 'Maria Silva' });
+    write(tenant, { from: phone, profileName: 'Somebody else' });
+    await read();
+    expect(await nameOf(tenant, phone)).toMatchObject({ firstname: 'Ana', lastname: 'Maria Silva' });
+    expect(await eventsOf(tenant, 'contact.updated')).toMatchObject([
+      { contact: { firstname: 'Ana', lastname: 'Maria Silva' }, previous: { firstname: '', lastname: '' } },
+    ]);
+  });
+
+  test.each([
+    ['first', { firstName: 'Bea' }, { firstname: 'Bea', lastname: '' }],
+    ['last', { lastName: 'Braun' }, { firstname: '', lastname: 'Braun' }],
+  ])('leaves a %s name that somebody has set', async (_which, given, expected) => {
+    const tenant = await gateway.addTenant();
+    const phone = '+4915155500802';
+    await create(tenant, { phone, ...given });
+    write(tenant, { from: phone, profileName: 'Somebody else' });
+    await read();
+    expect(await nameOf(tenant, phone)).toMatchObject(expected);
+    expect(await eventsOf(tenant, 'contact.updated')).toEqual([]);
   });
 });

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { peopleIn, peopleOf } from '../../../../src/features/integrations/intake/people.ts';
 import { codeOf, faultsOf } from '../../../support/answers.ts';
+import { type Caller, CONFIRM, type Fixture, type Shop, startFixture } from '../fixture.ts';
 import { wooOrder } from '../fixtures.ts';
-import { type Caller, CONFIRM, type Ground, type Shop, startGround } from '../ground.ts';
 
-let ground: Ground;
+let fixture: Fixture;
 beforeAll(async () => {
-  ground = await startGround();
+  fixture = await startFixture();
 });
-afterAll(() => ground.gateway.stop());
+afterAll(() => fixture.gateway.stop());
 
 const LOG = `query ($id: ID!) { integrationDeliveries(filter: { integrationId: { eq: $id } }, orderBy: [{ field: ID, direction: ASC }]) {
   nodes { databaseId outcome orderId erasedAt payload rawBody reason { code } results { contactId } } } }`;
@@ -23,7 +23,7 @@ const remove = (tenant: Caller, id: string) =>
   tenant.data('mutation ($id: ID!) { deleteContact(input: { id: $id }) { deletedId } }', { id });
 
 test('deleting a contact erases the payloads about the person, including those without effect', async () => {
-  const tenant = await ground.tenant();
+  const tenant = await fixture.tenant();
   const shop = await tenant.shop({ mappings: [{ ...CONFIRM, statuses: ['processing'] }] });
   const other = { phone: '0151 99999999', email: 'other@example.com' };
   await shop.post(wooOrder({ id: 1 }));
@@ -45,7 +45,7 @@ test('deleting a contact erases the payloads about the person, including those w
   for (const [index, orderId] of ['1', '2', '3', '4'].entries())
     expect(after[index], orderId).toMatchObject({ orderId, ...gone });
   expect(after[4]).toMatchObject({ orderId: '5', erasedAt: null, payload: { billing: other } });
-  const [row] = await ground.gateway.database.query<{ bytes: string }>(
+  const [row] = await fixture.gateway.database.query<{ bytes: string }>(
     `select string_agg(convert_from(body, 'UTF8'), '') as bytes from integration_deliveries where tenant_id = $1`,
     [tenant.id],
   );
@@ -53,7 +53,7 @@ test('deleting a contact erases the payloads about the person, including those w
 });
 
 test('a person with a new number is found by the contact created from the payload', async () => {
-  const tenant = await ground.tenant();
+  const tenant = await fixture.tenant();
   const shop = await tenant.shop();
   await shop.post(wooOrder({ billing: { email: '' } }));
   await shop.settled();
@@ -69,11 +69,11 @@ test('a person with a new number is found by the contact created from the payloa
 });
 
 test('an erased payload is neither processed nor replayed, even if it was queued', async () => {
-  const tenant = await ground.tenant();
+  const tenant = await fixture.tenant();
   const shop = await tenant.shop();
   await shop.post(wooOrder());
   await shop.settled();
-  const { query } = ground.gateway.database;
+  const { query } = fixture.gateway.database;
   // As if it waited to be tried again.
   await query(
     `update integration_deliveries set outcome = 'waiting', due_at = now() + interval '1 hour' where tenant_id = $1`,
@@ -81,14 +81,14 @@ test('an erased payload is neither processed nor replayed, even if it was queued
   );
   await remove(tenant, await contactOf(tenant, '+4915123456789'));
   await query(`update integration_deliveries set due_at = now() where tenant_id = $1`, [tenant.id]);
-  ground.gateway.gateway.resources.lanes.wake('integrations', `${tenant.id}:${shop.databaseId}`);
+  fixture.gateway.gateway.resources.lanes.wake('integrations', `${tenant.id}:${shop.databaseId}`);
   await shop.settled();
   const [delivery] = await log(tenant, shop);
   expect(delivery).toMatchObject({ outcome: 'REFUSED', reason: { code: 'PAYLOAD_ERASED' } });
   const { totalCount } = (await tenant.data('{ contacts { totalCount } }')).contacts;
   expect(totalCount).toBe(0);
   const id = delivery.databaseId;
-  const replayed = ground.gateway.mutate(
+  const replayed = fixture.gateway.mutate(
     'replayIntegrationDelivery',
     { id },
     'integrationDelivery { id }',
@@ -108,7 +108,7 @@ test('an erased payload is neither processed nor replayed, even if it was queued
 });
 
 test("another tenant's payloads about the same person stay", async () => {
-  const [one, other] = [await ground.tenant(), await ground.tenant()];
+  const [one, other] = [await fixture.tenant(), await fixture.tenant()];
   const [mine, theirs] = [await one.shop(), await other.shop()];
   for (const shop of [mine, theirs]) await shop.post(wooOrder());
   for (const shop of [mine, theirs]) await shop.settled();

@@ -3,17 +3,17 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HOUR } from '../../../../src/platform/clock.ts';
 import { faultsOf, payloadOf } from '../../../support/answers.ts';
+import { type Caller, type Fixture, postWoo, type Shop, startFixture } from '../fixture.ts';
 import { SHOPIFY_ID, shopifyOrder, wooOrder } from '../fixtures.ts';
-import { type Caller, type Ground, postWoo, type Shop, startGround } from '../ground.ts';
 
-let ground: Ground;
+let fixture: Fixture;
 beforeAll(async () => {
-  ground = await startGround();
+  fixture = await startFixture();
 });
-afterAll(() => ground.gateway.stop());
+afterAll(() => fixture.gateway.stop());
 
 const rotate = (tenant: Caller, shop: Shop, input: object) =>
-  ground.gateway.mutate(
+  fixture.gateway.mutate(
     'rotateIntegrationSecret',
     { id: shop.id, ...input },
     'secret integration { hasSecret previousSecretUntil }',
@@ -50,7 +50,7 @@ describe('Shopify', () => {
     });
 
   test('rejects everything until its secret is set; then an order sends its template once, however often it is reported', async () => {
-    const tenant = await ground.tenant();
+    const tenant = await fixture.tenant();
     const shop = await tenant.shop({ kind: 'SHOPIFY', mappings: [PAID] });
     expect(shop).toMatchObject({ secret: null, hasSecret: false });
     expect((await post(shop.url, '', shopifyOrder())).status).toBe(401);
@@ -99,7 +99,7 @@ describe('a generic sender', () => {
   };
 
   test('authenticates with the secret in a header or a Standard Webhooks signature', async () => {
-    const tenant = await ground.tenant();
+    const tenant = await fixture.tenant();
     const shop = await tenant.shop(input);
     const post = async (text: string, headers: Record<string, string>) =>
       (
@@ -114,7 +114,7 @@ describe('a generic sender', () => {
       'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
       'webhook-signature': new Webhook(shop.secret).sign(id, at, Buffer.from(text)),
     });
-    const now = new Date(ground.gateway.gateway.resources.clock.now());
+    const now = new Date(fixture.gateway.gateway.resources.clock.now());
     expect(shop.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     expect(await post(body(), {})).toBe(401);
     expect(await post(body(), { 'x-parley-secret': 'wrong' })).toBe(401);
@@ -139,17 +139,17 @@ describe('a generic sender', () => {
 });
 
 test('after a rotation the previous secret stays valid during the overlap, and the new one is shown once', async () => {
-  const tenant = await ground.tenant();
+  const tenant = await fixture.tenant();
   const shop = await tenant.shop();
   const status = async (secret: string, id: number) => (await postWoo(shop.url, secret, wooOrder({ id }))).status;
   const key = { idempotencyKey: 'rotate', overlapHours: 2 };
   const { secret } = payloadOf(await rotate(tenant, shop, key));
   expect(payloadOf(await rotate(tenant, shop, key)).secret).toBeNull();
   expect([await status(shop.secret, 1), await status(secret, 2)]).toEqual([200, 200]);
-  await ground.pass(2 * HOUR + 1_000);
+  await fixture.pass(2 * HOUR + 1_000);
   expect([await status(shop.secret, 3), await status(secret, 4)]).toEqual([401, 200]);
   const last = payloadOf(await rotate(tenant, shop, { overlapHours: 0 })).secret;
   expect([await status(secret, 5), await status(last, 6)]).toEqual([401, 200]);
-  const [row] = await ground.gateway.database.query('select * from integrations where id = $1', [shop.databaseId]);
-  expect(JSON.stringify({ row, logs: ground.gateway.logs })).not.toContain(last);
+  const [row] = await fixture.gateway.database.query('select * from integrations where id = $1', [shop.databaseId]);
+  expect(JSON.stringify({ row, logs: fixture.gateway.logs })).not.toContain(last);
 });

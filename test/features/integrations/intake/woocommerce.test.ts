@@ -2,17 +2,17 @@ import { request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { signatureOf } from '../../../../src/features/integrations/intake/signature.ts';
 import { eventually } from '../../../support/gateway.ts';
+import { bodyOf, CONFIRM, type Fixture, startFixture } from '../fixture.ts';
 import { wooOrder } from '../fixtures.ts';
-import { bodyOf, CONFIRM, type Ground, startGround } from '../ground.ts';
 
-let ground: Ground;
+let fixture: Fixture;
 beforeAll(async () => {
-  ground = await startGround();
+  fixture = await startFixture();
 });
-afterAll(() => ground.gateway.stop());
+afterAll(() => fixture.gateway.stop());
 
 test('an order sends its template once, although its creation and four updates are reported', async () => {
-  const tenant = await ground.tenant();
+  const tenant = await fixture.tenant();
   const shop = await tenant.shop();
   expect((await shop.post(wooOrder(), { topic: 'order.created' })).status).toBe(200);
   for (let update = 1; update <= 4; update += 1)
@@ -44,12 +44,12 @@ test('an order sends its template once, although its creation and four updates a
 });
 
 test('the network receives the template with all values', async () => {
-  const tenant = await ground.tenant();
+  const tenant = await fixture.tenant();
   const shop = await tenant.shop();
   await shop.post(wooOrder({ id: 900, billing: { phone: '+49 151 7770001' } }));
   await shop.settled();
   const message = await eventually(() => {
-    const [first] = ground.gateway.emulator.sent({ to: '+491517770001' }).messages;
+    const [first] = fixture.gateway.emulator.sent({ to: '+491517770001' }).messages;
     expect(first).toBeDefined();
     return first;
   });
@@ -64,7 +64,7 @@ test('the network receives the template with all values', async () => {
 });
 
 test('a mapping may act on several statuses, once each', async () => {
-  const tenant = await ground.tenant();
+  const tenant = await fixture.tenant();
   const shipped = {
     name: 'Shipped',
     statuses: ['Completed'],
@@ -87,7 +87,7 @@ test('a mapping may act on several statuses, once each', async () => {
 });
 
 test("WooCommerce's unsigned ping gets exactly 200 and is not stored", async () => {
-  const tenant = await ground.tenant();
+  const tenant = await fixture.tenant();
   const shop = await tenant.shop();
   const ping = (url: string, body: string) =>
     fetch(url, { method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded' }, body });
@@ -100,7 +100,7 @@ test("WooCommerce's unsigned ping gets exactly 200 and is not stored", async () 
 });
 
 test('without a valid signature, or with a modified byte, nothing is accepted or stored', async () => {
-  const tenant = await ground.tenant();
+  const tenant = await fixture.tenant();
   const [shop, other] = [await tenant.shop(), await tenant.shop()];
   const body = JSON.stringify(wooOrder());
   const good = signatureOf(Buffer.from(body), shop.secret);
@@ -119,17 +119,19 @@ test('without a valid signature, or with a modified byte, nothing is accepted or
   expect(await shop.settled()).toHaveLength(1);
 });
 
-test('an unknown integration gets 404, whatever is posted', async () => {
-  const tenant = await ground.tenant();
+test('an unknown integration gets 404 for any payload', async () => {
+  const tenant = await fixture.tenant();
   const shop = await tenant.shop();
   for (const key of ['x', 'A'.repeat(32), encodeURIComponent("' or 1=1 --"), '%00'])
-    expect((await fetch(`${ground.gateway.url}/integrations/${key}`, { method: 'POST', body: '{}' })).status).toBe(404);
+    expect((await fetch(`${fixture.gateway.url}/integrations/${key}`, { method: 'POST', body: '{}' })).status).toBe(
+      404,
+    );
   expect((await shop.post(wooOrder(), { url: `${shop.url}x` })).status).toBe(404);
   expect((await fetch(shop.url)).status).toBe(404);
 });
 
 test('a repeated delivery is stored once; two orders of the same second, to which WooCommerce gives the same id, are both stored', async () => {
-  const tenant = await ground.tenant();
+  const tenant = await fixture.tenant();
   const shop = await tenant.shop();
   const [first, second] = [wooOrder({ id: 1 }), wooOrder({ id: 2 })];
   const answers = await Promise.all(Array.from({ length: 5 }, () => shop.post(first, { deliveryId: 'one-second' })));
@@ -143,7 +145,7 @@ test('a repeated delivery is stored once; two orders of the same second, to whic
 });
 
 test('a disabled integration answers with success and stores nothing', async () => {
-  const tenant = await ground.tenant();
+  const tenant = await fixture.tenant();
   const shop = await tenant.shop({ isEnabled: false });
   const answer = await shop.post(wooOrder());
   expect([answer.status, await answer.json()]).toEqual([200, { status: 'disabled' }]);
@@ -153,8 +155,8 @@ test('a disabled integration answers with success and stores nothing', async () 
   expect(await shop.settled()).toHaveLength(1);
 });
 
-test('payloads are accepted by signature, whatever their content type', async () => {
-  const tenant = await ground.tenant();
+test('payloads are accepted by signature, with any content type', async () => {
+  const tenant = await fixture.tenant();
   const shop = await tenant.shop({ mappings: [] });
   const types = ['application/json', 'text/plain; charset=', ';;;', '', undefined, 'multipart/form-data'];
   for (const [id, type] of types.entries()) {
@@ -176,16 +178,16 @@ test('payloads are accepted by signature, whatever their content type', async ()
 });
 
 test('a payload over the size limit is rejected before it is read', async () => {
-  const tenant = await ground.tenant();
+  const tenant = await fixture.tenant();
   const shop = await tenant.shop();
   expect((await shop.post(wooOrder({ customer_note: 'x'.repeat(1024 * 1024) }))).status).toBe(413);
   expect((await shop.post(wooOrder({ customer_note: 'x'.repeat(900_000) }))).status).toBe(200);
 });
 
 test('a flood of unknown keys is rate limited, and a shop behind the same address is still accepted', async () => {
-  const tenant = await ground.tenant();
+  const tenant = await fixture.tenant();
   const shop = await tenant.shop();
-  const invented = () => fetch(`${ground.gateway.url}/integrations/${'B'.repeat(32)}`, { method: 'POST', body: '{}' });
+  const invented = () => fetch(`${fixture.gateway.url}/integrations/${'B'.repeat(32)}`, { method: 'POST', body: '{}' });
   const statuses = (await Promise.all(Array.from({ length: 61 }, invented))).map(({ status }) => status);
   expect(new Set(statuses)).toEqual(new Set([404, 429]));
   expect((await invented()).status).toBe(429);
@@ -193,9 +195,9 @@ test('a flood of unknown keys is rate limited, and a shop behind the same addres
 });
 
 test('the limit per minute is by size, not by number of orders', async () => {
-  const tenant = await ground.tenant();
+  const tenant = await fixture.tenant();
   const shop = await tenant.shop({ mappings: [] });
-  const { limits } = ground.gateway.gateway.resources;
+  const { limits } = fixture.gateway.gateway.resources;
   const [limit, order] = [256 * 1024, Math.ceil(bodyOf(wooOrder({ id: 30 })).length / 1_024)];
   await limits.consume([{ name: 'integration', key: `${tenant.id}:${shop.databaseId}`, limit }], limit - 30 * order);
   const post = async (id: number) => (await shop.post(wooOrder({ id }))).status;
@@ -205,7 +207,7 @@ test('the limit per minute is by size, not by number of orders', async () => {
 });
 
 test('a client without the secret is rate-limited after sixty requests in a minute, and other integrations are not', async () => {
-  const tenant = await ground.tenant();
+  const tenant = await fixture.tenant();
   const shop = await tenant.shop();
   const knock = () => shop.post('{}', { signature: 'no' });
   const statuses = [];

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { faultsOf } from '../../../support/answers.ts';
+import { CONFIRM, type Fixture, startFixture } from '../fixture.ts';
 import { wooOrder } from '../fixtures.ts';
-import { CONFIRM, type Ground, startGround } from '../ground.ts';
 
-let ground: Ground;
+let fixture: Fixture;
 beforeAll(async () => {
-  ground = await startGround();
+  fixture = await startFixture();
 });
-afterAll(() => ground.gateway.stop());
+afterAll(() => fixture.gateway.stop());
 
 const DRY = `query ($id: ID!, $deliveryId: ID, $payload: JSON, $topic: String) {
   dryRunIntegration(integrationId: $id, deliveryId: $deliveryId, payload: $payload, topic: $topic) {
@@ -19,7 +19,7 @@ const DRY = `query ($id: ID!, $deliveryId: ID, $payload: JSON, $topic: String) {
 
 describe('a dry run', () => {
   test('shows the recipient, the values and the text, without side effects', async () => {
-    const tenant = await ground.tenant();
+    const tenant = await fixture.tenant();
     const shop = await tenant.shop({
       mappings: [CONFIRM, { name: 'Shipped', statuses: ['completed'], template: { name: 'plain', language: 'en' } }],
     });
@@ -37,7 +37,7 @@ describe('a dry run', () => {
       for (const table of tables)
         counts.push(
           (
-            await ground.gateway.database.query(`select count(*) as n from ${table} where tenant_id = $1`, [tenant.id])
+            await fixture.gateway.database.query(`select count(*) as n from ${table} where tenant_id = $1`, [tenant.id])
           )[0],
         );
       return counts;
@@ -77,7 +77,7 @@ describe('a dry run', () => {
   });
 
   test('of a stored payload shows what was already done, and why something would be refused', async () => {
-    const tenant = await ground.tenant();
+    const tenant = await fixture.tenant();
     const shop = await tenant.shop();
     await shop.post(wooOrder());
     await shop.post(wooOrder({ id: 2, line_items: [], billing: { phone: '12', first_name: '' } }));
@@ -95,22 +95,22 @@ describe('a dry run', () => {
   });
 
   test('reports an opted-out contact, a missing template and a paused channel', async () => {
-    const tenant = await ground.tenant();
+    const tenant = await fixture.tenant();
     const shop = await tenant.shop();
     const reasons = async (payload: object) =>
       (
         await tenant.data(DRY, { id: shop.id, payload, topic: 'order.created' })
       ).dryRunIntegration.mappings[0].reasons.map(({ code }: { code: string }) => code);
     await tenant.data('mutation { createContact(input: { phone: "+4915123456789" }) { contact { id } } }');
-    await ground.gateway.database.query('update contacts set opted_out_at = now() where tenant_id = $1', [tenant.id]);
+    await fixture.gateway.database.query('update contacts set opted_out_at = now() where tenant_id = $1', [tenant.id]);
     expect(await reasons(wooOrder())).toEqual(['CONTACT_OPTED_OUT']);
     expect(await reasons(wooOrder({ billing: { phone: '0151 7654321' } }))).toEqual([]);
-    await ground.gateway.database.query("update templates set status = 'PAUSED' where tenant_id = $1", [tenant.id]);
+    await fixture.gateway.database.query("update templates set status = 'PAUSED' where tenant_id = $1", [tenant.id]);
     expect(await reasons(wooOrder({ billing: { phone: '0151 7654321' } }))).toEqual(['VALIDATION_ERROR']);
   });
 
   test('accepts one payload, a list or an object', async () => {
-    const tenant = await ground.tenant({ channel: false });
+    const tenant = await fixture.tenant({ channel: false });
     const shop = await tenant.shop();
     for (const of of [
       {},

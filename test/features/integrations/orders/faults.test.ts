@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { DAY, HOUR, MINUTE } from '../../../../src/platform/clock.ts';
 import { eventually } from '../../../support/gateway.ts';
+import { type Fixture, startFixture } from '../fixture.ts';
 import { wooOrder } from '../fixtures.ts';
-import { type Ground, startGround } from '../ground.ts';
 
-let ground: Ground;
+let fixture: Fixture;
 beforeAll(async () => {
-  ground = await startGround();
+  fixture = await startFixture();
 });
-beforeEach(() => ground.gateway.emulator.resetFaults());
-afterAll(() => ground.gateway.stop());
+beforeEach(() => fixture.gateway.emulator.resetFaults());
+afterAll(() => fixture.gateway.stop());
 
 describe('a transient fault', () => {
   /** Makes the database refuse a statement until it is mended. */
   const breakTable = async (table: string, event = 'insert') => {
-    const { query } = ground.gateway.database;
+    const { query } = fixture.gateway.database;
     await query(
       `create or replace function refuse() returns trigger language plpgsql as $$ begin raise exception 'broken'; end $$`,
     );
@@ -23,7 +23,7 @@ describe('a transient fault', () => {
   };
 
   test('is retried later, without delaying other payloads', async () => {
-    const tenant = await ground.tenant();
+    const tenant = await fixture.tenant();
     const shop = await tenant.shop();
     const mend = await breakTable('integration_acts');
     await shop.post(wooOrder());
@@ -39,8 +39,8 @@ describe('a transient fault', () => {
     await mend();
     await shop.post(wooOrder({ id: 2 }));
     await eventually(async () => expect(await tenant.sent()).toHaveLength(1));
-    await ground.pass(5_000);
-    ground.gateway.gateway.resources.lanes.wake('integrations', `${tenant.id}:${shop.databaseId}`);
+    await fixture.pass(5_000);
+    fixture.gateway.gateway.resources.lanes.wake('integrations', `${tenant.id}:${shop.databaseId}`);
     expect((await shop.settled()).map(({ outcome, attempts }) => [outcome, attempts])).toEqual([
       ['ACTED', 2],
       ['ACTED', 1],
@@ -49,7 +49,7 @@ describe('a transient fault', () => {
   });
 
   test('after the template was sent does not send it again, and the outcome is correct', async () => {
-    const tenant = await ground.tenant();
+    const tenant = await fixture.tenant();
     const shop = await tenant.shop();
     const mend = await breakTable('integration_acts', 'update');
     await shop.post(wooOrder());
@@ -63,15 +63,15 @@ describe('a transient fault', () => {
     await mend();
     // Another payload of the order and status comes first, with other words: it finds the message of the first.
     await shop.post(wooOrder({ billing: { first_name: 'Anna' } }));
-    await ground.pass(MINUTE);
-    ground.gateway.gateway.resources.lanes.wake('integrations', `${tenant.id}:${shop.databaseId}`);
+    await fixture.pass(MINUTE);
+    fixture.gateway.gateway.resources.lanes.wake('integrations', `${tenant.id}:${shop.databaseId}`);
     const deliveries = await shop.settled();
     expect(await tenant.sent()).toHaveLength(1);
     expect(new Set(deliveries.map(({ results }) => results[0]?.messageId)).size).toBe(1);
   });
 
   test('that persists fails after four hours, and the payload can be replayed', async () => {
-    const tenant = await ground.tenant();
+    const tenant = await fixture.tenant();
     const shop = await tenant.shop();
     const mend = await breakTable('integration_acts');
     await shop.post(wooOrder());
@@ -83,19 +83,19 @@ describe('a transient fault', () => {
     await eventually(async () => {
       const due =
         'update integration_deliveries set attempts = 6 where tenant_id = $1 and claim is null returning due_at';
-      expect(await ground.gateway.database.query(due, [tenant.id])).toHaveLength(1);
+      expect(await fixture.gateway.database.query(due, [tenant.id])).toHaveLength(1);
     });
     for (const [attempt, pauseMs] of [
       [7, 5_000],
       [8, 2 * HOUR],
     ] as const) {
-      await ground.pass(pauseMs);
-      ground.gateway.gateway.resources.lanes.wake('integrations', `${tenant.id}:${shop.databaseId}`);
+      await fixture.pass(pauseMs);
+      fixture.gateway.gateway.resources.lanes.wake('integrations', `${tenant.id}:${shop.databaseId}`);
       await eventually(async () => expect((await attempts()).attempts).toBe(attempt));
       // Let go of: given up, or to be tried again in two hours.
       await eventually(async () => {
         const { outcome, nextAttemptAt } = await attempts();
-        const inAnHour = ground.gateway.gateway.resources.clock.now() + HOUR;
+        const inAnHour = fixture.gateway.gateway.resources.clock.now() + HOUR;
         expect(outcome === 'FAILED' || Date.parse(nextAttemptAt) > inAnHour).toBe(true);
       });
     }
@@ -110,33 +110,33 @@ describe('a transient fault', () => {
 
 describe('a process that dies', () => {
   test('while processing a payload leaves it to another, and completed work is not repeated', async () => {
-    const tenant = await ground.tenant();
+    const tenant = await fixture.tenant();
     const shop = await tenant.shop();
     await shop.post(wooOrder());
     await shop.settled();
     // As if the process had died between the end of the act and that of the delivery.
-    await ground.gateway.database.query(
+    await fixture.gateway.database.query(
       "update integration_deliveries set outcome = 'waiting', claim = gen_random_uuid(), due_at = $2::timestamptz, results = '[]' where tenant_id = $1",
       [tenant.id, new Date(Date.now() - 1_000).toISOString()],
     );
-    ground.gateway.gateway.resources.lanes.wake('integrations', `${tenant.id}:${shop.databaseId}`);
+    fixture.gateway.gateway.resources.lanes.wake('integrations', `${tenant.id}:${shop.databaseId}`);
     expect(await shop.settled()).toMatchObject([{ outcome: 'ACTED' }]);
     expect(await tenant.sent()).toHaveLength(1);
     expect(await tenant.events()).toHaveLength(1);
   });
 
   test('between claim and send leaves the act to the next process; after a day the outcome counts as unknown', async () => {
-    const tenant = await ground.tenant();
+    const tenant = await fixture.tenant();
     const shop = await tenant.shop();
     const claim = (order: string, ageMs: number) =>
-      ground.gateway.database.query(
+      fixture.gateway.database.query(
         "insert into integration_acts (tenant_id, integration_id, mapping_id, order_id, status, state, delivery_id, claimed_at) values ($1, $2, $3, $4, 'processing', 'claimed', gen_random_uuid(), $5)",
         [
           tenant.id,
           shop.databaseId,
           shop.mappings[0]?.databaseId,
           order,
-          new Date(ground.gateway.gateway.resources.clock.now() - ageMs).toISOString(),
+          new Date(fixture.gateway.gateway.resources.clock.now() - ageMs).toISOString(),
         ],
       );
     await claim('1', HOUR);
@@ -153,15 +153,15 @@ describe('a process that dies', () => {
   });
 
   test('on the same payload repeatedly does not retry it forever', async () => {
-    const tenant = await ground.tenant();
+    const tenant = await fixture.tenant();
     const shop = await tenant.shop();
     await shop.post(wooOrder());
     await shop.settled();
-    await ground.gateway.database.query(
+    await fixture.gateway.database.query(
       "update integration_deliveries set outcome = 'waiting', due_at = $2::timestamptz, results = '[]', attempts = 8 where tenant_id = $1",
       [tenant.id, new Date(Date.now() - 1_000).toISOString()],
     );
-    ground.gateway.gateway.resources.lanes.wake('integrations', `${tenant.id}:${shop.databaseId}`);
+    fixture.gateway.gateway.resources.lanes.wake('integrations', `${tenant.id}:${shop.databaseId}`);
     expect(await shop.settled()).toMatchObject([{ outcome: 'FAILED', attempts: 9 }]);
   });
 });

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { codeOf, faultsOf, payloadOf } from '../../../support/answers.ts';
+import { CONFIRM, type Fixture, startFixture } from '../fixture.ts';
 import { wooOrder } from '../fixtures.ts';
-import { CONFIRM, type Ground, startGround } from '../ground.ts';
 
-let ground: Ground;
+let fixture: Fixture;
 beforeAll(async () => {
-  ground = await startGround();
+  fixture = await startFixture();
 });
-afterAll(() => ground.gateway.stop());
+afterAll(() => fixture.gateway.stop());
 
 const LOG = `query ($filter: IntegrationDeliveryFilter, $first: Int, $after: String) {
   integrationDeliveries(filter: $filter, first: $first, after: $after) {
@@ -17,7 +17,7 @@ const LOG = `query ($filter: IntegrationDeliveryFilter, $first: Int, $after: Str
 
 describe('a replay', () => {
   test('applies the current mappings to what was not done, and repeats nothing unless forced', async () => {
-    const tenant = await ground.tenant();
+    const tenant = await fixture.tenant();
     const shop = await tenant.shop({ mappings: [{ ...CONFIRM, template: { name: 'paused', language: 'en' } }] });
     await shop.post(wooOrder());
     const [refused] = await shop.settled();
@@ -45,7 +45,7 @@ describe('a replay', () => {
 });
 
 test('all refused payloads since an instant are replayed in order, and nothing is repeated', async () => {
-  const tenant = await ground.tenant();
+  const tenant = await fixture.tenant();
   const shop = await tenant.shop({ mappings: [{ ...CONFIRM, template: { name: 'nobody', language: 'en' } }] });
   const [{ databaseId: mapping = '' } = {}] = shop.mappings;
   await shop.post(wooOrder({ id: 1 }));
@@ -56,7 +56,7 @@ test('all refused payloads since an instant are replayed in order, and nothing i
   await shop.post(wooOrder({ id: 4 }), { topic: 'product.updated' });
   await shop.settled();
   const all = (input: object) =>
-    ground.gateway.mutate(
+    fixture.gateway.mutate(
       'replayIntegrationDeliveries',
       { integrationId: shop.id, since, ...input },
       'count hasMore lastReceivedAt',
@@ -93,7 +93,7 @@ test('all refused payloads since an instant are replayed in order, and nothing i
 });
 
 test('the log is listed in pages, newest first, filtered by outcome, with payloads on request', async () => {
-  const tenant = await ground.tenant();
+  const tenant = await fixture.tenant();
   const shop = await tenant.shop();
   for (const id of [1, 2, 3]) await shop.post(wooOrder({ id, billing: id === 2 ? { phone: '' } : {} }));
   await shop.post('{"id":');
@@ -127,13 +127,13 @@ test('the log is listed in pages, newest first, filtered by outcome, with payloa
 });
 
 test('named payloads are replayed once for each idempotency key; a queued or unknown one is refused with its place', async () => {
-  const tenant = await ground.tenant();
+  const tenant = await fixture.tenant();
   const shop = await tenant.shop({ mappings: [] });
   for (const id of [1, 2]) await shop.post(wooOrder({ id }));
   const [one, two] = (await shop.settled()).map(({ databaseId }) => databaseId);
   await tenant.run('createIntegrationMapping', { integrationId: shop.id, ...CONFIRM }, 'integrationMapping { id }');
   const replay = (input: object) =>
-    ground.gateway.mutate(
+    fixture.gateway.mutate(
       'replayIntegrationDeliveries',
       input,
       'count integrationDeliveries { databaseId }',

@@ -13,32 +13,32 @@ import type { Resources } from '../../../../src/schema/context.ts';
 import { codeOf } from '../../../support/answers.ts';
 import { type Beside, serveBeside } from '../../../support/beside.ts';
 import { testLane } from '../../../support/lane.ts';
+import { bodyOf, CONFIRM, type Fixture, type Shop, startFixture } from '../fixture.ts';
 import { wooOrder } from '../fixtures.ts';
-import { bodyOf, CONFIRM, type Ground, type Shop, startGround } from '../ground.ts';
 
 /** No worker of their own: the tests drain, from both processes at once, as when a lane was taken over from one that is not dead. */
-let ground: Ground;
+let fixture: Fixture;
 let beside: Beside;
 beforeAll(async () => {
-  ground = await startGround({ role: 'gateway' });
-  beside = await serveBeside(ground.gateway);
+  fixture = await startFixture({ role: 'gateway' });
+  beside = await serveBeside(fixture.gateway);
 });
 afterAll(async () => {
   await beside.stop();
-  await ground.gateway.stop();
+  await fixture.gateway.stop();
 });
 
 const drainAll = (tenantId: number, shop: Shop, times = 3) => {
   const lane = testLane('integrations', tenantId, `${tenantId}:${shop.databaseId}`);
-  const both: Resources[] = [ground.gateway.gateway.resources, beside.resources];
+  const both: Resources[] = [fixture.gateway.gateway.resources, beside.resources];
   return Promise.all(
     Array.from({ length: times }, () => both.map(resources => processDeliveries(resources, lane))).flat(),
   );
 };
-const second = (shop: Shop): string => shop.url.replace(ground.gateway.url, beside.url);
+const second = (shop: Shop): string => shop.url.replace(fixture.gateway.url, beside.url);
 
 test('five concurrent payloads of one order and status, over two processes, send one template', async () => {
-  const tenant = await ground.tenant();
+  const tenant = await fixture.tenant();
   const shop = await tenant.shop();
   for (let round = 1; round <= 4; round += 1) {
     const posts = Array.from({ length: 5 }, (_, index) =>
@@ -64,7 +64,7 @@ test('five concurrent payloads of one order and status, over two processes, send
 });
 
 test('a delivery posted to both processes concurrently is stored once', async () => {
-  const tenant = await ground.tenant();
+  const tenant = await fixture.tenant();
   const shop = await tenant.shop();
   const answers = await Promise.all(
     Array.from({ length: 8 }, (_, index) =>
@@ -78,7 +78,7 @@ test('a delivery posted to both processes concurrently is stored once', async ()
 });
 
 test('concurrent orders of a new customer create one contact and are all processed', async () => {
-  const tenant = await ground.tenant();
+  const tenant = await fixture.tenant();
   const shops = [
     await tenant.shop(),
     await tenant.shop(),
@@ -94,9 +94,9 @@ test('concurrent orders of a new customer create one contact and are all process
 });
 
 test('an integration deleted between authorization and body is not found, and its pending work ends without error', async () => {
-  const tenant = await ground.tenant();
+  const tenant = await fixture.tenant();
   const shop = await tenant.shop();
-  const { resources } = ground.gateway.gateway;
+  const { resources } = fixture.gateway.gateway;
   const receiver = createOrderReceiver(resources);
   const integration = await receiver.authorize(shop.url.split('/').at(-1) ?? '', '192.0.2.1');
   if (integration === 'unknown' || 'limited' in integration) throw new Error('The request was refused.');
@@ -105,14 +105,14 @@ test('an integration deleted between authorization and body is not found, and it
   const headers = { 'x-wc-webhook-signature': signatureOf(body, shop.secret) };
   expect(await receiver.receive(integration, headers, body, '192.0.2.1')).toBe('unknown');
   await notePeople(resources.db.write, tenant.id, newId(), ['contact:1']);
-  const [row] = await ground.gateway.database.query('select * from integration_delivery_people where tenant_id = $1', [
+  const [row] = await fixture.gateway.database.query('select * from integration_delivery_people where tenant_id = $1', [
     tenant.id,
   ]);
   expect(row).toBeUndefined();
 });
 
 test('a process that has lost its claim writes nothing', async () => {
-  const tenant = await ground.tenant();
+  const tenant = await fixture.tenant();
   const shop = await tenant.shop();
   await shop.post(wooOrder());
   const { db } = beside.resources;
@@ -129,14 +129,14 @@ test('a process that has lost its claim writes nothing', async () => {
 });
 
 test('a forced replay processed by two processes sends once more, not twice', async () => {
-  const tenant = await ground.tenant();
+  const tenant = await fixture.tenant();
   const shop = await tenant.shop();
   await shop.post(wooOrder());
   await drainAll(tenant.id, shop);
   const [delivery] = await shop.settled();
   const input = { id: delivery?.databaseId, force: true };
   const force = () =>
-    ground.gateway.mutate('replayIntegrationDelivery', input, 'integrationDelivery { outcome }', tenant.token);
+    fixture.gateway.mutate('replayIntegrationDelivery', input, 'integrationDelivery { outcome }', tenant.token);
   const forced = await Promise.all([1, 2, 3].map(force));
   // One of them makes it wait; the others are told that it does.
   expect(forced.map(codeOf).sort()).toEqual(['CONFLICT', 'CONFLICT', undefined]);

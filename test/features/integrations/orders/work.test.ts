@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { cleanDeliveries } from '../../../../src/features/integrations/housekeeping.ts';
 import { eventually } from '../../../support/gateway.ts';
+import { CONFIRM, type Fixture, startFixture } from '../fixture.ts';
 import { wooOrder } from '../fixtures.ts';
-import { CONFIRM, type Ground, startGround } from '../ground.ts';
 
-let ground: Ground;
+let fixture: Fixture;
 beforeAll(async () => {
-  ground = await startGround();
+  fixture = await startFixture();
 });
-beforeEach(() => ground.gateway.emulator.resetFaults());
-afterAll(() => ground.gateway.stop());
+beforeEach(() => fixture.gateway.emulator.resetFaults());
+afterAll(() => fixture.gateway.stop());
 
 const mapped = (template: object | null, others: object = {}) => ({
   mappings: [{ name: 'Mapping', template, ...others }],
@@ -18,7 +18,7 @@ const CONTACT =
   'query ($search: String!) { contacts(search: $search) { nodes { databaseId firstName lastName email groups { name } } } }';
 
 test('a message about an order shows the integration as its sender', async () => {
-  const tenant = await ground.tenant();
+  const tenant = await fixture.tenant();
   const shop = await tenant.shop({ name: 'Coffee shop' });
   await shop.post(wooOrder());
   await shop.settled();
@@ -31,7 +31,7 @@ test('a message about an order shows the integration as its sender', async () =>
 
 describe('the contact', () => {
   test('is created with the names and e-mail address of the order, and added to the groups', async () => {
-    const tenant = await ground.tenant();
+    const tenant = await fixture.tenant();
     const groups = [];
     for (const name of ['Customers', 'Coffee'])
       groups.push(
@@ -58,7 +58,7 @@ describe('the contact', () => {
   });
 
   test('that exists keeps its data: only empty fields are filled', async () => {
-    const tenant = await ground.tenant();
+    const tenant = await fixture.tenant();
     await tenant.data(
       'mutation { createContact(input: { phone: "+4915123456789", firstName: "Anna-Maria" }) { contact { id } } }',
     );
@@ -71,7 +71,7 @@ describe('the contact', () => {
   });
 
   test('gets no invalid e-mail address or one of another contact; long names are truncated', async () => {
-    const tenant = await ground.tenant();
+    const tenant = await fixture.tenant();
     await tenant.data(
       'mutation { createContact(input: { phone: "+15550001111", email: "ANA@example.com" }) { contact { id } } }',
     );
@@ -90,7 +90,7 @@ describe('the contact', () => {
   });
 
   test('is stored without a template too, and a deleted group is skipped', async () => {
-    const tenant = await ground.tenant({ channel: false });
+    const tenant = await fixture.tenant({ channel: false });
     const { createContactGroup } = await tenant.data(
       'mutation { createContactGroup(input: { name: "Gone" }) { contactGroup { id } } }',
     );
@@ -147,7 +147,7 @@ describe('a refusal is recorded with its reason, and the path', () => {
     ],
   ];
   test('for a payload without required values, or a template that cannot be sent', async () => {
-    const tenant = await ground.tenant();
+    const tenant = await fixture.tenant();
     for (const [what, payload, input, reason] of cases) {
       const shop = await tenant.shop(input);
       await shop.post(payload);
@@ -162,7 +162,7 @@ describe('a refusal is recorded with its reason, and the path', () => {
   });
 
   test('for an opted-out contact, an exceeded plan, a plan without integrations, a missing channel', async () => {
-    const tenant = await ground.tenant();
+    const tenant = await fixture.tenant();
     await tenant.data('mutation { createContact(input: { phone: "+4915123456789" }) { contact { databaseId } } }');
     const { contacts } = await tenant.data(CONTACT, { search: '+4915123456789' });
     await tenant.data(
@@ -173,16 +173,16 @@ describe('a refusal is recorded with its reason, and the path', () => {
     );
     const shop = await tenant.shop();
     await shop.post(wooOrder());
-    await ground.gateway.database.query('update tenant_usage set contacts_maximum = contacts where tenant_id = $1', [
+    await fixture.gateway.database.query('update tenant_usage set contacts_maximum = contacts where tenant_id = $1', [
       tenant.id,
     ]);
     await shop.post(wooOrder({ id: 2, billing: { phone: '0151 7654321' } }));
     await shop.settled();
-    await ground.gateway.database.query("update channels set status = 'paused' where tenant_id = $1", [tenant.id]);
-    await ground.gateway.database.query('update contacts set opted_out_at = null where tenant_id = $1', [tenant.id]);
+    await fixture.gateway.database.query("update channels set status = 'paused' where tenant_id = $1", [tenant.id]);
+    await fixture.gateway.database.query('update contacts set opted_out_at = null where tenant_id = $1', [tenant.id]);
     await shop.post(wooOrder({ id: 3 }));
     await shop.settled();
-    await ground.gateway.database.query(
+    await fixture.gateway.database.query(
       "with p as (insert into plans (name, features, calls_per_minute) select 'bare', array_remove(features, 'integrations'), calls_per_minute from plans where name = 'unlimited' returning id) update tenants set plan_id = p.id from p where tenant_id = $1",
       [tenant.id],
     );
@@ -197,7 +197,7 @@ describe('a refusal is recorded with its reason, and the path', () => {
   });
 
   test('for bytes that are not JSON, and the next order is not delayed', async () => {
-    const tenant = await ground.tenant();
+    const tenant = await fixture.tenant();
     const shop = await tenant.shop();
     for (const body of ['{"id":', 'null', '['.repeat(100_000), '"text"', '']) await shop.post(body);
     await shop.post(wooOrder());
@@ -210,7 +210,7 @@ describe('a refusal is recorded with its reason, and the path', () => {
   });
 
   test('and a later, corrected payload of the order is processed', async () => {
-    const tenant = await ground.tenant();
+    const tenant = await fixture.tenant();
     const shop = await tenant.shop();
     await shop.post(wooOrder({ billing: { phone: 'none' } }));
     await shop.post(wooOrder());
@@ -222,7 +222,7 @@ describe('a refusal is recorded with its reason, and the path', () => {
 });
 
 test('a refused mapping does not affect another one', async () => {
-  const tenant = await ground.tenant();
+  const tenant = await fixture.tenant();
   const shop = await tenant.shop({
     mappings: [
       { name: 'Bad', template: { name: 'paused', language: 'en' } },
@@ -244,7 +244,7 @@ test('a refused mapping does not affect another one', async () => {
 });
 
 test('headers with files and locations are filled', async () => {
-  const tenant = await ground.tenant();
+  const tenant = await fixture.tenant();
   const location = { latitude: 50.94, longitude: 6.96, name: 'Our shop' };
   const shop = await tenant.shop({
     mappings: [
@@ -264,7 +264,7 @@ test('headers with files and locations are filled', async () => {
   );
   expect(await shop.settled()).toMatchObject([{ outcome: 'ACTED' }]);
   await eventually(() => {
-    const headers = ground.gateway.emulator
+    const headers = fixture.gateway.emulator
       .sent({ to: '+4915177700099' })
       .messages.map(
         ({ content }) => (content as { components: { parameters: unknown[] }[] }).components[0]?.parameters[0],
@@ -282,16 +282,16 @@ test('headers with files and locations are filled', async () => {
 });
 
 test('processed payloads are deleted after 14 days, and a repeated order is still recognised', async () => {
-  const tenant = await ground.tenant();
+  const tenant = await fixture.tenant();
   const shop = await tenant.shop(mapped(CONFIRM.template));
   await shop.post(wooOrder());
   await shop.settled();
-  const { database } = ground.gateway;
+  const { database } = fixture.gateway;
   await database.query(
     `update integration_deliveries set received_at = received_at - interval '15 days' where tenant_id = $1`,
     [tenant.id],
   );
-  await cleanDeliveries(ground.gateway.gateway.resources);
+  await cleanDeliveries(fixture.gateway.gateway.resources);
   expect(await database.query('select id from integration_deliveries where tenant_id = $1', [tenant.id])).toEqual([]);
   await shop.post(wooOrder());
   const [again] = await shop.settled();

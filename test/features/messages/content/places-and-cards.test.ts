@@ -38,7 +38,7 @@ test('contact cards are sent as the network takes them, and shown as they were g
   expect(lastSent()).toMatchObject({ type: 'contacts' });
 });
 
-test('faults are told by field, and nothing is stored', async () => {
+test('faults are reported by field, and nothing is stored', async () => {
   const count = async () => dataOf(await gateway.graphql('{ messages { totalCount } }')).messages.totalCount;
   const before = await count();
   expect(Object.keys(faultsOf(await send({ location: { latitude: 91, longitude: -181 } })))).toEqual([

@@ -6,51 +6,17 @@ import { clearDisconnected } from '../../../../src/features/messages/dispatch/cl
 import type { WaitingTarget } from '../../../../src/features/messages/dispatch/outbox.sql.ts';
 import { applyStatuses } from '../../../../src/features/messages/statuses/apply-statuses.ts';
 import { eventually, startGateway, type TestGateway } from '../../../support/gateway.ts';
+import { type Outbox, outboxOf } from '../outbox.ts';
 
 /** Locks of cancellations that overlap. No worker runs: messages wait. */
 
 let gateway: TestGateway;
-let channelId: number;
+let outbox: Outbox;
 beforeAll(async () => {
   gateway = await startGateway({ role: 'gateway', env: { PARLEY_DATABASE_POOL: '16' } });
-  channelId = await number('select id from channels where tenant_id = $1', gateway.tenant.id);
+  outbox = await outboxOf(gateway);
 });
 afterAll(() => gateway.stop());
-
-async function number(text: string, ...values: unknown[]): Promise<number> {
-  const [row] = await gateway.database.query<Record<string, unknown>>(text, values);
-  return Number(Object.values(row ?? {})[0]);
-}
-
-let phones = 0;
-async function addContact(): Promise<number> {
-  phones += 1;
-  return number(
-    `with c as (insert into contacts (tenant_id, phone, phone_key) values ($1, $3, $3) returning tenant_id, id
-     ), counted as (update tenant_usage set contacts = contacts + 1 where tenant_id = $1)
-     insert into conversations (tenant_id, contact_id, channel_id) select tenant_id, id, $2 from c returning contact_id`,
-    gateway.tenant.id,
-    channelId,
-    `+49151${String(90_000_000 + phones)}`,
-  );
-}
-
-/** Accepts a message as a send does: the contact's lock, the message, its place in the outbox. */
-async function accept(contactId: number, id: string): Promise<string> {
-  await gateway.database.query(
-    `with p as materialized (select id from contacts where tenant_id = $1 and id = $2 for no key update
-     ), m as (
-       insert into messages (tenant_id, id, conversation_id, contact_id, channel_id, direction, type, body, created_at)
-       select $1, $3, v.id, p.id, v.channel_id, 'outbound', 'text', 'Hi', now() from p join conversations v on v.tenant_id = $1 and v.contact_id = p.id
-       returning *
-     ), s as (insert into message_states (tenant_id, message_id, updated_at) select tenant_id, id, created_at from m
-     ), u as (insert into message_updates (tenant_id, message_id, updated_at, status) select tenant_id, id, created_at, 'queued' from m
-     ), o as materialized (select enqueue_message(tenant_id, channel_id, contact_id, id, 2::smallint, null) from m)
-     select from m, o`,
-    [gateway.tenant.id, contactId, id],
-  );
-  return id;
-}
 
 let made = 0;
 /** Ids of any order: those of a batch are made by processes, before the places in the outbox. */
@@ -68,14 +34,19 @@ const waiting = () =>
   );
 
 const lockWaits = () =>
-  number(`select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
+  outbox.number(
+    `select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+  );
 
 test('two cancellations that each unblock a message of the other end without a deadlock', async () => {
-  const [a, b] = [await addContact(), await addContact()];
-  const [a1, b1] = [await accept(a, newId()), await accept(b, newId())];
-  const [a2, b2] = [await accept(a, newId()), await accept(b, newId())];
-  const kept = [await accept(a, newId()), await accept(b, newId())];
-  const held = [await accept(await addContact(), newId()), await accept(await addContact(), newId())] as const;
+  const [a, b] = [await outbox.addContact(), await outbox.addContact()];
+  const [a1, b1] = [await outbox.accept(a, newId()), await outbox.accept(b, newId())];
+  const [a2, b2] = [await outbox.accept(a, newId()), await outbox.accept(b, newId())];
+  const kept = [await outbox.accept(a, newId()), await outbox.accept(b, newId())];
+  const held = [
+    await outbox.accept(await outbox.addContact(), newId()),
+    await outbox.accept(await outbox.addContact(), newId()),
+  ] as const;
   const cancelled = await gateway.gateway.resources.db.transaction(async trx => {
     // Both wait for a message of their own before they look for who comes next.
     await sql`select from outbox where tenant_id = ${gateway.tenant.id} and message_id = any(${held}::uuid[]) for update`.execute(
@@ -97,11 +68,11 @@ test('two cancellations of consecutive messages end without a deadlock, and late
   const errors: unknown[] = [];
   const kept: string[] = [];
   for (let round = 0; round < 20; round += 1) {
-    const contacts = await Promise.all(Array.from({ length: 8 }, addContact));
+    const contacts = await Promise.all(Array.from({ length: 8 }, outbox.addContact));
     const threads: string[][] = [];
     for (const contactId of contacts) {
       const thread: string[] = [];
-      for (let place = 0; place < 4; place += 1) thread.push(await accept(contactId, anyId()));
+      for (let place = 0; place < 4; place += 1) thread.push(await outbox.accept(contactId, anyId()));
       threads.push(thread);
       kept.push(thread[3] ?? '');
     }
@@ -118,8 +89,8 @@ test('two cancellations of consecutive messages end without a deadlock, and late
 });
 
 test('a status during the clearing of its disconnected channel causes no deadlock', async () => {
-  const contactId = await addContact();
-  const [first, second] = [await accept(contactId, newId()), await accept(contactId, newId())];
+  const contactId = await outbox.addContact();
+  const [first, second] = [await outbox.accept(contactId, newId()), await outbox.accept(contactId, newId())];
   await gateway.database.query(
     `update outbox set dispatched_at = clock_timestamp() - interval '1 hour' where tenant_id = $1 and message_id = $2`,
     [gateway.tenant.id, first],
@@ -133,7 +104,7 @@ test('a status during the clearing of its disconnected channel causes no deadloc
       resources,
       { signal: new AbortController().signal },
       gateway.tenant.id,
-      channelId,
+      outbox.channelId,
       1_000,
     );
     await eventually(async () => expect(await lockWaits()).toBe(1));

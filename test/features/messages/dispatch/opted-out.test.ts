@@ -98,7 +98,7 @@ test('waitForAcceptance returns CONTACT_OPTED_OUT for a message stopped by an op
   gateway.emulator.setFaults({ next: [{ errorCode: 131_056, to }] });
   const document = `mutation ($to: String!, $wait: Boolean) {
     sent: sendMessage(input: { to: { phone: $to }, content: { text: { body: "Hi" } }, idempotencyKey: "stopped", waitForAcceptance: $wait }) {
-      message { id databaseId contact { databaseId } } userErrors { code message path ... on ConsentError { messageId } } } }`;
+      message { id databaseId contact { databaseId } } userErrors { code message path ... on ConsentError { messageId entry { category state } } } } }`;
   const { message: sent } = payloadOf(await gateway.graphql(document, { to, wait: false }));
   await optOut(Number(sent.contact.databaseId), 'all');
   await eventually(async () =>
@@ -114,6 +114,7 @@ test('waitForAcceptance returns CONTACT_OPTED_OUT for a message stopped by an op
         message: 'The contact asked not to be messaged after this message was accepted.',
         code: 'CONTACT_OPTED_OUT',
         messageId: sent.id,
+        entry: { category: 'ALL', state: 'OPTED_OUT' },
       },
     ],
   });

@@ -118,7 +118,7 @@ describe('the circuit breaker of a lane', () => {
     expect(memory.holdMs(now)).toBe(2 * SECOND);
   });
 
-  test('holds for the time that the network asked for, which a shorter one does not shorten', () => {
+  test('lasts as long as the network requires; a later, shorter requirement does not shorten it', () => {
     const memory = new LaneMemory();
     memory.hold(10 * MINUTE, 'throughout', 'a fault', 0);
     memory.hold(SECOND, 'briefly', 'a fault', 0);

@@ -64,8 +64,8 @@ test('a restored outbox is held: sends are accepted but not submitted; the opera
   await send('later');
   await eventually(() => expect(sent()).toEqual(['new', 'later']));
   const told = await gateway.database.query<{ type: string; body: string; title: string }>(
-    `select type, payload->'message'->>'body' as body, payload->'message'->'error'->>'title' as title from events
-     where payload->'message'->'error'->>'title' is not null and payload->'message'->>'body' like 'of the backup%' order by 2`,
+    `select type, payload->'message'->>'message' as body, payload->'message'->'status_message'->>'title' as title from events
+     where payload->'message'->'status_message'->>'title' is not null and payload->'message'->>'message' like 'of the backup%' order by 2`,
   );
   expect(told).toEqual([
     { type: 'message.cancelled', body: 'of the backup', title: 'Cancelled' },

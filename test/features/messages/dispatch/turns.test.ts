@@ -13,6 +13,7 @@ import {
 import { QueueFront } from '../../../../src/features/messages/dispatch/queue-front.ts';
 import { applyStatuses } from '../../../../src/features/messages/statuses/apply-statuses.ts';
 import type { LaneRef } from '../../../../src/lanes/lane.ts';
+import { SECOND } from '../../../../src/platform/clock.ts';
 import { startGateway, type TestGateway } from '../../../support/gateway.ts';
 
 /** The turns of the outbox under concurrency. No worker runs; the test itself sends. */
@@ -159,6 +160,24 @@ test('cancelling a message unblocks the next one, at the front and in the middle
   expect((await cancel(b, d)).messageIds).toEqual([d]);
   await settle(b);
   expect(await gateway.database.query('select from outbox where contact_id = $1', [person])).toEqual([]);
+});
+
+test('a backlog that a claim did not see is found a second later', async () => {
+  let nowMs = 0;
+  const front = new QueueFront(() => nowMs);
+  const setStatus = (status: string) =>
+    gateway.database.query('update channels set status = $2 where id = $1', [channelId, status]);
+  const message = await accept(await addContact(), 3);
+  await gateway.database.query(
+    `update outbox set next_attempt_at = now() - interval '1 minute' where message_id = $1`,
+    [message],
+  );
+  await setStatus('paused');
+  expect(await claim(10, front)).toEqual([]);
+  await setStatus('active');
+  nowMs += SECOND;
+  expect(ids(await claim(10, front))).toEqual([message]);
+  await settle(message);
 });
 
 test('a blocked message without a predecessor is found and unblocked', async () => {

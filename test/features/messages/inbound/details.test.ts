@@ -37,7 +37,7 @@ test('the origin of a message is stored, and part of its event', async () => {
   });
   expect(forwarded?.details).toEqual({ forwarding: 'frequently_forwarded' });
   expect(product?.details).toEqual({ referred_product: { catalog_id: '7', product_id: 'sku-1' } });
-  expect(product?.message).toMatchObject({ reply_to_wamid: 'wamid.0' });
+  expect(product?.message).toMatchObject({ ref_message_id: 'wamid.0' });
   expect(plain).not.toHaveProperty('details');
   const stored = await harness.query(
     'select forwarding, referral, referred_product, username from message_details where tenant_id = $1 order by message_id',
@@ -65,9 +65,14 @@ describe('edits and revocations', () => {
     await harness.write({ type: 'revoke', from: FROM, messageId: wamid });
     expect(await textOf(harness)).toEqual(['Hello']);
     expect(await harness.events('message.edited')).toMatchObject([
-      { message: { wamid, body: 'Hello', content: { body: 'Hello' } }, previous: { body: 'Helo' } },
+      {
+        message: { message_id: wamid, message: 'Hello', content: { body: 'Hello' } },
+        previous: { message: 'Helo' },
+      },
     ]);
-    expect(await harness.events('message.revoked')).toMatchObject([{ message: { wamid, body: 'Hello' } }]);
+    expect(await harness.events('message.revoked')).toMatchObject([
+      { message: { message_id: wamid, message: 'Hello' } },
+    ]);
     const edits = await harness.query(
       'select kind, body, previous, is_applied from message_edits where tenant_id = $1 order by occurred_at, position',
     );
@@ -192,7 +197,7 @@ test('a message has the latest reaction of each person; one without an emoji rem
   }
   const told = await harness.events('message.reaction');
   expect(told.map(({ reaction }) => reaction?.['emoji'])).toEqual(['👍', '❤️', null]);
-  expect(told[0]?.message).toMatchObject({ wamid, body: 'Nice?' });
+  expect(told[0]?.message).toMatchObject({ message_id: wamid, message: 'Nice?' });
   const kept =
     'select original_wamid, emoji from message_reactions where tenant_id = $1 order by occurred_at desc, position desc limit 1';
   expect(await harness.query(kept)).toEqual([{ original_wamid: wamid, emoji: null }]);

@@ -35,7 +35,7 @@ describe('messages sent in the phone app', () => {
       });
     expect(await shown(harness)).toEqual([['outbound', 'text', 'sent', 'From my phone']]);
     expect(await harness.events('message.sent')).toMatchObject([
-      { message: { wamid: 'wamid.1', status: 'sent' }, details: { origin: 'phone_app' } },
+      { message: { message_id: 'wamid.1', status: 'sent' }, details: { origin: 'phone_app' } },
     ]);
     const [sent] = dataOf(
       await gateway.graphql(

@@ -6,7 +6,7 @@ import { examineCosts } from '../../../../src/features/messages/pricing/export-p
 import { codeOf, dataOf, payloadOf } from '../../../support/answers.ts';
 import { describeColumns } from '../../../support/describe-statement.ts';
 import { eventually, startGateway, type TestGateway } from '../../../support/gateway.ts';
-import { accountOf } from '../statistics/fixture.ts';
+import { accountOf, addSources } from '../statistics/fixture.ts';
 
 let directory: string;
 let gateway: TestGateway;
@@ -24,8 +24,25 @@ afterAll(async () => {
 test('createExport writes the costs that meet a filter, with their amounts', async () => {
   const account = await accountOf(gateway);
   const at = '2026-11-05T10:00:00.000Z';
-  const ids = await account.add([1, 2, 3].map(() => ({ at, phone: '+4915112345678' })));
+  // The first sync of the channel deletes templates that the network does not know.
+  await eventually(async () =>
+    expect(
+      await gateway.database.query(
+        'select from template_syncs where tenant_id = $1 and finished_at is not null and run_id is null',
+        [account.tenantId],
+      ),
+    ).toHaveLength(1),
+  );
+  const { campaignId, templateId } = await addSources(account);
+  const ids = await account.add(
+    [campaignId, undefined, undefined].map(campaign => ({
+      at,
+      phone: '+4915112345678',
+      ...(campaign && { campaign }),
+    })),
+  );
   const [paid = '', free = '', other = ''] = ids;
+  await gateway.database.query('update messages set template_id = $2 where id = $1', [paid, templateId]);
   const pricing = { category: 'marketing', type: 'regular', isBillable: true };
   await account.apply([
     { id: paid, status: 'delivered', at, pricing },
@@ -42,11 +59,19 @@ test('createExport writes the costs that meet a filter, with their amounts', asy
   });
   const response = await fetch(url);
   expect(response.headers.get('content-disposition')).toMatch(/costs-.*\.csv/);
-  const line = (message: string, type: string, billable: boolean, amount: string): string =>
-    [message, at, account.channelId, '', 'DE', 'marketing', type, billable, amount, 'EUR'].join(',');
+  const line = (
+    message: string,
+    sources: readonly unknown[],
+    type: string,
+    billable: boolean,
+    amount: string,
+  ): string => [message, at, account.channelId, ...sources, 'DE', 'marketing', type, billable, amount, 'EUR'].join(',');
   expect((await response.text()).split('\r\n')).toEqual([
-    'message_id,occurred_at,channel_id,campaign_id,country,category,type,is_billable,amount,currency',
-    ...[line(paid, 'regular', true, '0.1131'), line(free, 'free_entry_point', false, '0.00')].sort(),
+    'chat_message_id,occurred_at,channel_id,campaign_id,campaign_name,template_id,template_name,country,category,type,is_billable,amount,currency',
+    ...[
+      line(paid, [campaignId, '"Autumn, all"', templateId, 'autumn_sale'], 'regular', true, '0.1131'),
+      line(free, ['', '', '', ''], 'free_entry_point', false, '0.00'),
+    ].sort(),
     '',
   ]);
   const token = await gateway.addToken({ ...gateway.tenant, id: account.tenantId }, { scopes: ['contacts:export'] });
@@ -64,5 +89,8 @@ test('a page of costs has the columns of its row type', async () => {
     country: 'text',
     occurred_at: 'timestamp with time zone',
     meets: 'boolean',
+    template_id: 'bigint',
+    campaign_name: 'text',
+    template_name: 'text',
   });
 });

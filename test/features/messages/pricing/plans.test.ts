@@ -24,6 +24,13 @@ async function rowsRead(trx: Db): Promise<number> {
   return rows[0]?.read ?? 0;
 }
 
+/** How often this transaction has used an index that finds no single price: for a look-up by message, it is read whole for the account. */
+async function scansOfTimes(trx: Db): Promise<number> {
+  const { rows } = await sql<{ scans: number }>`
+    select pg_stat_get_xact_numscans('message_pricing_by_time'::regclass)::int as scans`.execute(trx);
+  return rows[0]?.scans ?? Number.NaN;
+}
+
 test('a status finds its message and its price by key, with plans that were made for the first message', async () => {
   const account = await accountOf(gateway);
   await gateway.database.query('analyze');
@@ -36,7 +43,7 @@ test('a status finds its message and its price by key, with plans that were made
       })),
     );
   const { db } = gateway.gateway.resources;
-  const read = await db.transaction(async trx => {
+  const { total: read, scans } = await db.transaction(async trx => {
     const apply = async (ids: readonly string[], status: MessageStatus): Promise<number> => {
       const before = await rowsRead(trx);
       const updates = ids.map(id => ({ messageId: id, wamid: `wamid.${id}`, status, at: new Date().toISOString() }));
@@ -50,8 +57,9 @@ test('a status finds its message and its price by key, with plans that were made
     const ids = await add(MESSAGES);
     let total = 0;
     for (let from = 0; from < MESSAGES; from += BATCH) total += await apply(ids.slice(from, from + BATCH), 'sent');
-    return total;
+    return { total, scans: await scansOfTimes(trx) };
   });
   // A few look-ups of each. A join on the tenant alone reads up to a thousand rows for each message.
   expect(read).toBeLessThan(MESSAGES * 20);
+  expect(scans).toBe(0);
 });

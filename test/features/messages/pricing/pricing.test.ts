@@ -89,7 +89,7 @@ test('a message shows the price that the network reported, in any words, and its
   expect(await priceOf(account, silent)).toBeNull();
 });
 
-test('a message has one price, whatever the order and repetition of its statuses', async () => {
+test('a message has one price for any order and repetition of its statuses', async () => {
   const at = '2026-11-02T10:00:00Z';
   const statuses = [
     { status: 'sent', at, pricing: { category: 'service', type: 'regular', isBillable: true } },
@@ -265,6 +265,18 @@ describe('a price table', () => {
       expect(table.priceOf('DE', 'marketing', at)).toBeUndefined();
       expect(table.boundaries).toEqual([Date.parse('2026-10-31T23:00Z')]);
     }
+  });
+
+  test('gives territories with the calling code of a country its price, unless it names them', async () => {
+    const csv =
+      'country,category,price,currency\nGB,marketing,0.04,GBP\nGG,marketing,0.03,GBP\nUS,marketing,0.02,USD\n';
+    const priced = async (text: string) => {
+      const table = await read(text);
+      return ['GB', 'JE', 'GG', 'IM', 'US', 'JM', 'KZ'].map(country => table.priceOf(country, 'marketing', at)?.amount);
+    };
+    const [gb, gg, us, any] = [400_000_000n, 300_000_000n, 200_000_000n, 100_000_000n];
+    expect(await priced(csv)).toEqual([gb, gb, gg, gb, us, undefined, undefined]);
+    expect(await priced(`${csv}*,marketing,0.01,USD\n`)).toEqual([gb, gb, gg, gb, us, any, any]);
   });
 
   test('lists its faults by line', async () => {

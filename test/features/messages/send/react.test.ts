@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { codeOf, dataOf, faultsOf } from '../../../support/answers.ts';
 import { eventually, startGateway, type TestGateway } from '../../../support/gateway.ts';
+import { postWebhook } from '../../../support/network-webhook.ts';
 import { type Person, personOf } from './answering.ts';
 
 let gateway: TestGateway;
@@ -54,8 +55,19 @@ test('a reaction that fails after the network accepted it is removed again', asy
   const question = await person.writes('Thanks!');
   dataOf(await react(question, '👍'));
   await person.shown(question, REACTIONS, { reactions: [ours('👍')] });
-  gateway.emulator.setFaults({ next: [{ asyncErrorCode: 131_026, to: person.phone }] });
+  // A failure that is told together with the acceptance leaves no event: the emulator's comes too soon.
+  gateway.emulator.setFaults({ dropStatuses: 1 });
   dataOf(await react(question, '❤️'));
+  await person.shown(question, REACTIONS, { reactions: [ours('❤️')] });
+  gateway.emulator.setFaults({ dropStatuses: 0 });
+  const failure = {
+    id: person.taken().at(-1)?.wamid,
+    recipient_id: person.phone.slice(1),
+    status: 'failed',
+    timestamp: String(Math.floor(Date.now() / 1_000)),
+    errors: [{ code: 131_026, title: 'Message undeliverable' }],
+  };
+  await postWebhook(gateway, gateway.tenant, { statuses: [failure] });
   await eventually(async () => expect(await eventsOf(person)).toEqual(['👍', '❤️', '👍']));
   expect((await person.shown(question, REACTIONS)).reactions).toEqual([ours('👍')]);
 });

@@ -37,7 +37,10 @@ test('a message of another person, of another channel, or that does not exist ca
   expect(faultsOf(await person.send({ replyToId: theirs, expectedContactId: contact.id }))).toEqual(
     NOT_IN_CONVERSATION,
   );
-  expect(faultsOf(await person.send({ replyToId: mine, channelId: '999999' }))).toEqual(NOT_IN_CONVERSATION);
+  expect(faultsOf(await person.send({ replyToId: mine, channelId: '999999' }))).toEqual({
+    channelId: ['Channel not found.'],
+    ...NOT_IN_CONVERSATION,
+  });
   const unknown = ['There is no message with this id.'];
   for (const id of ['01890000-0000-7000-8000-000000000000', 'x'])
     expect(faultsOf(await person.send({ replyToId: id }))).toEqual({ replyToId: unknown });

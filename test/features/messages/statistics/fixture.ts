@@ -114,3 +114,19 @@ export async function accountOf(gateway: TestGateway): Promise<Account> {
     move: limit => movePending(db.write, limit ?? 1_000),
   };
 }
+
+/** Adds a campaign and a template that messages can come from. */
+export async function addSources({ gateway, tenantId }: Account): Promise<{ campaignId: number; templateId: number }> {
+  const [row] = await gateway.database.query<{ campaign: string; template: string }>(
+    `with c as (
+       insert into campaigns (tenant_id, name, template, audience, author) values ($1, 'Autumn, all', '{}', '{}', '{}') returning id
+     ), t as (
+       insert into templates (tenant_id, waba_id, network_id, name, language, category, status, parameter_format, components)
+       select $1, waba_id, 'costs-' || $1, 'autumn_sale', 'en', 'MARKETING', 'APPROVED', 'POSITIONAL', '[]' from channels where tenant_id = $1
+       returning id
+     )
+     select c.id as campaign, t.id as template from c, t`,
+    [tenantId],
+  );
+  return { campaignId: Number(row?.campaign), templateId: Number(row?.template) };
+}

@@ -142,7 +142,7 @@ describe('is rejected before anything is sent, with an error of the field:', () 
     expect(codeOf(await send({ name: 'plain', channelId: '999999' }))).toBe('NOT_FOUND');
   });
 
-  test('a contact who asked not to be messaged', async () => {
+  test('a contact who opted out', async () => {
     const to = newPhone();
     await sent({ name: 'plain', to });
     await gateway.database.query('update contacts set opted_out_at = now() where phone = $1', [to]);

@@ -168,7 +168,7 @@ test('what is sent is counted at once, in the month in which it was accepted', a
   }
 });
 
-test('an expired subscription is told, and refuses nothing', async () => {
+test('an expired subscription is reported, and refuses nothing', async () => {
   const tenant = await gateway.addTenant({ plan: 'standard', channel: false });
   const ends = iso(clock.time + 500);
   await gateway.gateway.resources.db.transaction(trx => changeTenant(trx, tenant.id, { planExpiresAt: ends }));

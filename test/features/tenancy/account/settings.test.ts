@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 
 const SETTINGS =
-  'settings { windowPolicy timeZone optOutWords optInWords defaultCountry { alpha2 } defaultSource { name } defaultStatus { databaseId } defaultAssignee { name } }';
+  'settings { windowPolicy timeZone optOutWords optInWords optWordsByLanguage { language optOutWords optInWords } defaultCountry { alpha2 } defaultSource { name } defaultStatus { databaseId } defaultAssignee { name } }';
 const update = (input: object, token?: string) =>
   gateway.mutate('updateAccount', input, `account { databaseId ${SETTINGS} }`, token);
 const settingsOf = async (tenant: TestTenant) =>
@@ -39,8 +39,11 @@ test('a new account has the settings of its plan-free defaults', async () => {
   expect(await settingsOf(tenant)).toMatchObject({
     windowPolicy: 'NETWORK',
     timeZone: 'UTC',
-    optOutWords: expect.arrayContaining(['stop', 'abmelden']),
+    optOutWords: expect.arrayContaining(['stop', 'unsubscribe']),
     optInWords: expect.arrayContaining(['start']),
+    optWordsByLanguage: expect.arrayContaining([
+      { language: 'de', optOutWords: ['stopp', 'abmelden'], optInWords: ['anmelden'] },
+    ]),
     defaultCountry: null,
     defaultSource: null,
     defaultStatus: null,
@@ -67,6 +70,7 @@ test('settings are changed together, kept when omitted, cleared by null, and nam
     timeZone: 'Europe/Berlin',
     optOutWords: ['halt', 'arrêt', 'รอ'],
     optInWords: [],
+    optWordsByLanguage: expect.any(Array),
     defaultCountry: { alpha2: 'DE' },
     defaultSource: { name: 'Web' },
     defaultStatus: { databaseId: status },
@@ -195,6 +199,69 @@ describe('defaults', () => {
       await harness.write({ from: '4915150000009', text });
       expect(await isOptedOut(), text).toBe(expected);
     }
+  });
+
+  test('of words of a language hold for everybody, and change without those of other languages', async () => {
+    const harness = await harnessFor(gateway);
+    const { token } = harness.tenant;
+    const change = (optWordsByLanguage: object[]) => update({ optWordsByLanguage }, token);
+    const wordsOf = async () =>
+      Object.fromEntries(
+        (await settingsOf(harness.tenant)).optWordsByLanguage.map(
+          ({ language, ...words }: { language: string; optOutWords: string[]; optInWords: string[] }) => [
+            language,
+            words,
+          ],
+        ),
+      );
+    const before = await wordsOf();
+    dataOf(await change([{ language: 'pt_br', optOutWords: ['Descadastrar'], optInWords: ['Voltar aqui'] }]));
+    dataOf(
+      await change([
+        { language: 'pt-BR', optInWords: ['quero'] },
+        { language: 'fr', optOutWords: [], optInWords: [] },
+      ]),
+    );
+    const { fr: _none, ...others } = before;
+    expect(await wordsOf()).toEqual({
+      ...others,
+      'pt-BR': { optOutWords: ['descadastrar'], optInWords: ['quero'] },
+    });
+    const isOptedOut = async () =>
+      (
+        await harness.query<{ out: boolean }>(
+          'select opted_out_at is not null as out from contacts where tenant_id = $1',
+        )
+      )[0]?.out;
+    for (const [text, expected] of [
+      ['DESCADASTRAR!', true],
+      ['Quero', false],
+      ['abmelden', true],
+      ['voltar aqui', true],
+      ['arrêt', true],
+      ['Start', false],
+      ['arrêt', false],
+    ] as const) {
+      await harness.write({ from: '4915150000019', text });
+      expect(await isOptedOut(), text).toBe(expected);
+    }
+    expect(
+      faultsOf(
+        await change([
+          { language: 'not a tag', optOutWords: ['…'] },
+          { language: 'de', optInWords: ['Start'] },
+          { language: 'DE', optInWords: [] },
+        ]),
+      ),
+    ).toEqual({
+      'optWordsByLanguage.0.language': ['Must be a language tag such as de or pt-BR, not not a tag.'],
+      'optWordsByLanguage.0.optOutWords.0': ['Must contain a letter or digit.'],
+      'optWordsByLanguage.2.language': ['Is there twice: de.'],
+    });
+    expect(faultsOf(await change([{ language: 'it', optInWords: ['Baja'] }]))).toEqual({
+      optWordsByLanguage: ['Opts a person both in and out: baja.'],
+    });
+    expect(Object.keys(faultsOf(await update({ optWordsByLanguage: null }, token)))).toEqual(['optWordsByLanguage']);
   });
 
   test('fall away with the staff member', async () => {

@@ -39,7 +39,7 @@ test('a person who is added can be assigned, by global id and by databaseId, ove
   expect(((await posted.json()) as { data: object }).data).toMatchObject({ assigned_id: id });
 });
 
-test('of 12 people who are added at the same time to a plan of 3, exactly 3 are, and the others are told so', async () => {
+test('of 12 people added at the same time to a plan of 3, exactly 3 are added, and the others get the limit', async () => {
   const tenant = await gateway.addTenant({ plan: 'three', channel: false });
   const outcomes = await Promise.allSettled(
     Array.from({ length: 12 }, (_, index) => add(tenant, `person-${index}@example.com`)),
@@ -57,7 +57,7 @@ test('of 12 people who are added at the same time to a plan of 3, exactly 3 are,
   });
 });
 
-test('of several people with one e-mail address, in whatever case and at the same time, one is added', async () => {
+test('of several people with one e-mail address, in any case and at the same time, one is added', async () => {
   const tenant = await gateway.addTenant({ channel: false });
   const outcomes = await Promise.allSettled(
     ['eve@example.com', 'Eve@Example.com', ' EVE@EXAMPLE.COM ', 'eve@example.com'].map(email => add(tenant, email)),

@@ -129,7 +129,7 @@ test('one key is not good for two operations', async () => {
   );
 });
 
-test('the order of fields, and fields that are not said, make no other request', async () => {
+test('the order of fields and omitted fields do not make another request', async () => {
   const phone = newPhone();
   const first = await create({ phone, firstName: 'A', lastName: 'B', idempotencyKey: 'order' });
   expect(
@@ -194,7 +194,7 @@ test('what was made and is gone again is not found under its key, and is not mad
   expect(codeOf(await create(input))).toBe('NOT_FOUND');
 });
 
-test('a key has up to 255 characters, and an empty one is none', async () => {
+test('a key has up to 255 characters; an empty key means no key', async () => {
   dataOf(await create({ phone: newPhone(), idempotencyKey: 'k'.repeat(255) }));
   for (const idempotencyKey of ['', null]) {
     dataOf(await create({ phone: newPhone(), idempotencyKey }));

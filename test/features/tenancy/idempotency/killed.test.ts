@@ -72,7 +72,7 @@ const graphql =
     return { status: codeOf(answer) === undefined ? 200 : 409, body: answer };
   };
 
-test('repetitions of what a killed process was doing are answered, are never told that it still runs, and do nothing twice', async () => {
+test('repeated requests of a killed process are answered, never get CONFLICT, and do nothing twice', async () => {
   const { emulator, database, url } = harness.gateway;
   const { query } = database;
   const [texted, legacy, contact, byGraphql, byRest] = [newPhone(), newPhone(), newPhone(), newPhone(), newPhone()];

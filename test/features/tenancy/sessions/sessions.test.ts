@@ -100,7 +100,7 @@ describe('a staff session', () => {
     expect((await call(await session({ callsPerMinute: 1 }))).status).toBe(200);
   });
 
-  test('has at most the role of its staff member, and all faults are told at once', async () => {
+  test('has at most the role of its staff member, and all faults are reported at once', async () => {
     expect(
       faultsOf(
         await create({ role: 'ADMIN', ttlSeconds: 59, callsPerMinute: 0, origins: [APP, 'https://a.example/x'] }),

@@ -153,7 +153,7 @@ describe('a token is never wider than the one that makes it', () => {
     ['expiresAt', { expiresAt: inSeconds(3_700) }],
   ])('%s: %o', async (field, input) => expect(Object.keys(faultsOf(await create(input, narrow)))).toEqual([field]));
 
-  test('what is not said is at most what its maker has', async () => {
+  test('omitted settings are at most those of its creator', async () => {
     expect((await made({}, narrow)).accessToken).toMatchObject({ callsPerMinute: 50, expiresAt });
     expect((await made({ expiresAt: null, callsPerMinute: null }, narrow)).accessToken).toMatchObject({
       callsPerMinute: 50,

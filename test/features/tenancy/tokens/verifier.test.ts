@@ -83,7 +83,7 @@ test('a revocation is never undone by a look that began before it', async () => 
   expect(await verifier.verify(token)).toBeUndefined();
 });
 
-test('a token expires when the database says so, whatever the clock of this process', async () => {
+test('a token expires by the clock of the database, not of this process', async () => {
   const row = { ...ROW, expires_at: '2001-01-01T00:00:00.000Z', expires_in_ms: 2_000 };
   const { verifier, clock } = verifierOver(async () => [row]);
   const token = generateToken();
@@ -138,7 +138,7 @@ async function tick(clock: { time: number }, ms: number): Promise<void> {
   await vi.advanceTimersByTimeAsync(ms);
 }
 
-test('what a broken look does not tell is not held against a token that was known a moment ago', async () => {
+test('a failed look-up does not reject a token that was valid a moment ago', async () => {
   const { verifier, clock } = verifierOver(async look => {
     if (look > 1) throw new Error('down');
     return [ROW];
@@ -217,7 +217,7 @@ test('scopes are read to canonical ones, sorted, each once, and reading them aga
   );
 });
 
-test('a scope with something behind its action, or in front of its resource, is none', () => {
+test('a scope with a suffix after its action, or a prefix before its resource, is invalid', () => {
   for (const word of [
     'contacts:read:x',
     'contacts.read.x',

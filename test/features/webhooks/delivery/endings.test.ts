@@ -293,7 +293,7 @@ test('deliveries since an instant can be replayed in order, failed ones or all',
     const input = { endpointId: String(id), since: new Date(Date.now() - HOUR).toISOString(), onlyFailed };
     return gateway.mutate('replayWebhookDeliveries', input, 'count hasMore');
   };
-  expect(codeOf(await replay(true))).toBe('CONFLICT');
+  expect(codeOf(await replay(true))).toBe('DISABLED');
   await update(id, { isEnabled: true });
   const before = receiver.at('/again').length;
   expect(payloadOf(await replay(true))).toMatchObject({ count: 3, hasMore: false });

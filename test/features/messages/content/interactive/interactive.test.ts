@@ -53,7 +53,7 @@ const faults = (choices: Choices): Record<string, string[]> => {
   }
 };
 
-test('whatever we accept, the network accepts', () => {
+test('the network accepts every message that we accept', () => {
   fc.assert(
     fc.property(
       fc.oneof(

@@ -101,7 +101,7 @@ describe('a sticker', () => {
     expect([shownFile.status, shownFile.headers.get('content-type')]).toEqual([200, 'image/webp']);
   });
 
-  test('that is still may have 100 KB, an animated one 500 KB, and another image is none', async () => {
+  test('has at most 100 KB if it is still and 500 KB if it is animated, and must be WebP', async () => {
     const put = async (file: Buffer) => media.put(await media.place({ kind: 'STICKER' }), file);
     expect((await put(padded(WEBP, 101 * 1024))).body.error.details).toEqual({
       file: ['The file is a still WebP image and larger than 100 KB, the limit of its kind.'],

@@ -235,7 +235,7 @@ test('a file needs a token with messages:read', async () => {
 });
 
 describe('the network', () => {
-  test('is asked for a new URL when the cached one has expired', async () => {
+  test('gets a request for a new URL when the cached one has expired', async () => {
     const id = await onNetwork(DOCUMENT);
     expect((await bodyOf(await media.get(id))).length).toBe(DOCUMENT.length);
     nowMs += 6 * 60_000;

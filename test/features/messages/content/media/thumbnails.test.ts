@@ -58,7 +58,7 @@ async function shownAt(url: string) {
 }
 
 const thumbnailFiles = async (): Promise<string[]> =>
-  (await readdir(gateway.mediaDirectory, { recursive: true })).filter(name => /[0-9a-f]{64}-\d+-/.test(name));
+  (await readdir(gateway.mediaDirectory, { recursive: true })).filter(name => /[0-9a-f]{64}-\d{1,4}-/.test(name));
 
 test('a picture is made smaller without a token, upright, without its camera data, and never larger', async () => {
   const photographed = await sharp(await photo(2_000, 1_000))

@@ -36,7 +36,7 @@ export async function loadShrink(): Promise<Shrink> {
   return (picture, width) => webp(sharp(picture, options), width);
 }
 
-/** Turned as its EXIF data says, then without these data, which may have the place. Of a moving picture: its first frame. */
+/** Rotated by its EXIF orientation, then stripped of EXIF, which may contain the location. Of a moving picture: its first frame. */
 const webp = (image: Sharp, width: Width): Promise<Buffer> =>
   image
     .autoOrient()

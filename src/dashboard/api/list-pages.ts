@@ -1,0 +1,18 @@
+import type { UpdateResolver } from '@urql/exchange-graphcache';
+
+/**
+ * Drops the later pages of a list when its first page is read: joined to a newer first page, they would leave a gap or repeat rows, and
+ * show what was deleted.
+ */
+export const forgetLaterPages: UpdateResolver = (_result, args, cache, { parentKey, fieldName }) => {
+  if (args['after'] != null) return;
+  const list = listOf(args);
+  for (const field of cache.inspectFields(parentKey))
+    if (field.fieldName === fieldName && field.arguments?.['after'] != null && listOf(field.arguments) === list)
+      cache.invalidate(parentKey, fieldName, field.arguments);
+};
+
+/** What the pages of one list have in common. */
+function listOf({ after, ...list }: Readonly<Record<string, unknown>>): string {
+  return JSON.stringify(Object.entries(list).sort(([left], [right]) => left.localeCompare(right)));
+}

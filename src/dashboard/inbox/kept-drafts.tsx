@@ -1,0 +1,126 @@
+import { createContext, type ReactNode, use, useCallback, useState, useSyncExternalStore } from 'react';
+import type { MediaKind } from '../documents.generated.ts';
+import { useAccount } from '../session/account.tsx';
+
+/** A message that the next one quotes. */
+export interface Quoted {
+  readonly id: string;
+  readonly isOurs: boolean;
+  readonly text: string;
+}
+
+/** A file of a draft. */
+export interface Attachment {
+  readonly key: string;
+  readonly name: string;
+  readonly size: number;
+  readonly kind: MediaKind;
+  /** Of a picture. */
+  readonly previewUrl: string | undefined;
+  /** 0 to 1. */
+  readonly progress: number;
+  /** Once it is uploaded. */
+  readonly mediaId: string | undefined;
+  readonly problem: string | undefined;
+}
+
+/** What is being written in one conversation. */
+export interface KeptDraft {
+  readonly mode: 'reply' | 'note';
+  readonly text: string;
+  readonly attachments: readonly Attachment[];
+  readonly replyTo: Quoted | undefined;
+  /** The last message that the writer knew: what others answered since is shown before the draft is sent. */
+  readonly knownId: string | undefined;
+}
+
+type Change = Partial<KeptDraft> | ((before: KeptDraft) => Partial<KeptDraft>);
+
+/** Drafts by conversation: they outlive the thread that shows them, and what is uploaded or sent meanwhile changes them. */
+export interface KeptDrafts {
+  of(conversationId: string): KeptDraft;
+  change(conversationId: string, change: Change): void;
+  subscribe(listener: () => void): () => void;
+}
+
+const EMPTY: KeptDraft = { mode: 'reply', text: '', attachments: [], replyTo: undefined, knownId: undefined };
+const PREFIX = 'parley.drafts.';
+
+const isEmpty = ({ mode, text, attachments, replyTo, knownId }: KeptDraft): boolean =>
+  mode === 'reply' && text === '' && attachments.length === 0 && replyTo === undefined && knownId === undefined;
+
+/** Whether a draft is an answer to the person, and not empty. */
+export const isAnswer = ({ mode, text, attachments, replyTo }: KeptDraft): boolean =>
+  mode === 'reply' && (text.trim() !== '' || attachments.length > 0 || replyTo !== undefined);
+
+/** Uploads survive a reload, without the picture of them; what is not uploaded yet does not. */
+const storable = ({ attachments, ...draft }: KeptDraft): KeptDraft => ({
+  ...draft,
+  attachments: attachments
+    .filter(({ mediaId }) => mediaId !== undefined)
+    .map(attachment => ({ ...attachment, previewUrl: undefined })),
+});
+
+function stored(key: string): [string, KeptDraft][] {
+  try {
+    const drafts = JSON.parse(sessionStorage.getItem(key) ?? '{}') as Record<string, KeptDraft>;
+    return Object.entries(drafts).map(([id, draft]) => [id, { ...EMPTY, ...draft }]);
+  } catch {
+    return [];
+  }
+}
+
+function createDrafts(owner: string): KeptDrafts {
+  const key = PREFIX + owner;
+  const drafts = new Map(stored(key));
+  const listeners = new Set<() => void>();
+  const of = (id: string): KeptDraft => drafts.get(id) ?? EMPTY;
+  return {
+    of,
+    change(id, change) {
+      const before = of(id);
+      const next = { ...before, ...(typeof change === 'function' ? change(before) : change) };
+      if (isEmpty(next)) drafts.delete(id);
+      else drafts.set(id, next);
+      const kept = Object.fromEntries([...drafts].map(([each, draft]) => [each, storable(draft)]));
+      try {
+        sessionStorage.setItem(key, JSON.stringify(kept));
+      } catch {
+        // No space, or storage is switched off: drafts live as long as the page.
+      }
+      for (const listener of listeners) listener();
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+/** Removes what this tab keeps of drafts: the next one who signs in here does not see them. */
+export function forgetDrafts(): void {
+  for (const key of Object.keys(sessionStorage)) if (key.startsWith(PREFIX)) sessionStorage.removeItem(key);
+}
+
+const DraftsContext = createContext<KeptDrafts | undefined>(undefined);
+
+/** Keeps the drafts of who is signed in, through a reload of the tab, too. */
+export function DraftsProvider({ children }: { readonly children: ReactNode }) {
+  const { viewer } = useAccount();
+  const [drafts] = useState(() => createDrafts(viewer.staffMember?.id ?? viewer.token.id));
+  return <DraftsContext value={drafts}>{children}</DraftsContext>;
+}
+
+export function useDrafts(): KeptDrafts {
+  const drafts = use(DraftsContext);
+  if (!drafts) throw new Error('There are no drafts above this component.');
+  return drafts;
+}
+
+/** The draft of a conversation, as it changes. */
+export function useKeptDraft(conversationId: string): readonly [KeptDraft, (change: Change) => void] {
+  const drafts = useDrafts();
+  const draft = useSyncExternalStore(drafts.subscribe, () => drafts.of(conversationId));
+  const change = useCallback((next: Change) => drafts.change(conversationId, next), [drafts, conversationId]);
+  return [draft, change];
+}

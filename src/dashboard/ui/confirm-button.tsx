@@ -1,0 +1,53 @@
+import { type ReactNode, useState } from 'react';
+import { useTexts } from '../texts/texts.tsx';
+import { Dialog } from './dialog.tsx';
+
+interface Props {
+  readonly className: string;
+  /** The name of a button that shows an icon alone. */
+  readonly label?: string;
+  /** What is about to happen, and to what. */
+  readonly question: string;
+  /** What cannot be taken back, or what stays. */
+  readonly consequence: string;
+  /** The word on the button that does it. */
+  readonly action: string;
+  /** Does it, and shows an error itself. */
+  readonly onConfirm: () => Promise<unknown>;
+  readonly children: ReactNode;
+}
+
+/** A button whose effect cannot be taken back: asks first. */
+export function ConfirmButton({ className, label, question, consequence, action, onConfirm, children }: Props) {
+  const { t } = useTexts();
+  const [isAsking, setAsking] = useState(false);
+  const [isBusy, setBusy] = useState(false);
+  const confirm = async (): Promise<void> => {
+    setBusy(true);
+    await onConfirm();
+    setBusy(false);
+    setAsking(false);
+  };
+  return (
+    <>
+      <button type="button" className={className} aria-label={label} onClick={() => setAsking(true)}>
+        {children}
+      </button>
+      {isAsking && (
+        <Dialog title={question} onClose={() => setAsking(false)}>
+          <div className="form">
+            <p>{consequence}</p>
+            <div className="dialog-foot">
+              <button type="button" className="button" onClick={() => setAsking(false)}>
+                {t('cancel')}
+              </button>
+              <button type="button" className="button danger" disabled={isBusy} onClick={() => void confirm()}>
+                {action}
+              </button>
+            </div>
+          </div>
+        </Dialog>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,54 @@
+import { DAY, MINUTE } from '../../platform/clock.ts';
+import type { Resources } from '../../schema/context.ts';
+import type { ChannelRef } from './channel.ts';
+import { askNetwork } from './check.ts';
+import { credentialsOf } from './credentials.ts';
+import { claimUnchecked } from './health.sql.ts';
+import { recordCheck } from './record-check.ts';
+import { getChannels } from './store.ts';
+
+const CHECK_EVERY_MS = DAY;
+/** After a check that the network did not answer, or during which the process stopped. */
+const RETRY_MS = 15 * MINUTE;
+/** In a row: the network is away, and each question takes as long as its time-out. The next run goes on. */
+const MAX_FAILURES = 3;
+
+type Needs = Pick<Resources, 'db' | 'network' | 'secrets' | 'clock' | 'signals' | 'log'>;
+
+/**
+ * Asks the network for the health of numbers that were never checked, or not for a day. One after the other, so that the checks leave
+ * connections to the sends of the worker.
+ */
+export async function checkChannels(needs: Needs): Promise<void> {
+  let failures = 0;
+  while (failures < MAX_FAILURES) {
+    const now = needs.clock.now();
+    const channel = await claimUnchecked(needs.db.write, {
+      now: new Date(now).toISOString(),
+      checkedBefore: new Date(now - CHECK_EVERY_MS).toISOString(),
+      askedBefore: new Date(now - RETRY_MS).toISOString(),
+    });
+    if (!channel) return;
+    try {
+      await check(needs, channel);
+      failures = 0;
+    } catch (error) {
+      failures += 1;
+      needs.log.warn(
+        { err: error, ...channel },
+        'the health of a number could not be read from the network; it is read again later',
+      );
+    }
+  }
+}
+
+async function check(needs: Needs, { tenantId, channelId }: ChannelRef): Promise<void> {
+  const credentials = await credentialsOf(needs, tenantId, channelId);
+  if (!credentials) return;
+  const health = await askNetwork(needs, credentials);
+  await needs.db.transaction(async trx => {
+    const [channel] = await getChannels(trx, tenantId, [channelId]);
+    if (channel) await recordCheck(trx, tenantId, channel, health, needs.clock.now());
+  });
+  needs.signals.send('events');
+}

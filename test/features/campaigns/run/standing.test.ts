@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { dataOf } from '../../../support/answers.ts';
+import { eventually } from '../../../support/gateway.ts';
+import { type CampaignFixture, type Sender, startCampaignFixture } from '../fixture.ts';
+
+let fixture: CampaignFixture;
+beforeAll(async () => {
+  fixture = await startCampaignFixture();
+});
+afterAll(() => fixture.gateway.stop());
+
+const CAMPAIGN = 'query ($id: ID!) { campaign(id: $id) { status statusCode statusReason } }';
+const read = async (of: Sender, id: string) => dataOf(await of.ask(CAMPAIGN, { id })).campaign;
+const number = { display_phone_number: '15550781001' };
+const slow = { messagesPerSecond: 1, firstWave: 1_000 };
+
+/** A campaign that has begun, and is not over before the network has spoken. */
+async function running(): Promise<{ readonly of: Sender; readonly id: string }> {
+  const of = await fixture.sender();
+  const { groupId } = await of.people(60);
+  const id = await of.campaign({ audience: { groupIds: [groupId] }, ...slow });
+  dataOf(await of.mutate('startCampaign', { id }));
+  await eventually(async () => {
+    const sent = dataOf(await of.ask('query ($id: ID!) { campaign(id: $id) { progress { sent } } }', { id }));
+    expect(sent.campaign.progress.sent).toBeGreaterThan(0);
+  });
+  return { of, id };
+}
+
+type EmulatorTemplate = Readonly<Record<'id' | 'name' | 'wabaId', string>>;
+
+async function control(method: string, path: string, body?: object): Promise<unknown> {
+  const answer = await fetch(`${fixture.gateway.emulator.url}/_emulator/${path}`, {
+    method,
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  expect(answer.status).toBe(200);
+  return answer.json();
+}
+
+/** The network posts a change of the account or number. */
+const tell = ({ phoneNumberId }: Sender, field: string, value: object): Promise<unknown> =>
+  control('POST', 'changes', { field, phoneNumberId, value });
+
+async function expectPaused(of: Sender, id: string, code: string, reason: string | RegExp): Promise<void> {
+  await eventually(async () =>
+    expect(await read(of, id)).toEqual({
+      status: 'PAUSED',
+      statusCode: code,
+      statusReason: expect.stringMatching(reason),
+    }),
+  );
+  const events = await fixture.gateway.database.query<{ reason: { code: string } }>(
+    `select payload->'reason' as reason from events where tenant_id = $1 and type = 'campaign.paused' order by xid desc, seq desc limit 1`,
+    [of.id],
+  );
+  expect(events).toMatchObject([{ reason: { code } }]);
+}
+
+describe('a running campaign pauses itself when the network tells by webhook that', () => {
+  test('its template is paused, and goes on once that is approved again', async () => {
+    const { of, id } = await running();
+    const { templates } = (await control('GET', 'templates')) as { templates: EmulatorTemplate[] };
+    const found = templates.find(({ wabaId, name }) => wabaId === of.wabaId && name === 'notice');
+    const status = (word: string) => control('POST', 'templates', { id: found?.id, status: word });
+    await status('PAUSED');
+    await expectPaused(of, id, 'TEMPLATE_UNAVAILABLE', /PAUSED/i);
+    await status('APPROVED');
+    await eventually(async () => dataOf(await of.mutate('resumeCampaign', { id })));
+    await eventually(async () => expect((await read(of, id)).status).toBe('RUNNING'));
+  });
+
+  test('the quality of its number is low', async () => {
+    const { of, id } = await running();
+    await tell(of, 'phone_number_quality_update', { ...number, event: 'FLAGGED', current_limit: 'TIER_1K' });
+    await expectPaused(of, id, 'QUALITY_RED', /red/);
+  });
+
+  test('the daily limit of its portfolio is near', async () => {
+    const { of, id } = await running();
+    await tell(of, 'business_capability_update', { max_daily_conversations_per_business: 1 });
+    await expectPaused(of, id, 'DAILY_LIMIT', /of the 1 that the network allows/);
+  });
+
+  test('its account may not write first, or is disabled, and goes on once that has ended', async () => {
+    const { of, id } = await running();
+    const type = 'RESTRICTED_BIZ_INITIATED_MESSAGING';
+    const restriction = (seconds: number) => ({
+      event: 'ACCOUNT_RESTRICTION',
+      restriction_info: [{ restriction_type: type, expiration: Math.round(Date.now() / 1_000) + seconds }],
+    });
+    await tell(of, 'account_update', restriction(3_600));
+    await expectPaused(of, id, 'ACCOUNT_RESTRICTED', type);
+    await tell(of, 'account_update', { event: 'DISABLED_UPDATE', ban_info: { waba_ban_state: 'REINSTATE' } });
+    await eventually(async () => {
+      const health = 'query { channels { nodes { health { restrictions { type } } } } }';
+      expect(dataOf(await of.ask(health)).channels.nodes).toEqual([{ health: { restrictions: [] } }]);
+    });
+    dataOf(await of.mutate('resumeCampaign', { id }));
+    await tell(of, 'account_update', { event: 'DISABLED_UPDATE', ban_info: { waba_ban_state: 'DISABLE' } });
+    await expectPaused(of, id, 'ACCOUNT_RESTRICTED', /disabled/);
+  });
+});

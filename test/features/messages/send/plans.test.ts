@@ -1,0 +1,126 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Db } from '../../../../src/database/database.ts';
+import { append } from '../../../../src/events/append.ts';
+import { readAll } from '../../../../src/events/log.sql.ts';
+import { settle } from '../../../../src/features/messages/dispatch/outbox.sql.ts';
+import { startGateway, type TestGateway } from '../../../support/gateway.ts';
+import { type Account, accountOf } from '../statistics/fixture.ts';
+
+/** Plans that were made while tables were empty, and said so, serve tables that have been filled since. */
+
+let gateway: TestGateway;
+let account: Account;
+beforeAll(async () => {
+  gateway = await startGateway({ role: 'gateway' });
+  account = await accountOf(gateway);
+  await gateway.database.query('analyze');
+});
+afterAll(() => gateway.stop());
+
+const AT = '2026-01-01T00:00:00.000Z';
+const BATCH = 50;
+const MESSAGES = 20 * BATCH;
+
+/** Rows of the outbox, or of the log, that this transaction has read. */
+async function rowsRead(trx: Db, tables: 'outbox' | 'events'): Promise<number> {
+  const { rows } = await sql<{ read: number }>`
+    select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as read from pg_stat_xact_user_tables
+    where relname ~ ${`^${tables}($|_2|_default)`}`.execute(trx);
+  return rows[0]?.read ?? 0;
+}
+
+test('messages find their queues by key, however many wait', async () => {
+  const ids = await account.add(
+    Array.from({ length: MESSAGES + 1 }, (_, index) => ({
+      at: new Date(Date.now() - 60_000 + index).toISOString(),
+      phone: `+1415${5_550_000 + index}`,
+    })),
+  );
+  const enqueue = (trx: Db, of: readonly string[]) =>
+    sql`select enqueue_messages(${account.tenantId}::bigint, array_agg(m.channel_id), array_agg(m.contact_id), array_agg(m.id),
+      array_agg(2::smallint), array_agg(null::bytea)) from messages m where m.tenant_id = ${account.tenantId} and m.id = any(${of}::uuid[])`.execute(
+      trx,
+    );
+  const read = await gateway.gateway.resources.db.transaction(async trx => {
+    await enqueue(trx, ids.slice(0, 1));
+    for (let from = 1; from < ids.length; from += BATCH) await enqueue(trx, ids.slice(from, from + BATCH));
+    const before = await rowsRead(trx, 'outbox');
+    // The second messages of the same people: each looks for the last one of its queue.
+    const seconds = await sql<{ id: string }>`
+      insert into messages (tenant_id, id, conversation_id, contact_id, channel_id, direction, type, body, created_at)
+      select tenant_id, message_id_at(floor(extract(epoch from now()) * 1000)::bigint, nextval('message_arrivals')), conversation_id, contact_id, channel_id, direction, type, body, created_at
+      from messages where tenant_id = ${account.tenantId} returning id`.execute(trx);
+    const again = seconds.rows.map(({ id }) => id);
+    for (let from = 0; from < again.length; from += BATCH) await enqueue(trx, again.slice(from, from + BATCH));
+    return (await rowsRead(trx, 'outbox')) - before;
+  });
+  // Two or three look-ups of each. A scan of the account's queue reads a thousand rows and more for each batch, or each message.
+  expect(read).toBeLessThan(MESSAGES * 8);
+});
+
+test('messages are postponed and leave their queues by key, however many wait', async () => {
+  const own = await accountOf(gateway);
+  const ids = await own.add(
+    Array.from({ length: MESSAGES }, (_, index) => ({
+      at: new Date(Date.now() - 60_000 + index).toISOString(),
+      phone: `+1415${5_560_000 + index}`,
+    })),
+  );
+  const refs = ids.map(messageId => ({ tenantId: own.tenantId, messageId }));
+  const { db } = gateway.gateway.resources;
+  const enqueue = (on: Db) =>
+    sql`select enqueue_messages(${own.tenantId}::bigint, array_agg(m.channel_id), array_agg(m.contact_id), array_agg(m.id),
+      array_agg(2::smallint), array_agg(null::bytea)) from messages m where m.tenant_id = ${own.tenantId}`.execute(on);
+  // Just emptied, as autovacuum finds it: it has pages, and no rows.
+  await enqueue(db.write);
+  await gateway.database.query('delete from outbox');
+  await gateway.database.query('analyze outbox');
+  const read = await db.transaction(async trx => {
+    const postpone = (of: readonly string[]) =>
+      sql`select postpone_outbox(array_agg(${own.tenantId}::bigint), array_agg(id), array_agg(0), array_agg(0::float8), array_agg(true),
+        array_agg(false), array_agg('later'::text)) from unnest(${of}::uuid[]) as u (id)`.execute(trx);
+    // Their plans are made for a queue that is taken for empty.
+    await settle(trx, refs.slice(0, 2));
+    await settle(trx, refs.slice(0, 2), 'waiting');
+    await postpone(ids.slice(0, 2));
+    await enqueue(trx);
+    const before = await rowsRead(trx, 'outbox');
+    for (let from = 0; from < ids.length; from += BATCH) await postpone(ids.slice(from, from + BATCH));
+    for (let from = 0; from < ids.length; from += BATCH) {
+      const which = from % (2 * BATCH) === 0 ? 'all' : 'waiting';
+      expect(await settle(trx, refs.slice(from, from + BATCH), which)).toHaveLength(BATCH);
+    }
+    return (await rowsRead(trx, 'outbox')) - before;
+  });
+  // Some look-ups of each. A scan of the queue reads a thousand rows for each batch, and more.
+  expect(read).toBeLessThan(MESSAGES * 10);
+});
+
+test('the tailer reads the events after its place, however many the partition holds', async () => {
+  const add = (trx: Db, count: number) =>
+    append(
+      trx,
+      account.tenantId,
+      Array.from(
+        { length: count },
+        (_, id) =>
+          ({ type: 'source.deleted', payload: { source: { id, name: 'x', created_at: AT, updated_at: AT } } }) as const,
+      ),
+    );
+  const wanted = { tenants: [], types: [] };
+  const read = await gateway.gateway.resources.db.transaction(async trx => {
+    const end = { xid: 2n ** 62n, seq: 0 };
+    // The sixth execution and those after it use the generic plan.
+    for (let turn = 0; turn < 6; turn += 1) await readAll(trx, { xid: 0n, seq: 0 }, end, 500, wanted);
+    await add(trx, MESSAGES);
+    const all = await readAll(trx, { xid: 0n, seq: 0 }, end, MESSAGES * 2, wanted);
+    const last = all.at(-6);
+    if (!last) throw new Error('The events were not read.');
+    const before = await rowsRead(trx, 'events');
+    const tail = await readAll(trx, { xid: BigInt(last.xid), seq: last.seq }, end, 500, wanted);
+    expect(tail).toHaveLength(5);
+    return (await rowsRead(trx, 'events')) - before;
+  });
+  expect(read).toBeLessThan(50);
+});
