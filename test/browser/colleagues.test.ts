@@ -56,8 +56,11 @@ test('agents see who has the conversation open, who types, and who has left', as
   });
   await textOf(ines).fill('');
   await headOf(tom).getByText('Ines is here, too').waitFor();
+  const beside = await logOf(tom).boundingBox();
   await ines.close();
   await expect.poll(() => headOf(tom).innerText()).toBe('');
+  // What is about to be pressed in the thread does not move when colleagues come and go.
+  expect(await logOf(tom).boundingBox()).toEqual(beside);
   expect(faults()).toEqual([]);
 });
 
