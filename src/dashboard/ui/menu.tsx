@@ -1,4 +1,5 @@
-import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { autoUpdate, computePosition, flip, offset, shift } from '@floating-ui/dom';
+import { type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 
 export interface MenuItem {
   readonly id: string;
@@ -31,6 +32,20 @@ const isRightToLeft = (): boolean => document.documentElement.dir === 'rtl';
 const inlineEnd = (): string => (isRightToLeft() ? 'ArrowLeft' : 'ArrowRight');
 const inlineStart = (): string => (isRightToLeft() ? 'ArrowRight' : 'ArrowLeft');
 
+/** In pixels, between a menu and its button or the edge of the page. */
+const GAP = 4;
+
+/** Shows a menu over the page, at its button, as a whole; keeps it there while the page scrolls until the answer is called. */
+function showAt(button: HTMLElement, menu: HTMLElement, isUp: boolean): () => void {
+  menu.showPopover();
+  const placement = isUp ? 'top-start' : 'bottom-end';
+  const middleware = [offset(GAP), flip(), shift({ padding: GAP })];
+  return autoUpdate(button, menu, async () => {
+    const { x, y } = await computePosition(button, menu, { placement, strategy: 'fixed', middleware });
+    Object.assign(menu.style, { left: `${x}px`, top: `${y}px` });
+  });
+}
+
 /** A button with a menu, after the pattern of the ARIA authoring practices. */
 export function Menu({
   label,
@@ -51,6 +66,9 @@ export function Menu({
   useEffect(() => {
     if (openSignal > 0) setOpen(true);
   }, [openSignal]);
+  useLayoutEffect(() => {
+    if (isOpen && opener.current && list.current) return showAt(opener.current, list.current, isUp);
+  }, [isOpen, isUp]);
   useEffect(() => {
     if (!isOpen) return;
     const options = list.current?.querySelectorAll<HTMLElement>('[role^=menuitem]');
@@ -91,10 +109,11 @@ export function Menu({
         <div
           id={id}
           ref={list}
+          popover="manual"
           role="menu"
           aria-label={label}
           tabIndex={-1}
-          className={`menu-list${isUp ? ' up' : ''}${isRow ? ' row' : ''}`}
+          className={isRow ? 'menu-list row' : 'menu-list'}
           onKeyDown={event => {
             if (event.key === 'Escape') close();
             else if (event.key === (isRow ? inlineEnd() : 'ArrowDown')) move(1);
