@@ -36,19 +36,38 @@ function collectInvalid(target: Option | Argument, name: string, faults: string[
   };
 }
 
-/** commander names only the first option that is missing or unknown. */
+/** What commander says of a part that is missing or too many. */
+const PART = /^error: (unknown option|required option|missing required argument|too many arguments)/;
+
+/** commander names only the first part that is missing, unknown or too many. */
 function all(command: Command, text: string): string {
-  if (text.startsWith('error: unknown option')) {
-    const others = unknownOptions(command).slice(1);
-    return [text, ...others.map(option => `error: unknown option '${option}'\n`)].join('');
-  }
-  if (!text.startsWith('error: required option')) return text;
-  const missing = command.options.filter(
-    option => option.mandatory && command.getOptionValue(option.attributeName()) === undefined,
-  );
-  const unknown = unknownOptions(command).map(option => `error: unknown option '${option}'\n`);
-  return [...unknown, `error: required and not given: ${missing.map(({ flags }) => flags).join(', ')}\n`].join('');
+  if (!PART.test(text)) return text;
+  // Commander looks for them before it counts arguments, which may begin with a dash after `--`.
+  const hasUnknown = /^error: (unknown|required) option/.test(text);
+  const unknown = hasUnknown ? unknownOptions(command).map(option => `error: unknown option '${option}'`) : [];
+  // Commander's text may suggest the right option.
+  if (text.startsWith('error: unknown option')) unknown[0] = text.trimEnd();
+  // After an unknown option a word may be its value.
+  const isUnclear = unknown.length > 0;
+  const missing = [...missingOptions(command), ...(isUnclear ? [] : missingArguments(command))];
+  const lines = [
+    ...unknown,
+    ...(missing.length > 0 ? [`error: required and not given: ${missing.join(', ')}`] : []),
+    ...(isUnclear ? [] : excessArguments(command).map(word => `error: unexpected argument '${word}'`)),
+  ];
+  return lines.map(line => `${line}\n`).join('');
 }
+
+const missingOptions = (command: Command): readonly string[] =>
+  command.options
+    .filter(option => option.mandatory && command.getOptionValue(option.attributeName()) === undefined)
+    .map(({ flags }) => flags);
+
+const missingArguments = ({ registeredArguments, args }: Command): readonly string[] =>
+  registeredArguments.slice(args.length).flatMap(argument => (argument.required ? [`<${argument.name()}>`] : []));
+
+const excessArguments = ({ registeredArguments, args }: Command): readonly string[] =>
+  registeredArguments.at(-1)?.variadic ? [] : args.slice(registeredArguments.length);
 
 /** What commander has not recognised, up to `--`. */
 function unknownOptions({ args }: Command): readonly string[] {

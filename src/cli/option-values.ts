@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { InvalidArgumentError } from 'commander';
+import { parseScopes } from '../core/scopes.ts';
 import { DAY, HOUR, MINUTE, systemClock } from '../platform/clock.ts';
 import { parseDateTime } from '../platform/date-time.ts';
 import { UserError } from '../platform/user-error.ts';
@@ -37,6 +38,14 @@ export function positive(text: string): number {
 export function objectId(text: string): number {
   if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError('Must be an id, such as 12.');
   return Number(text);
+}
+
+/** Parses scopes in any accepted spelling, with commas between them. */
+export function scopeNames(text: string): readonly string[] {
+  const words = text.split(',');
+  const { unknown } = parseScopes(words);
+  if (unknown.length > 0) throw new InvalidArgumentError(`Not a scope: ${unknown.join(', ')}.`);
+  return words;
 }
 
 const UNITS: Readonly<Record<string, number>> = { m: MINUTE, h: HOUR, d: DAY };

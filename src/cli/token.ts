@@ -9,7 +9,7 @@ import { type AccessTokenRow, listTokens } from '../features/tenancy/tokens/stor
 import { systemClock } from '../platform/clock.ts';
 import { UserError } from '../platform/user-error.ts';
 import { changeDatabase, withDatabase } from './database.ts';
-import { instant, objectId, positive } from './option-values.ts';
+import { instant, objectId, positive, scopeNames } from './option-values.ts';
 import { print } from './print.ts';
 
 const shown = (token: AccessTokenRow) => ({
@@ -25,7 +25,7 @@ const shown = (token: AccessTokenRow) => ({
 interface CreateOptions {
   readonly tenant: string;
   readonly name: string;
-  readonly scopes: string;
+  readonly scopes: readonly string[];
   readonly rate?: number;
   readonly expires?: string;
   readonly json: boolean;
@@ -39,7 +39,9 @@ export function tokenCommand(): Command {
     .description('create a token; it is printed only once')
     .requiredOption('--tenant <slug>', 'slug of the tenant that owns the token')
     .option('--name <name>', 'purpose of the token', 'command line')
-    .option('--scopes <scopes>', 'comma-separated scopes, such as contacts:read,messages:*', '*')
+    .option('--scopes <scopes>', 'comma-separated scopes, such as contacts:read,messages:* (default: *)', scopeNames, [
+      '*',
+    ])
     .option('--rate <calls>', "calls per minute (default: 60, or the plan's when that is less)", positive)
     .option('--expires <when>', 'expiry: 30d, 12h, or an ISO 8601 time', instant)
     .option('--json', 'print JSON', false)
@@ -48,7 +50,7 @@ export function tokenCommand(): Command {
         const tenant = await requireTenant(db.read, options.tenant);
         const request = {
           name: options.name,
-          scopes: options.scopes.split(','),
+          scopes: options.scopes,
           callsPerMinute: options.rate,
           expiresAt: options.expires,
         };

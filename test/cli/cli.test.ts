@@ -141,10 +141,26 @@ test('all faults of a command line are reported at once', async () => {
     expect.stringContaining("unknown option '--first'"),
     expect.stringContaining("unknown option '--second'"),
   ]);
-  expect(await faultsOf('token', 'create', '--rate', 'fast', '--unknown')).toEqual([
+  expect(
+    await faultsOf('token', 'create', '--rate', 'fast', '--scopes', 'all,contacts:read,none', '--unknown'),
+  ).toEqual([
     expect.stringMatching(/--rate .*'fast'/),
+    expect.stringMatching(/--scopes .*: all, none\.$/),
     expect.stringContaining("unknown option '--unknown'"),
     expect.stringContaining('required and not given: --tenant'),
+  ]);
+  expect(await faultsOf('token', 'create', 'acme', 'two')).toEqual([
+    'error: required and not given: --tenant <slug>',
+    "error: unexpected argument 'acme'",
+    "error: unexpected argument 'two'",
+  ]);
+  expect(await faultsOf('contact', 'erase', '--reason', 'z')).toEqual([
+    expect.stringMatching(/--reason .*'z'/),
+    'error: required and not given: <tenant>, <contact>',
+  ]);
+  expect(await faultsOf('tenant', 'create', 'acme', 'two', '--', '--three')).toEqual([
+    "error: unexpected argument 'two'",
+    "error: unexpected argument '--three'",
   ]);
 });
 
