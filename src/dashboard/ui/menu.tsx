@@ -67,7 +67,8 @@ export function Menu({
     if (openSignal > 0) setOpen(true);
   }, [openSignal]);
   useLayoutEffect(() => {
-    if (isOpen && opener.current && list.current) return showAt(opener.current, list.current, isUp);
+    if (!isOpen || !opener.current || !list.current) return;
+    return showAt(opener.current, list.current, isUp);
   }, [isOpen, isUp]);
   useEffect(() => {
     if (!isOpen) return;
