@@ -1,6 +1,10 @@
 import { CodedError, notFound } from '../../core/errors.ts';
 import type { ChannelRow } from './channel.ts';
 
+/** Why a channel does not send, for people. The reason may be a sentence or a part of one. */
+export const whyNotActive = (status: string, reason: string | null): string =>
+  `The channel is ${status}: ${(reason ?? 'no reason is known').replace(/\.$/, '')}.`;
+
 /**
  * Returns the channel if it exists and is active.
  * @param isNamed whether the caller named the channel; otherwise it is the default channel
@@ -14,9 +18,6 @@ export function requireUsable<Channel extends Pick<ChannelRow, 'status' | 'statu
   if (!channel)
     throw new CodedError('MESSAGING_NOT_CONFIGURED', 'No channel is connected: connect a business number first.');
   if (channel.status !== 'active')
-    throw new CodedError(
-      'MESSAGING_NOT_CONFIGURED',
-      `The channel is ${channel.status}: ${channel.status_reason ?? 'no reason is known'}.`,
-    );
+    throw new CodedError('MESSAGING_NOT_CONFIGURED', whyNotActive(channel.status, channel.status_reason));
   return channel;
 }

@@ -187,7 +187,9 @@ describe('a channel that is paused while its messages are being sent', () => {
       status: 'PAUSED',
       statusReason: 'Lunch',
     });
-    expect(codeOf(await send(tenant))).toBe('MESSAGING_NOT_CONFIGURED');
+    const refused = await send(tenant);
+    expect(codeOf(refused)).toBe('MESSAGING_NOT_CONFIGURED');
+    expect(JSON.stringify(refused)).toContain('The channel is paused: Lunch.');
     // The lane of a paused channel ends its turn.
     await eventually(async () =>
       expect(

@@ -1,3 +1,4 @@
+import { whyNotActive } from '../../channels/usable.ts';
 import type { Content } from '../../messages/send/content.ts';
 import type { RunRow } from './run-store.ts';
 import type { Standing } from './standing.sql.ts';
@@ -66,12 +67,7 @@ export function stopOf(standing: Standing): Stop | undefined {
   const { channel_status: status, channel_reason: reason, quality, stop_code: code } = standing;
   if (standing.channel_id === null || status === 'disconnected')
     return { how: 'fail', code: 'CHANNEL_DISCONNECTED', details: reason ?? 'The channel is not connected.' };
-  if (status === 'paused')
-    return {
-      how: 'pause',
-      code: 'CHANNEL_PAUSED',
-      details: `The channel is paused: ${reason ?? 'no reason is known'}.`,
-    };
+  if (status === 'paused') return { how: 'pause', code: 'CHANNEL_PAUSED', details: whyNotActive(status, reason) };
   if (code !== null)
     return {
       how: 'pause',

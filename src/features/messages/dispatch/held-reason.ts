@@ -1,3 +1,4 @@
+import { whyNotActive } from '../../channels/usable.ts';
 import type { HeldMessage } from './held.sql.ts';
 
 /** Reasons that a lane writes with a postponement. */
@@ -10,8 +11,7 @@ export const doubtReason = (error: string): string =>
 /** Why a queued message is not sent yet, for people. Null: nothing but the messages before it keeps it. */
 export function heldReason(held: HeldMessage): string | null {
   if (held.is_outbox_held) return 'The database was restored: the operator has not released its queue yet.';
-  if (held.channel_status === 'paused')
-    return `The channel is paused: ${held.channel_reason ?? 'no reason is known'}.`.replace(/\.\.$/, '.');
+  if (held.channel_status === 'paused') return whyNotActive('paused', held.channel_reason);
   if (held.channel_status === 'disconnected')
     return 'The channel is disconnected: the message is about to be cancelled.';
   if (held.hold_reason !== null) return held.hold_reason;

@@ -72,6 +72,10 @@ test('the channel, the quality of the number and what the network refused stop i
     code: 'CHANNEL_PAUSED',
     details: 'The channel is paused: 131048 Spam rate limit hit.',
   });
+  // The reason of a pause by hand is a sentence.
+  expect(codeOf({ channel_status: 'paused', channel_reason: 'Paused by the account.' })?.details).toBe(
+    'The channel is paused: Paused by the account.',
+  );
   expect(codeOf({ channel_status: 'disconnected' })).toMatchObject({ how: 'fail', code: 'CHANNEL_DISCONNECTED' });
   expect(codeOf({ channel_id: null, channel_status: null })).toMatchObject({ how: 'fail' });
   expect(codeOf({ quality: 'RED' })).toMatchObject({ how: 'pause', code: 'QUALITY_RED' });
