@@ -67,7 +67,9 @@ function GroupChoice({ draft, onChange }: Omit<Props, 'errors'>) {
             }
           />
           <span className="check-text">
-            <span className="ellipsis">{name}</span>
+            <span className="ellipsis" dir="auto">
+              {name}
+            </span>
             <span className="muted small">{contactsCount?.toLocaleString(language)}</span>
           </span>
         </label>

@@ -78,7 +78,7 @@ export function DeliverySection({ draft, errors, onChange }: Props) {
           )}
           {capError && <p className="field-error">{capError}</p>}
         </fieldset>
-        <div className="form-row three">
+        <div className="form-row">
           <Field
             label={t('delivery.rate')}
             hint={t('delivery.rateHint')}

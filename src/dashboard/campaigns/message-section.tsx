@@ -156,7 +156,10 @@ function HeaderFile({ field: { name }, values, onChange }: FileProps) {
     <div className="form">
       {mediaId ? (
         <p className="file-chosen">
-          <Icon name="file" size={18} /> <span className="ellipsis">{state?.name ?? t('campaigns.uploaded')}</span>
+          <Icon name="file" size={18} />{' '}
+          <span className="ellipsis" dir="auto">
+            {state?.name ?? t('campaigns.uploaded')}
+          </span>
           <button
             type="button"
             className="icon-button small"

@@ -133,8 +133,12 @@ function ContactRow({ contact, isOpen, isSelected, onSelect, onOpen }: RowProps)
       <button type="button" aria-current={isOpen ? 'true' : undefined} onClick={() => onOpen(contact.databaseId)}>
         <Avatar name={displayName} />
         <span className="contact-name">
-          <strong className="ellipsis">{displayName}</strong>
-          <span className="muted small ellipsis">{company ?? email}</span>
+          <strong className="ellipsis" dir="auto">
+            {displayName}
+          </strong>
+          <span className="muted small ellipsis" dir="auto">
+            {company ?? email}
+          </span>
         </span>
         <bdi className="contact-phone">{phone}</bdi>
         <span className="contact-chips">

@@ -56,7 +56,9 @@ export function ContactPanel({ id, onClose, onOpen, onGone }: Props) {
     <aside className="panel" aria-label={contact.displayName}>
       <header className="panel-head">
         <Avatar name={contact.displayName} />
-        <h2 className="ellipsis">{contact.displayName}</h2>
+        <h2 className="ellipsis" dir="auto">
+          {contact.displayName}
+        </h2>
         <button type="button" className="icon-button" aria-label={t('close')} onClick={onClose}>
           <Icon name="close" />
         </button>
@@ -95,7 +97,7 @@ export function ContactPanel({ id, onClose, onOpen, onGone }: Props) {
         <ul className="facts">
           {contact.conversations?.nodes.map(({ id: key, databaseId, lastMessage, lastActivityAt }) => (
             <li key={key}>
-              <Link href={`/inbox/${databaseId}?status=all`} className="ellipsis fact-link">
+              <Link href={`/inbox/${databaseId}?status=all`} className="ellipsis fact-link" dir="auto">
                 {lastMessage?.previewText ?? t('inbox.list')}
               </Link>
               {lastActivityAt && <span className="muted small">{dates.brief(lastActivityAt, Date.now())}</span>}

@@ -70,7 +70,9 @@ export function AttachmentList({ attachments }: { readonly attachments: Attachme
       {attachments.list.map(({ key, name, size, previewUrl, progress, mediaId, problem }) => (
         <li key={key} className={problem === undefined ? 'attachment' : 'attachment failed'}>
           {previewUrl ? <img src={previewUrl} alt="" /> : <Icon name="file" />}
-          <span className="attachment-name ellipsis">{name}</span>
+          <span className="attachment-name ellipsis" dir="auto">
+            {name}
+          </span>
           <span className="muted small">{problem ?? sizeText(size)}</span>
           {mediaId === undefined && problem === undefined && (
             <progress value={progress} aria-label={t('composer.uploading', { name })} />

@@ -126,7 +126,9 @@ function Row({ conversation, isSelected, now, isChannelShown }: RowProps) {
           {isChannelShown && channel && (
             <span className="conversation-channel">
               <Icon name="channels" size={13} />
-              <span className="ellipsis">{channel.name}</span>
+              <span className="ellipsis" dir="auto">
+                {channel.name}
+              </span>
             </span>
           )}
           {tags.slice(0, 2).map(tag => (

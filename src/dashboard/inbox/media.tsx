@@ -37,7 +37,9 @@ export function Media({ media, alt }: { readonly media: MediaOf; readonly alt: s
       return (
         <a href={url} target="_blank" rel="noreferrer" className="file">
           <Icon name="file" />
-          <span className="ellipsis">{filename ?? t('media.document')}</span>
+          <span className="ellipsis" dir="auto">
+            {filename ?? t('media.document')}
+          </span>
           {size !== null && <span className="muted small">{sizeText(size)}</span>}
         </a>
       );

@@ -83,9 +83,17 @@ function Interactive({ content }: { readonly content: Of<'InteractiveContent'> }
   const { header, body, footer, buttons, ctaUrl, list } = content;
   return (
     <>
-      {header && <p className="template-header">{header}</p>}
+      {header && (
+        <p className="template-header" dir="auto">
+          {header}
+        </p>
+      )}
       <WhatsAppText text={body} />
-      {footer && <p className="template-footer">{footer}</p>}
+      {footer && (
+        <p className="template-footer" dir="auto">
+          {footer}
+        </p>
+      )}
       <div className="template-buttons">
         {buttons.map(({ replyId, title }) => (
           <span key={replyId}>

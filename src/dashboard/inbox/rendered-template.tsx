@@ -45,7 +45,11 @@ export function RenderedTemplate({ rendered: { header, body, footer, buttons } }
     <>
       {header && <Header header={header} />}
       {body && <WhatsAppText text={body} />}
-      {footer && <p className="template-footer">{footer}</p>}
+      {footer && (
+        <p className="template-footer" dir="auto">
+          {footer}
+        </p>
+      )}
       {buttons.length > 0 && (
         <div className="template-buttons">
           {buttons.map(({ key, type, text }, index) => {
@@ -65,7 +69,12 @@ export function RenderedTemplate({ rendered: { header, body, footer, buttons } }
 
 function Header({ header: { format, text, link, filename, fileUrl } }: { readonly header: HeaderView }) {
   const { t } = useTexts();
-  if (text) return <p className="template-header">{text}</p>;
+  if (text)
+    return (
+      <p className="template-header" dir="auto">
+        {text}
+      </p>
+    );
   if (fileUrl !== undefined && format === 'IMAGE')
     return (
       <span className="picture">
@@ -77,7 +86,9 @@ function Header({ header: { format, text, link, filename, fileUrl } }: { readonl
   return (
     <p className="file">
       <Icon name={HEADER_ICONS[format] ?? 'file'} />
-      <span className="ellipsis">{filename ?? link ?? t(`headerFormat.${format}`)}</span>
+      <span className="ellipsis" dir="auto">
+        {filename ?? link ?? t(`headerFormat.${format}`)}
+      </span>
     </p>
   );
 }

@@ -66,7 +66,9 @@ export function ThreadHead({ conversation, colleagues, side, onDetails, onPhone 
       </Link>
       <Avatar name={name} />
       <div className="thread-title">
-        <h2 className="ellipsis">{name}</h2>
+        <h2 className="ellipsis" dir="auto">
+          {name}
+        </h2>
         <p className="muted small ellipsis">
           <bdi>{contact?.phone}</bdi>
           <WindowLeft conversation={conversation} />
@@ -82,7 +84,9 @@ export function ThreadHead({ conversation, colleagues, side, onDetails, onPhone 
             button={
               <>
                 <Icon name="user" size={17} />
-                <span className="ellipsis">{assignee?.name ?? t('filter.nobody')}</span>
+                <span className="ellipsis" dir="auto">
+                  {assignee?.name ?? t('filter.nobody')}
+                </span>
               </>
             }
             items={[

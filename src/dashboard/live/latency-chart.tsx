@@ -51,7 +51,7 @@ function plotOf(points: Points, locale: string, colourOf: PlotOptions['colourOf'
     time: new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' }),
     timeAxis: { space: 60, incrs: [1, 2, 3, 6, 12, 24].map(hours => hours * HOUR_SECONDS) },
     valueAxis: {
-      size: 56,
+      size: 64,
       space: 36,
       ...(!isShort && {
         incrs: [100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000, 300_000, 600_000, 3_600_000],

@@ -21,7 +21,11 @@ export function RateChart({ rates }: { readonly rates: Rates }) {
         leastMaximum: 4,
         time: new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit', second: '2-digit' }),
         timeAxis: { space: 90 },
-        valueAxis: { size: 40, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000] },
+        valueAxis: {
+          size: 40,
+          incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000],
+          values: (_self, values) => values.map(value => value.toLocaleString(locale)),
+        },
         series: STATUSES.map(status => ({ label: status, points: { show: false } })),
         colourOf: index => legend.current?.children[index],
         data: rates.series(Date.now()) as uPlot.AlignedData,

@@ -81,7 +81,9 @@ export function PhoneDevice({ phone, name, onClose, onNumber }: Props) {
       <header className="phone-head">
         <div className="phone-speaker" />
         <div className="phone-bar">
-          <strong className="ellipsis">{group?.subject ?? chat?.number.name ?? ' '}</strong>
+          <strong className="ellipsis" dir="auto">
+            {group?.subject ?? chat?.number.name ?? ' '}
+          </strong>
           <span className="small ellipsis">
             {name} · <bdi>{phone}</bdi>
           </span>

@@ -54,10 +54,18 @@ export function PhoneMessage({ message, quoted, onSay, onReply, onEdit }: Props)
           </span>
         </blockquote>
       )}
-      {header && <p className="template-header">{header}</p>}
+      {header && (
+        <p className="template-header" dir="auto">
+          {header}
+        </p>
+      )}
       {file && <PhoneMedia file={file} />}
       {text && <WhatsAppText text={text} />}
-      {footer && <p className="template-footer">{footer}</p>}
+      {footer && (
+        <p className="template-footer" dir="auto">
+          {footer}
+        </p>
+      )}
       <footer className="bubble-foot">
         {!isFromPerson && message.from === undefined && (
           <span className="phone-actions">
@@ -164,7 +172,9 @@ function PhoneMedia({ file: { type, content } }: { readonly file: PhoneFile }) {
   return (
     <p className="file">
       <Icon name={type === 'image' ? 'image' : 'file'} />
-      <span className="ellipsis">{String(content['filename'] ?? content['link'] ?? type)}</span>
+      <span className="ellipsis" dir="auto">
+        {String(content['filename'] ?? content['link'] ?? type)}
+      </span>
     </p>
   );
 }

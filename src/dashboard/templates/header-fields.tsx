@@ -81,7 +81,9 @@ export function HeaderFields({ draft, onChange, errorAt }: Props) {
             <span>{t('templates.exampleFile')}</span>
             <span className="button">
               <Icon name="upload" size={17} />
-              <span className="ellipsis">{file?.name ?? t('templates.chooseFile')}</span>
+              <span className="ellipsis" dir="auto">
+                {file?.name ?? t('templates.chooseFile')}
+              </span>
             </span>
             <input
               type="file"

@@ -109,7 +109,9 @@ export default function Templates() {
             <li key={id} className="card template-card">
               <header>
                 <div className="template-name">
-                  <h2 className="ellipsis">{name}</h2>
+                  <h2 className="ellipsis" dir="auto">
+                    {name}
+                  </h2>
                   <p className="muted small">
                     {language} · {t(`category.${category}`)}
                   </p>

@@ -21,9 +21,14 @@ export interface Dates {
   span(ms: number): string;
 }
 
-/** The reader's own variety of the language: English of Britain has 24 hours. */
+/**
+ * The reader's own variety of the language: English of Britain has 24 hours. With Latin digits, as phone numbers, ids and inputs
+ * have them in every language.
+ */
 export const localeOf = (language: string): string =>
-  navigator.languages.find(tag => tag.startsWith(language)) ?? language;
+  new Intl.Locale(navigator.languages.find(tag => tag.startsWith(language)) ?? language, {
+    numberingSystem: 'latn',
+  }).toString();
 
 /** Dates and times in the language of the page. */
 export function useDates(): Dates {

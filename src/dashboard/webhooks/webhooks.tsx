@@ -60,7 +60,7 @@ export default function Webhooks() {
           <li key={id} className="card endpoint">
             <header>
               <div className="template-name">
-                <h2 className="ellipsis">
+                <h2 className="ellipsis" dir="auto">
                   <bdi>{url}</bdi>
                 </h2>
                 <p className="muted small">
