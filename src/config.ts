@@ -99,7 +99,7 @@ export interface Config {
     readonly eventsDays: number;
     /** Webhooks as they came in, from the network and from shops. */
     readonly receivedDays: number;
-    /** What was delivered to webhook endpoints, and what bots did. */
+    /** Retention of the logs of webhook deliveries and bot runs. */
     readonly logsDays: number;
   };
   /** When version 1 of REST ends, in milliseconds since 1970; undefined: nobody has said so. */
@@ -110,7 +110,7 @@ export interface Config {
   readonly startedByNpm: boolean;
 }
 
-/** What `--no-color` does: Node and commander, which choose the colours, read the environment themselves. */
+/** Disables colours through the environment, which Node and commander read themselves. */
 export function disableColors(env: NodeJS.ProcessEnv = process.env): void {
   delete env['FORCE_COLOR'];
   delete env['CLICOLOR_FORCE'];
@@ -254,7 +254,7 @@ export const VARIABLES: readonly string[] = Object.keys(environment.shape);
 
 type Present = Readonly<Record<string, string | undefined>>;
 
-/** What `serve` cannot do without, and how it looks. */
+/** Required variables of `serve`, with an example of each. */
 const REQUIRED = {
   DATABASE_URL: 'postgres://user:password@host:5432/database',
   PARLEY_SECRET_KEY: '32 bytes as base64, for example from `openssl rand -base64 32`',

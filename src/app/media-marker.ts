@@ -38,7 +38,7 @@ export const kindOf = ({ s3 }: Media): 'bucket' | 'directory' => (s3 ? 'bucket' 
 export const placeOf = ({ s3, directory }: Media): string =>
   s3 ? `The bucket ${s3.bucket}${s3.prefix === '' ? '' : `, below ${s3.prefix},`}` : resolve(directory);
 
-/** What is wrong with a store, and what to do. */
+/** Describes the fault of a store and its remedy. */
 export const mediaFault = (
   media: Media,
   owner: 'missing' | 'foreign',

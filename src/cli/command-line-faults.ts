@@ -36,7 +36,7 @@ function collectInvalid(target: Option | Argument, name: string, faults: string[
   };
 }
 
-/** What commander says of a part that is missing or too many. */
+/** Messages of commander about missing, unknown or excess parts. */
 const PART = /^error: (unknown option|required option|missing required argument|too many arguments)/;
 
 /** commander names only the first part that is missing, unknown or too many. */
@@ -69,7 +69,7 @@ const missingArguments = ({ registeredArguments, args }: Command): readonly stri
 const excessArguments = ({ registeredArguments, args }: Command): readonly string[] =>
   registeredArguments.at(-1)?.variadic ? [] : args.slice(registeredArguments.length);
 
-/** What commander has not recognised, up to `--`. */
+/** Unrecognised options, up to `--`. */
 function unknownOptions({ args }: Command): readonly string[] {
   const end = args.indexOf('--');
   return args.slice(0, end === -1 ? undefined : end).filter(word => /^--?[a-z]/i.test(word));

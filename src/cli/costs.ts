@@ -24,7 +24,7 @@ interface Options {
   readonly json: boolean;
 }
 
-/** What costs are grouped by, and the columns that this adds. */
+/** Dimensions of costs, with the columns that each adds. */
 const COLUMNS = {
   category: 'category',
   pricingType: 'pricingType',

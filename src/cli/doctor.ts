@@ -75,7 +75,7 @@ async function examine(config: Config, { network: callsNetwork, verifyToken }: O
     findings.push(await examineMedia(config, db));
     findings.push(...(await examineKeyAndChannels(config, db, callsNetwork, dev?.emulatorUrl)));
   });
-  // What does not need the database is examined also when it is away.
+  // Checks without a database run even if the database is unavailable.
   await examineDatabase.catch((error: unknown) => {
     if (!(error instanceof UserError)) throw error;
     findings.push(failed('database', error.message, adviceFor(error)));

@@ -38,7 +38,7 @@ export const emulatorRoutes =
     });
   };
 
-/** What the emulator did to its windows. The database's clock cannot be moved, so its times are. */
+/** Moves stored times back by as much as the emulator's clock went forward: the clock of the database cannot be moved. */
 async function endWindowsEarlier(db: Db, tenantId: number, body: unknown): Promise<void> {
   const { passedHours } = body as { readonly passedHours: number };
   await sql`

@@ -1,7 +1,7 @@
 import { isRejected, isUnavailable } from '../database/unavailable.ts';
 import { UserError } from '../platform/user-error.ts';
 
-/** What the operating system refuses because of the user's files, addresses and permissions. */
+/** System errors caused by the user's files, addresses and permissions. */
 const SYSTEM =
   /^(EACCES|EPERM|ENOENT|ENOTDIR|EISDIR|EEXIST|ENOTEMPTY|EROFS|ENOSPC|EDQUOT|EFBIG|ELOOP|ENAMETOOLONG|EMFILE|ENFILE|EADDRINUSE|EADDRNOTAVAIL)$/;
 

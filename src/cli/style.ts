@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 
-/** What is asked of standard output and standard error. */
+/** Properties of standard output and standard error that decide colours and progress bars. */
 export type Terminal = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
 
 type Style = Parameters<typeof styleText>[0];

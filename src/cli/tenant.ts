@@ -49,7 +49,7 @@ const wordsByLanguage = ({ opt_words_by_language: words }: AccountRow): Record<s
     ),
   );
 
-/** What `show` prints: one line for each setting. */
+/** Rows of `show`: one for each setting. */
 const shownSettings = (account: AccountRow) => ({
   ...shown(account),
   time_zone: account.time_zone,

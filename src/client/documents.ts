@@ -20,7 +20,7 @@ interface TypedString<Data, Variables> {
   readonly __apiType?: (variables: Variables) => Data;
 }
 
-/** What the client needs to know of a document. Computed once per document. */
+/** Facts about a document, computed once per document. */
 export interface ReadDocument {
   readonly text: string;
   readonly operation: OperationDefinitionNode | undefined;

@@ -2,7 +2,7 @@ import { type ParleyClient, withKey } from './client.ts';
 import { ParleyError } from './errors.ts';
 import type { GraphQLBody } from './http.ts';
 
-/** What Relay passes to its network for each operation. */
+/** Parameters that Relay passes to its network for each operation. */
 interface RequestParameters {
   readonly name: string;
   readonly operationKind: string;

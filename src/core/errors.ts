@@ -76,7 +76,7 @@ export const FIELD_CODES = [
 
 export type FieldCode = (typeof FIELD_CODES)[number];
 
-/** What is wrong with one field of an input. */
+/** Validation fault of one input field. */
 export interface Fault {
   /** Path of the field below the input, separated by dots: `contacts.3.phone`. */
   readonly field: string;

@@ -61,7 +61,7 @@ async function readDigestKey(db: Db): Promise<Buffer | null | undefined> {
 const insertDigestKey = (db: Db, sealed: Buffer): Promise<unknown> =>
   db.updateTable('deployment').set({ digest_key_sealed: sealed }).where('digest_key_sealed', 'is', null).execute();
 
-/** What the deployment knows of its store of files. */
+/** Record of the deployment's file store. */
 export interface MediaMark {
   readonly deploymentId: string;
   /** Whether a store of this kind has been marked with the id. */

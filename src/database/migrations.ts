@@ -42,7 +42,7 @@ async function migrationNames(): Promise<string[]> {
   return files.flatMap(file => (file.endsWith('.sql') ? [file.slice(0, -'.sql'.length)] : [])).sort();
 }
 
-/** What the database records of its migrations. */
+/** Migration history of the database. */
 interface History {
   /** When each was applied, in the order of their names. */
   readonly applied: ReadonlyMap<string, Date>;

@@ -18,7 +18,7 @@ export interface EmulatorNumber {
   readonly health?: EmulatedHealth;
 }
 
-/** What the number's health is when asked; the default is good. */
+/** Health that the number reports; default: good. */
 export interface EmulatedHealth {
   readonly canSend?: 'AVAILABLE' | 'LIMITED' | 'BLOCKED' | undefined;
   readonly quality?: 'GREEN' | 'YELLOW' | 'RED' | 'UNKNOWN' | undefined;

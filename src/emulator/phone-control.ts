@@ -41,7 +41,7 @@ export const phoneState = (world: World, phoneNumberId: string, person: string) 
   groups: world.phones.groupsOf(person),
 });
 
-/** What was sent while the phone was offline arrives: its remaining statuses are posted. @returns the number of messages */
+/** Delivers messages that were sent while the phone was offline: posts their remaining statuses. @returns the number of messages */
 function deliverHeld(world: World, person: string): number {
   const numbers = world.phones.numbersOf(person);
   const held = world.sent

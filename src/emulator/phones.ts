@@ -1,4 +1,4 @@
-/** What a person does with the phone, beside writing. */
+/** Actions of a person besides sending messages. */
 export interface PhoneChange {
   /** `wa_id`. */
   readonly person: string;

@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
 import { namesEtag, strongEtag } from './etag.ts';
 
-/** What `npm run build:dashboard` writes; the same place for the sources and for a build. */
+/** Output directory of `npm run build:dashboard`; the same path from sources and from a build. */
 const DIRECTORY = fileURLToPath(new URL('../../dist/dashboard', import.meta.url));
 
 /** Paths of the page; what follows them is for its own router. `/integrations/…` receives orders of shops. */

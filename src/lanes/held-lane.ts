@@ -6,7 +6,7 @@ import { type ClaimedLane, lockLane } from './store/lanes.sql.ts';
 /** Time slice of a lane while other lanes wait for a place. */
 const TURN_MS = SECOND;
 
-/** What a lane needs from the runtime. */
+/** Functions of the runtime that a lane uses. */
 export interface LaneHost {
   readonly clock: Clock;
   readonly leaseMs: number;

@@ -111,7 +111,7 @@ export function observeRedis(registry: Registry, isReady: () => boolean): void {
   });
 }
 
-/** What is kept of files. @param totals the database's counters, read at each scrape */
+/** Gauges of the file store. @param totals the database's counters, read at each scrape */
 export function observeMedia(
   registry: Registry,
   totals: () => Promise<{ readonly files: number; readonly bytes: number; readonly waiting: number }>,

@@ -22,7 +22,7 @@ import type { Signals } from '../platform/signals.ts';
 import type { TextCache } from '../platform/text-cache.ts';
 import type { Loaders } from './loaders.ts';
 
-/** What a process owns: created once in serve.ts and passed on as the first argument. */
+/** Resources of a process: created once in serve.ts and passed as the first argument. */
 export interface Resources {
   readonly config: Config;
   readonly db: Database;

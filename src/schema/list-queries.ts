@@ -34,9 +34,9 @@ interface ListQueries<Row extends object> {
   readonly filter?: FilterFields;
   /** Sort keys beside id and dates. */
   readonly order?: OrderKeys;
-  /** What the order of ids is. */
+  /** Column that orders by id. */
   readonly idOrder?: string;
-  /** What the dates of a row are; `updatedAt` undefined: rows do not have it. */
+  /** Date columns of a row; `updatedAt` undefined: rows do not have it. */
   readonly dates?: { readonly createdAt: string; readonly updatedAt?: string };
   /** False for a list whose definition has no `search`. */
   readonly search?: boolean;

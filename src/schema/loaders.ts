@@ -30,7 +30,7 @@ export class Loaders {
   }
 }
 
-/** What a resolver passes to a loader: its context. */
+/** Context that a resolver passes to a loader. */
 interface WithLoaders {
   readonly loaders: Loaders;
 }

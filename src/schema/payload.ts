@@ -11,7 +11,7 @@ interface WithUserErrors {
   readonly userErrors?: readonly UserErrorShape[];
 }
 
-/** What a mutation returns: the properties of its payload, or the errors that kept it from them, or both. */
+/** Result of a mutation: the properties of its payload, its errors, or both. */
 export type Result<Shape extends object> = Partial<Shape> & WithUserErrors;
 
 const Payload: InterfaceRef<Types, WithUserErrors> = builder.interfaceRef<WithUserErrors>('Payload').implement({

@@ -10,7 +10,7 @@ import {
 } from 'graphql';
 
 /**
- * What every field of the schema has without saying so:
+ * Adds to every field of the schema:
  *
  * - Root fields of queries and mutations are nullable, so that a refused field nulls only itself. One that is declared non-null is
  *   null only on an error, and says so with `@semanticNonNull`.

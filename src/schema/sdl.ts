@@ -41,7 +41,7 @@ export const possibleTypes = (schema: GraphQLSchema): Readonly<Record<string, re
 /** Arguments of a connection that say which page it is, and not which list. */
 const PAGE_ARGS: ReadonlySet<string> = new Set(['first', 'after', 'last', 'before', 'offset', 'around']);
 
-/** What normalized caches of clients need to know, as a module of the package @parley/client. */
+/** Cache settings for normalized caches of clients, as a module of the package @parley/client. */
 export function cacheFacts(schema: GraphQLSchema): string {
   const objects = typesByName(schema)
     .filter(isObjectType)

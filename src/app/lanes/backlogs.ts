@@ -34,7 +34,7 @@ export const ACCOUNT_BACKLOGS = { ...OF_ACCOUNTS, [WEBHOOKS]: accountBacklog };
 
 export type QueueName = keyof typeof ACCOUNT_BACKLOGS;
 
-/** What a lane of a queue serves, by the part of its key behind the account. */
+/** Resource that a lane of a queue serves, by the part of its key after the tenant. */
 export const SERVED: Readonly<Partial<Record<QueueName, string>>> = {
   [OUTBOX]: 'Channel',
   [MEDIA]: 'Channel',

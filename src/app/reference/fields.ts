@@ -104,7 +104,7 @@ function payloadOf({ type }: RootField['field']): string[] {
 
 const FIELD_CODE: ReadonlySet<string> = new Set(FIELD_CODES);
 
-/** What the form of the field says about its errors, and what REST declares for routes that call it. */
+/** Error codes of a field: from its shape, and from the REST routes that call it. */
 function errorsOf({ operation, field }: RootField, codes: ReadonlySet<ErrorCode>): string[] {
   if (operation !== 'mutation') return [];
   const input = inputOf(field);

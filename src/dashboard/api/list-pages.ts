@@ -12,7 +12,7 @@ export const forgetLaterPages: UpdateResolver = (_result, args, cache, { parentK
       cache.invalidate(parentKey, fieldName, field.arguments);
 };
 
-/** What the pages of one list have in common. */
+/** Arguments of a list without those of its pages. */
 function listOf({ after, ...list }: Readonly<Record<string, unknown>>): string {
   return JSON.stringify(Object.entries(list).sort(([left], [right]) => left.localeCompare(right)));
 }

@@ -10,7 +10,7 @@ import { type TriedText, useHistory } from './use-history.ts';
 /** Texts that are drawn at first, and with each "more". */
 const SHOWN = 50;
 
-/** What the bots of today, or one of them, would have answered to the messages of last week. */
+/** Dry run of the current bots, or of one, on the messages of last week. */
 export function BotHistory({ bots }: { readonly bots: readonly BotItemFragment[] }) {
   const { t, language } = useTexts();
   const { can } = useAccount();

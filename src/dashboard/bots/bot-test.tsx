@@ -5,7 +5,7 @@ import { useTexts } from '../texts/texts.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { useReplyText } from './bot-reply.ts';
 
-/** What the bots would answer to a message, and why the others would not. */
+/** Dry run of all bots on one message, with the reason of each that does not answer. */
 export function BotTest() {
   const { t } = useTexts();
   const replyText = useReplyText();

@@ -21,7 +21,7 @@ interface Props {
   readonly onChange: (changes: Partial<CampaignDraft>) => void;
 }
 
-/** Who gets it: groups, a filter, people one by one, or an uploaded list. */
+/** Form of the audience: groups, a filter, single people, or an uploaded list. */
 export function AudienceSection({ draft, errors, onChange }: Props) {
   const { t } = useTexts();
   const error = errorsOf(errors, 'audience');

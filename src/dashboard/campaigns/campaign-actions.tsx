@@ -16,7 +16,7 @@ import { UserErrors } from '../ui/user-errors.tsx';
 import { StartDialog } from './start-dialog.tsx';
 import { TestDialog } from './test-dialog.tsx';
 
-/** What may be done with a campaign in its state. */
+/** Actions that the status of a campaign permits. */
 export function CampaignActions({ campaign }: { readonly campaign: CampaignMoreFragment }) {
   const { t } = useTexts();
   const { can } = useAccount();

@@ -6,7 +6,7 @@ import { useTexts } from '../texts/texts.tsx';
 import { Progress } from '../ui/progress.tsx';
 import { settledOf } from './campaign-status.tsx';
 
-/** What became of a campaign: its funnel, its results, and why people were skipped or messages failed. */
+/** Results of a campaign: funnel, replies, and the reasons of skips and failures. */
 export function CampaignResults({ campaign }: { readonly campaign: CampaignItemFragment }) {
   const { t, language } = useTexts();
   const { progress, status } = campaign;

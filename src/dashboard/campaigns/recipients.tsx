@@ -26,7 +26,7 @@ const TONES: Readonly<Partial<Record<CampaignRecipientState, string>>> = {
   WAITING: 'warning',
 };
 
-/** Who gets a campaign, with the state of each and why it failed or was skipped. */
+/** Recipients of a campaign, with state and reason of failure or skip. */
 export function Recipients({ campaign }: { readonly campaign: CampaignItemFragment }) {
   const { t, language } = useTexts();
   const dates = useDates();

@@ -140,7 +140,7 @@ export function UploadDialog({ onClose, onUploaded }: Props) {
   );
 }
 
-/** What the upload would do with the rows of the file. */
+/** Counts of the preview of an upload. */
 function Counts({ outcome: { people, newContacts, errorCount } }: { readonly outcome: UploadOutcome }) {
   const { t, language } = useTexts();
   const figures = [

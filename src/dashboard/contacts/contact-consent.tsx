@@ -22,7 +22,7 @@ const STATES = ['OPTED_IN', 'OPTED_OUT'] as const satisfies readonly ConsentStat
 /** How a person may have said so to staff; the others are recorded by the gateway itself. */
 const SOURCES = ['STAFF', 'PAGE', 'IMPORT', 'API'] as const satisfies readonly ConsentSource[];
 
-/** What the person agreed to, since when, and the whole history with its evidence. */
+/** Current consent of a contact, and its history with evidence. */
 export function ContactConsent({ contact }: { readonly contact: Contact }) {
   const { t } = useTexts();
   const { can } = useAccount();

@@ -1,6 +1,6 @@
 import type { ConsentState, ContactFilter, ContactType } from '../documents.generated.ts';
 
-/** What a condition is compared with, and where its choices come from. */
+/** Type of the operand of a condition, and the source of its choices. */
 export type ValueKind = 'type' | 'group' | 'status' | 'source' | 'staff' | 'country' | 'text' | 'date' | 'none';
 
 interface Rule {

@@ -115,7 +115,7 @@ function ConditionValue({ row, label, choices, onChange }: ValueProps) {
   );
 }
 
-/** What conditions are compared with, as far as the session may read it. */
+/** Choices for operands, as far as the session may read them. */
 function useChoices(): Readonly<Partial<Record<string, readonly Choice[]>>> {
   const { t } = useTexts();
   const { can, staff } = useAccount();

@@ -22,7 +22,7 @@ export function MergeDialog({ contacts, onClose, onMerged }: Props) {
   const [{ data }] = useQuery({ query: PreviewMergeDocument, variables: { input }, requestPolicy: 'network-only' });
   const [merged, merge] = useMutation(MergeContactsDocument);
   const preview = data?.previewMerge;
-  // What stays as it is, because nobody has a value, is left out; so are keys that do not differ.
+  // Leaves out fields without a value, and those in which the contacts agree.
   const shown = (preview?.fields ?? []).filter(
     ({ name, value, alternatives }) => alternatives.length > 0 || (value !== null && !name.endsWith('Id')),
   );

@@ -6,7 +6,7 @@ import { useTexts } from '../texts/texts.tsx';
 export type CannedReply = NonNullable<ComposerRepliesQuery['cannedReplies']>['nodes'][number];
 
 interface Props {
-  /** What is typed: `/` and the start of a shortcut open the list. */
+  /** Text of the composer: `/` and the start of a shortcut open the list. */
   readonly text: string;
   readonly onChoose: (reply: CannedReply) => void;
 }

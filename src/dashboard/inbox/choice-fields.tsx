@@ -5,7 +5,7 @@ import { useTexts } from '../texts/texts.tsx';
 export const CHOICE_KINDS = ['buttons', 'list', 'link'] as const;
 export type ChoiceKind = (typeof CHOICE_KINDS)[number];
 
-/** What is filled in, of every kind: a change of the kind loses nothing. */
+/** Form state of all kinds: switching the kind loses nothing. */
 export interface ChoiceDraft {
   readonly buttons: readonly string[];
   readonly listButton: string;

@@ -5,7 +5,7 @@ import { Avatar } from '../ui/avatar.tsx';
 /** More are counted. */
 const SHOWN = 3;
 
-/** Who else looks at a conversation, and who types. */
+/** Presence of colleagues in a conversation: viewing or typing. */
 export function Colleagues({ colleagues }: { readonly colleagues: readonly Colleague[] }) {
   const { t } = useTexts();
   const typing = colleagues.filter(({ isTyping }) => isTyping);

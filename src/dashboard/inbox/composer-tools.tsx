@@ -17,7 +17,7 @@ interface Props {
   readonly onInsert: (text: string) => void;
 }
 
-/** What an answer can have besides text. */
+/** Buttons for files, templates, interactive messages and merge fields. */
 export function ComposerTools({ isBlocked, onFiles, onDialog, onInsert }: Props) {
   const { t } = useTexts();
   const { can } = useAccount();

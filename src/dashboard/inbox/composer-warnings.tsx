@@ -10,7 +10,7 @@ interface Props {
   readonly colleagues: readonly Colleague[];
 }
 
-/** Who else may be answering: the most pressing of what is known. */
+/** Warns of colleagues: one who types, else the assignee. */
 export function ComposerHint({ conversation: { assignee }, colleagues }: Props) {
   const { t } = useTexts();
   const { viewer } = useAccount();
@@ -28,7 +28,7 @@ export function ComposerHint({ conversation: { assignee }, colleagues }: Props) 
   );
 }
 
-/** What others have answered since the draft was begun. */
+/** Warns of answers that colleagues have sent since the draft was begun. */
 export function MissedAnswer() {
   const { t } = useTexts();
   const { missed, know } = useDraft();

@@ -261,6 +261,6 @@ function contentsOf(body: string, list: readonly Attachment[]): ContentInput[] {
   return body !== '' && captioned < 0 ? [...contents, { text: { body } }] : contents;
 }
 
-/** Those that are uploaded. */
+/** Uploaded attachments only. */
 const filesOf = (list: readonly Attachment[]) =>
   list.filter((each): each is Attachment & { mediaId: string } => each.mediaId !== undefined);

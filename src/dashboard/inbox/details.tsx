@@ -19,7 +19,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** What is known beside the messages: the person, tags, and notes to colleagues. */
+/** Side panel: the contact, tags and internal notes. */
 export function Details({ conversation, isOpen, onClose }: Props) {
   const { t } = useTexts();
   const { can } = useAccount();

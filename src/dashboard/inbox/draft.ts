@@ -3,7 +3,7 @@ import type { ThreadMessageFragment } from '../documents.generated.ts';
 import { useAccount } from '../session/account.tsx';
 import { isAnswer, type Quoted, useKeptDraft } from './kept-drafts.tsx';
 
-/** What is being written in the open thread. */
+/** Draft of the open thread. */
 export interface Draft {
   /** The last message that its writer knows: what comes while something is written does not count. Undefined: there is none. */
   lastKnown(): string | undefined;

@@ -24,7 +24,7 @@ const BY_CLASS: Readonly<Record<ErrorClass, TextKey>> = {
   WAIT: 'failure.tooFast',
 };
 
-/** What to do about a message that failed. */
+/** Advice on a failed message. */
 export const adviceOf = (error: { readonly code: number; readonly class: ErrorClass }): TextKey =>
   ADVICE[error.code] ?? BY_CLASS[error.class];
 

@@ -4,7 +4,7 @@ import type { ConversationFilter, ConversationStatus } from '../documents.genera
 
 export const STATUSES = ['OPEN', 'PENDING', 'SNOOZED', 'CLOSED'] as const satisfies readonly ConversationStatus[];
 
-/** What the list shows, as the address has it. */
+/** Filters of the conversation list, as kept in the URL. */
 export interface InboxFilters {
   readonly status: ConversationStatus | undefined;
   /** A staff member's id, `none`, or undefined for everybody's. */

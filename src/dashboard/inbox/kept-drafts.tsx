@@ -24,7 +24,7 @@ export interface Attachment {
   readonly problem: string | undefined;
 }
 
-/** What is being written in one conversation. */
+/** Draft of one conversation, kept while another is open. */
 export interface KeptDraft {
   readonly mode: 'reply' | 'note';
   readonly text: string;

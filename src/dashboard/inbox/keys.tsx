@@ -3,7 +3,7 @@ import type { TextKey } from '../texts/texts.tsx';
 import { useTexts } from '../texts/texts.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 
-/** What a key does where its listener is: the thread listens for those of a conversation. */
+/** Commands of keyboard shortcuts; the thread listens for those of a conversation. */
 export type InboxCommand = 'assign' | 'close' | 'reply' | 'note';
 
 const COMMANDS: Readonly<Record<string, InboxCommand>> = { a: 'assign', e: 'close', r: 'reply', n: 'note' };

@@ -5,11 +5,11 @@ import { Icon } from '../ui/icon.tsx';
 import { Menu } from '../ui/menu.tsx';
 import { useDraft } from './draft.ts';
 
-/** Those that people use most. */
+/** The most frequent reactions. */
 const EMOJIS = ['👍', '❤️', '😂', '😮', '😢', '🙏'] as const;
 /** Of a message that the network has. */
 const REACHED: ReadonlySet<string> = new Set(['RECEIVED', 'SENT', 'DELIVERED', 'READ']);
-/** What shows nothing to answer. */
+/** Content types that cannot be quoted or reacted to. */
 const SILENT: ReadonlySet<string> = new Set(['SystemContent', 'CallContent', 'ReactionContent']);
 
 interface Props {

@@ -10,11 +10,11 @@ type Of<Name extends Content['__typename']> = Extract<Content, { readonly __type
 
 interface Props {
   readonly content: Content;
-  /** What lists show of it, for content without a look of its own. */
+  /** Text preview, for content types without a view. */
   readonly previewText: string;
 }
 
-/** What a message says, by its kind. */
+/** Renders the content of a message, by type. */
 export function MessageContent({ content, previewText }: Props) {
   const { t } = useTexts();
   switch (content.__typename) {

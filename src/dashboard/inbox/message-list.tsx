@@ -45,12 +45,12 @@ export function MessageList({ conversation, messages }: Props) {
   useLayoutEffect(() => {
     const element = list.current;
     if (!element) return;
-    // Who sends something wants to see it.
+    // A message of the reader's own scrolls into view.
     if (last && last.id !== lastId.current && isMine(last)) isAtEnd.current = true;
     lastId.current = last?.id;
     const before = heightBefore.current;
     if (isAtEnd.current) element.scrollTop = element.scrollHeight;
-    // What is read stays where it is when older messages appear above.
+    // Keeps the scroll position when older messages are added above.
     else if (before !== undefined && element.scrollHeight > before) element.scrollTop += element.scrollHeight - before;
     if (!isLoading) heightBefore.current = undefined;
   });

@@ -3,7 +3,7 @@ import { useTexts } from '../texts/texts.tsx';
 import { Icon, type IconName } from '../ui/icon.tsx';
 import { WhatsAppText } from './whatsapp-text.tsx';
 
-/** What a phone shows of a template. */
+/** Rendered parts of a template. */
 export interface TemplateView {
   readonly header: HeaderView | null;
   readonly body: string | null;

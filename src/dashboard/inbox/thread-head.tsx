@@ -23,14 +23,14 @@ const HOUR = 3_600_000;
 interface Props {
   readonly conversation: ConversationRowFragment;
   readonly colleagues: readonly Colleague[];
-  /** What is shown beside the thread. */
+  /** Panel beside the thread. */
   readonly side: 'details' | 'phone' | undefined;
   readonly onDetails: () => void;
   /** Opens the person's phone, where the network is the emulated one. */
   readonly onPhone: (() => void) | undefined;
 }
 
-/** Who the conversation is with, and what to do with it: assign, snooze, close. */
+/** Head of a thread: the contact, and the actions assign, snooze and close. */
 export function ThreadHead({ conversation, colleagues, side, onDetails, onPhone }: Props) {
   const { t } = useTexts();
   const { can, staff, viewer } = useAccount();

@@ -4,7 +4,7 @@ import { Avatar } from '../ui/avatar.tsx';
 import { Menu, type MenuItem } from '../ui/menu.tsx';
 import { THEMES, useTheme } from './theme.ts';
 
-/** Who acts, how the page looks, and the way out. */
+/** Menu of the account: acting staff member, language, theme, sign-out. */
 export function AccountMenu() {
   const { t, language, setLanguage } = useTexts();
   const { viewer, staff, actAs, signOut, can } = useAccount();

@@ -4,7 +4,7 @@ import { useTexts } from '../texts/texts.tsx';
 import { useNow } from '../ui/now.ts';
 import { usePolledQuery } from './use-polled.ts';
 
-/** What the messages of this month cost, by the price table of the deployment. */
+/** Cost of this month's messages, by the price table of the deployment. */
 export function CostCard() {
   const { t, language } = useTexts();
   const now = new Date(useNow(60_000));

@@ -10,7 +10,7 @@ import { MessageCards } from './message-cards.tsx';
 import { QueueCards } from './queue-cards.tsx';
 import { RateChart } from './rate-chart.tsx';
 
-/** What happens now, and how the last day went. What the session may not read is left out. */
+/** Live rates and statistics of the last 24 hours; cards that the session may not read are left out. */
 export default function Live() {
   const { t } = useTexts();
   const { can } = useAccount();

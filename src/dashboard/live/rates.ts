@@ -5,7 +5,7 @@ type Count = LiveRatesSubscription['eventRates']['counts'][number];
 /** Seconds of the chart. */
 export const SECONDS = 120;
 
-/** What the chart shows, in the order of a message's life. */
+/** Series of the chart, in the order of the message life cycle. */
 export const STATUSES = ['RECEIVED', 'QUEUED', 'SENT', 'DELIVERED', 'READ', 'FAILED'] as const;
 
 export type RateStatus = (typeof STATUSES)[number];

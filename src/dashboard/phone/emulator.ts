@@ -5,7 +5,7 @@ type Json = Readonly<Record<string, unknown>>;
 export interface ChatMessage {
   readonly wamid: string;
   readonly isFromPerson: boolean;
-  /** Who wrote it; undefined: the business. */
+  /** Sender; undefined: the business. */
   readonly from?: string;
   readonly at: string;
   readonly type: string;

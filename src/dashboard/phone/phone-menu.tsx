@@ -26,7 +26,7 @@ const groupIdOf = (subject: string): string =>
     .replace(/[^\w-]+/g, '-')
     .slice(0, 60);
 
-/** What else a person does with a phone: goes offline, blocks the business, takes another number, joins groups. */
+/** Actions of a phone: go offline, block the business, change the number, join groups. */
 export function PhoneMenu({ phone, name, chat, groupId, onGroup, onNumber, onAction }: Props) {
   const { t } = useTexts();
   const emulator = useEmulator();

@@ -17,7 +17,7 @@ const text = (value: unknown): string | undefined => (typeof value === 'string' 
 const component = ({ template }: ChatMessage, type: string): Json | undefined =>
   template?.find(each => text(each['type'])?.toUpperCase() === type);
 
-/** What a message says. */
+/** Text of a message. */
 export function textOf(message: ChatMessage): string | undefined {
   const { type, content } = message;
   switch (type) {
@@ -40,7 +40,7 @@ export function textOf(message: ChatMessage): string | undefined {
   }
 }
 
-/** What fills the variables of a template's header. */
+/** Parameters of a template's header. */
 const headerParameters = ({ content }: ChatMessage): readonly Json[] =>
   list(list(content['components']).find(({ type }) => text(type)?.toLowerCase() === 'header')?.['parameters']);
 

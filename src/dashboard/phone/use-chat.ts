@@ -10,7 +10,7 @@ export function useEmulator(): Emulator {
   return useMemo(() => createEmulator(token), [token]);
 }
 
-/** What a person's phone shows, kept up to date. */
+/** Chat of a phone, kept up to date. */
 export function useChat(
   person: string,
   groupId?: string,

@@ -5,7 +5,7 @@ import { useAccount } from '../session/account.tsx';
 import { ConnectionContext } from '../session/connection.ts';
 import { onShown, shownNow } from './shown.ts';
 
-/** What is stated holds for 30 seconds, and typing for 10. */
+/** The server forgets presence after 30 seconds, and typing after 10. */
 const REPEAT_MS = 8_000;
 
 /** Tells colleagues that this staff member is here, and which conversation is open. Tokens are nobody. */

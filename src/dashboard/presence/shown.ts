@@ -1,4 +1,4 @@
-/** What this window shows colleagues of what its reader does. */
+/** Presence that this window publishes. */
 export interface Shown {
   /** The conversation that is open. */
   readonly conversationId: string | undefined;

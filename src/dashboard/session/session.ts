@@ -7,7 +7,7 @@ import {
   ViewerDocument,
 } from '../documents.generated.ts';
 
-/** What a browser keeps of a sign-in. */
+/** Session, as stored by the browser. */
 export interface Session {
   readonly token: string;
   /** The staff member as whom the page acts; undefined: as the token itself. */

@@ -27,7 +27,7 @@ const SAMPLE = JSON.stringify(
   2,
 );
 
-/** What a shop's mappings would do with an order that it posted, or with any payload. Nothing is sent. */
+/** Dry run of a shop's mappings on a received order or any payload. Nothing is sent. */
 export function DryRun({ shop, onClose }: { readonly shop: ShopFragment; readonly onClose: () => void }) {
   const { t } = useTexts();
   const dates = useDates();

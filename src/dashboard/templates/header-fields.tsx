@@ -26,7 +26,7 @@ export function HeaderFields({ draft, onChange, errorAt }: Props) {
   const patch = (changes: Partial<TemplateDraft>): void => onChange(before => ({ ...before, ...changes }));
   const upload = (chosen: File): void => {
     const url = URL.createObjectURL(chosen);
-    // What another file has replaced since is not written.
+    // Ignores the result for a file that was replaced meanwhile.
     const patchFile = (changes: Partial<NonNullable<TemplateDraft['file']>>): void =>
       onChange(before => (before.file?.url === url ? { ...before, file: { ...before.file, ...changes } } : before));
     patch({ file: { name: chosen.name, url, progress: 0, mediaId: undefined, problem: undefined } });

@@ -25,7 +25,7 @@ export interface ButtonDraft {
   readonly text: string;
   /** The address, the phone number, or the example of a code. */
   readonly value: string;
-  /** What `{{1}}` at the end of an address stands for. */
+  /** Example value of `{{1}}` at the end of a URL. */
   readonly example: string;
 }
 
@@ -130,7 +130,7 @@ export function componentsOf(draft: TemplateDraft) {
   ];
 }
 
-/** What a phone shows of the draft, with the examples in place of the variables. */
+/** Rendered draft, with examples in place of variables. */
 export function viewOf(draft: TemplateDraft): TemplateView {
   const { headerKind, header, headerExample, file } = draft;
   return {

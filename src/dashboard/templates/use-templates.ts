@@ -10,7 +10,7 @@ import {
 export type Template = NonNullable<ChoosableTemplatesQuery['templates']>['nodes'][number];
 
 interface Templates {
-  /** Those that match, and the one that is chosen already; undefined until they are read. */
+  /** Matching templates and the selected one; undefined while loading. */
   readonly templates: readonly Template[] | undefined;
   /** There are more than one answer has: they are found by a search. */
   readonly hasMore: boolean;

@@ -6,9 +6,9 @@ interface Props {
   readonly className: string;
   /** The name of a button that shows an icon alone. */
   readonly label?: string;
-  /** What is about to happen, and to what. */
+  /** Question of the dialog, with the name of the object. */
   readonly question: string;
-  /** What cannot be taken back, or what stays. */
+  /** Consequence: what is irreversible, or what remains. */
   readonly consequence: string;
   /** The word on the button that does it. */
   readonly action: string;

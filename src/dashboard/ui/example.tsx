@@ -40,7 +40,7 @@ export function Examples({ name }: { readonly name: ExampleName }) {
       body?.parameters.length === 0 &&
       !buttons.some(({ needsParameter }) => needsParameter),
   );
-  // What the network gives every new business account.
+  // The template that every new business account has.
   const { name: templateName, language } = template ?? { name: 'hello_world', language: 'en_US' };
   const variants: Variants = EXAMPLES[name]({
     origin: location.origin,

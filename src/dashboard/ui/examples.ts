@@ -70,7 +70,7 @@ const SHOP = `mutation {
 }`;
 
 /**
- * What to do first on a page without data, in the ways that exist for it. Each works as it is printed, with a token in $TOKEN; a test
+ * First steps on a page without data, for each available interface. Each works as it is printed, with a token in $TOKEN; a test
  * runs them.
  */
 export const EXAMPLES = {

@@ -58,7 +58,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
-/** Those that point along the line of writing. */
+/** Icons that are mirrored in right-to-left languages. */
 const MIRRORED: ReadonlySet<IconName> = new Set(['back', 'arrow', 'send', 'reply', 'forward', 'list', 'panel', 'play']);
 
 /** Decoration: the text beside it has the meaning, or by the label of its button. */

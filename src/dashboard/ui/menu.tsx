@@ -12,7 +12,7 @@ export interface MenuItem {
 
 interface Props {
   readonly label: string;
-  /** What the button shows, if it is a text: it is part of the name. */
+  /** Visible text of the button, which is part of its accessible name. */
   readonly text?: string;
   readonly button: ReactNode;
   readonly buttonClass?: string;

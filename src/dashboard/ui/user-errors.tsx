@@ -6,7 +6,7 @@ export interface UserError {
   readonly path?: readonly string[];
 }
 
-/** What went wrong: faults of the input that belong to no field here, or the failure of the request. */
+/** Shows user errors without a field in this form, or the failure of the request. */
 export function UserErrors({
   errors = [],
   failure,

@@ -35,7 +35,7 @@ function Plan({ subscription: { planName, status, expiresAt } }: { readonly subs
   );
 }
 
-/** What the plan allows, and how much of it is used. */
+/** Limits of the plan, and their usage. */
 export default function Usage() {
   const { t, language } = useTexts();
   const dates = useDates();

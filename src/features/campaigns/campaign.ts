@@ -79,7 +79,7 @@ export const CAMPAIGN_COLUMNS = [
   'updated_at',
 ] as const satisfies readonly (keyof CampaignRow)[];
 
-/** What a caller decides about. */
+/** Fields of a campaign that a caller sets. */
 export type CampaignFields = Pick<
   CampaignRow,
   | 'name'

@@ -118,7 +118,7 @@ const cleaned = (template: CampaignTemplate | null | undefined): CampaignTemplat
     ? undefined
     : (JSON.parse(JSON.stringify(template, (_key, value: unknown) => value ?? undefined)) as CampaignTemplate);
 
-/** What is wrong with the template for every recipient. Whether it is approved counts at the start. */
+/** Reports faults of the template that concern every recipient. Approval is checked at the start. */
 async function checkTemplate(
   context: Context,
   template: CampaignTemplate,

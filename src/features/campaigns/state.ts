@@ -18,7 +18,7 @@ interface Transition {
   readonly to: CampaignStatus | undefined;
 }
 
-/** What may happen to a campaign, and what it is then. Completed, cancelled and failed are final. */
+/** State machine of campaigns. Completed, cancelled and failed are final. */
 export const TRANSITIONS: Readonly<Record<CampaignAction, Transition>> = {
   schedule: { from: ['draft', 'scheduled'], to: 'scheduled' },
   start: { from: ['draft', 'scheduled'], to: 'running' },

@@ -59,7 +59,7 @@ export const updateCampaign = (trx: Db, tenantId: number, id: number, fields: Ca
     .$narrowType<Narrow>()
     .executeTakeFirstOrThrow();
 
-/** What a change of status writes besides. */
+/** Further columns of a status change. */
 export interface StatusChange {
   readonly status: CampaignStatus;
   readonly status_code?: string | null;

@@ -38,7 +38,7 @@ const REQUIRED = ['name', 'phoneNumberId', 'wabaId', 'accessToken', 'appSecret',
 /** Ids of objects on the network. */
 const NETWORK_ID = /^\d{1,32}$/;
 
-/** What the network says about a number that is to be connected. */
+/** Facts of the network about a number that is to be connected. */
 export interface VerifiedNumber {
   readonly number: PhoneNumberInfo;
   readonly portfolioId: string | undefined;

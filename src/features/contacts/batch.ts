@@ -9,7 +9,7 @@ export const MAX_BATCH = 1_000;
 
 export type Outcome = 'created' | 'updated' | 'deleted' | 'skipped' | 'failed' | 'rolled_back';
 
-/** What became of one row. */
+/** Outcome of one row. */
 export interface BatchResult {
   /** Its place in the input, from 0. */
   readonly index: number;
@@ -84,7 +84,7 @@ function undo(result: BatchResult, path: string): BatchResult {
   return { ...result, outcome: 'rolled_back', userErrors: [error] };
 }
 
-/** What the transaction wrote is gone: new contacts do not exist, and changed ones are as they were. */
+/** Result after a rollback: without created contacts, and with changed ones as before. */
 const withoutUnwritten = (result: BatchResult): BatchResult => ({ ...result, contact: null });
 
 /** A result as an idempotency key stores it. `created` is where an erasure looks for the ids of contacts. */

@@ -16,7 +16,7 @@ export const sourceLoader = rowLoader((db, tenantId, ids: readonly number[]) => 
 export const statusLoader = rowLoader((db, tenantId, ids: readonly number[]) => getLabels(db, tenantId, 'status', ids));
 
 export const consentEntryLoader = rowLoader(getEntries);
-/** What holds for each contact, by category. */
+/** Effective consents of contacts, by category. */
 export const consentsLoader = loader<number, EffectiveConsent[]>(async (db, tenantId, contactIds) => {
   const latest = await latestEntries(db, tenantId, contactIds);
   return contactIds.map(id => effectiveConsents(latest.get(id) ?? {}));

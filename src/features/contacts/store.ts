@@ -175,7 +175,7 @@ export async function lockContactQuota(trx: Db, tenantId: number): Promise<Conta
   return quotaOf(tenantId, await selectQuota(trx, tenantId).forUpdate().executeTakeFirst());
 }
 
-/** What the plan leaves at the moment. */
+/** Remaining quota of the plan. */
 export async function readContactQuota(db: Db, tenantId: number): Promise<ContactQuota> {
   return quotaOf(tenantId, await selectQuota(db, tenantId).executeTakeFirst());
 }

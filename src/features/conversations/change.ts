@@ -12,7 +12,7 @@ import { tagLoader } from './loaders.ts';
 import { getConversations } from './state.sql.ts';
 import { afterPatch, type ConversationPatch, patchFault } from './transition.ts';
 
-/** What a mutation changes; ids are keys. */
+/** Change of a conversation by a mutation, with database ids. */
 export interface ConversationChange extends ConversationPatch {
   readonly addTagIds?: readonly number[] | undefined;
   readonly removeTagIds?: readonly number[] | undefined;

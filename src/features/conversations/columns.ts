@@ -18,6 +18,6 @@ export const NEW_CONVERSATION_JSON = sql.raw(
 /** The columns that `NEW_CONVERSATION_JSON` reads. */
 export const CONVERSATION_ROW = sql.raw(CONVERSATION_COLUMNS.map(column => `v.${column}`).join(', '));
 
-/** Who gets a new conversation: the staff member of its contact, else the account's default. */
+/** First assignee of a conversation: the staff member of its contact, else the account's default. */
 export const firstAssignee = (tenantId: number, ofContact: RawBuilder<number | null>): RawBuilder<number | null> =>
   sql`coalesce(${ofContact}, (select n.default_assignee_id from tenants n where n.tenant_id = ${tenantId}))`;

@@ -40,7 +40,7 @@ export const CONVERSATION_COLUMNS = [
   'updated_at',
 ] as const satisfies readonly (keyof PublicConversation)[];
 
-/** What people change about a conversation, and sweeps: an event is appended for each change. */
+/** State of a conversation that people and sweeps change; each change appends an event. */
 export type ConversationState = Pick<
   PublicConversation,
   'status' | 'snoozed_until' | 'assignee_id' | 'unread_count' | 'tag_ids'

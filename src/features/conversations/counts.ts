@@ -22,7 +22,7 @@ export const readCounts = (
   return countConversations(context.db.read, statement, session?.staffId ?? null, wanted);
 };
 
-/** What can change the counts. */
+/** Events after which the counts are read again. */
 const CHANGES: ReadonlySet<EventType> = new Set([
   'conversation.created',
   'conversation.updated',

@@ -15,7 +15,7 @@ export const openThreads = (
   nowMs: number,
 ): Promise<LockedConversation[]> => lockThreads(trx, tenantId, threads, monthOf(nowMs));
 
-/** What a message changes of its conversation. */
+/** Input of the fold: one message. */
 export interface FoldedMessage {
   readonly id: string;
   readonly conversation_id: number;

@@ -110,7 +110,7 @@ export const getGroupChats = (db: Db, tenantId: number, ids: readonly number[]):
     .orderBy('id')
     .execute();
 
-/** Who is in group chats: the people whose latest report says so, in the order in which they became known. */
+/** Participants of group chats by their latest report, in order of appearance. */
 export async function getParticipants(
   db: Db,
   tenantId: number,

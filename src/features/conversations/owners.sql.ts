@@ -13,7 +13,7 @@ export interface Ownership {
   readonly changed_at: string;
 }
 
-/** Who answers a conversation, as events carry it. Without `summary`, which is a text about a person. */
+/** Owner of a thread, as in events. Without `summary`, which is personal data. */
 export interface PublicOwnership {
   readonly id: number;
   readonly contact_id: number;

@@ -70,12 +70,12 @@ export async function lockThreads(
   return rows;
 }
 
-/** What the messages of one conversation change, of all that arrive together. */
+/** Fold of the messages of one conversation that arrive together. */
 export interface MessageFold {
   readonly id: number;
   /** Inbound messages to be read. */
   readonly unread: number;
-  /** Whether what was unread has been read. */
+  /** Whether the unread count is reset. */
   readonly is_read: boolean;
   /** Whether a message answers what waits. */
   readonly is_answered: boolean;

@@ -3,7 +3,7 @@ import { channelLoader } from '../channels/loaders.ts';
 import { Channel } from '../channels/schema.ts';
 import { Message, MessageConnection } from '../messages/schema.ts';
 
-/** What the types of threads have in common; each resolves its own fields. */
+/** Common shape of the types of threads; each resolves its own fields. */
 interface ThreadShape {
   readonly channel_id: number;
 }

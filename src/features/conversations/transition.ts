@@ -1,6 +1,6 @@
 import type { ConversationStatus, PublicConversation } from './conversation.ts';
 
-/** What people change about a conversation; undefined keeps. */
+/** Patch of a conversation; undefined keeps the value. */
 export interface ConversationPatch {
   readonly status?: ConversationStatus | undefined;
   /** ISO 8601, for a snoozed conversation; null: until the person writes. */
@@ -18,7 +18,7 @@ export const SNOOZE_IN_THE_PAST = 'Must be in the future.';
 export const SNOOZE_WITHOUT_STATUS =
   'Only a snoozed conversation has a time: set the status to SNOOZED, or leave this out.';
 
-/** What is wrong with a patch, by field; undefined if nothing is. @param before undefined: any conversation */
+/** Validates a patch; undefined: valid. @param before undefined: any conversation */
 export function patchFault(
   { status, snoozedUntil }: ConversationPatch,
   before: Pick<TransitionState, 'status'> | undefined,

@@ -30,7 +30,7 @@ export interface UpdateConversations {
   readonly idempotencyKey?: string | null | undefined;
 }
 
-/** What became of one conversation. */
+/** Outcome for one conversation. */
 export interface ConversationResult {
   /** Place in the input; of a filter: in the order of ids. */
   readonly index: number;

@@ -7,7 +7,7 @@ interface Named {
   readonly name: string;
 }
 
-/** What payloads say of who is behind an event. */
+/** Fields of payloads that identify the actor of an event. */
 interface Payload {
   readonly message?: { readonly author?: Author | null };
   readonly receipt?: { readonly author?: Author };
@@ -24,7 +24,7 @@ const OF_OTHERS: ReadonlySet<string> = new Set([
   'message.reaction',
 ]);
 
-/** Who is behind an event, as its payload has it: with the name at that time. */
+/** Actor of an event, from its payload: with the name at that time. */
 export function actorOf({ type, payload }: Pick<LoggedEvent, 'type' | 'payload'>): Author | null {
   const { message, receipt, export: file, bot, integration } = payload as Payload;
   switch (resourceOf(type)) {

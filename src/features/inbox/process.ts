@@ -31,7 +31,7 @@ const SMALL_BATCH = 8;
 const MAX_ATTEMPTS = 10;
 const LINGER_MS = 2 * SECOND;
 
-/** What a process keeps for its inbox lanes. */
+/** State of a process for its inbox lanes. */
 interface Inbox {
   readonly resources: Resources;
   readonly noteWebhooks: ReturnType<typeof createWebhookNotes>;

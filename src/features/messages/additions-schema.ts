@@ -6,7 +6,7 @@ import type { Edit, Reaction } from './additions.sql.ts';
 import { additionsLoader, editsLoader, networkKeyOf, reactionsLoader } from './loaders.ts';
 import { Direction, Message } from './schema.ts';
 
-/** What became of a message after it was written, and what came with it. */
+/** Fields of a message from its later changes and its additions. */
 
 const few = { extensions: { listSize: 2 } };
 

@@ -60,7 +60,7 @@ export interface Additions {
   readonly revoked_at: string | null;
 }
 
-/** What came with messages, and became of them. Messages without any of it have no row. */
+/** Additions of messages: context and later changes. Messages without any have no row. */
 export const getAdditions = (db: Db, tenantId: number, ids: readonly string[]): Promise<Additions[]> =>
   db
     .selectFrom('message_details')

@@ -8,7 +8,7 @@ import { messagePage } from './list.ts';
 import { messageByWamidLoader, messageLoader } from './loaders.ts';
 import { Message, MessageConnection, MessageFilter, MessageOrder } from './schema.ts';
 
-/** What a message refers to: its sender, its template, other messages. */
+/** References of a message: its sender, its template, other messages. */
 builder.objectFields(Message, t => ({
   sentBy: t.field({
     type: Author,

@@ -21,7 +21,7 @@ export const windowLoader = valueLoader<string | null>(getWindows, null);
 /** The end of each contact's service window on the default channel. */
 export const contactWindowLoader = valueLoader<string | null>(getContactWindows, null);
 
-/** What is known of the file of a message; keys are the message's id and the network's id of its file, with a space between. */
+/** State of the file of a message; keys: the message's id and the network's id of its file, separated by a space. */
 export const fileStateLoader = loader<string, FileState | undefined>(async (db, tenantId, keys) => {
   const messages = keys.map(key => ({ id: key.slice(0, UUID_LENGTH), networkId: key.slice(UUID_LENGTH + 1) }));
   const byId = new Map((await getFileStates(db, tenantId, messages)).map(row => [row.message_id, row]));
@@ -29,7 +29,7 @@ export const fileStateLoader = loader<string, FileState | undefined>(async (db, 
 });
 const UUID_LENGTH = 36;
 
-/** What is known of an upload that no message shows yet, by its id. */
+/** State of an upload that no message uses yet, by its id. */
 export const uploadLoader = loader<string, FileState | undefined>(async (db, tenantId, ids) => {
   const byId = new Map((await getMedia(db, tenantId, ids.filter(isUuid))).map(row => [row.id, row]));
   return ids.map(id => {
@@ -49,7 +49,7 @@ export const uploadLoader = loader<string, FileState | undefined>(async (db, ten
   });
 });
 
-/** What came with messages, and became of them; undefined where there is nothing. */
+/** Additions of messages; undefined where there are none. */
 export const additionsLoader = rowLoaderBy('message_id', getAdditions);
 
 /** The key of what names a message by its id on the network; null while the network has none. */

@@ -68,7 +68,7 @@ export interface MessageContact {
   readonly phone: string | null;
 }
 
-/** What every event about a message has. */
+/** Common payload of events about messages. */
 export interface MessagePayload {
   readonly message: EventMessage;
   /** Null if the contact was deleted. */

@@ -28,7 +28,7 @@ import { takeBack } from './take-back.ts';
 /** Maximum number of consecutive dead requests under one key that a repeated request replaces. */
 const MAX_TRIES = 3;
 
-/** Who sends a code. A one-time password is no actor: it has no row to show. */
+/** Author of messages with codes. A one-time password is no actor: it has no row to show. */
 const OTP_AUTHOR: Author = { kind: 'otp', id: null, name: 'One-time password' };
 
 interface ReservedOtp {

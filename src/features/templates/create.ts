@@ -22,7 +22,7 @@ export interface CreateTemplateInput extends DefinitionInput {
   readonly idempotencyKey?: string | null | undefined;
 }
 
-/** What the network has: the components have the handle of the example. */
+/** Template as submitted: its components have the handle of the example. */
 type Submitted = SubmittedTemplate & Pick<TemplateDefinition, 'components'>;
 
 /**

@@ -83,7 +83,7 @@ export const BUTTON_TYPES = [
   'CALL_REQUEST',
 ] as const;
 
-/** What a header of a format shows. */
+/** Media type of a header, by format. */
 const HEADER_KINDS = { IMAGE: 'image', VIDEO: 'video', DOCUMENT: 'document' } as const;
 
 /** The kind of file that a component shows as header; undefined: none. */

@@ -1,7 +1,7 @@
 import { conflict } from '../../core/errors.ts';
 import type { Resources } from '../../schema/context.ts';
 
-/** What a rehearsed operation may use, beside the readers of the database. */
+/** Resources that a rehearsed operation may use besides database reads. */
 const HARMLESS = ['config', 'clock', 'log', 'logGeneration', 'horizon', 'metrics', 'secrets', 'bus'] as const;
 
 const ended = (): Error => conflict('The operation was only rehearsed.');

@@ -7,11 +7,11 @@ import { BadRequest, type GraphQLRequest } from './request.ts';
 
 /** Where documents are found that a request names by their digest. */
 export interface DocumentSources {
-  /** What clients have sent once, of all tenants. */
+  /** Cache of texts that clients have sent, for all tenants. */
   readonly texts: TextCache;
-  /** What a tenant has published. */
+  /** Documents that a tenant has published. */
   readonly published: PublishedDocuments;
-  /** What the dashboard of this build executes, for all tenants; undefined for another digest. */
+  /** Documents of this build's dashboard, for all tenants; undefined for another digest. */
   readonly dashboard: (digest: string) => Promise<string | undefined>;
 }
 

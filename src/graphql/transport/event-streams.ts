@@ -12,7 +12,7 @@ import { SECOND } from '../../platform/clock.ts';
  * does not read, and it keeps reservations that nobody opens for ever.
  */
 
-/** What one client receives: a connection shared by its operations. */
+/** Connection of one client, shared by its operations. */
 interface EventStream {
   readonly tenantId: number;
   readonly body: PassThrough;

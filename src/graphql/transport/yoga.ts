@@ -10,7 +10,7 @@ import { withCost } from '../execution/operation.ts';
 import { endOnSignal } from './end-on-signal.ts';
 import { retryAfterOf } from './http.ts';
 
-/** What is known of a request before Yoga receives it. */
+/** Facts about a request, known before Yoga receives it. */
 export interface YogaContext extends Record<string, unknown> {
   readonly principal: Principal | undefined;
   readonly requestId: string;

@@ -9,10 +9,10 @@ export type Query = Readonly<Record<string, string | readonly string[] | undefin
 /** A closed list of words, with GraphQL's names for them. */
 export type Words = Readonly<Record<string, string>>;
 
-/** What a filter's values are: any text, a word in lower case, an id, a time, a boolean, or one of a table's words. */
+/** Type of a filter's values: any text, a word in lower case, an id, a time, a boolean, or one of a table's words. */
 export type FilterKind = 'text' | 'word' | 'id' | 'time' | 'flag' | Words;
 
-/** What a list can be filtered by: the wire's names with GraphQL's. */
+/** Filters of a list: names of the wire with those of GraphQL. */
 export type Filters = Readonly<Record<string, readonly [name: string, kind: FilterKind]>>;
 
 /** The same for one filter input of GraphQL, whose comparisons decide the kinds. */

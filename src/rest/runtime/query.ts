@@ -51,7 +51,7 @@ export function readShown(
   return switches;
 }
 
-/** What a list can be filtered and sorted by: the wire's names with GraphQL's. */
+/** Filter and sort fields of a list: names of the wire with those of GraphQL. */
 export interface ListFields<Filter, Sort extends string> {
   readonly filters: FiltersOf<Filter>;
   readonly sorts: Readonly<Record<string, Sort>>;

@@ -83,7 +83,7 @@ export function refusalOfUserErrors(
   return refusal(code, first.message, detailsOf(first, names));
 }
 
-/** What a user error says besides its message, in REST's names; undefined if that is nothing. */
+/** Details of a user error, in REST's names; undefined: none. */
 export function detailsOf(error: UserError, names?: Names): Readonly<Record<string, unknown>> | undefined {
   const details = ownDetails(error);
   return details && wireDetails(error.code as ErrorCode, details, names);

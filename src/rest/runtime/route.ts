@@ -8,7 +8,7 @@ import { readBody } from './fields.ts';
 import { type AnyListFields, type ListArguments, type ListFields, readList, readShown } from './query.ts';
 import { type Switches, switchesOf, switchOf } from './sparse.ts';
 
-/** What a route answers, before the envelope of its version. */
+/** Answer of a route, before the envelope of its version. */
 export interface Answer {
   /** Where it differs from the route's. */
   readonly status?: number;
@@ -41,7 +41,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type Names = Readonly<Record<string, string>>;
 
 /**
- * What the OpenAPI document cannot derive. From the route's GraphQL document it derives the operation's id, summary (the
+ * Parts that the OpenAPI document cannot derive. From the route's GraphQL document it derives the operation's id, summary (the
  * description of the field it calls) and scope, its answer (the selection), `fields` and `include`, and whether it takes an
  * idempotency key.
  */
@@ -153,7 +153,7 @@ export function route<
   Sort extends string = never,
 >(
   row: Address<Body> & {
-    /** What a list is filtered and sorted by. */
+    /** Filter and sort fields, for lists. */
     readonly list?: ListFields<Filter, Sort>;
   } & Operation<Data, Variables, z.output<Body>, ListArguments<Filter, Sort>>,
 ): Route {

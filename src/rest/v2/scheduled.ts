@@ -15,7 +15,7 @@ const messageRow = ({ id, status, scheduled_at }: ChangedMessageFragment) => ({
   scheduled_at: time(scheduled_at),
 });
 
-/** What can be done with a message until it is submitted to the network. */
+/** Routes for messages that are not yet submitted to the network. */
 export const scheduledRoutes: readonly Route[] = [
   route({
     method: 'POST',

@@ -30,7 +30,7 @@ export const TRIGGERS = {
   regex: 'REGEX',
 } as const;
 
-/** What bots are filtered and sorted by. */
+/** Filter and sort fields of bots. */
 export const BOT_LIST: ListFields<BotFilter, BotOrderField> = {
   filters: {
     name: ['name', 'text'],

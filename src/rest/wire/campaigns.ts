@@ -34,7 +34,7 @@ export const STATES = {
   cancelled: 'CANCELLED',
 } as const;
 
-/** What campaigns are filtered and sorted by. */
+/** Filter and sort fields of campaigns. */
 export const CAMPAIGN_LIST: ListFields<CampaignFilter, CampaignOrderField> = {
   filters: {
     name: ['name', 'text'],
@@ -47,13 +47,13 @@ export const CAMPAIGN_LIST: ListFields<CampaignFilter, CampaignOrderField> = {
   sorts: { id: 'ID', name: 'NAME', created_at: 'CREATED_AT', updated_at: 'UPDATED_AT' },
 };
 
-/** What uploaded lists are filtered and sorted by. */
+/** Filter and sort fields of uploaded lists. */
 export const UPLOADED_LIST: ListFields<RecipientListFilter, RecipientListOrderField> = {
   filters: { name: ['name', 'text'], created_at: ['createdAt', 'time'] },
   sorts: { id: 'ID', name: 'NAME', created_at: 'CREATED_AT' },
 };
 
-/** What recipients are filtered by. */
+/** Filter fields of recipients. */
 export const RECIPIENT_LIST: ListFields<CampaignRecipientFilter, never> = {
   filters: { state: ['state', STATES] },
   sorts: {},

@@ -72,7 +72,7 @@ export const DELETED_CONTACT = z.object({ id: rowId('Id of the deleted contact.'
 
 export const CONTACT_TYPES = { lead: 'LEAD', customer: 'CUSTOMER', guest: 'GUEST' } as const;
 
-/** What contacts are filtered and sorted by. */
+/** Filter and sort fields of contacts. */
 export const CONTACT_LIST: ListFields<ContactFilter, ContactOrderField> = {
   filters: {
     type: ['type', CONTACT_TYPES],

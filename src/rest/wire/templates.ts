@@ -12,7 +12,7 @@ import {
 } from './documents.generated.ts';
 import { rowKey, type WriteTime } from './values.ts';
 
-/** What templates are filtered and sorted by. */
+/** Filter and sort fields of templates. */
 export const TEMPLATE_LIST: ListFields<TemplateFilter, TemplateOrderField> = {
   filters: {
     name: ['name', 'text'],

@@ -32,7 +32,7 @@ export type Silence = (typeof SILENCES)[number];
 export const REASONS = ['NO_MATCH', 'DISABLED', 'COOLING_DOWN', 'HANDED_OVER', 'GREETED', 'ANOTHER_ANSWERS'] as const;
 export type Reason = (typeof REASONS)[number];
 
-/** What a decision needs besides the message. */
+/** Input of a decision besides the message. */
 export interface Standing {
   /** Times of bot replies, latest first, at most REMEMBERED_REPLIES. Milliseconds. */
   readonly repliedAt: readonly number[];

@@ -42,7 +42,7 @@ export interface TriedText {
   readonly messageIds: string[];
   /** How many of them would have been answered. */
   answeredCount: number;
-  /** What answers the latest that was answered, or why the latest one was not. */
+  /** Answers to the latest message that was answered, or the reasons why the latest was not. */
   answers: readonly PastAnswer[];
   silence: Silence | undefined;
 }
@@ -99,7 +99,7 @@ export async function previewHistory(context: Context, { since, after, botId }: 
     if (isOwn(message)) return silent('OWN_NUMBER');
     const known = standings.get(message.contact_id) ?? NEVER_ANSWERED;
     if (isOverReplyLimit(known.repliedAt, message.at_ms)) return silent('TOO_MANY_REPLIES');
-    // What many people wrote is matched once.
+    // Equal texts are matched once.
     const key = JSON.stringify([message.is_first, ...given]);
     const candidates = matched.get(key) ?? (await matchAll(ready, matchInput(given, message.is_first)));
     matched.set(key, candidates);

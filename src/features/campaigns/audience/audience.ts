@@ -1,6 +1,6 @@
 import type { Filter } from '../../../core/list-args.ts';
 
-/** Who gets a campaign: exactly one of these. Ids are numbers, so that a filter with global ids is the only part that is not. */
+/** Audience of a campaign: exactly one of these. Ids are numeric, except within a filter. */
 export type Audience =
   | { readonly groupIds: readonly number[] }
   | { readonly filter: Filter }

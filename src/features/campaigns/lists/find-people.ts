@@ -30,7 +30,7 @@ interface Recognised {
   readonly numbered: readonly Numbered[];
   /** Contacts by the key of their number. */
   readonly byKey: Map<string, number>;
-  /** Those whose numbers no contact has. */
+  /** People whose number no contact has. */
   readonly missing: readonly Numbered[];
   readonly errors: ListError[];
 }
@@ -93,7 +93,7 @@ export interface CheckedPerson {
   readonly isDuplicate: boolean;
 }
 
-/** What `findPeople` would find and create, without writing anything. */
+/** Dry run of `findPeople`: writes nothing. */
 export async function checkPeople(
   context: Context,
   given: readonly GivenPerson[],
@@ -121,7 +121,7 @@ export async function checkPeople(
 }
 
 /**
- * What is wrong with each row whose contact could not be created. A further row of the same person has its fault, unless that row
+ * Faults of the rows whose contact could not be created. A further row of the same person has its fault, unless that row
  * created the contact.
  * @param known keys of the numbers of contacts that exist
  */

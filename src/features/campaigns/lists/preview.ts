@@ -4,7 +4,7 @@ import { checkPeople } from './find-people.ts';
 import { inOrder, type ListError, MAX_LIST } from './list-row.ts';
 import { type MappingInput, mappingOf, peopleOf, tableOf } from './parse-file.ts';
 
-/** What the upload of a file would do. */
+/** Result of a dry run of an upload. */
 export interface ListPreview {
   readonly columns: readonly string[];
   /** Rows that would be people of the list. */

@@ -21,7 +21,7 @@ import { countReached, readStanding } from '../run/standing.sql.ts';
 import { costOfPeople, durationOf } from './estimate.ts';
 import { type CountedPeople, countDuplicates, countPeople, planLeft, valuesOf } from './preview.sql.ts';
 
-/** What a campaign would do if it started now. */
+/** Result of a dry run of a campaign. */
 export interface Preview {
   readonly audience: number;
   readonly recipients: number;
@@ -105,7 +105,7 @@ interface Fate {
 
 const sumOf = (fates: readonly Pick<Fate, 'count'>[]): number => fates.reduce((sum, { count }) => sum + count, 0);
 
-/** What becomes of people, with the sending hours in their time zone. */
+/** Outcome for recipients, with the sending hours in their time zone. */
 function fateOf(people: CountedPeople, hours: SendingHours | null, nowMs: number): Fate {
   const { phone, time_zone: timeZone, count, contact_ids: contactIds } = people;
   const reason = reasonOf(people.reason);

@@ -10,7 +10,7 @@ import type { CampaignRow } from '../campaign.ts';
 import { getCampaigns } from '../store.ts';
 import { getProgress } from './store.ts';
 
-/** What can change a campaign and its progress. */
+/** Events after which a campaign and its progress are read again. */
 const CHANGES: ReadonlySet<EventType> = new Set([
   'campaign.started',
   'campaign.paused',

@@ -27,7 +27,7 @@ export interface Failure {
   readonly count: number;
 }
 
-/** What the delivered messages cost by the deployment's table; empty without one. */
+/** Cost of delivered messages by the deployment's price table; empty without one. */
 export function costsOf(prices: PriceTable | undefined, counts: readonly BilledCount[]): MoneyShape[] {
   const sums = new Sums();
   for (const { country, category, hour, messages } of counts) {

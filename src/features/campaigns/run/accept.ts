@@ -14,7 +14,7 @@ export interface Claim {
   readonly values: Readonly<Record<string, string>> | null;
 }
 
-/** What became of it; no error: it was accepted. */
+/** Outcome of one recipient; no error: accepted. */
 export interface Accepted {
   readonly claim: Claim;
   readonly error: unknown;

@@ -11,7 +11,7 @@ import { writeRun } from './run-store.ts';
 import { clearStopCode, readStanding } from './standing.sql.ts';
 import { withdraw } from './withdraw.ts';
 
-/** What a change of status writes and says. */
+/** Columns and event of a status change. */
 type Change =
   | { readonly action: 'schedule'; readonly at: string }
   | { readonly action: 'start'; readonly channelId: number }

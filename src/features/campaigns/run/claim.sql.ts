@@ -95,7 +95,7 @@ export async function findCandidates(trx: Db, tenantId: number, query: Candidate
   return rows;
 }
 
-/** What becomes of a recipient. */
+/** New state of a recipient. */
 export interface RecipientChange {
   readonly contactId: number;
   readonly state: number;
@@ -163,7 +163,7 @@ export async function confirmRecipients(db: Db, tenantId: number, messageIds: re
   );
 }
 
-/** What becomes of recipients whose message was refused: skipped for a reason, or due again under another id. */
+/** Updates recipients whose message was refused: skipped for a reason, or due again under another id. */
 export async function writeByMessage(
   trx: Db,
   tenantId: number,

@@ -5,7 +5,7 @@ import { preparedContent } from '../../templates/sending/send-template.ts';
 import type { CampaignRow } from '../campaign.ts';
 import { columnValues } from '../column-fields.ts';
 
-/** What the campaign sends to everybody, before it is filled. @throws VALIDATION_ERROR if the template cannot be sent */
+/** Content of a campaign before merge fields are filled. @throws VALIDATION_ERROR if the template cannot be sent */
 export const campaignContent = (
   context: Context,
   { template, channel_id: channelId }: Pick<CampaignRow, 'template' | 'channel_id'>,

@@ -136,7 +136,7 @@ class CampaignTurn {
   ): Promise<number | undefined> {
     const { tenantId } = this.#lane;
     const { db, lanes, signals } = this.#context;
-    // What waits in the outbox is sent within a second, and less than half of it is left when more is made.
+    // The outbox holds one second of messages, and is refilled when less than half is left.
     const rate = Math.min(run.messages_per_second ?? Number.POSITIVE_INFINITY, standing.messages_per_second ?? 1);
     const target = Math.min(MAX_BATCH, Math.max(1, Math.ceil(rate)));
     const backlog = await countBacklog(db.write, tenantId, sending.channelId, PRIORITY.campaign, target);

@@ -78,7 +78,7 @@ export function stopOf(standing: Standing): Stop | undefined {
   return undefined;
 }
 
-/** What the network has said of an account that sends nothing any more. */
+/** Account statuses in which the network sends nothing. */
 const CLOSED_ACCOUNTS: Readonly<Record<string, string>> = {
   DISABLE: 'The network has disabled the account.',
   DELETED: 'The account was deleted.',

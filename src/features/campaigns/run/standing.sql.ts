@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
 
-/** What decides whether a campaign may go on. */
+/** Facts that decide whether a campaign continues. */
 export interface Standing {
   readonly channel_id: number | null;
   readonly channel_status: 'active' | 'paused' | 'disconnected' | null;

@@ -31,7 +31,7 @@ export interface NewConsentEntry {
 
 const MAX_EVIDENCE = 1_000;
 
-/** What is wrong with evidence that somebody has written. */
+/** Validates the text of evidence. */
 export function evidenceFault(text: string): { readonly message: string; readonly code: FieldCode } | undefined {
   if (isLonger(text, MAX_EVIDENCE))
     return { message: `May have at most ${MAX_EVIDENCE} characters.`, code: 'TOO_LONG' };
@@ -54,7 +54,7 @@ export function optedOutOf(latest: LatestEntries): ConsentCategory[] {
   });
 }
 
-/** What holds for a category, and the entry that decides. */
+/** Effective consent of a category, with the deciding entry. */
 export interface EffectiveConsent {
   readonly category: ConsentCategory;
   readonly entry: Pick<PublicConsentEntry, 'id' | 'state' | 'occurred_at'>;

@@ -30,7 +30,7 @@ export interface ErasureRequest {
   readonly check?: (found: ReadonlyMap<number, ContactRow>) => void;
 }
 
-/** What the first step did. */
+/** Result of the first step of an erasure. */
 export interface Removal {
   readonly contacts: readonly ContactRow[];
   readonly found: ReadonlySet<number>;

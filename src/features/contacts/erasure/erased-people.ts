@@ -13,7 +13,7 @@ import { identityDigest } from './subject.ts';
 export interface ErasedPerson {
   readonly identity: string;
   readonly erasedAtMs: number;
-  /** What the person had opted out of by then. */
+  /** Categories that the person had opted out of. */
   readonly optedOut: readonly ConsentCategory[];
 }
 

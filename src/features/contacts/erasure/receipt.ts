@@ -94,7 +94,7 @@ export const publicReceipt = (row: ReceiptRow): PublicReceipt => ({
 });
 
 /**
- * What is kept, with the time at which it is deleted where that is known. The time is not signed, because it follows the retention
+ * Data that is retained, with the time of its deletion where known. The time is not signed, because it follows the retention
  * period of the deployment. Opt-outs and usage are kept, and so are webhooks that could not be applied.
  */
 export function retainedUntil(

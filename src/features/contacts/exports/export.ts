@@ -36,7 +36,7 @@ export const EXPORT_COLUMNS = [
   'expires_at',
 ] as const satisfies readonly (keyof ExportRow)[];
 
-/** What a lane needs to write a file. */
+/** Export job, as read by a lane. */
 export interface ExportJob extends Pick<ExportRow, 'id' | 'resource' | 'file_type' | 'contact_id' | 'author'> {
   readonly filter: Filter | null;
   readonly attempts: number;

@@ -90,7 +90,7 @@ async function merge(context: Context, trx: Db, { id, fromIds, set }: MergeInput
   return { contact: await applyChange(trx, callerOf(context), change), mergedIds };
 }
 
-/** What a field of the surviving contact would be, and the other values that the contacts have. */
+/** Value of a field after a merge, with the other values of the contacts. */
 export interface MergedField {
   /** As in `ContactInput`. */
   readonly name: string;
@@ -113,7 +113,7 @@ class Previewed extends Error {
   }
 }
 
-/** What a merge would do: it is done, and undone with its transaction. @throws as `mergeByRequest` */
+/** Dry run of a merge: executes it and rolls back. @throws as `mergeByRequest` */
 export async function previewMerge(context: Context, input: MergeInput): Promise<MergePreview> {
   const { tenant } = callerOf(context);
   try {

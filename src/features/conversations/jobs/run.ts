@@ -40,7 +40,7 @@ async function runBatch({ db, clock, signals, log }: Needs, lane: Lane): Promise
       const ids = await lockMatching(trx, tenantId, filter, { afterId, maxId, limit: BATCH });
       const now = clock.now();
       const rows = await lockConversations(trx, tenantId, ids);
-      // What a time in the past would mean is the same for all: it was checked when the job was accepted.
+      // A time in the past was checked when the job was accepted: it is the same for all rows.
       const sound = rows.filter(row => !patchFault(change, row, 0));
       await applyChange(trx, tenantId, sound, change, now);
       const isFinished = ids.length < BATCH;

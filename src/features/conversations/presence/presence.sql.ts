@@ -9,7 +9,7 @@ export interface PresentSession {
   readonly sessionId: number;
 }
 
-/** What a session shows. */
+/** Presence of a session. */
 export interface SessionState {
   readonly isAway: boolean;
   readonly conversationId: number | null;
@@ -17,7 +17,7 @@ export interface SessionState {
   readonly isTyping: boolean | undefined;
 }
 
-/** What others saw of a session. */
+/** Previous presence of a session. */
 export interface SeenSession {
   readonly conversation_id: number | null;
   readonly is_typing: boolean;
@@ -73,7 +73,7 @@ export interface ViewerRow {
   readonly lasts_ms: number;
 }
 
-/** Who has a conversation open, by id. */
+/** Viewers of a conversation, by id. */
 export async function listViewers(db: Db, tenantId: number, conversationId: number): Promise<ViewerRow[]> {
   const { rows } = await sql<ViewerRow>`
     select p.staff_id, bool_or(coalesce(p.typing_until > t.now, false)) as is_typing,

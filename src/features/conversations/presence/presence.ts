@@ -14,7 +14,7 @@ export interface Viewer {
   readonly isTyping: boolean;
 }
 
-/** Who has a conversation open. */
+/** Viewers of a conversation. */
 export interface ConversationPresence {
   readonly conversationId: number;
   /** By id of the staff member. */

@@ -32,7 +32,7 @@ export const MAX_FIXED = 1_024;
 
 const NOT_A_PATH = `Must be a path of at most ${MAX_PATH} characters: names with dots between them and places in brackets, such as billing.phone or line_items[0].name.`;
 
-/** What is wrong with a text that must have 1 to `maximum` storable characters. */
+/** Validates a text of 1 to `maximum` storable characters. */
 export const lengthCode = (text: string, maximum: number): FieldCode =>
   text.trim() === '' ? 'REQUIRED' : isLonger(text, maximum) ? 'TOO_LONG' : 'INVALID';
 

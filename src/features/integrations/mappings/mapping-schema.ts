@@ -25,7 +25,7 @@ import {
 } from './mapping-input.ts';
 import type { Paths } from './paths.ts';
 
-/** What a mapping is, as it is read and as it is written: both have the same fields. */
+/** Fields of a mapping, for its type and its input. */
 
 const TEXT = `Fixed text. ${MERGED_IN_REPLY}`;
 const WORDS = {
@@ -331,7 +331,7 @@ const UpdateMappingInput = builder.inputType('UpdateIntegrationMappingInput', {
   }),
 });
 
-/** What a caller wrote, ids read. @param prefix where it stands in the input */
+/** Parses the input: decodes ids. @param prefix where it stands in the input */
 export const mappingInputOf = (
   tenantId: number,
   input: Omit<MappingInput, 'template'> & { readonly template?: TemplateInput | null | undefined },

@@ -2,7 +2,7 @@ import type { Principal } from '../../../core/principal.ts';
 import { requireScopes } from '../../../core/principal.ts';
 import type { Scope } from '../../../core/scopes.ts';
 
-/** What a mapping does, whether it is stored or about to be. */
+/** Effects of a mapping, stored or not. */
 export interface MappingEffects {
   readonly template?: unknown;
   readonly groups?: readonly unknown[] | undefined;

@@ -48,7 +48,7 @@ async function requeue(context: Context, trx: Db, id: string, isForced: boolean)
 }
 
 export interface ReplayedDeliveries {
-  /** Those that were named; none of those since an instant, which may be thousands. */
+  /** The replayed deliveries if ids were given; empty for a replay since a time, which may concern thousands. */
   readonly integrationDeliveries: readonly DeliveryRow[];
   readonly count: number;
   /** Whether there may be more: the call reached its limit. */

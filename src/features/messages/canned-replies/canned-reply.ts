@@ -3,7 +3,7 @@ import type { ContentFields, GivenContent } from '../send/content-schema.ts';
 
 export interface CannedReplyRow {
   readonly id: number;
-  /** What staff type to find it. */
+  /** Shortcut by which staff find it. */
   readonly shortcut: string;
   readonly title: string;
   /** As its input had it, with exactly one field. */

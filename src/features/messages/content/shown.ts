@@ -5,7 +5,7 @@ import type { MessageError, MessageRow } from '../message.ts';
 import { replyOf } from './interactive/reply.ts';
 import { fileOf, type ShownFile } from './media/file.ts';
 
-/** What a message shows, by the name of its GraphQL type. Bots and canned replies have the same content before it is sent. */
+/** Content of a message, by the name of its GraphQL type. Bots and canned replies have the same content before it is sent. */
 export type Shown =
   | { readonly kind: 'TextContent'; readonly body: string; readonly previewUrl: boolean }
   | { readonly kind: 'MediaContent'; readonly file: ShownFile; readonly caption: string | null }

@@ -6,7 +6,7 @@ import { MessageMedia } from './media/message-media-schema.ts';
 import { OrderItemType } from './order-item-schema.ts';
 import { type Choice, type ContactCard, previewOf, type Shown, type ShownList, shownOf } from './shown.ts';
 
-/** What a list inside a content counts as in the cost of an operation; each has at most ten rows in all. */
+/** Cost of a list within a content: each has at most ten rows. */
 const few = (listSize: number) => ({ extensions: { listSize } });
 
 type Of<Kind extends Shown['kind']> = Extract<Shown, { kind: Kind }>;

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
 
-/** What waits in the queue of a channel. */
+/** Backlog of a channel. */
 export interface ChannelBacklog {
   readonly channel_id: number;
   readonly count: number;

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
 import { OUTBOX } from './lane.ts';
 
-/** What keeps a queued message from being sent. */
+/** Facts that hold back a queued message. */
 export interface HeldMessage {
   readonly message_id: string;
   /** Whether the database was restored and the operator has not released the outbox. */
@@ -19,7 +19,7 @@ export interface HeldMessage {
   readonly is_in_doubt: boolean;
 }
 
-/** What keeps messages from being sent; those that are not in the queue are missing. */
+/** Reads why messages are held back; those that are not in the queue are missing. */
 export async function findHeld(db: Db, tenantId: number, messageIds: readonly string[]): Promise<HeldMessage[]> {
   const { rows } = await sql<HeldMessage>`
     select o.message_id, exists (select from log_origin where outbox_held_at is not null) as is_outbox_held,

@@ -3,7 +3,7 @@ import { readBacklogs } from './backlog.sql.ts';
 import { findHeld } from './held.sql.ts';
 import { heldReason } from './held-reason.ts';
 
-/** What waits in the queues of channels; undefined for an empty queue. */
+/** Backlogs of channels; undefined for an empty queue. */
 export const backlogLoader = rowLoaderBy('channel_id', readBacklogs);
 
 /** Why queued messages are not sent yet; null where nothing holds them. */

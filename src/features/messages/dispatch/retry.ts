@@ -1,7 +1,7 @@
 import type { NetworkError, SendOutcome } from '../../../network/network.ts';
 import { DAY, exponentialBackoffMs, MINUTE, SECOND } from '../../../platform/clock.ts';
 
-/** What to do after a send attempt. */
+/** Next step after a send attempt. */
 export type Decision =
   | { readonly kind: 'sent'; readonly wamid: string; readonly waId: string | undefined }
   | { readonly kind: 'failed'; readonly error: Pick<NetworkError, 'code' | 'title' | 'details'> }

@@ -27,7 +27,7 @@ export async function insertCorrections(trx: Db, tenantId: number, corrections: 
     on conflict do nothing`.execute(trx);
 }
 
-/** Who wrote a message. */
+/** Author of a message. */
 export interface Author {
   readonly channel_id: number;
   readonly wamid: string;

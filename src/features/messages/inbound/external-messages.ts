@@ -35,7 +35,7 @@ export async function storeExternalMessages(
   nowMs: number,
 ): Promise<MessageRow[]> {
   if (updates.length === 0) return [];
-  // What is in the inbox when the number is connected, are the conversations from then on.
+  // The inbox begins with the conversations that the number has when it is connected.
   const threads = updates.map(({ channelId, contactId, arrivedMs, update }) => ({
     channelId,
     contactId,

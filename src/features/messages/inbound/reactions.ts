@@ -53,7 +53,7 @@ export async function keepReactions(
   }
 }
 
-/** What is left of the reactions of one sender, after one of them was removed. */
+/** Remaining reaction of a sender, after one was removed. */
 async function tellReaction(trx: Db, tenantId: number, removed: ReactionRow): Promise<void> {
   const { channel_id, original_wamid: wamid, contact_id, direction } = removed;
   const left = (await getReactions(trx, tenantId, [{ channelId: channel_id, wamid }])).find(

@@ -147,7 +147,7 @@ function receivedEvent(
 /** Key of a conversation. */
 const placeOf = (channelId: number, contactId: number): string => `${channelId} ${contactId}`;
 
-/** What a conversation needs to know of a message. Messages of the type `system` are by the network: they open no window. */
+/** Message, as input of the fold of its conversation. Messages of the type `system` are by the network: they open no window. */
 const inConversation =
   (nowMs: number) =>
   (stored: Stored): InboundFold[] => {

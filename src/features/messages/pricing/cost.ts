@@ -5,7 +5,7 @@ import { moneyText } from './amount.ts';
 import type { PriceRow } from './pricing.ts';
 
 /**
- * What a message costs by the deployment's table, by the hour of its acceptance, as in reports; 0 if it is not billable.
+ * Cost of a message by the deployment's price table at the hour of its acceptance, as in reports; 0 if it is not billable.
  * @returns null without a table, and where it has no price
  */
 export function costOf(

@@ -14,7 +14,7 @@ export type { SendRequest } from './request.ts';
 /** Most messages that one call accepts. */
 export const MAX_ACCEPTED = 500;
 
-/** What became of a request: its message, or why it was refused. */
+/** Outcome of a request: its message, or the error. */
 export type SendOutcome = { readonly message: MessageRow } | { readonly error: unknown };
 
 /**

@@ -19,7 +19,7 @@ import type { PreparedSend, SendInput } from './request.ts';
 
 export const IS_OTHER_NUMBER = 'Is not the phone number of this contact: give one of the two fields.';
 
-/** Who gets the message. @throws why nobody may */
+/** Recipient of the message. @throws the refusal */
 export async function addresseeOf(context: Context, prepared: PreparedSend, found: SendContext): Promise<Addressee> {
   const { input, content, recipient } = prepared;
   const { contact } = found;

@@ -19,7 +19,7 @@ import { readContext } from './send.ts';
 /** Stands in for a recipient that the input does not name: content is checked without one. */
 export const NOBODY: Recipient = { contactId: 0 };
 
-/** What a send names beside its content. */
+/** Arguments of a send besides its content. */
 export type Delivery = Omit<SendMessageInput, 'content'>;
 
 type Attempt = <T>(step: () => T | Promise<T>, missing?: string) => Promise<T | undefined>;
@@ -42,7 +42,7 @@ export async function withAllFaults(
   const errors = new FieldErrorList();
   errors.include(error.faults);
   const missing = new FieldErrorList();
-  /** What is refused for another reason than a fault of a field is not found here: the first error stays the answer. */
+  /** Collects faults of fields only; for other refusals the first error is the answer. */
   const attempt: Attempt = async (step, field) => {
     try {
       return await step();
@@ -88,7 +88,7 @@ async function attemptIds(context: Context, attempt: Attempt, input: Delivery) {
   };
 }
 
-/** What the send names and the database does not have. */
+/** Adds faults for referenced objects that do not exist. */
 function addMissing(
   missing: FieldErrorList,
   channelId: number | null | undefined,
@@ -116,7 +116,7 @@ function givenPerson(given: Delivery['contact'], phone: string | null = null): R
   });
 }
 
-/** What depends on whether the contact exists: a number that cannot be read is nobody's. */
+/** Checks that depend on the contact; an invalid number has none. */
 async function checkPerson(
   context: Context,
   attempt: Attempt,

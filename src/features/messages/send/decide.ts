@@ -26,7 +26,7 @@ export interface DecidedSend extends NewSend {
   readonly restoredKey: string | undefined;
 }
 
-/** What becomes of a request: it is a repetition, with the message of the first, or is written. */
+/** Decision on a request: a repetition, with the first message, or a new message. */
 export type Decision = { readonly repeated: MessageRow } | { readonly send: DecidedSend };
 
 /** @throws why the request is refused */
@@ -81,7 +81,7 @@ interface CheckedSend {
   readonly isWindowRequired: boolean;
 }
 
-/** What a send would be, apart from limits of the plan. @throws why it is refused */
+/** Dry run of a send, without limits of the plan. @throws the refusal */
 export async function checkSend(context: Context, prepared: PreparedSend, found: SendContext): Promise<CheckedSend> {
   const { input, content, query } = prepared;
   const { id: channelId } = requireUsable(channelOf(found), query.channelId !== null);

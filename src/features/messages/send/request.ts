@@ -32,7 +32,7 @@ export interface SendInput {
   readonly echoId?: string | null | undefined;
   /** A message after which nobody else may have answered. */
   readonly expectedLastMessageId?: string | undefined;
-  /** Who sends it. Default: the caller. Not for callers of the API. */
+  /** Author. Default: the caller. Not for callers of the API. */
   readonly author?: Author | undefined;
   /** The failed message that this one sends again. Not for callers of the API. */
   readonly retryOf?: string | undefined;
@@ -61,13 +61,13 @@ export interface SendRequest {
 
 /** A request whose own fields are valid. */
 export interface PreparedSend extends SendRequest {
-  /** What the idempotency key stands for. */
+  /** Scope of the idempotency key. */
   readonly keyed: Keyed;
   /** Its stored form. */
   readonly key: string | undefined;
   readonly recipient: Recipient;
   readonly author: Author;
-  /** What to read before the decision. */
+  /** Query that the decision needs. */
   readonly query: SendQuery;
 }
 
@@ -89,7 +89,7 @@ export function prepareSend(context: Context, request: SendRequest): PreparedSen
   return { ...request, keyed, key, recipient, author, query };
 }
 
-/** What to read of a recipient, apart from the key and the category of a message. */
+/** Query about a recipient, without the key and the category of a message. */
 export const sendQuery = (
   context: Context,
   recipient: Recipient,

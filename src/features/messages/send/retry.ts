@@ -13,7 +13,7 @@ import type { Content } from './content.ts';
 import { findRetry } from './retries.sql.ts';
 import { send } from './send.ts';
 
-/** What a type of content needs of the plan; null: nothing. */
+/** Plan feature that a content type requires; null: none. */
 const FEATURES = {
   text: null,
   image: 'media',

@@ -22,7 +22,7 @@ export interface SendMessagesInput {
   readonly idempotencyKey?: string | null | undefined;
 }
 
-/** What became of one message. */
+/** Outcome of one message. */
 export interface MessageResult {
   /** Its place in the input, from 0. */
   readonly index: number;
@@ -144,10 +144,10 @@ async function throughRequests(
   );
 }
 
-/** What a dry run would write. */
+/** Outcome in a dry run. */
 const NOTHING_WRITTEN: SendOutcome = { error: undefined };
 
-/** What the batch would do, apart from limits of the plan. */
+/** Dry run of the batch, without limits of the plan. */
 const dryRun = (context: Context, messages: readonly SendMessageInput[]): Promise<SendOutcome[]> =>
   throughRequests(context, messages, async requests => {
     const outcomes: SendOutcome[] = [];

@@ -80,7 +80,7 @@ async function writeShared(context: Context, decided: DecidedSend): Promise<Writ
   }
 }
 
-/** What the decision about a message needs. */
+/** Reads the facts that decide about a message. */
 export async function readContext(context: Context, { query }: Pick<PreparedSend, 'query'>): Promise<SendContext> {
   const tenantId = tenantOf(context);
   try {

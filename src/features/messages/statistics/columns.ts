@@ -1,7 +1,7 @@
 import type { FilterColumn, FilterColumns } from '../../../database/list-filter.ts';
 import { errorClassSql } from '../statuses/error-class.ts';
 
-/** What statistics are kept by. Values for "none" are 0, '' and -1 (error_code, delivery_bucket). */
+/** Dimensions of the stored statistics. Values for "none" are 0, '' and -1 (error_code, delivery_bucket). */
 export const STATISTIC_COLUMNS = [
   'status',
   'channel_id',

@@ -30,7 +30,7 @@ interface DimensionOf<Name extends keyof DimensionValues> {
   readonly read: (row: CountRow) => DimensionValues[Name];
 }
 
-/** What statistics can be grouped by. */
+/** Dimensions for grouping. */
 export const DIMENSIONS = {
   status: { column: 'status', name: 'status', read: row => text(row.status) },
   direction: { column: 'status', name: 'direction', read: row => (row.status === 'received' ? 'inbound' : 'outbound') },

@@ -8,7 +8,7 @@ import { MESSAGE_FILTERS } from '../list.ts';
 import { COUNTED, COUNTED_FILTERS, LIVE, type StatisticColumn, WAITING } from './columns.ts';
 import type { Spans } from './spans.ts';
 
-/** What to count. */
+/** Query of a report. */
 export interface CountRequest {
   readonly spans: Spans;
   /** Starts of intervals, ascending: each row has the place (from 1) of the last one that is not after it. */

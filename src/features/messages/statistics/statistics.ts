@@ -47,14 +47,14 @@ export interface Statistics {
   readonly series: readonly Point[];
 }
 
-/** What a report counts, beside its arguments. */
+/** Columns of a report. */
 interface Wanted {
   readonly onlyPriced: boolean;
   readonly costs: boolean;
   readonly deliveries: boolean;
 }
 
-/** What a selection of `MessageStatistics` needs. */
+/** Columns that a selection of `MessageStatistics` needs. */
 export function wantedBy(selection: Selection, onlyPriced = false): Wanted {
   const point = selection.get('series');
   const either = (name: string): boolean => selection.has(name) || point?.has(name) === true;

@@ -1,7 +1,7 @@
 import { ERROR_CODES } from '../../../network/cloud-api/error-codes.ts';
 import type { RetryClass } from '../../../network/network.ts';
 
-/** What an error of the network means for its sender. */
+/** Class of a network error, by its consequence for the sender. */
 export type ErrorClass = 'TRANSIENT' | 'WAIT' | 'SENDER' | 'CREDENTIALS' | 'RECIPIENT' | 'REQUEST';
 
 const CLASSES = {

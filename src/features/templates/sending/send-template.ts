@@ -53,7 +53,7 @@ export async function sendTemplate(
   return send(context, request.operation, request.input, request.content);
 }
 
-/** What `sendTemplate` sends. @throws its errors, but for those of the recipient */
+/** Send request of `sendTemplate`. @throws its errors, except those of the recipient */
 export async function templateRequest(
   context: Context,
   input: SendTemplateInput,

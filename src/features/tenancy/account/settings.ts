@@ -4,7 +4,7 @@ import { isTimeZone } from '../../../platform/time-zone.ts';
 import { countryByCode } from '../../../schema/countries/country.ts';
 import { type AccountOptWords, type OptWordsInput, parseOptWords } from './opt-words.ts';
 
-/** What a tenant decides itself. */
+/** Settings that a tenant changes itself. */
 export interface Settings extends AccountOptWords {
   readonly window_policy: 'network' | 'refuse';
   /** ISO 3166-1 alpha-2; null: none. */

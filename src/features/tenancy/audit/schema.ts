@@ -15,7 +15,7 @@ export const AuthorKind = builder.enumType('AuthorKind', {
   } as const,
 });
 
-/** Who did something, as it was stored with what was done. */
+/** Author of a change, as stored with it. */
 export const Author = builder.objectRef<AuthorRow>('Author').implement({
   description: 'Who did something, with the name at that time.',
   fields: t => ({

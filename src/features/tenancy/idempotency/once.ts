@@ -19,7 +19,7 @@ export interface Keyed {
 export interface Effect<Result> {
   /** Does the work, in one transaction. */
   run(trx: Db): Promise<Result>;
-  /** What is needed to rebuild the result: ids, or the whole of a small result. */
+  /** Data from which the result is rebuilt: ids, or a small result itself. */
   store(result: Result): unknown;
   /** The contact, if any, whose erasure makes the key answer NOT_FOUND. */
   contactId?(result: Result): number | null;
@@ -107,7 +107,7 @@ export function keyOf({ operation, key }: Pick<Keyed, 'operation' | 'key'>): str
   return INTERNAL_OPERATIONS.has(operation) ? key : sha256(key).toString('hex');
 }
 
-/** What is wrong with a client's key. */
+/** Validates a client's idempotency key. */
 export const keyFaults = (key: string | null | undefined): readonly Fault[] =>
   key != null && key.length > 255
     ? [{ field: 'idempotencyKey', message: 'May have at most 255 characters.', code: 'TOO_LONG' }]

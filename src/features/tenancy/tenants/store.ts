@@ -173,7 +173,7 @@ export async function insertTenant(
 export const deleteTenant = (trx: Db, tenantId: number): Promise<unknown> =>
   trx.deleteFrom('tenants').where('tenant_id', '=', tenantId).execute();
 
-/** What the operator decides; see `Settings` for what the tenant does. */
+/** Settings that the operator changes; for the tenant's own see `Settings`. */
 export interface TenantChange {
   readonly name?: string | undefined;
   readonly status?: TenantRow['status'] | undefined;

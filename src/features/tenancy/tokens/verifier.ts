@@ -53,7 +53,7 @@ export function createTokenVerifier(
     const loadedAt = clock.now();
     const promise = findPrincipals(db, [token], loadedAt)
       .then(([entry = UNKNOWN(loadedAt)]) => {
-        // What was forgotten meanwhile stays forgotten: this look may have been from before a revocation.
+        // An entry that was evicted meanwhile stays evicted: this read may precede a revocation.
         if (loading.get(token) === promise) entries.set(token, entry);
         return entry;
       })

@@ -15,7 +15,7 @@ export async function planLimits(db: Db, tenantId: number): Promise<PlanLimits> 
   return limits ?? { max_messages: 0, max_conversations: 0 };
 }
 
-/** What a month has used so far. */
+/** Usage of a month so far. */
 export async function monthUsage(
   db: Db,
   tenantId: number,

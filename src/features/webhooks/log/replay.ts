@@ -69,7 +69,7 @@ async function requeue(context: Context, trx: Db, deliveries: readonly DeliveryR
 }
 
 export interface ReplayedDeliveries {
-  /** Those that were named; none of those since an instant, which may be thousands. */
+  /** The replayed deliveries if ids were given; empty for a replay since a time, which may concern thousands. */
   readonly webhookDeliveries: readonly DeliveryRow[];
   readonly count: number;
   /** Whether there may be more: the call reached its limit. */

@@ -114,7 +114,7 @@ export interface DraftFile extends MessageFile<Pick<MessageRow, 'id' | 'content'
   readonly uploadId: string | null;
 }
 
-/** What is known of the file of a message. */
+/** State of the file of a message. */
 export interface FileState {
   readonly message_id: string;
   readonly state: 'waiting' | 'kept' | 'lost' | 'expired' | null;

@@ -22,7 +22,7 @@ export async function findFile(db: Db, tenantId: number, id: string): Promise<Fi
   return rows[0];
 }
 
-/** What is known of files of messages, by the ids of messages and the network's ids of their files. */
+/** States of files, by the message's id and the network's id of the file. */
 export async function getFileStates(
   db: Db,
   tenantId: number,

@@ -29,7 +29,7 @@ export interface Thumbnails {
 export function createThumbnails(resources: Pick<Resources, 'db' | 'files' | 'log'>, reader: MediaReader): Thumbnails {
   const { db, files, log } = resources;
   const semaphore = new KeyedSemaphore(MAKING);
-  /** What is being made, so that two who look at the same picture make it once. */
+  /** Thumbnails in progress: concurrent requests share one. */
   const making = new Map<string, Promise<Buffer | undefined>>();
   let shrink: Promise<Shrink | undefined> | undefined;
 
