@@ -1,7 +1,7 @@
 import { unlessHeld } from '../database/outbox-hold.sql.ts';
-import { ensurePartitions } from '../database/partitions.ts';
-import { type LogReader, startReaders } from '../events/read.ts';
-import { deleteOldEvents } from '../events/retain.ts';
+import { ensurePartitions } from '../database/partitions.sql.ts';
+import { type LogReader, startReaders } from '../events/readers.ts';
+import { deleteOldEvents } from '../events/retention.ts';
 import { BOTS, botReader, cleanBotReplies } from '../features/bots/housekeeping.ts';
 import { answerWaiting } from '../features/bots/reply/answer.ts';
 import { dueBotLanes } from '../features/bots/reply/replies.sql.ts';

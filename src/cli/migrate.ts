@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { type Config, loadConfig } from '../config.ts';
 import { createDatabase } from '../database/database.ts';
 import { migrate, migrationStates, pendingMigrations } from '../database/migrations.ts';
-import { setRoleSettings } from '../database/session.ts';
+import { setRoleSettings } from '../database/session-settings.ts';
 import { type ScopeFinding, takeScopeFindings } from '../features/tenancy/tokens/tokens.sql.ts';
 import { createLog } from '../platform/log.ts';
 import { withDatabase } from './database.ts';

@@ -4,7 +4,7 @@ import { claimMedia } from '../app/media-marker.ts';
 import { openFiles } from '../app/open-files.ts';
 import { loadConfig } from '../config.ts';
 import type { Database } from '../database/database.ts';
-import { countTenantRows, deleteTenantRows } from '../database/tenant-rows.ts';
+import { countTenantRows, deleteTenantRows } from '../database/tenant-rows.sql.ts';
 import { disconnectChannel } from '../features/channels/disconnect.ts';
 import { listChannels } from '../features/channels/store.ts';
 import { changeTenant } from '../features/tenancy/tenants/change.ts';

@@ -122,7 +122,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     idle_in_transaction_session_timeout: statementTimeoutMs,
     // TimeZone: timestamps are printed in UTC. jit: compiling costs more than our short statements run. Isolation: the horizon
     // of the event log is correct only with READ COMMITTED writers, whatever the server's default is. Behind PgBouncer the role
-    // has these settings: database/session.ts.
+    // has these settings: database/session-settings.ts.
     options: String.raw`-c TimeZone=UTC -c jit=off -c default_transaction_isolation=read\ committed`,
   } satisfies NamedClientConfig;
   // PgBouncer refuses start-up parameters that it does not know, and before version 1.21 it knows no prepared statements.

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../database/database.ts';
 import { anyOf } from '../database/expressions.ts';
-import { blankPayload } from './blank.ts';
+import { blankPayload } from './blank-payload.ts';
 
 /** Events that report the erasure itself keep their payload. */
 const REPORTS = ['contact.deleted', 'contact.erased'];

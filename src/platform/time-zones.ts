@@ -1,6 +1,6 @@
+import { isTimeZone } from './calendar-intervals.ts';
 import { HOUR, MINUTE, SECOND } from './clock.ts';
 import { countryOfPerson } from './phone-country.ts';
-import { isTimeZone } from './time-zone.ts';
 
 /** Part of ECMA-402 (Intl Locale Info), which the types of TypeScript lack. */
 type LocaleWithZones = Intl.Locale & { getTimeZones?(): string[] | undefined };

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { idFor } from '../../src/core/ids.ts';
 import { append } from '../../src/events/append.ts';
 import { registerReader } from '../../src/events/readers.sql.ts';
-import { deleteOldEvents } from '../../src/events/retain.ts';
+import { deleteOldEvents } from '../../src/events/retention.ts';
 import { cleanInbox } from '../../src/features/inbox/clean.ts';
 import { cleanDeliveryLog } from '../../src/features/webhooks/housekeeping.ts';
 import { DAY } from '../../src/platform/clock.ts';

@@ -1,4 +1,4 @@
-import type { LogReader } from '../../events/read.ts';
+import type { LogReader } from '../../events/readers.ts';
 import { DAY, SECOND } from '../../platform/clock.ts';
 import type { Resources } from '../../schema/context.ts';
 import { MAX } from './bot.ts';

@@ -1,5 +1,5 @@
 import { EVENT_TYPES } from '../../core/events.ts';
-import type { LogReader } from '../../events/read.ts';
+import type { LogReader } from '../../events/readers.ts';
 import { DAY } from '../../platform/clock.ts';
 import type { Resources } from '../../schema/context.ts';
 import { WEBHOOKS } from './delivery/lane.ts';

@@ -1,4 +1,4 @@
-import type { LogReader } from '../../../events/read.ts';
+import type { LogReader } from '../../../events/readers.ts';
 import { CAMPAIGNS, laneOf } from '../run/lane.ts';
 import { STOP_CODES } from '../run/protection.ts';
 import { countOptOuts, countReplies, countStatuses } from './progress.sql.ts';

@@ -2,7 +2,7 @@ import { invalid } from '../../../core/errors.ts';
 import type { Filter } from '../../../core/list-args.ts';
 import type { PriceTable } from '../../../core/price-table.ts';
 import { callerOf, tenantOf } from '../../../core/principal.ts';
-import { type CalendarInterval, intervalStarts, isTimeZone } from '../../../platform/time-zone.ts';
+import { type CalendarInterval, intervalStarts, isTimeZone } from '../../../platform/calendar-intervals.ts';
 import type { Context } from '../../../schema/context.ts';
 import type { MoneyShape } from '../../../schema/money.ts';
 import type { Selection } from '../../../schema/selection.ts';

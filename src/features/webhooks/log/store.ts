@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
 import { anyIn, anyOf, clockTime } from '../../../database/expressions.ts';
-import { dropPartitions } from '../../../database/partitions.ts';
+import { dropPartitions } from '../../../database/partitions.sql.ts';
 import { ATTEMPT_COLUMNS, type AttemptRow, DELIVERY_COLUMNS, type DeliveryRow } from './delivery.ts';
 
 /** Columns that are text in the table. */

@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
-import { dropPartitions } from '../database/partitions.ts';
+import { dropPartitions } from '../database/partitions.sql.ts';
 import { type Clock, DAY } from '../platform/clock.ts';
 import type { Horizon } from './horizon.ts';
 import { deleteOldest } from './retention.sql.ts';
