@@ -25,8 +25,12 @@ export interface PreviewQuery {
   readonly cap: { readonly messages: number; readonly days: number } | null;
 }
 
-/** The first characters of a number, which tell its country. More of each would make a group of every second person. */
-const COUNTRY_PART = `left(a.phone, case when a.phone ~ '^\\+(${SHARED_CODES.join('|')})' then 8 else 6 end)`;
+/**
+ * The first characters of a number, which tell its country. More of each would make a group of every second person: the eighth digit only
+ * where it tells islands apart (Réunion and Mayotte, the Antilles, Christmas Island).
+ */
+const COUNTRY_PART = `left(a.phone, case when a.phone ~ '^\\+(262|590|618)' then 9
+  when a.phone ~ '^\\+(${SHARED_CODES.join('|')})' then 8 else 6 end)`;
 
 /**
  * Counts an audience by what becomes of each person, in one pass: a million contacts take seconds, and a few hundred rows come back.
@@ -64,6 +68,7 @@ export async function countPeople(
       where f.tenant_id = $1 and f.code = ${BLOCKED_CODE} and f.failed_at > now() - interval '30 days'
     ), capped as materialized (
       select m.contact_id from messages m join templates p on p.tenant_id = $1 and p.id = m.template_id and lower(p.category) = ${word}
+      join message_states s on s.tenant_id = $1 and s.message_id = m.id and s.status not in ('failed', 'cancelled')
       where m.tenant_id = $1 and ${messages} is not null and m.id >= uuid_at(now() - ${days} * interval '1 day') and m.direction = 'outbound'
       group by m.contact_id having count(*) >= ${messages}
     )

@@ -38,7 +38,7 @@ export async function useIndexOrder(trx: Db): Promise<void> {
 
 /**
  * The next recipients, in the order of their contacts. The campaign is locked. Reads a fixed number of index entries for each, and
- * the messages of the last days only with a frequency cap.
+ * the messages of the last days only with a frequency cap. Messages that failed, or that a pause took back, count for none.
  */
 export async function findCandidates(trx: Db, tenantId: number, query: CandidateQuery): Promise<Candidate[]> {
   const { campaignId, position, limit, listId, category, channelId, cap } = query;
@@ -80,6 +80,7 @@ export async function findCandidates(trx: Db, tenantId: number, query: Candidate
         when ${cap?.messages ?? null}::integer is not null and (
           select count(*) from (
             select from messages m join templates p on p.tenant_id = ${tenantId} and p.id = m.template_id and lower(p.category) = ${category}::text
+            join message_states s on s.tenant_id = ${tenantId} and s.message_id = m.id and s.status not in ('failed', 'cancelled')
             where m.tenant_id = ${tenantId} and m.contact_id = c.id and m.direction = 'outbound'
               and m.id >= uuid_at(now() - ${cap?.days ?? 0}::integer * interval '1 day')
             limit ${cap?.messages ?? null}::integer) n) >= ${cap?.messages ?? null}::integer then ${sql.lit(REASON.frequency_cap)}

@@ -13,7 +13,7 @@ import { type CampaignFixture, type Sender, startCampaignFixture } from '../fixt
 const prices = join(mkdtempSync(join(tmpdir(), 'parley-prices-')), 'prices.csv');
 writeFileSync(
   prices,
-  'country,category,price,currency\nDE,marketing,0.1131,EUR\nUS,marketing,0.025,USD\nGB,marketing,0.04,GBP\nJE,marketing,0.02,GBP\nCA,marketing,0.01,CAD\n',
+  'country,category,price,currency\nDE,marketing,0.1131,EUR\nUS,marketing,0.025,USD\nGB,marketing,0.04,GBP\nJE,marketing,0.02,GBP\nCA,marketing,0.01,CAD\nRE,marketing,0.10,EUR\nYT,marketing,0.03,EUR\n',
 );
 
 let fixture: CampaignFixture;
@@ -209,6 +209,8 @@ test('the cost is that of each country, also of those that share the first digit
   const group = payloadOf(await of.mutate('createContactGroup', { name: 'Islands' }, 'contactGroup { databaseId }'));
   const groupIds = [group.contactGroup.databaseId];
   const phones = ['+447797712345', '+447798712345', '+447799712345', '+14155550199', '+14165550199'];
+  // One of Mayotte and two of Réunion: the eighth digit tells.
+  phones.push('+262639401234', '+262639411234', '+262639421234');
   payloadOf(
     await of.mutate(
       'createContacts',
@@ -223,6 +225,7 @@ test('the cost is that of each country, also of those that share the first digit
     cost.toSorted((a: { currency: string }, b: { currency: string }) => (a.currency < b.currency ? -1 : 1)),
   ).toEqual([
     { amount: '0.01', currency: 'CAD' },
+    { amount: '0.23', currency: 'EUR' },
     { amount: '0.10', currency: 'GBP' },
     { amount: '0.025', currency: 'USD' },
   ]);

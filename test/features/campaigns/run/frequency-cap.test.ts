@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { dataOf } from '../../../support/answers.ts';
+import { eventually } from '../../../support/gateway.ts';
+import { type CampaignFixture, type Sender, startCampaignFixture } from '../fixture.ts';
+
+let fixture: CampaignFixture;
+beforeAll(async () => {
+  fixture = await startCampaignFixture();
+});
+afterAll(() => fixture.gateway.stop());
+
+const CAMPAIGN = `query ($id: ID!) { campaign(id: $id) { status
+  progress { sent pending skips { reason count } } recipients(filter: { state: { eq: QUEUED } }) { totalCount } } }`;
+const read = async (of: Sender, id: string) => dataOf(await of.ask(CAMPAIGN, { id })).campaign;
+const preview = async (of: Sender, id: string) =>
+  dataOf(
+    await of.ask('query ($id: ID!) { previewCampaign(id: $id) { recipientCount skips { reason count } } }', { id }),
+  ).previewCampaign;
+
+async function setRate(of: Sender, messagesPerSecond: number): Promise<void> {
+  const { channels } = dataOf(await of.ask('{ channels { nodes { databaseId } } }'));
+  dataOf(await of.mutate('updateChannel', { id: channels.nodes[0].databaseId, messagesPerSecond }));
+}
+
+test('messages that a pause took back count for no frequency cap: everybody gets one after it', async () => {
+  const of = await fixture.sender();
+  const { groupId } = await of.people(30);
+  await setRate(of, 4);
+  const id = await of.campaign({ audience: { groupIds: [groupId] }, frequencyCap: { messages: 1, days: 7 } });
+  dataOf(await of.mutate('startCampaign', { id }));
+  // Some wait for the channel, while others have been sent.
+  await eventually(async () => {
+    const { progress, recipients } = await read(of, id);
+    expect([progress.sent > 0, recipients.totalCount > 0]).toEqual([true, true]);
+  });
+  dataOf(await of.mutate('pauseCampaign', { id }));
+  const cancelled = dataOf(await of.ask('{ messages(filter: { status: { eq: CANCELLED } }) { totalCount } }'));
+  expect(cancelled.messages.totalCount).toBeGreaterThan(0);
+  await setRate(of, 80);
+  dataOf(await of.mutate('resumeCampaign', { id }));
+  await eventually(async () =>
+    expect(await read(of, id)).toMatchObject({
+      status: 'COMPLETED',
+      progress: { sent: 30, pending: 0, skips: [] },
+    }),
+  );
+});
+
+test('messages that failed count for no frequency cap, neither in a preview nor in a run', async () => {
+  const of = await fixture.sender();
+  const { groupId, ids, phones } = await of.people(2);
+  const template = { name: 'notice', language: 'en' };
+  fixture.gateway.emulator.setFaults({ next: [{ to: phones[0] as string, errorCode: 131_026 }] });
+  for (const contactId of ids) dataOf(await of.mutate('sendMessage', { to: { contactId }, content: { template } }));
+  const statuses = '{ messages { nodes { status } } }';
+  await eventually(async () => {
+    const { messages } = dataOf(await of.ask(statuses));
+    expect(messages.nodes.map((node: { status: string }) => node.status).sort()).toEqual(['FAILED', 'READ']);
+  });
+  const id = await of.campaign({ audience: { groupIds: [groupId] }, frequencyCap: { messages: 1, days: 7 } });
+  const skips = [{ reason: 'FREQUENCY_CAP', count: 1 }];
+  expect(await preview(of, id)).toEqual({ recipientCount: 1, skips });
+  dataOf(await of.mutate('startCampaign', { id }));
+  await eventually(async () =>
+    expect(await read(of, id)).toMatchObject({ status: 'COMPLETED', progress: { sent: 1, skips } }),
+  );
+});
