@@ -55,7 +55,7 @@ import '../features/messages/content/union-schema.ts';
 import '../features/messages/scheduling/schema.ts';
 import '../features/messages/send/send-messages-schema.ts';
 import '../features/messages/send/send-schema.ts';
-import '../features/messages/send/again-schema.ts';
+import '../features/messages/send/retry-schema.ts';
 import '../features/otp/schema.ts';
 import '../features/documents/schema.ts';
 import '../features/tenancy/sessions/schema.ts';

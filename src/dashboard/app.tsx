@@ -1,7 +1,7 @@
 import { lazy, Suspense } from 'react';
 import { Redirect, Route, Switch } from 'wouter';
+import { DraftsProvider } from './inbox/draft-store.tsx';
 import { Inbox } from './inbox/inbox.tsx';
-import { DraftsProvider } from './inbox/kept-drafts.tsx';
 import { Shell } from './layout/shell.tsx';
 import { Phones } from './phone/phones.tsx';
 import { SessionGate } from './session/session-gate.tsx';

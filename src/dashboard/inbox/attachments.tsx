@@ -3,7 +3,7 @@ import { useAccount } from '../session/account.tsx';
 import { useTexts } from '../texts/texts.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { sizeText } from '../ui/size.ts';
-import { type Attachment, useKeptDraft } from './kept-drafts.tsx';
+import { type Attachment, useKeptDraft } from './draft-store.tsx';
 
 export interface Attachments {
   readonly list: readonly Attachment[];

@@ -4,9 +4,9 @@ import { type ConversationRowFragment, PreviewTemplateDocument, type TemplateInp
 import { useTexts } from '../texts/texts.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { UserErrors } from '../ui/user-errors.tsx';
+import { HeldDialog } from './answered-dialog.tsx';
 import type { CannedReply } from './canned-replies.tsx';
 import { useDraft } from './draft.ts';
-import { HeldDialog } from './held-dialog.tsx';
 import { MessageContent } from './message-content.tsx';
 import { RenderedTemplate } from './rendered-template.tsx';
 import { instantOf, SendLaterField } from './send-later.tsx';

@@ -3,9 +3,9 @@ import type { ConversationRowFragment } from '../documents.generated.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { UserErrors } from '../ui/user-errors.tsx';
+import { HeldDialog } from './answered-dialog.tsx';
 import { CHOICE_KINDS, type ChoiceDraft, ChoiceFields, type ChoiceKind, choiceInput } from './choice-fields.tsx';
 import { useDraft } from './draft.ts';
-import { HeldDialog } from './held-dialog.tsx';
 import { instantOf, SendLaterField } from './send-later.tsx';
 import { useSend } from './use-send.ts';
 

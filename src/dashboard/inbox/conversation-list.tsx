@@ -8,7 +8,7 @@ import { useTexts } from '../texts/texts.tsx';
 import { Avatar } from '../ui/avatar.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { useNow } from '../ui/now.ts';
-import { isAnswer, useKeptDraft } from './kept-drafts.tsx';
+import { isAnswer, useKeptDraft } from './draft-store.tsx';
 import { StatusTick } from './status-tick.tsx';
 
 interface Props {

@@ -1,7 +1,7 @@
 import { createContext, use, useCallback, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import type { ThreadMessageFragment } from '../documents.generated.ts';
 import { useAccount } from '../session/account.tsx';
-import { isAnswer, type Quoted, useKeptDraft } from './kept-drafts.tsx';
+import { isAnswer, type Quoted, useKeptDraft } from './draft-store.tsx';
 
 /** Draft of the open thread. */
 export interface Draft {

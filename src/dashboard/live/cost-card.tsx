@@ -2,7 +2,7 @@ import { useMemo } from 'react';
 import { LiveCostsDocument } from '../documents.generated.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { useNow } from '../ui/now.ts';
-import { usePolledQuery } from './use-polled.ts';
+import { usePolledQuery } from './use-polling.ts';
 
 /** Cost of this month's messages, by the price table of the deployment. */
 export function CostCard() {

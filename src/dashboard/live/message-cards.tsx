@@ -5,7 +5,7 @@ import { useNow } from '../ui/now.ts';
 import { Figure } from './figure.tsx';
 import { LatencyChart } from './latency-chart.tsx';
 import { reasonOf } from './reason.ts';
-import { usePolledQuery } from './use-polled.ts';
+import { usePolledQuery } from './use-polling.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

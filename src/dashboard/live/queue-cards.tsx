@@ -3,7 +3,7 @@ import { useDates } from '../texts/dates.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { useNow } from '../ui/now.ts';
 import { TableBox } from '../ui/table-box.tsx';
-import { usePolledQuery } from './use-polled.ts';
+import { usePolledQuery } from './use-polling.ts';
 
 type Lane = NonNullable<LiveQueuesQuery['lanes']>[number];
 type Channel = NonNullable<LiveQueuesQuery['channels']>['nodes'][number];

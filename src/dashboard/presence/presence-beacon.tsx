@@ -3,7 +3,7 @@ import { useMutation } from 'urql';
 import { SetPresenceDocument } from '../documents.generated.ts';
 import { useAccount } from '../session/account.tsx';
 import { ConnectionContext } from '../session/connection.ts';
-import { onShown, shownNow } from './shown.ts';
+import { onShown, shownNow } from './presence-state.ts';
 
 /** The server forgets presence after 30 seconds, and typing after 10. */
 const REPEAT_MS = 8_000;

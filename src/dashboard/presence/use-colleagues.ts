@@ -2,7 +2,7 @@ import { useEffect, useMemo } from 'react';
 import { useSubscription } from 'urql';
 import { ConversationPresenceDocument } from '../documents.generated.ts';
 import { useAccount } from '../session/account.tsx';
-import { show } from './shown.ts';
+import { show } from './presence-state.ts';
 
 /** A colleague who has the same conversation open. */
 export interface Colleague {

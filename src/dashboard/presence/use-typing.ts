@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef } from 'react';
-import { show, shownNow } from './shown.ts';
+import { show, shownNow } from './presence-state.ts';
 
 /** Nobody types who has not touched a key for this time. */
 const IDLE_MS = 6_000;

@@ -9,7 +9,7 @@ import {
   StaffMembersDocument,
   ViewerDocument,
 } from '../documents.generated.ts';
-import { forgetDrafts } from '../inbox/kept-drafts.tsx';
+import { forgetDrafts } from '../inbox/draft-store.tsx';
 import { createEmulator } from '../phone/emulator.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { type Account, AccountContext } from './account.tsx';

@@ -7,10 +7,10 @@ import { contactLoader } from '../contacts/loaders.ts';
 import { readOptKeywords } from '../messages/opt-keywords.ts';
 import { mergeFields } from '../messages/send/merge-fields.ts';
 import type { BotRow } from './bot.ts';
+import { connectedNumbers, haveWritten, NEVER_ANSWERED, standingsOf } from './engine/contact-state.sql.ts';
 import { decide, isOverReplyLimit, type Silence, type Standing, type Verdict } from './engine/decide.ts';
 import { matchAll, matchInput, prepareBots } from './engine/match.ts';
 import { Patterns } from './engine/pattern.ts';
-import { connectedNumbers, haveWritten, NEVER_ANSWERED, standingsOf } from './engine/standing.sql.ts';
 import { type BotReply, withTexts } from './reply/reply.ts';
 import { botsInOrder } from './store.ts';
 

@@ -1,7 +1,7 @@
 import { DAY } from '../../platform/clock.ts';
 import type { Resources } from '../../schema/context.ts';
+import { findUnusedLists } from './lists/list-usage.sql.ts';
 import { removeUnused } from './lists/remove.ts';
-import { findUnusedLists } from './lists/used.sql.ts';
 
 /** How long a list is kept after its last use: rows were added, or a campaign that had it was over. */
 const KEEP_LISTS_MS = 30 * DAY;

@@ -5,8 +5,8 @@ import { entityPayload, mutation, payloadOf } from '../../schema/payload.ts';
 import { connectOnce, disconnectOnce, pauseOnce, updateChannel } from './change.ts';
 import type { ChannelRow } from './channel.ts';
 import { MAX_CHANNEL_NAME, MAX_MESSAGES_PER_SECOND } from './connect.ts';
-import { MAX_REASON, reasonOf } from './reason.ts';
 import { Channel } from './schema.ts';
+import { MAX_REASON, reasonOf } from './status-reason.ts';
 
 export const ChannelPayload = entityPayload('channel', Channel, 'The channel after the mutation.');
 

@@ -11,9 +11,9 @@ import type { PublicConversation } from './conversation.ts';
 import { CONVERSATION_JOBS, type JobRow } from './jobs/job.ts';
 import { countOpenJobs, getJobs, insertJob } from './jobs/store.ts';
 import { checkContactFilter } from './list.ts';
-import { countMatching, lockMatching } from './matching.sql.ts';
 import { getConversations } from './state.sql.ts';
 import { patchFault } from './transition.ts';
+import { countMatching, lockMatching } from './update-many.sql.ts';
 
 /** Conversations that one request changes at once. */
 export const MAX_CONVERSATIONS = 500;

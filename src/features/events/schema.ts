@@ -9,7 +9,7 @@ import { EventTypeEnum } from '../../schema/event-types.ts';
 import { connectionOf, cursorArgs } from '../../schema/lists.ts';
 import { Contact } from '../contacts/schema.ts';
 import { Author } from '../tenancy/audit/schema.ts';
-import { actorOf } from './actor-of.ts';
+import { actorOf } from './actor.ts';
 import { type ChangePage, changesAfter, MAX_CHANGES } from './changes.ts';
 import { EVENT_SCOPES, EventFilterType, eventFilter } from './filter.ts';
 import { eventPage } from './list.ts';

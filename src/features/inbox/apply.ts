@@ -19,7 +19,7 @@ import { applyTemplateUpdates } from '../templates/sync/apply-updates.ts';
 import { applyPeople } from './apply-people.ts';
 import { type RoutedUpdate, unhandledOf } from './route-updates.ts';
 import { sortUpdates } from './sort-updates.ts';
-import { storeUnhandled, type Unhandled } from './unhandled.ts';
+import { storeUnhandled, type Unhandled } from './unhandled-changes.ts';
 
 /** Follow-up work after the commit. */
 export interface Applied {

@@ -3,7 +3,7 @@ import { type Drain, type Lane, LaneLost, type TurnEnd } from '../../lanes/lane.
 import { isKnownField } from '../../network/cloud-api/webhook.ts';
 import { SECOND } from '../../platform/clock.ts';
 import type { Resources } from '../../schema/context.ts';
-import { createWebhookNotes } from '../channels/note-webhooks.ts';
+import { createWebhookNotes } from '../channels/record-webhooks.ts';
 import { learnIdentities } from '../contacts/recognise.ts';
 import { MEDIA, mediaLane } from '../messages/content/media/keeping/lane.ts';
 import { laneOf, OUTBOX } from '../messages/dispatch/lane.ts';

@@ -4,7 +4,7 @@ import { readWebhook } from '../../network/cloud-api/webhook.ts';
 import type { NetworkUpdate } from '../../network/updates.ts';
 import type { PublicChannel } from '../channels/channel.ts';
 import { channelsWithIds } from '../channels/webhook-owners.ts';
-import type { Unhandled } from './unhandled.ts';
+import type { Unhandled } from './unhandled-changes.ts';
 
 /** A webhook with its body parsed. */
 export interface ReadableWebhook {

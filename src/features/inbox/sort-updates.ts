@@ -11,7 +11,7 @@ import type { PricedMessage } from '../messages/pricing/store-prices.ts';
 import type { AddressedStatus } from '../messages/statuses/apply-statuses.ts';
 import type { ContactOf } from './apply-people.ts';
 import { type RoutedUpdate, unhandledOf } from './route-updates.ts';
-import type { Unhandled } from './unhandled.ts';
+import type { Unhandled } from './unhandled-changes.ts';
 
 type Status = Extract<NetworkUpdate, { kind: 'status' }>;
 type Template = Extract<NetworkUpdate, { kind: 'template' }>;

@@ -3,7 +3,7 @@ import { tenantOf } from '../../core/principal.ts';
 import { NetworkCallError } from '../../network/network.ts';
 import type { Context } from '../../schema/context.ts';
 import { credentialsOf } from '../channels/credentials.ts';
-import { noteRead } from '../conversations/note-read.ts';
+import { noteRead } from '../conversations/recount-unread.ts';
 import { setRead } from './inbound/inbound.sql.ts';
 import { findMessage } from './loaders.ts';
 import type { MessageRow } from './message.ts';

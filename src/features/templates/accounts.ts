@@ -1,6 +1,6 @@
 import { notFound } from '../../core/errors.ts';
 import type { Db } from '../../database/database.ts';
-import { requireUsable } from '../channels/usable.ts';
+import { requireUsable } from '../channels/require-active.ts';
 import { type Account, listAccounts } from './store.ts';
 
 /**

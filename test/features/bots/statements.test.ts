@@ -4,7 +4,7 @@ import {
   haveWritten,
   type StandingRow,
   standingsOf,
-} from '../../../src/features/bots/engine/standing.sql.ts';
+} from '../../../src/features/bots/engine/contact-state.sql.ts';
 import { listPast, type PastMessage } from '../../../src/features/bots/history/history.sql.ts';
 import {
   findOptIns,

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findUnusedLists, isListUsed, type UnusedList } from '../../../src/features/campaigns/lists/list-usage.sql.ts';
 import {
   contactsOfKeys,
   firstValues,
   insertListErrors,
   insertListRows,
 } from '../../../src/features/campaigns/lists/rows.sql.ts';
-import { findUnusedLists, isListUsed, type UnusedList } from '../../../src/features/campaigns/lists/used.sql.ts';
 import {
   type CountedPeople,
   countDuplicates,
@@ -13,7 +13,7 @@ import {
   planLeft,
   valuesOf,
 } from '../../../src/features/campaigns/preview/preview.sql.ts';
-import { type BilledCount, countBilled } from '../../../src/features/campaigns/recipients/billed.sql.ts';
+import { type BilledCount, countBilled } from '../../../src/features/campaigns/recipients/billable-messages.sql.ts';
 import {
   type ExportedRecipient,
   examineRecipients,
@@ -36,7 +36,7 @@ import {
 } from '../../../src/features/campaigns/run/claim.sql.ts';
 import { countBacklog, findWaitingMessages, putBack } from '../../../src/features/campaigns/run/outbox.sql.ts';
 import { insertRecipients, type PreparedRange } from '../../../src/features/campaigns/run/prepare.sql.ts';
-import { countReached, readStanding, type Standing } from '../../../src/features/campaigns/run/standing.sql.ts';
+import { countReached, readStanding, type Standing } from '../../../src/features/campaigns/run/run-state.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { type ColumnsOf, describeColumns } from '../../support/describe-statement.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { noteBotDecisions } from '../../../src/features/conversations/note-bots.ts';
+import { noteBotDecisions } from '../../../src/features/conversations/record-bot-decisions.ts';
 import { startGateway, type TestGateway } from '../../support/gateway.ts';
 import { harnessFor } from '../messages/inbound/harness.ts';
 

@@ -16,7 +16,6 @@ import {
   insertMemberships,
 } from '../../../src/features/conversations/group-chats.sql.ts';
 import { CONVERSATIONS } from '../../../src/features/conversations/list.ts';
-import { countMatching, lockMatching } from '../../../src/features/conversations/matching.sql.ts';
 import { type PublicOwnership, reclaimThreads, writeOwners } from '../../../src/features/conversations/owners.sql.ts';
 import { listConversations } from '../../../src/features/conversations/page.sql.ts';
 import {
@@ -26,6 +25,7 @@ import {
   lockThreads,
   resolveConversation,
 } from '../../../src/features/conversations/state.sql.ts';
+import { countMatching, lockMatching } from '../../../src/features/conversations/update-many.sql.ts';
 import { getLastOfGroupChats } from '../../../src/features/messages/thread.sql.ts';
 import type { Selection } from '../../../src/schema/selection.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';

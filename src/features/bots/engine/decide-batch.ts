@@ -5,18 +5,18 @@ import type { Db } from '../../../database/database.ts';
 import { append } from '../../../events/append.ts';
 import { MINUTE, SECOND } from '../../../platform/clock.ts';
 import type { Context } from '../../../schema/context.ts';
-import { noteBotDecisions } from '../../conversations/note-bots.ts';
 import { foreignThreads, threadKey } from '../../conversations/owners.ts';
+import { noteBotDecisions } from '../../conversations/record-bot-decisions.ts';
 import type { BotDecision } from '../../conversations/transition.ts';
 import { readOptKeywords } from '../../messages/opt-keywords.ts';
 import { type BotRow, publicBot, type Rule } from '../bot.ts';
 import { findOptIns, listQueued, lockContacts, type QueuedMessage, removeQueued } from '../reply/inbox.sql.ts';
 import { insertReplies, type PendingReply } from '../reply/replies.sql.ts';
 import { botsInOrder } from '../store.ts';
+import { connectedNumbers, NEVER_ANSWERED, standingsOf } from './contact-state.sql.ts';
 import { afterReply, type Candidate, decide, isOverReplyLimit, MAX_AGE_MS } from './decide.ts';
 import { isAnswerable, matchAll, matchInput, prepareBots, textsOf } from './match.ts';
 import type { Patterns } from './pattern.ts';
-import { connectedNumbers, NEVER_ANSWERED, standingsOf } from './standing.sql.ts';
 
 /** Messages decided on in one transaction. */
 const BATCH = 100;

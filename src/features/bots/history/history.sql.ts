@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
-import { idBefore, personBefore } from '../engine/standing.sql.ts';
+import { idBefore, personBefore } from '../engine/contact-state.sql.ts';
 
 /** A message of the past, with what was true of its sender when it arrived. */
 export interface PastMessage {

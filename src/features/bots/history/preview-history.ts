@@ -7,10 +7,10 @@ import { SECOND } from '../../../platform/clock.ts';
 import type { Context } from '../../../schema/context.ts';
 import { readOptKeywords } from '../../messages/opt-keywords.ts';
 import type { BotRow, Rule } from '../bot.ts';
+import { connectedNumbers, NEVER_ANSWERED } from '../engine/contact-state.sql.ts';
 import { afterReply, decide, isOverReplyLimit, type Silence, type Standing } from '../engine/decide.ts';
 import { ANSWERABLE_TYPES, matchAll, matchInput, normalise, prepareBots, textsOf } from '../engine/match.ts';
 import { Patterns } from '../engine/pattern.ts';
-import { connectedNumbers, NEVER_ANSWERED } from '../engine/standing.sql.ts';
 import { botsInOrder } from '../store.ts';
 import { listPast, type PastMessage } from './history.sql.ts';
 

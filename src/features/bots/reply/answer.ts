@@ -6,7 +6,7 @@ import { append } from '../../../events/append.ts';
 import type { Drain, Lane } from '../../../lanes/lane.ts';
 import { exponentialBackoffMs, SECOND } from '../../../platform/clock.ts';
 import type { Context, Resources } from '../../../schema/context.ts';
-import { noteBotDecisions } from '../../conversations/note-bots.ts';
+import { noteBotDecisions } from '../../conversations/record-bot-decisions.ts';
 import { sendInteractive } from '../../messages/content/interactive/send-interactive.ts';
 import { sendMedia } from '../../messages/content/media/send-media.ts';
 import { findMessage } from '../../messages/loaders.ts';

@@ -1,5 +1,5 @@
 import { draftOf } from '../../messages/content/draft.ts';
-import type { Shown } from '../../messages/content/shown.ts';
+import type { Shown } from '../../messages/content/message-content.ts';
 import type { BotReply } from './reply.ts';
 
 /** A reply as messages show their content. */

@@ -1,8 +1,8 @@
 import type { FieldErrorList } from '../../../core/errors.ts';
 import { type CsvRow, parseCsv } from '../../../platform/csv.ts';
 import { isLonger, isStorable, lengthOf, UNSTORABLE } from '../../../platform/text.ts';
-import type { GivenPerson } from './find-people.ts';
 import { type ListError, type ListMapping, MAPPED, MAX_LIST } from './list-row.ts';
+import type { GivenPerson } from './match-contacts.ts';
 
 /** A mapping as callers give it. */
 export type MappingInput = { readonly phone: string } & {

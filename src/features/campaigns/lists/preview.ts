@@ -1,7 +1,7 @@
 import { FieldErrorList } from '../../../core/errors.ts';
 import type { Context } from '../../../schema/context.ts';
-import { checkPeople } from './find-people.ts';
 import { inOrder, type ListError, MAX_LIST } from './list-row.ts';
+import { checkPeople } from './match-contacts.ts';
 import { type MappingInput, mappingOf, peopleOf, tableOf } from './parse-file.ts';
 
 /** Result of a dry run of an upload. */

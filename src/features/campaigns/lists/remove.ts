@@ -3,8 +3,8 @@ import { tenantOf } from '../../../core/principal.ts';
 import type { Db } from '../../../database/database.ts';
 import type { Context } from '../../../schema/context.ts';
 import { once } from '../../tenancy/idempotency/once.ts';
+import { isListUsed } from './list-usage.sql.ts';
 import { deleteList, lockList } from './store.ts';
-import { isListUsed } from './used.sql.ts';
 
 /** Deletes a list. Its people remain contacts. @throws NOT_FOUND; CONFLICT while a campaign that is not over uses it */
 export const removeList = (context: Context, id: number, idempotencyKey: string | null | undefined): Promise<void> =>

@@ -17,7 +17,7 @@ import type { CampaignRow, SendingHours } from '../campaign.ts';
 import { requireCampaign } from '../change.ts';
 import { reasonOf, type SkipReason } from '../recipients/recipient.ts';
 import { contentFor } from '../run/content.ts';
-import { countReached, readStanding } from '../run/standing.sql.ts';
+import { countReached, readStanding } from '../run/run-state.sql.ts';
 import { costOfPeople, durationOf } from './estimate.ts';
 import { type CountedPeople, countDuplicates, countPeople, planLeft, valuesOf } from './preview.sql.ts';
 

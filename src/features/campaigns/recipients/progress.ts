@@ -2,7 +2,7 @@ import type { PriceTable } from '../../../core/price-table.ts';
 import { ERROR_CODES } from '../../../network/cloud-api/error-codes.ts';
 import type { MoneyShape } from '../../../schema/money.ts';
 import { Sums } from '../../messages/pricing/amount.ts';
-import type { BilledCount } from './billed.sql.ts';
+import type { BilledCount } from './billable-messages.sql.ts';
 
 /** How far a campaign is, and what became of its messages. A message that was read also counts as sent and delivered. */
 export interface Progress {

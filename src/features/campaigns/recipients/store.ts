@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
 import { anyOf } from '../../../database/expressions.ts';
-import { countBilled } from './billed.sql.ts';
+import { countBilled } from './billable-messages.sql.ts';
 import type { Failure, Progress } from './progress.ts';
 import { reasonOf, type SkipReason, STATE } from './recipient.ts';
 

@@ -3,7 +3,7 @@ import { FieldErrorList, invalid } from '../../../core/errors.ts';
 import { requireFeature } from '../../../core/plan-features.ts';
 import { callerOf, tenantOf } from '../../../core/principal.ts';
 import type { Context } from '../../../schema/context.ts';
-import { requireUsable } from '../../channels/usable.ts';
+import { requireUsable } from '../../channels/require-active.ts';
 import { OUTBOX, laneOf as outboxLaneOf } from '../../messages/dispatch/lane.ts';
 import { authorOf } from '../../tenancy/audit/author.ts';
 import { once } from '../../tenancy/idempotency/once.ts';
@@ -12,7 +12,7 @@ import { lockFor, requireCampaign } from '../change.ts';
 import { type Changed, changeStatus } from './change-status.ts';
 import { checkContent } from './content.ts';
 import { CAMPAIGNS, laneOf } from './lane.ts';
-import { readStanding } from './standing.sql.ts';
+import { readStanding } from './run-state.sql.ts';
 
 interface Keyed {
   readonly idempotencyKey?: string | null | undefined;

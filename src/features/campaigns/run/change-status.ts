@@ -7,8 +7,8 @@ import { type CampaignRow, publicCampaign } from '../campaign.ts';
 import { type CampaignStatus, statusAfter } from '../state.ts';
 import { type StatusChange, writeStatus } from '../store.ts';
 import type { Stop } from './protection.ts';
+import { clearStopCode, readStanding } from './run-state.sql.ts';
 import { writeRun } from './run-store.ts';
-import { clearStopCode, readStanding } from './standing.sql.ts';
 import { withdraw } from './withdraw.ts';
 
 /** Columns and event of a status change. */

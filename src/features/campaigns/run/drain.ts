@@ -14,8 +14,8 @@ import { finishClaims, MAX_BATCH, makeMessages } from './make-messages.ts';
 import { countBacklog, findWaitingMessages } from './outbox.sql.ts';
 import { prepareChunk } from './prepare.ts';
 import { accountStop, failureStop, isWaveOver, LIMIT_SHARE, limitStop, type Stop, stopOf } from './protection.ts';
+import { countReached, readStanding, type Standing } from './run-state.sql.ts';
 import { getRun, lockRun, type RunRow, writeRun } from './run-store.ts';
-import { countReached, readStanding, type Standing } from './standing.sql.ts';
 import { withdraw } from './withdraw.ts';
 
 /** Longest pause of a step: within this a change of the campaign, the channel or the template is noticed. */

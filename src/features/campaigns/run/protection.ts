@@ -1,7 +1,7 @@
-import { whyNotActive } from '../../channels/usable.ts';
+import { whyNotActive } from '../../channels/require-active.ts';
 import type { Content } from '../../messages/send/content.ts';
+import type { Standing } from './run-state.sql.ts';
 import type { RunRow } from './run-store.ts';
-import type { Standing } from './standing.sql.ts';
 
 /** Why a campaign pauses itself, or cannot go on. */
 export interface Stop {

@@ -4,8 +4,8 @@ import { DAY, exponentialBackoffMs, MINUTE, SECOND } from '../../../platform/clo
 import type { Resources } from '../../../schema/context.ts';
 import { lockConversations } from '../change.sql.ts';
 import { applyChange } from '../change.ts';
-import { lockMatching } from '../matching.sql.ts';
 import { patchFault } from '../transition.ts';
+import { lockMatching } from '../update-many.sql.ts';
 import type { JobRow } from './job.ts';
 import { advanceJob, deleteFinishedJobs, failJob, lockNextJob } from './store.ts';
 

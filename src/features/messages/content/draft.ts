@@ -4,7 +4,7 @@ import type { Values } from '../../templates/sending/parameters.ts';
 import type { ContentFields } from '../send/content-schema.ts';
 import type { Choices } from './interactive/interactive.ts';
 import type { DraftFile } from './media/file.ts';
-import type { Choice, Shown, ShownInteractive } from './shown.ts';
+import type { Choice, Shown, ShownInteractive } from './message-content.ts';
 
 /** `ContentFields`, or the reply of a bot. */
 type DraftFields = Omit<ContentFields, 'template'> & {

@@ -1,6 +1,6 @@
 import { builder } from '../../../schema/builder.ts';
 import { Money, moneyOf } from '../../../schema/money.ts';
-import type { OrderItem } from './shown.ts';
+import type { OrderItem } from './message-content.ts';
 
 export const OrderItemType = builder.objectRef<OrderItem>('OrderItem').implement({
   description: 'A product of an order.',

@@ -3,8 +3,8 @@ import type { Values } from '../../templates/sending/parameters.ts';
 import { RenderedTemplate } from '../../templates/sending/send-schema.ts';
 import { Message, MessageErrorType } from '../schema.ts';
 import { MessageMedia } from './media/message-media-schema.ts';
+import { type Choice, type ContactCard, previewOf, type Shown, type ShownList, shownOf } from './message-content.ts';
 import { OrderItemType } from './order-item-schema.ts';
-import { type Choice, type ContactCard, previewOf, type Shown, type ShownList, shownOf } from './shown.ts';
 
 /** Cost of a list within a content: each has at most ten rows. */
 const few = (listSize: number) => ({ extensions: { listSize } });

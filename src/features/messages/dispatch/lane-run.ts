@@ -5,7 +5,7 @@ import { setPaused } from '../../channels/pause.ts';
 import type { ConsentedCategory } from '../send/recipient.sql.ts';
 import { type Attempted, attempt } from './attempt.ts';
 import { type Dispatch, inDoubtMs } from './dispatch.ts';
-import { doubtReason, PAIR_LIMIT_REASON, retryReason } from './held-reason.ts';
+import { doubtReason, PAIR_LIMIT_REASON, retryReason } from './hold-reason.ts';
 import { parseLane } from './lane.ts';
 import type { LaneMemory } from './lane-memory.ts';
 import { type Claimed, extendDoubt, findOptedOut, nextDueMs } from './outbox.sql.ts';

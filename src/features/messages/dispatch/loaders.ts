@@ -1,7 +1,7 @@
 import { loader, rowLoaderBy } from '../../../schema/loaders.ts';
 import { readBacklogs } from './backlog.sql.ts';
-import { findHeld } from './held.sql.ts';
-import { heldReason } from './held-reason.ts';
+import { findHeld } from './hold-reason.sql.ts';
+import { heldReason } from './hold-reason.ts';
 
 /** Backlogs of channels; undefined for an empty queue. */
 export const backlogLoader = rowLoaderBy('channel_id', readBacklogs);

@@ -8,9 +8,9 @@ import type { Signals } from '../../../platform/signals.ts';
 import { findSessionBearers, type SessionBearerRow } from '../sessions/store.ts';
 import { tenantOfColumns } from '../tenants/tenant.ts';
 import { createBatchedLookup } from './batched-lookup.ts';
+import { createUseNotes } from './last-use.ts';
 import { type BearerRow, findBearers } from './store.ts';
 import { hashToken, isSession, isWellFormed } from './token.ts';
-import { createUseNotes } from './use-notes.ts';
 
 /** A revocation must take effect within 5 s: a cached answer is never used beyond this. */
 const MAX_AGE_MS = 4_500;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { previewOf, shownOf } from '../../../../src/features/messages/content/message-content.ts';
 import { messageTypeOf } from '../../../../src/features/messages/content/message-type.ts';
-import { previewOf, shownOf } from '../../../../src/features/messages/content/shown.ts';
 import type { MessageRow } from '../../../../src/features/messages/message.ts';
 import { errorClassOf } from '../../../../src/features/messages/statuses/error-class.ts';
 import { dataOf } from '../../../support/answers.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findHeld, type HeldMessage } from '../../../../src/features/messages/dispatch/held.sql.ts';
+import { findHeld, type HeldMessage } from '../../../../src/features/messages/dispatch/hold-reason.sql.ts';
 import {
   type Claimed,
   claimDue,

@@ -1,5 +1,5 @@
-import { whyNotActive } from '../../channels/usable.ts';
-import type { HeldMessage } from './held.sql.ts';
+import { whyNotActive } from '../../channels/require-active.ts';
+import type { HeldMessage } from './hold-reason.sql.ts';
 
 /** Reasons that a lane writes with a postponement. */
 export const PAIR_LIMIT_REASON =
