@@ -1,10 +1,10 @@
 import { useDates } from '../texts/dates.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import type { HeldSend } from './use-send.ts';
+import type { BlockedSend } from './use-send.ts';
 
 /** Shows what a colleague answered in the meantime, and asks whether to send all the same. */
-export function HeldDialog({ held: { answer, decide } }: { readonly held: HeldSend }) {
+export function AnsweredDialog({ held: { answer, decide } }: { readonly held: BlockedSend }) {
   const { t } = useTexts();
   const dates = useDates();
   const name = answer.sentBy?.displayName ?? t('held.somebody');

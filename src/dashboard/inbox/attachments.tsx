@@ -3,7 +3,7 @@ import { useAccount } from '../session/account.tsx';
 import { useTexts } from '../texts/texts.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { sizeText } from '../ui/size.ts';
-import { type Attachment, useKeptDraft } from './draft-store.tsx';
+import { type Attachment, useConversationDraft } from './draft-store.tsx';
 
 export interface Attachments {
   readonly list: readonly Attachment[];
@@ -26,7 +26,7 @@ function kindOf(type: string): MediaKind {
 /** Files of the draft of a conversation, which are uploaded while the text is still being written, or another thread is read. */
 export function useAttachments(conversationId: string): Attachments {
   const { client } = useAccount();
-  const [{ attachments: list }, keep] = useKeptDraft(conversationId);
+  const [{ attachments: list }, keep] = useConversationDraft(conversationId);
   const setList = (change: (before: readonly Attachment[]) => readonly Attachment[]): void =>
     keep(({ attachments }) => ({ attachments: change(attachments) }));
   const patch = (key: string, change: Partial<Attachment>): void =>

@@ -4,7 +4,7 @@ import { type ConversationRowFragment, PreviewTemplateDocument, type TemplateInp
 import { useTexts } from '../texts/texts.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { UserErrors } from '../ui/user-errors.tsx';
-import { HeldDialog } from './answered-dialog.tsx';
+import { AnsweredDialog } from './answered-dialog.tsx';
 import type { CannedReply } from './canned-replies.tsx';
 import { useDraft } from './draft.ts';
 import { MessageContent } from './message-content.tsx';
@@ -53,7 +53,7 @@ export function CannedDialog({ conversation, reply, onClose }: Props) {
           </button>
         </footer>
       </form>
-      {held && <HeldDialog held={held} />}
+      {held && <AnsweredDialog held={held} />}
     </Dialog>
   );
 }

@@ -3,7 +3,7 @@ import type { ConversationRowFragment } from '../documents.generated.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { UserErrors } from '../ui/user-errors.tsx';
-import { HeldDialog } from './answered-dialog.tsx';
+import { AnsweredDialog } from './answered-dialog.tsx';
 import { CHOICE_KINDS, type ChoiceDraft, ChoiceFields, type ChoiceKind, choiceInput } from './choice-fields.tsx';
 import { useDraft } from './draft.ts';
 import { instantOf, SendLaterField } from './send-later.tsx';
@@ -62,7 +62,7 @@ export function ChoiceDialog({ conversation, onClose }: Props) {
           </button>
         </footer>
       </form>
-      {held && <HeldDialog held={held} />}
+      {held && <AnsweredDialog held={held} />}
     </Dialog>
   );
 }

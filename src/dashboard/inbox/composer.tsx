@@ -9,7 +9,7 @@ import { useTexts } from '../texts/texts.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { useNow } from '../ui/now.ts';
 import { UserErrors } from '../ui/user-errors.tsx';
-import { HeldDialog } from './answered-dialog.tsx';
+import { AnsweredDialog } from './answered-dialog.tsx';
 import { AttachmentList, useAttachments } from './attachments.tsx';
 import { CannedDialog } from './canned-dialog.tsx';
 import { CannedReplies, type CannedReply } from './canned-replies.tsx';
@@ -17,7 +17,7 @@ import { ChoiceDialog } from './choice-dialog.tsx';
 import { type ComposerDialog, ComposerTools } from './composer-tools.tsx';
 import { ComposerHint, MissedAnswer, QuotedMessage, RefusedFiles } from './composer-warnings.tsx';
 import { useDraft } from './draft.ts';
-import { type Attachment, useKeptDraft } from './draft-store.tsx';
+import { type Attachment, useConversationDraft } from './draft-store.tsx';
 import { useInboxCommand } from './keys.tsx';
 import { NOTES_CHANGED } from './note-signal.ts';
 import { SendLaterDialog } from './send-later.tsx';
@@ -33,7 +33,7 @@ interface Props {
 export function Composer({ conversation, colleagues }: Props) {
   const { t } = useTexts();
   const { can } = useAccount();
-  const [{ mode, text }, keep] = useKeptDraft(conversation.id);
+  const [{ mode, text }, keep] = useConversationDraft(conversation.id);
   const [dialog, setDialog] = useState<ComposerDialog>();
   const [canned, setCanned] = useState<CannedReply>();
   const [isDragging, setDragging] = useState(false);
@@ -234,7 +234,7 @@ export function Composer({ conversation, colleagues }: Props) {
           onClose={() => setDialog(undefined)}
         />
       )}
-      {held && <HeldDialog held={held} />}
+      {held && <AnsweredDialog held={held} />}
     </fieldset>
   );
 }

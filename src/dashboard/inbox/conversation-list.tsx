@@ -8,7 +8,7 @@ import { useTexts } from '../texts/texts.tsx';
 import { Avatar } from '../ui/avatar.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { useNow } from '../ui/now.ts';
-import { isAnswer, useKeptDraft } from './draft-store.tsx';
+import { isAnswer, useConversationDraft } from './draft-store.tsx';
 import { StatusTick } from './status-tick.tsx';
 
 interface Props {
@@ -88,7 +88,7 @@ function Row({ conversation, isSelected, now, isChannelShown }: RowProps) {
     channel,
   } = conversation;
   const name = contact?.displayName ?? t('inbox.unknown');
-  const [draft] = useKeptDraft(conversation.id);
+  const [draft] = useConversationDraft(conversation.id);
   // Beside the composer it is seen anyway.
   const isDraft = !isSelected && isAnswer(draft);
   const leftMs = serviceWindow.expiresAt ? Date.parse(serviceWindow.expiresAt) - now : 0;

@@ -25,7 +25,7 @@ export interface Attachment {
 }
 
 /** Draft of one conversation, kept while another is open. */
-export interface KeptDraft {
+export interface ConversationDraft {
   readonly mode: 'reply' | 'note';
   readonly text: string;
   readonly attachments: readonly Attachment[];
@@ -34,47 +34,47 @@ export interface KeptDraft {
   readonly knownId: string | undefined;
 }
 
-type Change = Partial<KeptDraft> | ((before: KeptDraft) => Partial<KeptDraft>);
+type Change = Partial<ConversationDraft> | ((before: ConversationDraft) => Partial<ConversationDraft>);
 
 /** Drafts by conversation: they outlive the thread that shows them, and what is uploaded or sent meanwhile changes them. */
-export interface KeptDrafts {
-  of(conversationId: string): KeptDraft;
+export interface DraftStore {
+  of(conversationId: string): ConversationDraft;
   change(conversationId: string, change: Change): void;
   subscribe(listener: () => void): () => void;
 }
 
-const EMPTY: KeptDraft = { mode: 'reply', text: '', attachments: [], replyTo: undefined, knownId: undefined };
+const EMPTY: ConversationDraft = { mode: 'reply', text: '', attachments: [], replyTo: undefined, knownId: undefined };
 const PREFIX = 'parley.drafts.';
 
-const isEmpty = ({ mode, text, attachments, replyTo, knownId }: KeptDraft): boolean =>
+const isEmpty = ({ mode, text, attachments, replyTo, knownId }: ConversationDraft): boolean =>
   mode === 'reply' && text === '' && attachments.length === 0 && replyTo === undefined && knownId === undefined;
 
 /** Whether a draft is an answer to the person, and not empty. */
-export const isAnswer = ({ mode, text, attachments, replyTo }: KeptDraft): boolean =>
+export const isAnswer = ({ mode, text, attachments, replyTo }: ConversationDraft): boolean =>
   mode === 'reply' && (text.trim() !== '' || attachments.length > 0 || replyTo !== undefined);
 
 /** Uploads survive a reload, without the picture of them; what is not uploaded yet does not. */
-const storable = ({ attachments, ...draft }: KeptDraft): KeptDraft => ({
+const storable = ({ attachments, ...draft }: ConversationDraft): ConversationDraft => ({
   ...draft,
   attachments: attachments
     .filter(({ mediaId }) => mediaId !== undefined)
     .map(attachment => ({ ...attachment, previewUrl: undefined })),
 });
 
-function stored(key: string): [string, KeptDraft][] {
+function stored(key: string): [string, ConversationDraft][] {
   try {
-    const drafts = JSON.parse(sessionStorage.getItem(key) ?? '{}') as Record<string, KeptDraft>;
+    const drafts = JSON.parse(sessionStorage.getItem(key) ?? '{}') as Record<string, ConversationDraft>;
     return Object.entries(drafts).map(([id, draft]) => [id, { ...EMPTY, ...draft }]);
   } catch {
     return [];
   }
 }
 
-function createDrafts(owner: string): KeptDrafts {
+function createDrafts(owner: string): DraftStore {
   const key = PREFIX + owner;
   const drafts = new Map(stored(key));
   const listeners = new Set<() => void>();
-  const of = (id: string): KeptDraft => drafts.get(id) ?? EMPTY;
+  const of = (id: string): ConversationDraft => drafts.get(id) ?? EMPTY;
   return {
     of,
     change(id, change) {
@@ -102,7 +102,7 @@ export function forgetDrafts(): void {
   for (const key of Object.keys(sessionStorage)) if (key.startsWith(PREFIX)) sessionStorage.removeItem(key);
 }
 
-const DraftsContext = createContext<KeptDrafts | undefined>(undefined);
+const DraftsContext = createContext<DraftStore | undefined>(undefined);
 
 /** Keeps the drafts of who is signed in, through a reload of the tab, too. */
 export function DraftsProvider({ children }: { readonly children: ReactNode }) {
@@ -111,14 +111,14 @@ export function DraftsProvider({ children }: { readonly children: ReactNode }) {
   return <DraftsContext value={drafts}>{children}</DraftsContext>;
 }
 
-export function useDrafts(): KeptDrafts {
+export function useDrafts(): DraftStore {
   const drafts = use(DraftsContext);
   if (!drafts) throw new Error('There are no drafts above this component.');
   return drafts;
 }
 
 /** The draft of a conversation, as it changes. */
-export function useKeptDraft(conversationId: string): readonly [KeptDraft, (change: Change) => void] {
+export function useConversationDraft(conversationId: string): readonly [ConversationDraft, (change: Change) => void] {
   const drafts = useDrafts();
   const draft = useSyncExternalStore(drafts.subscribe, () => drafts.of(conversationId));
   const change = useCallback((next: Change) => drafts.change(conversationId, next), [drafts, conversationId]);

@@ -1,7 +1,7 @@
 import { createContext, use, useCallback, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import type { ThreadMessageFragment } from '../documents.generated.ts';
 import { useAccount } from '../session/account.tsx';
-import { isAnswer, type Quoted, useKeptDraft } from './draft-store.tsx';
+import { isAnswer, type Quoted, useConversationDraft } from './draft-store.tsx';
 
 /** Draft of the open thread. */
 export interface Draft {
@@ -35,7 +35,7 @@ export function useIsMine(): (message: Pick<ThreadMessageFragment, 'sentBy'>) =>
 
 /** The draft of a conversation whose thread is open. @param messages those that are loaded, oldest first */
 export function useDraftOf(conversationId: string, messages: readonly ThreadMessageFragment[]): Draft {
-  const [kept, keep] = useKeptDraft(conversationId);
+  const [kept, keep] = useConversationDraft(conversationId);
   const { replyTo } = kept;
   const [isWriting, setWriting] = useState(isAnswer(kept));
   const quote = useCallback((message: Quoted | undefined) => keep({ replyTo: message }), [keep]);

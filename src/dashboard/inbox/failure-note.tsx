@@ -4,7 +4,7 @@ import { useAccount } from '../session/account.tsx';
 import { useTexts } from '../texts/texts.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { UserErrors } from '../ui/user-errors.tsx';
-import { adviceOf, mayHelpToRepeat } from './failure.ts';
+import { adviceOf, isRetryable } from './failure.ts';
 import type { Reaction } from './use-reaction.ts';
 
 /** Why a reaction failed: it was not accepted here, or the network refused it. */
@@ -45,7 +45,7 @@ export function FailureNote({ message: { id, error } }: { readonly message: Thre
         <strong>{error.title}</strong>
         <p>{t(adviceOf(error))}</p>
         {details.length > 0 && <p className="small muted">{details.join(' · ')}</p>}
-        {can('MESSAGES_SEND') && mayHelpToRepeat(error) && (
+        {can('MESSAGES_SEND') && isRetryable(error) && (
           <button
             type="button"
             className="button small"

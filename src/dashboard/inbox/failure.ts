@@ -29,10 +29,5 @@ export const adviceOf = (error: { readonly code: number; readonly class: ErrorCl
   ADVICE[error.code] ?? BY_CLASS[error.class];
 
 /** Whether the same message may arrive at another attempt. */
-export const mayHelpToRepeat = ({
-  code,
-  class: group,
-}: {
-  readonly code: number;
-  readonly class: ErrorClass;
-}): boolean => code !== 131047 && group !== 'RECIPIENT' && group !== 'REQUEST';
+export const isRetryable = ({ code, class: group }: { readonly code: number; readonly class: ErrorClass }): boolean =>
+  code !== 131047 && group !== 'RECIPIENT' && group !== 'REQUEST';

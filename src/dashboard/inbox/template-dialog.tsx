@@ -6,7 +6,7 @@ import { useTexts } from '../texts/texts.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { SearchField } from '../ui/search-field.tsx';
 import { UserErrors } from '../ui/user-errors.tsx';
-import { HeldDialog } from './answered-dialog.tsx';
+import { AnsweredDialog } from './answered-dialog.tsx';
 import { useDraft } from './draft.ts';
 import { RenderedTemplate } from './rendered-template.tsx';
 import { instantOf, SendLaterField } from './send-later.tsx';
@@ -123,7 +123,7 @@ function TemplateForm({ template, conversation, onClose }: Props & { readonly te
           </button>
         </footer>
       </form>
-      {held && <HeldDialog held={held} />}
+      {held && <AnsweredDialog held={held} />}
       <fieldset className="preview" aria-label={t('template.preview')}>
         <div className="bubble ours">
           {rendered ? (

@@ -11,7 +11,7 @@ type EventMessage = NonNullable<
 >;
 
 /** Tells the message that was reacted to, if an event is of a reaction that failed: a reaction has no bubble of its own. */
-export function tellFailedReaction({ events }: InboxEventsSubscription): void {
+export function reportFailedReaction({ events }: InboxEventsSubscription): void {
   if (events.__typename !== 'MessageEvent' || events.type !== 'MESSAGE_FAILED') return;
   const { message } = events;
   if (message?.type === 'REACTION') window.dispatchEvent(new CustomEvent(REACTION_FAILED, { detail: message }));

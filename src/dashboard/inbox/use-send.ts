@@ -16,7 +16,7 @@ type Current = Extract<Failed, { readonly __typename: 'ConflictError' }>['curren
 export type OtherAnswer = Extract<NonNullable<Current>, { readonly __typename: 'Message' }>;
 
 /** A message that waits for its writer, because somebody else has answered. */
-export interface HeldSend {
+export interface BlockedSend {
   readonly answer: OtherAnswer;
   decide(isSent: boolean): void;
 }
@@ -32,8 +32,8 @@ export interface Send {
   readonly errors: readonly UserError[];
   readonly failure: CombinedError | undefined;
   readonly isSending: boolean;
-  /** To be shown as `HeldDialog`. */
-  readonly held: HeldSend | undefined;
+  /** To be shown as `AnsweredDialog`. */
+  readonly held: BlockedSend | undefined;
 }
 
 /** Sends to the person of a conversation, from its channel. If somebody else has answered since the draft was begun, its writer decides. */
@@ -41,7 +41,7 @@ export function useSend(conversationId: string): Send {
   const [{ fetching }, mutate] = useMutation(SendMessageDocument);
   const [errors, setErrors] = useState<readonly UserError[]>([]);
   const [failure, setFailure] = useState<CombinedError>();
-  const [held, setHeld] = useState<HeldSend>();
+  const [held, setHeld] = useState<BlockedSend>();
   const draft = useDraft();
   const isShown = useRef(true);
   const keepBack = useRef<() => void>(undefined);

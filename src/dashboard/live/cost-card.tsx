@@ -2,7 +2,7 @@ import { useMemo } from 'react';
 import { LiveCostsDocument } from '../documents.generated.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { useNow } from '../ui/now.ts';
-import { usePolledQuery } from './use-polling.ts';
+import { usePolling } from './use-polling.ts';
 
 /** Cost of this month's messages, by the price table of the deployment. */
 export function CostCard() {
@@ -10,7 +10,7 @@ export function CostCard() {
   const now = new Date(useNow(60_000));
   const month = now.getFullYear() * 12 + now.getMonth();
   const variables = useMemo(() => ({ since: new Date(Math.floor(month / 12), month % 12, 1).toISOString() }), [month]);
-  const data = usePolledQuery(LiveCostsDocument, variables);
+  const data = usePolling(LiveCostsDocument, variables);
   const report = data?.costReport;
   const amount = ({ amount: value, currency }: { amount: string; currency: string }): string =>
     new Intl.NumberFormat(language, { style: 'currency', currency }).format(Number(value));

@@ -5,7 +5,7 @@ import { useNow } from '../ui/now.ts';
 import { Figure } from './figure.tsx';
 import { LatencyChart } from './latency-chart.tsx';
 import { reasonOf } from './reason.ts';
-import { usePolledQuery } from './use-polling.ts';
+import { usePolling } from './use-polling.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -24,7 +24,7 @@ export function MessageCards() {
   const { t } = useTexts();
   const hour = Math.floor(useNow(15_000) / HOUR);
   const variables = useMemo(() => ({ since: new Date(hour * HOUR - DAY).toISOString() }), [hour]);
-  const data = usePolledQuery(LiveStatisticsDocument, variables);
+  const data = usePolling(LiveStatisticsDocument, variables);
   return (
     <>
       <Funnel data={data} />

@@ -3,7 +3,7 @@ import { useDates } from '../texts/dates.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { useNow } from '../ui/now.ts';
 import { TableBox } from '../ui/table-box.tsx';
-import { usePolledQuery } from './use-polling.ts';
+import { usePolling } from './use-polling.ts';
 
 type Lane = NonNullable<LiveQueuesQuery['lanes']>[number];
 type Channel = NonNullable<LiveQueuesQuery['channels']>['nodes'][number];
@@ -17,7 +17,7 @@ const NONE = {};
 /** The queues of the account with the state of their lanes, and how its numbers are. */
 export function QueueCards() {
   const { t } = useTexts();
-  const data = usePolledQuery(LiveQueuesDocument, NONE);
+  const data = usePolling(LiveQueuesDocument, NONE);
   const channels = data?.channels?.nodes ?? [];
   const lanes = data?.lanes ?? [];
   const names = new Map(channels.map(({ id, name }) => [id, name]));

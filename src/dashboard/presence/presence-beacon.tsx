@@ -3,7 +3,7 @@ import { useMutation } from 'urql';
 import { SetPresenceDocument } from '../documents.generated.ts';
 import { useAccount } from '../session/account.tsx';
 import { ConnectionContext } from '../session/connection.ts';
-import { onShown, shownNow } from './presence-state.ts';
+import { currentPresence, onPresenceChange } from './presence-state.ts';
 
 /** The server forgets presence after 30 seconds, and typing after 10. */
 const REPEAT_MS = 8_000;
@@ -13,12 +13,12 @@ export function PresenceBeacon() {
   const { viewer, can } = useAccount();
   const isConnected = use(ConnectionContext);
   const [, setPresence] = useMutation(SetPresenceDocument);
-  const isSomebody = viewer.staffMember !== null && can('CONVERSATIONS_READ');
+  const isStaff = viewer.staffMember !== null && can('CONVERSATIONS_READ');
   // Also after the connection is back: its end removed what was shown.
   useEffect(() => {
-    if (!isSomebody || !isConnected) return;
+    if (!isStaff || !isConnected) return;
     const state = (): void => {
-      const { conversationId, isTyping } = shownNow();
+      const { conversationId, isTyping } = currentPresence();
       void setPresence({
         input:
           document.visibilityState === 'visible'
@@ -28,13 +28,13 @@ export function PresenceBeacon() {
     };
     state();
     const timer = setInterval(state, REPEAT_MS);
-    const off = onShown(state);
+    const off = onPresenceChange(state);
     document.addEventListener('visibilitychange', state);
     return () => {
       clearInterval(timer);
       off();
       document.removeEventListener('visibilitychange', state);
     };
-  }, [isSomebody, isConnected, setPresence]);
+  }, [isStaff, isConnected, setPresence]);
   return null;
 }

@@ -1,23 +1,23 @@
 /** Presence that this window publishes. */
-export interface Shown {
+export interface PresenceState {
   /** The conversation that is open. */
   readonly conversationId: string | undefined;
   readonly isTyping: boolean;
 }
 
-let shown: Shown = { conversationId: undefined, isTyping: false };
-const listeners = new Set<(now: Shown) => void>();
+let current: PresenceState = { conversationId: undefined, isTyping: false };
+const listeners = new Set<(now: PresenceState) => void>();
 
-export const shownNow = (): Shown => shown;
+export const currentPresence = (): PresenceState => current;
 
-/** Records what is shown now; the page reports it to the gateway. */
-export function show(next: Shown): void {
-  if (next.conversationId === shown.conversationId && next.isTyping === shown.isTyping) return;
-  shown = next;
+/** Records the presence of this window; the page reports it to the gateway. */
+export function setPresenceState(next: PresenceState): void {
+  if (next.conversationId === current.conversationId && next.isTyping === current.isTyping) return;
+  current = next;
   for (const listener of listeners) listener(next);
 }
 
-export function onShown(listener: (now: Shown) => void): () => void {
+export function onPresenceChange(listener: (now: PresenceState) => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }

@@ -2,7 +2,7 @@ import { useEffect, useMemo } from 'react';
 import { useSubscription } from 'urql';
 import { ConversationPresenceDocument } from '../documents.generated.ts';
 import { useAccount } from '../session/account.tsx';
-import { show } from './presence-state.ts';
+import { setPresenceState } from './presence-state.ts';
 
 /** A colleague who has the same conversation open. */
 export interface Colleague {
@@ -16,8 +16,8 @@ export function useColleagues(conversationId: string): readonly Colleague[] {
   const { viewer } = useAccount();
   const me = viewer.staffMember?.id;
   useEffect(() => {
-    show({ conversationId, isTyping: false });
-    return () => show({ conversationId: undefined, isTyping: false });
+    setPresenceState({ conversationId, isTyping: false });
+    return () => setPresenceState({ conversationId: undefined, isTyping: false });
   }, [conversationId]);
   const [{ data }] = useSubscription({ query: ConversationPresenceDocument, variables: { id: conversationId } });
   const viewers = data?.conversationPresence.viewers;

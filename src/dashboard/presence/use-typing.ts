@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef } from 'react';
-import { show, shownNow } from './presence-state.ts';
+import { currentPresence, setPresenceState } from './presence-state.ts';
 
 /** Nobody types who has not touched a key for this time. */
 const IDLE_MS = 6_000;
@@ -9,7 +9,7 @@ export function useTyping(): (text: string) => void {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const stop = useCallback(() => {
     clearTimeout(timer.current);
-    show({ ...shownNow(), isTyping: false });
+    setPresenceState({ ...currentPresence(), isTyping: false });
   }, []);
   useEffect(() => stop, [stop]);
   return useCallback(
@@ -17,7 +17,7 @@ export function useTyping(): (text: string) => void {
       if (text === '') return stop();
       clearTimeout(timer.current);
       timer.current = setTimeout(stop, IDLE_MS);
-      show({ ...shownNow(), isTyping: true });
+      setPresenceState({ ...currentPresence(), isTyping: true });
     },
     [stop],
   );

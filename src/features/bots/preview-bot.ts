@@ -7,8 +7,8 @@ import { contactLoader } from '../contacts/loaders.ts';
 import { readOptKeywords } from '../messages/opt-keywords.ts';
 import { mergeFields } from '../messages/send/merge-fields.ts';
 import type { BotRow } from './bot.ts';
-import { connectedNumbers, haveWritten, NEVER_ANSWERED, standingsOf } from './engine/contact-state.sql.ts';
-import { decide, isOverReplyLimit, type Silence, type Standing, type Verdict } from './engine/decide.ts';
+import { connectedNumbers, haveWritten, NEVER_ANSWERED, readContactStates } from './engine/contact-state.sql.ts';
+import { type ContactState, decide, isOverReplyLimit, type Silence, type Verdict } from './engine/decide.ts';
 import { matchAll, matchInput, prepareBots } from './engine/match.ts';
 import { Patterns } from './engine/pattern.ts';
 import { type BotReply, withTexts } from './reply/reply.ts';
@@ -53,14 +53,14 @@ export async function previewBot(
     botsInOrder(read, tenantId, 'all'),
     contact ? haveWritten(read, tenantId, [contact.id]).then(ids => !ids.has(contact.id)) : isFirstMessage,
   ]);
-  const known = contact && (await standingsOf(read, tenantId, [contact.id], bots));
-  const standing = (contact && known?.standings.get(contact.id)) ?? NEVER_ANSWERED;
+  const known = contact && (await readContactStates(read, tenantId, [contact.id], bots));
+  const state = (contact && known?.states.get(contact.id)) ?? NEVER_ANSWERED;
   const now = known?.nowMs ?? context.clock.now();
   const input = matchInput([text], isFirst);
   const candidates = await matchAll(prepareBots(bots, new Patterns()), input);
   return {
-    silence: await silenceOf(context, text, contact, standing, now),
-    bots: decide(candidates, standing, now).map(verdict => ({
+    silence: await silenceOf(context, text, contact, state, now),
+    bots: decide(candidates, state, now).map(verdict => ({
       ...verdict,
       reply: contact ? withTexts(verdict.bot.reply, words => mergeFields(words, contact)) : verdict.bot.reply,
     })),
@@ -71,7 +71,7 @@ async function silenceOf(
   context: Context,
   text: string,
   contact: ContactRow | undefined,
-  standing: Standing,
+  state: ContactState,
   nowMs: number,
 ): Promise<Silence | undefined> {
   const { read } = context.db;
@@ -84,5 +84,5 @@ async function silenceOf(
   if (isOut) return 'OPTED_OUT';
   const isOwn = await connectedNumbers(read, [{ phone: contact.phone, phone_key: null, wa_id: null }]);
   if (isOwn({ phone: contact.phone, phone_key: null, wa_id: null })) return 'OWN_NUMBER';
-  return isOverReplyLimit(standing.repliedAt, nowMs) ? 'TOO_MANY_REPLIES' : undefined;
+  return isOverReplyLimit(state.repliedAt, nowMs) ? 'TOO_MANY_REPLIES' : undefined;
 }

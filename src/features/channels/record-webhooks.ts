@@ -8,7 +8,7 @@ const ACCURACY_MS = 10 * SECOND;
 const MAX_CHANNELS = 10_000;
 
 /** Notes when the last webhook about a channel arrived. @returns a function that never rejects, because the webhook is processed by then */
-export function createWebhookNotes({ db, log, clock }: Pick<Resources, 'db' | 'log' | 'clock'>) {
+export function createWebhookRecorder({ db, log, clock }: Pick<Resources, 'db' | 'log' | 'clock'>) {
   const written = new LRUCache<number, number>({ max: MAX_CHANNELS });
   return async (tenantId: number, channelIds: readonly number[], receivedAt: Date): Promise<void> => {
     const now = clock.now();

@@ -10,7 +10,7 @@ export const whyNotActive = (status: string, reason: string | null): string =>
  * @param isNamed whether the caller named the channel; otherwise it is the default channel
  * @throws NOT_FOUND for a named channel that does not exist; MESSAGING_NOT_CONFIGURED otherwise
  */
-export function requireUsable<Channel extends Pick<ChannelRow, 'status' | 'status_reason'>>(
+export function requireActiveChannel<Channel extends Pick<ChannelRow, 'status' | 'status_reason'>>(
   channel: Channel | undefined,
   isNamed: boolean,
 ): Channel {

@@ -32,7 +32,7 @@ export interface InboundFold extends FoldedMessage {
 }
 
 /** A reaction is shown at its message, and a message of the type `system` is by the network: nobody has to read or answer them. */
-const isToBeRead = ({ type }: FoldedMessage): boolean => type !== 'reaction' && type !== 'system';
+const countsAsUnread = ({ type }: FoldedMessage): boolean => type !== 'reaction' && type !== 'system';
 
 const NOTHING: Omit<MessageFold, 'id'> = {
   unread: 0,
@@ -74,7 +74,7 @@ export async function foldInbound(
 ): Promise<Map<number, PublicConversation>> {
   const before = new Map(locked.map(row => [row.id, row]));
   const folds = [...Map.groupBy(messages, one => one.conversation_id)].map(([id, ofOne]): MessageFold => {
-    const toBeRead = ofOne.filter(isToBeRead);
+    const toBeRead = ofOne.filter(countsAsUnread);
     const { status = 'open', is_with_bot: isWithBot = false } = before.get(id) ?? {};
     const isReadByBot = isWithBot && toBeRead.every(one => one.isAnswerable);
     const reopened = toBeRead.length > 0 ? afterInbound(status, isReadByBot) : status;

@@ -8,7 +8,7 @@ import { afterBot, type BotDecision } from './transition.ts';
  * Gives conversations to the bots that answered their latest messages, and takes them back where no bot answered, with
  * `conversation.updated`. Lock order: after contacts, before what bots write.
  */
-export async function noteBotDecisions(
+export async function recordBotDecisions(
   trx: Db,
   tenantId: number,
   decisions: readonly BotDecision[],

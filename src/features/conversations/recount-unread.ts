@@ -9,7 +9,7 @@ import { countUnread } from './state.sql.ts';
  * Counts the unread messages of a conversation anew: what came after the message that was read. A message that is stored meanwhile
  * waits for the lock, and counts.
  */
-export async function noteRead(
+export async function recountUnread(
   { db, clock, signals }: Pick<Resources, 'db' | 'clock' | 'signals'>,
   tenantId: number,
   conversationId: number,

@@ -1,8 +1,8 @@
 import type { Db } from '../../database/database.ts';
 import type { NetworkPerson } from '../../network/network.ts';
 import type { NetworkUpdate } from '../../network/updates.ts';
-import type { Sender } from '../contacts/recognise.ts';
 import { applyPeopleUpdates, type ChannelUpdate } from '../contacts/recognition/apply-updates.ts';
+import type { Sender } from '../contacts/resolve-contacts.ts';
 import type { RoutedUpdate } from './route-updates.ts';
 
 /** Looks up the contact of a person named in an update: of a shared number, each update may mean somebody else. */

@@ -4,7 +4,7 @@ import { lockTenantUsage } from '../../database/tenant-lock.ts';
 import { applyHealth } from '../channels/apply-health.ts';
 import { applyPortfolios, type PortfolioUpdate } from '../channels/set-portfolio.ts';
 import { type ErasedPerson, restoreOptOuts } from '../contacts/erasure/erased-people.ts';
-import type { Recipient } from '../contacts/recognise.ts';
+import type { Recipient } from '../contacts/resolve-contacts.ts';
 import { applyGroups } from '../conversations/group-chats.ts';
 import { applyHandovers, returnThreads } from '../conversations/owners.ts';
 import { channelsWithFiles, queueReceived } from '../messages/content/media/keeping/queue-received.ts';
@@ -19,7 +19,7 @@ import { applyTemplateUpdates } from '../templates/sync/apply-updates.ts';
 import { applyPeople } from './apply-people.ts';
 import { type RoutedUpdate, unhandledOf } from './route-updates.ts';
 import { sortUpdates } from './sort-updates.ts';
-import { storeUnhandled, type Unhandled } from './unhandled-changes.ts';
+import { storeUnhandled, type UnhandledChange } from './unhandled-changes.ts';
 
 /** Follow-up work after the commit. */
 export interface Applied {
@@ -31,7 +31,7 @@ export interface Applied {
   readonly accountsToRead: readonly string[];
   /** Channels with files to be fetched from the network. */
   readonly channelsWithFiles: readonly number[];
-  readonly unhandled: readonly Unhandled[];
+  readonly unhandled: readonly UnhandledChange[];
 }
 
 const NOT_THE_AUTHOR = 'Only the author of a message can edit or revoke it.';
@@ -110,7 +110,7 @@ export async function applyUpdates(
 function rejectedCorrections(
   routed: readonly RoutedUpdate[],
   rejected: readonly CorrectionUpdate[],
-): readonly Unhandled[] {
+): readonly UnhandledChange[] {
   if (rejected.length === 0) return [];
   const updates = new Set<RoutedUpdate['update']>(rejected.map(({ update }) => update));
   const changes = new Map(routed.filter(({ update }) => updates.has(update)).map(entry => [entry.raw, entry]));
@@ -137,7 +137,7 @@ export async function applyEach(
 ): Promise<Applied> {
   await lockTenantUsage(trx, tenantId);
   const parts: Applied[] = [];
-  const failed: Unhandled[] = [];
+  const failed: UnhandledChange[] = [];
   for (const entry of routed) {
     try {
       parts.push(await withSavepoint(trx, () => applyUpdates(trx, tenantId, [entry], [], nowMs)));

@@ -17,7 +17,7 @@ export interface PeopleInWebhooks {
   /** Numbers as `phoneKey` folds them, business-scoped user ids. */
   readonly identities: ReadonlySet<string>;
   /** Numbers that belonged to the person for part of the time. */
-  readonly shared: readonly { readonly identity: string; isTheirs(atMs: number): boolean }[];
+  readonly shared: readonly { readonly identity: string; belongsToContact(atMs: number): boolean }[];
 }
 
 export interface ErasedWebhooks {
@@ -103,7 +103,7 @@ const identitiesOf = ({ identities, shared }: PeopleInWebhooks): string[] => [
 function pruned(raw: unknown, { identities, shared }: PeopleInWebhooks): unknown {
   const whole = withoutPeople(raw, identities) ?? raw;
   const remaining = shared.reduce(
-    (part, { identity, isTheirs }) => withoutPart(part, identity, (_element, atMs) => !isTheirs(atMs)),
+    (part, { identity, belongsToContact }) => withoutPart(part, identity, (_element, atMs) => !belongsToContact(atMs)),
     whole,
   );
   return remaining === raw ? undefined : remaining;

@@ -3,8 +3,8 @@ import { type Drain, type Lane, LaneLost, type TurnEnd } from '../../lanes/lane.
 import { isKnownField } from '../../network/cloud-api/webhook.ts';
 import { SECOND } from '../../platform/clock.ts';
 import type { Resources } from '../../schema/context.ts';
-import { createWebhookNotes } from '../channels/record-webhooks.ts';
-import { learnIdentities } from '../contacts/recognise.ts';
+import { createWebhookRecorder } from '../channels/record-webhooks.ts';
+import { storeRecipientIdentities } from '../contacts/resolve-contacts.ts';
 import { MEDIA, mediaLane } from '../messages/content/media/keeping/lane.ts';
 import { laneOf, OUTBOX } from '../messages/dispatch/lane.ts';
 import { syncSoon } from '../templates/sync/request-sync.ts';
@@ -34,12 +34,12 @@ const LINGER_MS = 2 * SECOND;
 /** State of a process for its inbox lanes. */
 interface Inbox {
   readonly resources: Resources;
-  readonly noteWebhooks: ReturnType<typeof createWebhookNotes>;
+  readonly noteWebhooks: ReturnType<typeof createWebhookRecorder>;
 }
 
 /** Processes a tenant's webhooks in order of arrival. A failing webhook does not block the others. */
 export function processInbox(resources: Resources): Drain {
-  const inbox: Inbox = { resources, noteWebhooks: createWebhookNotes(resources) };
+  const inbox: Inbox = { resources, noteWebhooks: createWebhookRecorder(resources) };
   return lane => processLane(inbox, lane);
 }
 
@@ -114,7 +114,7 @@ async function processBatch(
   }
   if (claimed.length === 0) return 0;
   signals.send('events');
-  await learnIdentities(resources, tenantId, applied.seen);
+  await storeRecipientIdentities(resources, tenantId, applied.seen);
   for (const { field, reason } of applied.unhandled)
     metrics.changesUnhandled.inc({ field: isKnownField(field) ? field : 'other', reason });
   for (const channelId of applied.released) lanes.wake(OUTBOX, laneOf(tenantId, channelId));

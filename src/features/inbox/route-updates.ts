@@ -4,7 +4,7 @@ import { readWebhook } from '../../network/cloud-api/webhook.ts';
 import type { NetworkUpdate } from '../../network/updates.ts';
 import type { PublicChannel } from '../channels/channel.ts';
 import { channelsWithIds } from '../channels/webhook-owners.ts';
-import type { Unhandled } from './unhandled-changes.ts';
+import type { UnhandledChange } from './unhandled-changes.ts';
 
 /** A webhook with its body parsed. */
 export interface ReadableWebhook {
@@ -42,10 +42,10 @@ export async function routeUpdates(
 
 export const unhandledOf = (
   { field, channels, webhook }: RoutedUpdate,
-  reason: Unhandled['reason'],
+  reason: UnhandledChange['reason'],
   error: string | null,
   raw: unknown,
-): Unhandled => ({
+): UnhandledChange => ({
   webhookId: webhook.id,
   channelId: singleChannelId(channels),
   field,

@@ -11,7 +11,7 @@ import type { PricedMessage } from '../messages/pricing/store-prices.ts';
 import type { AddressedStatus } from '../messages/statuses/apply-statuses.ts';
 import type { ContactOf } from './apply-people.ts';
 import { type RoutedUpdate, unhandledOf } from './route-updates.ts';
-import type { Unhandled } from './unhandled-changes.ts';
+import type { UnhandledChange } from './unhandled-changes.ts';
 
 type Status = Extract<NetworkUpdate, { kind: 'status' }>;
 type Template = Extract<NetworkUpdate, { kind: 'template' }>;
@@ -28,7 +28,7 @@ export interface SortedUpdates {
   readonly priced: PricedMessage[];
   readonly templates: Template[];
   readonly health: ChannelHealthUpdate[];
-  readonly unhandled: Unhandled[];
+  readonly unhandled: UnhandledChange[];
 }
 
 /** Groups updates by the function that applies them. Each update is in at least one group; the rest is `unhandled`. */

@@ -5,7 +5,7 @@ import { VERSION } from '../../platform/version.ts';
 import { insertChanges } from './changes.sql.ts';
 
 /** A webhook change, or part of one, that was not applied. */
-export interface Unhandled {
+export interface UnhandledChange {
   readonly webhookId: string;
   /** Null if the change concerns several channels. */
   readonly channelId: number | null;
@@ -18,7 +18,7 @@ export interface Unhandled {
 }
 
 /** Stores changes that could not be applied, for reprocessing. */
-export async function storeUnhandled(trx: Db, tenantId: number, unhandled: readonly Unhandled[]): Promise<void> {
+export async function storeUnhandled(trx: Db, tenantId: number, unhandled: readonly UnhandledChange[]): Promise<void> {
   if (unhandled.length === 0) return;
   await insertChanges(
     trx,

@@ -3,7 +3,7 @@ import { tenantOf } from '../../core/principal.ts';
 import { NetworkCallError } from '../../network/network.ts';
 import type { Context } from '../../schema/context.ts';
 import { credentialsOf } from '../channels/credentials.ts';
-import { noteRead } from '../conversations/recount-unread.ts';
+import { recountUnread } from '../conversations/recount-unread.ts';
 import { setRead } from './inbound/inbound.sql.ts';
 import { findMessage } from './loaders.ts';
 import type { MessageRow } from './message.ts';
@@ -26,7 +26,7 @@ export async function markRead(
     throw invalid({ id: ['Only an inbound message can be marked as read.'] });
   const { conversation_id: conversationId } = message;
   if (message.read_at !== null && !showTyping) {
-    if (conversationId !== null) await noteRead(context, tenantId, conversationId, id);
+    if (conversationId !== null) await recountUnread(context, tenantId, conversationId, id);
     return message;
   }
   const credentials = await credentialsOf(context, tenantId, message.channel_id);
@@ -39,6 +39,6 @@ export async function markRead(
     });
   });
   await setRead(context.db.write, tenantId, id, new Date(context.clock.now()).toISOString());
-  if (conversationId !== null) await noteRead(context, tenantId, conversationId, id);
+  if (conversationId !== null) await recountUnread(context, tenantId, conversationId, id);
   return (await findMessage(context.db.write, tenantId, id)) ?? message;
 }

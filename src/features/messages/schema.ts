@@ -20,7 +20,7 @@ import { Channel } from '../channels/schema.ts';
 import { contactLoader } from '../contacts/loaders.ts';
 import { Contact } from '../contacts/schema.ts';
 import { MESSAGE_TYPES, type MessageType, messageTypeOf } from './content/message-type.ts';
-import { heldReasonLoader } from './dispatch/loaders.ts';
+import { holdReasonLoader } from './dispatch/loaders.ts';
 import { messagePage } from './list.ts';
 import { contactWindowLoader, windowLoader } from './loaders.ts';
 import type { MessageError, MessageRow } from './message.ts';
@@ -121,7 +121,7 @@ builder.node(Message, {
       nullable: true,
       description:
         'Why a queued message waits: a limit, a paused channel, an error after which it is tried again; null if nothing but the messages before it keeps it.',
-      resolve: ({ id, status }, _args, context) => (status === 'queued' ? heldReasonLoader(context).load(id) : null),
+      resolve: ({ id, status }, _args, context) => (status === 'queued' ? holdReasonLoader(context).load(id) : null),
     }),
     error: t.field({
       type: MessageErrorType,

@@ -16,14 +16,14 @@ import { keyOf, once } from '../tenancy/idempotency/once.ts';
 import { isRunning, markRunning } from '../tenancy/idempotency/running.ts';
 import { activate } from './activate.ts';
 import { withAllFaults, withOwnFields } from './all-faults.ts';
-import { readUse, takeHour, takeSend } from './caps.sql.ts';
+import { giveBackSend, lockPhones, readUse, takeHour, takeSend } from './caps.sql.ts';
 import { capRefusal, hourOf, hourRefusal, sendCaps } from './caps.ts';
 import { macOf } from './code.ts';
+import { deleteSending } from './codes.sql.ts';
 import { publicOtp, type SentOtp } from './otp.ts';
 import { type GivenOtpInput, type OtpRequest, readSend, type SendKind, type SendOtpInput } from './request.ts';
 import { AS_OTP, messageKeyOf, settle } from './settle.ts';
 import { type AgedOtp, getOtp, insertSending, type NewOtp } from './store.ts';
-import { takeBack } from './take-back.ts';
 
 /** Maximum number of consecutive dead requests under one key that a repeated request replaces. */
 const MAX_TRIES = 3;
@@ -193,7 +193,7 @@ async function accept(
     // After any other error it is unknown whether the message was accepted: the clean-up job finds out.
     if (!(error instanceof CodedError)) throw error;
     const tenantId = tenantOf(context);
-    await context.db.transaction(trx => takeBack(trx, tenantId, otp, kind));
+    await context.db.transaction(trx => withdrawCode(trx, tenantId, otp, kind));
     // Another request considered this send dead, ended it and took the key of the message.
     if (error.code === 'IDEMPOTENCY_MISMATCH')
       throw new CodedError('SERVICE_UNAVAILABLE', 'Sending the code took too long. Try again.');
@@ -242,4 +242,16 @@ async function awaitOutcome(
   if (now && now.status !== 'queued') return outcomeOf(now, accepted);
   const outcome = await pending;
   return outcomeOf(outcome ? rowOfEvent(outcome) : accepted, accepted);
+}
+
+/** Deletes a code whose message was refused, and subtracts its send from the caps. Does nothing if it is no longer `sending`. */
+export async function withdrawCode(
+  trx: Db,
+  tenantId: number,
+  { id, phoneKey, createdAt, hour }: Pick<NewOtp, 'id' | 'phoneKey' | 'createdAt' | 'hour'>,
+  kind: SendKind,
+): Promise<void> {
+  await lockPhones(trx, tenantId, [phoneKey]);
+  if (await deleteSending(trx, tenantId, id))
+    await giveBackSend(trx, tenantId, phoneKey, createdAt, kind === 'resend', hour);
 }

@@ -1,6 +1,6 @@
 import { notFound } from '../../core/errors.ts';
 import type { Db } from '../../database/database.ts';
-import { requireUsable } from '../channels/require-active.ts';
+import { requireActiveChannel } from '../channels/require-active.ts';
 import { type Account, listAccounts } from './store.ts';
 
 /**
@@ -13,7 +13,7 @@ export async function requireAccounts(db: Db, tenantId: number, which: number | 
   const accounts = await listAccounts(db, tenantId, which);
   const active = accounts.filter(({ status }) => status === 'active');
   if (active.length > 0) return active;
-  return [requireUsable(accounts[0], typeof which === 'number')];
+  return [requireActiveChannel(accounts[0], typeof which === 'number')];
 }
 
 /** The business account of a channel; undefined: of the default channel. @throws like `requireAccounts` */

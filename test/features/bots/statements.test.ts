@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
+  type ContactStateRow,
   connectedNumbers,
   haveWritten,
-  type StandingRow,
-  standingsOf,
+  readContactStates,
 } from '../../../src/features/bots/engine/contact-state.sql.ts';
 import { listPast, type PastMessage } from '../../../src/features/bots/history/history.sql.ts';
 import {
@@ -16,10 +16,10 @@ import {
   claimReplies,
   deleteSettled,
   insertReplies,
-  noteOutcomes,
   type PendingReply,
   type SettledReply,
   settleReplies,
+  writeOutcomes,
 } from '../../../src/features/bots/reply/replies.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { type ColumnsOf, describeColumns } from '../../support/describe-statement.ts';
@@ -76,16 +76,16 @@ test.each([
   },
 );
 
-test.each([0, 60])('standings are described as their row type says (hand-over: %s minutes)', async minutes => {
+test.each([0, 60])('states are described as their row type says (hand-over: %s minutes)', async minutes => {
   const bots = [{ id: 1, hand_over_minutes: minutes }];
-  expect(await describeColumns(database.url, db => standingsOf(db, 1, [1], bots))).toEqual({
+  expect(await describeColumns(database.url, db => readContactStates(db, 1, [1], bots))).toEqual({
     now_ms: 'double precision',
     contact_id: 'bigint',
     replied_at: 'json',
     last_by_bot: 'json',
     person_at: 'timestamp with time zone',
     enabled_bots: 'json',
-  } satisfies ColumnsOf<StandingRow>);
+  } satisfies ColumnsOf<ContactStateRow>);
 });
 
 test('claimed replies are described as their row type says', async () => {
@@ -114,7 +114,7 @@ test('settled replies are described as their row type says', async () => {
 
 test('statements without rows are accepted by the database', async () => {
   expect(await describeColumns(database.url, db => insertReplies(db, 1, [], 1_000))).toBeUndefined();
-  expect(await describeColumns(database.url, db => noteOutcomes(db, 1, [], NOW))).toBeUndefined();
+  expect(await describeColumns(database.url, db => writeOutcomes(db, 1, [], NOW))).toBeUndefined();
   expect(await describeColumns(database.url, db => deleteSettled(db, NOW, 10))).toBeUndefined();
 });
 

@@ -13,7 +13,7 @@ import {
   planLeft,
   valuesOf,
 } from '../../../src/features/campaigns/preview/preview.sql.ts';
-import { type BilledCount, countBilled } from '../../../src/features/campaigns/recipients/billable-messages.sql.ts';
+import { type BillableCount, countBillable } from '../../../src/features/campaigns/recipients/billable-messages.sql.ts';
 import {
   type ExportedRecipient,
   examineRecipients,
@@ -36,7 +36,7 @@ import {
 } from '../../../src/features/campaigns/run/claim.sql.ts';
 import { countBacklog, findWaitingMessages, putBack } from '../../../src/features/campaigns/run/outbox.sql.ts';
 import { insertRecipients, type PreparedRange } from '../../../src/features/campaigns/run/prepare.sql.ts';
-import { countReached, readStanding, type Standing } from '../../../src/features/campaigns/run/run-state.sql.ts';
+import { countReached, type RunState, readRunState } from '../../../src/features/campaigns/run/run-state.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { type ColumnsOf, describeColumns } from '../../support/describe-statement.ts';
 
@@ -107,7 +107,7 @@ test('the statements of a run describe as their row types', async () => {
   });
   expect(await columnsOf(db => putBack(db, 1, 1, [ID]))).toEqual({ count: 'integer' });
   expect(await columnsOf(db => countReached(db, 1, 1, null))).toEqual({ count: 'integer' });
-  expect(await columnsOf(db => readStanding(db, 1, 1, null))).toEqual({
+  expect(await columnsOf(db => readRunState(db, 1, 1, null))).toEqual({
     channel_id: 'bigint',
     channel_status: 'text',
     channel_reason: 'text',
@@ -121,18 +121,18 @@ test('the statements of a run describe as their row types', async () => {
     delivered: 'integer',
     failed: 'integer',
     stop_code: 'integer',
-  } satisfies ColumnsOf<Standing>);
+  } satisfies ColumnsOf<RunState>);
 });
 
 test('the statements of the reader describe as their row types', async () => {
   const range = { after: { xid: 1n, seq: 1 }, until: { xid: 2n, seq: 1 } };
-  expect(await columnsOf(db => countBilled(db, 1, [1]))).toEqual({
+  expect(await columnsOf(db => countBillable(db, 1, [1]))).toEqual({
     campaign_id: 'bigint',
     country: 'text',
     category: 'text',
     hour: 'timestamp with time zone',
     messages: 'bigint',
-  } satisfies ColumnsOf<BilledCount>);
+  } satisfies ColumnsOf<BillableCount>);
   const counted = { tenant_id: 'bigint', campaign_id: 'bigint' } satisfies ColumnsOf<CountedCampaign>;
   expect(await columnsOf(db => countStatuses(db, range, [368]))).toEqual(counted);
   expect(await columnsOf(db => countReplies(db, range))).toEqual(counted);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { noteBotDecisions } from '../../../src/features/conversations/record-bot-decisions.ts';
+import { recordBotDecisions } from '../../../src/features/conversations/record-bot-decisions.ts';
 import { startGateway, type TestGateway } from '../../support/gateway.ts';
 import { harnessFor } from '../messages/inbound/harness.ts';
 
@@ -41,7 +41,7 @@ test('messages, sends, changes, reads and bots on the same conversations cause n
       }),
     ),
     db.transaction(trx =>
-      noteBotDecisions(
+      recordBotDecisions(
         trx,
         harness.tenant.id,
         rows.toReversed().map(row => ({

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Db } from '../../../src/database/database.ts';
 import { takeVerification } from '../../../src/features/otp/caps.sql.ts';
 import { eraseOtps } from '../../../src/features/otp/erase.ts';
-import { takeBack } from '../../../src/features/otp/take-back.ts';
+import { withdrawCode } from '../../../src/features/otp/send.ts';
 import { phoneKey } from '../../../src/platform/phone.ts';
 import { dataOf } from '../../support/answers.ts';
 import { eventually } from '../../support/gateway.ts';
@@ -68,7 +68,7 @@ test('a send that is taken back waits for a verification without a lock that the
     createdAt: new Date(row?.['created_at'] as Date).toISOString(),
     hour: new Date(row?.['hour'] as Date).toISOString(),
   };
-  await besideVerification(phone, trx => takeBack(trx, caller.id, otp, 'send'));
+  await besideVerification(phone, trx => withdrawCode(trx, caller.id, otp, 'send'));
   expect((await caller.rows()).filter(one => one['phone'] === phone)).toEqual([]);
   expect(await phonesOf(phone)).toEqual([{ sends: [] }]);
 });

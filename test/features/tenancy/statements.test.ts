@@ -10,9 +10,9 @@ import {
 import type { AccessTokenRow } from '../../../src/features/tenancy/tokens/store.ts';
 import {
   endToken,
-  noteUses,
   type ScopeFinding,
   takeScopeFindings,
+  writeLastUses,
 } from '../../../src/features/tenancy/tokens/tokens.sql.ts';
 import { addConversations, addSends } from '../../../src/features/tenancy/usage/usage.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
@@ -81,7 +81,7 @@ test('a revoked token is described as its row type says', async () => {
 });
 
 test('the uses of tokens are understood by the database', async () => {
-  expect(await describeColumns(database.url, db => noteUses(db, [{ tenantId: 1, tokenId: 1 }]))).toBeUndefined();
+  expect(await describeColumns(database.url, db => writeLastUses(db, [{ tenantId: 1, tokenId: 1 }]))).toBeUndefined();
 });
 
 test('findings about scopes are described as their row type says', async () => {

@@ -2,9 +2,9 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
 import { phoneKey } from '../../../platform/phone.ts';
 import { type BotRow, MAX } from '../bot.ts';
-import { REMEMBERED_REPLIES, type Standing } from './decide.ts';
+import { type ContactState, REMEMBERED_REPLIES } from './decide.ts';
 
-export interface StandingRow {
+export interface ContactStateRow {
   /** The database's clock. */
   readonly now_ms: number;
   readonly contact_id: number;
@@ -56,7 +56,7 @@ export const idBefore = (id: RawBuilder<unknown>, instant: RawBuilder<unknown>):
  * @param botIds bots whose last replies are read, with the number of seconds to look back
  * @param handOverMinutes how far back a person's message counts; 0: not read
  */
-async function readStandings(
+async function selectContactStates(
   db: Db,
   tenantId: number,
   contactIds: readonly number[],
@@ -64,10 +64,10 @@ async function readStandings(
   sinceSeconds: number,
   handOverMinutes: number,
   remembered: number,
-): Promise<StandingRow[]> {
+): Promise<ContactStateRow[]> {
   const now = { instant: sql`clock_timestamp()`, stable: sql`now()` };
   const person = personBefore(tenantId, sql`c.id`, now, handOverMinutes);
-  const { rows } = await sql<StandingRow>`
+  const { rows } = await sql<ContactStateRow>`
     select floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms, c.id as contact_id,
       array_to_json(array(
         select r.created_at from bot_replies r
@@ -85,7 +85,7 @@ async function readStandings(
   return rows;
 }
 
-export const NEVER_ANSWERED: Standing = {
+export const NEVER_ANSWERED: ContactState = {
   repliedAt: [],
   lastByBot: new Map(),
   personAt: undefined,
@@ -96,13 +96,13 @@ export const NEVER_ANSWERED: Standing = {
  * Reads the state between bots and contacts, with the database's time. It does not change during a transaction that has locked the
  * contacts.
  */
-export async function standingsOf(
+export async function readContactStates(
   db: Db,
   tenantId: number,
   contactIds: readonly number[],
   bots: readonly Pick<BotRow, 'id' | 'hand_over_minutes'>[],
-): Promise<{ readonly nowMs: number; readonly standings: Map<number, Standing> }> {
-  const rows = await readStandings(
+): Promise<{ readonly nowMs: number; readonly states: Map<number, ContactState> }> {
+  const rows = await selectContactStates(
     db,
     tenantId,
     contactIds,
@@ -111,10 +111,10 @@ export async function standingsOf(
     Math.max(0, ...bots.map(bot => bot.hand_over_minutes)),
     REMEMBERED_REPLIES,
   );
-  return { nowMs: rows[0]?.now_ms ?? 0, standings: new Map(rows.map(row => [row.contact_id, standingOf(row)])) };
+  return { nowMs: rows[0]?.now_ms ?? 0, states: new Map(rows.map(row => [row.contact_id, contactStateOf(row)])) };
 }
 
-const standingOf = ({ replied_at, last_by_bot, person_at, enabled_bots }: StandingRow): Standing => ({
+const contactStateOf = ({ replied_at, last_by_bot, person_at, enabled_bots }: ContactStateRow): ContactState => ({
   repliedAt: replied_at.map(Date.parse),
   lastByBot: new Map(Object.entries(last_by_bot).map(([id, at]) => [Number(id), Date.parse(at)])),
   personAt: person_at === null ? undefined : Date.parse(person_at),

@@ -6,14 +6,14 @@ import { append } from '../../../events/append.ts';
 import { MINUTE, SECOND } from '../../../platform/clock.ts';
 import type { Context } from '../../../schema/context.ts';
 import { foreignThreads, threadKey } from '../../conversations/owners.ts';
-import { noteBotDecisions } from '../../conversations/record-bot-decisions.ts';
+import { recordBotDecisions } from '../../conversations/record-bot-decisions.ts';
 import type { BotDecision } from '../../conversations/transition.ts';
 import { readOptKeywords } from '../../messages/opt-keywords.ts';
 import { type BotRow, publicBot, type Rule } from '../bot.ts';
 import { findOptIns, listQueued, lockContacts, type QueuedMessage, removeQueued } from '../reply/inbox.sql.ts';
 import { insertReplies, type PendingReply } from '../reply/replies.sql.ts';
 import { botsInOrder } from '../store.ts';
-import { connectedNumbers, NEVER_ANSWERED, standingsOf } from './contact-state.sql.ts';
+import { connectedNumbers, NEVER_ANSWERED, readContactStates } from './contact-state.sql.ts';
 import { afterReply, type Candidate, decide, isOverReplyLimit, MAX_AGE_MS } from './decide.ts';
 import { isAnswerable, matchAll, matchInput, prepareBots, textsOf } from './match.ts';
 import type { Patterns } from './pattern.ts';
@@ -117,7 +117,7 @@ async function storeReplies(
   const decidable = matched.filter(one => taken.has(one.message.message_id) && !locked.get(one.contactId)?.isOptedOut);
   const { replies, skips } = await repliesTo(context, trx, decidable);
   await append(trx, tenantId, skips);
-  await noteBotDecisions(
+  await recordBotDecisions(
     trx,
     tenantId,
     decisionsOn(waiting, taken, replies),
@@ -154,25 +154,25 @@ async function repliesTo(
     matched.flatMap(({ candidates }) => candidates.filter(({ rule }) => rule).map(({ bot }) => [bot.id, bot] as const)),
   );
   const contactIds = [...new Set(matched.map(one => one.contactId))];
-  const { nowMs: now, standings } = await standingsOf(trx, tenantId, contactIds, [...bots.values()]);
+  const { nowMs: now, states } = await readContactStates(trx, tenantId, contactIds, [...bots.values()]);
   const replies: PendingReply[] = [];
   const skips: NewEvent[] = [];
   for (const { message, contactId, candidates, isTooOld } of matched) {
-    let standing = standings.get(contactId) ?? NEVER_ANSWERED;
-    for (const { bot, rule, reason } of decide(candidates, standing, now)) {
+    let state = states.get(contactId) ?? NEVER_ANSWERED;
+    for (const { bot, rule, reason } of decide(candidates, state, now)) {
       if (reason !== undefined || !rule) continue;
       if (isTooOld) {
         skips.push(tooOld(bot, rule, contactId, message.message_id));
         continue;
       }
-      if (isOverReplyLimit(standing.repliedAt, now)) {
+      if (isOverReplyLimit(state.repliedAt, now)) {
         log.warn(
           { tenantId, contactId, botId: bot.id },
           'no bot replies to a contact: it received too many replies recently',
         );
         break;
       }
-      standing = afterReply(standing, bot.id, now);
+      state = afterReply(state, bot.id, now);
       replies.push({
         message_id: message.message_id,
         bot_id: bot.id,
@@ -187,7 +187,7 @@ async function repliesTo(
         is_enabled: true,
       });
     }
-    standings.set(contactId, standing);
+    states.set(contactId, state);
   }
   return { replies, skips };
 }

@@ -33,7 +33,7 @@ export const REASONS = ['NO_MATCH', 'DISABLED', 'COOLING_DOWN', 'HANDED_OVER', '
 export type Reason = (typeof REASONS)[number];
 
 /** Input of a decision besides the message. */
-export interface Standing {
+export interface ContactState {
   /** Times of bot replies, latest first, at most REMEMBERED_REPLIES. Milliseconds. */
   readonly repliedAt: readonly number[];
   /** Time of each bot's last reply. Milliseconds. */
@@ -76,31 +76,31 @@ export function isOverReplyLimit(repliedAt: readonly number[], nowMs: number): b
  */
 export function decide<Bot extends Deciding>(
   candidates: readonly Candidate<Bot>[],
-  standing: Standing,
+  state: ContactState,
   nowMs: number,
 ): Verdict<Bot>[] {
   let isTaken = false;
   return candidates.map(({ bot, rule }) => {
-    const reason = reasonOf(bot, rule, standing, nowMs) ?? (isTaken ? 'ANOTHER_ANSWERS' : undefined);
+    const reason = reasonOf(bot, rule, state, nowMs) ?? (isTaken ? 'ANOTHER_ANSWERS' : undefined);
     if (reason === undefined && !bot.others_may_answer) isTaken = true;
     return { bot, rule, reason };
   });
 }
 
-function reasonOf(bot: Deciding, rule: Rule | undefined, standing: Standing, nowMs: number): Reason | undefined {
-  if (!bot.is_enabled || standing.enabled?.has(bot.id) === false) return 'DISABLED';
+function reasonOf(bot: Deciding, rule: Rule | undefined, state: ContactState, nowMs: number): Reason | undefined {
+  if (!bot.is_enabled || state.enabled?.has(bot.id) === false) return 'DISABLED';
   if (!rule) return 'NO_MATCH';
-  const last = standing.lastByBot.get(bot.id);
+  const last = state.lastByBot.get(bot.id);
   // With clock skew, two messages may each look like the first: welcome a contact once only.
   if (bot.trigger === 'first_message' && last !== undefined) return 'GREETED';
   if (last !== undefined && nowMs < last + bot.cooldown_seconds * SECOND) return 'COOLING_DOWN';
-  const { personAt } = standing;
+  const { personAt } = state;
   return personAt !== undefined && nowMs < personAt + bot.hand_over_minutes * MINUTE ? 'HANDED_OVER' : undefined;
 }
 
-/** Returns the standing of a contact after a bot's reply. */
-export const afterReply = (standing: Standing, botId: number, nowMs: number): Standing => ({
-  ...standing,
-  repliedAt: [nowMs, ...standing.repliedAt].slice(0, REMEMBERED_REPLIES),
-  lastByBot: new Map([...standing.lastByBot, [botId, nowMs]]),
+/** Returns the state of a contact after a bot's reply. */
+export const afterReply = (state: ContactState, botId: number, nowMs: number): ContactState => ({
+  ...state,
+  repliedAt: [nowMs, ...state.repliedAt].slice(0, REMEMBERED_REPLIES),
+  lastByBot: new Map([...state.lastByBot, [botId, nowMs]]),
 });

@@ -15,7 +15,7 @@ export type Matcher = Pick<BotRow, 'trigger' | 'keywords' | 'pattern'>;
  */
 export const normalise = (text: string): string =>
   // Composed again: lower-case letters may compose where the upper-case ones did not.
-  squeeze(fold(text.normalize('NFKC').replace(UNSEEN, '')).normalize('NFKC').replace(UNSEEN, ''));
+  collapseSpaces(fold(text.normalize('NFKC').replace(UNSEEN, '')).normalize('NFKC').replace(UNSEEN, ''));
 
 const UNSEEN = /\p{Default_Ignorable_Code_Point}/gu;
 
@@ -23,7 +23,7 @@ const fold = (text: string): string =>
   // Lower case first: `ẞ` has no other upper case, but its lower case `ß` becomes `SS`.
   text.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ').replaceAll('i\u0307', 'i');
 
-const squeeze = (text: string): string => text.replace(/\s+/gu, ' ').trim();
+const collapseSpaces = (text: string): string => text.replace(/\s+/gu, ' ').trim();
 
 /** A message in the form that bots match. */
 export interface MatchInput {
@@ -120,7 +120,7 @@ export function matchOf({ trigger, keywords, pattern }: Matcher, patterns: Patte
       const expression = pattern ?? '';
       const rule = { trigger, keyword: expression };
       return ({ texts }) =>
-        texts.some(text => patterns.test(expression, squeeze(text.normalize('NFKC')))) ? rule : undefined;
+        texts.some(text => patterns.test(expression, collapseSpaces(text.normalize('NFKC')))) ? rule : undefined;
     }
     case 'first_message':
       return ({ isFirst }) => (isFirst ? { trigger, keyword: null } : undefined);

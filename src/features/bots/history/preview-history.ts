@@ -8,7 +8,7 @@ import type { Context } from '../../../schema/context.ts';
 import { readOptKeywords } from '../../messages/opt-keywords.ts';
 import type { BotRow, Rule } from '../bot.ts';
 import { connectedNumbers, NEVER_ANSWERED } from '../engine/contact-state.sql.ts';
-import { afterReply, decide, isOverReplyLimit, type Silence, type Standing } from '../engine/decide.ts';
+import { afterReply, type ContactState, decide, isOverReplyLimit, type Silence } from '../engine/decide.ts';
 import { ANSWERABLE_TYPES, matchAll, matchInput, normalise, prepareBots, textsOf } from '../engine/match.ts';
 import { Patterns } from '../engine/pattern.ts';
 import { botsInOrder } from '../store.ts';
@@ -87,7 +87,7 @@ export async function previewHistory(context: Context, { since, after, botId }: 
   ]);
   const isOwn = await connectedNumbers(read, messages);
   const ready = prepareBots(bots, new Patterns());
-  const standings = new Map<number, Standing>();
+  const states = new Map<number, ContactState>();
   const texts = new Map<string, TriedText>();
   const byBot = new Map<BotRow, number>(bots.map(bot => [bot, 0]));
   const matched = new Map<string, Awaited<ReturnType<typeof matchAll<BotRow>>>>();
@@ -97,20 +97,20 @@ export async function previewHistory(context: Context, { since, after, botId }: 
     if (word === 'out' || (word === 'in' && message.is_opted_out)) return silent('OPT_WORD');
     if (message.is_opted_out) return silent('OPTED_OUT');
     if (isOwn(message)) return silent('OWN_NUMBER');
-    const known = standings.get(message.contact_id) ?? NEVER_ANSWERED;
+    const known = states.get(message.contact_id) ?? NEVER_ANSWERED;
     if (isOverReplyLimit(known.repliedAt, message.at_ms)) return silent('TOO_MANY_REPLIES');
     // Equal texts are matched once.
     const key = JSON.stringify([message.is_first, ...given]);
     const candidates = matched.get(key) ?? (await matchAll(ready, matchInput(given, message.is_first)));
     matched.set(key, candidates);
     const personAt = message.person_at === null ? undefined : Date.parse(message.person_at);
-    let standing: Standing = { ...known, personAt };
-    const answers = decide(candidates, standing, message.at_ms).filter(({ reason }) => reason === undefined);
+    let state: ContactState = { ...known, personAt };
+    const answers = decide(candidates, state, message.at_ms).filter(({ reason }) => reason === undefined);
     for (const { bot } of answers) {
-      standing = afterReply(standing, bot.id, message.at_ms);
+      state = afterReply(state, bot.id, message.at_ms);
       byBot.set(bot, (byBot.get(bot) ?? 0) + 1);
     }
-    if (answers.length > 0) standings.set(message.contact_id, standing);
+    if (answers.length > 0) states.set(message.contact_id, state);
     return { answers, silence: undefined };
   };
 

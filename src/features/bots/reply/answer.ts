@@ -6,7 +6,7 @@ import { append } from '../../../events/append.ts';
 import type { Drain, Lane } from '../../../lanes/lane.ts';
 import { exponentialBackoffMs, SECOND } from '../../../platform/clock.ts';
 import type { Context, Resources } from '../../../schema/context.ts';
-import { noteBotDecisions } from '../../conversations/record-bot-decisions.ts';
+import { recordBotDecisions } from '../../conversations/record-bot-decisions.ts';
 import { sendInteractive } from '../../messages/content/interactive/send-interactive.ts';
 import { sendMedia } from '../../messages/content/media/send-media.ts';
 import { findMessage } from '../../messages/loaders.ts';
@@ -22,12 +22,12 @@ import { clearQueue } from './inbox.sql.ts';
 import {
   type BotOutcome,
   claimReplies,
-  noteOutcomes,
   type Outcome,
   type PendingReply,
   type Refusal,
   refuseAll,
   settleReplies,
+  writeOutcomes,
 } from './replies.sql.ts';
 
 /** Contacts answered concurrently per tenant: each send takes a connection of the pool for its statement. */
@@ -153,7 +153,7 @@ async function settle(context: Context, lane: Lane, tenantId: number, outcomes: 
     `${row.message_id} ${row.bot_id}`;
   await context.db.transaction(async trx => {
     // Before the replies are locked, as merges do. A person has to answer where the bot could not.
-    await noteBotDecisions(
+    await recordBotDecisions(
       trx,
       tenantId,
       outcomes.flatMap(({ reply, refusal }) =>
@@ -167,7 +167,7 @@ async function settle(context: Context, lane: Lane, tenantId: number, outcomes: 
       await lane.fence(trx);
       return;
     }
-    await noteOutcomes(trx, tenantId, byBot(mine, nowIso), nowIso);
+    await writeOutcomes(trx, tenantId, byBot(mine, nowIso), nowIso);
     await append(
       trx,
       tenantId,

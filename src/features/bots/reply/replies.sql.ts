@@ -122,7 +122,7 @@ export interface BotOutcome {
 }
 
 /** Records the results of replies with their bots. @param outcomes at most one for each bot */
-export async function noteOutcomes(
+export async function writeOutcomes(
   trx: Db,
   tenantId: number,
   outcomes: readonly BotOutcome[],

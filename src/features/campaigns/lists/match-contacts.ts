@@ -8,7 +8,7 @@ import type { ListError, ListedContact } from './list-row.ts';
 import { contactsOfKeys } from './rows.sql.ts';
 
 /** A row as it was uploaded. */
-export interface GivenPerson {
+export interface UploadedPerson {
   readonly rowNumber: number;
   readonly phone: string;
   /** Of the contact, if the upload creates it. */
@@ -16,17 +16,17 @@ export interface GivenPerson {
   readonly values: Readonly<Record<string, string>>;
 }
 
-export interface FoundPeople {
+export interface MatchedContacts {
   readonly people: readonly ListedContact[];
   readonly errors: readonly ListError[];
 }
 
 interface Numbered {
-  readonly person: GivenPerson;
+  readonly person: UploadedPerson;
   readonly phone: Phone;
 }
 
-interface Recognised {
+interface Lookup {
   readonly numbered: readonly Numbered[];
   /** Contacts by the key of their number. */
   readonly byKey: Map<string, number>;
@@ -36,7 +36,7 @@ interface Recognised {
 }
 
 /** Reads the numbers, national ones in the account's country, and finds their contacts. */
-async function recognise(context: Context, given: readonly GivenPerson[]): Promise<Recognised> {
+async function lookUp(context: Context, given: readonly UploadedPerson[]): Promise<Lookup> {
   const { tenant } = callerOf(context);
   const errors: ListError[] = [];
   const numbered: Numbered[] = [];
@@ -58,9 +58,9 @@ const messageOf = ({ userErrors }: BatchResult): string =>
  * Finds the contacts of numbers, and creates those that do not exist, within the plan. Contacts that exist are not changed. National
  * numbers are read in the account's country.
  */
-export async function findPeople(context: Context, given: readonly GivenPerson[]): Promise<FoundPeople> {
+export async function matchContacts(context: Context, given: readonly UploadedPerson[]): Promise<MatchedContacts> {
   const { tenant } = callerOf(context);
-  const { numbered, byKey, missing, errors } = await recognise(context, given);
+  const { numbered, byKey, missing, errors } = await lookUp(context, given);
   const failed = new Map<Numbered, string>();
   for (let from = 0; from < missing.length; from += MAX_BATCH) {
     const batch = missing.slice(from, from + MAX_BATCH);
@@ -84,8 +84,8 @@ export async function findPeople(context: Context, given: readonly GivenPerson[]
 }
 
 /** A person whom an upload would find or create. */
-export interface CheckedPerson {
-  readonly person: GivenPerson;
+export interface PreviewedPerson {
+  readonly person: UploadedPerson;
   readonly phone: string;
   /** Null: would be created. */
   readonly contactId: number | null;
@@ -93,12 +93,12 @@ export interface CheckedPerson {
   readonly isDuplicate: boolean;
 }
 
-/** Dry run of `findPeople`: writes nothing. */
-export async function checkPeople(
+/** Dry run of `matchContacts`: writes nothing. */
+export async function previewMatches(
   context: Context,
-  given: readonly GivenPerson[],
-): Promise<{ readonly people: readonly CheckedPerson[]; readonly errors: readonly ListError[] }> {
-  const { numbered, byKey, missing, errors } = await recognise(context, given);
+  given: readonly UploadedPerson[],
+): Promise<{ readonly people: readonly PreviewedPerson[]; readonly errors: readonly ListError[] }> {
+  const { numbered, byKey, missing, errors } = await lookUp(context, given);
   const failed = new Map<Numbered, string>();
   const known = new Set(byKey.keys());
   for (const result of await checkContacts(context, missing.map(contactOf))) {
@@ -110,7 +110,7 @@ export async function checkPeople(
   const seen = new Set<string | number>();
   const people = numbered
     .filter(one => !faults.has(one))
-    .map(({ person, phone }): CheckedPerson => {
+    .map(({ person, phone }): PreviewedPerson => {
       const contactId = byKey.get(phone.key) ?? null;
       const identity = contactId ?? phone.key;
       const isDuplicate = seen.has(identity);

@@ -2,7 +2,7 @@ import type { FieldErrorList } from '../../../core/errors.ts';
 import { type CsvRow, parseCsv } from '../../../platform/csv.ts';
 import { isLonger, isStorable, lengthOf, UNSTORABLE } from '../../../platform/text.ts';
 import { type ListError, type ListMapping, MAPPED, MAX_LIST } from './list-row.ts';
-import type { GivenPerson } from './match-contacts.ts';
+import type { UploadedPerson } from './match-contacts.ts';
 
 /** A mapping as callers give it. */
 export type MappingInput = { readonly phone: string } & {
@@ -58,9 +58,9 @@ export function peopleOf(
   { header, rows }: Table,
   mapping: ListMapping,
   before: number,
-): { readonly people: readonly GivenPerson[]; readonly errors: readonly ListError[] } {
+): { readonly people: readonly UploadedPerson[]; readonly errors: readonly ListError[] } {
   const errors: ListError[] = [];
-  const people: GivenPerson[] = [];
+  const people: UploadedPerson[] = [];
   for (const [place, { cells }] of rows.entries()) {
     const rowNumber = before + place + 1;
     const entries = header.map((name, index) => [name, (cells[index] ?? '').trim()] as const);

@@ -1,7 +1,7 @@
 import { FieldErrorList } from '../../../core/errors.ts';
 import type { Context } from '../../../schema/context.ts';
 import { inOrder, type ListError, MAX_LIST } from './list-row.ts';
-import { checkPeople } from './match-contacts.ts';
+import { previewMatches } from './match-contacts.ts';
 import { type MappingInput, mappingOf, peopleOf, tableOf } from './parse-file.ts';
 
 /** Result of a dry run of an upload. */
@@ -44,7 +44,7 @@ export async function previewList(
   const mapping = mappingOf(input.mapping, table.header, faults);
   faults.throwIfAny();
   const read = peopleOf(table, mapping, 0);
-  const { people, errors: unusable } = await checkPeople(context, read.people);
+  const { people, errors: unusable } = await previewMatches(context, read.people);
   const errors = inOrder([...read.errors, ...unusable]);
   return {
     columns: table.header,

@@ -6,7 +6,7 @@ import type { Context } from '../../../schema/context.ts';
 import { once } from '../../tenancy/idempotency/once.ts';
 import { MAX } from '../campaign.ts';
 import { inOrder, type ListMapping, MAX_LIST, type RecipientListRow } from './list-row.ts';
-import { type FoundPeople, findPeople, type GivenPerson } from './match-contacts.ts';
+import { type MatchedContacts, matchContacts, type UploadedPerson } from './match-contacts.ts';
 import { type MappingInput, mappingOf, peopleOf, type Table, tableOf } from './parse-file.ts';
 import { insertListErrors, insertListRows } from './rows.sql.ts';
 import { countRows, getLists, insertList, lockList } from './store.ts';
@@ -74,9 +74,9 @@ export async function addRows(context: Context, input: AddRowsInput): Promise<Re
 }
 
 /** @param before number of rows that the list has already */
-async function find(context: Context, table: Table, mapping: ListMapping, before: number): Promise<FoundPeople> {
+async function find(context: Context, table: Table, mapping: ListMapping, before: number): Promise<MatchedContacts> {
   const read = peopleOf(table, mapping, before);
-  const found = await findPeople(context, read.people);
+  const found = await matchContacts(context, read.people);
   return { people: found.people, errors: inOrder([...read.errors, ...found.errors]) };
 }
 
@@ -86,8 +86,8 @@ export async function listOfPhones(
   name: string,
   phones: readonly string[],
 ): Promise<RecipientListRow> {
-  const given = phones.map((phone, index): GivenPerson => ({ phone, rowNumber: index + 1, fields: {}, values: {} }));
-  const found = await findPeople(context, given);
+  const given = phones.map((phone, index): UploadedPerson => ({ phone, rowNumber: index + 1, fields: {}, values: {} }));
+  const found = await matchContacts(context, given);
   const errors = new FieldErrorList();
   for (const { row_number, message } of found.errors) errors.add(`audience.phones.${row_number - 1}`, message);
   errors.throwIfAny();
@@ -98,7 +98,12 @@ export async function listOfPhones(
   });
 }
 
-async function add(trx: Db, tenantId: number, list: RecipientListRow, found: FoundPeople): Promise<RecipientListRow> {
+async function add(
+  trx: Db,
+  tenantId: number,
+  list: RecipientListRow,
+  found: MatchedContacts,
+): Promise<RecipientListRow> {
   const added = await insertListRows(trx, tenantId, list.id, found.people);
   if (found.errors.length > 0) await insertListErrors(trx, tenantId, list.id, found.errors.slice(0, MAX_LIST.errors));
   return countRows(trx, tenantId, list.id, added, found.errors.length + found.people.length - added);
@@ -109,7 +114,7 @@ const store = (
   operation: string,
   input: Keyed,
   begin: (trx: Db) => Promise<RecipientListRow>,
-  found: FoundPeople,
+  found: MatchedContacts,
 ): Promise<RecipientListRow> => {
   const tenantId = tenantOf(context);
   return once(

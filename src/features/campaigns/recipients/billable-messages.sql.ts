@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
 
 /** Billable messages of a campaign that were delivered, with what their price depends on. */
-export interface BilledCount {
+export interface BillableCount {
   readonly campaign_id: number;
   /** ISO 3166-1 alpha-2; empty: not known. */
   readonly country: string;
@@ -14,17 +14,17 @@ export interface BilledCount {
 }
 
 /** Counts what the messages of campaigns are charged by: a few rows for each hour, whatever order statuses and prices came in. */
-export async function countBilled(
+export async function countBillable(
   db: Db,
   tenantId: number,
   campaignIds: readonly number[],
-): Promise<readonly BilledCount[]> {
+): Promise<readonly BillableCount[]> {
   const counted = (table: 'message_statistics' | 'message_statistics_pending') => sql`
     select t.campaign_id, t.country, t.category, t.hour, t.messages from ${sql.table(table)} t
     where t.tenant_id = ${tenantId} and t.campaign_id = any(${campaignIds}::bigint[]) and t.campaign_id <> 0
       and t.is_billable and t.status in ('delivered', 'read')`;
   // One statement: a change is in one of the tables.
-  const { rows } = await sql<BilledCount>`
+  const { rows } = await sql<BillableCount>`
     select c.campaign_id, c.country, c.category, c.hour, sum(c.messages)::bigint as messages
     from (${counted('message_statistics')} union all ${counted('message_statistics_pending')}) c
     group by 1, 2, 3, 4 having sum(c.messages) <> 0`.execute(db);

@@ -2,7 +2,7 @@ import type { PriceTable } from '../../../core/price-table.ts';
 import { ERROR_CODES } from '../../../network/cloud-api/error-codes.ts';
 import type { MoneyShape } from '../../../schema/money.ts';
 import { Sums } from '../../messages/pricing/amount.ts';
-import type { BilledCount } from './billable-messages.sql.ts';
+import type { BillableCount } from './billable-messages.sql.ts';
 
 /** How far a campaign is, and what became of its messages. A message that was read also counts as sent and delivered. */
 export interface Progress {
@@ -18,7 +18,7 @@ export interface Progress {
   readonly replied: number;
   readonly opted_out: number;
   readonly failures: readonly Failure[];
-  readonly costs: readonly BilledCount[];
+  readonly costs: readonly BillableCount[];
 }
 
 export interface Failure {
@@ -28,7 +28,7 @@ export interface Failure {
 }
 
 /** Cost of delivered messages by the deployment's price table; empty without one. */
-export function costsOf(prices: PriceTable | undefined, counts: readonly BilledCount[]): MoneyShape[] {
+export function costsOf(prices: PriceTable | undefined, counts: readonly BillableCount[]): MoneyShape[] {
   const sums = new Sums();
   for (const { country, category, hour, messages } of counts) {
     const price = prices?.priceOf(country === '' ? null : country, category, Date.parse(hour));

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
 import { anyOf } from '../../../database/expressions.ts';
-import { countBilled } from './billable-messages.sql.ts';
+import { countBillable } from './billable-messages.sql.ts';
 import type { Failure, Progress } from './progress.ts';
 import { reasonOf, type SkipReason, STATE } from './recipient.ts';
 
@@ -19,7 +19,7 @@ export async function getProgress(db: Db, tenantId: number, ids: readonly number
       .where('k.id', '=', anyOf(ids))
       .execute(),
     failuresOf(db, tenantId, ids),
-    countBilled(db, tenantId, ids),
+    countBillable(db, tenantId, ids),
   ]);
   const costs = Map.groupBy(billed, count => count.campaign_id);
   return new Map(

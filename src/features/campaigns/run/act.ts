@@ -3,7 +3,7 @@ import { FieldErrorList, invalid } from '../../../core/errors.ts';
 import { requireFeature } from '../../../core/plan-features.ts';
 import { callerOf, tenantOf } from '../../../core/principal.ts';
 import type { Context } from '../../../schema/context.ts';
-import { requireUsable } from '../../channels/require-active.ts';
+import { requireActiveChannel } from '../../channels/require-active.ts';
 import { OUTBOX, laneOf as outboxLaneOf } from '../../messages/dispatch/lane.ts';
 import { authorOf } from '../../tenancy/audit/author.ts';
 import { once } from '../../tenancy/idempotency/once.ts';
@@ -12,7 +12,7 @@ import { lockFor, requireCampaign } from '../change.ts';
 import { type Changed, changeStatus } from './change-status.ts';
 import { checkContent } from './content.ts';
 import { CAMPAIGNS, laneOf } from './lane.ts';
-import { readStanding } from './run-state.sql.ts';
+import { readRunState } from './run-state.sql.ts';
 
 interface Keyed {
   readonly idempotencyKey?: string | null | undefined;
@@ -43,10 +43,10 @@ export async function startCampaign(
   const errors = new FieldErrorList();
   await checkContent(context, campaign, errors);
   errors.throwIfAny();
-  const standing = await readStanding(context.db.write, tenant.id, id, campaign.channel_id);
-  const { channel_id: channelId, channel_status: status, channel_reason: status_reason } = standing;
+  const state = await readRunState(context.db.write, tenant.id, id, campaign.channel_id);
+  const { channel_id: channelId, channel_status: status, channel_reason: status_reason } = state;
   const channel = channelId === null || status === null ? undefined : { id: channelId, status, status_reason };
-  const usable = requireUsable(channel, campaign.channel_id !== null);
+  const usable = requireActiveChannel(channel, campaign.channel_id !== null);
   return act(context, id, 'startCampaign', input, async trx => {
     const locked = await lockFor(trx, tenant.id, id, at === undefined ? 'start' : 'schedule');
     const change =

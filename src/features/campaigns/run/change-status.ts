@@ -7,7 +7,7 @@ import { type CampaignRow, publicCampaign } from '../campaign.ts';
 import { type CampaignStatus, statusAfter } from '../state.ts';
 import { type StatusChange, writeStatus } from '../store.ts';
 import type { Stop } from './protection.ts';
-import { clearStopCode, readStanding } from './run-state.sql.ts';
+import { clearStopCode, readRunState } from './run-state.sql.ts';
 import { writeRun } from './run-store.ts';
 import { withdraw } from './withdraw.ts';
 
@@ -46,7 +46,7 @@ export async function changeStatus(
       ? await withdraw(trx, tenantId, id, before.channel_id, `The campaign was stopped (${change.action}).`)
       : [];
   if (change.action === 'resume') {
-    const { failed, delivered } = await readStanding(trx, tenantId, id, before.channel_id);
+    const { failed, delivered } = await readRunState(trx, tenantId, id, before.channel_id);
     await writeRun(trx, tenantId, id, { failed_before: failed, settled_before: delivered + failed });
     await clearStopCode(trx, tenantId, id);
   }

@@ -14,7 +14,7 @@ import { finishClaims, MAX_BATCH, makeMessages } from './make-messages.ts';
 import { countBacklog, findWaitingMessages } from './outbox.sql.ts';
 import { prepareChunk } from './prepare.ts';
 import { accountStop, failureStop, isWaveOver, LIMIT_SHARE, limitStop, type Stop, stopOf } from './protection.ts';
-import { countReached, readStanding, type Standing } from './run-state.sql.ts';
+import { countReached, type RunState, readRunState } from './run-state.sql.ts';
 import { getRun, lockRun, type RunRow, writeRun } from './run-store.ts';
 import { withdraw } from './withdraw.ts';
 
@@ -73,19 +73,19 @@ class CampaignTurn {
       await prepareChunk(this.#context, this.#lane, this.#lane.tenantId, run.id);
       return 0;
     }
-    const standing = await readStanding(db.write, this.#lane.tenantId, run.id, run.channel_id);
-    const stop = stopOf(standing) ?? failureStop(run, standing, false) ?? (await this.#reachStop(standing));
+    const state = await readRunState(db.write, this.#lane.tenantId, run.id, run.channel_id);
+    const stop = stopOf(state) ?? failureStop(run, state, false) ?? (await this.#reachStop(state));
     if (stop) return this.#stop(stop);
     const content = await this.#content(run);
     if ('how' in content) return this.#stop(content);
-    const restricted = accountStop(standing, content.category, this.#context.clock.now());
+    const restricted = accountStop(state, content.category, this.#context.clock.now());
     if (restricted) return this.#stop(restricted);
-    const sending = { content, channelId: standing.channel_id as number, campaignId: run.id };
+    const sending = { content, channelId: state.channel_id as number, campaignId: run.id };
     const left = await finishClaims(this.#context, this.#lane, run, sending);
     if (left.stop) return this.#stop(left.stop);
     if (left.looked > 0) return left.accepted > 0 ? 0 : STEP_MS;
-    if (!run.is_wave_passed && run.wave_ended_at !== null) return this.#judgeWave(run, standing);
-    return this.#send(run, standing, sending);
+    if (!run.is_wave_passed && run.wave_ended_at !== null) return this.#judgeWave(run, state);
+    return this.#send(run, state, sending);
   }
 
   /** Starts a campaign whose time has come. */
@@ -93,7 +93,7 @@ class CampaignTurn {
     const { db, clock } = this.#context;
     return this.#change(async run => {
       if (run.status !== 'scheduled' || Date.parse(run.scheduled_at ?? '') > clock.now()) return undefined;
-      const { channel_id: channelId } = await readStanding(db.write, this.#lane.tenantId, run.id, run.channel_id);
+      const { channel_id: channelId } = await readRunState(db.write, this.#lane.tenantId, run.id, run.channel_id);
       return channelId === null
         ? { action: 'fail', code: 'CHANNEL_DISCONNECTED', details: 'No channel is connected.' }
         : { action: 'start', channelId };
@@ -110,7 +110,7 @@ class CampaignTurn {
     }
   }
 
-  async #reachStop({ messaging_limit: limit, channel_id: channelId, portfolio_id: portfolioId }: Standing) {
+  async #reachStop({ messaging_limit: limit, channel_id: channelId, portfolio_id: portfolioId }: RunState) {
     if (limit === null || channelId === null) return undefined;
     const nowMs = this.#context.clock.now();
     if (nowMs - this.#reachedAt >= REACH_MS) {
@@ -121,26 +121,22 @@ class CampaignTurn {
   }
 
   /** Lets the others follow the first wave, or stops. */
-  async #judgeWave(run: RunRow, standing: Standing): Promise<number | undefined> {
-    if (!isWaveOver(run, standing, this.#context.clock.now())) return STEP_MS / 4;
-    const stop = failureStop(run, standing, true);
+  async #judgeWave(run: RunRow, state: RunState): Promise<number | undefined> {
+    if (!isWaveOver(run, state, this.#context.clock.now())) return STEP_MS / 4;
+    const stop = failureStop(run, state, true);
     if (stop) return this.#stop(stop);
     await writeRun(this.#context.db.write, this.#lane.tenantId, run.id, { is_wave_passed: true });
     return 0;
   }
 
-  async #send(
-    run: RunRow,
-    standing: Standing,
-    sending: Parameters<typeof makeMessages>[2],
-  ): Promise<number | undefined> {
+  async #send(run: RunRow, state: RunState, sending: Parameters<typeof makeMessages>[2]): Promise<number | undefined> {
     const { tenantId } = this.#lane;
     const { db, lanes, signals } = this.#context;
     // The outbox holds one second of messages, and is refilled when less than half is left.
-    const rate = Math.min(run.messages_per_second ?? Number.POSITIVE_INFINITY, standing.messages_per_second ?? 1);
+    const rate = Math.min(run.messages_per_second ?? Number.POSITIVE_INFINITY, state.messages_per_second ?? 1);
     const target = Math.min(MAX_BATCH, Math.max(1, Math.ceil(rate)));
     const backlog = await countBacklog(db.write, tenantId, sending.channelId, PRIORITY.campaign, target);
-    const limit = Math.min(target - backlog, this.#tokens(rate), this.#reachLeft(standing));
+    const limit = Math.min(target - backlog, this.#tokens(rate), this.#reachLeft(state));
     if (limit < 1 || backlog > target / 2) return FULL_MS;
     const made = await makeMessages(this.#context, this.#lane, sending, limit);
     if (made.accepted > 0) {
@@ -156,7 +152,7 @@ class CampaignTurn {
     return made.looked > 0 ? 0 : this.#rest(run, sending.channelId);
   }
 
-  #reachLeft({ messaging_limit: limit }: Standing): number {
+  #reachLeft({ messaging_limit: limit }: RunState): number {
     return limit === null ? Number.POSITIVE_INFINITY : Math.floor(limit * LIMIT_SHARE) - this.#reached;
   }
 

@@ -1,6 +1,6 @@
 import { whyNotActive } from '../../channels/require-active.ts';
 import type { Content } from '../../messages/send/content.ts';
-import type { Standing } from './run-state.sql.ts';
+import type { RunState } from './run-state.sql.ts';
 import type { RunRow } from './run-store.ts';
 
 /** Why a campaign pauses itself, or cannot go on. */
@@ -30,7 +30,7 @@ export const waveSizeOf = (firstWave: number | null, total: number): number =>
 export const madeOf = ({ total, pending, skipped }: Pick<RunRow, 'total' | 'pending' | 'skipped'>): number =>
   total - pending - skipped;
 
-type Progress = Pick<Standing, 'sent' | 'delivered' | 'failed'>;
+type Progress = Pick<RunState, 'sent' | 'delivered' | 'failed'>;
 
 const settledOf = ({ delivered, failed }: Progress): number => delivered + failed;
 
@@ -63,9 +63,9 @@ export function failureStop(
 }
 
 /** Why nothing may be sent now, from what the network says of the number; undefined: it may. */
-export function stopOf(standing: Standing): Stop | undefined {
-  const { channel_status: status, channel_reason: reason, quality, stop_code: code } = standing;
-  if (standing.channel_id === null || status === 'disconnected')
+export function stopOf(state: RunState): Stop | undefined {
+  const { channel_status: status, channel_reason: reason, quality, stop_code: code } = state;
+  if (state.channel_id === null || status === 'disconnected')
     return { how: 'fail', code: 'CHANNEL_DISCONNECTED', details: reason ?? 'The channel is not connected.' };
   if (status === 'paused') return { how: 'pause', code: 'CHANNEL_PAUSED', details: whyNotActive(status, reason) };
   if (code !== null)
@@ -95,7 +95,7 @@ const RESTRICTED_CATEGORIES: Readonly<Record<string, Content['category']>> = {
 
 /** Why the account may not send templates of this category now; undefined: it may. Restrictions end by themselves. */
 export function accountStop(
-  { account_status: status, restrictions }: Pick<Standing, 'account_status' | 'restrictions'>,
+  { account_status: status, restrictions }: Pick<RunState, 'account_status' | 'restrictions'>,
   category: Content['category'],
   nowMs: number,
 ): Stop | undefined {

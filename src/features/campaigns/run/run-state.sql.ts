@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
 
 /** Facts that decide whether a campaign continues. */
-export interface Standing {
+export interface RunState {
   readonly channel_id: number | null;
   readonly channel_status: 'active' | 'paused' | 'disconnected' | null;
   readonly channel_reason: string | null;
@@ -19,14 +19,14 @@ export interface Standing {
   readonly stop_code: number | null;
 }
 
-/** Reads the standing of a campaign in one statement. @param channelId null: the default channel */
-export async function readStanding(
+/** Reads the state of a campaign in one statement. @param channelId null: the default channel */
+export async function readRunState(
   db: Db,
   tenantId: number,
   campaignId: number,
   channelId: number | null,
-): Promise<Standing> {
-  const { rows } = await sql<Standing>`
+): Promise<RunState> {
+  const { rows } = await sql<RunState>`
     select ch.id as channel_id, ch.status as channel_status, ch.status_reason as channel_reason, ch.messages_per_second, ch.portfolio_id,
       h.quality, h.messaging_limit,
       h.account_status, h.restrictions, coalesce(p.sent, 0) as sent, coalesce(p.delivered, 0) as delivered, coalesce(p.failed, 0) as failed,
@@ -36,7 +36,7 @@ export async function readStanding(
       and case when ${channelId}::bigint is null then ch.is_default else ch.id = ${channelId}::bigint end
     left join channel_health h on h.tenant_id = ${tenantId} and h.channel_id = ch.id
     left join campaign_progress p on p.tenant_id = ${tenantId} and p.campaign_id = ${campaignId}`.execute(db);
-  return rows[0] as Standing;
+  return rows[0] as RunState;
 }
 
 /**

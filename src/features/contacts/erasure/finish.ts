@@ -8,7 +8,7 @@ import { eraseKeys, eraseKeysOfNumbers, eraseSharedKeys } from '../../tenancy/id
 import { eraseDeliveries } from '../../webhooks/erase.ts';
 import { addCounts } from './erasure.sql.ts';
 import { type ErasedKind, publicReceipt, type RetainedKind, signatureOf } from './receipt.ts';
-import { wasTheirs } from './shared-number.ts';
+import { wasHeldAt } from './shared-number.ts';
 import { completeReceipt, deleteExpiredDigests, findInterrupted, lockPending } from './store.ts';
 import { contactIdsOf, type Subject } from './subject.ts';
 
@@ -115,7 +115,7 @@ async function blankKeys({ transaction }: Resources['db'], job: Job): Promise<vo
   const lostNumbers = job.subjects
     .flatMap(subject => subject.shared)
     .filter(({ spellings }) => !spellings.some(text => known.has(text)))
-    .map(number => ({ spellings: number.spellings, isTheirs: (atMs: number) => wasTheirs(number, atMs) }));
+    .map(number => ({ spellings: number.spellings, belongsToContact: (atMs: number) => wasHeldAt(number, atMs) }));
   const eraseLost = (trx: Db, after: string | undefined) =>
     eraseKeysOfNumbers(trx, job.tenantId, lostNumbers, KEY_BATCH, after);
   for (const erase of lostNumbers.length > 0 ? [shared, eraseLost] : [shared]) {
@@ -138,7 +138,7 @@ async function blankNetworkWebhooks({ transaction }: Resources['db'], job: Job):
     const isShared = new Set(shared.map(({ identity }) => identity));
     const people: PeopleInWebhooks = {
       identities: new Set(identities.filter(identity => !isShared.has(identity))),
-      shared: shared.map(number => ({ identity: number.identity, isTheirs: atMs => wasTheirs(number, atMs) })),
+      shared: shared.map(number => ({ identity: number.identity, belongsToContact: atMs => wasHeldAt(number, atMs) })),
     };
     for (const erase of [eraseWebhooks, eraseChanges, eraseUnrouted]) {
       for (let after: string | undefined; ; ) {

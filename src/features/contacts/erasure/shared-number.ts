@@ -2,7 +2,7 @@ import { phoneKey } from '../../../platform/phone.ts';
 
 /** A period in which a contact had a number, as reported by the network (`wa_id`) or set by the tenant (`phone`). Milliseconds. */
 export interface Holding {
-  readonly isTheirs: boolean;
+  readonly belongsToContact: boolean;
   readonly kind: 'phone' | 'wa_id';
   readonly fromMs: number;
   /** Null: still held. */
@@ -35,15 +35,15 @@ export const spellingsOf = (number: string): string[] =>
 export function sharedNumbersOf(contactId: number, holders: readonly Holder[]): SharedNumber[] {
   const byIdentity = Map.groupBy(holders, ({ number }) => phoneKey(number));
   return [...byIdentity].flatMap(([identity, sameNumber]) => {
-    const isTheirs = ({ contact_id }: Holder): boolean => contact_id === contactId;
-    if (!sameNumber.some(isTheirs) || sameNumber.every(isTheirs)) return [];
+    const belongsToContact = ({ contact_id }: Holder): boolean => contact_id === contactId;
+    if (!sameNumber.some(belongsToContact) || sameNumber.every(belongsToContact)) return [];
     const holdings = sameNumber.map(holder => ({
-      isTheirs: isTheirs(holder),
+      belongsToContact: belongsToContact(holder),
       kind: holder.kind,
       fromMs: holder.from_ms,
       untilMs: holder.until_ms,
     }));
-    const numbers = sameNumber.filter(isTheirs).map(({ number }) => number);
+    const numbers = sameNumber.filter(belongsToContact).map(({ number }) => number);
     return [{ identity, spellings: [...new Set(numbers.flatMap(spellingsOf))], holdings }];
   });
 }
@@ -53,24 +53,24 @@ export function sharedNumbersOf(contactId: number, holders: readonly Holder[]): 
  * those set by the tenant, which begin and end when they were entered. Outside of every period, the next holder counts, otherwise
  * the last one.
  */
-export function wasTheirs({ holdings }: SharedNumber, atMs: number): boolean {
+export function wasHeldAt({ holdings }: SharedNumber, atMs: number): boolean {
   for (const kind of ['wa_id', 'phone'] as const) {
     const covering = holdings.filter(
       holding =>
         holding.kind === kind && holding.fromMs <= atMs && (holding.untilMs === null || atMs < holding.untilMs),
     );
-    if (covering.length > 0) return covering.some(({ isTheirs }) => isTheirs);
+    if (covering.length > 0) return covering.some(({ belongsToContact }) => belongsToContact);
   }
   const later = holdings.filter(({ fromMs }) => fromMs > atMs).sort((a, b) => a.fromMs - b.fromMs);
   const earlier = [...holdings].sort((a, b) => (b.untilMs ?? 0) - (a.untilMs ?? 0));
-  return (later[0] ?? earlier[0])?.isTheirs ?? false;
+  return (later[0] ?? earlier[0])?.belongsToContact ?? false;
 }
 
 /** When the contact lost the number to another one; null if the contact still has it. */
 export function lostAt({ holdings }: SharedNumber): number | null {
-  const own = holdings.filter(({ isTheirs }) => isTheirs);
+  const own = holdings.filter(({ belongsToContact }) => belongsToContact);
   if (own.some(({ untilMs }) => untilMs === null)) return null;
   const lastFromMs = Math.max(...own.map(({ fromMs }) => fromMs));
-  const next = holdings.filter(({ isTheirs, fromMs }) => !isTheirs && fromMs > lastFromMs);
+  const next = holdings.filter(({ belongsToContact, fromMs }) => !belongsToContact && fromMs > lastFromMs);
   return Math.min(...own.map(({ untilMs }) => untilMs ?? 0), ...next.map(({ fromMs }) => fromMs));
 }

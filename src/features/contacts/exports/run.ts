@@ -79,14 +79,19 @@ function finish(
       throw new FileStoreError('storing a file', new Error('the process was suspended'));
     const { size, sha256 } = spooled;
     await complete(trx, tenantId, job.id, { rowCount, storageKey, size, sha256, keepMs: KEEP_MS });
-    await tell(trx, tenantId, 'export.completed', job.id);
+    await appendExportEvent(trx, tenantId, 'export.completed', job.id);
     await lane.fence(trx);
     return true;
   });
 }
 
 /** Writes the event of an export that ended. */
-async function tell(trx: Db, tenantId: number, type: 'export.completed' | 'export.failed', id: string): Promise<void> {
+async function appendExportEvent(
+  trx: Db,
+  tenantId: number,
+  type: 'export.completed' | 'export.failed',
+  id: string,
+): Promise<void> {
   const rows = await getExports(trx, tenantId, [id]);
   await append(
     trx,
@@ -111,7 +116,7 @@ async function settle({ db, log, signals }: RunResources, lane: Lane, job: Expor
   log.warn({ err: error, tenantId, export: id, attempts }, 'an export could not be written');
   if (isFinal) {
     await db.transaction(async trx => {
-      if (await fail(trx, tenantId, id, reason)) await tell(trx, tenantId, 'export.failed', id);
+      if (await fail(trx, tenantId, id, reason)) await appendExportEvent(trx, tenantId, 'export.failed', id);
     });
     return signals.send('events');
   }

@@ -2,7 +2,7 @@ import type { Db } from '../../../database/database.ts';
 import type { NetworkUpdate } from '../../../network/updates.ts';
 import type { NewConsentEntry } from '../consent/consent.ts';
 import { recordConsent } from '../consent/record.ts';
-import { recogniseContacts, type Sender } from '../recognise.ts';
+import { resolveContacts, type Sender } from '../resolve-contacts.ts';
 
 type PeopleUpdate = Extract<NetworkUpdate, { kind: 'message' | 'identity_change' | 'preference' }>;
 
@@ -25,7 +25,7 @@ export async function applyPeopleUpdates(
 ): Promise<number[]> {
   if (others.length === 0 && updates.every(({ update }) => update.kind === 'message')) return [];
   const named = updates.filter(({ update }) => isNamed(update));
-  const contactIds = await recogniseContacts(trx, tenantId, [...named.map(senderOf), ...others], nowMs);
+  const contactIds = await resolveContacts(trx, tenantId, [...named.map(senderOf), ...others], nowMs);
   const entries = named.flatMap(({ update }, index): NewConsentEntry[] => {
     const contactId = contactIds[index];
     if (update.kind !== 'preference' || contactId === undefined) return [];

@@ -117,7 +117,7 @@ async function apply(trx: Db, tenantId: number, { people, resolved, stored }: Pl
   const settled = survivors.filter(person => person.id > 0);
   const clear = () => clearPhones(trx, tenantId, settled);
   // Cleared first, because assigning a number that another contact still has violates the unique key.
-  if (settled.some(person => isPassedOn(person, stored.get(person.id)))) await clear();
+  if (settled.some(person => losesNumber(person, stored.get(person.id)))) await clear();
   const storedMerges = people.merges.filter(({ survivor, loser }) => survivor.id > 0 && loser.id > 0);
   if (storedMerges.length > 1)
     await lockOutbox(trx, tenantId, [
@@ -175,7 +175,7 @@ async function apply(trx: Db, tenantId: number, { people, resolved, stored }: Pl
 }
 
 /** Whether a contact loses its number, with or without getting another one. */
-const isPassedOn = (person: Person, before: StoredPerson | undefined): boolean =>
+const losesNumber = (person: Person, before: StoredPerson | undefined): boolean =>
   before !== undefined && before.phone_key !== null && before.phone_key !== person.phoneKey;
 
 function eventsOf(

@@ -4,7 +4,7 @@ import type { Values } from '../../templates/sending/parameters.ts';
 import type { ContentFields } from '../send/content-schema.ts';
 import type { Choices } from './interactive/interactive.ts';
 import type { DraftFile } from './media/file.ts';
-import type { Choice, Shown, ShownInteractive } from './message-content.ts';
+import type { Choice, ContentShape, InteractiveFields } from './message-content.ts';
 
 /** `ContentFields`, or the reply of a bot. */
 type DraftFields = Omit<ContentFields, 'template'> & {
@@ -12,7 +12,7 @@ type DraftFields = Omit<ContentFields, 'template'> & {
 };
 
 /** Content that is stored to be sent later, with unfilled merge fields, as messages show theirs. */
-export function draftOf(tenantId: number, fields: DraftFields): Shown {
+export function draftOf(tenantId: number, fields: DraftFields): ContentShape {
   const { field, value } = oneOf(fields, 'content');
   switch (field) {
     case 'text':
@@ -66,7 +66,7 @@ interface InteractiveDraft extends Choices {
   readonly footer?: string | null | undefined;
 }
 
-const interactiveOf = ({ body, header, footer, buttons, list, ctaUrl }: InteractiveDraft): ShownInteractive => ({
+const interactiveOf = ({ body, header, footer, buttons, list, ctaUrl }: InteractiveDraft): InteractiveFields => ({
   body,
   header: header ?? null,
   footer: footer ?? null,

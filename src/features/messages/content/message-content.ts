@@ -3,12 +3,12 @@ import type { Values } from '../../templates/sending/parameters.ts';
 import type { Rendered } from '../../templates/sending/render.ts';
 import type { MessageError, MessageRow } from '../message.ts';
 import { replyOf } from './interactive/reply.ts';
-import { fileOf, type ShownFile } from './media/file.ts';
+import { type FileContent, fileOf } from './media/file.ts';
 
 /** Content of a message, by the name of its GraphQL type. Bots and canned replies have the same content before it is sent. */
-export type Shown =
+export type ContentShape =
   | { readonly kind: 'TextContent'; readonly body: string; readonly previewUrl: boolean }
-  | { readonly kind: 'MediaContent'; readonly file: ShownFile; readonly caption: string | null }
+  | { readonly kind: 'MediaContent'; readonly file: FileContent; readonly caption: string | null }
   | {
       readonly kind: 'TemplateContent';
       readonly templateName: string;
@@ -16,7 +16,7 @@ export type Shown =
       readonly values: Values;
       readonly rendered: Rendered | null;
     }
-  | ({ readonly kind: 'InteractiveContent' } & ShownInteractive)
+  | ({ readonly kind: 'InteractiveContent' } & InteractiveFields)
   | ({ readonly kind: 'LocationContent' } & Place)
   | { readonly kind: 'ContactsContent'; readonly cards: readonly ContactCard[] }
   | { readonly kind: 'ReactionContent'; readonly emoji: string | null }
@@ -33,16 +33,16 @@ export type Shown =
   | { readonly kind: 'SystemContent'; readonly event: string; readonly body: string }
   | { readonly kind: 'UnsupportedContent'; readonly reason: MessageError | null };
 
-export interface ShownInteractive {
+export interface InteractiveFields {
   readonly body: string;
   readonly header: string | null;
   readonly footer: string | null;
   readonly buttons: readonly Choice[];
-  readonly list: ShownList | null;
+  readonly list: ListFields | null;
   readonly ctaUrl: { readonly displayText: string; readonly url: string } | null;
 }
 
-export interface ShownList {
+export interface ListFields {
   readonly button: string;
   readonly sections: readonly { readonly title: string | null; readonly rows: readonly Choice[] }[];
 }
@@ -80,11 +80,11 @@ export interface OrderItem {
 type Source = Pick<MessageRow, 'id' | 'direction' | 'type' | 'body' | 'content' | 'error'>;
 
 /** The content of a message. Types that this gateway does not know, and content that it cannot read, are unsupported. */
-export function shownOf(message: MessageRow): Shown {
-  return readShown(message) ?? { kind: 'UnsupportedContent', reason: message.error };
+export function contentOfMessage(message: MessageRow): ContentShape {
+  return readContent(message) ?? { kind: 'UnsupportedContent', reason: message.error };
 }
 
-function readShown(message: MessageRow): Shown | undefined {
+function readContent(message: MessageRow): ContentShape | undefined {
   const { type, body, content, direction } = message;
   switch (type) {
     case 'text':
@@ -124,7 +124,7 @@ function readShown(message: MessageRow): Shown | undefined {
   }
 }
 
-function replyContent(message: Source): Shown | undefined {
+function replyContent(message: Source): ContentShape | undefined {
   const reply = replyOf(message);
   return reply
     ? { kind: 'ReplyContent', replyId: reply.id, title: reply.title, description: reply.description }
@@ -132,7 +132,7 @@ function replyContent(message: Source): Shown | undefined {
 }
 
 /** The answer of a flow, or to a request for the permission to call. */
-function answerOf(content: JsonObject): Shown | undefined {
+function answerOf(content: JsonObject): ContentShape | undefined {
   const flow = asObject(content['nfm_reply']);
   if (flow)
     return {
@@ -150,7 +150,7 @@ function answerOf(content: JsonObject): Shown | undefined {
   };
 }
 
-function interactiveOf(content: JsonObject): Shown | undefined {
+function interactiveOf(content: JsonObject): ContentShape | undefined {
   const action = asObject(content['action']);
   const textAt = (name: string): string | undefined => asText(asObject(content[name])?.['text']);
   const parameters = asObject(action?.['parameters']);
@@ -184,7 +184,7 @@ function choiceOf(value: unknown): Choice {
 }
 
 /** Coordinates are numbers; in some samples of the network texts. */
-function locationOf({ latitude, longitude, name, address }: JsonObject): Shown | undefined {
+function locationOf({ latitude, longitude, name, address }: JsonObject): ContentShape | undefined {
   const [north, east] = [numberOf(latitude), numberOf(longitude)];
   return north === undefined || east === undefined
     ? undefined
@@ -214,7 +214,7 @@ function cardOf(card: unknown): ContactCard {
   };
 }
 
-const orderOf = (content: JsonObject): Shown => ({
+const orderOf = (content: JsonObject): ContentShape => ({
   kind: 'OrderContent',
   catalogId: asText(content['catalog_id']) ?? '',
   note: asText(content['text']) ?? null,
@@ -229,7 +229,7 @@ const orderOf = (content: JsonObject): Shown => ({
   }),
 });
 
-function templateOf({ content }: Source): Shown {
+function templateOf({ content }: Source): ContentShape {
   const objects = (list: unknown): JsonObject[] => asList(list).flatMap((item): JsonObject[] => [asObject(item) ?? {}]);
   const components = objects(content['components']);
   const parametersOf = (component: JsonObject): JsonObject[] => objects(component['parameters']);
@@ -278,7 +278,7 @@ function headerOf(parameter: JsonObject | undefined): Values['header'] {
 /** A line for lists and notifications: the text of a message, or a word for its type. */
 export function previewOf(message: MessageRow): string {
   if (message.body) return message.body;
-  const shown = shownOf(message);
+  const shown = contentOfMessage(message);
   if (shown.kind === 'ReactionContent') return 'Reaction removed';
   if (shown.kind === 'ContactsContent') return shown.cards.map(({ name }) => name).join(', ') || 'Contact';
   if (shown.kind === 'LocationContent') return shown.name ?? shown.address ?? 'Location';

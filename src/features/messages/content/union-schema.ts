@@ -3,14 +3,21 @@ import type { Values } from '../../templates/sending/parameters.ts';
 import { RenderedTemplate } from '../../templates/sending/send-schema.ts';
 import { Message, MessageErrorType } from '../schema.ts';
 import { MessageMedia } from './media/message-media-schema.ts';
-import { type Choice, type ContactCard, previewOf, type Shown, type ShownList, shownOf } from './message-content.ts';
+import {
+  type Choice,
+  type ContactCard,
+  type ContentShape,
+  contentOfMessage,
+  type ListFields,
+  previewOf,
+} from './message-content.ts';
 import { OrderItemType } from './order-item-schema.ts';
 
 /** Cost of a list within a content: each has at most ten rows. */
 const few = (listSize: number) => ({ extensions: { listSize } });
 
-type Of<Kind extends Shown['kind']> = Extract<Shown, { kind: Kind }>;
-const typeOf = <Kind extends Shown['kind']>(kind: Kind) => builder.objectRef<Of<Kind>>(kind);
+type Of<Kind extends ContentShape['kind']> = Extract<ContentShape, { kind: Kind }>;
+const typeOf = <Kind extends ContentShape['kind']>(kind: Kind) => builder.objectRef<Of<Kind>>(kind);
 
 const TextContent = typeOf('TextContent').implement({
   description: 'Content of a text message.',
@@ -142,7 +149,7 @@ const ListRow = builder.objectRef<Choice>('ListRow').implement({
   }),
 });
 
-const ListSection = builder.objectRef<ShownList['sections'][number]>('ListSection').implement({
+const ListSection = builder.objectRef<ListFields['sections'][number]>('ListSection').implement({
   description: 'A group of rows of a list.',
   fields: t => ({
     title: t.exposeString('title', { nullable: true, description: 'Heading of the section; null if not set.' }),
@@ -155,7 +162,7 @@ const ListSection = builder.objectRef<ShownList['sections'][number]>('ListSectio
   }),
 });
 
-const ListMenu = builder.objectRef<ShownList>('ListMenu').implement({
+const ListMenu = builder.objectRef<ListFields>('ListMenu').implement({
   description: 'A list that opens when the recipient taps its button.',
   fields: t => ({
     button: t.exposeString('button', { description: 'Label of the button that opens the list.' }),
@@ -373,7 +380,7 @@ builder.objectFields(Message, t => ({
   content: t.field({
     type: MessageContent,
     description: 'Content of the message.',
-    resolve: message => shownOf(message),
+    resolve: message => contentOfMessage(message),
   }),
   previewText: t.string({
     description: 'One line for lists and notifications: the text, the caption, or a word for the type.',

@@ -3,7 +3,7 @@ import type { Db } from '../../../database/database.ts';
 import { OUTBOX } from './lane.ts';
 
 /** Facts that hold back a queued message. */
-export interface HeldMessage {
+export interface HoldFacts {
   readonly message_id: string;
   /** Whether the database was restored and the operator has not released the outbox. */
   readonly is_outbox_held: boolean;
@@ -20,8 +20,8 @@ export interface HeldMessage {
 }
 
 /** Reads why messages are held back; those that are not in the queue are missing. */
-export async function findHeld(db: Db, tenantId: number, messageIds: readonly string[]): Promise<HeldMessage[]> {
-  const { rows } = await sql<HeldMessage>`
+export async function findHoldFacts(db: Db, tenantId: number, messageIds: readonly string[]): Promise<HoldFacts[]> {
+  const { rows } = await sql<HoldFacts>`
     select o.message_id, exists (select from log_origin where outbox_held_at is not null) as is_outbox_held,
       c.status as channel_status, c.status_reason as channel_reason,
       case when o.next_attempt_at > clock_timestamp() then o.hold_reason end as hold_reason,

@@ -1,5 +1,5 @@
 import { whyNotActive } from '../../channels/require-active.ts';
-import type { HeldMessage } from './hold-reason.sql.ts';
+import type { HoldFacts } from './hold-reason.sql.ts';
 
 /** Reasons that a lane writes with a postponement. */
 export const PAIR_LIMIT_REASON =
@@ -9,7 +9,7 @@ export const doubtReason = (error: string): string =>
   `It is not known whether the network accepted it; its status is awaited: ${error}`;
 
 /** Why a queued message is not sent yet, for people. Null: nothing but the messages before it keeps it. */
-export function heldReason(held: HeldMessage): string | null {
+export function holdReason(held: HoldFacts): string | null {
   if (held.is_outbox_held) return 'The database was restored: the operator has not released its queue yet.';
   if (held.channel_status === 'paused') return whyNotActive('paused', held.channel_reason);
   if (held.channel_status === 'disconnected')

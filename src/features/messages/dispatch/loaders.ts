@@ -1,13 +1,15 @@
 import { loader, rowLoaderBy } from '../../../schema/loaders.ts';
 import { readBacklogs } from './backlog.sql.ts';
-import { findHeld } from './hold-reason.sql.ts';
-import { heldReason } from './hold-reason.ts';
+import { findHoldFacts } from './hold-reason.sql.ts';
+import { holdReason } from './hold-reason.ts';
 
 /** Backlogs of channels; undefined for an empty queue. */
 export const backlogLoader = rowLoaderBy('channel_id', readBacklogs);
 
 /** Why queued messages are not sent yet; null where nothing holds them. */
-export const heldReasonLoader = loader<string, string | null>(async (db, tenantId, messageIds) => {
-  const reasons = new Map((await findHeld(db, tenantId, messageIds)).map(held => [held.message_id, heldReason(held)]));
+export const holdReasonLoader = loader<string, string | null>(async (db, tenantId, messageIds) => {
+  const reasons = new Map(
+    (await findHoldFacts(db, tenantId, messageIds)).map(held => [held.message_id, holdReason(held)]),
+  );
   return messageIds.map(id => reasons.get(id) ?? null);
 });

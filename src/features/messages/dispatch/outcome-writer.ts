@@ -4,7 +4,7 @@ import type { Lane } from '../../../lanes/lane.ts';
 import { findHeldEpochs } from '../../../lanes/store/lanes.sql.ts';
 import { SECOND } from '../../../platform/clock.ts';
 import type { Resources } from '../../../schema/context.ts';
-import { learnIdentities } from '../../contacts/recognise.ts';
+import { storeRecipientIdentities } from '../../contacts/resolve-contacts.ts';
 import { applyToMessages, type MessageStatusUpdate } from '../statuses/apply-statuses.ts';
 import { isMarketingStopped, recordRefusals } from '../statuses/refusals.ts';
 import { type Postponed, postpone } from './outbox.sql.ts';
@@ -110,7 +110,7 @@ export class OutcomeWriter {
     const learning = new Map(
       [...Map.groupBy(seen, ({ tenantId }) => tenantId)].map(([tenantId, people]) => {
         const senders = people.map(({ sender }) => sender);
-        return [tenantId, learnIdentities(this.#resources, tenantId, senders)] as const;
+        return [tenantId, storeRecipientIdentities(this.#resources, tenantId, senders)] as const;
       }),
     );
     for (const entry of entries.filter(one => !isLeftOut(one))) {

@@ -49,12 +49,12 @@ export async function keepReactions(
   );
   for (const { message } of changed.filter(one => hasFailed(one) && one.row.wamid !== null)) {
     const [reaction] = reactionOf(message);
-    if (reaction && (await deleteReaction(trx, tenantId, reaction))) await tellReaction(trx, tenantId, reaction);
+    if (reaction && (await deleteReaction(trx, tenantId, reaction))) await appendReactionEvent(trx, tenantId, reaction);
   }
 }
 
 /** Remaining reaction of a sender, after one was removed. */
-async function tellReaction(trx: Db, tenantId: number, removed: ReactionRow): Promise<void> {
+async function appendReactionEvent(trx: Db, tenantId: number, removed: ReactionRow): Promise<void> {
   const { channel_id, original_wamid: wamid, contact_id, direction } = removed;
   const left = (await getReactions(trx, tenantId, [{ channelId: channel_id, wamid }])).find(
     one => one.contact_id === contact_id && one.direction === direction,

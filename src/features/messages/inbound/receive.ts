@@ -5,8 +5,8 @@ import type { NetworkUpdate } from '../../../network/updates.ts';
 import { countryOfPerson } from '../../../platform/phone-country.ts';
 import type { NewConsentEntry } from '../../contacts/consent/consent.ts';
 import { recordConsent } from '../../contacts/consent/record.ts';
-import { recogniseContacts } from '../../contacts/recognise.ts';
 import { senderOf } from '../../contacts/recognition/apply-updates.ts';
+import { resolveContacts } from '../../contacts/resolve-contacts.ts';
 import type { PublicConversation } from '../../conversations/conversation.ts';
 import { foldInbound, type InboundFold, openThreads, threadEvents } from '../../conversations/fold.ts';
 import { ensureGroupChatsOf, noteParticipants } from '../../conversations/group-chats.ts';
@@ -58,7 +58,7 @@ export async function receiveMessages(
   );
   if (messages.length === 0) return [];
   const senders = messages.map(({ channelId, message }) => senderOf({ channelId, update: message }));
-  const contactIds = await recogniseContacts(trx, tenantId, senders, nowMs);
+  const contactIds = await resolveContacts(trx, tenantId, senders, nowMs);
   const groups = await ensureGroupChatsOf(
     trx,
     tenantId,
@@ -106,7 +106,7 @@ export async function receiveMessages(
     ),
     nowMs,
   );
-  await obeyOptWords(trx, tenantId, fresh, nowMs);
+  await applyOptKeywords(trx, tenantId, fresh, nowMs);
   // Last, because all sends of a tenant wait for the month's counters.
   const uncounted = locked.filter(({ id, is_counted }) => !is_counted && folded.has(id));
   await countConversations(trx, tenantId, month, uncounted.length);
@@ -197,7 +197,7 @@ const writtenMs = ({ at, arrivedMs }: InboundMessage, nowMs: number): number =>
   Math.min(at.getTime() + 999, arrivedMs, nowMs);
 
 /** Dates consent by the message, not by its processing: a late keyword does not override a newer one. */
-async function obeyOptWords(trx: Db, tenantId: number, stored: readonly Stored[], nowMs: number): Promise<void> {
+async function applyOptKeywords(trx: Db, tenantId: number, stored: readonly Stored[], nowMs: number): Promise<void> {
   const written = stored.filter(({ row }) => row.conversation_id !== null && row.body !== null && isOptType(row.type));
   if (written.length === 0) return;
   const wordOf = await readOptKeywords(trx, tenantId);

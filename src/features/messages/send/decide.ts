@@ -2,7 +2,7 @@ import { notFound } from '../../../core/errors.ts';
 import { newId, newIdAt } from '../../../core/ids.ts';
 import { callerOf } from '../../../core/principal.ts';
 import type { Context } from '../../../schema/context.ts';
-import { requireUsable } from '../../channels/require-active.ts';
+import { requireActiveChannel } from '../../channels/require-active.ts';
 import { fingerprintOf, markAnswering, replayOf } from '../../tenancy/idempotency/once.ts';
 import { PRIORITY, type Priority } from '../dispatch/lane.ts';
 import type { MessageRow } from '../message.ts';
@@ -84,7 +84,7 @@ interface CheckedSend {
 /** Dry run of a send, without limits of the plan. @throws the refusal */
 export async function checkSend(context: Context, prepared: PreparedSend, found: SendContext): Promise<CheckedSend> {
   const { input, content, query } = prepared;
-  const { id: channelId } = requireUsable(channelOf(found), query.channelId !== null);
+  const { id: channelId } = requireActiveChannel(channelOf(found), query.channelId !== null);
   const to = await addresseeOf(context, prepared, found);
   const { scheduledAt: when } = input;
   const place = found.contact

@@ -1,7 +1,7 @@
 import type { NewEvent } from '../../../core/events.ts';
 import type { Db } from '../../../database/database.ts';
 import { appendAll } from '../../../events/append.ts';
-import type { Recipient, Sender } from '../../contacts/recognise.ts';
+import type { Recipient, Sender } from '../../contacts/resolve-contacts.ts';
 import { failCodes } from '../../otp/fail-codes.ts';
 import { type MessageRef, type Settled, settle } from '../dispatch/outbox.sql.ts';
 import { keepReactions } from '../inbound/reactions.ts';
@@ -17,7 +17,7 @@ export type AddressedStatus = StatusUpdate & { readonly messageId?: string | und
 export interface AppliedStatuses {
   /** Channels with messages that were blocked by a message settled here. */
   readonly released: readonly number[];
-  /** Recipients with new identities, for `learnIdentities` after the commit. */
+  /** Recipients with new identities, for `storeRecipientIdentities` after the commit. */
   readonly seen: readonly Recipient[];
 }
 

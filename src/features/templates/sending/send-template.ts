@@ -3,7 +3,7 @@ import { requireFeature } from '../../../core/plan-features.ts';
 import { callerOf, tenantOf } from '../../../core/principal.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import type { Context } from '../../../schema/context.ts';
-import { requireUsable } from '../../channels/require-active.ts';
+import { requireActiveChannel } from '../../channels/require-active.ts';
 import { MAX_FILENAME, mediaIdOf, nameOnly } from '../../messages/content/media/file.ts';
 import { checkLink, mediaOf } from '../../messages/content/media/send-media.ts';
 import type { MessageRow } from '../../messages/message.ts';
@@ -220,7 +220,7 @@ async function requireTemplate(
   const language = languageOf(given);
   const found = await sendableLoader(context).load({ channelId: channelId ?? null, name, language });
   // Decided by the statement that found no channel: another one may find the channel that was connected in between.
-  if (!found) return requireUsable<never>(undefined, channelId != null);
+  if (!found) return requireActiveChannel<never>(undefined, channelId != null);
   if (found.length === 0)
     throw invalid(
       { name: ['There is no template of this name. One that was made elsewhere is known after the next sync.'] },

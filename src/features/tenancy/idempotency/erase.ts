@@ -27,7 +27,7 @@ export const eraseSharedKeys = (
 export interface LostNumber {
   /** Digits as answers spell them. */
   readonly spellings: readonly string[];
-  isTheirs(atMs: number): boolean;
+  belongsToContact(atMs: number): boolean;
 }
 
 /** Like `eraseSharedKeys`, for keys with numbers that the person has lost, created while they were the person's. */
@@ -42,7 +42,7 @@ export async function eraseKeysOfNumbers(
   const page = await lockKeysNaming(trx, tenantId, texts, limit, after);
   const theirs = page.keys.filter(named =>
     numbers.some(
-      number => number.spellings.some(text => named.texts.includes(text)) && number.isTheirs(named.created_ms),
+      number => number.spellings.some(text => named.texts.includes(text)) && number.belongsToContact(named.created_ms),
     ),
   );
   if (theirs.length > 0)

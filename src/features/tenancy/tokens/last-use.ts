@@ -2,10 +2,10 @@ import { LRUCache } from 'lru-cache';
 import type { Database } from '../../../database/database.ts';
 import { type Clock, MINUTE } from '../../../platform/clock.ts';
 import type { Log } from '../../../platform/log.ts';
-import { noteUses, type TokenUse } from './tokens.sql.ts';
+import { type TokenUse, writeLastUses } from './tokens.sql.ts';
 
 /** Notes that tokens are in use. */
-export interface UseNotes {
+export interface LastUseWriter {
   /** Costs a look-up in memory: nothing is written before the next flush. */
   note(use: TokenUse): void;
   /** Writes what has been noted. Never rejects. */
@@ -16,7 +16,7 @@ const FLUSH_MS = MINUTE;
 const MAX_TOKENS = 10_000;
 
 /** Writes the last use of each token at most once a minute: one statement a minute for all tokens of a process. */
-export function createUseNotes({ write }: Pick<Database, 'write'>, clock: Clock, log: Log): UseNotes {
+export function createLastUseWriter({ write }: Pick<Database, 'write'>, clock: Clock, log: Log): LastUseWriter {
   const notedAt = new LRUCache<string, number>({ max: MAX_TOKENS });
   const pending = new Map<string, TokenUse>();
   let timer: NodeJS.Timeout | undefined;
@@ -27,7 +27,9 @@ export function createUseNotes({ write }: Pick<Database, 'write'>, clock: Clock,
     if (pending.size === 0) return;
     const uses = [...pending.values()];
     pending.clear();
-    await noteUses(write, uses).catch(error => log.warn({ err: error }, 'the last use of tokens could not be noted'));
+    await writeLastUses(write, uses).catch(error =>
+      log.warn({ err: error }, 'the last use of tokens could not be noted'),
+    );
   }
 
   return {

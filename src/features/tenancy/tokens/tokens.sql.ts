@@ -35,7 +35,7 @@ export interface TokenUse {
 }
 
 /** Notes that tokens are in use, at most once a minute each. Rows that another process is writing are skipped. */
-export async function noteUses(db: Db, uses: readonly TokenUse[]): Promise<void> {
+export async function writeLastUses(db: Db, uses: readonly TokenUse[]): Promise<void> {
   await sql`
     /* cross-tenant: the uses of all tenants that a process serves */
     with due as materialized (

@@ -8,7 +8,7 @@ import type { Signals } from '../../../platform/signals.ts';
 import { findSessionBearers, type SessionBearerRow } from '../sessions/store.ts';
 import { tenantOfColumns } from '../tenants/tenant.ts';
 import { createBatchedLookup } from './batched-lookup.ts';
-import { createUseNotes } from './last-use.ts';
+import { createLastUseWriter } from './last-use.ts';
 import { type BearerRow, findBearers } from './store.ts';
 import { hashToken, isSession, isWellFormed } from './token.ts';
 
@@ -44,7 +44,7 @@ export function createTokenVerifier(
   const loading = new Map<string, Promise<Entry>>();
   /** Open connections by token. */
   const watches = new Map<string, Set<() => void>>();
-  const uses = createUseNotes(db, clock, log);
+  const uses = createLastUseWriter(db, clock, log);
 
   function load(token: string): Promise<Entry> {
     const present = loading.get(token);

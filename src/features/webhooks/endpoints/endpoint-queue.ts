@@ -1,7 +1,7 @@
 import { SECOND } from '../../../platform/clock.ts';
 import { endpointKey } from '../delivery/lane.ts';
 import type { Claimed, Wanted } from '../delivery/queue.sql.ts';
-import { type OpenTarget, stoppedFor } from './target.ts';
+import { disabledReasonOf, type OpenTarget } from './target.ts';
 import type { Target } from './targets.sql.ts';
 
 /** Prefetch threshold, so that the endpoint does not wait for the database. */
@@ -95,7 +95,7 @@ export class EndpointQueue {
   fill(target: Target | undefined, beganAt: number, open: (target: Target) => OpenTarget): void {
     if (this.#isOver) return;
     this.#readAt = performance.now();
-    this.#stopped = stoppedFor(target);
+    this.#stopped = disabledReasonOf(target);
     if (!target || this.#stopped !== undefined) return;
     this.#open = open(target);
     if (beganAt >= this.#healthWrittenAt) this.#failingForMs = target.failing_for_ms;

@@ -4,7 +4,7 @@ import { type SigningKey, signingKey } from '../delivery/signature.ts';
 import type { Target } from './targets.sql.ts';
 
 /** Returns why an endpoint is not delivered to; undefined if it is. */
-export function stoppedFor(target: Target | undefined): string | undefined {
+export function disabledReasonOf(target: Target | undefined): string | undefined {
   if (!target) return 'the endpoint was deleted';
   if (!target.enabled) return 'the endpoint is disabled';
   return target.tenant_status === 'active' ? undefined : 'the tenant is suspended';

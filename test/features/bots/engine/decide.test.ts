@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest';
 import {
   afterReply,
   type Candidate,
+  type ContactState,
   decide,
   isOverReplyLimit,
   REPLY_LIMITS,
-  type Standing,
 } from '../../../../src/features/bots/engine/decide.ts';
 import { HOUR, MINUTE, SECOND } from '../../../../src/platform/clock.ts';
 
@@ -24,7 +24,7 @@ const candidate: fc.Arbitrary<Candidate> = fc.record({
   rule: fc.constantFrom(undefined, { trigger: 'any' as const, keyword: null }),
 });
 const ago = fc.integer({ min: 0, max: 2 * HOUR }).map(ms => NOW - ms);
-const standing: fc.Arbitrary<Standing> = fc.record({
+const state: fc.Arbitrary<ContactState> = fc.record({
   repliedAt: fc.array(ago, { maxLength: 30 }).map(times => times.sort((a, b) => b - a)),
   lastByBot: fc
     .uniqueArray(fc.tuple(fc.integer({ min: 1, max: 8 }), ago), { selector: ([id]) => id })
@@ -32,7 +32,7 @@ const standing: fc.Arbitrary<Standing> = fc.record({
   personAt: fc.option(ago, { nil: undefined }),
   enabled: fc.constant(undefined),
 });
-const cases = fc.tuple(fc.uniqueArray(candidate, { selector: ({ bot }) => bot.id }), standing);
+const cases = fc.tuple(fc.uniqueArray(candidate, { selector: ({ bot }) => bot.id }), state);
 
 describe('a decision', () => {
   test('lets only bots answer that match, are enabled, and are neither cooling down nor handed over', () => {
@@ -80,7 +80,7 @@ describe('a decision', () => {
 describe('the reply limit', () => {
   /** Somebody who writes every `everyMs`, answered whenever the brake allows. @returns how often, in `forMs` */
   function conversation(everyMs: number, forMs: number): number {
-    let known: Standing = { repliedAt: [], lastByBot: new Map(), personAt: undefined, enabled: undefined };
+    let known: ContactState = { repliedAt: [], lastByBot: new Map(), personAt: undefined, enabled: undefined };
     let count = 0;
     for (let at = 0; at < forMs; at += everyMs) {
       if (isOverReplyLimit(known.repliedAt, NOW + at)) continue;

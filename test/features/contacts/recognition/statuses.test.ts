@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { learnIdentities } from '../../../../src/features/contacts/recognise.ts';
+import { storeRecipientIdentities } from '../../../../src/features/contacts/resolve-contacts.ts';
 import { applyStatuses } from '../../../../src/features/messages/statuses/apply-statuses.ts';
 import { hasNewIdentity, type KnownRecipient } from '../../../../src/features/messages/statuses/new-identity.ts';
 import { dataOf } from '../../../support/answers.ts';
@@ -124,7 +124,9 @@ test('a status of a contact erased meanwhile creates no contact', async () => {
     }),
   );
   const seen = { channelId: Number(channelId), at: new Date(), userId: 'DE.77', waId: '4915155580077' };
-  await learnIdentities(gateway.gateway.resources, gateway.tenant.id, [{ ...seen, contactId: Number(contactId) }]);
+  await storeRecipientIdentities(gateway.gateway.resources, gateway.tenant.id, [
+    { ...seen, contactId: Number(contactId) },
+  ]);
   expect(
     await gateway.database.query("select 1 from contacts where tenant_id = $1 and phone = '+4915155580077'", [
       gateway.tenant.id,
@@ -143,7 +145,7 @@ test('storing recipient identities waits for a concurrent identity change withou
   const learning = await resources.db.transaction(async trx => {
     // As a merge does: first the counter, then the contacts.
     await sql`select from tenant_usage where tenant_id = ${gateway.tenant.id} for update`.execute(trx);
-    const pending = learnIdentities(resources, gateway.tenant.id, [{ ...seen, contactId: Number(contactId) }]);
+    const pending = storeRecipientIdentities(resources, gateway.tenant.id, [{ ...seen, contactId: Number(contactId) }]);
     await eventually(async () =>
       expect(
         await gateway.database.query(

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { recogniseContacts } from '../../../../src/features/contacts/recognise.ts';
+import { resolveContacts } from '../../../../src/features/contacts/resolve-contacts.ts';
 import { codeOf, dataOf, payloadOf } from '../../../support/answers.ts';
 import { eventually, startGateway, type TestGateway, type TestTenant } from '../../../support/gateway.ts';
 
@@ -64,7 +64,7 @@ test('two people who swap numbers within one batch keep their contacts, with swa
     waId,
   });
   const recognise = (...senders: ReturnType<typeof seen>[]) =>
-    db.transaction(trx => recogniseContacts(trx, tenant.id, senders, nowMs));
+    db.transaction(trx => resolveContacts(trx, tenant.id, senders, nowMs));
   const before = await recognise(seen(9_000, 'DE.swap1', first), seen(9_000, 'DE.swap2', second));
   const after = await recognise(seen(5_000, 'DE.swap1', second), seen(5_000, 'DE.swap2', first));
   expect(after).toEqual(before);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { previewOf, shownOf } from '../../../../src/features/messages/content/message-content.ts';
+import { contentOfMessage, previewOf } from '../../../../src/features/messages/content/message-content.ts';
 import { messageTypeOf } from '../../../../src/features/messages/content/message-type.ts';
 import type { MessageRow } from '../../../../src/features/messages/message.ts';
 import { errorClassOf } from '../../../../src/features/messages/statuses/error-class.ts';
@@ -98,7 +98,7 @@ test.each<[string, MessageRow, object]>([
   ['LOCATION', row('location', { latitude: 'north' }), { kind: 'UnsupportedContent' }],
 ])('a message of the type %s shows its content, and has a preview', (type, message, shown) => {
   expect(messageTypeOf(message)).toBe(type);
-  expect(shownOf(message)).toMatchObject(shown);
+  expect(contentOfMessage(message)).toMatchObject(shown);
   expect(previewOf(message)).not.toBe('');
 });
 

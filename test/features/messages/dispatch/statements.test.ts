@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findHeld, type HeldMessage } from '../../../../src/features/messages/dispatch/hold-reason.sql.ts';
+import { findHoldFacts, type HoldFacts } from '../../../../src/features/messages/dispatch/hold-reason.sql.ts';
 import {
   type Claimed,
   claimDue,
@@ -60,7 +60,7 @@ test('rows of outbox claims match their declared types', async () => {
   });
   for (const lane of [LANE, undefined])
     expect(await describeColumns(database.url, db => extendDoubt(db, lane))).toBeUndefined();
-  expect(await describeColumns(database.url, db => findHeld(db, 1, [ID]))).toEqual({
+  expect(await describeColumns(database.url, db => findHoldFacts(db, 1, [ID]))).toEqual({
     message_id: 'uuid',
     is_outbox_held: 'boolean',
     channel_status: 'text',
@@ -69,7 +69,7 @@ test('rows of outbox claims match their declared types', async () => {
     lane_error: 'text',
     is_behind: 'boolean',
     is_in_doubt: 'boolean',
-  } satisfies ColumnsOf<HeldMessage>);
+  } satisfies ColumnsOf<HoldFacts>);
   const postponed = { messageId: ID, attempts: 1, afterMs: 1, attempted: true, inDoubt: false, lane: LANE };
   expect(await describeColumns(database.url, db => postpone(db, [postponed]))).toBeDefined();
 });

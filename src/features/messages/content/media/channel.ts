@@ -2,7 +2,7 @@ import { CodedError } from '../../../../core/errors.ts';
 import type { ChannelCredentials } from '../../../../network/network.ts';
 import type { Resources } from '../../../../schema/context.ts';
 import { credentialsOf } from '../../../channels/credentials.ts';
-import { requireUsable } from '../../../channels/require-active.ts';
+import { requireActiveChannel } from '../../../channels/require-active.ts';
 import { findChannel } from './store.ts';
 
 /**
@@ -15,7 +15,7 @@ export async function channelFor(
   tenantId: number,
   channelId: number | null,
 ): Promise<number> {
-  return requireUsable(await findChannel(db.read, tenantId, channelId), channelId !== null).id;
+  return requireActiveChannel(await findChannel(db.read, tenantId, channelId), channelId !== null).id;
 }
 
 /** The credentials for media calls. @throws MESSAGING_NOT_CONFIGURED if the channel was deleted */

@@ -130,14 +130,14 @@ export interface FileState {
 }
 
 /** A file as `MessageMedia` shows it. */
-export type ShownFile = MessageFile<Pick<MessageRow, 'id' | 'content'>> | DraftFile;
+export type FileContent = MessageFile<Pick<MessageRow, 'id' | 'content'>> | DraftFile;
 
 /** Whether the file of a message is kept, or the network is expected to have it. */
 export const isAvailable = (state: FileState | undefined): boolean =>
   state?.state === 'kept' || (state?.state !== 'lost' && state?.state !== 'expired' && (state?.lives_for_ms ?? 0) > 0);
 
 /** Details of a file: from the message, from what is kept, or from the upload that was sent. */
-export const detailsOf = ({ message }: ShownFile, state: FileState | undefined) => ({
+export const detailsOf = ({ message }: FileContent, state: FileState | undefined) => ({
   mediaId: state?.upload_id ?? null,
   mimeType: textAt(message, 'mime_type') ?? state?.mime_type ?? null,
   filename: textAt(message, 'filename') ?? state?.upload_filename ?? null,

@@ -5,7 +5,7 @@ import { builder } from '../../../../schema/builder.ts';
 import type { Context } from '../../../../schema/context.ts';
 import { fileStateLoader, uploadLoader } from '../../loaders.ts';
 import { Message } from '../../schema.ts';
-import { detailsOf, type FileState, fileOf, isAvailable, pathOf, type ShownFile } from './file.ts';
+import { detailsOf, type FileContent, type FileState, fileOf, isAvailable, pathOf } from './file.ts';
 import { ALLOWED, FORMATS, MAX_BYTES, sizeOf } from './formats.ts';
 import { type SignedUrl, signUrl } from './signed-url.ts';
 import { MAX_WIDTH, WIDTHS, widthFor } from './thumbnails/shrink.ts';
@@ -34,7 +34,7 @@ export const signedUrl = (context: Context, id: string): SignedUrl =>
 export const SIGNED_URL =
   'Signed URL of the content that needs no token, for `<img>` and players. Valid for 15 to 30 minutes, and the same for all queries within a quarter of an hour, so that browsers cache the file; erasing the person ends it. Relative to this server unless PARLEY_PUBLIC_URL is set.';
 
-export const MessageMedia = builder.objectRef<ShownFile>('MessageMedia').implement({
+export const MessageMedia = builder.objectRef<FileContent>('MessageMedia').implement({
   description:
     'The file of a message. Details known only to the network are null; fetching `path` returns them as response headers.',
   fields: t => ({
@@ -111,7 +111,7 @@ export const MessageMedia = builder.objectRef<ShownFile>('MessageMedia').impleme
 });
 
 /** @throws VALIDATION_ERROR */
-function thumbnailUrl(context: Context, { kind, link, message }: ShownFile, width: number): string | null {
+function thumbnailUrl(context: Context, { kind, link, message }: FileContent, width: number): string | null {
   if (width < 1 || width > MAX_WIDTH) throw invalid({ width: [`Must be 1 to ${MAX_WIDTH}.`] }, 'OUT_OF_RANGE');
   if (link !== null || (kind !== 'image' && kind !== 'sticker')) return null;
   const file = { tenantId: tenantOf(context), id: message.id, kind: 'thumbnail', width: widthFor(width) } as const;
@@ -119,13 +119,13 @@ function thumbnailUrl(context: Context, { kind, link, message }: ShownFile, widt
 }
 
 /** Files are looked up, in one batch, only if more than URLs is selected. */
-async function stateOf(file: ShownFile, context: Context): Promise<FileState | undefined> {
+async function stateOf(file: FileContent, context: Context): Promise<FileState | undefined> {
   if ('uploadId' in file) return file.uploadId === null ? undefined : uploadLoader(context).load(file.uploadId);
   const { networkId, message } = file;
   return networkId === null ? undefined : fileStateLoader(context).load(`${message.id} ${networkId}`);
 }
 
-const described = async (file: ShownFile, context: Context) => detailsOf(file, await stateOf(file, context));
+const described = async (file: FileContent, context: Context) => detailsOf(file, await stateOf(file, context));
 
 builder.objectField(Message, 'media', t =>
   t.field({

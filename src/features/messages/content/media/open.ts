@@ -78,7 +78,7 @@ export function createMediaReader(resources: Resources): MediaReader {
     for (const isRefresh of [false, true]) {
       const { url } = await infoOf(channel, mediaId, isRefresh);
       const download = await network.downloadMedia(channel, url, range);
-      if (download) return { ...download, stream: swept(download.stream) };
+      if (download) return { ...download, stream: withMinorCollector(download.stream) };
     }
     throw gone();
   }
@@ -107,7 +107,7 @@ export function createMediaReader(resources: Resources): MediaReader {
       log.error({ err: error, tenantId, storageKey }, 'a kept file cannot be read; reading it from the network');
       return undefined;
     });
-    if (kept) return { ...kept, stream: swept(kept.stream) };
+    if (kept) return { ...kept, stream: withMinorCollector(kept.stream) };
     return openFromNetwork(tenantId, location, range).catch((error: unknown) => {
       if (!(error instanceof CodedError) || error.code === 'SERVICE_UNAVAILABLE') throw error;
       throw new CodedError('SERVICE_UNAVAILABLE', 'The file store does not respond. Try again.', { retry_after: 5 });
@@ -147,7 +147,7 @@ const described = (location: FileLocation, info: MediaInfo | undefined): Omit<Re
 });
 
 /** Counts passed bytes for the minor garbage collections. Destroying either stream destroys the other. */
-function swept(stream: Readable): Readable {
+function withMinorCollector(stream: Readable): Readable {
   const sweep = createMinorCollector();
   const through = new Transform({
     transform(piece: Buffer, _encoding, done) {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { InboundInput } from '../../../../../src/emulator/inbound-input.ts';
-import { shownOf } from '../../../../../src/features/messages/content/message-content.ts';
+import { contentOfMessage } from '../../../../../src/features/messages/content/message-content.ts';
 import type { MessageRow } from '../../../../../src/features/messages/message.ts';
 import { sign } from '../../../../../src/network/cloud-api/signature.ts';
 import { dataOf } from '../../../../support/answers.ts';
@@ -152,7 +152,7 @@ test('reading the parts of a message with arbitrary content never fails', () => 
       fc.dictionary(fc.constantFrom('latitude', 'longitude', 'name', 'value'), fc.jsonValue()),
       (type, content) => {
         const message = { id: 'a', direction: 'inbound', type, body: null, content, error: null } as MessageRow;
-        const parts = shownOf(message);
+        const parts = contentOfMessage(message);
         if (parts.kind === 'LocationContent')
           expect([typeof parts.latitude, typeof parts.longitude]).toEqual(['number', 'number']);
         for (const { name, phones } of parts.kind === 'ContactsContent' ? parts.cards : [])

@@ -34,7 +34,7 @@ export interface Recipient extends Sender {
  *
  * @returns contact ids in the order of the senders
  */
-export async function recogniseContacts(
+export async function resolveContacts(
   trx: Db,
   tenantId: number,
   senders: readonly Sender[],
@@ -44,7 +44,7 @@ export async function recogniseContacts(
 }
 
 /** Stores identities of recipients. Skips recipients whose contact was erased or merged, because they would be created again. */
-async function recogniseRecipients(
+async function resolveRecipients(
   trx: Db,
   tenantId: number,
   recipients: readonly Recipient[],
@@ -66,14 +66,14 @@ async function recogniseRecipients(
  * Stores identities carried by statuses and send responses. Runs in a separate transaction after theirs, because identities lock
  * tenant_usage before contacts and messages. Never rejects: a missed identity arrives again with the person's next status.
  */
-export async function learnIdentities(
+export async function storeRecipientIdentities(
   { db, clock, signals, log }: Pick<Resources, 'db' | 'clock' | 'signals' | 'log'>,
   tenantId: number,
   seen: readonly Recipient[],
 ): Promise<void> {
   if (seen.length === 0) return;
   try {
-    await db.transaction(trx => recogniseRecipients(trx, tenantId, seen, clock.now()));
+    await db.transaction(trx => resolveRecipients(trx, tenantId, seen, clock.now()));
     signals.send('events');
   } catch (error) {
     log.error(
