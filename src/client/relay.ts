@@ -1,23 +1,12 @@
+import { type FetchFunction, type GraphQLResponse, Observable, type SubscribeFunction } from 'relay-runtime';
 import { type ParleyClient, withKey } from './client.ts';
 import { ParleyError } from './errors.ts';
 import type { GraphQLBody } from './http.ts';
 
-/** Parameters that Relay passes to its network for each operation. */
-interface RequestParameters {
-  readonly name: string;
-  readonly operationKind: string;
-  readonly text?: string | null;
-  /** Of a persisted document, stored with `publishDocuments`. */
-  readonly id?: string | null;
-}
+/** What Relay gives a network about an operation. `id` is that of a persisted document, stored with `publishDocuments`. */
+type Request = Parameters<FetchFunction>[0];
 
-interface Sink {
-  next(response: never): void;
-  error(error: Error): void;
-  complete(): void;
-}
-
-const bodyOf = ({ name, text, id }: RequestParameters, variables: object): GraphQLBody => ({
+const bodyOf = ({ name, text, id }: Request, variables: object): GraphQLBody => ({
   ...(id ? { documentId: id } : { query: text ?? '' }),
   operationName: name,
   variables,
@@ -27,33 +16,32 @@ const bodyOf = ({ name, text, id }: RequestParameters, variables: object): Graph
  * The two functions of Relay's network: `Network.create(network.execute, network.subscribe)`. Relay needs no cache settings: global
  * ids are unique, and connections follow its specification.
  */
-export const relayNetwork = (client: ParleyClient) => ({
-  async execute(request: RequestParameters, variables: object): Promise<never> {
+export const relayNetwork = (client: ParleyClient): { execute: FetchFunction; subscribe: SubscribeFunction } => ({
+  async execute(request, variables) {
     const keyed = request.operationKind === 'mutation' ? withKey(variables) : variables;
     try {
-      return { data: await client.execute(bodyOf(request, keyed ?? variables), keyed !== undefined) } as never;
+      const data = await client.execute(bodyOf(request, keyed ?? variables), keyed !== undefined);
+      return { data } as GraphQLResponse;
     } catch (error) {
       // Fields that succeeded beside a refused one.
       if (error instanceof ParleyError && error.data != null)
-        return { data: error.data, errors: error.errors } as never;
+        return { data: error.data, errors: error.errors } as GraphQLResponse;
       throw error;
     }
   },
 
-  subscribe(request: RequestParameters, variables: object) {
-    return {
-      subscribe(sink: Sink): { unsubscribe(): void } {
-        const controller = new AbortController();
-        const run = async (): Promise<void> => {
-          for await (const data of client.stream(bodyOf(request, variables), controller.signal))
-            sink.next({ data } as never);
-          sink.complete();
-        };
-        run().catch((error: Error) => {
-          if (!controller.signal.aborted) sink.error(error);
-        });
-        return { unsubscribe: () => controller.abort() };
-      },
-    };
-  },
+  subscribe: (request, variables) =>
+    // Relay's own class: its environment calls methods of it that other observables lack.
+    Observable.create<GraphQLResponse>(sink => {
+      const controller = new AbortController();
+      const run = async (): Promise<void> => {
+        for await (const data of client.stream(bodyOf(request, variables), controller.signal))
+          sink.next({ data } as GraphQLResponse);
+        sink.complete();
+      };
+      run().catch((error: Error) => {
+        if (!controller.signal.aborted) sink.error(error);
+      });
+      return () => controller.abort();
+    }),
 });

@@ -1,13 +1,14 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { parse } from 'graphql';
+import { Network } from 'relay-runtime';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createClient, type ParleyClient, ParleyError, TransportError } from '../../src/client/client.ts';
 import { relayNetwork } from '../../src/client/relay.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { eventually, startGateway, type TestGateway } from '../support/gateway.ts';
 
-/** What the proxy does to the next requests, first come first served; afterwards it only forwards. */
-type Fault = 'lose the answer' | { readonly status: number; readonly headers?: Record<string, string> };
+/** What the proxy does to the next requests, first come first served; undefined and afterwards it only forwards. */
+type Fault = undefined | 'lose the answer' | { readonly status: number; readonly headers?: Record<string, string> };
 
 let gateway: TestGateway;
 let proxy: Server;
@@ -169,10 +170,19 @@ test('with the ids of published documents a session that is restricted to them r
   await stream.return(undefined);
   // Relay sends the ids that its compiler wrote, without a text.
   const byId = relayNetwork(createClient({ url: gateway.url, token }));
+  const network = Network.create(byId.execute, byId.subscribe);
   const rates = await new Promise((resolve, reject) => {
-    const request = { name: 'Rates', operationKind: 'subscription', text: null, id: ids.get('Rates') ?? '' };
-    const { unsubscribe } = byId.subscribe(request, { after: eventCursor }).subscribe({
-      next: response => {
+    const id = ids.get('Rates') ?? '';
+    const request = {
+      name: 'Rates',
+      operationKind: 'subscription',
+      text: null,
+      id,
+      cacheID: id,
+      metadata: {},
+    } as const;
+    const { unsubscribe } = network.execute(request, { after: eventCursor }, {}, null).subscribe({
+      next(response: unknown) {
         unsubscribe();
         resolve(response);
       },

@@ -12,8 +12,10 @@ import {
   requestSubscription,
   Store,
 } from 'relay-runtime';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { schema } from '../../src/app/schema.ts';
+import { createClient } from '../../src/client/client.ts';
+import { relayNetwork } from '../../src/client/relay.ts';
 import { dataOf, payloadOf } from '../support/answers.ts';
 import { eventually, startGateway, type TestGateway } from '../support/gateway.ts';
 import { seedOf } from '../support/seed.ts';
@@ -88,8 +90,12 @@ function relay() {
       ),
   );
   const environment = new Environment({ network, store: new Store(new RecordSource()) });
+  return { sockets, ...actionsOf(environment) };
+}
+
+/** The functions of Relay that pages call through its hooks. */
+function actionsOf(environment: Environment) {
   return {
-    sockets,
     read: async (query: ConcreteRequest, variables: object = {}): Promise<Data> =>
       fetchQuery(environment, query, variables).toPromise(),
     /** What the store has, without a request. */
@@ -106,6 +112,30 @@ function relay() {
       environment.retain(createOperationDescriptor(query, variables as never)),
   };
 }
+
+describe("Relay over the client package's network", () => {
+  test('reads, writes, and gets user errors and events', async () => {
+    const parley = createClient({ url: gateway.url, token: gateway.tenant.token });
+    onTestFinished(() => parley.close());
+    const { execute, subscribe } = relayNetwork(parley);
+    const network = Network.create(execute, subscribe);
+    const client = actionsOf(new Environment({ network, store: new Store(new RecordSource()) }));
+    const { eventCursor: after } = dataOf(await gateway.graphql('{ eventCursor }'));
+    const names: string[] = [];
+    const { dispose } = client.subscribe(groupsSubscription, { after }, ({ events }) =>
+      names.push(events.contactGroup.name),
+    );
+    const name = crypto.randomUUID();
+    const created = await client.mutate(createGroup, { input: { name } });
+    expect(created.createContactGroup).toMatchObject({ contactGroup: { name }, userErrors: [] });
+    const empty = await client.mutate(createGroup, { input: { name: '' } });
+    expect(empty.createContactGroup).toMatchObject({ contactGroup: null, userErrors: [{ code: 'REQUIRED' }] });
+    const { contactGroups } = await client.read(groupsQuery, { first: 10, search: name });
+    expect(contactGroups.edges.map(({ node }: Data) => node.name)).toEqual([name]);
+    await eventually(() => expect(names).toContain(name));
+    dispose();
+  });
+});
 
 describe('Relay', () => {
   let client: ReturnType<typeof relay>;
