@@ -69,7 +69,11 @@ export interface ParleyClient {
     variables: Variables,
     options?: OperationOptions,
   ): AsyncGenerator<Data>;
-  /** Uploads a file for `sendMessage`. @returns the global id of the upload, its `mediaId` */
+  /**
+   * Uploads a file for `sendMessage`. Repeated as a query is; `onProgress` then begins anew.
+   * @returns the global id of the upload, its `mediaId`
+   * @throws ParleyError, TransportError
+   */
   upload(
     file: Blob,
     options?: UploadOptions & { readonly filename?: string; readonly idempotencyKey?: string },
@@ -103,7 +107,6 @@ export function createClient(options: ClientOptions): ParleyClient {
     tokens,
     fetch: options.fetch ?? ((input, init) => fetch(input, init)),
     retries: options.retries ?? 3,
-    sleep: ms => new Promise(resolve => setTimeout(resolve, ms)),
   };
   let connection: Connection | undefined;
   const connect = (): Connection => {
@@ -171,7 +174,7 @@ export function createClient(options: ClientOptions): ParleyClient {
       const { media, uploadUrl, userErrors = [] } = created.createMediaUpload ?? {};
       if (!media || !uploadUrl)
         throw new ParleyError(userErrors.map(({ message, code }) => ({ message, extensions: { code } })));
-      await put(new URL(uploadUrl, base).href, await tokens.get(), file, upload, http.fetch);
+      await put(http, new URL(uploadUrl, base).href, file, upload);
       return media.id;
     },
     async close() {

@@ -1,3 +1,4 @@
+import { pause } from './backoff.ts';
 import { ParleyError, type ResponseError, TransportError } from './errors.ts';
 import type { TokenStore } from './token.ts';
 
@@ -7,7 +8,6 @@ export interface HttpOptions {
   readonly fetch: typeof fetch;
   /** Attempts after the first one. */
   readonly retries: number;
-  readonly sleep: (ms: number) => Promise<void>;
 }
 
 export interface GraphQLBody {
@@ -18,9 +18,12 @@ export interface GraphQLBody {
   readonly variables?: unknown;
 }
 
-interface Attempt {
-  readonly response: Response;
-  readonly body: { readonly data?: unknown; readonly errors?: readonly ResponseError[] } | undefined;
+/** An answer, whatever its status. */
+export interface Answer {
+  readonly status: number;
+  readonly text: string;
+  /** The header `Retry-After`. */
+  readonly retryAfter: string | null;
 }
 
 /** Statuses after which the same request may succeed. 500 is not one of them: its cause is a fault that stays. */
@@ -40,68 +43,81 @@ export async function post(
   signal?: AbortSignal,
 ): Promise<unknown> {
   const text = JSON.stringify(body);
-  let token = await options.tokens.get();
+  const send = async (token: string): Promise<Answer> =>
+    answerOf(
+      await options.fetch(options.url, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/graphql-response+json, application/json;q=0.9',
+          authorization: `Bearer ${token}`,
+        },
+        body: text,
+        ...(signal && { signal }),
+      }),
+    );
+  return resultOf(await repeat(options, send, isRepeatable, signal));
+}
+
+export const answerOf = async (response: Response): Promise<Answer> => ({
+  status: response.status,
+  text: await response.text(),
+  retryAfter: response.headers.get('retry-after'),
+});
+
+/**
+ * Sends a request until it is answered, with another token after a 401.
+ * @param send one attempt; rejects without an answer
+ * @param isRepeatable whether it may be sent again after an attempt whose outcome is unknown
+ * @returns the last answer, of any status
+ * @throws TransportError if the last attempt has none, the reason of the signal once it is aborted
+ */
+export async function repeat(
+  { tokens, retries }: HttpOptions,
+  send: (token: string) => Promise<Answer>,
+  isRepeatable: boolean,
+  signal?: AbortSignal,
+): Promise<Answer> {
+  let token = await tokens.get();
   let isRenewed = false;
   for (let attempt = 0; ; attempt += 1) {
-    const outcome = await send(options, text, token, signal).catch((error: unknown) => {
+    signal?.throwIfAborted();
+    const outcome = await send(token).catch((error: unknown) => {
       signal?.throwIfAborted();
       return new TransportError('The gateway cannot be reached.', undefined, error);
     });
-    const retryable = outcome instanceof TransportError ? isRepeatable : RETRIED.has(outcome.response.status);
-    if (!(outcome instanceof TransportError)) {
-      const { response, body: answer } = outcome;
-      if (response.status === 401 && options.tokens.isRenewable && !isRenewed) {
-        isRenewed = true;
-        token = await options.tokens.get(token);
-        continue;
-      }
+    const isLast = attempt >= retries;
+    if (outcome instanceof TransportError) {
+      if (!isRepeatable || isLast) throw outcome;
+    } else if (outcome.status === 401 && tokens.isRenewable && !isRenewed) {
+      isRenewed = true;
+      token = await tokens.get(token);
+      continue;
+    } else {
       // A rejected request was not executed, so that even a mutation without a key may be sent again after 429 and 503.
-      if (
-        !retryable ||
-        attempt >= options.retries ||
-        (!isRepeatable && response.status !== 429 && response.status !== 503)
-      )
-        return resultOf(response, answer);
-    } else if (!retryable || attempt >= options.retries) throw outcome;
-    await options.sleep(waitMs(outcome instanceof TransportError ? undefined : outcome.response, attempt));
-    signal?.throwIfAborted();
+      const wasNotExecuted = outcome.status === 429 || outcome.status === 503;
+      if (isLast || !RETRIED.has(outcome.status) || !(isRepeatable || wasNotExecuted)) return outcome;
+    }
+    await pause(waitMs(outcome instanceof TransportError ? null : outcome.retryAfter, attempt), signal);
   }
 }
 
-async function send(
-  options: HttpOptions,
-  body: string,
-  token: string,
-  signal: AbortSignal | undefined,
-): Promise<Attempt> {
-  const response = await options.fetch(options.url, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      accept: 'application/graphql-response+json, application/json;q=0.9',
-      authorization: `Bearer ${token}`,
-    },
-    body,
-    ...(signal && { signal }),
-  });
-  const text = await response.text();
+function resultOf({ status, text }: Answer): unknown {
+  let body: { readonly data?: unknown; readonly errors?: readonly ResponseError[] } | undefined;
   try {
-    return { response, body: JSON.parse(text) };
+    body = JSON.parse(text);
   } catch {
-    return { response, body: undefined };
+    // A proxy answered, or the answer was cut off: the error below names the status.
   }
-}
-
-function resultOf(response: Response, body: Attempt['body']): unknown {
   if (body?.errors && body.errors.length > 0) throw new ParleyError(body.errors, body.data);
   if (!body || !('data' in body))
-    throw new TransportError(`The answer is not a GraphQL response (HTTP ${response.status}).`, response.status);
+    throw new TransportError(`The answer is not a GraphQL response (HTTP ${status}).`, status);
   return body.data;
 }
 
 /** As the server asks, else exponential with jitter. */
-function waitMs(response: Response | undefined, attempt: number): number {
-  const seconds = Number(response?.headers.get('retry-after') ?? Number.NaN);
+function waitMs(retryAfter: string | null, attempt: number): number {
+  const seconds = Number(retryAfter ?? Number.NaN);
   const ms = Number.isFinite(seconds) ? seconds * 1_000 : 250 * 2 ** attempt * (0.5 + Math.random());
   return Math.min(ms, MAX_WAIT_MS);
 }

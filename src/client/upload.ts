@@ -1,4 +1,5 @@
 import { ParleyError, TransportError } from './errors.ts';
+import { type Answer, answerOf, type HttpOptions, repeat } from './http.ts';
 
 export interface UploadProgress {
   readonly sentBytes: number;
@@ -10,29 +11,37 @@ export interface UploadOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Sends a file with `PUT`. In a browser with XMLHttpRequest, because fetch does not report the progress of a body. */
-export const put = (
+/**
+ * Sends a file with `PUT`, repeated after a lost connection: an upload takes one file.
+ * @throws ParleyError if the gateway refuses the file, TransportError if it cannot be reached
+ */
+export async function put(
+  http: HttpOptions,
   url: string,
-  token: string,
   file: Blob,
   { onProgress, signal }: UploadOptions,
-  fetchFile: typeof fetch,
-): Promise<void> =>
-  typeof XMLHttpRequest === 'undefined'
-    ? putByFetch(url, token, file, onProgress, signal, fetchFile)
-    : putByXhr(url, token, file, onProgress, signal);
+): Promise<void> {
+  // In a browser with XMLHttpRequest, because fetch does not report the progress of a body.
+  const send = (token: string): Promise<Answer> =>
+    typeof XMLHttpRequest === 'undefined'
+      ? putByFetch(url, token, file, onProgress, signal, http.fetch)
+      : putByXhr(url, token, file, onProgress, signal);
+  check(await repeat(http, send, true, signal));
+}
 
-const check = (status: number, body: string): void => {
+/** A CONFLICT says that the upload has its file: an attempt whose answer was lost has stored it. */
+function check({ status, text }: Answer): void {
   if (status >= 200 && status < 300) return;
   let error: { readonly code?: string; readonly message?: string; readonly details?: Record<string, unknown> } = {};
   try {
-    error = JSON.parse(body).error ?? {};
+    error = JSON.parse(text).error ?? {};
   } catch {
     throw new TransportError(`The upload was refused (HTTP ${status}).`, status);
   }
   const { code, message = `The upload was refused (HTTP ${status}).`, details } = error;
+  if (code === 'CONFLICT') return;
   throw new ParleyError([{ message, extensions: { ...(code && { code }), ...(details && { details }) } }]);
-};
+}
 
 function putByXhr(
   url: string,
@@ -40,7 +49,7 @@ function putByXhr(
   file: Blob,
   onProgress: UploadOptions['onProgress'],
   signal: AbortSignal | undefined,
-): Promise<void> {
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     const abort = (): void => request.abort();
@@ -48,14 +57,12 @@ function putByXhr(
     request.setRequestHeader('authorization', `Bearer ${token}`);
     if (file.type) request.setRequestHeader('content-type', file.type);
     request.upload.onprogress = ({ loaded, total }) => onProgress?.({ sentBytes: loaded, totalBytes: total });
-    request.onload = () => {
-      try {
-        check(request.status, request.responseText);
-        resolve();
-      } catch (error) {
-        reject(error);
-      }
-    };
+    request.onload = () =>
+      resolve({
+        status: request.status,
+        text: request.responseText,
+        retryAfter: request.getResponseHeader('retry-after'),
+      });
     request.onerror = () => reject(new TransportError('The upload was interrupted.'));
     request.onabort = () => reject(signal?.reason ?? new TransportError('The upload was aborted.'));
     signal?.addEventListener('abort', abort, { once: true });
@@ -71,7 +78,7 @@ async function putByFetch(
   onProgress: UploadOptions['onProgress'],
   signal: AbortSignal | undefined,
   fetchFile: typeof fetch,
-): Promise<void> {
+): Promise<Answer> {
   let sentBytes = 0;
   const counted = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
@@ -92,5 +99,5 @@ async function putByFetch(
     ...({ duplex: 'half' } as object),
     ...(signal && { signal }),
   });
-  check(response.status, await response.text());
+  return answerOf(response);
 }

@@ -42,9 +42,10 @@ async function forward(request: IncomingMessage, response: ServerResponse): Prom
     response.writeHead(fault.status, fault.headers).end('not from the gateway');
     return;
   }
+  const { authorization = '', 'content-type': type = '' } = request.headers;
   const answer = await fetch(`${gateway.url}${request.url}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: request.headers.authorization ?? '' },
+    method: request.method ?? 'POST',
+    headers: { 'content-type': type, authorization },
     body: Buffer.concat(chunks),
   });
   const body = await answer.text();
@@ -117,6 +118,64 @@ describe('a query', () => {
     await expect(failure).rejects.toThrow(ParleyError);
     await expect(failure).rejects.toMatchObject({ code: 'INSUFFICIENT_SCOPE' });
     expect(requests).toBe(1);
+  });
+});
+
+test('a call that is aborted while it waits for its next attempt ends at once', async () => {
+  faults = [{ status: 503, headers: { 'retry-after': '30' } }];
+  const controller = new AbortController();
+  const call = clientWith().query(LIST, { name: 'x' }, { signal: controller.signal });
+  await eventually(() => expect(requests).toBe(1));
+  controller.abort(new Error('The page was left.'));
+  await expect(call).rejects.toThrow('The page was left.');
+});
+
+describe('an upload', () => {
+  const PNG = Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
+    'base64',
+  );
+  const file = new File([PNG], 'dot.png', { type: 'image/png' });
+  const isStored = async (id: string): Promise<boolean> => {
+    const { data } = await gateway.graphql('query ($id: ID!) { media(id: $id) { isUploaded } }', { id });
+    return data.media.isUploaded;
+  };
+
+  /** Lets the creation of the upload pass; the faults are those of its file. */
+  async function upload(...ofFile: Fault[]): Promise<{ readonly id: string; readonly sentBytes: number[] }> {
+    faults = [undefined, ...ofFile];
+    const sentBytes: number[] = [];
+    const id = await clientWith().upload(file, { onProgress: progress => sentBytes.push(progress.sentBytes) });
+    return { id, sentBytes };
+  }
+
+  test('whose answer was lost is repeated, and has its file', async () => {
+    const { id, sentBytes } = await upload('lose the answer');
+    expect(await isStored(id)).toBe(true);
+    expect(requests).toBe(3);
+    expect(sentBytes).toEqual([PNG.length, PNG.length]);
+  });
+
+  test('is repeated while something before the gateway is busy', async () => {
+    const { id } = await upload({ status: 502 }, { status: 503, headers: { 'retry-after': '0' } });
+    expect(await isStored(id)).toBe(true);
+    expect(requests).toBe(4);
+  });
+
+  test('that the gateway refuses rejects with its code, once', async () => {
+    const failure = clientWith().upload(new Blob([new Uint8Array(100)]), { filename: 'x.bin' });
+    await expect(failure).rejects.toMatchObject({ name: 'ParleyError', code: 'VALIDATION_ERROR' });
+    expect(requests).toBe(2);
+  });
+
+  test('that cannot be sent rejects with a TransportError', async () => {
+    const client = createClient({
+      url: gateway.url,
+      token: gateway.tenant.token,
+      retries: 0,
+      fetch: (input, init) => (init?.method === 'PUT' ? Promise.reject(new TypeError('lost')) : fetch(input, init)),
+    });
+    await expect(client.upload(file)).rejects.toThrow(TransportError);
   });
 });
 
