@@ -37,6 +37,19 @@ const JSON_BODY = { 'content-type': 'application/json' };
 const LIST = JSON.stringify({ query: '{ contacts(first: 20) { nodes { id firstName company phone } } }' });
 
 describe('an answer', () => {
+  test.each(['/schema.graphql', '/api/v2/openapi.json'])(
+    'of a file that is compressed has a weak tag, which names every coding of it: %s',
+    async path => {
+      const tags = new Set<unknown>();
+      for (const coding of ['identity', 'gzip', 'br']) {
+        const { headers } = await call('GET', path, { 'accept-encoding': coding });
+        expect(headers['content-encoding']).toBe(coding === 'identity' ? undefined : coding);
+        tags.add(headers['etag']);
+      }
+      expect([...tags]).toEqual([expect.stringMatching(/^W\/"[\w-]{22}"$/)]);
+    },
+  );
+
   test.each([
     ['gzip', gunzipSync],
     ['br', brotliDecompressSync],

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
-import { namesEtag, strongEtag } from '../../http/etag.ts';
+import { namesEtag, weakEtag } from '../../http/etag.ts';
 import { refuseOtherMethods } from '../../http/other-methods.ts';
 import { possibleTypes, printSdl, scalarTypes } from '../../schema/sdl.ts';
 
@@ -20,7 +20,7 @@ export function registerSchemaFiles(app: FastifyInstance, schema: GraphQLSchema)
     app.get(path, async ({ headers }, reply) => {
       if (!file) {
         const body = make(schema);
-        file = { body, etag: strongEtag(body) };
+        file = { body, etag: weakEtag(body) };
       }
       const { body, etag } = file;
       reply.headers({ etag, 'cache-control': 'public, max-age=300' });

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { namesEtag, strongEtag } from '../../http/etag.ts';
+import { namesEtag, weakEtag } from '../../http/etag.ts';
 import { refuseOtherMethods } from '../../http/other-methods.ts';
 import type { JsonSchema } from './schema.ts';
 
@@ -13,7 +13,7 @@ interface Content {
   readonly etag: string;
 }
 
-const content = (type: string, body: string | Buffer): Content => ({ type, body, etag: strongEtag(body) });
+const content = (type: string, body: string | Buffer): Content => ({ type, body, etag: weakEtag(body) });
 
 /** The files of the package that the page loads. */
 const PACKAGE_FILES: Readonly<Record<string, string>> = {
