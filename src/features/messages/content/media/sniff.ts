@@ -108,11 +108,14 @@ function named(formats: Marked, { filename, mimeType }: Declared): { format: For
   return entry && { format: entry[0], check: entry[1]() };
 }
 
+/** Images and stickers are both WebP. */
+const EVERY_FORMAT = [...new Set(Object.values(ALLOWED).flatMap(formats => formats.split(/, | or /)))].join(', ');
+
 const article = (kind: MediaType): string => (kind === 'image' || kind === 'audio' ? `an ${kind} file` : `a ${kind}`);
 
 function unknown(mime: string | undefined, { kind }: Declared): string {
   const what =
     mime === undefined ? 'The type of the file cannot be determined from its content' : `The file is ${mime}`;
-  const allowed = kind === null ? Object.values(ALLOWED).join(', ').replaceAll(' or ', ', ') : ALLOWED[kind];
+  const allowed = kind === null ? EVERY_FORMAT : ALLOWED[kind];
   return `${what}: ${kind === null ? 'a file' : article(kind)} must be ${allowed}.`;
 }

@@ -37,6 +37,13 @@ function watched(check: StreamCheck | undefined, file: Buffer, cut = 1_000): str
 }
 
 describe('the content determines the format of a file', () => {
+  test('a file of another format is told each one that is accepted, once', async () => {
+    const [, list = ''] = /a file must be (.*)\.$/.exec(await judged(Buffer.from('just words'))) ?? [];
+    const formats = list.split(', ');
+    expect(formats).toEqual([...new Set(formats)]);
+    expect(formats).toEqual(expect.arrayContaining(['JPEG', 'WebP', '3GP', 'Ogg (Opus)', 'AAC', 'CSV']));
+  });
+
   test.each([
     ['image/jpeg', files.JPEG, {}],
     ['image/png', files.PNG, {}],
