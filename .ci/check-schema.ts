@@ -15,27 +15,23 @@ export async function breakingChanges(before: string, after: string): Promise<st
     .map(({ message }) => message);
 }
 
+/** @throws if git fails: a repository that cannot be read must not pass for one without tags */
 const git = (...args: string[]): string =>
-  execFileSync('git', args, { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024, stdio: ['ignore', 'pipe', 'ignore'] });
+  execFileSync('git', args, {
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  }).trim();
 
-/** @returns undefined if the command fails: there is no tag, or the tag has no schema */
-function gitOrNothing(...args: string[]): string | undefined {
-  try {
-    return git(...args).trim();
-  } catch {
-    return undefined;
-  }
+function skip(reason: string): void {
+  process.stdout.write(`Skipped: ${reason} to compare with.\n`);
 }
 
 async function main(): Promise<void> {
-  const tag = gitOrNothing('describe', '--tags', '--abbrev=0');
-  const before = tag === undefined ? undefined : gitOrNothing('show', `${tag}:${FILE}`);
-  if (before === undefined) {
-    process.stdout.write(
-      `Skipped: ${tag === undefined ? 'there is no git tag' : `${tag} has no ${FILE}`} to compare with.\n`,
-    );
-    return;
-  }
+  if (git('tag', '--merged', 'HEAD') === '') return skip('there is no git tag');
+  const tag = git('describe', '--tags', '--abbrev=0');
+  if (git('ls-tree', '--name-only', tag, FILE) === '') return skip(`${tag} has no ${FILE}`);
+  const before = git('show', `${tag}:${FILE}`);
   const breaking = await breakingChanges(before, readFileSync(FILE, 'utf8'));
   for (const message of breaking) process.stderr.write(`Breaking: ${message}\n`);
   process.stdout.write(`${breaking.length} breaking changes since ${tag}.\n`);
