@@ -34,13 +34,17 @@ export function selectionOf(info: GraphQLResolveInfo): Selection {
   return selection;
 }
 
-/** Serializes the Boolean variables of an operation: only those can be used in `@skip` and `@include`. */
-function booleansOf({ operation, variableValues }: GraphQLResolveInfo): string {
+/** By the variables of a request: a page asks for each reference of each row, 1 ms of 50 contacts with the 28 switches of REST. */
+const combinations = new WeakMap<object, string>();
+
+/** Serializes the Boolean variables of a request: only those can be used in `@skip` and `@include`. */
+function booleansOf({ variableValues }: GraphQLResolveInfo): string {
+  const known = combinations.get(variableValues);
+  if (known !== undefined) return known;
   let text = '';
-  for (const { variable } of operation.variableDefinitions ?? []) {
-    const value = variableValues[variable.name.value];
-    if (typeof value === 'boolean') text += `${variable.name.value}=${value},`;
-  }
+  for (const [name, value] of Object.entries(variableValues))
+    if (typeof value === 'boolean') text += `${name}=${value},`;
+  combinations.set(variableValues, text);
   return text;
 }
 
