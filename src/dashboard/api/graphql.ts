@@ -2,6 +2,7 @@ import { cacheExchange } from '@urql/exchange-graphcache';
 import { Client, subscriptionExchange } from 'urql';
 import { type ParleyClient, ParleyError, withKey } from '../../client/client.ts';
 import { graphcacheSettings } from '../../client/urql.ts';
+import { type Fault, withFaultTexts } from '../texts/faults.ts';
 import { forgetLaterPages } from './list-pages.ts';
 import { appendFromEvent, appendFromSend, edgeKeys } from './thread-updates.ts';
 
@@ -17,8 +18,11 @@ interface Body {
   readonly variables?: Record<string, unknown> | undefined;
 }
 
-/** urql with a normalised cache, whose operations go through the Parley client: token renewal, retries, resumed subscriptions. */
-export const createGraphql = (client: ParleyClient): Client =>
+/**
+ * urql with a normalised cache, whose operations go through the Parley client: token renewal, retries, resumed subscriptions.
+ * @param textOf words each error for the person who reads it
+ */
+export const createGraphql = (client: ParleyClient, textOf: (fault: Fault) => string): Client =>
   new Client({
     url: `${location.origin}/graphql`,
     preferGetMethod: false,
@@ -37,8 +41,11 @@ export const createGraphql = (client: ParleyClient): Client =>
         forwardSubscription: (body, { kind }) => ({
           subscribe(sink: Sink) {
             const controller = new AbortController();
-            const run = kind === 'subscription' ? follow : execute;
-            run(client, body as Body, kind === 'mutation', sink, controller.signal).catch((error: unknown) => {
+            const running =
+              kind === 'subscription'
+                ? follow(client, body as Body, sink, controller.signal)
+                : execute(client, body as Body, kind === 'mutation', sink, controller.signal, textOf);
+            running.catch((error: unknown) => {
               if (!controller.signal.aborted) sink.error(error);
             });
             return { unsubscribe: () => controller.abort() };
@@ -48,21 +55,33 @@ export const createGraphql = (client: ParleyClient): Client =>
     ],
   });
 
-async function execute(client: ParleyClient, body: Body, isMutation: boolean, sink: Sink, signal: AbortSignal) {
+async function execute(
+  client: ParleyClient,
+  body: Body,
+  isMutation: boolean,
+  sink: Sink,
+  signal: AbortSignal,
+  textOf: (fault: Fault) => string,
+) {
   const { query = '', operationName, variables = {} } = body;
   const keyed = isMutation ? withKey(variables) : variables;
   try {
     const request = { query, operationName, variables: keyed ?? variables };
-    sink.next({ data: await client.execute(request, keyed !== undefined, signal) });
+    const data = await client.execute(request, keyed !== undefined, signal);
+    sink.next({ data: isMutation ? withFaultTexts(data, textOf) : data });
   } catch (error) {
     if (!(error instanceof ParleyError)) throw error;
     // Fields that succeeded beside a refused one.
-    sink.next({ data: error.data, errors: error.errors });
+    const errors = error.errors.map(each => ({
+      ...each,
+      message: textOf({ code: each.extensions?.code, message: each.message }),
+    }));
+    sink.next({ data: isMutation ? withFaultTexts(error.data, textOf) : error.data, errors });
   }
   sink.complete();
 }
 
-async function follow(client: ParleyClient, body: Body, _isMutation: boolean, sink: Sink, signal: AbortSignal) {
+async function follow(client: ParleyClient, body: Body, sink: Sink, signal: AbortSignal) {
   const { query = '', operationName, variables = {} } = body;
   for await (const data of client.stream({ query, operationName, variables }, signal)) sink.next({ data });
   sink.complete();

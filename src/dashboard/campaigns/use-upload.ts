@@ -9,6 +9,7 @@ import {
   type UploadedListFragment,
 } from '../documents.generated.ts';
 import { useAccount } from '../session/account.tsx';
+import { useTexts } from '../texts/texts.tsx';
 import type { UserError } from '../ui/user-errors.tsx';
 
 export const LIST_FIELDS = ['phone', 'firstName', 'lastName', 'company', 'email', 'city'] as const;
@@ -42,6 +43,7 @@ export interface Uploader {
 /** Checks and uploads a file in parts, until the dialog closes. */
 export function useUpload(): Uploader {
   const { client } = useAccount();
+  const { faultText } = useTexts();
   const [outcome, setOutcome] = useState<UploadOutcome>();
   const controller = useRef<AbortController>(undefined);
   useEffect(() => () => controller.current?.abort(), []);
@@ -69,7 +71,7 @@ export function useUpload(): Uploader {
         const csv = writeCsv(table.columns, table.rows.slice(from, from + CHUNK));
         const { faults = [], errors = [], ...part } = await send(csv, from, signal);
         if (faults.length > 0) {
-          show({ step: 'stopped', faults });
+          show({ step: 'stopped', faults: faults.map(fault => ({ ...fault, message: faultText(fault) })) });
           return undefined;
         }
         show({

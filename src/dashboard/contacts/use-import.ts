@@ -29,7 +29,7 @@ export interface Importer {
 /** Contacts are created batch by batch, until the dialog closes; each batch has an idempotency key, so that a repeated request writes nothing twice. */
 export function useImport(): Importer {
   const { client } = useAccount();
-  const { t } = useTexts();
+  const { t, faultText } = useTexts();
   const labelOf = (field = ''): string => {
     const key = `field.${field}`;
     return isTextKey(key) ? t(key) : field;
@@ -55,12 +55,12 @@ export function useImport(): Importer {
           const batch = contacts.slice(from, from + BATCH);
           const input = { contacts: batch, skipDuplicates: true, isDryRun };
           const { createContacts } = await client.mutate(ImportContactsDocument, { input }, { signal });
-          const refused = createContacts?.userErrors[0]?.message;
-          if (!createContacts?.summary) return show('stopped', refused ?? '');
+          const refused = createContacts?.userErrors[0];
+          if (!createContacts?.summary) return show('stopped', refused ? faultText(refused) : '');
           for (const { index, userErrors } of createContacts.results)
             errors.push({
               row: from + index + 1,
-              message: userErrors.map(({ path, message }) => `${labelOf(path?.at(-1))}: ${message}`).join(' '),
+              message: userErrors.map(error => `${labelOf(error.path.at(-1))}: ${faultText(error)}`).join(' '),
             });
           counts.done += batch.length;
           counts.created += createContacts.summary.succeeded;

@@ -76,8 +76,8 @@ export function guessColumn(columns: readonly string[], names: readonly string[]
 /** Usual names of columns, by field of a contact. */
 export const COLUMN_NAMES = {
   phone: ['phone', 'mobile', 'whatsapp', 'telephone', 'phone number', 'cell', 'msisdn', 'telefon', 'handy', 'tel'],
-  firstName: ['first name', 'firstname', 'given name', 'name', 'vorname'],
-  lastName: ['last name', 'lastname', 'surname', 'family name', 'nachname'],
+  firstName: ['first name', 'firstname', 'first', 'given name', 'name', 'vorname'],
+  lastName: ['last name', 'lastname', 'last', 'surname', 'family name', 'nachname'],
   email: ['email', 'e-mail', 'mail', 'email address'],
   company: ['company', 'organisation', 'organization', 'business', 'firma'],
   address: ['address', 'street', 'strasse', 'adresse'],

@@ -1,4 +1,4 @@
-import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react';
+import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { Provider } from 'urql';
 import { ParleyError } from '../../client/client.ts';
 import { createGraphql } from '../api/graphql.ts';
@@ -11,6 +11,7 @@ import {
 } from '../documents.generated.ts';
 import { forgetDrafts } from '../inbox/draft-store.tsx';
 import { createEmulator } from '../phone/emulator.ts';
+import type { Fault } from '../texts/faults.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { type Account, AccountContext } from './account.tsx';
 import { ConnectionContext } from './connection.ts';
@@ -21,7 +22,7 @@ type Opened = Pick<Account, 'client' | 'token' | 'viewer' | 'accountName' | 'ten
 type State =
   | { readonly step: 'opening'; readonly session: Session }
   | { readonly step: 'redeeming'; readonly linkToken: string }
-  | { readonly step: 'signed-out'; readonly problem?: string; readonly isLinkUsed?: boolean }
+  | { readonly step: 'signed-out'; readonly problem?: Fault; readonly isLinkUsed?: boolean }
   | { readonly step: 'open'; readonly session: Session; readonly opened: Opened };
 
 /** The link's token is taken once, when the page loads: React may call an initializer twice. */
@@ -35,7 +36,11 @@ function firstState(): State {
 
 /** Shows the page to who is signed in, and the sign-in form to others. */
 export function SessionGate({ children }: { readonly children: ReactNode }) {
-  const { t } = useTexts();
+  const { t, faultText } = useTexts();
+  const wording = useRef(faultText);
+  useEffect(() => {
+    wording.current = faultText;
+  }, [faultText]);
   const [state, setState] = useState<State>(firstState);
   const [isConnected, setConnected] = useState(true);
 
@@ -51,7 +56,7 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
         (error: unknown) => {
           const session = storedSession();
           const isLinkUsed = error instanceof ParleyError && error.code === 'UNAUTHORIZED';
-          proceed(session ? { step: 'opening', session } : { step: 'signed-out', problem: textOf(error), isLinkUsed });
+          proceed(session ? { step: 'opening', session } : { step: 'signed-out', problem: faultOf(error), isLinkUsed });
         },
       );
     if (state.step === 'opening')
@@ -62,7 +67,7 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
         },
         (error: unknown) => {
           if (error instanceof ParleyError) storeSession(undefined);
-          proceed({ step: 'signed-out', problem: textOf(error) });
+          proceed({ step: 'signed-out', problem: faultOf(error) });
         },
       );
     return () => {
@@ -94,7 +99,11 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
       },
     };
   }, [opened, actAs]);
-  const graphql = useMemo(() => (opened ? createGraphql(opened.client) : undefined), [opened]);
+  // In the language of the moment: the client and its cache outlive a change of it.
+  const graphql = useMemo(
+    () => (opened ? createGraphql(opened.client, fault => wording.current(fault)) : undefined),
+    [opened],
+  );
 
   if (account && graphql && opened)
     return (
@@ -107,7 +116,7 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
   if (state.step === 'signed-out')
     return (
       <SignIn
-        problem={state.isLinkUsed ? t('signIn.linkUsed') : state.problem}
+        problem={state.isLinkUsed ? t('signIn.linkUsed') : state.problem && faultText(state.problem)}
         onToken={each => setState({ step: 'opening', session: { token: each } })}
       />
     );
@@ -137,4 +146,7 @@ async function open(session: Session, onConnection: (state: 'connected' | 'close
   };
 }
 
-const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const faultOf = (error: unknown): Fault =>
+  error instanceof Error
+    ? { message: error.message, code: error instanceof ParleyError ? error.code : undefined }
+    : { message: String(error) };

@@ -1,17 +1,44 @@
 import { createContext, type ReactNode, use, useCallback, useEffect, useMemo, useState } from 'react';
 import english from './en.json';
+import { type Fault, type FaultTexts, faultText } from './faults.ts';
 
 export type TextKey = keyof typeof english;
 export const isTextKey = (key: string): key is TextKey => key in english;
 export type Texts = Readonly<Record<TextKey, string>>;
 type Values = Readonly<Record<string, string | number>>;
 
+interface Loaded {
+  readonly texts: Partial<Texts>;
+  /** What the errors of the API are called; undefined in English, in which they are written. */
+  readonly faults?: FaultTexts;
+}
+
+interface LanguageEntry {
+  readonly name: string;
+  readonly direction: 'ltr' | 'rtl';
+  load(): Promise<Loaded>;
+}
+
 /** Languages by code: their own name, direction, and texts, which are loaded when they are chosen. */
 export const LANGUAGES = {
-  en: { name: 'English', direction: 'ltr', load: async (): Promise<Partial<Texts>> => english },
-  de: { name: 'Deutsch', direction: 'ltr', load: async () => (await import('./de.json')).default },
-  ar: { name: 'العربية', direction: 'rtl', load: async () => (await import('./ar.json')).default },
-} as const satisfies Record<string, { name: string; direction: 'ltr' | 'rtl'; load(): Promise<Partial<Texts>> }>;
+  en: { name: 'English', direction: 'ltr', load: async (): Promise<Loaded> => ({ texts: english }) },
+  de: {
+    name: 'Deutsch',
+    direction: 'ltr',
+    async load(): Promise<Loaded> {
+      const [texts, faults] = await Promise.all([import('./de.json'), import('./faults/de.json')]);
+      return { texts: texts.default, faults: faults.default };
+    },
+  },
+  ar: {
+    name: 'العربية',
+    direction: 'rtl',
+    async load(): Promise<Loaded> {
+      const [texts, faults] = await Promise.all([import('./ar.json'), import('./faults/ar.json')]);
+      return { texts: texts.default, faults: faults.default };
+    },
+  },
+} as const satisfies Record<string, LanguageEntry>;
 
 export type Language = keyof typeof LANGUAGES;
 
@@ -20,6 +47,8 @@ interface TextContextValue {
   setLanguage(language: Language): void;
   /** The text of a key. `{name}` is replaced; with `count`, a key `….one` or `….few` is taken where the language has it. */
   t(key: TextKey, values?: Values): string;
+  /** What an error of the API says in this language. */
+  faultText(fault: Fault): string;
 }
 
 const KEY = 'parley.language';
@@ -41,16 +70,13 @@ function firstLanguage(): Language {
 
 export function TextProvider({ children }: { readonly children: ReactNode }) {
   const [language, choose] = useState<Language>(firstLanguage);
-  const [texts, setTexts] = useState<{ readonly language: Language; readonly texts: Partial<Texts> }>({
-    language: 'en',
-    texts: english,
-  });
+  const [texts, setTexts] = useState<Loaded & { readonly language: Language }>({ language: 'en', texts: english });
 
   useEffect(() => {
     let isCurrent = true;
     void LANGUAGES[language].load().then(loaded => {
       if (!isCurrent) return;
-      setTexts({ language, texts: loaded });
+      setTexts({ language, ...loaded });
       document.documentElement.lang = language;
       document.documentElement.dir = LANGUAGES[language].direction;
     });
@@ -70,6 +96,7 @@ export function TextProvider({ children }: { readonly children: ReactNode }) {
     return {
       language: texts.language,
       setLanguage,
+      faultText: fault => faultText(fault, texts.faults ?? {}),
       t(key, values) {
         const count = values?.['count'];
         const plural = typeof count === 'number' ? lookup(`${key}.${plurals.select(count)}`) : undefined;
