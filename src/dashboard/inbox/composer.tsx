@@ -1,4 +1,4 @@
-import { type DragEvent, useLayoutEffect, useRef, useState } from 'react';
+import { useLayoutEffect, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { useMutation } from 'urql';
 import { type ContentInput, type ConversationRowFragment, CreateNoteDocument } from '../documents.generated.ts';
@@ -22,21 +22,25 @@ import { useInboxCommand } from './keys.tsx';
 import { NOTES_CHANGED } from './note-signal.ts';
 import { SendLaterDialog } from './send-later.tsx';
 import { TemplateDialog } from './template-dialog.tsx';
+import { useFileDrop } from './use-file-drop.ts';
 import { useSend } from './use-send.ts';
 
 interface Props {
   readonly conversation: ConversationRowFragment;
   readonly colleagues: readonly Colleague[];
+  /** Takes files that are dropped on it. */
+  readonly dropArea: HTMLElement | null;
+  /** Shows the notes: they do not stand in the thread. */
+  readonly onNoted: () => void;
 }
 
 /** Writes to the person, or a note to colleagues. */
-export function Composer({ conversation, colleagues }: Props) {
+export function Composer({ conversation, colleagues, dropArea, onNoted }: Props) {
   const { t } = useTexts();
   const { can } = useAccount();
   const [{ mode, text }, keep] = useConversationDraft(conversation.id);
   const [dialog, setDialog] = useState<ComposerDialog>();
   const [canned, setCanned] = useState<CannedReply>();
-  const [isDragging, setDragging] = useState(false);
   const [refused, setRefused] = useState<'note' | 'window'>();
   const input = useRef<HTMLTextAreaElement>(null);
   const attachments = useAttachments(conversation.id);
@@ -89,6 +93,7 @@ export function Composer({ conversation, colleagues }: Props) {
     if (!data?.createNote?.note) return;
     write('');
     window.dispatchEvent(new Event(NOTES_CHANGED));
+    onNoted();
   };
   /** @param scheduledAt ISO 8601; undefined: now */
   const submit = async (scheduledAt?: string): Promise<void> => {
@@ -117,25 +122,10 @@ export function Composer({ conversation, colleagues }: Props) {
     setRefused(isNote ? 'note' : isBlocked ? 'window' : undefined);
     if (!isNote && !isBlocked) attachments.add(files);
   };
-  const drop = (event: DragEvent): void => {
-    if (!hasFiles(event)) return;
-    event.preventDefault();
-    setDragging(false);
-    addFiles(event.dataTransfer.files);
-  };
+  const isDragging = useFileDrop(dropArea, addFiles) && !isNote && !isBlocked;
   const isIdle = isBlocked || isSending || attachments.isUploading || isEmpty;
   return (
-    <fieldset
-      className={`composer ${mode}${isDragging ? ' dragging' : ''}`}
-      aria-label={t('composer.label')}
-      onDragOver={event => {
-        if (!hasFiles(event)) return;
-        event.preventDefault();
-        setDragging(!isNote && !isBlocked);
-      }}
-      onDragLeave={() => setDragging(false)}
-      onDrop={drop}
-    >
+    <fieldset className={`composer ${mode}${isDragging ? ' dragging' : ''}`} aria-label={t('composer.label')}>
       <fieldset className="composer-tabs" aria-label={t('composer.mode')}>
         <button type="button" className="tab" aria-pressed={!isNote} onClick={() => change('reply')}>
           {t('composer.reply')}
@@ -238,9 +228,6 @@ export function Composer({ conversation, colleagues }: Props) {
     </fieldset>
   );
 }
-
-/** Text can be dragged, too: the text field takes it. */
-const hasFiles = ({ dataTransfer }: DragEvent): boolean => dataTransfer.types.includes('Files');
 
 /** The messages that a text and files become: the first file has the text as its caption. */
 function contentsOf(body: string, list: readonly Attachment[]): ContentInput[] {

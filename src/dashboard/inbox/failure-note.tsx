@@ -20,7 +20,7 @@ export function ReactionFailure({ reaction: { errors, failure, refused } }: { re
           {previewText === '' ? t('message.reactionKept') : t('message.reactionFailed', { emoji: previewText })}
         </strong>
         <p>
-          {error.title}. {t(adviceOf(error))}
+          {error.title.replace(/[.!]$/, '')}. {t(adviceOf(error))}
         </p>
       </div>
     </div>

@@ -3,7 +3,7 @@ import { useClient, useSubscription } from 'urql';
 import { type EventType, InboxEventsDocument, InboxStartDocument } from '../documents.generated.ts';
 import { ConnectionContext } from '../session/connection.ts';
 import { useTexts } from '../texts/texts.tsx';
-import { reportFailedReaction } from './use-reaction.ts';
+import { reportReaction } from './use-reaction.ts';
 
 const TYPES: readonly EventType[] = [
   'MESSAGE_RECEIVED',
@@ -61,7 +61,7 @@ export function InboxStream({ onChange }: Props) {
       pause: after === undefined,
     },
     (_previous, data) => {
-      reportFailedReaction(data);
+      reportReaction(data);
       const { events } = data;
       const id =
         events.__typename === 'MessageEvent'

@@ -7,11 +7,13 @@ import { PhoneDevice } from '../phone/phone-device.tsx';
 import { useColleagues } from '../presence/use-colleagues.ts';
 import { useAccount } from '../session/account.tsx';
 import { useTexts } from '../texts/texts.tsx';
+import { UserErrors } from '../ui/user-errors.tsx';
 import { Composer } from './composer.tsx';
 import { Details } from './details.tsx';
 import { DraftContext, useDraftOf } from './draft.ts';
 import { MessageList } from './message-list.tsx';
 import { ThreadHead } from './thread-head.tsx';
+import { SentReactionsContext, useSentReactions } from './use-reaction.ts';
 import { useWindowEvent } from './window-event.ts';
 
 /** One conversation: who it is with, its messages, and what to answer with. */
@@ -43,7 +45,7 @@ export function Thread({ conversationId }: { readonly conversationId: string }) 
   if (!conversation)
     return (
       <section className="thread-empty" aria-busy={fetching}>
-        {!fetching && <p className="muted">{error ? error.message : t('thread.missing')}</p>}
+        {!fetching && (error ? <UserErrors failure={error} /> : <p className="muted">{t('thread.missing')}</p>)}
       </section>
     );
   return <OpenThread conversation={conversation} />;
@@ -55,6 +57,8 @@ function OpenThread({ conversation }: { readonly conversation: OpenConversation 
   const { t } = useTexts();
   const { can, hasEmulator } = useAccount();
   const [side, setSide] = useState<'details' | 'phone'>();
+  const [area, setArea] = useState<HTMLElement | null>(null);
+  const sentReactions = useSentReactions(conversation.databaseId);
   const toggle = (which: 'details' | 'phone'): void => setSide(side === which ? undefined : which);
   const colleagues = useColleagues(conversation.id);
   const edges = conversation.messages?.edges;
@@ -64,7 +68,7 @@ function OpenThread({ conversation }: { readonly conversation: OpenConversation 
   );
   return (
     <DraftContext value={draft}>
-      <section className="thread" aria-label={conversation.contact?.displayName ?? t('inbox.unknown')}>
+      <section ref={setArea} className="thread" aria-label={conversation.contact?.displayName ?? t('inbox.unknown')}>
         <ThreadHead
           conversation={conversation}
           colleagues={colleagues}
@@ -72,14 +76,24 @@ function OpenThread({ conversation }: { readonly conversation: OpenConversation 
           onDetails={() => toggle('details')}
           onPhone={hasEmulator && conversation.contact?.phone ? () => toggle('phone') : undefined}
         />
-        <MessageList conversation={conversation} messages={conversation.messages} />
-        {can('MESSAGES_SEND') && <Composer conversation={conversation} colleagues={colleagues} />}
+        <SentReactionsContext value={sentReactions}>
+          <MessageList conversation={conversation} messages={conversation.messages} />
+        </SentReactionsContext>
+        {can('MESSAGES_SEND') && (
+          <Composer
+            conversation={conversation}
+            colleagues={colleagues}
+            dropArea={area}
+            onNoted={() => setSide('details')}
+          />
+        )}
       </section>
       {side === 'phone' && conversation.contact?.phone ? (
         <aside className="phone-dock" aria-label={t('nav.phone')}>
           <ClockButton />
           <PhoneDevice
             phone={conversation.contact.phone}
+            businessNumber={conversation.channel?.displayPhoneNumber}
             name={conversation.contact.displayName}
             onClose={() => setSide(undefined)}
           />
