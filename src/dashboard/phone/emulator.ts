@@ -26,15 +26,24 @@ export interface Group {
   readonly subject: string;
 }
 
+/** Number of the business. */
+export interface BusinessNumber {
+  readonly phoneNumberId: string;
+  readonly name: string;
+  readonly phone: string;
+}
+
 export interface Chat {
   readonly isOffline: boolean;
   readonly isBlocking: boolean;
   readonly groups: readonly Group[];
-  readonly number: { readonly phoneNumberId: string; readonly name: string; readonly phone: string };
+  readonly number: BusinessNumber;
   readonly messages: readonly ChatMessage[];
 }
 
 export interface Emulator {
+  /** All numbers of the emulated network. */
+  numbers(): Promise<readonly BusinessNumber[]>;
   /** @param groupId the chat of a group instead of that with the business */
   chat(person: string, groupId?: string): Promise<Chat>;
   /** The phone goes offline or comes back, blocks the business or no longer. */
@@ -51,7 +60,15 @@ export interface Emulator {
   isThere(): Promise<boolean>;
 }
 
-export function createEmulator(token: string): Emulator {
+interface ListedNumber {
+  readonly phoneNumberId: string;
+  readonly verifiedName: string;
+  readonly displayPhoneNumber: string;
+}
+
+/** @param phoneNumberId the number that phones write to; undefined: the first one */
+export function createEmulator(token: string, phoneNumberId?: string): Emulator {
+  const place: Readonly<Record<string, string>> = phoneNumberId === undefined ? {} : { phoneNumberId };
   const call = async (path: string, body?: Json): Promise<Response> => {
     const response = await fetch(`/_emulator/${path}`, {
       method: body ? 'POST' : 'GET',
@@ -63,11 +80,21 @@ export function createEmulator(token: string): Emulator {
     throw new Error(typeof error === 'string' ? error : `HTTP ${response.status}`);
   };
   return {
+    async numbers() {
+      const { numbers } = (await (await call('numbers')).json()) as { readonly numbers: readonly ListedNumber[] };
+      return numbers.map(({ phoneNumberId: id, verifiedName, displayPhoneNumber }) => ({
+        phoneNumberId: id,
+        name: verifiedName,
+        phone: displayPhoneNumber,
+      }));
+    },
     chat: async (person, groupId) =>
-      (await call(`chat?${new URLSearchParams({ person, ...(groupId !== undefined && { groupId }) })}`)).json(),
-    setPhone: async (phone, change) => void (await call('phones', { phone, ...change })),
-    join: async (phone, group) => void (await call('groups', { phone, ...group })),
-    inbound: async message => void (await call('inbound', message)),
+      (
+        await call(`chat?${new URLSearchParams({ person, ...place, ...(groupId !== undefined && { groupId }) })}`)
+      ).json(),
+    setPhone: async (phone, change) => void (await call('phones', { phone, ...place, ...change })),
+    join: async (phone, group) => void (await call('groups', { phone, ...place, ...group })),
+    inbound: async message => void (await call('inbound', { ...place, ...message })),
     media: async id => URL.createObjectURL(await (await call(`media?id=${encodeURIComponent(id)}`)).blob()),
     passTime: async passedHours => void (await call('time', { passedHours })),
     isThere: async () => (await fetch('/_emulator/numbers', { headers: { authorization: `Bearer ${token}` } })).ok,

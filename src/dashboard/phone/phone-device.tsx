@@ -6,23 +6,28 @@ import type { ChatMessage } from './emulator.ts';
 import { PhoneMenu } from './phone-menu.tsx';
 import { PhoneMessage } from './phone-message.tsx';
 import { textOf } from './read-message.ts';
-import { useChat, useEmulator } from './use-chat.ts';
+import { useChat, useEmulator, useNumbers } from './use-chat.ts';
 import { VoiceButton } from './voice-button.tsx';
 
 interface Props {
   readonly phone: string;
   readonly name: string;
+  /** The number of the business that is written to at first, as it is displayed; undefined: the first one. */
+  readonly businessNumber?: string | undefined;
   readonly onClose?: (() => void) | undefined;
   /** The person has another number now. Absent: it cannot be changed here. */
   readonly onNumber?: ((phone: string) => void) | undefined;
 }
 
 /** The customer's side of a conversation: receives what the business sent, and answers. */
-export function PhoneDevice({ phone, name, onClose, onNumber }: Props) {
+export function PhoneDevice({ phone, name, businessNumber, onClose, onNumber }: Props) {
   const { t } = useTexts();
-  const emulator = useEmulator();
+  const numbers = useNumbers();
+  const [chosenId, choose] = useState<string>();
+  const numberId = chosenId ?? numbers?.find(each => each.phone === businessNumber)?.phoneNumberId;
+  const emulator = useEmulator(numberId);
   const [groupId, setGroup] = useState<string>();
-  const { chat, reload } = useChat(phone, groupId);
+  const { chat, reload } = useChat(emulator, phone, groupId);
   const [text, setText] = useState('');
   const [problem, setProblem] = useState<string>();
   const [replyTo, setReplyTo] = useState<ChatMessage>();
@@ -93,6 +98,12 @@ export function PhoneDevice({ phone, name, onClose, onNumber }: Props) {
             phone={phone}
             name={name}
             chat={chat}
+            emulator={emulator}
+            numbers={numbers ?? []}
+            onBusiness={id => {
+              setGroup(undefined);
+              choose(id);
+            }}
             groupId={groupId}
             onGroup={setGroup}
             onNumber={onNumber}

@@ -4,13 +4,16 @@ import { Dialog } from '../ui/dialog.tsx';
 import { Field } from '../ui/field.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Menu, type MenuItem } from '../ui/menu.tsx';
-import type { Chat } from './emulator.ts';
-import { useEmulator } from './use-chat.ts';
+import type { BusinessNumber, Chat, Emulator } from './emulator.ts';
 
 interface Props {
   readonly phone: string;
   readonly name: string;
   readonly chat: Chat;
+  readonly emulator: Emulator;
+  readonly numbers: readonly BusinessNumber[];
+  /** Opens the chat with a number of the business. */
+  readonly onBusiness: (phoneNumberId: string) => void;
   /** Undefined: the chat with the business. */
   readonly groupId: string | undefined;
   readonly onGroup: (groupId: string | undefined) => void;
@@ -27,21 +30,21 @@ const groupIdOf = (subject: string): string =>
     .slice(0, 60);
 
 /** Actions of a phone: go offline, block the business, change the number, join groups. */
-export function PhoneMenu({ phone, name, chat, groupId, onGroup, onNumber, onAction }: Props) {
+export function PhoneMenu({ phone, name, chat, emulator, groupId, onGroup, onNumber, onAction, ...more }: Props) {
   const { t } = useTexts();
-  const emulator = useEmulator();
+  const { numbers, onBusiness } = more;
   const [dialog, setDialog] = useState<'number' | 'group'>();
   const { isOffline, isBlocking, groups } = chat;
   const chats: MenuItem[] =
-    groups.length === 0
+    groups.length === 0 && numbers.length < 2
       ? []
       : [
-          {
-            id: 'business',
-            label: chat.number.name,
-            isChecked: groupId === undefined,
-            onSelect: () => onGroup(undefined),
-          },
+          ...numbers.map(number => ({
+            id: number.phoneNumberId,
+            label: numbers.length < 2 ? number.name : `${number.name} ${number.phone}`,
+            isChecked: groupId === undefined && number.phoneNumberId === chat.number.phoneNumberId,
+            onSelect: () => onBusiness(number.phoneNumberId),
+          })),
           ...groups.map(group => ({
             id: group.groupId,
             label: group.subject,

@@ -1,21 +1,40 @@
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { useAccount } from '../session/account.tsx';
-import { type Chat, createEmulator, type Emulator } from './emulator.ts';
+import { type BusinessNumber, type Chat, createEmulator, type Emulator } from './emulator.ts';
 
 /** How often a phone looks for new messages while it is on the screen. */
 const POLL_MS = 700;
 
-export function useEmulator(): Emulator {
+/** @param phoneNumberId the number that phones write to; undefined: the first one */
+export function useEmulator(phoneNumberId?: string): Emulator {
   const { token } = useAccount();
-  return useMemo(() => createEmulator(token), [token]);
+  return useMemo(() => createEmulator(token, phoneNumberId), [token, phoneNumberId]);
+}
+
+/** The numbers that a phone can write to; undefined: not read yet. */
+export function useNumbers(): readonly BusinessNumber[] | undefined {
+  const emulator = useEmulator();
+  const [numbers, setNumbers] = useState<readonly BusinessNumber[]>();
+  useEffect(() => {
+    let isCurrent = true;
+    const show = (found: readonly BusinessNumber[]): void => {
+      if (isCurrent) setNumbers(found);
+    };
+    // Without the list, a phone writes to the first number.
+    emulator.numbers().then(show, () => show([]));
+    return () => {
+      isCurrent = false;
+    };
+  }, [emulator]);
+  return numbers;
 }
 
 /** Chat of a phone, kept up to date. */
 export function useChat(
+  emulator: Emulator,
   person: string,
   groupId?: string,
 ): { readonly chat: Chat | undefined; readonly reload: () => void } {
-  const emulator = useEmulator();
   const [chat, setChat] = useState<Chat>();
   const [round, setRound] = useState(0);
   useEffect(() => {
