@@ -6,17 +6,19 @@ import { DEMO_CANNED_REPLIES, DEMO_TAGS, DEMO_THREADS, type DemoPerson } from '.
 
 interface Gateway {
   readonly baseUrl: string;
+  readonly emulatorUrl: string;
   readonly token: string;
 }
 
 const HISTORY_DAYS = 14;
 
 /**
- * Fills the demo tenant with a fortnight of conversations, tags, notes, canned replies, a shop with an order and the draft of a
- * campaign, all over the public API and the network's webhook, as they would come about.
+ * Fills the demo tenant with a fortnight of conversations, tags, notes, canned replies, a webhook, a shop with an order and the draft
+ * of a campaign, all over the public API and the network's webhook, as they would come about.
  * @throws Error if the gateway refuses a part of it
  */
 export async function fillDemo(gateway: Gateway, people: readonly DemoPerson[], nowMs: number): Promise<void> {
+  await createEndpoint(gateway);
   await postHistory(gateway, people, nowMs);
   await waitUntil('the conversations', async () => (await countOf(gateway, 'conversations')) >= people.length);
   const tags: readonly string[] = await createAll(gateway, 'createTag', DEMO_TAGS, 'tag');
@@ -26,6 +28,13 @@ export async function fillDemo(gateway: Gateway, people: readonly DemoPerson[], 
   await waitUntil('the templates', async () => (await countOf(gateway, 'templates')) > 0);
   await connectShop(gateway, people[1]);
   await createCampaignDraft(gateway);
+}
+
+/** Delivers events to the emulator, which accepts them: the page of webhooks has deliveries to look at. */
+async function createEndpoint(gateway: Gateway): Promise<void> {
+  const url = `${gateway.emulatorUrl}/_emulator/receiver`;
+  const input = { url, events: ['message.*'], description: 'Accepts everything: the emulator' };
+  await mutate(gateway, 'createWebhookEndpoint', input, 'webhookEndpoint { id }');
 }
 
 /** Posts the past two weeks as the network does for a number that was in use before it was connected: the field `history`. */
@@ -138,9 +147,9 @@ const countOf = async (gateway: Gateway, list: string): Promise<number> =>
 
 /** Waits for background work of the gateway. @throws Error after 20 seconds */
 async function waitUntil(what: string, isDone: () => Promise<boolean>): Promise<void> {
-  for (let attempt = 0; attempt < 100; attempt += 1) {
+  for (let attempt = 0; attempt < 400; attempt += 1) {
     if (await isDone()) return;
-    await wait(200);
+    await wait(50);
   }
   throw new Error(`Timed out waiting for ${what}.`);
 }

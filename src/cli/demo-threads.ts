@@ -30,10 +30,10 @@ export const DEMO_THREADS: readonly (readonly string[])[] = [
     'That one ended yesterday. Try SUMMER10.',
     'Thanks!',
   ],
-  ['Do you repair watches?'],
+  ['When do you open today?'],
   ['Good morning! Any news about the repair?', 'It is ready, you can collect it.', 'I will come at five.'],
   ['Could you call me back?', 'Certainly. When is a good time?', 'After 16:00'],
-  ['I got two invoices this month.'],
+  ['Where is my order?'],
 ];
 
 export const DEMO_CANNED_REPLIES = [

@@ -2,6 +2,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { sql } from 'kysely';
 import type { AddRoutes } from '../app/server.ts';
 import type { Db } from '../database/database.ts';
+import { append } from '../events/append.ts';
+import { PUBLIC_CONVERSATION } from '../features/conversations/columns.ts';
+import type { PublicConversation } from '../features/conversations/conversation.ts';
 import { parseJson } from '../platform/json.ts';
 
 /** A picture of 16 MB, in base64. */
@@ -13,7 +16,7 @@ const BODY_LIMIT = 24 * 1024 * 1024;
  */
 export const emulatorRoutes =
   (emulatorUrl: string): AddRoutes =>
-  async (app, { db }, authenticate) => {
+  async (app, { db, signals }, authenticate) => {
     await app.register(async routes => {
       routes.removeAllContentTypeParsers();
       routes.addContentTypeParser<Buffer>('*', { parseAs: 'buffer', bodyLimit: BODY_LIMIT }, (_request, body, done) =>
@@ -26,8 +29,11 @@ export const emulatorRoutes =
           method,
           ...(Buffer.isBuffer(body) && { body: new Uint8Array(body) }),
         });
-        if (answer.ok && method === 'POST' && url === '/_emulator/time')
-          await endWindowsEarlier(db.write, principal.tenant.id, parseJson(String(body)));
+        if (answer.ok && method === 'POST' && url === '/_emulator/time') {
+          const { passedHours } = parseJson(String(body)) as { readonly passedHours: number };
+          await db.write.transaction().execute(trx => endWindowsEarlier(trx, principal.tenant.id, passedHours));
+          signals.send('events');
+        }
         const type = answer.headers.get('content-type') ?? 'application/json';
         return reply
           .code(answer.status)
@@ -38,10 +44,21 @@ export const emulatorRoutes =
     });
   };
 
-/** Moves stored times back by as much as the emulator's clock went forward: the clock of the database cannot be moved. */
-async function endWindowsEarlier(db: Db, tenantId: number, body: unknown): Promise<void> {
-  const { passedHours } = body as { readonly passedHours: number };
-  await sql`
-    update conversations set window_expires_at = window_expires_at - make_interval(secs => ${passedHours * 3_600})
-    where tenant_id = ${tenantId}`.execute(db);
+/**
+ * Moves stored times back by as much as the emulator's clock went forward: the clock of the database cannot be moved. Windows that
+ * were open get an event, by which pages that show them read them again.
+ */
+async function endWindowsEarlier(trx: Db, tenantId: number, passedHours: number): Promise<void> {
+  const { rows } = await sql<PublicConversation & { readonly was_open: boolean }>`
+    update conversations v set window_expires_at = window_expires_at - make_interval(secs => ${passedHours * 3_600})
+    where v.tenant_id = ${tenantId} and v.window_expires_at is not null
+    returning ${PUBLIC_CONVERSATION}, v.window_expires_at + make_interval(secs => ${passedHours * 3_600}) > now() as was_open`.execute(
+    trx,
+  );
+  const changed = rows.flatMap(({ was_open, ...conversation }) => (was_open ? [conversation] : []));
+  await append(
+    trx,
+    tenantId,
+    changed.map(conversation => ({ type: 'conversation.updated', payload: { conversation } })),
+  );
 }

@@ -140,6 +140,10 @@ const ROUTES: Readonly<Record<string, Route>> = {
     description: 'numbers of pending, delivered and lost webhook updates',
     handle: world => json(200, { url: world.webhookUrl ?? null, ...world.outbox.counts() }),
   },
+  'POST receiver': {
+    description: 'accepts any body with 204: a receiver for webhooks of the gateway',
+    handle: () => ({ kind: 'answer', status: 204, headers: {}, body: '' }),
+  },
   'POST webhook-url': {
     description: '{ url, verify? }: sets the URL of webhooks; null holds them back',
     handle: postWebhookUrl,
