@@ -175,14 +175,15 @@ describe('the periodic check', () => {
       await gateway.addTenant(),
       await gateway.addTenant(),
     ];
-    await forget(never);
-    await asked(old, { checked: '25 hours', asked: '25 hours' });
     await gateway.mutate('disconnectChannel', { id: (await healthOf(gone)).id }, '', gone.token);
     await asked(gone, { checked: '25 hours' });
     for (const tenant of [fresh, never, old, gone]) await emulate(tenant, { canSend: 'LIMITED' });
+    await forget(never);
+    await asked(old, { checked: '25 hours', asked: '25 hours' });
     await run();
-    const states = await Promise.all([fresh, never, old, gone].map(async one => (await healthOf(one)).health.canSend));
-    expect(states).toEqual(['AVAILABLE', 'LIMITED', 'LIMITED', 'AVAILABLE']);
+    // The gateway's own check may have claimed one of them before.
+    const states = () => Promise.all([fresh, never, old, gone].map(async one => (await healthOf(one)).health.canSend));
+    await eventually(async () => expect(await states()).toEqual(['AVAILABLE', 'LIMITED', 'LIMITED', 'AVAILABLE']));
   });
 
   test('leaves a number to the worker that has just checked it', async () => {
