@@ -12,14 +12,21 @@ export interface WebhookOwner extends ChannelIds {
   readonly appSecret: string;
 }
 
+/** The channels that a webhook names, as of one moment. */
+export interface WebhookOwners {
+  readonly owners: readonly WebhookOwner[];
+  /** A digest of them, by `webhook_owners_version`; empty without owners. */
+  readonly version: string;
+}
+
 /** The channels that a webhook names, with their app secrets. */
 export async function webhookOwners(
   { db, secrets }: Pick<Resources, 'db' | 'secrets'>,
   phoneNumberIds: readonly string[],
   accountIds: readonly string[],
-): Promise<WebhookOwner[]> {
+): Promise<WebhookOwners> {
   const rows = await findWebhookOwners(db.read, phoneNumberIds, accountIds);
-  return rows.map(row => ({
+  const owners = rows.map(row => ({
     tenantId: row.tenant_id,
     channelId: row.channel_id,
     phoneNumberId: row.phone_number_id,
@@ -28,6 +35,7 @@ export async function webhookOwners(
     displayPhoneNumber: row.display_phone_number,
     appSecret: secrets.open(row.app_secret_sealed),
   }));
+  return { owners, version: rows[0]?.version ?? '' };
 }
 
 /** Whether a channel was connected with this verify token. */

@@ -15,7 +15,7 @@ import type { Resources } from '../../schema/context.ts';
 import { allAppSecrets, type WebhookOwner, webhookOwners } from '../channels/webhook-owners.ts';
 import { insertUnrouted, type NewUnrouted } from './changes.sql.ts';
 import { readBody } from './read-body.ts';
-import { INBOX, insertWebhooks, type NewWebhook } from './webhooks.sql.ts';
+import { INBOX, insertWebhooks, type NewWebhook, type StoredFor, type WebhookAddress } from './webhooks.sql.ts';
 
 /** The response to the network. */
 export type Receipt = 'stored' | 'forbidden';
@@ -28,12 +28,17 @@ const SECRETS_TTL_MS = 60 * SECOND;
 const HASHED_BYTES = 64 * 1024 * 1024;
 /** Larger bodies are stored by themselves: an array of them is text of twice their length. */
 const MAX_SHARED_BYTES = 16 * 1024;
+/** Requests that name the same ids share a look-up of their owners that begins after they arrived. */
+const OWNER_BATCHES = { maxSize: 1_000, maxRunning: 2, maxWaiting: 10_000 };
 /**
- * Requests that arrive while others run, or soon after those began, share the next look-up of their owners and are stored together: the
- * network sends a thousand statuses a second in requests of their own.
+ * Webhooks that arrive while others are stored, or soon after those began, are stored together: the network sends a thousand statuses
+ * a second in requests of their own.
  */
-const RECEIPT_BATCHES = { maxSize: 1_000, maxRunning: 2, maxWaiting: 10_000, spacingMs: 50 };
-const STORE_BATCHES = { maxSize: 100, maxRunning: 2, maxWaiting: 10_000 };
+const STORE_BATCHES = { maxSize: 100, maxRunning: 2, maxWaiting: 10_000, spacingMs: 50 };
+/** Addresses whose owners a process remembers. */
+const MAX_ADDRESSES = 10_000;
+/** Look-ups, while the owners change again and again. */
+const MAX_LOOKUPS = 3;
 export const SECRET_LABEL = 'app secret of an unrouted change';
 
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
@@ -50,6 +55,19 @@ interface Request {
   readonly changes: readonly RawChange[];
 }
 
+/** An address with its owners. */
+interface Owned {
+  readonly owners: readonly WebhookOwner[];
+  readonly address: WebhookAddress;
+}
+
+/** Who gets a request. */
+interface Routed {
+  readonly tenantIds: readonly number[];
+  /** Changes that concern no tenant. */
+  readonly unrouted: readonly { readonly index: number; readonly change: RawChange }[];
+}
+
 export interface WebhookReceiver {
   /**
    * Verifies the signature on the raw bytes and stores the webhook for the worker. A tenant receives it only if the app secret
@@ -63,26 +81,27 @@ export interface WebhookReceiver {
 export function createWebhookReceiver(
   resources: Pick<Resources, 'db' | 'secrets' | 'lanes' | 'metrics'>,
 ): WebhookReceiver {
-  const receiptBatches = new KeyedBatches(RECEIPT_BATCHES);
+  const ownerBatches = new KeyedBatches(OWNER_BATCHES);
   const storeBatches = new KeyedBatches(STORE_BATCHES);
+  const known = new LRUCache<string, Owned>({ max: MAX_ADDRESSES });
   const allSecrets = new LRUCache<'all', Promise<string[]>>({ max: 1, ttl: SECRETS_TTL_MS });
 
-  /** @returns the tenants for which the webhook is new */
-  async function store(webhook: NewWebhook): Promise<readonly number[]> {
-    if (webhook.body.length > MAX_SHARED_BYTES) return insertWebhooks(resources.db.write, [webhook]);
+  async function store(webhook: NewWebhook): Promise<StoredFor> {
+    if (webhook.body.length > MAX_SHARED_BYTES)
+      return (await insertWebhooks(resources.db.write, [webhook]))[0] ?? 'stale';
     const stored = await storeBatches.run('all', webhook, storeTogether);
     if (stored instanceof Error) throw stored;
     return stored;
   }
 
   /** In one statement; if it fails, each by itself, so that one does not fail the others. */
-  async function storeTogether(webhooks: readonly NewWebhook[]): Promise<readonly (readonly number[] | Error)[]> {
+  async function storeTogether(webhooks: readonly NewWebhook[]): Promise<readonly (StoredFor | Error)[]> {
     try {
-      const fresh = await insertWebhooks(resources.db.write, webhooks);
-      return webhooks.map(({ tenantIds }) => tenantIds.filter(id => fresh.includes(id)));
+      return await insertWebhooks(resources.db.write, webhooks);
     } catch (error) {
       if (webhooks.length === 1 || isUnavailable(error)) throw error;
-      return Promise.all(webhooks.map(webhook => insertWebhooks(resources.db.write, [webhook]).catch(asError)));
+      const one = async (webhook: NewWebhook) => (await insertWebhooks(resources.db.write, [webhook]))[0] ?? 'stale';
+      return Promise.all(webhooks.map(webhook => one(webhook).catch(asError)));
     }
   }
 
@@ -99,9 +118,19 @@ export function createWebhookReceiver(
     return secrets.slice(0, maxTries).find(secret => verifySignature(rawBody, signature, [secret]));
   }
 
+  /** Finds and remembers the owners of an address. */
+  const lookUp = (key: string, phoneNumberIds: readonly string[], accountIds: readonly string[]): Promise<Owned> =>
+    ownerBatches.run(key, undefined, async requests => {
+      const { owners, version } = await webhookOwners(resources, phoneNumberIds, accountIds);
+      const owned = { owners, address: { phoneNumberIds, accountIds, version } };
+      if (owners.length > 0) known.set(key, owned);
+      else known.delete(key);
+      return requests.map(() => owned);
+    });
+
   /**
-   * Owners are not cached, because a number may have moved to another tenant with the same app secret. Requests that name the same ids
-   * share a look-up that begins after they arrived.
+   * A webhook that its remembered owners signed is stored without another look-up: the statement verifies that they are still its owners,
+   * because a number may have moved to another tenant with the same app secret. Whatever else is decided, is decided by fresh owners.
    */
   async function receive(rawBody: Buffer, signature: string | undefined): Promise<Receipt> {
     const body = readBody(rawBody);
@@ -111,45 +140,47 @@ export function createWebhookReceiver(
       request.changes.flatMap(({ address }) => [{ id: address.wabaId }, { id: address.portfolioId }]),
       ({ id }) => id,
     );
-    const receipt = await receiptBatches.run(JSON.stringify([numbers, accounts]), request, async requests => {
-      const owners = await webhookOwners(resources, numbers, accounts);
-      return Promise.all(requests.map(one => receiveFor(owners, one).catch(asError)));
-    });
-    if (receipt instanceof Error) throw receipt;
-    return receipt;
+    const key = JSON.stringify([numbers, accounts]);
+    const remembered = known.get(key);
+    if (remembered) {
+      const routed = route(request, signedOwners(request, remembered.owners));
+      if (routed.tenantIds.length > 0 && routed.unrouted.length === 0 && (await deliver(request, remembered, routed)))
+        return 'stored';
+    }
+    for (let lookups = 0; lookups < MAX_LOOKUPS; lookups += 1) {
+      const owned = await lookUp(key, numbers, accounts);
+      const signed = signedOwners(request, owned.owners);
+      // If the owners are known and none signed, the body is forged or a secret is outdated; the network will retry.
+      const signer = owned.owners.length > 0 ? signed[0]?.appSecret : await signerOf(rawBody, signature);
+      if (signer === undefined) return 'forbidden';
+      const routed = route(request, signed);
+      if (!(await deliver(request, owned, routed))) continue;
+      await keepUnrouted(request, routed, signer);
+      return 'stored';
+    }
+    throw new CodedError('SERVICE_UNAVAILABLE', 'The channels of the webhook are being changed. Try again.');
   }
 
-  async function receiveFor(
-    owners: readonly WebhookOwner[],
-    { rawBody, signature, body, changes }: Request,
-  ): Promise<Receipt> {
-    const secrets = new Map<string, boolean>();
-    const signed = owners.filter(owner => {
-      const known = secrets.get(owner.appSecret) ?? verifySignature(rawBody, signature, [owner.appSecret]);
-      secrets.set(owner.appSecret, known);
-      return known;
-    });
-    // If the owners are known and none signed, the body is forged or a secret is outdated; the network will retry.
-    const signer = owners.length > 0 ? signed[0]?.appSecret : await signerOf(rawBody, signature);
-    if (signer === undefined) return 'forbidden';
-    const tenantIds = new Set<number>();
-    const unrouted: NewUnrouted[] = [];
-    const digest = sha256(rawBody);
-    for (const [index, change] of changes.entries()) {
-      const channels = channelsOfAddress(change.address, signed);
-      for (const { tenantId } of channels) tenantIds.add(tenantId);
-      if (channels.length > 0) continue;
-      const raw = body === undefined ? rawBody : Buffer.from(JSON.stringify(change.raw));
-      unrouted.push({ id: newId(), digest: sha256(`${digest.toString('hex')} ${index}`), field: change.field, raw });
-    }
-    const ids = [...tenantIds];
-    const fresh = ids.length === 0 ? [] : await store({ tenantIds: ids, digest, body: rawBody });
-    if (unrouted.length > 0)
-      await insertUnrouted(resources.db.write, unrouted, resources.secrets.permanentMac(SECRET_LABEL, signer), VERSION);
-    for (const { field } of unrouted)
-      resources.metrics.changesUnhandled.inc({ field: isKnownField(field) ? field : 'other', reason: 'unrouted' });
+  /** @returns false if the owners have changed, and nothing was stored */
+  async function deliver({ rawBody }: Request, { address }: Owned, { tenantIds }: Routed): Promise<boolean> {
+    if (tenantIds.length === 0) return true;
+    const fresh = await store({ tenantIds, address, digest: sha256(rawBody), body: rawBody });
+    if (fresh === 'stale') return false;
     for (const tenantId of fresh) resources.lanes.wake(INBOX, String(tenantId));
-    return 'stored';
+    return true;
+  }
+
+  async function keepUnrouted({ rawBody, body }: Request, { unrouted }: Routed, signer: string): Promise<void> {
+    if (unrouted.length === 0) return;
+    const digest = sha256(rawBody).toString('hex');
+    const changes = unrouted.map(({ index, change: { field, raw } }): NewUnrouted => {
+      const bytes = body === undefined ? rawBody : Buffer.from(JSON.stringify(raw));
+      return { id: newId(), digest: sha256(`${digest} ${index}`), field, raw: bytes };
+    });
+    const mac = resources.secrets.permanentMac(SECRET_LABEL, signer);
+    await insertUnrouted(resources.db.write, changes, mac, VERSION);
+    for (const { field } of changes)
+      resources.metrics.changesUnhandled.inc({ field: isKnownField(field) ? field : 'other', reason: 'unrouted' });
   }
 
   return {
@@ -163,4 +194,22 @@ export function createWebhookReceiver(
       return outcome;
     },
   };
+}
+
+/** The owners whose app secret signed the request. */
+function signedOwners({ rawBody, signature }: Request, owners: readonly WebhookOwner[]): readonly WebhookOwner[] {
+  const secrets = new Set(owners.map(({ appSecret }) => appSecret));
+  const signers = new Set([...secrets].filter(secret => verifySignature(rawBody, signature, [secret])));
+  return owners.filter(({ appSecret }) => signers.has(appSecret));
+}
+
+function route({ changes }: Request, signed: readonly WebhookOwner[]): Routed {
+  const tenantIds = new Set<number>();
+  const unrouted: { index: number; change: RawChange }[] = [];
+  for (const [index, change] of changes.entries()) {
+    const channels = channelsOfAddress(change.address, signed);
+    for (const { tenantId } of channels) tenantIds.add(tenantId);
+    if (channels.length === 0) unrouted.push({ index, change });
+  }
+  return { tenantIds: [...tenantIds], unrouted };
 }

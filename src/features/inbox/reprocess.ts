@@ -105,7 +105,7 @@ async function routeToOwners(needs: Needs, { id, raw, secret_mac, received_at }:
   const [change] = changesOf({ entry: [entry] });
   if (!change || change.field === '') return [];
   const { address } = change;
-  const owners = await webhookOwners(
+  const { owners } = await webhookOwners(
     needs,
     address.phoneNumberId === undefined ? [] : [address.phoneNumberId],
     [address.wabaId, address.portfolioId].filter(id => id !== undefined),

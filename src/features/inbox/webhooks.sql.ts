@@ -7,22 +7,40 @@ import { isHeld } from '../../lanes/store/lanes.sql.ts';
 /** The queue of inbound webhooks. One lane per tenant, so that a person's messages keep their order. */
 export const INBOX = 'inbox';
 
+/** The ids by which webhooks name channels, and the owners that were found by them. */
+export interface WebhookAddress {
+  readonly phoneNumberIds: readonly string[];
+  /** Ids of business accounts and portfolios. */
+  readonly accountIds: readonly string[];
+  /** By `webhook_owners_version`. */
+  readonly version: string;
+}
+
 /** A raw webhook, as it arrived. */
 export interface NewWebhook {
   /** The tenants that it concerns. */
   readonly tenantIds: readonly number[];
+  readonly address: WebhookAddress;
   readonly digest: Uint8Array;
   readonly body: Uint8Array;
 }
 
+/** The result of a webhook: the tenants for which it is new, or `stale` if the channels of its address have changed. */
+export type StoredFor = readonly number[] | 'stale';
+
 /**
- * Stores raw webhooks once for each tenant that they concern. The database assigns the ids, so that they follow the order of
+ * Stores raw webhooks once for each tenant that they concern, unless the channels of their address are others than those that were
+ * found: a number may have moved to another tenant with the same app secret. The database assigns the ids, so that they follow the order of
  * arrival regardless of the clocks of processes.
- * @returns the tenants for which a webhook is new
  */
-export async function insertWebhooks(db: Db, webhooks: readonly NewWebhook[]): Promise<number[]> {
+export async function insertWebhooks(db: Db, webhooks: readonly NewWebhook[]): Promise<StoredFor[]> {
+  const addresses = [...new Set(webhooks.map(({ address }) => address))];
+  const groups = addresses.map(({ phoneNumberIds, accountIds, version }, index) => ({
+    ...{ place: index, phone_number_ids: phoneNumberIds, account_ids: accountIds, version },
+  }));
   const tenantIds = webhooks.flatMap(webhook => webhook.tenantIds);
   const places = webhooks.flatMap((webhook, index) => webhook.tenantIds.map(() => index + 1));
+  const groupOf = webhooks.flatMap(({ tenantIds: ids, address }) => ids.map(() => addresses.indexOf(address)));
   // One body is sent as it is; an array of them is text of twice their length.
   const given = webhooks.length === 1 ? webhooks[0] : undefined;
   const contents = given
@@ -31,16 +49,30 @@ export async function insertWebhooks(db: Db, webhooks: readonly NewWebhook[]): P
         from unnest(${webhooks.map(({ digest }) => digest)}::bytea[], ${webhooks.map(({ body }) => body)}::bytea[])
           with ordinality as w (digest, body, place)`;
   // Lock order: webhooks by tenant and digest, to avoid deadlocks with a process that stores the same ones.
-  const { rows } = await sql<{ tenant_id: number }>`
-    insert into inbound_webhooks (tenant_id, digest, id, body)
-    select a.tenant_id, a.digest, a.id, a.body from (
-      select t.tenant_id, w.digest, w.body, message_id_at((extract(epoch from now()) * 1000)::bigint, nextval('message_arrivals')) as id
-      from unnest(${tenantIds}::bigint[], ${places}::bigint[]) as t (tenant_id, place) join (${contents}) w on w.place = t.place
-      order by t.place offset 0
-    ) a order by a.tenant_id, a.digest
-    on conflict (tenant_id, digest) do nothing
-    returning tenant_id`.execute(db);
-  return [...new Set(rows.map(row => row.tenant_id))];
+  const { rows } = await sql<{ tenant_ids: readonly number[]; stale: readonly number[] }>`
+    /* cross-tenant: the network names numbers, not tenants; the signature was checked against the secret of each owner */
+    with addresses as materialized (
+      select g.place, webhook_owners_version(g.phone_number_ids, g.account_ids) = g.version as is_current
+      from jsonb_to_recordset(${JSON.stringify(groups)}::jsonb)
+        as g (place integer, phone_number_ids text[], account_ids text[], version text)
+    ), stored as (
+      insert into inbound_webhooks (tenant_id, digest, id, body)
+      select a.tenant_id, a.digest, a.id, a.body from (
+        select t.tenant_id, w.digest, w.body, message_id_at((extract(epoch from now()) * 1000)::bigint, nextval('message_arrivals')) as id
+        from unnest(${tenantIds}::bigint[], ${places}::bigint[], ${groupOf}::integer[]) as t (tenant_id, place, address)
+        join (${contents}) w on w.place = t.place
+        where t.address in (select place from addresses where is_current)
+        order by t.place offset 0
+      ) a order by a.tenant_id, a.digest
+      on conflict (tenant_id, digest) do nothing
+      returning tenant_id
+    )
+    select array(select distinct tenant_id from stored) as tenant_ids,
+      array(select place from addresses where not is_current) as stale`.execute(db);
+  const [{ tenant_ids: fresh, stale } = { tenant_ids: [], stale: [] }] = rows;
+  return webhooks.map(({ tenantIds: ids, address }) =>
+    stale.includes(addresses.indexOf(address)) ? 'stale' : ids.filter(id => fresh.includes(id)),
+  );
 }
 
 /** Queues an earlier change as a webhook, unless it is stored already. */

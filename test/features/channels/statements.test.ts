@@ -22,6 +22,7 @@ test('owners of a webhook are described as their row type says', async () => {
     portfolio_id: 'text',
     display_phone_number: 'text',
     app_secret_sealed: 'bytea',
+    version: 'text',
   } satisfies ColumnsOf<WebhookOwner>);
 });
 

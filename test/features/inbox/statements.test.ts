@@ -31,9 +31,13 @@ const ID = randomUUID();
 const BYTES = Buffer.from('{}');
 
 test('webhooks are described as their row types say', async () => {
-  const webhook = { tenantIds: [1], digest: BYTES, body: BYTES };
+  const address = { phoneNumberIds: ['1'], accountIds: ['2'], version: '' };
+  const webhook = { tenantIds: [1], address, digest: BYTES, body: BYTES };
   for (const webhooks of [[webhook], [webhook, webhook]])
-    expect(await describeColumns(database.url, db => insertWebhooks(db, webhooks))).toEqual({ tenant_id: 'bigint' });
+    expect(await describeColumns(database.url, db => insertWebhooks(db, webhooks))).toEqual({
+      tenant_ids: 'bigint[]',
+      stale: 'integer[]',
+    });
   for (const kind of ['fresh', 'failed'] as const)
     expect(await describeColumns(database.url, db => claimWebhooks(db, 1, kind, 1, 1))).toEqual({
       id: 'uuid',
