@@ -85,7 +85,7 @@ const MAX_POLL_MS = 500;
  * Reads a second of a process without subscribers, after a burst: each of them is two statements, which under load cost more than what
  * they are for, hints to the readers of the log. With subscribers every signal is followed at once.
  */
-const UNWATCHED_READS = 10;
+const UNWATCHED_READS = 5;
 /** Of a process that has no readers of the log either: the first subscriber then has little to catch up with. */
 const IDLE_READS = 2;
 const UNWATCHED_BURST = 20;

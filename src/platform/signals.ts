@@ -32,7 +32,7 @@ export interface SignalTransport {
  * never part of a working transaction. The first signal is sent at once, and those of the milliseconds after it together. Full messages
  * are sent one after the other.
  */
-const SPACING_MS: Readonly<Record<Urgency, number>> = { soon: 10, later: 50 };
+const SPACING_MS: Readonly<Record<Urgency, number>> = { soon: 10, later: 100 };
 /** Topics per message; they are short, so that a hundred stay well below the maximum size. */
 const TOPICS_PER_MESSAGE = 100;
 
