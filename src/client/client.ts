@@ -5,6 +5,7 @@ import {
   type ReadDocument,
   readDocument,
   type TypedDocument,
+  withKeys,
 } from './documents.ts';
 import { ParleyError, type ResponseError, TransportError } from './errors.ts';
 import { type GraphQLBody, type HttpOptions, post } from './http.ts';
@@ -51,7 +52,8 @@ export interface ParleyClient {
   ): Promise<Data>;
   /**
    * Writes. An input without `idempotencyKey` gets one, so that the mutation can be repeated after a lost connection without
-   * happening twice. `userErrors` are data, and never repeated.
+   * happening twice. For this, each input is a variable of its own, or has a key; else the mutation is not repeated.
+   * `userErrors` are data, and never repeated.
    * @throws TypeError for a document that does not select `userErrors`; ParleyError, TransportError
    */
   mutate<Data, Variables extends object>(
@@ -153,7 +155,7 @@ export function createClient(options: ClientOptions): ParleyClient {
       const careless = mutationsWithoutUserErrors(read);
       if (careless.length > 0)
         throw new TypeError(`Select userErrors of ${careless.join(', ')}: a refusal is data, not an error.`);
-      const keyed = withKey(variables);
+      const keyed = withKeys(read, variables);
       return (await execute(bodyOf(read, keyed ?? variables), keyed !== undefined, signal)) as never;
     },
     subscribe(document, variables, { signal } = {}) {
@@ -183,14 +185,4 @@ export function createClient(options: ClientOptions): ParleyClient {
       await open?.close();
     },
   };
-}
-
-/** The variables with an idempotency key in their input. @returns undefined without an input, which cannot be repeated */
-export function withKey<Variables extends object>(variables: Variables): Variables | undefined {
-  const { input } = variables as { readonly input?: unknown };
-  if (typeof input !== 'object' || input === null || Array.isArray(input)) return undefined;
-  const { idempotencyKey } = input as { readonly idempotencyKey?: unknown };
-  return idempotencyKey == null
-    ? { ...variables, input: { ...input, idempotencyKey: crypto.randomUUID() } }
-    : variables;
 }

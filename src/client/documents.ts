@@ -3,6 +3,7 @@ import {
   type DocumentNode,
   type FieldNode,
   Kind,
+  type ObjectValueNode,
   type OperationDefinitionNode,
   parse,
   print,
@@ -74,3 +75,40 @@ const selectsUserErrors = (set: SelectionSetNode | undefined): boolean =>
     if (selection.kind === Kind.INLINE_FRAGMENT) return selectsUserErrors(selection.selectionSet);
     return selection.name.value === 'userErrors';
   }) ?? false;
+
+/**
+ * The variables with an idempotency key in the input of each mutation, so that the document can be sent again.
+ * @returns undefined if a mutation would happen twice: its input is written into the document without a key, or is that of another
+ *   mutation, too
+ */
+export function withKeys<Variables extends object>(
+  { operation }: ReadDocument,
+  variables: Variables,
+): Variables | undefined {
+  const given = variables as Readonly<Record<string, unknown>>;
+  const keyed: Record<string, unknown> = {};
+  if (operation?.operation !== 'mutation') return undefined;
+  for (const selection of operation.selectionSet.selections) {
+    if (selection.kind !== Kind.FIELD) return undefined;
+    if (selection.name.value === '__typename') continue;
+    const input = selection.arguments?.find(({ name }) => name.value === 'input')?.value;
+    if (input?.kind === Kind.OBJECT && hasKey(input, given)) continue;
+    if (input?.kind !== Kind.VARIABLE || Object.hasOwn(keyed, input.name.value)) return undefined;
+    const value = keyedInput(given[input.name.value]);
+    if (!value) return undefined;
+    keyed[input.name.value] = value;
+  }
+  return { ...variables, ...keyed };
+}
+
+/** @returns undefined for what is no input */
+export function keyedInput(input: unknown): object | undefined {
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) return undefined;
+  const { idempotencyKey } = input as { readonly idempotencyKey?: unknown };
+  return idempotencyKey == null ? { ...input, idempotencyKey: crypto.randomUUID() } : input;
+}
+
+function hasKey({ fields }: ObjectValueNode, variables: Readonly<Record<string, unknown>>): boolean {
+  const key = fields.find(({ name }) => name.value === 'idempotencyKey')?.value;
+  return key?.kind === Kind.VARIABLE ? variables[key.name.value] != null : key?.kind === Kind.STRING;
+}

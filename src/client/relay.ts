@@ -1,5 +1,12 @@
-import { type FetchFunction, type GraphQLResponse, Observable, type SubscribeFunction } from 'relay-runtime';
-import { type ParleyClient, withKey } from './client.ts';
+import {
+  type FetchFunction,
+  type GraphQLResponse,
+  Observable,
+  type SubscribeFunction,
+  type Variables,
+} from 'relay-runtime';
+import type { ParleyClient } from './client.ts';
+import { keyedInput, readDocument, withKeys } from './documents.ts';
 import { ParleyError } from './errors.ts';
 import type { GraphQLBody } from './http.ts';
 
@@ -12,13 +19,20 @@ const bodyOf = ({ name, text, id }: Request, variables: object): GraphQLBody => 
   variables,
 });
 
+/** Of a persisted document only the variables are known: as Relay recommends, one that is named `input`. */
+function keyedVariables({ text }: Request, variables: Variables): Variables | undefined {
+  if (text) return withKeys(readDocument(text), variables);
+  const input = keyedInput(variables['input']);
+  return input && Object.keys(variables).length === 1 ? { input } : undefined;
+}
+
 /**
  * The two functions of Relay's network: `Network.create(network.execute, network.subscribe)`. Relay needs no cache settings: global
  * ids are unique, and connections follow its specification.
  */
 export const relayNetwork = (client: ParleyClient): { execute: FetchFunction; subscribe: SubscribeFunction } => ({
   async execute(request, variables) {
-    const keyed = request.operationKind === 'mutation' ? withKey(variables) : variables;
+    const keyed = request.operationKind === 'mutation' ? keyedVariables(request, variables) : variables;
     try {
       const data = await client.execute(bodyOf(request, keyed ?? variables), keyed !== undefined);
       return { data } as GraphQLResponse;

@@ -74,6 +74,39 @@ describe('a mutation', () => {
     expect(await count('once')).toBe(1);
   });
 
+  test('of several in one document is repeated with a key for each of them', async () => {
+    const two = parse(`mutation Two($one: CreateContactGroupInput!, $other: CreateContactGroupInput!, $key: String) {
+      one: createContactGroup(input: $one) { contactGroup { name } userErrors { code } }
+      other: createContactGroup(input: $other) { contactGroup { name } userErrors { code } }
+      last: createContactGroup(input: { name: "last of three", idempotencyKey: $key }) { contactGroup { name } userErrors { code } }
+    }`);
+    faults = ['lose the answer'];
+    const variables = { one: { name: 'first of three' }, other: { name: 'second of three' }, key: crypto.randomUUID() };
+    expect(await clientWith().mutate(two, variables)).toEqual({
+      one: { contactGroup: { name: 'first of three' }, userErrors: [] },
+      other: { contactGroup: { name: 'second of three' }, userErrors: [] },
+      last: { contactGroup: { name: 'last of three' }, userErrors: [] },
+    });
+    expect(requests).toBe(2);
+  });
+
+  test.each([
+    [
+      'an input in the document',
+      'one: createContactGroup(input: $input) { userErrors { code } } other: createContactGroup(input: { name: "b" }) { userErrors { code } }',
+    ],
+    [
+      'the input of another mutation',
+      'one: createContactGroup(input: $input) { userErrors { code } } other: createContactGroup(input: $input) { userErrors { code } }',
+    ],
+    ['a fragment', '...Both } fragment Both on Mutation { createContactGroup(input: $input) { userErrors { code } }'],
+  ])('with %s, which could happen twice, is not repeated', async (_what, fields) => {
+    const document = parse(`mutation ($input: CreateContactGroupInput!) { ${fields} }`);
+    faults = ['lose the answer'];
+    await expect(clientWith().mutate(document, { input: { name: 'x' } })).rejects.toThrow(TransportError);
+    expect(requests).toBe(1);
+  });
+
   test('that is refused is neither repeated nor an error', async () => {
     const data = await clientWith().mutate(CREATE, { input: { name: '' } });
     expect(data).toMatchObject({

@@ -1,6 +1,7 @@
 import { cacheExchange } from '@urql/exchange-graphcache';
 import { Client, subscriptionExchange } from 'urql';
-import { type ParleyClient, ParleyError, withKey } from '../../client/client.ts';
+import { type ParleyClient, ParleyError } from '../../client/client.ts';
+import { readDocument, withKeys } from '../../client/documents.ts';
 import { graphcacheSettings } from '../../client/urql.ts';
 import { type Fault, withFaultTexts } from '../texts/faults.ts';
 import { forgetLaterPages } from './list-pages.ts';
@@ -64,7 +65,7 @@ async function execute(
   textOf: (fault: Fault) => string,
 ) {
   const { query = '', operationName, variables = {} } = body;
-  const keyed = isMutation ? withKey(variables) : variables;
+  const keyed = isMutation ? withKeys(readDocument(query), variables) : variables;
   try {
     const request = { query, operationName, variables: keyed ?? variables };
     const data = await client.execute(request, keyed !== undefined, signal);
