@@ -204,7 +204,7 @@ export type CallOutcome =
   /** The person declined it. */
   | 'REJECTED';
 
-/** Who gets a campaign. A contact gets it once, however often it is in the audience. */
+/** The recipients of a campaign. Each contact gets it once, even if it is in several parts of the audience. */
 export type CampaignAudienceInput =
   {   /** These contacts, at most 1000. */
   readonly contactIds: ReadonlyArray<string>; readonly filter?: never; readonly groupIds?: never; readonly listId?: never; readonly phones?: never; readonly savedFilterId?: never; }
@@ -663,7 +663,7 @@ export type ContentInput =
 export type ConversationFilter = {
   /** All of these filters hold. Nested at most 3 deep, with at most 20 conditions in all. */
   readonly and?: ReadonlyArray<ConversationFilter> | null | undefined;
-  /** Id of the staff member; `isNull: true` finds what nobody has. */
+  /** Id of the assignee; `isNull: true` finds unassigned conversations. */
   readonly assigneeId?: IdFilter | null | undefined;
   /** Id of the channel. */
   readonly channelId?: IdFilter | null | undefined;
@@ -683,7 +683,7 @@ export type ConversationFilter = {
   readonly or?: ReadonlyArray<ConversationFilter> | null | undefined;
   /** Status of the conversation. */
   readonly status?: ConversationStatusFilter | null | undefined;
-  /** Id of a tag; `isNull: true` finds what has none. */
+  /** Id of a tag; `isNull: true` finds conversations without tags. */
   readonly tagId?: IdFilter | null | undefined;
   /** Number of unread messages. */
   readonly unreadCount?: IntFilter | null | undefined;
@@ -697,13 +697,13 @@ export type ConversationFilter = {
 
 /** Who has to do something about a conversation. */
 export type ConversationStatus =
-  /** Nobody until the person writes. */
+  /** Done, until the person writes. */
   | 'CLOSED'
   /** People answer. */
   | 'OPEN'
   /** A bot has the conversation. */
   | 'PENDING'
-  /** Nobody until a time, or until the person writes. */
+  /** Hidden from the inbox until a time, or until the person writes. */
   | 'SNOOZED';
 
 /** Conditions for a value of ConversationStatus; all of them must hold. */
@@ -806,7 +806,7 @@ export type CreateCampaignInput = {
   readonly firstWave?: number | null | undefined;
   /** Longest wait for the outcome of the first wave, 1 to 86400 seconds. Default: 300. */
   readonly firstWaveSeconds?: number | null | undefined;
-  /** Skips people who had enough. Default: nobody. */
+  /** Skips people who were messaged too often recently. Default: no cap. */
   readonly frequencyCap?: FrequencyCapInput | null | undefined;
   /** Repeating the mutation with the same key within 24 hours returns the first result; with other input it is an IDEMPOTENCY_MISMATCH. At most 255 characters. */
   readonly idempotencyKey?: string | null | undefined;
@@ -1192,7 +1192,7 @@ export type EraseContactInput = {
 export type ErasureReason =
   /** Another reason. */
   | 'OTHER'
-  /** The time for which the data may be kept is over. */
+  /** The retention period of the data has ended. */
   | 'RETENTION'
   /** The person asked for it. */
   | 'SUBJECT_REQUEST';
@@ -1281,7 +1281,7 @@ export type ErrorCode =
 
 /** Events that meet all of these conditions, by what an object was before or after the change. */
 export type EventFilter = {
-  /** About what is or was assigned to one of these staff members; null: to nobody. */
+  /** About conversations and contacts that are or were assigned to one of these staff members; null: unassigned. */
   readonly assigneeIds?: ReadonlyArray<string | null | undefined> | null | undefined;
   /** About one of these campaigns. */
   readonly campaignIds?: ReadonlyArray<string> | null | undefined;
@@ -1420,7 +1420,7 @@ export type ExportContactInput = {
   readonly idempotencyKey?: string | null | undefined;
 };
 
-/** What is exported: the rows of one list that meet a filter; all of them for an empty filter. */
+/** The list to export, and its filter; an empty filter exports all rows. */
 export type ExportResourceInput =
   {   /** Recipients of a campaign, and what became of them. Needs `campaigns:read` and `contacts:read` too. */
   readonly campaignRecipients: ExportedRecipientsInput; readonly contacts?: never; readonly costs?: never; readonly messages?: never; }
@@ -1769,7 +1769,7 @@ export type MarkConversationReadInput = {
   readonly id: string;
   /** Repeating the mutation with the same key within 24 hours returns the first result; with other input it is an IDEMPOTENCY_MISMATCH. At most 255 characters. */
   readonly idempotencyKey?: string | null | undefined;
-  /** Whether the person sees that somebody is typing, for 25 seconds or until a message is sent. */
+  /** Whether to show the person a typing indicator, for 25 seconds or until a message is sent. */
   readonly showTyping?: boolean;
   /** Id of an inbound message. Default: the last one. */
   readonly upToMessageId?: string | null | undefined;
@@ -2340,7 +2340,7 @@ export type SendingHoursInput = {
   readonly start: string;
 };
 
-/** What a page of a staff member shows. */
+/** Presence of a staff session. */
 export type SetPresenceInput = {
   /** Global id or databaseId of the conversation that is open; null or omitted: none. */
   readonly conversationId?: string | null | undefined;
@@ -2666,7 +2666,7 @@ export type TestCampaignInput = {
   readonly id: string;
   /** Repeating the mutation with the same key within 24 hours returns the first result; with other input it is an IDEMPOTENCY_MISMATCH. At most 255 characters. */
   readonly idempotencyKey?: string | null | undefined;
-  /** Phone number in international format, such as your own. It becomes a contact if it is none. */
+  /** Phone number in international format, such as your own. An unknown number creates a contact. */
   readonly phone: string;
 };
 
@@ -2732,7 +2732,7 @@ export type UpdateCampaignInput = {
   readonly firstWave?: number | null | undefined;
   /** Longest wait for the outcome of the first wave, 1 to 86400 seconds. Default: 300. */
   readonly firstWaveSeconds?: number | null | undefined;
-  /** Skips people who had enough. Default: nobody. */
+  /** Skips people who were messaged too often recently. Default: no cap. */
   readonly frequencyCap?: FrequencyCapInput | null | undefined;
   /** Global id or databaseId of the campaign. */
   readonly id: string;
@@ -2802,9 +2802,9 @@ export type UpdateContactInput = {
 export type UpdateConversationInput = {
   /** Ids of tags to add, at most 50. */
   readonly addTagIds?: ReadonlyArray<string> | null | undefined;
-  /** Global id or databaseId of the staff member who gets the conversation; null takes it from everybody. */
+  /** Global id or databaseId of the new assignee; null: unassigned. */
   readonly assigneeId?: string | null | undefined;
-  /** The staff member who is thought to have the conversation; null: nobody. If somebody else has it, nothing is changed, with a ConflictError. */
+  /** The expected assignee; null: unassigned. With another assignee, nothing is changed, and the result has a ConflictError. */
   readonly expectedAssigneeId?: string | null | undefined;
   /** Global id or databaseId of the conversation. */
   readonly id: string;

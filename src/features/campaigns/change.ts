@@ -51,7 +51,7 @@ export async function createCampaign(context: Context, input: Keyed<CampaignInpu
   );
 }
 
-/** A list that is deleted at the same time is found now: a campaign without its list would send to nobody. */
+/** Detects a list that is being deleted concurrently: a campaign without its list would have no recipients. */
 async function requireList(trx: Db, tenantId: number, audience: Audience): Promise<void> {
   if ('listId' in audience && !(await holdList(trx, tenantId, audience.listId)))
     throw invalid({ 'audience.listId': [`There is no list with the id ${audience.listId}.`] }, 'REFERENCE_NOT_FOUND');
@@ -80,7 +80,7 @@ export async function changeCampaign(context: Context, id: number, input: Keyed<
   );
 }
 
-/** Deletes a campaign that never started or is over. Its messages stay. @throws NOT_FOUND, CONFLICT */
+/** Deletes a campaign that never started or has ended. Its messages stay. @throws NOT_FOUND, CONFLICT */
 export const removeCampaign = (
   context: Context,
   id: number,

@@ -23,7 +23,8 @@ export const CampaignStatusEnum = builder.enumType('CampaignStatus', {
 });
 
 const AudienceInput = builder.inputType('CampaignAudienceInput', {
-  description: 'Who gets a campaign. A contact gets it once, however often it is in the audience.',
+  description:
+    'The recipients of a campaign. Each contact gets it once, even if it is in several parts of the audience.',
   isOneOf: true,
   fields: t => ({
     groupIds: t.idList({ description: `Contacts in any of these groups, at most ${MAX_GROUPS}.` }),
@@ -68,7 +69,10 @@ const options = (t: InputFields) => ({
     type: HoursInput,
     description: 'When recipients may get the message. Default: at any time.',
   }),
-  frequencyCap: t.field({ type: CapInput, description: 'Skips people who had enough. Default: nobody.' }),
+  frequencyCap: t.field({
+    type: CapInput,
+    description: 'Skips people who were messaged too often recently. Default: no cap.',
+  }),
   firstWave: t.int({
     description: `Recipients who get the message first; the others wait for the outcome. 1 to ${MAX.firstWave}. Default: 100, or 1 % of the recipients if that is more.`,
   }),

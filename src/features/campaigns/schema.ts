@@ -221,7 +221,7 @@ mutation('updateCampaign', {
 });
 deleteMutation('Campaign', {
   noun: 'campaign',
-  description: 'Deletes a campaign that never started or is over, with its figures. Its messages remain.',
+  description: 'Deletes a campaign that never started or has ended, with its figures. Its messages remain.',
   scope: 'campaigns:write',
   remove: removeCampaign,
 });

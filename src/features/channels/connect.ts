@@ -77,7 +77,7 @@ export async function verifyNumber(
   return { number, portfolioId, health };
 }
 
-/** Collects the faults of what an update may change as well. */
+/** Collects the faults of fields that an update can change too. */
 export function checkSettings(
   { messagesPerSecond, portfolioId }: Pick<ConnectChannelInput, 'messagesPerSecond' | 'portfolioId'>,
   errors: FieldErrorList,

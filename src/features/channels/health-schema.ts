@@ -26,7 +26,7 @@ const Availability = builder.enumType('Availability', {
 });
 
 const ChannelRestriction = builder.objectRef<PublicRestriction>('ChannelRestriction').implement({
-  description: 'What the network forbids an account for a time.',
+  description: 'A temporary restriction of an account by the network.',
   fields: t => ({
     type: t.exposeString('type', {
       description: "The restriction in the network's word, for example `RESTRICTED_BIZ_INITIATED_MESSAGING`.",

@@ -10,7 +10,7 @@ import { getChannels } from './store.ts';
 const CHECK_EVERY_MS = DAY;
 /** After a check that the network did not answer, or during which the process stopped. */
 const RETRY_MS = 15 * MINUTE;
-/** In a row: the network is away, and each question takes as long as its time-out. The next run goes on. */
+/** Consecutive failures after which the run ends: the network is down, and each request would take its full timeout. */
 const MAX_FAILURES = 3;
 
 type Needs = Pick<Resources, 'db' | 'network' | 'secrets' | 'clock' | 'signals' | 'log'>;

@@ -7,7 +7,7 @@ import { writeLastWebhook } from './health.sql.ts';
 const ACCURACY_MS = 10 * SECOND;
 const MAX_CHANNELS = 10_000;
 
-/** Notes when the last webhook about a channel arrived. @returns a function that never rejects, because the webhook is processed by then */
+/** Records when the last webhook about a channel arrived. @returns a function that never rejects, because the webhook is processed by then */
 export function createWebhookRecorder({ db, log, clock }: Pick<Resources, 'db' | 'log' | 'clock'>) {
   const written = new LRUCache<number, number>({ max: MAX_CHANNELS });
   return async (tenantId: number, channelIds: readonly number[], receivedAt: Date): Promise<void> => {

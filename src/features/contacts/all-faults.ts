@@ -17,9 +17,9 @@ interface Given {
 }
 
 /**
- * The error of a write of a contact with all faults of its input. Writing checks step by step (forms, references, unique values), and
- * the first faulty step ends it; here the other steps run, too. Only on the path of an error, so that valid input costs no more
- * statements.
+ * Adds the remaining faults of a contact's input to the error of a failed write. A write checks step by step (formats, references,
+ * unique values) and stops at the first step that fails; this runs the other steps too. Called only after an error, so that valid
+ * input costs no extra statements.
  * @param error what writing threw; returned as it is unless it is about fields, or the write was only rehearsed
  */
 export async function withAllFaults(

@@ -50,7 +50,7 @@ class Undone extends Error {
 export const faultsAt = (faults: readonly Fault[], path: readonly string[]): UserErrorShape[] =>
   faults.map(({ code, message, field }) => ({ code, message, path: [...path, ...field.split('.')], details: {} }));
 
-/** The user errors of a refusal, below the row. @throws the error if it is none that a user can act on */
+/** The user errors of a refusal, below the row. @throws the error if a user cannot act on it */
 export function refusalAt(error: unknown, path: readonly string[]): UserErrorShape[] {
   const userErrors = userErrorsOf(error);
   if (!userErrors) throw error;
@@ -93,7 +93,7 @@ interface Stored {
   readonly results: readonly (Omit<BatchResult, 'contact'> & { readonly id: number | null })[];
 }
 
-/** Runs a batch in one transaction, once per idempotency key. One that wrote nothing stores no key. */
+/** Runs a batch in one transaction, once per idempotency key. The key is stored only if something was written. */
 export async function runBatch(
   context: Context,
   tenantId: number,

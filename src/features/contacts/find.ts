@@ -15,7 +15,7 @@ export interface ContactIdentifier {
 
 /**
  * Finds a contact by one identifier: the id of a merged contact, and any present number of a person, find the contact that the person
- * is now. @returns null for an identifier that nobody has, malformed ones included
+ * is now. @returns null for an unknown or malformed identifier
  * @throws VALIDATION_ERROR unless there is exactly one
  */
 export async function findContact(context: Context, identifier: ContactIdentifier): Promise<ContactRow | null> {

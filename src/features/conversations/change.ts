@@ -19,7 +19,7 @@ export interface ConversationChange extends ConversationPatch {
 }
 
 export interface ConversationUpdate extends ConversationChange {
-  /** Undefined: any; null: nobody. */
+  /** Undefined: any; null: unassigned. */
   readonly expectedAssigneeId?: number | null | undefined;
   readonly idempotencyKey?: string | null | undefined;
 }

@@ -11,7 +11,7 @@ export interface PublicConversation {
   /** Null in a snoozed conversation: until the person writes. */
   readonly snoozed_until: string | null;
   readonly assignee_id: number | null;
-  /** Inbound messages that nobody of the account has read, without reactions. */
+  /** Unread inbound messages, without reactions. */
   readonly unread_count: number;
   /** Time of the oldest inbound message without an answer. */
   readonly waiting_since: string | null;

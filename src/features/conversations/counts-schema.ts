@@ -11,7 +11,7 @@ const Counts = builder.objectRef<ConversationCounts>('ConversationCounts').imple
     pending: t.exposeInt('pending', { description: 'Those that a bot has.' }),
     snoozed: t.exposeInt('snoozed', { description: 'Snoozed ones.' }),
     closed: t.exposeInt('closed', { description: 'Closed ones, which takes longer than the counts of others.' }),
-    unassigned: t.exposeInt('unassigned', { description: 'Open ones that nobody has.' }),
+    unassigned: t.exposeInt('unassigned', { description: 'Open conversations without an assignee.' }),
     mine: t.exposeInt('mine', { description: 'Open ones that the calling staff member has; 0 for tokens.' }),
     unreadConversations: t.exposeInt('unread_conversations', { description: 'Those with unread messages.' }),
     unreadMessages: t.exposeInt('unread_messages', {

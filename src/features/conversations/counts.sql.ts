@@ -7,7 +7,7 @@ export interface ConversationCounts {
   readonly pending: number;
   readonly snoozed: number;
   readonly closed: number;
-  /** Open ones that nobody has. */
+  /** Open conversations without an assignee. */
   readonly unassigned: number;
   /** Open ones that the caller has. */
   readonly mine: number;

@@ -31,7 +31,7 @@ export interface InboundFold extends FoldedMessage {
   readonly isAnswerable: boolean;
 }
 
-/** A reaction is shown at its message, and a message of the type `system` is by the network: nobody has to read or answer them. */
+/** Reactions are shown with their message, and `system` messages come from the network: neither needs to be read or answered. */
 const countsAsUnread = ({ type }: FoldedMessage): boolean => type !== 'reaction' && type !== 'system';
 
 const NOTHING: Omit<MessageFold, 'id'> = {
@@ -57,7 +57,7 @@ const timeOf = ({ sent_at, created_at }: FoldedMessage): string => sent_at ?? cr
 const lastOf = (messages: readonly FoldedMessage[]): string | null =>
   latest(messages.filter(({ type }) => type !== 'reaction').map(({ id }) => id));
 
-/** An inbound message opens what is snoozed or closed. A bot keeps what it has if it reads the message, until it has decided on it. */
+/** An inbound message opens a snoozed or closed conversation. A bot's conversation stays pending while the bot decides on the message. */
 export const afterInbound = (status: ConversationStatus, isReadByBot: boolean): ConversationStatus =>
   status === 'pending' && isReadByBot ? 'pending' : 'open';
 
@@ -99,8 +99,8 @@ export interface ExternalFold extends FoldedMessage {
 }
 
 /**
- * Applies messages that were not sent through us. An answer from the phone app shows that the conversation has been read there, and
- * takes it from the bot; history changes nothing but what is last.
+ * Applies messages that were not sent through us. An answer from the phone app marks the conversation as read,
+ * because it was read there, and takes it from the bot. Messages of a history import only change the last message.
  */
 export async function foldExternal(
   trx: Db,
@@ -136,7 +136,7 @@ async function fold(
   return new Map(rows.map(row => [row.id, row]));
 }
 
-/** `conversation.created` for what is new. @param folded as they are now */
+/** `conversation.created` for new conversations. @param folded their present state */
 export const threadEvents = (
   locked: readonly LockedConversation[],
   folded: ReadonlyMap<number, PublicConversation>,

@@ -7,22 +7,25 @@ export const ConversationStatusEnum = builder.enumType('ConversationStatus', {
   values: {
     OPEN: { value: 'open', description: 'People answer.' },
     PENDING: { value: 'pending', description: 'A bot has the conversation.' },
-    SNOOZED: { value: 'snoozed', description: 'Nobody until a time, or until the person writes.' },
-    CLOSED: { value: 'closed', description: 'Nobody until the person writes.' },
+    SNOOZED: { value: 'snoozed', description: 'Hidden from the inbox until a time, or until the person writes.' },
+    CLOSED: { value: 'closed', description: 'Done, until the person writes.' },
   } as const,
 });
 
 export const ConversationFilter = filterOf('Conversation', 'conversations', t => ({
   id: t.field({ type: IDFilter, description: 'Id of the conversation.' }),
   status: t.field({ type: enumFilter(ConversationStatusEnum), description: 'Status of the conversation.' }),
-  assigneeId: t.field({ type: IDFilter, description: 'Id of the staff member; `isNull: true` finds what nobody has.' }),
+  assigneeId: t.field({
+    type: IDFilter,
+    description: 'Id of the assignee; `isNull: true` finds unassigned conversations.',
+  }),
   channelId: t.field({ type: IDFilter, description: 'Id of the channel.' }),
   contactId: t.field({ type: IDFilter, description: 'Id of the contact.' }),
   contact: t.field({
     type: ContactFilter,
     description: 'What holds for the contact; a level of nesting. Requires the scope `contacts:read`.',
   }),
-  tagId: t.field({ type: IDFilter, description: 'Id of a tag; `isNull: true` finds what has none.' }),
+  tagId: t.field({ type: IDFilter, description: 'Id of a tag; `isNull: true` finds conversations without tags.' }),
   unreadCount: t.field({ type: IntFilter, description: 'Number of unread messages.' }),
   waitingSince: t.field({ type: DateTimeFilter, description: 'Since when the person waits for an answer.' }),
   windowExpiresAt: t.field({ type: DateTimeFilter, description: 'End of the service window.' }),
@@ -47,7 +50,7 @@ const change = (t: InputFields) => ({
     description: 'With SNOOZED: when the conversation opens again. Null or omitted: when the person writes.',
   }),
   assigneeId: t.id({
-    description: 'Global id or databaseId of the staff member who gets the conversation; null takes it from everybody.',
+    description: 'Global id or databaseId of the new assignee; null: unassigned.',
   }),
   addTagIds: t.idList({ description: 'Ids of tags to add, at most 50.' }),
   removeTagIds: t.idList({ description: 'Ids of tags to remove.' }),
@@ -64,7 +67,7 @@ export const UpdateConversationInput = builder.inputType('UpdateConversationInpu
     id: t.id({ required: true, description: 'Global id or databaseId of the conversation.' }),
     expectedAssigneeId: t.id({
       description:
-        'The staff member who is thought to have the conversation; null: nobody. If somebody else has it, nothing is changed, with a ConflictError.',
+        'The expected assignee; null: unassigned. With another assignee, nothing is changed, and the result has a ConflictError.',
     }),
     ...change(t),
     idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }),
@@ -79,7 +82,7 @@ export const MarkConversationReadInput = builder.inputType('MarkConversationRead
     showTyping: t.boolean({
       required: true,
       defaultValue: false,
-      description: 'Whether the person sees that somebody is typing, for 25 seconds or until a message is sent.',
+      description: 'Whether to show the person a typing indicator, for 25 seconds or until a message is sent.',
     }),
     idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }),
   }),

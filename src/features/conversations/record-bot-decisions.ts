@@ -5,7 +5,7 @@ import { updatedEvent } from './fold.ts';
 import { afterBot, type BotDecision } from './transition.ts';
 
 /**
- * Gives conversations to the bots that answered their latest messages, and takes them back where no bot answered, with
+ * Makes conversations pending whose latest message a bot answered, and opens those that no bot answered, with
  * `conversation.updated`. Lock order: after contacts, before what bots write.
  */
 export async function recordBotDecisions(

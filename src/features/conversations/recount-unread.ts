@@ -6,8 +6,8 @@ import { updatedEvent } from './fold.ts';
 import { countUnread } from './state.sql.ts';
 
 /**
- * Counts the unread messages of a conversation anew: what came after the message that was read. A message that is stored meanwhile
- * waits for the lock, and counts.
+ * Sets the unread count of a conversation to the number of messages after the one that was read. A concurrent message waits for the
+ * lock, and is counted.
  */
 export async function recountUnread(
   { db, clock, signals }: Pick<Resources, 'db' | 'clock' | 'signals'>,

@@ -42,7 +42,7 @@ const loadTags = async (context: Context, ids: readonly number[]): Promise<reado
 
 builder.node(Conversation, {
   name: 'Conversation',
-  description: 'What a contact and a channel write to each other, and who takes care of it.',
+  description: 'The messages between a contact and a channel, with their assignee and status.',
   interfaces: [Thread],
   id: { resolve: conversation => conversation.id },
   brandLoadedObjects: true,
@@ -75,12 +75,12 @@ builder.node(Conversation, {
     assignee: t.field({
       type: StaffMember,
       nullable: true,
-      description: 'The staff member who has the conversation; null: nobody.',
+      description: 'The assigned staff member; null if unassigned.',
       resolve: ({ assignee, assignee_id }, _args, context) =>
         assignee === undefined && assignee_id !== null ? staffLoader(context).load(assignee_id) : (assignee ?? null),
     }),
     unreadCount: t.exposeInt('unread_count', {
-      description: 'Inbound messages that nobody of the account has read, without reactions.',
+      description: 'Number of unread inbound messages, without reactions.',
     }),
     waitingSince: t.expose('waiting_since', {
       type: 'DateTime',

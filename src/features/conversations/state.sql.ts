@@ -147,7 +147,7 @@ export async function resolveConversation(
   return rows[0];
 }
 
-/** The number of inbound messages after one that was read, without those that nobody has to read. */
+/** Counts inbound messages after the one that was read, without reactions and system messages. */
 export async function countUnread(
   trx: Db,
   tenantId: number,

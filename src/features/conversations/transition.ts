@@ -5,7 +5,7 @@ export interface ConversationPatch {
   readonly status?: ConversationStatus | undefined;
   /** ISO 8601, for a snoozed conversation; null: until the person writes. */
   readonly snoozedUntil?: string | null | undefined;
-  /** Null: nobody. */
+  /** Null: unassigned. */
   readonly assigneeId?: number | null | undefined;
 }
 
@@ -30,8 +30,8 @@ export function patchFault(
 }
 
 /**
- * A conversation after people changed it. An assignee takes it from the bot; what is closed waits for no answer; only what is
- * snoozed has a time.
+ * State of a conversation after a change by staff. Assigning it takes it from the bot; a closed conversation waits for no answer; only
+ * a snoozed one has a time.
  */
 export function afterPatch(
   before: TransitionState,
@@ -49,7 +49,10 @@ export function afterPatch(
   };
 }
 
-/** A conversation after a bot has decided on its latest message. It leaves alone what a person has, and what nobody has to look at. */
+/**
+ * Status after a bot has decided on the latest message: an answered, open, unassigned conversation becomes pending, a pending one
+ * without an answer opens, others keep theirs.
+ */
 export const afterBot = (
   { status, assignee_id }: Pick<TransitionState, 'status' | 'assignee_id'>,
   isAnswered: boolean,

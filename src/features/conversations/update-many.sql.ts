@@ -27,7 +27,7 @@ export interface IdRange {
   readonly limit: number;
 }
 
-/** Locks conversations that match, in the order of their ids: what others change meanwhile is looked at again. @returns their ids */
+/** Locks conversations that match, in the order of their ids, and checks the filter again after the lock. @returns their ids */
 export async function lockMatching(
   trx: Db,
   tenantId: number,

@@ -23,7 +23,7 @@ export const documentIdOf = (digest: Buffer): string => `sha256:${digest.toStrin
 /**
  * Parses a document and checks it against the schema. Mutations must select `userErrors`: a page that does not would take every
  * refusal for a success.
- * @returns the name of its first operation (empty if it has none), or what is wrong
+ * @returns the name of its first operation (empty if it has none), or the error
  */
 export function checkDocument(
   schema: GraphQLSchema,

@@ -14,7 +14,7 @@ const MAX_CHARACTERS = 20_000_000;
 /** After this a document in use is read again, which notes its use. */
 const MAX_AGE_MS = HOUR;
 
-/** Looks documents up in the database, with a cache: what is published under a digest never changes. */
+/** Looks documents up in the database, with a cache: a document never changes, because its digest is its key. */
 export function createPublishedDocuments({
   db,
   clock,
@@ -36,7 +36,7 @@ export function createPublishedDocuments({
       const [row] = await findDocuments(db.read, tenantId, [hash]);
       if (!row) return undefined;
       cache.set(key, row.body);
-      // Once a day is exact enough for what is kept for half a year.
+      // Once a day is precise enough for a retention of half a year.
       if (row.last_used_at === null || Date.parse(row.last_used_at) < clock.now() - DAY)
         touchDocument(db.write, tenantId, hash).catch(error =>
           log.warn({ err: error }, 'the use of a trusted document could not be noted'),

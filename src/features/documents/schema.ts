@@ -98,7 +98,7 @@ const PublishDocumentsPayload = payloadOf<{ readonly trustedDocuments: readonly 
 
 mutation('publishDocuments', {
   description:
-    'Publishes documents, all or none; an account may have 2,000. One that exists already is kept, so that a build can publish all documents of an app each time.',
+    'Publishes documents, all or none; an account may have 2,000. Existing documents are kept, so that each build can publish all documents of an app.',
   scope: 'documents:write',
   input: PublishDocumentsInput,
   payload: PublishDocumentsPayload,

@@ -60,7 +60,7 @@ export interface NewDocument {
   readonly body: string;
 }
 
-/** Stores documents; one that exists counts as published anew. */
+/** Stores documents; those that exist count as published again. */
 export async function insertDocuments(db: Db, tenantId: number, documents: readonly NewDocument[]): Promise<void> {
   await db
     .insertInto('trusted_documents')

@@ -18,7 +18,7 @@ interface ActorType {
   readonly loader: (context: Context) => { load(id: number): Promise<object | undefined> };
 }
 
-/** The objects behind authors. The other kinds have none. */
+/** The objects of authors, for the kinds that have one. */
 const ACTORS: Partial<Readonly<Record<AuthorKind, ActorType>>> = {
   token: { name: 'AccessToken', scope: 'tokens:read', loader: tokenLoader },
   staff: { name: 'StaffMember', scope: 'staff:read', loader: staffLoader },

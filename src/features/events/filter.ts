@@ -9,7 +9,7 @@ import { builder } from '../../schema/builder.ts';
 import type { Context } from '../../schema/context.ts';
 import { EventTypeEnum } from '../../schema/event-types.ts';
 
-/** A global id or bare key; null where it stands for no object. */
+/** A global id or bare key; null if no object has it. */
 type Id = string | number | null | undefined;
 
 interface EventFilterInput extends Partial<Record<FacetName, readonly Id[] | null | undefined>> {
@@ -43,7 +43,8 @@ export const EventFilterType = builder.inputRef<EventFilterInput>('EventFilter')
     endpointIds: t.idList({ description: 'About one of these webhook endpoints, or deliveries to them.' }),
     assigneeIds: t.field({
       type: t.listRef('ID', { required: false }),
-      description: 'About what is or was assigned to one of these staff members; null: to nobody.',
+      description:
+        'About conversations and contacts that are or were assigned to one of these staff members; null: unassigned.',
     }),
   }),
 });

@@ -28,7 +28,7 @@ export interface EventRates {
  * Counts the events that the caller may read, by type and second, and yields what was counted at most once a second: a page can
  * draw the rates of a busy account without receiving its events.
  *
- * @param after as for `follow`; what was counted up to there is not counted again
+ * @param after as for `follow`; events up to there were counted already
  */
 export async function followRates(
   context: Context,

@@ -108,7 +108,7 @@ defineEvent('DataEvent', "a person's consent, the erasure of their data, or a fi
   consentEntry: t.field({
     type: ConsentEntry,
     nullable: true,
-    description: 'What was recorded of the consent; null for other events.',
+    description: 'The recorded consent; null for other events.',
     resolve: (event, _args, context) => found(keyIn(event, 'consent') as number, consentEntryLoader(context)),
   }),
   export: t.field({

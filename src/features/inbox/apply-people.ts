@@ -5,7 +5,7 @@ import { applyPeopleUpdates, type ChannelUpdate } from '../contacts/recognition/
 import type { Sender } from '../contacts/resolve-contacts.ts';
 import type { RoutedUpdate } from './route-updates.ts';
 
-/** Looks up the contact of a person named in an update: of a shared number, each update may mean somebody else. */
+/** Looks up the contact of a person named in an update: with a shared number, each update may mean another person. */
 export type ContactOf = (update: NetworkUpdate, person: NetworkPerson) => number | undefined;
 
 /**

@@ -120,7 +120,7 @@ builder.node(Message, {
     statusReason: t.string({
       nullable: true,
       description:
-        'Why a queued message waits: a limit, a paused channel, an error after which it is tried again; null if nothing but the messages before it keeps it.',
+        'Why a queued message waits: a rate limit, a paused channel, an error after which it is retried; null if it only waits for its turn.',
       resolve: ({ id, status }, _args, context) => (status === 'queued' ? holdReasonLoader(context).load(id) : null),
     }),
     error: t.field({

@@ -203,7 +203,7 @@ async function accept(
 
 /**
  * Answers a repeated request. If the first request died, completes it first.
- * @returns undefined if nothing is left of the first request
+ * @returns undefined if the first request left no row
  * @throws CONFLICT while the first request runs
  */
 async function repeatSend(context: Context, id: string, key: string, waits: boolean): Promise<SentOtp | undefined> {

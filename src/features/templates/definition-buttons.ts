@@ -38,7 +38,7 @@ export function checkButtons(component: JsonObject, path: string, errors: FieldE
       errors.add(at, `There can be at most ${max} ${type}.`, 'TOO_MANY');
   const isReply = types.map(type => type === 'QUICK_REPLY');
   if (isReply.slice(isReply.indexOf(true), isReply.lastIndexOf(true)).includes(false))
-    errors.add(at, 'Quick replies must stand together, before or behind the others.');
+    errors.add(at, 'Quick replies must be adjacent, before or after all other buttons.');
 }
 
 function checkButton(type: string, button: JsonObject, path: string, errors: FieldErrorList): void {

@@ -228,7 +228,7 @@ export type BotTriggerFilter = {
   readonly notIn?: ReadonlyArray<BotTrigger> | null | undefined;
 };
 
-/** Who gets a campaign. A contact gets it once, however often it is in the audience. */
+/** The recipients of a campaign. Each contact gets it once, even if it is in several parts of the audience. */
 export type CampaignAudienceInput =
   {   /** These contacts, at most 1000. */
   readonly contactIds: ReadonlyArray<string>; readonly filter?: never; readonly groupIds?: never; readonly listId?: never; readonly phones?: never; readonly savedFilterId?: never; }
@@ -827,7 +827,7 @@ export type CreateCampaignInput = {
   readonly firstWave?: number | null | undefined;
   /** Longest wait for the outcome of the first wave, 1 to 86400 seconds. Default: 300. */
   readonly firstWaveSeconds?: number | null | undefined;
-  /** Skips people who had enough. Default: nobody. */
+  /** Skips people who were messaged too often recently. Default: no cap. */
   readonly frequencyCap?: FrequencyCapInput | null | undefined;
   /** Repeating the mutation with the same key within 24 hours returns the first result; with other input it is an IDEMPOTENCY_MISMATCH. At most 255 characters. */
   readonly idempotencyKey?: string | null | undefined;
@@ -1159,7 +1159,7 @@ export type ErrorCode =
   /** The text contains a merge field that does not exist, or that is empty and has no fallback. */
   | 'UNKNOWN_MERGE_FIELD';
 
-/** What is exported: the rows of one list that meet a filter; all of them for an empty filter. */
+/** The list to export, and its filter; an empty filter exports all rows. */
 export type ExportResourceInput =
   {   /** Recipients of a campaign, and what became of them. Needs `campaigns:read` and `contacts:read` too. */
   readonly campaignRecipients: ExportedRecipientsInput; readonly contacts?: never; readonly costs?: never; readonly messages?: never; }
@@ -2147,7 +2147,7 @@ export type TestCampaignInput = {
   readonly id: string;
   /** Repeating the mutation with the same key within 24 hours returns the first result; with other input it is an IDEMPOTENCY_MISMATCH. At most 255 characters. */
   readonly idempotencyKey?: string | null | undefined;
-  /** Phone number in international format, such as your own. It becomes a contact if it is none. */
+  /** Phone number in international format, such as your own. An unknown number creates a contact. */
   readonly phone: string;
 };
 
@@ -2205,7 +2205,7 @@ export type UpdateCampaignInput = {
   readonly firstWave?: number | null | undefined;
   /** Longest wait for the outcome of the first wave, 1 to 86400 seconds. Default: 300. */
   readonly firstWaveSeconds?: number | null | undefined;
-  /** Skips people who had enough. Default: nobody. */
+  /** Skips people who were messaged too often recently. Default: no cap. */
   readonly frequencyCap?: FrequencyCapInput | null | undefined;
   /** Global id or databaseId of the campaign. */
   readonly id: string;

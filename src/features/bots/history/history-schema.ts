@@ -27,7 +27,7 @@ const Text = builder.objectRef<TriedText>('BotHistoryText').implement({
     lastMessage: t.field({
       type: Message,
       nullable: true,
-      description: 'The latest of them; null if it was deleted meanwhile.',
+      description: 'The latest of them; null if it was deleted since.',
       resolve: ({ messageIds }, _args, context) => messageLoader(context).load(messageIds.at(-1) ?? ''),
     }),
     answers: t.field({
@@ -86,7 +86,7 @@ const History = builder.objectRef<BotHistory>('BotHistory').implement({
     }),
     endCursor: t.string({
       nullable: true,
-      description: 'Where the next request goes on (`after`); null if all messages of the period were tried.',
+      description: 'Value of `after` for the next request; null if all messages of the period were tried.',
       resolve: ({ endCursor }) => endCursor,
     }),
   }),

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
 import { idBefore, personBefore } from '../engine/contact-state.sql.ts';
 
-/** A message of the past, with what was true of its sender when it arrived. */
+/** A past message, with the state of its sender when it arrived. */
 export interface PastMessage {
   readonly id: string;
   readonly contact_id: number;

@@ -16,7 +16,7 @@ import { listPast, type PastMessage } from './history.sql.ts';
 
 /** Messages of one request. */
 export const MAX_TRIED = 20_000;
-/** Time for matching of one request: patterns may take 45 ms a text. What is left is for the next request. */
+/** Matching time per request: patterns may take 45 ms a text. The next request continues after the last message tried. */
 export const MATCHING_MS = 2 * SECOND;
 /** Messages that are decided on before other requests get a turn. */
 const YIELD_EVERY = 50;
@@ -63,8 +63,8 @@ interface Decided {
 }
 
 /**
- * What the bots of today would have answered to the messages since a time, in the order in which they came: with the matching,
- * cool-downs, hand-overs, opt-out words and limits of the live bots. Each contact starts as one that no bot has answered yet.
+ * Replays past messages against the present bots, in the order of arrival, with the matching, cool-downs, hand-overs, opt-out words
+ * and limits of the live bots. Each contact starts without earlier replies.
  *
  * @throws VALIDATION_ERROR (after), NOT_FOUND (bot), FEATURE_NOT_AVAILABLE
  */

@@ -23,7 +23,7 @@ const SampleType = builder.objectRef<Sample>('CampaignSample').implement({
       description: 'The template with its values; null if they are not valid for this recipient, who is then skipped.',
       resolve: ({ rendered }) => rendered,
     }),
-    fault: t.exposeString('fault', { nullable: true, description: 'What is not valid; null if all is.' }),
+    fault: t.exposeString('fault', { nullable: true, description: 'Why it is invalid; null if it is valid.' }),
   }),
 });
 
@@ -41,7 +41,7 @@ const PreviewType = builder.objectRef<Preview>('CampaignPreview').implement({
       resolve: ({ skips }) => [...skips],
     }),
     waitingCount: t.exposeInt('waiting', {
-      description: 'Recipients for whom it is outside the sending hours now: they get it later.',
+      description: 'Recipients for whom it is outside the sending hours now; they are messaged later.',
     }),
     overPlanCount: t.exposeInt('over_plan', {
       description: 'Recipients for whom the plan has no message left this month: the campaign pauses before them.',

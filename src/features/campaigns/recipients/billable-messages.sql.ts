@@ -13,7 +13,7 @@ export interface BillableCount {
   readonly messages: number;
 }
 
-/** Counts what the messages of campaigns are charged by: a few rows for each hour, whatever order statuses and prices came in. */
+/** Counts billable messages of campaigns by what their price depends on: a few rows for each hour. Statuses and prices may arrive in any order. */
 export async function countBillable(
   db: Db,
   tenantId: number,

@@ -23,7 +23,7 @@ export interface CountedCampaign {
 }
 
 /**
- * Moves recipients forward by the statuses of their messages, and counts each step once: a repeated event moves nobody.
+ * Moves recipients forward by the statuses of their messages, and counts each step once: a repeated event has no effect.
  * @param stopCodes codes of the network after which a campaign stops
  */
 export async function countStatuses(

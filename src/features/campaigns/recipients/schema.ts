@@ -151,7 +151,7 @@ const Recipient = builder.objectRef<RecipientRow>('CampaignRecipient').implement
     message: t.field({
       type: Message,
       nullable: true,
-      description: 'The message; null if there is none yet, or any more.',
+      description: 'The message; null before it is accepted, and after it was deleted.',
       authScopes: { scope: 'messages:read' },
       resolve: async ({ message_id: id }, _args, context) =>
         id === null ? null : ((await messageLoader(context).load(id)) ?? null),

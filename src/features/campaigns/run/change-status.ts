@@ -25,8 +25,8 @@ export interface Changed {
 }
 
 /**
- * Changes the status of a locked campaign, with its event, and an entry in the audit log if somebody did it. Pausing, cancelling and
- * failing take back the messages that wait to be sent.
+ * Changes the status of a locked campaign, with its event, and an entry in the audit log if a person or token did it. Pausing,
+ * cancelling and failing withdraw the messages that wait to be sent.
  * @param author undefined: the campaign itself
  */
 export async function changeStatus(

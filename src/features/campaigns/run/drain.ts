@@ -120,7 +120,7 @@ class CampaignTurn {
     return limitStop(limit, this.#reached);
   }
 
-  /** Lets the others follow the first wave, or stops. */
+  /** Decides after the first wave: releases the other recipients, or stops the campaign. */
   async #judgeWave(run: RunRow, state: RunState): Promise<number | undefined> {
     if (!isWaveOver(run, state, this.#context.clock.now())) return STEP_MS / 4;
     const stop = failureStop(run, state, true);
@@ -156,7 +156,7 @@ class CampaignTurn {
     return limit === null ? Number.POSITIVE_INFINITY : Math.floor(limit * LIMIT_SHARE) - this.#reached;
   }
 
-  /** Nobody is left now: waits for those that are due later, or completes. */
+  /** No recipient is due now: waits for those that are due later, or completes the campaign. */
   async #rest(run: RunRow, channelId: number): Promise<number | undefined> {
     const { db, clock } = this.#context;
     const due = await nextDueAt(db.write, this.#lane.tenantId, run.id);
@@ -188,7 +188,7 @@ class CampaignTurn {
     return this.#change(async () => stopChange(stop));
   }
 
-  /** Takes back what was accepted after the campaign had been paused or cancelled. */
+  /** Withdraws messages that were accepted after the campaign had been paused or cancelled. */
   async #withdrawLate(): Promise<undefined> {
     const { db, lanes } = this.#context;
     const { tenantId } = this.#lane;

@@ -23,7 +23,7 @@ import { lockRun, type RunRow, writeRun } from './run-store.ts';
 export const MAX_BATCH = 500;
 
 export interface Made {
-  /** Recipients that were looked at; 0: there are none now. */
+  /** Number of recipients examined; 0: none is due. */
   readonly looked: number;
   readonly accepted: number;
   readonly stop: Stop | undefined;

@@ -11,7 +11,7 @@ export interface PreparedRange {
 }
 
 /**
- * Writes the recipients among the next contacts of an audience, in the order of contacts. Writing a range again adds nobody twice.
+ * Writes the recipients among the next contacts of an audience, in the order of contacts. Idempotent: writing a range again adds no duplicates.
  * Ranges are chosen by contact and not by time, so that the plan is the index of contacts whatever their statistics are.
  */
 export async function insertRecipients(

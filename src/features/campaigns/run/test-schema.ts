@@ -11,7 +11,7 @@ const TestInput = builder.inputType('TestCampaignInput', {
     id: t.id({ required: true, description: 'Global id or databaseId of the campaign.' }),
     phone: t.string({
       required: true,
-      description: 'Phone number in international format, such as your own. It becomes a contact if it is none.',
+      description: 'Phone number in international format, such as your own. An unknown number creates a contact.',
     }),
     idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }),
   }),

@@ -5,8 +5,8 @@ import { findWaitingMessages, putBack } from './outbox.sql.ts';
 import { writeRun } from './run-store.ts';
 
 /**
- * Takes back the messages of a campaign that wait to be sent: they are cancelled, and their recipients wait again. What was submitted
- * to the network stays. The campaign is locked.
+ * Cancels the messages of a campaign that wait to be sent, and makes their recipients pending again. Messages already submitted to
+ * the network stay. The caller has locked the campaign.
  * @returns channels with messages that were blocked by one of them
  */
 export async function withdraw(

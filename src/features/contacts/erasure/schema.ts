@@ -26,7 +26,7 @@ const ErasureReason = builder.enumType('ErasureReason', {
   description: 'Why a person was erased.',
   values: {
     SUBJECT_REQUEST: { value: 'subject_request', description: 'The person asked for it.' },
-    RETENTION: { value: 'retention', description: 'The time for which the data may be kept is over.' },
+    RETENTION: { value: 'retention', description: 'The retention period of the data has ended.' },
     OTHER: { value: 'other', description: 'Another reason.' },
   } as const,
 });

@@ -4,7 +4,7 @@ import { anyOf, clockTimeIn, crossTenant } from '../../../database/expressions.t
 import { type Backlog, inAccount } from '../../../lanes/store/backlog.sql.ts';
 import type { ExportJob } from './export.ts';
 
-/** Starts the tenant's oldest due export. What an earlier attempt noted is forgotten. */
+/** Starts the tenant's oldest due export, and resets what an earlier attempt recorded. */
 export async function startNext(db: Db, tenantId: number): Promise<ExportJob | undefined> {
   const { rows } = await sql<ExportJob>`
     with next as materialized (
@@ -39,7 +39,7 @@ export async function fail(trx: Db, tenantId: number, id: string, error: string)
 }
 
 /**
- * Whether somebody whose data is in an export was erased since it was read. Ids of merged contacts stand for the survivor. Call it
+ * Whether a person in an export was erased since their data was read. Ids of merged contacts stand for the survivor. Call it
  * under the lock of erasures.
  */
 export async function hasErased(trx: Db, tenantId: number, id: string): Promise<boolean> {
@@ -104,7 +104,7 @@ export interface EndedFile {
   readonly storage_key: string;
 }
 
-/** Ends files whose time is over, at most `limit`. */
+/** Marks files past their retention as expired, at most `limit`. */
 export async function endExpired(trx: Db, limit: number): Promise<EndedFile[]> {
   const { rows } = await sql<EndedFile>`
     /* cross-tenant: housekeeping, by age alone */

@@ -8,7 +8,7 @@ const BATCH = 100;
 /** For the list of exports; their files end long before. */
 const KEEP_ROWS_MS = 90 * DAY;
 
-/** Deletes the files of exports whose time is over, and the rows of old ones. */
+/** Deletes expired files of exports, and the rows of old exports. */
 export async function cleanExports({ db }: Pick<Resources, 'db'>): Promise<void> {
   for (let count = BATCH; count === BATCH; )
     count = await db.transaction(async trx => {

@@ -26,7 +26,7 @@ type RunResources = Pick<Resources, 'db' | 'clock' | 'files' | 'log' | 'prices' 
 
 /**
  * Writes the exports of a tenant, one after the other. A file is spooled on the local disk, stored under a new key, and shown in one
- * transaction with the end of the export; what a killed process leaves is written anew by the next holder of the lane.
+ * transaction with the end of the export. After a crash, the next holder of the lane writes the file again.
  */
 export async function runExports(resources: RunResources, lane: Lane): Promise<TurnEnd> {
   const { tenantId } = lane;
@@ -63,7 +63,7 @@ async function attempt(resources: RunResources, lane: Lane, job: ExportJob): Pro
   }
 }
 
-/** @returns false if somebody was erased whose data is in the file */
+/** Completes the export. @returns false if a person in the file was erased since it was read */
 function finish(
   { db }: RunResources,
   lane: Lane,
@@ -72,7 +72,7 @@ function finish(
 ): Promise<boolean> {
   const { tenantId } = lane;
   return db.transaction(async trx => {
-    // An erasure is over, and seen here, or it begins later and ends the file.
+    // An erasure has either committed, and is seen here, or starts after this transaction and deletes the file.
     await lockErasures(trx, tenantId, 'shared');
     if (await hasErased(trx, tenantId, job.id)) return false;
     if (!(await useFileKey(trx, tenantId, storageKey)))
@@ -100,12 +100,12 @@ async function appendExportEvent(
   );
 }
 
-/** Somebody was erased whose data is in the file: it is written anew. */
+/** A person in the file was erased since it was read: the file is written again. */
 class ErasedMeanwhile extends Error {
   override readonly name = 'ErasedMeanwhile';
 }
 
-/** Fails an export for good, or queues it again. What was lost with the lane is left to its next holder. */
+/** Fails an export permanently, or queues it again. If the lane was lost, its next holder decides. */
 async function settle({ db, log, signals }: RunResources, lane: Lane, job: ExportJob, error: unknown): Promise<void> {
   if (error instanceof LaneLost) throw error;
   if (lane.signal.aborted) return;

@@ -89,7 +89,7 @@ builder.node(Export, {
     expiresAt: t.expose('expires_at', {
       type: 'DateTime',
       nullable: true,
-      description: 'When the file is deleted, a day after its completion; earlier if somebody in it is erased.',
+      description: 'When the file is deleted, a day after its completion; earlier if a person in it is erased.',
     }),
     author: t.field({ type: Author, description: 'Who requested it.', resolve: ({ author }) => author }),
     createdAt: t.expose('created_at', { type: 'DateTime', description: 'When it was requested.' }),
@@ -142,7 +142,7 @@ const RecipientsInput = builder.inputType('ExportedRecipientsInput', {
 });
 
 const ExportResourceInput = builder.inputType('ExportResourceInput', {
-  description: 'What is exported: the rows of one list that meet a filter; all of them for an empty filter.',
+  description: 'The list to export, and its filter; an empty filter exports all rows.',
   isOneOf: true,
   fields: t => ({
     contacts: t.field({ type: ContactFilter, description: 'Contacts. Needs `contacts:read` too.' }),

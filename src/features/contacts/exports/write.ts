@@ -15,8 +15,8 @@ export type Write = (piece: string) => Promise<void>;
 type WriteResources = Pick<Resources, 'db' | 'clock' | 'files' | 'prices'>;
 
 /**
- * Writes the file of an export, page by page, in the order of ids, and notes whose data it has. Nothing is locked: a change that is
- * made meanwhile may or may not be in it.
+ * Writes the file of an export, page by page, in the order of ids, and records whose data it contains. Takes no locks: a
+ * concurrent change may or may not be included.
  * @returns the number of rows @throws NOT_FOUND if the person does not exist any more
  */
 export async function writeExport(

@@ -31,7 +31,7 @@ export const MAX_MERGED = 20;
 
 /**
  * Merges contacts into one, for an API caller.
- * @throws NOT_FOUND; VALIDATION_ERROR for an id of the surviving contact among the others, or for the values that win
+ * @throws NOT_FOUND; VALIDATION_ERROR if the surviving contact is also to be merged, or for invalid field values
  */
 export async function mergeByRequest(context: Context, input: MergeInput): Promise<Merged> {
   const merged = await once<Merged>(

@@ -113,7 +113,7 @@ export async function separateIdentities(
     where c.tenant_id = ${tenantId} and c.id = any(${[survivorId, formerId]}::bigint[])`.execute(trx);
 }
 
-/** Ends a restored number that another contact has now: it would count as this contact's again once the other one gives it up. */
+/** Ends a restored number that another contact has now. Otherwise it would return to this contact once the other one releases it. */
 export async function endPhone(trx: Db, tenantId: number, contactId: number, phone: string): Promise<void> {
   await trx
     .updateTable('contact_identities')

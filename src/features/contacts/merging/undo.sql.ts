@@ -110,7 +110,7 @@ async function returnNotes(trx: Db, tenantId: number, { mergeId, survivorId, for
   );
 }
 
-/** Computes what conversations know of their messages anew, after messages were moved between them. */
+/** Recomputes last message, unread count and waiting time of conversations, after messages were moved between them. */
 async function recountConversations(trx: Db, tenantId: number, contactIds: readonly number[]): Promise<void> {
   await sql`
     update conversations v set last_message_id = l.id, unread_count = u.unread, waiting_since = u.waiting_since

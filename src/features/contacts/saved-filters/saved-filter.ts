@@ -26,7 +26,7 @@ export type SavedFilterFields = Pick<SavedFilterRow, 'name' | 'filter'>;
 
 /**
  * The fields to write.
- * @param partial for an update: what is left out keeps its value
+ * @param partial for an update: omitted fields keep their values
  * @throws VALIDATION_ERROR
  */
 export function parseSavedFilter(

@@ -18,7 +18,7 @@ const KEEP_MS = 30 * DAY;
 
 type Needs = Pick<Resources, 'db' | 'clock' | 'signals' | 'log'>;
 
-/** Works off the jobs of a tenant, oldest first. Each batch stores how far it got, so that a process that takes over goes on there. */
+/** Runs the jobs of a tenant, oldest first. Each batch stores its position, so that another process can resume there. */
 export async function runJobs(resources: Needs, lane: Lane): Promise<TurnEnd> {
   while (await lane.ready()) {
     if (lane.isTurnOver()) return 'more';

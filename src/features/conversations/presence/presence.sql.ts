@@ -23,7 +23,7 @@ export interface SeenSession {
   readonly is_typing: boolean;
 }
 
-/** Stores what a session shows, for another `PRESENT_MS`. @returns what was seen before; undefined: nothing */
+/** Stores the presence of a session for another `PRESENT_MS`. @returns the earlier presence; undefined: none */
 export async function storePresence(
   db: Db,
   tenantId: number,
@@ -49,7 +49,7 @@ export async function storePresence(
   return rows[0];
 }
 
-/** Forgets what a session shows. @returns what was seen of it; undefined: nothing */
+/** Removes the presence of a session. @returns the earlier presence; undefined: none */
 export async function forgetPresence(
   db: Db,
   tenantId: number,

@@ -5,7 +5,7 @@ export type Presence = 'online' | 'away' | 'offline';
 
 /** A session that is silent for longer is gone. */
 export const PRESENT_MS = 30 * SECOND;
-/** Somebody who stops typing without a word is shown as typing for this time. */
+/** Typing is shown for this time after it was last reported. */
 export const TYPING_MS = 10 * SECOND;
 
 /** A staff member who has a conversation open. */

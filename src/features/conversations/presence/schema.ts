@@ -33,10 +33,10 @@ builder.objectField(StaffMember, 'presence', t =>
 
 mutation('setPresence', {
   description:
-    'States what the calling staff session shows: which conversation is open, and whether an answer is being typed. It holds for 30 seconds, so call it every 10, and at each change. The end of the `conversationPresence` stream of the same session ends it at once. NOT_FOUND for tokens, which are nobody.',
+    'Reports the presence of the calling staff session: the open conversation, and whether an answer is being typed. Expires after 30 seconds: call it every 10, and at each change. It also ends with the `conversationPresence` stream of the session. NOT_FOUND for tokens, which belong to no staff member.',
   scope: 'conversations:read',
   input: builder.inputType('SetPresenceInput', {
-    description: 'What a page of a staff member shows.',
+    description: 'Presence of a staff session.',
     fields: t => ({
       presence: t.field({
         type: PresenceEnum,
@@ -96,7 +96,7 @@ builder.subscriptionField('conversationPresence', t =>
   t.field({
     type: PresenceOfConversation,
     description:
-      'Streams who has a conversation open and who types, then each change, at most one a second. Its end is the end of what the calling session showed of the conversation.',
+      'Streams who has a conversation open and who types, then each change, at most one a second. When it ends, the calling session no longer counts as a viewer.',
     authScopes: { scope: 'conversations:read' },
     args: {
       conversationId: t.arg.id({ required: true, description: 'Global id or databaseId of the conversation.' }),

@@ -17,14 +17,14 @@ export interface PresenceInput {
 const sessionOf = (session: StaffSession): PresentSession => ({ staffId: session.staffId, sessionId: session.id });
 
 /**
- * States what the session of the caller shows, for half a minute.
+ * Stores the presence of the caller's session for 30 seconds.
  * @returns the staff member's id
  * @throws NOT_FOUND if the caller is no session; VALIDATION_ERROR for a conversation that does not exist
  */
 export async function setPresence(context: Context, { presence, conversationId, isTyping }: PresenceInput) {
   const { tenant, session } = callerOf(context);
   if (!session) throw notFound('StaffSession');
-  // In the background nobody reads.
+  // A page in the background has no reader.
   const open = presence === 'online' ? await openedOf(context, tenant.id, conversationId) : null;
   const before =
     presence === 'offline'

@@ -18,7 +18,7 @@ export const MAX_TAG_NAME = 50;
 export const DEFAULT_COLOR = '#757575';
 const COLOR = /^#[0-9a-fA-F]{6}$/;
 
-/** The fields to write. @param partial for an update: what is left out keeps its value @throws VALIDATION_ERROR with all faults */
+/** The fields to write. @param partial for an update: omitted fields keep their values @throws VALIDATION_ERROR with all faults */
 export function parseTag(input: TagInput, partial: boolean): { readonly name?: string; readonly color?: string } {
   const errors = new FieldErrorList();
   if (partial) errors.refuseNull(input, ['name', 'color']);

@@ -20,7 +20,7 @@ function scopesOfMappings(mappings: readonly MappingEffects[]): Scope[] {
 }
 
 /**
- * Requires that the token may do itself what a mapping does: writing a mapping, knowing its integration's secret or replaying a
+ * Requires that the token has the scopes for the effects of a mapping: writing a mapping, knowing its integration's secret or replaying a
  * payload decides who is messaged. @throws INSUFFICIENT_SCOPE
  */
 export const requireMappingScopes = (principal: Principal, mappings: readonly MappingEffects[]): void =>

@@ -21,7 +21,7 @@ export interface CannedReplyInput {
 export const MAX_SHORTCUT = 50;
 export const MAX_TITLE = 100;
 
-/** The texts to write. @param partial for an update: what is left out keeps its value @throws VALIDATION_ERROR with all faults */
+/** The texts to write. @param partial for an update: omitted fields keep their values @throws VALIDATION_ERROR with all faults */
 export function parseCannedReply(
   input: Partial<CannedReplyInput>,
   partial: boolean,

@@ -9,17 +9,17 @@ export interface HoldFacts {
   readonly is_outbox_held: boolean;
   readonly channel_status: string;
   readonly channel_reason: string | null;
-  /** Why its attempt was moved to a time to come. */
+  /** Why its next attempt was postponed. */
   readonly hold_reason: string | null;
   /** The network's error for which the channel's lane waits. */
   readonly lane_error: string | null;
   /** Whether an earlier message to the same person comes first. */
   readonly is_behind: boolean;
-  /** Whether it was submitted half a minute ago, and nothing is known since. */
+  /** Whether it was submitted more than half a minute ago without a known outcome. */
   readonly is_in_doubt: boolean;
 }
 
-/** Reads why messages are held back; those that are not in the queue are missing. */
+/** Reads why messages are held back. Messages outside the queue have no row. */
 export async function findHoldFacts(db: Db, tenantId: number, messageIds: readonly string[]): Promise<HoldFacts[]> {
   const { rows } = await sql<HoldFacts>`
     select o.message_id, exists (select from log_origin where outbox_held_at is not null) as is_outbox_held,

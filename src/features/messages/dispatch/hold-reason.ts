@@ -3,12 +3,12 @@ import type { HoldFacts } from './hold-reason.sql.ts';
 
 /** Reasons that a lane writes with a postponement. */
 export const PAIR_LIMIT_REASON =
-  'Pair limit: the network takes one message in six seconds to one person, after a short burst.';
-export const retryReason = (error: string): string => `The network refused it for now, and it is tried again: ${error}`;
+  'Pair limit: after a short burst, the network accepts one message per person every six seconds.';
+export const retryReason = (error: string): string => `The network refused it temporarily; it is retried: ${error}`;
 export const doubtReason = (error: string): string =>
   `It is not known whether the network accepted it; its status is awaited: ${error}`;
 
-/** Why a queued message is not sent yet, for people. Null: nothing but the messages before it keeps it. */
+/** Returns why a queued message is not sent yet, as a text for people; null if it only waits for its turn. */
 export function holdReason(held: HoldFacts): string | null {
   if (held.is_outbox_held) return 'The database was restored: the operator has not released its queue yet.';
   if (held.channel_status === 'paused') return whyNotActive('paused', held.channel_reason);

@@ -31,7 +31,7 @@ builder.node(CostEntry, {
     message: t.field({
       type: Message,
       nullable: true,
-      description: 'The message; null if it was deleted meanwhile.',
+      description: 'The message; null if it was deleted since.',
       authScopes: { scope: 'messages:read' },
       resolve: (entry, _args, context) => messageLoader(context).load(entry.message_id),
     }),
@@ -45,7 +45,7 @@ builder.node(CostEntry, {
     pricing: t.field({ type: MessagePricing, description: 'What was charged.', resolve: entry => entry }),
     occurredAt: t.expose('occurred_at', {
       type: 'DateTime',
-      description: 'Time at which the message was accepted: the one that reports of costs go by.',
+      description: 'Time at which the message was accepted; cost reports use it.',
     }),
   }),
 });

@@ -30,7 +30,9 @@ export async function cancelMessage(context: Context, input: Change): Promise<Me
     released.push(...releasedChannelIds);
     const row = await findMessage(trx, tenantId, input.id);
     if (messageIds.length === 0 && row.status !== 'cancelled')
-      throw conflict('The message was submitted to the network, or is none that is sent: it cannot be cancelled.');
+      throw conflict(
+        'The message cannot be cancelled: it was submitted to the network already, or it is not an outbound message.',
+      );
     return row;
   });
   for (const channelId of released) context.lanes.wake(OUTBOX, laneOf(tenantId, channelId));

@@ -73,7 +73,7 @@ export async function lockDue(
   return rows;
 }
 
-/** Takes messages out of the scheduled ones, and puts them into the queue of their lane with a priority; null: not at all. */
+/** Unschedules messages and queues them in their lane with a priority; null: not queued. */
 export async function requeue(
   trx: Db,
   tenantId: number,
@@ -99,8 +99,8 @@ export interface Queued {
 }
 
 /**
- * Writes to conversations, which are locked, what any other send writes when it is accepted: the last message and its time, nobody waits
- * for an answer, and the month counts them.
+ * Updates locked conversations as the acceptance of an ordinary send does: last message and its time, no longer waiting for an answer,
+ * counted for the month.
  */
 export async function recordQueued(
   trx: Db,

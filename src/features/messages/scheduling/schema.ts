@@ -34,8 +34,7 @@ const idOf = (context: Context, id: string): string => {
 };
 
 mutation('cancelMessage', {
-  description:
-    'Cancels a message that was not submitted to the network yet, scheduled or queued. One that was is a CONFLICT.',
+  description: 'Cancels a scheduled or queued message. CONFLICT if it was submitted to the network already.',
   scope: 'messages:send',
   input: builder.inputType('CancelMessageInput', {
     description: 'The message to cancel.',
@@ -51,7 +50,7 @@ mutation('cancelMessage', {
 });
 
 mutation('rescheduleMessage', {
-  description: 'Changes the time of a scheduled message. One that is not scheduled any more is a CONFLICT.',
+  description: 'Changes the time of a scheduled message. CONFLICT if it is no longer scheduled.',
   scope: 'messages:send',
   input: builder.inputType('RescheduleMessageInput', {
     description: 'The scheduled message, and its new time.',

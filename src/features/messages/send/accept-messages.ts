@@ -50,7 +50,7 @@ export async function acceptMessages(context: Context, requests: readonly SendRe
 /** @returns the valid requests; the others have their outcome */
 export function prepareAll(context: Context, requests: readonly SendRequest[], outcomes: SendOutcome[]): Open[] {
   return requests.flatMap((request, index): Open[] => {
-    // Each request may be a repetition of its own.
+    // Each request is checked for repetition separately.
     const own = { ...context, replay: { wantsAnswer: false, replayed: false } };
     try {
       return [{ index, context: own, prepared: prepareSend(own, request) }];
@@ -97,7 +97,7 @@ export async function decideAll(
   return decided.filter(one => one !== undefined);
 }
 
-/** Accepts what was left out of its batch, in order. What the plan refuses once, it refuses all the same for those that follow. */
+/** Accepts, in order, the sends left out of their batch. A refusal by the plan applies to the following sends too. */
 async function acceptEach(left: readonly Attempted[], outcomes: SendOutcome[]): Promise<void> {
   const refusals = new Map<PlanFeature, CodedError>();
   for (const { index, context, prepared, send } of left.toSorted((a, b) => a.index - b.index)) {

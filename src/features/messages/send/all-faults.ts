@@ -16,7 +16,7 @@ import type { Recipient } from './recipient.sql.ts';
 import { checkEchoId, sendQuery } from './request.ts';
 import { readContext } from './send.ts';
 
-/** Stands in for a recipient that the input does not name: content is checked without one. */
+/** Placeholder to check content without a recipient. */
 export const NOBODY: Recipient = { contactId: 0 };
 
 /** Arguments of a send besides its content. */
@@ -25,8 +25,8 @@ export type Delivery = Omit<SendMessageInput, 'content'>;
 type Attempt = <T>(step: () => T | Promise<T>, missing?: string) => Promise<T | undefined>;
 
 /**
- * The error of a message with all faults of its input. Sending checks step by step, and the first faulty step ends it; here the other
- * steps run as far as they do not depend on it. Only on the path of an error, so that a valid message costs no more statements.
+ * Adds the remaining faults of the input to the error of a send. A send checks step by step and stops at the first step that fails; this
+ * runs the independent ones too. Called only after an error, so that a valid message costs no extra statements.
  * @param error what sending threw, with fields of the request. A contact or channel that does not exist stays a NOT_FOUND where
  *   nothing else is wrong, and is a fault of its field otherwise; any other refusal is returned as it is
  * @param contentOf makes the content for anybody, from the channel with this id

@@ -15,13 +15,13 @@ export async function lockContact(trx: Db, tenantId: number, id: number): Promis
     .execute();
 }
 
-/** The network repeats a webhook for so long: an answer of the phone app arrives later than that only with lost webhooks. */
+/** The network retries a webhook for this long, so an answer from the phone app arrives within it. */
 const LATEST_ARRIVAL_MS = 7 * DAY;
 
 /**
  * The last message to the person that arrived after another one, by another author. Reactions, one-time passwords and cancelled
- * messages are no answers. Ids are in the order of arrival, but for what was sent elsewhere (with the phone app, by another system):
- * it stands where it was written, and is compared by the time at which it was stored.
+ * messages are no answers. Ids have the order of arrival, except those of messages sent elsewhere (phone app, another system): their
+ * ids have the time of writing, so they are compared by the time at which they were stored.
  * @returns its id
  */
 export async function findAnswerAfter(

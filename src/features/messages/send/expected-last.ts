@@ -12,7 +12,7 @@ import { NOT_IN_CONVERSATION } from './quote.ts';
 import type { SendInput } from './request.ts';
 
 /**
- * The part of a send that is only accepted while a message is the last that the sender has to know.
+ * Makes a send conditional: it is accepted only if nobody has answered after the message that the sender knows as the last.
  * @param named what the send names itself
  * @throws VALIDATION_ERROR on expectedLastMessageId
  */

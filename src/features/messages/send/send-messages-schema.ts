@@ -8,7 +8,7 @@ import { type MessageBatch, type MessageResult, sendMessages } from './send-mess
 import { SendMessage } from './send-schema.ts';
 
 const MessageResultType = builder.objectRef<MessageResult>('MessageResult').implement({
-  description: 'What became of one message of a batch.',
+  description: 'Outcome of one message of a batch.',
   fields: t => ({
     index: t.exposeInt('index', { description: 'Position of the message in the input, from 0.' }),
     outcome: t.field({
@@ -39,12 +39,12 @@ const MessageBatchPayload = payloadOf<MessageBatch>('MessageBatchPayload', 'Resu
   summary: t.field({
     type: BatchSummary,
     nullable: true,
-    description: 'How many messages had which outcome; null if the input as a whole was refused.',
+    description: 'Number of messages by outcome; null if the input as a whole was refused.',
     resolve: ({ results, isRolledBack = false }) => results && { results, isRolledBack },
   }),
   results: t.field({
     type: [MessageResultType],
-    description: 'What became of each message, in the order of the input.',
+    description: 'Outcome of each message, in the order of the input.',
     args: { outcomes: t.arg({ type: [BatchOutcome], description: 'Returns only messages with these outcomes.' }) },
     resolve: ({ results = [] }, { outcomes }) =>
       outcomes ? results.filter(({ outcome }) => outcomes.includes(outcome)) : [...results],

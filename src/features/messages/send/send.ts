@@ -12,8 +12,8 @@ import { type PreparedSend, prepareSend, type SendInput } from './request.ts';
 import { tooMany, type Written, writeAlone, writeTogether } from './write.ts';
 
 /**
- * Attempts by itself, after a concurrent request created or deleted the contact between read and write. Each failure is the success of
- * another request, so that only a contact which is created and deleted again and again needs many.
+ * Unbatched attempts, each repeated because a concurrent request created or deleted the contact between read and write. Each failure
+ * is the success of another request, so only a contact that is created and deleted repeatedly needs many.
  */
 const MAX_TRIES = 10;
 
@@ -27,7 +27,7 @@ const MAX_TRIES = 10;
 export const send = (context: Context, operation: string, input: SendInput, content: Content): Promise<MessageRow> =>
   sendPrepared(context, prepareSend(context, { operation, input, content }), 'together');
 
-/** @param first whether the first attempt is together with others, or already by itself */
+/** @param first whether the first attempt shares a statement with other sends, or uses its own */
 export async function sendPrepared(
   context: Context,
   prepared: PreparedSend,
@@ -42,7 +42,7 @@ export async function sendPrepared(
     endReplay(context);
     // Behind another send of its batch, which is committed now.
     if (written === 'later') continue;
-    // The attempt together waits for nothing: only those by itself count.
+    // A batched attempt waits for no lock: only unbatched ones count.
     if (how === 'alone') tries += 1;
     how = 'alone';
   }

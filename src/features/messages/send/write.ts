@@ -16,8 +16,8 @@ import type { DecidedSend } from './decide.ts';
 import { expectsLast, requireUnanswered } from './expected-last.ts';
 
 /**
- * What became of a write: the message; `later` if it belongs behind another send of its batch; `alone` if it was left out, or the
- * batch failed, so that only another attempt can tell.
+ * Result of a write: the message; `later` if it has to follow another send of its batch; `alone` if it was left out or the batch
+ * failed, and has to be retried by itself.
  */
 export type Written = MessageRow | 'later' | 'alone';
 
@@ -39,7 +39,7 @@ export async function writeTogether(context: Context, sends: readonly DecidedSen
 const mayShare = (send: DecidedSend | undefined): boolean =>
   send !== undefined && send.restoredKey === undefined && !expectsLast(send);
 
-/** Which sends have to follow others: the second to a new number is to a known contact, and the second with a key is a repetition. */
+/** Marks sends that must follow another of the batch: the second to a new number finds its contact, the second with a key is a repetition. */
 export function laterOnes(sends: readonly DecidedSend[]): boolean[] {
   const seen = new Set<string>();
   return sends.map(send => {
@@ -120,7 +120,7 @@ async function insertOne(
 
 export type PlanFeature = MonthlyFeature | 'contacts';
 
-/** Whether a refusal of one send by the plan is one of another, too. */
+/** Whether the plan's refusal of one send applies to another. */
 export function isAlsoRefused({ to }: DecidedSend, feature: PlanFeature): boolean {
   if (feature === 'messages') return true;
   return 'fields' in to || (feature === 'conversations' && to.conversationId === null);

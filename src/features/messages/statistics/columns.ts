@@ -51,7 +51,7 @@ export const WAITING: Expressions = {
 
 const failed = (predicate: string): string => `(t.error_code >= 0 and ${predicate})`;
 
-/** A key of which 0 stands for none: compared as it is where the value is an id, so that the primary key has the condition. */
+/** A key whose 0 means none. An id is compared without conversion, so that the primary key can be used. */
 const keyOrNone = (sql: string, node: string): FilterColumn => ({
   sql,
   type: 'bigint',

@@ -23,7 +23,7 @@ const Interval = builder.enumType('StatisticsInterval', {
 });
 
 const Dimension = builder.enumType('StatisticsDimension', {
-  description: 'What messages are counted by, beside the time.',
+  description: 'Dimension by which messages are counted.',
   values: {
     STATUS: { value: 'status', description: 'Present status.' },
     DIRECTION: { value: 'direction', description: 'INBOUND or OUTBOUND.' },

@@ -223,7 +223,11 @@ async function requireTemplate(
   if (!found) return requireActiveChannel<never>(undefined, channelId != null);
   if (found.length === 0)
     throw invalid(
-      { name: ['There is no template of this name. One that was made elsewhere is known after the next sync.'] },
+      {
+        name: [
+          'There is no template with this name. A template created outside this gateway appears after the next sync.',
+        ],
+      },
       'REFERENCE_NOT_FOUND',
     );
   const template = found.find(one => one.language === language);
@@ -254,7 +258,7 @@ function checkSendable(
   if (template.status !== APPROVED) {
     const reason = template.status_reason === null ? '' : ` (${template.status_reason})`;
     throw invalid(
-      { name: [`The template is ${template.status}${reason}: only one that is APPROVED can be sent.`] },
+      { name: [`The template is ${template.status}${reason}: only APPROVED templates can be sent.`] },
       'NOT_APPROVED',
     );
   }

@@ -135,7 +135,7 @@ function faultOf(word: string): { readonly message: string; readonly code: Field
   return undefined;
 }
 
-/** A word that opts a person out, of whatever language, may opt nobody in: words of all languages count for everybody. */
+/** A word must not be both an opt-out and an opt-in keyword, even in different languages: all languages apply to every contact. */
 function checkDistinct(given: Partial<AccountOptWords>, current: AccountOptWords, errors: FieldErrorList): void {
   if (Object.keys(given).length === 0) return;
   const after = allOptWords({ ...current, ...given });

@@ -48,7 +48,7 @@ const LanguageWords = builder.objectRef<OptWords & { readonly language: string }
 });
 
 const AccountSettings = builder.objectRef<Settings>('AccountSettings').implement({
-  description: 'What an account decides itself, with `updateAccount` or the operator with `parley tenant update`.',
+  description: 'Settings of an account, changed with `updateAccount`, or by the operator with `parley tenant update`.',
   fields: t => ({
     windowPolicy: t.field({
       type: WindowPolicy,
@@ -99,7 +99,7 @@ const AccountSettings = builder.objectRef<Settings>('AccountSettings').implement
     defaultAssignee: t.field({
       type: StaffMember,
       nullable: true,
-      description: 'Staff member who gets new conversations of contacts that nobody is assigned to.',
+      description: 'Assignee of new conversations with contacts that have no assignee.',
       resolve: (settings, _args, context, info) =>
         named(settings.default_assignee_id, info, id => staffLoader(context).load(id)),
     }),
@@ -107,7 +107,7 @@ const AccountSettings = builder.objectRef<Settings>('AccountSettings').implement
 });
 
 builder.objectField(Account, 'settings', t =>
-  t.field({ type: AccountSettings, description: 'What the account decides itself.', resolve: account => account }),
+  t.field({ type: AccountSettings, description: 'Settings of the account.', resolve: account => account }),
 );
 
 const LanguageWordsInput = builder.inputType('LanguageOptWordsInput', {
@@ -149,7 +149,7 @@ mutation('updateAccount', {
       defaultSourceId: t.id({ description: 'Global id or databaseId of the source of new contacts; null for none.' }),
       defaultStatusId: t.id({ description: 'Global id or databaseId of the status of new contacts; null for none.' }),
       defaultAssigneeId: t.id({
-        description: 'Global id or databaseId of the staff member who gets new conversations; null for nobody.',
+        description: 'Global id or databaseId of the assignee of new conversations; null: unassigned.',
       }),
       idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }),
     }),

@@ -4,8 +4,8 @@ import { checkTenantName, requirePlan } from './create.ts';
 import { type TenantChange, updateTenant } from './store.ts';
 
 /**
- * Updates a tenant, in the caller's transaction. The limits of a new plan apply at once, also to what the month has used already: sends
- * read them when they count.
+ * Updates a tenant, in the caller's transaction. The limits of a new plan apply at once, including to this month's usage: sends read
+ * them when they count.
  * @throws VALIDATION_ERROR by field
  */
 export async function changeTenant(trx: Db, tenantId: number, change: TenantChange): Promise<void> {

@@ -31,7 +31,7 @@ export async function createPlan(trx: Db, name: string, given: PlanChange): Prom
 }
 
 /**
- * Changes a plan, in the caller's transaction. New limits apply to all tenants of the plan at once, also to what the month has used.
+ * Changes a plan, in the caller's transaction. New limits apply to all tenants of the plan at once, including to this month's usage.
  * @throws VALIDATION_ERROR with the names of all plans
  */
 export async function changePlan(trx: Db, name: string, change: PlanChange): Promise<PlanRow> {

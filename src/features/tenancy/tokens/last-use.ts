@@ -4,11 +4,11 @@ import { type Clock, MINUTE } from '../../../platform/clock.ts';
 import type { Log } from '../../../platform/log.ts';
 import { type TokenUse, writeLastUses } from './tokens.sql.ts';
 
-/** Notes that tokens are in use. */
+/** Records the last use of tokens. */
 export interface LastUseWriter {
   /** Costs a look-up in memory: nothing is written before the next flush. */
   note(use: TokenUse): void;
-  /** Writes what has been noted. Never rejects. */
+  /** Writes the pending uses. Never rejects. */
   flush(): Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export function createLastUseWriter({ write }: Pick<Database, 'write'>, clock: C
     const uses = [...pending.values()];
     pending.clear();
     await writeLastUses(write, uses).catch(error =>
-      log.warn({ err: error }, 'the last use of tokens could not be noted'),
+      log.warn({ err: error }, 'the last use of tokens could not be stored'),
     );
   }
 

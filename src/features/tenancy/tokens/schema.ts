@@ -87,7 +87,10 @@ listQueries(AccessToken, {
     name: t.field({ type: StringFilter, description: 'Name of the token.' }),
     expiresAt: t.field({ type: DateTimeFilter, description: 'Expiry of the token.' }),
     revokedAt: t.field({ type: DateTimeFilter, description: '`isNull: true` finds tokens that are not revoked.' }),
-    lastUsedAt: t.field({ type: DateTimeFilter, description: 'Last use; `isNull: true` finds what was never used.' }),
+    lastUsedAt: t.field({
+      type: DateTimeFilter,
+      description: 'Last use; `isNull: true` finds tokens that were never used.',
+    }),
   }),
   order: {
     NAME: { value: 'name', description: 'Name of the token.' },

@@ -49,7 +49,7 @@ export function createTokenVerifier(
   function load(token: string): Promise<Entry> {
     const present = loading.get(token);
     if (present) return present;
-    // Dated before the statement: what it could not see yet must not be believed for longer than promised.
+    // Dated before the statement: a revocation that it could not see yet must not be missed for longer than promised.
     const loadedAt = clock.now();
     const promise = findPrincipals(db, [token], loadedAt)
       .then(([entry = UNKNOWN(loadedAt)]) => {
@@ -89,7 +89,7 @@ export function createTokenVerifier(
     const found = await findPrincipals(db, tokens, clock.now());
     return tokens.map((token, index) => {
       const entry = found[index];
-      // Only the good ones are remembered: the others would push good ones out.
+      // Only valid tokens are cached: invalid ones would evict them.
       if (entry) entries.set(token, entry);
       return entry?.principal;
     });

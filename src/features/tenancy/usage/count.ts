@@ -1,7 +1,7 @@
 import type { Db } from '../../../database/database.ts';
 import { addConversations, addSends } from './usage.sql.ts';
 
-/** Locks the counters of a month, and creates them if they are missing. Lock order: after everything else but what is counted. */
+/** Locks the counters of a month, and creates them if they are missing. Lock order: after all other rows, before the rows that are counted. */
 export const lockMonth = (trx: Db, tenantId: number, month: string): Promise<void> =>
   addSends(trx, tenantId, month, 0, 0);
 

@@ -23,7 +23,7 @@ export interface UploadInput {
 const WAITS_MS = HOUR;
 
 /**
- * Announces an upload, whose file follows by `PUT`. GraphQL multipart requests are not used: they are buffered, mix files with
+ * Creates an upload; its file follows with `PUT`. GraphQL multipart requests are not used: they are buffered, mix files with
  * operations, and browsers send them without a preflight.
  * @throws VALIDATION_ERROR, NOT_FOUND (channel), MESSAGING_NOT_CONFIGURED, FEATURE_NOT_AVAILABLE
  */

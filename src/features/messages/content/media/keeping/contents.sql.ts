@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../../../../../database/database.ts';
 import { clockTime, clockTimeIn, crossTenant } from '../../../../../database/expressions.ts';
 
-/** Notes a key before bytes are written under it, so that the sweep deletes what a killed process left. */
+/** Reserves a key before bytes are written under it, so that the sweep deletes the bytes of a killed process. */
 export async function reserveKey(db: Db, tenantId: number, storageKey: string, forMs: number): Promise<void> {
   await db
     .insertInto('media_unused')
