@@ -14,11 +14,11 @@ const FAULTS = [
   'test/clients/codegen.test.ts',
   'test/database/pgbouncer.test.ts',
   'test/features/contacts/erasure/export.test.ts',
-  'test/**/{clocks,crowd,endings,flood,killed,memory,no-database,processes}.test.ts',
+  'test/**/{clocks,crash,endpoint-failures,flood,load,memory,no-database,processes,stream-end}.test.ts',
 ];
 
 /** Files that wait for what others do in their own time: first, so that none of them is left alone at the end. */
-const LONG = /\/(?:endings|jobs|no-database)\.test\.ts$/;
+const LONG = /\/(?:endpoint-failures|jobs|stream-end|no-database)\.test\.ts$/;
 
 class LongestFirst extends BaseSequencer {
   /** By the durations of the last run where there was one, else by size; those that are known to be long before all others. */

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { InboundInput } from '../../../../../src/emulator/inbound-input.ts';
-import { contentOfMessage } from '../../../../../src/features/messages/content/message-content.ts';
-import type { MessageRow } from '../../../../../src/features/messages/message.ts';
-import { sign } from '../../../../../src/network/cloud-api/signature.ts';
-import { dataOf } from '../../../../support/answers.ts';
-import { eventually, startGateway, type TestGateway } from '../../../../support/gateway.ts';
+import type { InboundInput } from '../../../../src/emulator/inbound-input.ts';
+import { contentOfMessage } from '../../../../src/features/messages/content/message-content.ts';
+import type { MessageRow } from '../../../../src/features/messages/message.ts';
+import { sign } from '../../../../src/network/cloud-api/signature.ts';
+import { dataOf } from '../../../support/answers.ts';
+import { eventually, startGateway, type TestGateway } from '../../../support/gateway.ts';
 
 let gateway: TestGateway;
 beforeAll(async () => {

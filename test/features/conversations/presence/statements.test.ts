@@ -6,9 +6,9 @@ import {
   type SeenSession,
   storePresence,
   type ViewerRow,
-} from '../../../src/features/conversations/presence/presence.sql.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { type ColumnsOf, describeColumns } from '../../support/describe-statement.ts';
+} from '../../../../src/features/conversations/presence/presence.sql.ts';
+import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
+import { type ColumnsOf, describeColumns } from '../../../support/describe-statement.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { codeOf, dataOf, faultsOf, payloadOf } from '../../support/answers.ts';
-import { eventually, type TestGateway } from '../../support/gateway.ts';
-import { goneAfter, type Receiver, startReceiver } from './receiver.ts';
-import { attempted, createEndpoint, deliveries, type Endpoint, makeGroups, startHooks } from './setup.ts';
+import { codeOf, dataOf, faultsOf, payloadOf } from '../../../support/answers.ts';
+import { eventually, type TestGateway } from '../../../support/gateway.ts';
+import { goneAfter, type Receiver, startReceiver } from '../receiver.ts';
+import { attempted, createEndpoint, deliveries, type Endpoint, makeGroups, startHooks } from '../setup.ts';
 
 /** The log of deliveries as GraphQL shows it: across endpoints, with what was sent, and what of it can be sent again. */
 
