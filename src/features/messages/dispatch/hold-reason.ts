@@ -4,7 +4,7 @@ import type { HoldFacts } from './hold-reason.sql.ts';
 /** Reasons that a lane writes with a postponement. */
 export const PAIR_LIMIT_REASON =
   'Pair limit: after a short burst, the network accepts one message per person every six seconds.';
-export const retryReason = (error: string): string => `The network refused it temporarily; it is retried: ${error}`;
+export const retryReason = (error: string): string => `The network refused it for now, and it is tried again: ${error}`;
 export const doubtReason = (error: string): string =>
   `It is not known whether the network accepted it; its status is awaited: ${error}`;
 
