@@ -82,7 +82,7 @@ class CampaignTurn {
     if (restricted) return this.#stop(restricted);
     const sending = { content, channelId: state.channel_id as number, campaignId: run.id };
     const left = await finishClaims(this.#context, this.#lane, run, sending);
-    if (left.stop) return this.#stop(left.stop);
+    if (left.stop) return this.#stopRefused(run, left.stop);
     if (left.looked > 0) return left.accepted > 0 ? 0 : STEP_MS;
     if (!run.is_wave_passed && run.wave_ended_at !== null) return this.#judgeWave(run, state);
     return this.#send(run, state, sending);
@@ -145,7 +145,7 @@ class CampaignTurn {
       lanes.wake(OUTBOX, outboxLaneOf(tenantId, sending.channelId));
       signals.send('events');
     }
-    if (made.stop) return this.#stop(made.stop);
+    if (made.stop) return this.#stopRefused(run, made.stop);
     // A pause may have come while the messages were accepted.
     const after = await getRun(db.write, tenantId, run.id);
     if (after?.status !== 'running') return this.#withdrawLate();
@@ -178,6 +178,14 @@ class CampaignTurn {
   #spend(count: number): void {
     const nowMs = this.#context.clock.now();
     for (let spent = 0; spent < count; spent += 1) this.#bucket?.take(nowMs);
+  }
+
+  /** Stops after a refusal of messages. The channel may have been paused since the step began: it is then the reason. */
+  async #stopRefused(run: RunRow, refusal: Stop): Promise<number | undefined> {
+    if (refusal.code !== 'MESSAGING_NOT_CONFIGURED') return this.#stop(refusal);
+    const stop = stopOf(await readRunState(this.#context.db.write, this.#lane.tenantId, run.id, run.channel_id));
+    // Without one it sends again: its recipients wait already.
+    return stop ? this.#stop(stop) : STEP_MS;
   }
 
   #stop(stop: Stop): Promise<number | undefined> {

@@ -12,13 +12,12 @@ afterAll(() => fixture.gateway.stop());
 const CAMPAIGN = 'query ($id: ID!) { campaign(id: $id) { status statusCode statusReason } }';
 const read = async (of: Sender, id: string) => dataOf(await of.ask(CAMPAIGN, { id })).campaign;
 const number = { display_phone_number: '15550781001' };
-const slow = { messagesPerSecond: 1, firstWave: 1_000 };
 
 /** A campaign that has begun, and is not over before the network has spoken. */
-async function running(): Promise<{ readonly of: Sender; readonly id: string }> {
+async function running(people = 60, messagesPerSecond = 1): Promise<{ readonly of: Sender; readonly id: string }> {
   const of = await fixture.sender();
-  const { groupId } = await of.people(60);
-  const id = await of.campaign({ audience: { groupIds: [groupId] }, ...slow });
+  const { groupId } = await of.people(people);
+  const id = await of.campaign({ audience: { groupIds: [groupId] }, messagesPerSecond, firstWave: 1_000 });
   dataOf(await of.mutate('startCampaign', { id }));
   await eventually(async () => {
     const sent = dataOf(await of.ask('query ($id: ID!) { campaign(id: $id) { progress { sent } } }', { id }));
@@ -74,6 +73,13 @@ describe('a running campaign pauses itself when the network tells by webhook tha
     const { of, id } = await running();
     await tell(of, 'phone_number_quality_update', { ...number, event: 'FLAGGED', current_limit: 'TIER_1K' });
     await expectPaused(of, id, 'QUALITY_RED', /red/);
+  });
+
+  test.each([131_048, 368, 131_042])('it refuses a send with %i, which pauses the channel', async code => {
+    // Fast enough that the next messages are being accepted when it comes.
+    const { of, id } = await running(400, 30);
+    await control('POST', 'faults', { next: [{ errorCode: code }] });
+    await expectPaused(of, id, 'CHANNEL_PAUSED', new RegExp(`^The channel is paused: ${code} `));
   });
 
   test('the daily limit of its portfolio is near', async () => {
