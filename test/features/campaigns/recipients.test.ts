@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { importConsent } from '../../../src/features/contacts/consent/import.ts';
 import { codeOf, dataOf, faultsOf, payloadOf } from '../../support/answers.ts';
 import { eventually } from '../../support/gateway.ts';
 import { newPhone } from '../../support/seed.ts';
@@ -177,6 +178,38 @@ describe('the progress of a campaign', () => {
     await eventually(async () => expect(await answered()).toContain(fourth));
     expect(await answered()).toEqual([fourth]);
     expect((await progressOf(of, id)).replied).toBe(1);
+  });
+
+  test('counts no opt-out of before the message that an import records after it', async () => {
+    const of = await fixture.sender();
+    const { groupId, ids, phones } = await of.people(2);
+    const [, second = ''] = phones;
+    const id = await finished(of, groupId, 2);
+    const occurredAt = new Date(Date.now() - 40 * 24 * 3_600_000).toISOString();
+    const entry = {
+      contactId: Number(ids[0]),
+      category: 'all',
+      state: 'opted_out',
+      source: 'import',
+      occurredAt,
+    } as const;
+    const author = { kind: 'system', id: null, name: 'Import' } as const;
+    await importConsent(
+      fixture.gateway.gateway.resources.db,
+      of.id,
+      [{ ...entry, evidence: 'Letter 12', author }],
+      () => undefined,
+    );
+    // Counted behind the other.
+    fixture.gateway.emulator.inbound({ from: second, text: 'STOP', phoneNumberId: of.phoneNumberId });
+    const list = 'query ($id: ID!) { campaign(id: $id) { recipients { nodes { hasOptedOut } } } }';
+    await eventually(async () =>
+      expect(dataOf(await of.ask(list, { id })).campaign.recipients.nodes).toEqual([
+        { hasOptedOut: false },
+        { hasOptedOut: true },
+      ]),
+    );
+    expect((await progressOf(of, id)).optedOut).toBe(1);
   });
 
   test('says why recipients were skipped, by reason, and lists those of one reason', async () => {

@@ -69,7 +69,7 @@ export async function countStatuses(
   return rows;
 }
 
-/** The latest campaign message that a person got in the 72 hours before an event `e`, by a list of columns. */
+/** The latest campaign message that a person got in the 72 hours before an event `e`, by the event's time. */
 const latestOf = (at: RawBuilder<unknown>, onChannel: RawBuilder<unknown>) => sql`
   select r.campaign_id, r.contact_id from campaigns k
   join campaign_recipients r on r.tenant_id = k.tenant_id and r.campaign_id = k.id and r.contact_id = e.contact_id
@@ -112,6 +112,10 @@ export async function countReplies(trx: Db, range: LogRange): Promise<CountedCam
   return rows;
 }
 
+/** When a person opted out: an import has opt-outs of long ago, which no message of today has caused. A minute for clocks that differ. */
+const optedOutAt = sql`least(e.occurred_at,
+  coalesce(e.payload #>> '{consent,occurred_at}', e.payload #>> '{contact,opted_out_at}')::timestamptz)`;
+
 /** Attributes opt-outs, of all messages or of one category, to the latest message of a campaign. A recipient counts once. */
 export async function countOptOuts(trx: Db, range: LogRange): Promise<CountedCampaign[]> {
   const { rows } = await sql<CountedCampaign>`
@@ -119,7 +123,7 @@ export async function countOptOuts(trx: Db, range: LogRange): Promise<CountedCam
     with hits as materialized (
       select distinct e.tenant_id, l.campaign_id, l.contact_id
       from events e
-      cross join lateral (${latestOf(sql`e.occurred_at`, sql`true`)}) l
+      cross join lateral (${latestOf(optedOutAt, sql`r.message_id < uuid_at(${optedOutAt} + interval '1 minute')`)}) l
       where ${isInRange(range)} and e.contact_id is not null and e.tenant_id in ${recentTenants}
         and (e.type = 'contact.opted_out' or (e.type = 'consent.changed' and e.payload #>> '{consent,state}' = 'opted_out'))
     ), moved as (
