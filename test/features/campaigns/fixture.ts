@@ -11,6 +11,15 @@ const SEEDS = [
   },
   { name: 'notice', language: 'en', category: 'UTILITY', components: [{ type: 'BODY', text: 'We have moved.' }] },
   {
+    name: 'photo',
+    language: 'en',
+    category: 'UTILITY',
+    components: [
+      { type: 'HEADER', format: 'IMAGE' },
+      { type: 'BODY', text: 'We have moved here.' },
+    ],
+  },
+  {
     name: 'stopped',
     language: 'en',
     category: 'UTILITY',
