@@ -26,13 +26,22 @@ function ownZone(name: string): readonly string[] | undefined {
   return ownZones.get(name);
 }
 
+/** What tells where a person is. */
+export interface Whereabouts {
+  /** Of the contact. */
+  readonly timeZone: string | null;
+  /** E.164. */
+  readonly phone: string | null;
+  /** Business-scoped; of a person without a number. */
+  readonly userId: string | null;
+}
+
 /**
- * The time zones in which a person may be: their own, else all those of the country of their number; UTC without a number. The same array
- * for the same zones, so that it can be a key.
- * @param timeZone of the contact @param phone E.164
+ * The time zones in which a person may be: their own, else all those of the country of their number, or of their user id (`BR.…`); UTC
+ * without any. The same array for the same zones, so that it can be a key.
  */
-export const zonesOfPerson = (timeZone: string | null, phone: string | null): readonly string[] =>
-  (timeZone === null ? undefined : ownZone(timeZone)) ?? zonesOfCountry(countryOfPerson(phone));
+export const zonesOfPerson = ({ timeZone, phone, userId }: Whereabouts): readonly string[] =>
+  (timeZone === null ? undefined : ownZone(timeZone)) ?? zonesOfCountry(countryOfPerson(phone, userId));
 
 /** Times of day, `HH:MM`. The range may pass midnight; its end is excluded. */
 export interface TimesOfDay {

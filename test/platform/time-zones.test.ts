@@ -3,16 +3,20 @@ import { HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { isPermitted, nextPermitted, zonesOfCountry, zonesOfPerson } from '../../src/platform/time-zones.ts';
 import { COUNTRIES } from '../../src/schema/countries/country.ts';
 
+const zonesOf = (timeZone: string | null, phone: string | null, userId: string | null = null) =>
+  zonesOfPerson({ timeZone, phone, userId });
 const at = (text: string): number => Date.parse(text);
 const DAY_TIME = { start: '09:00', end: '20:00' };
 
-test('a person is in their own time zone, else in those of the country of their number, else in UTC', () => {
-  expect(zonesOfPerson('Asia/Tokyo', '+4915712345678')).toEqual(['Asia/Tokyo']);
-  expect(zonesOfPerson(null, '+77011234567')).toBe(zonesOfCountry('KZ'));
-  expect(zonesOfPerson(null, '+14165550123')).toContain('America/Toronto');
-  expect(zonesOfPerson(null, '+14155550123')).toContain('Pacific/Honolulu');
-  expect([zonesOfPerson(null, null), zonesOfPerson(null, '+9991234')]).toEqual([['UTC'], ['UTC']]);
-  expect(zonesOfPerson('Asia/Tokyo', null)).toBe(zonesOfPerson('Asia/Tokyo', '+14155550123'));
+test('a person is in their own time zone, else in those of the country of their number or user id, else in UTC', () => {
+  expect(zonesOf('Asia/Tokyo', '+4915712345678')).toEqual(['Asia/Tokyo']);
+  expect(zonesOf(null, '+77011234567')).toBe(zonesOfCountry('KZ'));
+  expect(zonesOf(null, '+14165550123')).toContain('America/Toronto');
+  expect(zonesOf(null, '+14155550123')).toContain('Pacific/Honolulu');
+  expect(zonesOf(null, null, 'BR.1349')).toBe(zonesOfCountry('BR'));
+  expect(zonesOf(null, '+4915712345678', 'BR.1349')).toBe(zonesOfCountry('DE'));
+  expect([zonesOf(null, null), zonesOf(null, '+9991234')]).toEqual([['UTC'], ['UTC']]);
+  expect(zonesOf('Asia/Tokyo', null)).toBe(zonesOf('Asia/Tokyo', '+14155550123'));
 });
 
 test('a time is permitted where it is permitted in all zones of the country, in summer as in winter', () => {

@@ -85,6 +85,7 @@ test('the statements of a run describe as their row types', async () => {
     current_id: 'bigint',
     phone: 'text',
     time_zone: 'text',
+    user_id: 'text',
     is_waiting: 'boolean',
     values: 'jsonb',
     reason: 'smallint',
@@ -147,6 +148,7 @@ test('the statements of a preview describe as their row types', async () => {
     count: 'integer',
     phone: 'text',
     time_zone: 'text',
+    user_id: 'text',
     contact_ids: 'jsonb',
   } satisfies ColumnsOf<CountedPeople>);
   expect(await columnsOf(db => countDuplicates(db, 1, 1))).toEqual({ count: 'integer' });

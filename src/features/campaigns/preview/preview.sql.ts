@@ -6,13 +6,15 @@ import { SHARED_CODES } from '../../../platform/phone-country.ts';
 import type { Condition } from '../audience/members.sql.ts';
 import { BLOCKED_CODE, REASON } from '../recipients/recipient.ts';
 
-/** People of an audience with one fate, one time zone of their own or none, and the same first digits, which tell their country. */
+/** People of an audience with one fate, one time zone of their own or none, and the same first digits or user id's country. */
 export interface CountedPeople {
   /** Why they do not get the message; null: they do. */
   readonly reason: number | null;
   readonly count: number;
   /** One of their numbers; null: they have none. */
   readonly phone: string | null;
+  /** The start of the user ids of those without a number, which names their country. */
+  readonly user_id: string | null;
   readonly time_zone: string | null;
   /** Up to three of them. */
   readonly contact_ids: readonly number[];
@@ -49,7 +51,8 @@ export async function countPeople(
   ];
   const text = `
     with audience as materialized (
-      select c.id, c.phone, c.time_zone, c.opted_out_at is not null as is_out from contacts c where ${members.text}
+      select c.id, c.phone, c.time_zone, case when c.phone is null then left(c.network_user_id, 3) end as user_id,
+        c.opted_out_at is not null as is_out from contacts c where ${members.text}
     ), out as materialized (
       select e.contact_id from (
         select distinct on (e.contact_id) e.contact_id, e.state, e.occurred_at, e.id from consent_entries e
@@ -76,13 +79,13 @@ export async function countPeople(
         when a.phone is null and n.contact_id is null then ${REASON.no_number}
         when b.contact_id is not null then ${REASON.blocked}
         when k.contact_id is not null then ${REASON.frequency_cap} end::smallint as reason,
-      count(*)::int as count, min(a.phone) as phone, a.time_zone, to_jsonb((array_agg(a.id))[1:3]) as contact_ids
+      count(*)::int as count, min(a.phone) as phone, a.user_id, a.time_zone, to_jsonb((array_agg(a.id))[1:3]) as contact_ids
     from audience a
     left join out o on o.contact_id = a.id
     left join named n on n.contact_id = a.id and a.phone is null
     left join blocked b on b.contact_id = a.id
     left join capped k on k.contact_id = a.id
-    group by 1, a.time_zone, length(a.phone), ${COUNTRY_PART}`;
+    group by 1, a.time_zone, a.user_id, length(a.phone), ${COUNTRY_PART}`;
   const { rows } = await db.executeQuery(raw<CountedPeople>(text, parameters.values));
   return rows;
 }

@@ -107,15 +107,15 @@ const sumOf = (fates: readonly Pick<Fate, 'count'>[]): number => fates.reduce((s
 
 /** Outcome for recipients, with the sending hours in their time zone. */
 function fateOf(people: CountedPeople, hours: SendingHours | null, nowMs: number): Fate {
-  const { phone, time_zone: timeZone, count, contact_ids: contactIds } = people;
+  const { phone, user_id: userId, time_zone: timeZone, count, contact_ids: contactIds } = people;
   const reason = reasonOf(people.reason);
-  const zones = zonesOfPerson(timeZone, phone);
+  const zones = zonesOfPerson({ timeZone, phone, userId });
   const isPermittedNow = hours === null || isPermitted(zones, hours, nowMs);
   const isNever = !isPermittedNow && hours !== null && nextPermitted(zones, hours, nowMs) === undefined;
   return {
     reason: reason ?? (isNever ? 'outside_hours' : null),
     isWaiting: !isPermittedNow,
-    country: countryOfPerson(phone),
+    country: countryOfPerson(phone, userId),
     count,
     contactIds,
   };

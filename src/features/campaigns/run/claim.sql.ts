@@ -9,6 +9,8 @@ export interface Candidate {
   readonly current_id: number | null;
   readonly phone: string | null;
   readonly time_zone: string | null;
+  /** Business-scoped. */
+  readonly user_id: string | null;
   /** Why it does not get the message. */
   readonly reason: number | null;
   /** Of its row in the list. */
@@ -53,7 +55,7 @@ export async function findCandidates(trx: Db, tenantId: number, query: Candidate
          and r.state = ${sql.lit(STATE.pending)} order by r.contact_id limit ${limit}::integer)
       limit ${limit}::integer
     )
-    select t.contact_id, c.id as current_id, c.phone, c.time_zone, t.is_waiting, l.values,
+    select t.contact_id, c.id as current_id, c.phone, c.time_zone, c.network_user_id as user_id, t.is_waiting, l.values,
       case when c.id is null then ${sql.lit(REASON.gone)}
         when c.opted_out_at is not null or exists (
           select from (

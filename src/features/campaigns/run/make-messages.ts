@@ -119,12 +119,12 @@ type Due = number | 'now' | 'never';
 
 /** When a recipient may get a message. @param known by time zones */
 function dueOf(
-  { time_zone: timeZone, phone }: Candidate,
+  { time_zone: timeZone, phone, user_id: userId }: Candidate,
   hours: SendingHours,
   nowMs: number,
   known: Map<readonly string[], Due>,
 ): Due {
-  const zones = zonesOfPerson(timeZone, phone);
+  const zones = zonesOfPerson({ timeZone, phone, userId });
   const present = known.get(zones);
   if (present !== undefined) return present;
   const due = isPermitted(zones, hours, nowMs) ? 'now' : (nextPermitted(zones, hours, nowMs) ?? 'never');

@@ -3,7 +3,7 @@ import { tenantOf } from '../../../core/principal.ts';
 import type { Db } from '../../../database/database.ts';
 import { append } from '../../../events/append.ts';
 import type { Context } from '../../../schema/context.ts';
-import { contactLoader } from '../../contacts/loaders.ts';
+import { contactLoader, identitiesLoader } from '../../contacts/loaders.ts';
 import { authorOf } from '../../tenancy/audit/author.ts';
 import { once } from '../../tenancy/idempotency/once.ts';
 import { cancelWaiting } from '../dispatch/cancel.ts';
@@ -48,7 +48,9 @@ export async function rescheduleMessage(
   const tenantId = tenantOf(context);
   const known = await findMessage(context.db.read, tenantId, input.id);
   const contact = await contactLoader(context).load(known.contact_id);
-  const place = { timeZone: contact?.time_zone ?? null, phone: contact?.phone ?? null };
+  const identities = await identitiesLoader(context).load(known.contact_id);
+  const userId = identities.find(({ kind, ended_at }) => kind === 'user_id' && ended_at === null)?.value ?? null;
+  const place = { timeZone: contact?.time_zone ?? null, phone: contact?.phone ?? null, userId };
   const at = scheduledInstant(input.scheduledAt, place, context.clock.now());
   const message = await changeOnce(context, 'rescheduleMessage', input, async trx => {
     if (!(await setDue(trx, tenantId, input.id, at))) throw conflict('The message is not scheduled any more.');

@@ -131,7 +131,8 @@ async function checkPerson(
   const phoned = recipient && 'phoneKey' in recipient ? recipient : { phoneKey: '', phone: '' };
   const added = isNew ? await attempt(() => newAddressee(context, phoned, given ?? {})) : undefined;
   const zone = read?.contact ? read.contact.time_zone : added?.fields.time_zone;
-  const place = { timeZone: zone || null, phone: read?.contact?.phone ?? recipient?.phone ?? null };
+  const phone = read?.contact?.phone ?? recipient?.phone ?? null;
+  const place = { timeZone: zone || null, phone, userId: read?.contact_user_id ?? null };
   if (scheduledAt) await attempt(() => scheduledInstant(scheduledAt, place, context.clock.now()));
   // A faulty field of the contact is no empty one.
   const person =

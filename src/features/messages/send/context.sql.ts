@@ -19,6 +19,8 @@ export interface SendContext {
   readonly channel_status: 'active' | 'paused' | 'disconnected' | null;
   readonly channel_status_reason: string | null;
   readonly contact: ContactRow | null;
+  /** Business-scoped user id of the contact. */
+  readonly contact_user_id: string | null;
   /** The contact has no number, and no user id in the channel's portfolio. */
   readonly is_unreachable: boolean;
   /** Time of the contact's opt-out from the message's category. */
@@ -62,7 +64,7 @@ const readContexts = compileOnce((db, tenantId: number, queries: string) => ({
   compile: () =>
     sql<SendContext>`
       select i.place, ch.id as channel_id, ch.status as channel_status, ch.status_reason as channel_status_reason,
-             case when c.id is not null then ${contactJson} end as contact,
+             case when c.id is not null then ${contactJson} end as contact, c.network_user_id as contact_user_id,
              c.id is not null and c.phone is null and ${channelUserId(tenantId, sql`c.id`, sql`c.phone`)} is null as is_unreachable,
              case when i.category is not null then ${optedOutOf(tenantId, sql`i.category`)} end as category_opted_out_at,
              v.id as conversation_id, v.window_expires_at, v.status as conversation_status,

@@ -88,8 +88,12 @@ export async function checkSend(context: Context, prepared: PreparedSend, found:
   const to = await addresseeOf(context, prepared, found);
   const { scheduledAt: when } = input;
   const place = found.contact
-    ? { timeZone: found.contact.time_zone, phone: found.contact.phone }
-    : { timeZone: ('fields' in to && to.fields.time_zone) || null, phone: prepared.recipient.phone ?? null };
+    ? { timeZone: found.contact.time_zone, phone: found.contact.phone, userId: found.contact_user_id }
+    : {
+        timeZone: ('fields' in to && to.fields.time_zone) || null,
+        phone: prepared.recipient.phone ?? null,
+        userId: null,
+      };
   const scheduledAt = when ? scheduledInstant(when, place, found.now_ms) : null;
   const isWindowRequired = content.freeForm && refusesOutside(callerOf(context).tenant, input);
   if (scheduledAt === null && isWindowRequired) requireWindow(found);

@@ -13,7 +13,7 @@ import { type CampaignFixture, type Sender, startCampaignFixture } from '../fixt
 const prices = join(mkdtempSync(join(tmpdir(), 'parley-prices-')), 'prices.csv');
 writeFileSync(
   prices,
-  'country,category,price,currency\nDE,marketing,0.1131,EUR\nUS,marketing,0.025,USD\nGB,marketing,0.04,GBP\nJE,marketing,0.02,GBP\nCA,marketing,0.01,CAD\nRE,marketing,0.10,EUR\nYT,marketing,0.03,EUR\n',
+  'country,category,price,currency\nDE,marketing,0.1131,EUR\nUS,marketing,0.025,USD\nGB,marketing,0.04,GBP\nJE,marketing,0.02,GBP\nCA,marketing,0.01,CAD\nRE,marketing,0.10,EUR\nYT,marketing,0.03,EUR\nJP,marketing,0.07,EUR\n',
 );
 
 let fixture: CampaignFixture;
@@ -160,6 +160,40 @@ test('recipients outside the sending hours and beyond the plan are counted', asy
   );
   expect(await preview(of, id)).toMatchObject({ recipientCount: 3, waitingCount: 3, overPlanCount: 1, cost: null });
   expect(dataOf(await of.ask('{ previewCampaign(id: "999999") { audienceCount } }')).previewCampaign).toBeNull();
+});
+
+test('a person who is known by a user id only is in the country that it names: sending hours and cost', async () => {
+  const of = await fixture.sender();
+  const userId = `JP.${newPhone().slice(1)}`;
+  fixture.gateway.emulator.inbound({ userId, text: 'Hi', phoneNumberId: of.phoneNumberId });
+  const find = 'query ($userId: String!) { contactByIdentifier(identifier: { userId: $userId }) { databaseId } }';
+  const contactId = await eventually(async () => {
+    const { contactByIdentifier: found } = dataOf(await of.ask(find, { userId }));
+    expect(found).not.toBeNull();
+    return found.databaseId;
+  });
+  // It is within these hours in UTC, and not in Japan.
+  const hour = new Date().getUTCHours();
+  const time = (at: number): string => `${String((at + 24) % 24).padStart(2, '0')}:00`;
+  const id = await of.campaign({
+    template: { name: 'sale', language: 'en', body: ['you', 'SUN'] },
+    audience: { contactIds: [contactId] },
+    sendingHours: { start: time(hour - 1), end: time(hour + 3) },
+  });
+  expect(await preview(of, id)).toMatchObject({
+    recipientCount: 1,
+    waitingCount: 1,
+    cost: [{ amount: '0.07', currency: 'EUR' }],
+  });
+  dataOf(await of.mutate('startCampaign', { id }));
+  const recipients = 'query ($id: ID!) { campaign(id: $id) { recipients { nodes { state dueAt } } } }';
+  await eventually(async () =>
+    expect(dataOf(await of.ask(recipients, { id })).campaign.recipients.nodes).toEqual([
+      { state: 'WAITING', dueAt: expect.any(String) },
+    ]),
+  );
+  const [{ dueAt }] = dataOf(await of.ask(recipients, { id })).campaign.recipients.nodes;
+  expect(new Date(Date.parse(dueAt) + 9 * 3_600_000).getUTCHours()).toBe((hour + 23) % 24);
 });
 
 test('the time is that of the rate, or of the days that the daily limit takes', () => {

@@ -131,6 +131,7 @@ test('the row read by a send matches its declared type', async () => {
       channel_status: 'text',
       channel_status_reason: 'text',
       contact: 'json',
+      contact_user_id: 'text',
       is_unreachable: 'boolean',
       category_opted_out_at: 'timestamp with time zone',
       conversation_id: 'bigint',

@@ -104,6 +104,27 @@ test("a local time is that of the contact's time zone, also of one that the send
   expect(Date.parse(payloadOf(moved).message.scheduledAt) - Date.parse(inTokyo)).toBe(HOUR);
 });
 
+test('a local time of a person who is known by a user id only is that of the country that it names', async () => {
+  const { phoneNumberId } = tenant;
+  const userId = `JP.${newPhone().slice(1)}`;
+  gateway.emulator.inbound({ userId, text: 'Hi', phoneNumberId });
+  const find = 'query ($userId: String!) { contactByIdentifier(identifier: { userId: $userId }) { databaseId } }';
+  const contactId = await eventually(async () => {
+    const { contactByIdentifier: found } = dataOf(await gateway.graphql(find, { userId }, tenant.token));
+    expect(found).not.toBeNull();
+    return found.databaseId;
+  });
+  const recipientLocalTime = `${new Date(Date.now() + 48 * HOUR).toISOString().slice(0, 10)}T09:00`;
+  const send = { to: { contactId }, content: { text: { body: 'Later' } }, scheduledAt: { recipientLocalTime } };
+  const made = await gateway.mutate('sendMessage', send, `message { ${FIELDS} }`, tenant.token);
+  const { databaseId: id, scheduledAt } = payloadOf(made).message;
+  const inTokyo = new Date(Date.parse(`${recipientLocalTime}:00+09:00`)).toISOString();
+  expect(scheduledAt).toBe(inTokyo);
+  const move = { id, scheduledAt: { recipientLocalTime: recipientLocalTime.replace('T09', 'T10') } };
+  const moved = await gateway.mutate('rescheduleMessage', move, `message { ${FIELDS} }`, tenant.token);
+  expect(Date.parse(payloadOf(moved).message.scheduledAt) - Date.parse(inTokyo)).toBe(HOUR);
+});
+
 test('a scheduled message does not hold up others to the same person', async () => {
   const phone = newPhone();
   await sent(phone, { instant: ahead(HOUR) });
@@ -321,7 +342,7 @@ test('REST shows a scheduled message as queued, and a cancelled one as failed', 
 test("a recipient's local time is that of the contact, else of the country of the number, in all of its zones", () => {
   const now = Date.parse('2026-06-01T00:00:00Z');
   const at = (phone: string | null, local = '2026-07-01T09:00', timeZone: string | null = null) =>
-    scheduledInstant({ recipientLocalTime: local }, { timeZone, phone }, now);
+    scheduledInstant({ recipientLocalTime: local }, { timeZone, phone, userId: null }, now);
   expect(at('+4915112345678')).toBe('2026-07-01T07:00:00.000Z');
   expect(at('+4915112345678', '2026-12-01T09:00')).toBe('2026-12-01T08:00:00.000Z');
   expect(at('+919812345678')).toBe('2026-07-01T03:30:00.000Z');
