@@ -13,7 +13,16 @@ import { parseLane } from './lane.ts';
 import { finishClaims, MAX_BATCH, makeMessages } from './make-messages.ts';
 import { countBacklog, findWaitingMessages } from './outbox.sql.ts';
 import { prepareChunk } from './prepare.ts';
-import { accountStop, failureStop, isWaveOver, LIMIT_SHARE, limitStop, type Stop, stopOf } from './protection.ts';
+import {
+  accountStop,
+  failureStop,
+  isWaveOver,
+  LIMIT_SHARE,
+  limitStop,
+  type Stop,
+  stopOf,
+  uncountedOf,
+} from './protection.ts';
 import { countReached, type RunState, readRunState } from './run-state.sql.ts';
 import { getRun, lockRun, type RunRow, writeRun } from './run-store.ts';
 import { withdraw } from './withdraw.ts';
@@ -22,7 +31,7 @@ import { withdraw } from './withdraw.ts';
 const STEP_MS = SECOND;
 /** Pause while the outbox has enough. */
 const FULL_MS = SECOND / 10;
-/** How often the people of a day are counted: the count reads the messages of a day. */
+/** How often the people of a day are counted at least: the count reads the messages of a day. */
 const REACH_MS = MINUTE;
 const SUSPENDED_MS = MINUTE;
 
@@ -46,6 +55,7 @@ class CampaignTurn {
   #bucketRate = 0;
   #reachedAt = Number.NEGATIVE_INFINITY;
   #reached = 0;
+  #madeSinceCount = 0;
 
   constructor(context: Context, lane: Lane, campaignId: number) {
     this.#context = context;
@@ -113,9 +123,10 @@ class CampaignTurn {
   async #reachStop({ messaging_limit: limit, channel_id: channelId, portfolio_id: portfolioId }: RunState) {
     if (limit === null || channelId === null) return undefined;
     const nowMs = this.#context.clock.now();
-    if (nowMs - this.#reachedAt >= REACH_MS) {
+    if (nowMs - this.#reachedAt >= REACH_MS || this.#madeSinceCount >= uncountedOf(limit)) {
       this.#reached = await countReached(this.#context.db.write, this.#lane.tenantId, channelId, portfolioId);
       this.#reachedAt = nowMs;
+      this.#madeSinceCount = 0;
     }
     return limitStop(limit, this.#reached);
   }
@@ -142,6 +153,7 @@ class CampaignTurn {
     if (made.accepted > 0) {
       this.#spend(made.accepted);
       this.#reached += made.accepted;
+      this.#madeSinceCount += made.accepted;
       lanes.wake(OUTBOX, outboxLaneOf(tenantId, sending.channelId));
       signals.send('events');
     }
@@ -153,7 +165,8 @@ class CampaignTurn {
   }
 
   #reachLeft({ messaging_limit: limit }: RunState): number {
-    return limit === null ? Number.POSITIVE_INFINITY : Math.floor(limit * LIMIT_SHARE) - this.#reached;
+    if (limit === null) return Number.POSITIVE_INFINITY;
+    return Math.min(Math.floor(limit * LIMIT_SHARE) - this.#reached, uncountedOf(limit) - this.#madeSinceCount);
   }
 
   /** No recipient is due now: waits for those that are due later, or completes the campaign. */

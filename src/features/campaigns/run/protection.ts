@@ -22,6 +22,12 @@ const MIN_SETTLED = 20;
 /** The campaign pauses when so much of the portfolio's daily limit is used; the rest is for other messages. */
 export const LIMIT_SHARE = 0.95;
 
+/**
+ * Messages that a campaign makes before it counts the people of the portfolio again: a quarter of what the share above leaves, so that
+ * four campaigns that know nothing of each other's messages stay within the limit.
+ */
+export const uncountedOf = (limit: number): number => Math.max(1, Math.floor((limit * (1 - LIMIT_SHARE)) / 4));
+
 /** The size of the first wave: as given, else 100, or 1 % of the recipients if that is more. */
 export const waveSizeOf = (firstWave: number | null, total: number): number =>
   firstWave ?? Math.max(100, Math.ceil(total / 100));

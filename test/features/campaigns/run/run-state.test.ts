@@ -88,6 +88,31 @@ describe('a running campaign pauses itself when the network tells by webhook tha
     await expectPaused(of, id, 'DAILY_LIMIT', /of the 1 that the network allows/);
   });
 
+  test('the daily limit of its portfolio is near, which several campaigns use up together', async () => {
+    const of = await fixture.sender();
+    const [one, other] = [await of.people(90), await of.people(90)];
+    const fast = { messagesPerSecond: 20, firstWave: 1_000 };
+    const ids = [
+      await of.campaign({ audience: { groupIds: [one.groupId] }, ...fast }),
+      await of.campaign({ audience: { groupIds: [other.groupId] }, ...fast }),
+    ] as const;
+    await tell(of, 'business_capability_update', { max_daily_conversations_per_business: 100 });
+    await eventually(async () =>
+      expect(
+        dataOf(await of.ask('query ($id: ID!) { previewCampaign(id: $id) { dailyLimit } }', { id: ids[0] }))
+          .previewCampaign.dailyLimit,
+      ).toBe(100),
+    );
+    for (const id of ids) dataOf(await of.mutate('startCampaign', { id }));
+    for (const id of ids)
+      await eventually(async () =>
+        expect(await read(of, id)).toMatchObject({ status: 'PAUSED', statusCode: 'DAILY_LIMIT' }),
+      );
+    const { messages } = dataOf(await of.ask('{ messages { totalCount } }'));
+    expect(messages.totalCount).toBeGreaterThanOrEqual(95);
+    expect(messages.totalCount).toBeLessThanOrEqual(100);
+  });
+
   test('its account may not write first, or is disabled, and goes on once that has ended', async () => {
     const { of, id } = await running();
     const type = 'RESTRICTED_BIZ_INITIATED_MESSAGING';
