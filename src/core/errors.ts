@@ -141,13 +141,14 @@ export class FieldErrorList {
     this.#faults.push({ field, message, code });
   }
 
-  /** Runs a check or a change, and adds the faults that it throws. @throws any other error */
-  async collect(work: () => Promise<unknown>): Promise<void> {
+  /** Runs a check or a change, and adds the faults that it throws. @returns undefined if there are some @throws any other error */
+  async collect<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
     try {
-      await work();
+      return await work();
     } catch (error) {
       if (!(error instanceof CodedError) || error.faults.length === 0) throw error;
       this.#faults.push(...error.faults);
+      return undefined;
     }
   }
 

@@ -64,8 +64,10 @@ export interface Context extends Resources {
   /** Cursor from the `connection_init` of a WebSocket; see `follow`. */
   readonly resumeAfter?: string | undefined;
   readonly loaders: Loaders;
-  /** The operation only looks for faults of its input: its first write ends it. */
+  /** The operation only looks for faults of its input: it changes nothing. */
   readonly isRehearsal: boolean;
+  /** Creates a context of the same caller in which work changes nothing. */
+  rehearsal(): Context;
   /** Set when the idempotency key of the operation was used before: its stored result is returned. */
   readonly replay: Replay;
 }

@@ -1,8 +1,9 @@
 import type { InputRef, InterfaceRef, ObjectRef } from '@pothos/core';
-import type { GraphQLResolveInfo } from 'graphql';
+import { type GraphQLInputObjectType, type GraphQLResolveInfo, getNamedType } from 'graphql';
 import type { Scope } from '../core/scopes.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
+import { withOtherFaults } from './other-faults.ts';
 import { UserError, type UserErrorShape, userErrorsOf } from './user-errors.ts';
 
 type Types = typeof builder.$inferSchemaTypes;
@@ -87,6 +88,25 @@ interface MutationOptions<Input extends object, Shape extends object> {
   resolve(input: Input, context: Context, info: GraphQLResolveInfo): Promise<Result<Shape>>;
 }
 
+/** The resolver of a field with one `input`, whose payload has the errors of the user: all faults of the input at once. */
+const payloadResolver =
+  <Input extends object, Shape extends object>(resolve: MutationOptions<Input, Shape>['resolve']) =>
+  (_root: unknown, { input }: { readonly input: Input }, context: Context, info: GraphQLResolveInfo) =>
+    withUserErrors(input, async () => {
+      try {
+        return await resolve(input, context, info);
+      } catch (error) {
+        throw await withOtherFaults(error, input, inputTypeOf(info), context, (repaired, rehearsal) =>
+          resolve(repaired as Input, rehearsal, info),
+        );
+      }
+    });
+
+function inputTypeOf({ parentType, fieldName }: GraphQLResolveInfo): GraphQLInputObjectType {
+  const type = parentType.getFields()[fieldName]?.args.find(({ name }) => name === 'input')?.type;
+  return getNamedType(type) as GraphQLInputObjectType;
+}
+
 /** Defines a query that answers as a mutation would, but changes nothing: a payload, with errors of the user as data. */
 export function queryPayload<Input extends object, Shape extends object>(
   name: string,
@@ -99,8 +119,7 @@ export function queryPayload<Input extends object, Shape extends object>(
       extensions: { points },
       authScopes: scope === undefined ? { token: true } : { scope },
       args: { input: t.arg({ type: input, required: true, description: `Input of \`${name}\`.` }) },
-      resolve: ((_root: unknown, args: { readonly input: Input }, context: Context, info: GraphQLResolveInfo) =>
-        withUserErrors(args.input, () => resolve(args.input, context, info))) as never,
+      resolve: payloadResolver(resolve) as never,
     }),
   );
 }
@@ -131,8 +150,7 @@ export function mutation<Input extends object, Shape extends object>(
       authScopes: scope === undefined ? { token: true } : { scope },
       args: { input: t.arg({ type: input, required: true, description: `Input of \`${name}\`.` }) },
       // Pothos cannot resolve the types of arguments and payload while both are parameters.
-      resolve: ((_root: unknown, args: { readonly input: Input }, context: Context, info: GraphQLResolveInfo) =>
-        withUserErrors(args.input, () => resolve(args.input, context, info))) as never,
+      resolve: payloadResolver(resolve) as never,
     }),
   );
 }

@@ -1,4 +1,4 @@
-import { CodedError, invalid, notFound } from '../../core/errors.ts';
+import { CodedError, FieldErrorList, invalid, notFound } from '../../core/errors.ts';
 import { requireFeature } from '../../core/plan-features.ts';
 import { callerOf, tenantOf } from '../../core/principal.ts';
 import type { Db } from '../../database/database.ts';
@@ -20,8 +20,7 @@ const kindOf = (reply: BotReply): BotKind => (reply.template ? 'template' : 'mes
 export async function createBot(context: Context, input: Keyed<BotInput>): Promise<BotRow> {
   const { tenant } = callerOf(context);
   requireFeature(tenant, 'bots');
-  const fields = parseBot(input, undefined);
-  const reply = await checkReply(context, input.reply);
+  const { fields, reply } = await checked(context, input);
   return once(
     context,
     { operation: 'createBot', key: input.idempotencyKey, input },
@@ -34,6 +33,19 @@ export async function createBot(context: Context, input: Keyed<BotInput>): Promi
       again: stored => existing(context, (stored as { id: number }).id),
     },
   );
+}
+
+/** Checks the fields and the reply of a new bot, all at once. */
+async function checked(context: Context, input: BotInput) {
+  const errors = new FieldErrorList();
+  const fields = await errors.collect(async () => parseBot(input, undefined));
+  try {
+    const reply = await errors.collect(() => checkReply(context, input.reply));
+    if (fields && reply) return { fields, reply };
+  } catch (error) {
+    if (errors.isEmpty || !(error instanceof CodedError)) throw error;
+  }
+  throw errors.toError();
 }
 
 /**
@@ -63,7 +75,7 @@ async function requireBotQuota(
 }
 
 async function existing(context: Context, id: number): Promise<BotRow> {
-  const [bot] = await getBots(context.db.write, tenantOf(context), [id]);
+  const [bot] = await getBots(context.db.read, tenantOf(context), [id]);
   if (!bot) throw notFound('Bot');
   return bot;
 }

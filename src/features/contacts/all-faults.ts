@@ -2,7 +2,6 @@ import { CodedError, FieldErrorList } from '../../core/errors.ts';
 import { tenantOf } from '../../core/principal.ts';
 import { phoneKey } from '../../platform/phone.ts';
 import type { Context } from '../../schema/context.ts';
-import { keyFaults } from '../tenancy/idempotency/once.ts';
 import { type ContactFields, type ContactInput, EMAIL_TAKEN, PHONE_TAKEN, parseContact } from './contact.ts';
 import { parseGroupNames } from './labels/group-names.ts';
 import { checkReferences, collectReferences, findContactReferences, parseReferences } from './references.ts';
@@ -11,7 +10,6 @@ import { findContacts, findEmailHolder, findNumberHolders } from './store.ts';
 interface Given {
   /** Of the contact that is changed; undefined for a new one. */
   readonly id?: number;
-  readonly idempotencyKey?: string | null | undefined;
   /** Stands before the names of the contact's fields. */
   readonly prefix?: string;
 }
@@ -26,7 +24,7 @@ export async function withAllFaults(
   context: Context,
   error: unknown,
   input: ContactInput,
-  { id, idempotencyKey, prefix = '' }: Given,
+  { id, prefix = '' }: Given = {},
 ): Promise<unknown> {
   if (!(error instanceof CodedError) || (error.faults.length === 0 && !context.isRehearsal)) return error;
   const tenantId = tenantOf(context);
@@ -38,7 +36,7 @@ export async function withAllFaults(
   checkReferences(references, found, errors, prefix);
   await checkUnique(context, fields, id, errors);
   const all = new FieldErrorList();
-  all.include([...error.faults, ...errors.faults, ...keyFaults(idempotencyKey)]);
+  all.include([...error.faults, ...errors.faults]);
   return all.isEmpty ? error : all.toError(error.faults.length > 0 ? error.message : undefined);
 }
 

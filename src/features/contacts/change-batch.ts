@@ -32,7 +32,7 @@ export async function updateContacts(context: Context, input: UpdateContactsInpu
   } catch (error) {
     // Neither can be set.
     const { phone: _phone, email: _email, ...set } = input.set;
-    throw await withAllFaults(context, error, set, { idempotencyKey: input.idempotencyKey, prefix: 'set.' });
+    throw await withAllFaults(context, error, set, { prefix: 'set.' });
   }
 }
 

@@ -29,7 +29,7 @@ export async function createContact(context: Context, input: CreateContactInput)
   try {
     return await create(context, input);
   } catch (error) {
-    throw await withAllFaults(context, error, input, input);
+    throw await withAllFaults(context, error, input);
   }
 }
 

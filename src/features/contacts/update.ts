@@ -65,7 +65,7 @@ export async function changeContact(
   try {
     return await change(context, id, input, operation, defaults);
   } catch (error) {
-    throw await withAllFaults(context, error, input, { ...input, id });
+    throw await withAllFaults(context, error, input, { id });
   }
 }
 

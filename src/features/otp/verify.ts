@@ -1,11 +1,12 @@
-import { FieldErrorList } from '../../core/errors.ts';
+import { conflict, FieldErrorList } from '../../core/errors.ts';
 import type { NewEvent } from '../../core/events.ts';
 import { requireFeature } from '../../core/plan-features.ts';
 import { callerOf } from '../../core/principal.ts';
 import type { Db } from '../../database/database.ts';
 import { append } from '../../events/append.ts';
 import type { Context } from '../../schema/context.ts';
-import { keyFaults, once } from '../tenancy/idempotency/once.ts';
+import { keyFaults } from '../../schema/idempotency-key.ts';
+import { once } from '../tenancy/idempotency/once.ts';
 import { addFailure, readUse, takeVerification } from './caps.sql.ts';
 import { capRefusal, verifyCaps } from './caps.ts';
 import { codeFault, codeOf, isMacOf } from './code.ts';
@@ -59,6 +60,8 @@ export async function verifyOtp(context: Context, input: VerifyOtpInput): Promis
   if (fault !== undefined) errors.add('code', fault.message, fault.code);
   errors.include(keyFaults(input.idempotencyKey));
   errors.throwIfAny();
+  // A rehearsed guess would not be counted, and its duration might tell whether it is right.
+  if (context.isRehearsal) throw conflict('A code is verified only once.');
 
   const caps = verifyCaps(config.otp);
   const verify = async (trx: Db): Promise<Outcome> => {

@@ -86,7 +86,17 @@ export function createKernel(resources: Resources, schema: GraphQLSchema): Kerne
     // Loaders are bound to the tenant; without a principal no field that loads is reachable.
     const loaders = new Loaders(given.db, principal?.tenant.id ?? -1);
     const eventPosition = resources.bus.position;
-    return { ...given, principal, requestId, replay, loaders, isRehearsal, eventPosition, resumeAfter: after };
+    return {
+      ...given,
+      principal,
+      requestId,
+      replay,
+      loaders,
+      isRehearsal,
+      rehearsal: () => createContext({ principal, requestId, isRehearsal: true }),
+      eventPosition,
+      resumeAfter: after,
+    };
   }
 
   /** The fields of a mutation run in sequence, and each result must show the state after its own field: no caching. */

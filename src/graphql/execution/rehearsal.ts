@@ -1,4 +1,5 @@
 import { conflict } from '../../core/errors.ts';
+import type { Db } from '../../database/database.ts';
 import type { Resources } from '../../schema/context.ts';
 
 /** Resources that a rehearsed operation may use besides database reads. */
@@ -17,8 +18,8 @@ const FORBIDDEN: object = new Proxy(
 );
 
 /**
- * Resources with which an operation can be validated and do nothing: it reads, and its first write, transaction or call outside
- * ends it. A new resource is forbidden until it is listed.
+ * Resources with which an operation can be validated and do nothing: it reads, its first transaction is rolled back and ends it, and
+ * so does any other write or call outside. A new resource is forbidden until it is listed.
  */
 export function rehearsalOf(resources: Resources): Resources {
   const forbidden = Object.fromEntries(Object.keys(resources).map(name => [name, FORBIDDEN]));
@@ -27,7 +28,12 @@ export function rehearsalOf(resources: Resources): Resources {
     read: resources.db.read,
     write: FORBIDDEN,
     leases: FORBIDDEN,
-    transaction: () => Promise.reject(ended()),
+    // Many checks run in the transaction of a change, behind its locks.
+    transaction: (work: (trx: Db) => Promise<unknown>) =>
+      resources.db.transaction(async trx => {
+        await work(trx);
+        throw ended();
+      }),
     connect: () => Promise.reject(ended()),
     close: () => Promise.reject(ended()),
   };

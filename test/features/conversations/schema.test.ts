@@ -318,7 +318,10 @@ test('tags have unique names, and deleting one takes it from conversations', asy
   expect(tag).toMatchObject({ name: 'VIP', color: '#757575' });
   expect((await ask(harness, create, { input: { name: 'vip', color: 'red' } })).data.createTag).toEqual({
     tag: null,
-    userErrors: [{ code: 'INVALID', path: ['color'] }],
+    userErrors: [
+      { code: 'INVALID', path: ['color'] },
+      { code: 'TAKEN', path: ['name'] },
+    ],
   });
   expect((await ask(harness, create, { input: { name: 'vip' } })).data.createTag.userErrors).toEqual([
     { code: 'TAKEN', path: ['name'] },

@@ -1,4 +1,4 @@
-import { encodeGlobalId, inputId } from '../../../core/global-ids.ts';
+import { encodeGlobalId, lookupId } from '../../../core/global-ids.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import { builder, IDEMPOTENCY_KEY } from '../../../schema/builder.ts';
 import type { Context } from '../../../schema/context.ts';
@@ -34,7 +34,8 @@ const MergeContactsInput = builder.inputType('MergeContactsInput', {
 const parsed = (context: Context, input: typeof MergeContactsInput.$inferInput): MergeInput => ({
   ...input,
   id: contactId(context, input.id),
-  fromIds: input.fromIds.map((id, index) => inputId(tenantOf(context), 'Contact', String(id), `fromIds.${index}`)),
+  // -1 is the id of no contact.
+  fromIds: input.fromIds.map(id => lookupId(tenantOf(context), 'Contact', String(id)) ?? -1),
 });
 
 mutation('mergeContacts', {

@@ -2,9 +2,9 @@ import { CodedError, type FieldCode, FieldErrorList } from '../../../core/errors
 import { optionalInputId } from '../../../core/global-ids.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import type { Context } from '../../../schema/context.ts';
+import { keyFaults } from '../../../schema/idempotency-key.ts';
 import { oneOf } from '../../../schema/one-of.ts';
 import { parseContact } from '../../contacts/contact.ts';
-import { keyFaults } from '../../tenancy/idempotency/once.ts';
 import { scheduledInstant } from '../scheduling/scheduled-at.ts';
 import { checkContact, newAddressee } from './addressee.ts';
 import { type Content, checkTexts, compose, personOf, recipientFields } from './content.ts';

@@ -1,9 +1,10 @@
 import { stringify } from 'safe-stable-stringify';
-import { CodedError, conflict, type Fault, invalid, notFound } from '../../../core/errors.ts';
+import { CodedError, conflict, invalid, notFound } from '../../../core/errors.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import type { Db } from '../../../database/database.ts';
 import { sha256 } from '../../../platform/crypto.ts';
 import type { Context, Resources } from '../../../schema/context.ts';
+import { keyFaults } from '../../../schema/idempotency-key.ts';
 import { isRunning, markRunning } from './running.ts';
 import { claimKey, findKey, type KeyRow, settleKey } from './store.ts';
 
@@ -106,12 +107,6 @@ export function keyOf({ operation, key }: Pick<Keyed, 'operation' | 'key'>): str
   if (fault) throw invalid({ [fault.field]: [fault.message] }, fault.code);
   return INTERNAL_OPERATIONS.has(operation) ? key : sha256(key).toString('hex');
 }
-
-/** Validates a client's idempotency key. */
-export const keyFaults = (key: string | null | undefined): readonly Fault[] =>
-  key != null && key.length > 255
-    ? [{ field: 'idempotencyKey', message: 'May have at most 255 characters.', code: 'TOO_LONG' }]
-    : [];
 
 /** Marks that the request which claimed the key has yet to store its response; until then it counts as running. */
 export async function markAnswering(context: Context, key: string, madeId?: string): Promise<void> {

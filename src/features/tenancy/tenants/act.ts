@@ -39,6 +39,10 @@ export async function actFor(
     eventPosition: resources.bus.position,
     loaders: new Loaders(resources.db, tenantId),
     isRehearsal: false,
+    // Verbs are called directly, and not as mutations.
+    rehearsal: () => {
+      throw new Error('Only operations of callers are rehearsed.');
+    },
     replay: { wantsAnswer: false, replayed: false },
   };
 }
