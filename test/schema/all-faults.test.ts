@@ -41,6 +41,8 @@ const totals = async (): Promise<unknown> =>
     ),
   );
 
+const template = { name: 'hello', language: 'en', body: ['Ana'] };
+
 describe('a mutation names every faulty field', () => {
   const cases: readonly (readonly [name: string, input: () => object, fields: readonly string[]])[] = [
     [
@@ -83,6 +85,36 @@ describe('a mutation names every faulty field', () => {
       ['idempotencyKey', 'name', 'priority', 'reply.text.text'],
     ],
     [
+      'createCampaign',
+      () => ({
+        name: LONG,
+        template: { ...template, body: ['@{nobody}'] },
+        audience: { groupIds: [ids.group, 'x'] },
+        maxFailurePercent: 0,
+      }),
+      ['audience.groupIds', 'maxFailurePercent', 'name'],
+    ],
+    [
+      'createCampaign',
+      () => ({
+        name: 'News',
+        template: { ...template, body: ['@{nobody}'] },
+        audience: { phones: ['+4915112360002'] },
+        idempotencyKey: LONG,
+      }),
+      ['idempotencyKey', 'template.body.0'],
+    ],
+    [
+      'createCampaign',
+      () => ({ name: 'News', template, audience: { phones: ['+4915112360003', 'nonsense'] } }),
+      ['audience.phones.1'],
+    ],
+    [
+      'createRecipientList',
+      () => ({ name: 'List', csv: 'phone\n+4915112360004\n', idempotencyKey: LONG }),
+      ['idempotencyKey'],
+    ],
+    [
       'mergeContacts',
       () => ({ id: ids.contact, fromIds: ['x'], set: { city: LONG, groupNames: [''] }, idempotencyKey: LONG }),
       ['fromIds.0', 'idempotencyKey', 'set.city', 'set.groupNames.0'],
@@ -109,4 +141,11 @@ describe('a mutation names every faulty field', () => {
       expect(await totals()).toEqual(before);
     },
   );
+});
+
+test('a fault that only the repair of another field would cause is not reported', async () => {
+  const unknownChannel = { name: 'News', template: { ...template, name: 'none' }, audience: { groupIds: [ids.group] } };
+  expect(
+    Object.keys(faultsOf(await gateway.mutate('createCampaign', { ...unknownChannel, channelId: UNKNOWN }, ''))),
+  ).toEqual(['channelId']);
 });

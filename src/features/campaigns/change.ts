@@ -16,7 +16,7 @@ type Keyed<T> = T & { readonly idempotencyKey?: string | null | undefined };
 
 /** @throws NOT_FOUND */
 export async function requireCampaign(context: Context, id: number): Promise<CampaignRow> {
-  const [campaign] = await getCampaigns(context.db.write, tenantOf(context), [id]);
+  const [campaign] = await getCampaigns(context.db.read, tenantOf(context), [id]);
   if (!campaign) throw notFound('Campaign');
   return campaign;
 }

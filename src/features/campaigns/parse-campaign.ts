@@ -1,8 +1,9 @@
 import { CodedError, FieldErrorList } from '../../core/errors.ts';
-import { optionalInputId } from '../../core/global-ids.ts';
+import { lookupId } from '../../core/global-ids.ts';
 import { tenantOf } from '../../core/principal.ts';
 import { isLonger, isStorable, UNSTORABLE } from '../../platform/text.ts';
 import type { Context } from '../../schema/context.ts';
+import { keyFaults } from '../../schema/idempotency-key.ts';
 import { channelLoader } from '../channels/loaders.ts';
 import { checkLengths } from '../messages/send/content.ts';
 import { MERGE_FIELDS, unknownFields } from '../messages/send/merge-fields.ts';
@@ -35,6 +36,7 @@ export interface CampaignInput {
   readonly firstWave?: Maybe<number>;
   readonly firstWaveSeconds?: Maybe<number>;
   readonly maxFailurePercent?: Maybe<number>;
+  readonly idempotencyKey?: Maybe<string>;
 }
 
 /** `given`, or what it was before. */
@@ -53,14 +55,14 @@ export async function parseCampaign(
   const tenantId = tenantOf(context);
   const errors = new FieldErrorList();
   if (before) errors.refuseNull(input, ['name', 'template', 'audience', 'firstWaveSeconds', 'maxFailurePercent']);
+  errors.include(keyFaults(input.idempotencyKey));
   const name = input.name?.trim() ?? before?.name ?? '';
   if (name === '') errors.add('name', 'Is required.', 'REQUIRED');
   else if (isLonger(name, MAX.name)) errors.add('name', `May have at most ${MAX.name} characters.`, 'TOO_LONG');
   else if (!isStorable(name)) errors.add('name', UNSTORABLE);
-  const channelId = kept(
-    optionalInputId(tenantId, 'Channel', input.channelId, 'channelId'),
-    before?.channel_id ?? null,
-  );
+  // -1 is the id of no channel.
+  const given = input.channelId == null ? input.channelId : (lookupId(tenantId, 'Channel', input.channelId) ?? -1);
+  const channelId = kept(given, before?.channel_id ?? null);
   const isChannelKnown = channelId === null || (await channelLoader(context).load(channelId)) !== undefined;
   if (!isChannelKnown) errors.add('channelId', 'There is no channel with this id.', 'REFERENCE_NOT_FOUND');
   const within = (field: string, value: number | null, minimum: number, maximum: number): void => {
@@ -83,10 +85,13 @@ export async function parseCampaign(
   const template = cleaned(input.template ?? before?.template);
   if (!template) errors.add('template', 'Is required.', 'REQUIRED');
   else if (isChannelKnown) await checkTemplate(context, template, channelId, errors);
-  const audience = input.audience ? await parseAudience(context, input.audience, name, errors) : before?.audience;
-  if (!audience) errors.add('audience', 'Is required.', 'REQUIRED');
+  const { audience: people } = input;
+  if (!(people || before)) errors.add('audience', 'Is required.', 'REQUIRED');
+  // Phone numbers are stored as contacts by `parseAudience`: before, all else is checked.
+  if (template && people?.phones) await checkColumns(context, template, undefined, errors);
+  const audience = people ? await errors.collect(() => parseAudience(context, people, name, errors)) : before?.audience;
   errors.throwIfAny();
-  await checkColumns(context, template as CampaignTemplate, audience as Audience, errors);
+  await checkColumns(context, template as CampaignTemplate, audience, errors);
   errors.throwIfAny();
   return {
     name,
@@ -145,10 +150,10 @@ function* textsOf({ header, body, bodyByName, buttons }: CampaignTemplate): Gene
 async function checkColumns(
   context: Context,
   template: CampaignTemplate,
-  audience: Audience,
+  audience: Audience | undefined,
   errors: FieldErrorList,
 ): Promise<void> {
-  const list = 'listId' in audience ? await recipientListLoader(context).load(audience.listId) : undefined;
+  const list = audience && 'listId' in audience ? await recipientListLoader(context).load(audience.listId) : undefined;
   const columns = Object.fromEntries((list?.columns ?? []).map(name => [columnField(name), '']));
   for (const [field, text] of textsOf(template)) {
     const unknown = unknownFields(text, columns);

@@ -3,10 +3,11 @@ import { tenantOf } from '../../../core/principal.ts';
 import type { Db } from '../../../database/database.ts';
 import { isLonger, isStorable, UNSTORABLE } from '../../../platform/text.ts';
 import type { Context } from '../../../schema/context.ts';
+import { keyFaults } from '../../../schema/idempotency-key.ts';
 import { once } from '../../tenancy/idempotency/once.ts';
 import { MAX } from '../campaign.ts';
-import { inOrder, type ListMapping, MAX_LIST, type RecipientListRow } from './list-row.ts';
-import { type MatchedContacts, matchContacts, type UploadedPerson } from './match-contacts.ts';
+import { inOrder, type ListError, type ListMapping, MAX_LIST, type RecipientListRow } from './list-row.ts';
+import { type MatchedContacts, matchContacts, previewMatches, type UploadedPerson } from './match-contacts.ts';
 import { type MappingInput, mappingOf, peopleOf, type Table, tableOf } from './parse-file.ts';
 import { insertListErrors, insertListRows } from './rows.sql.ts';
 import { countRows, getLists, insertList, lockList } from './store.ts';
@@ -39,6 +40,8 @@ export async function createList(context: Context, input: CreateListInput): Prom
   else if (!isStorable(name)) errors.add('name', UNSTORABLE);
   const table = tableOf(input.csv, errors);
   const mapping = mappingOf(input.mapping, table.header, errors);
+  // Contacts are created before the key is claimed.
+  errors.include(keyFaults(input.idempotencyKey));
   errors.throwIfAny();
   const found = await find(context, table, mapping, 0);
   const stored = { name, columns: table.header, mapping, is_listed: true };
@@ -48,7 +51,7 @@ export async function createList(context: Context, input: CreateListInput): Prom
 /** Adds rows to a list: a CSV file with the same columns. @throws NOT_FOUND; VALIDATION_ERROR on csv, also if the list would be too long */
 export async function addRows(context: Context, input: AddRowsInput): Promise<RecipientListRow> {
   const tenantId = tenantOf(context);
-  const [list] = await getLists(context.db.write, tenantId, [input.id]);
+  const [list] = await getLists(context.db.read, tenantId, [input.id]);
   if (!list) throw notFound('RecipientList');
   const errors = new FieldErrorList();
   const table = tableOf(input.csv, errors);
@@ -61,6 +64,7 @@ export async function addRows(context: Context, input: AddRowsInput): Promise<Re
       `A list may have at most ${MAX_LIST.rows} rows; this one has ${before}. Upload the others as another list.`,
       'TOO_MANY',
     );
+  errors.include(keyFaults(input.idempotencyKey));
   errors.throwIfAny();
   const found = await find(context, table, list.mapping, before);
   const lock = async (trx: Db): Promise<RecipientListRow> => {
@@ -87,10 +91,15 @@ export async function listOfPhones(
   phones: readonly string[],
 ): Promise<RecipientListRow> {
   const given = phones.map((phone, index): UploadedPerson => ({ phone, rowNumber: index + 1, fields: {}, values: {} }));
+  const throwIfAny = (faults: readonly ListError[]): void => {
+    const errors = new FieldErrorList();
+    for (const { row_number, message } of faults) errors.add(`audience.phones.${row_number - 1}`, message);
+    errors.throwIfAny();
+  };
+  // One faulty number refuses all, before the others become contacts.
+  throwIfAny((await previewMatches(context, given)).errors);
   const found = await matchContacts(context, given);
-  const errors = new FieldErrorList();
-  for (const { row_number, message } of found.errors) errors.add(`audience.phones.${row_number - 1}`, message);
-  errors.throwIfAny();
+  throwIfAny(found.errors);
   const tenantId = tenantOf(context);
   return context.db.transaction(async trx => {
     const list = await insertList(trx, tenantId, { name, columns: [], mapping: { phone: '' }, is_listed: false });
