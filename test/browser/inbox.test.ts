@@ -131,7 +131,6 @@ test('notes, tags, closing and the filters of the address', async () => {
   await page.keyboard.press('n');
   await page.keyboard.type('Angry, be kind');
   await page.keyboard.press('Enter');
-  await page.getByRole('button', { name: 'Details' }).click();
   await page.getByText('Angry, be kind').waitFor();
   await page.getByRole('button', { name: 'Add a tag' }).click();
   await page.getByRole('menuitem', { name: 'New tag …' }).click();
