@@ -1,5 +1,6 @@
 import { isIP, type LookupFunction } from 'node:net';
-import { Agent, buildConnector, type Dispatcher } from 'undici';
+import { Agent, buildConnector } from 'undici';
+import { exchange } from './http-exchange.ts';
 import { type AddressRange, isPublicAddress } from './public-address.ts';
 import { isLocalhost, LOOPBACK, type ResolveName } from './resolve-name.ts';
 
@@ -54,21 +55,37 @@ export function createPublicHttp(options: {
     if (isLocalhost(hostname)) return LOOPBACK.some(isAllowed);
     return isIP(bare(hostname)) === 0 || isAllowed(bare(hostname));
   };
-  const connect = guarded(isAllowed, options.resolveName);
-  // Our timeout applies: undici's (connect 10 s, headers and body 300 s) are longer.
+  const connect = createConnector(isAllowed, options.resolveName);
+  // undici's own timeouts (connect 10 s, headers and body 300 s) are off: `timeoutMs` of the request covers them.
   const agent = new Agent({ connect, allowH2: false, connections: null, headersTimeout: 0, bodyTimeout: 0 });
-  let closed = false;
+  let isClosed = false;
   return {
-    post: request => exchange(agent, request, () => closed),
+    async post({ url, keepBytes, ...request }) {
+      const target = { origin: url.origin, path: url.pathname + url.search };
+      const result = await exchange(agent, { ...request, ...target, method: 'POST', maxBytes: MAX_RESPONSE_BYTES });
+      if (result.answer) {
+        const { status, headers, body } = result.answer;
+        const retryAfter = headers['retry-after'];
+        return {
+          kind: 'answer',
+          status,
+          retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined,
+          body: body.subarray(0, keepBytes),
+        };
+      }
+      if (result.isWithheld) return { kind: 'withheld' };
+      if (isClosed) return { kind: 'closed' };
+      return { kind: 'failure', reason: result.reason, timedOut: result.isTimedOut };
+    },
     allowsHost,
     async close() {
-      closed = true;
+      isClosed = true;
       await agent.destroy();
     },
   };
 }
 
-function guarded(isAllowed: (address: string) => boolean, resolveName: ResolveName): buildConnector.connector {
+function createConnector(isAllowed: (address: string) => boolean, resolveName: ResolveName): buildConnector.connector {
   const lookup: LookupFunction = (hostname, { all }, callback) => {
     resolveName(hostname).then(
       found => {
@@ -97,77 +114,4 @@ function guarded(isAllowed: (address: string) => boolean, resolveName: ResolveNa
       else callback(error ?? new Error('no connection'), null);
     });
   };
-}
-
-function exchange(agent: Dispatcher, request: Post, isClosed: () => boolean): Promise<PostOutcome> {
-  return new Promise(resolve => {
-    let controller: Dispatcher.DispatchController | undefined;
-    let settled = false;
-    let status = 0;
-    let retryAfter: string | undefined;
-    let size = 0;
-    const chunks: Buffer[] = [];
-
-    const settle = (outcome: PostOutcome): void => {
-      if (settled) return;
-      settled = true;
-      clearTimeout(deadline);
-      resolve(outcome);
-    };
-    const fail = (reason: string, timedOut = false): void =>
-      settle(isClosed() ? { kind: 'closed' } : { kind: 'failure', reason, timedOut });
-    const answer = (): void =>
-      settle({ kind: 'answer', status, retryAfter, body: Buffer.concat(chunks).subarray(0, request.keepBytes) });
-    const deadline = setTimeout(() => {
-      fail(`no complete response within ${request.timeoutMs} ms`, true);
-      controller?.abort(new Error('timed out'));
-    }, request.timeoutMs);
-
-    try {
-      agent.dispatch(
-        {
-          origin: request.url.origin,
-          path: request.url.pathname + request.url.search,
-          method: 'POST',
-          headers: request.headers,
-          body: request.body,
-        },
-        {
-          onRequestStart(started) {
-            // Timed out while waiting for a connection. Throwing cancels only this request.
-            if (settled) throw new Error('timed out before it was sent');
-            if (request.mayCall?.() === false) {
-              settle({ kind: 'withheld' });
-              throw new Error('withheld: the caller lost the right to call while the request was queued');
-            }
-            controller = started;
-          },
-          onResponseStart(_controller, statusCode, headers) {
-            status = statusCode;
-            const value = headers['retry-after'];
-            retryAfter = typeof value === 'string' ? value : undefined;
-          },
-          onResponseData(current, chunk) {
-            if (size < request.keepBytes) chunks.push(chunk);
-            size += chunk.length;
-            if (size <= MAX_RESPONSE_BYTES) return;
-            answer();
-            current.abort(new Error('the response is too large'));
-          },
-          onResponseEnd: answer,
-          onResponseError(_controller, error) {
-            fail(reasonOf(error));
-          },
-        },
-      );
-    } catch (error) {
-      fail(reasonOf(error instanceof Error ? error : new Error(String(error))));
-    }
-  });
-}
-
-/** The error code of the system or undici, for example ECONNREFUSED or CERT_HAS_EXPIRED; otherwise the message. */
-function reasonOf(error: Error): string {
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-  return code ?? (error.message || error.name);
 }

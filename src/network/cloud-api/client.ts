@@ -1,5 +1,6 @@
 import { Pool } from 'undici';
 import { SECOND } from '../../platform/clock.ts';
+import { type Exchange, type ExchangeRequest, exchange, type HttpResponse } from '../../platform/http-exchange.ts';
 import { asId, asList, asObject, asText, type JsonObject, parseJson } from '../../platform/json.ts';
 import type { Log } from '../../platform/log.ts';
 import {
@@ -13,7 +14,6 @@ import {
   type SendOutcome,
 } from '../network.ts';
 import { foreignResponse, toNetworkError } from './errors.ts';
-import { type ExchangeRequest, exchange, type HttpResponse } from './exchange.ts';
 import { createMediaCalls } from './media.ts';
 import { HEALTH_QUERY, readNumberHealth } from './number-health.ts';
 import { createTemplateCalls } from './templates.ts';
@@ -31,6 +31,8 @@ export interface CloudApiOptions {
 }
 
 const DEFAULT_VERSION = 'v24.0';
+/** The network's responses are a few kilobytes; more is not from the network. */
+const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
 const PHONE_NUMBER_FIELDS = 'display_phone_number,verified_name,quality_rating';
 
 /** The network over HTTP: Meta's Graph API or the emulator. Opens no connection before the first call. */
@@ -63,16 +65,19 @@ export function createCloudApiNetwork(options: CloudApiOptions): Network {
       accept: 'application/json',
     };
     if (body) headers['content-type'] = 'application/json';
-    return { method, path: `${prefix}/${path}`, headers, timeoutMs, ...(body && { body: JSON.stringify(body) }) };
+    return {
+      ...{ method, path: `${prefix}/${path}`, headers, timeoutMs, maxBytes: MAX_RESPONSE_BYTES },
+      ...(body && { body: JSON.stringify(body) }),
+    };
   }
 
   const messagesPath = (channel: ChannelCredentials) => `${encodeURIComponent(channel.phoneNumberId)}/messages`;
 
   /** Returns the parsed body. @throws NetworkCallError */
   async function call(what: string, pending: ExchangeRequest): Promise<JsonObject> {
-    const result = await exchange(pool, pending);
+    const result = await exchangeWhole(pool, pending);
     if (!result.answer) throw new NetworkCallError(`${what}: ${result.reason}`);
-    const body = parseJson(result.answer.body);
+    const body = parseJson(result.answer.body.toString('utf8'));
     const error = toNetworkError(body, result.answer.headers);
     if (error) throw new NetworkCallError(`${what}: ${error.code} ${error.title}`, error);
     const fields = asObject(body);
@@ -93,11 +98,11 @@ export function createCloudApiNetwork(options: CloudApiOptions): Network {
 
     async send(channel, message, mayCall) {
       const pending = request(channel, 'POST', messagesPath(channel), messageBody(message));
-      const result = await exchange(pool, { ...pending, mayCall });
-      if (!result.answer && result.withheld) return { kind: 'withheld' };
+      const result = await exchangeWhole(pool, { ...pending, mayCall });
+      if (!result.answer && result.isWithheld) return { kind: 'withheld' };
       const outcome: SendOutcome = result.answer
         ? sendOutcome(result.answer)
-        : { kind: result.written ? 'in_doubt' : 'unsent', reason: result.reason };
+        : { kind: result.isWritten ? 'in_doubt' : 'unsent', reason: result.reason };
       if (outcome.kind === 'in_doubt' || outcome.kind === 'unsent') {
         options.log.warn(
           { outcome: outcome.kind, reason: outcome.reason, callbackData: message.callbackData },
@@ -153,6 +158,14 @@ export function createCloudApiNetwork(options: CloudApiOptions): Network {
   };
 }
 
+/** Like `exchange`; a truncated response counts as none. */
+async function exchangeWhole(pool: Pool, request: ExchangeRequest): Promise<Exchange> {
+  const result = await exchange(pool, request);
+  return result.answer?.isTruncated
+    ? { answer: undefined, isWritten: true, isWithheld: false, isTimedOut: false, reason: 'the response is too large' }
+    : result;
+}
+
 /** The body of `POST /{phone_number_id}/messages`. */
 export function messageBody(message: OutgoingMessage): JsonObject {
   return {
@@ -183,7 +196,7 @@ const mayPass = ({ retryClass }: NetworkError): boolean =>
  * not either.
  */
 export function sendOutcome(answer: HttpResponse): SendOutcome {
-  const body = parseJson(answer.body);
+  const body = parseJson(answer.body.toString('utf8'));
   const settles = answer.status >= 300 && answer.status < 500 && answer.status !== 408;
   const error = toNetworkError(body, answer.headers);
   if (error) {

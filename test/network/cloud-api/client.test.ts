@@ -89,7 +89,7 @@ describe('a send', () => {
     const { emulator, receiver } = await startNetwork();
     emulator.setFaults({ next: [{ timeout: true, when: 'after' }], window: 'open' });
     const outcome = await createClient(emulator.url, 1_000).send(CHANNEL, text('m1'));
-    expect(outcome).toEqual({ kind: 'in_doubt', reason: 'no response within 1000 ms' });
+    expect(outcome).toEqual({ kind: 'in_doubt', reason: 'no complete response within 1000 ms' });
     await eventually(
       () => receiver.updates().some(u => u.kind === 'status' && u.callbackData === 'm1'),
       'a status with our id',
@@ -216,6 +216,14 @@ describe('sendOutcome', () => {
       setTimeout(() => response.destroy(), 10);
     });
     expect((await createClient(url).send(CHANNEL, text('m1'))).kind).toBe('in_doubt');
+  });
+
+  test('a response of more than 4 MB is in doubt, and not read to its end', async () => {
+    const outcome = await outcomeFor(
+      200,
+      JSON.stringify({ messages: [{ id: 'wamid.A' }], padding: 'x'.repeat(5 << 20) }),
+    );
+    expect(outcome).toEqual({ kind: 'in_doubt', reason: 'the response is too large' });
   });
 
   test('a slowly trickling response is in doubt after the timeout', async () => {
