@@ -39,7 +39,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
 
 /** Files whose statements take the name of the table from a list. */
 const GENERIC: Readonly<Record<string, string>> = {
-  'database/reseal.ts': 'Encrypts every sealed column anew.',
+  'database/sealed-values.sql.ts': 'Encrypts every sealed column anew.',
   'database/tenant-rows.sql.ts': 'Deletes every row of a tenant.',
   'features/contacts/labels/labels.sql.ts': 'Groups, sources and statuses.',
   'features/contacts/labels/store.ts': 'Groups, sources and statuses.',

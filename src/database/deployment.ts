@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { sql } from 'kysely';
 import {
   createSecretBox,
   fingerprintOf,
@@ -9,7 +8,8 @@ import {
 } from '../platform/crypto.ts';
 import { UserError } from '../platform/user-error.ts';
 import type { Database, Db } from './database.ts';
-import { SEALED_COLUMNS } from './reseal.ts';
+import { transactionTime } from './expressions.ts';
+import { readSamples, SEALED_COLUMNS } from './sealed-values.sql.ts';
 
 const DIGEST_KEY_BYTES = 32;
 
@@ -57,14 +57,14 @@ async function readDigestKey(db: Db): Promise<Buffer | null | undefined> {
   return row?.digest_key_sealed;
 }
 
-/** Does nothing if another process has inserted a key meanwhile. */
+/** Does nothing if another process has inserted a key since. */
 const insertDigestKey = (db: Db, sealed: Buffer): Promise<unknown> =>
   db.updateTable('deployment').set({ digest_key_sealed: sealed }).where('digest_key_sealed', 'is', null).execute();
 
-/** Record of the deployment's file store. */
+/** What the database records of the deployment's file store. */
 export interface MediaMark {
   readonly deploymentId: string;
-  /** Whether a store of this kind has been marked with the id. */
+  /** Whether a marker with this id has been written to a store of this kind. */
   readonly isMarked: boolean;
 }
 
@@ -80,24 +80,15 @@ export async function readMediaMark(db: Db, kind: keyof typeof MARKED_AT): Promi
   return { deploymentId: row.deployment_id, isMarked: row[MARKED_AT[kind]] !== null };
 }
 
-/** Remembers that a directory or bucket has the marker. The time of the first is kept. */
+/** Records that a directory or bucket has the marker, with the time of the first one. */
 export const markMedia = (db: Db, kind: keyof typeof MARKED_AT): Promise<unknown> =>
   db
     .updateTable('deployment')
-    .set({ [MARKED_AT[kind]]: sql`now()` })
+    .set({ [MARKED_AT[kind]]: transactionTime })
     .where(MARKED_AT[kind], 'is', null)
     .execute();
 
 const emptyDeployment = (): UserError =>
   new UserError(
-    'The table deployment is empty. Check that DATABASE_URL leads to the database of Parley, and run `parley migrate`.',
+    'The table deployment is empty. Check that DATABASE_URL is that of the database of Parley, and run `parley migrate`.',
   );
-
-async function readSamples(db: Db, table: string, column: string): Promise<Buffer[]> {
-  const { rows } = await sql<{ sealed: Buffer }>`
-    /* cross-tenant: the secret key applies to the whole database */
-    select ${sql.ref(column)} as sealed from ${sql.table(table)} where ${sql.ref(column)} is not null limit 3`.execute(
-    db,
-  );
-  return rows.map(row => row.sealed);
-}

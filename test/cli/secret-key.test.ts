@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { SEALED_COLUMNS } from '../../src/database/reseal.ts';
+import { SEALED_COLUMNS } from '../../src/database/sealed-values.sql.ts';
 import { createSecretBox, fingerprintOf } from '../../src/platform/crypto.ts';
 import { UserError } from '../../src/platform/user-error.ts';
 import { dataOf } from '../support/answers.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { SEALED_COLUMNS } from '../../src/database/reseal.ts';
+import { SEALED_COLUMNS } from '../../src/database/sealed-values.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
