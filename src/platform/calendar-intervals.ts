@@ -1,41 +1,8 @@
 import { DAY, HOUR } from './clock.ts';
+import { type OffsetAt, offsetsOf } from './time-zones.ts';
 
 /** Intervals of the civil calendar. Weeks begin on Monday (ISO 8601). */
 export type CalendarInterval = 'hour' | 'day' | 'week' | 'month';
-
-/** Whether this is a name of the IANA time zone database. Offsets such as +01:00 are not: they have no summer time. */
-export function isTimeZone(name: string): boolean {
-  if (!/^[A-Za-z][A-Za-z0-9_+\-/]{0,63}$/.test(name)) return false;
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Offset of a zone from UTC at an instant, in milliseconds, east positive. */
-type OffsetAt = (ms: number) => number;
-
-function offsetsOf(zone: string): OffsetAt {
-  if (zone === 'UTC') return () => 0;
-  const format = new Intl.DateTimeFormat('en', {
-    timeZone: zone,
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  });
-  return ms => {
-    const parts = new Map(format.formatToParts(ms).map(({ type, value }) => [type, Number(value)]));
-    const at = (name: Intl.DateTimeFormatPartTypes): number => parts.get(name) ?? 0;
-    const local = Date.UTC(at('year'), at('month') - 1, at('day'), at('hour'), at('minute'), at('second'));
-    return local - Math.floor(ms / 1_000) * 1_000;
-  };
-}
 
 /** The first instant at or after a local time: midnight does not exist on days on which the clock skips it. */
 function instantOf(localMs: number, offsetAt: OffsetAt): number {

@@ -1,15 +1,49 @@
-import { isTimeZone } from './calendar-intervals.ts';
 import { HOUR, MINUTE, SECOND } from './clock.ts';
 import { countryOfPerson } from './phone-country.ts';
 
 /** Part of ECMA-402 (Intl Locale Info), which the types of TypeScript lack. */
 type LocaleWithZones = Intl.Locale & { getTimeZones?(): string[] | undefined };
 
+/** Whether this is a name of the IANA time zone database. Offsets such as +01:00 are not: they have no summer time. */
+export function isTimeZone(name: string): boolean {
+  if (!/^[A-Za-z][A-Za-z0-9_+\-/]{0,63}$/.test(name)) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Offset of a zone from UTC at an instant, in milliseconds, east positive. */
+export type OffsetAt = (ms: number) => number;
+
+/** Returns the offset of a zone as a function of time. */
+export function offsetsOf(zone: string): OffsetAt {
+  if (zone === 'UTC') return () => 0;
+  const format = new Intl.DateTimeFormat('en', {
+    timeZone: zone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  });
+  return ms => {
+    const parts = new Map(format.formatToParts(ms).map(({ type, value }) => [type, Number(value)]));
+    const at = (name: Intl.DateTimeFormatPartTypes): number => parts.get(name) ?? 0;
+    const local = Date.UTC(at('year'), at('month') - 1, at('day'), at('hour'), at('minute'), at('second'));
+    return local - Math.floor(ms / SECOND) * SECOND;
+  };
+}
+
 const UTC = ['UTC'] as const;
 const zonesByCountry = new Map<string, readonly string[]>();
-const ownZones = new Map<string, readonly string[] | undefined>();
+const singleZones = new Map<string, readonly string[] | undefined>();
 
-/** All time zones of a country; UTC for one that is not known. The same array each time. */
+/** Returns all time zones of a country; UTC if it is unknown. Always the same array for the same country. */
 export function zonesOfCountry(country: string | null): readonly string[] {
   if (country === null) return UTC;
   const known = zonesByCountry.get(country);
@@ -20,13 +54,13 @@ export function zonesOfCountry(country: string | null): readonly string[] {
   return zones;
 }
 
-/** The same array each time. @returns undefined for a name that this process does not know */
-function ownZone(name: string): readonly string[] | undefined {
-  if (!ownZones.has(name)) ownZones.set(name, isTimeZone(name) ? [name] : undefined);
-  return ownZones.get(name);
+/** Always the same array for the same name. @returns undefined if this process does not know the time zone */
+function singleZone(name: string): readonly string[] | undefined {
+  if (!singleZones.has(name)) singleZones.set(name, isTimeZone(name) ? [name] : undefined);
+  return singleZones.get(name);
 }
 
-/** What tells where a person is. */
+/** The data from which a person's time zones are derived. */
 export interface Whereabouts {
   /** Of the contact. */
   readonly timeZone: string | null;
@@ -38,12 +72,12 @@ export interface Whereabouts {
 
 /**
  * The time zones in which a person may be: their own, else all those of the country of their number, or of their user id (`BR.…`); UTC
- * without any. The same array for the same zones, so that it can be a key.
+ * without either. Always the same array for the same zones, so that it can be the key of a map.
  */
 export const zonesOfPerson = ({ timeZone, phone, userId }: Whereabouts): readonly string[] =>
-  (timeZone === null ? undefined : ownZone(timeZone)) ?? zonesOfCountry(countryOfPerson(phone, userId));
+  (timeZone === null ? undefined : singleZone(timeZone)) ?? zonesOfCountry(countryOfPerson(phone, userId));
 
-/** Times of day, `HH:MM`. The range may pass midnight; its end is excluded. */
+/** A range of times of day, `HH:MM`. It may include midnight; its end is excluded. */
 export interface TimesOfDay {
   readonly start: string;
   readonly end: string;
@@ -67,46 +101,38 @@ function isWithin(minute: number, { start, end }: TimesOfDay): boolean {
   return from < to ? minute >= from && minute < to : minute >= from || minute < to;
 }
 
-/** Whether it is within the times of day in every one of the zones. */
+/** Whether an instant is within the times of day in all zones. */
 export const isPermitted = (zones: readonly string[], times: TimesOfDay, atMs: number): boolean =>
   zones.every(zone => isWithin(localMinute(zone, atMs), times));
 
-/** The clocks of the world differ by quarters of an hour. */
-const QUARTER = 15;
-/** Two days: a change of the clocks may leave a time of day out. */
-const SEARCHED_MS = 49 * HOUR;
+/** Offsets of time zones are multiples of 15 minutes. */
+const OFFSET_STEP_MINUTES = 15;
+/** Two days and an hour: a time of day may not exist on a day on which the clocks change. */
+const SEARCH_MS = 49 * HOUR;
 
 /**
- * The next time that is within the times of day in every one of the zones.
- * @returns undefined if there is none, because they are too far apart for such a short time
+ * Returns the next instant that is within the times of day in all zones.
+ * @returns undefined if there is none, because the zones are further apart than the range is long
  */
 export function nextPermitted(zones: readonly string[], times: TimesOfDay, afterMs: number): number | undefined {
-  const stepMs = commonStep(commonStep(QUARTER, minutesOf(times.start)), minutesOf(times.end)) * MINUTE;
+  const stepMs =
+    greatestCommonDivisor(greatestCommonDivisor(OFFSET_STEP_MINUTES, minutesOf(times.start)), minutesOf(times.end)) *
+    MINUTE;
   const first = Math.ceil(afterMs / stepMs) * stepMs;
-  for (let atMs = first; atMs <= first + SEARCHED_MS; atMs += stepMs) if (isPermitted(zones, times, atMs)) return atMs;
+  for (let atMs = first; atMs <= first + SEARCH_MS; atMs += stepMs) if (isPermitted(zones, times, atMs)) return atMs;
   return undefined;
 }
 
-/** The greatest common divisor. */
-const commonStep = (a: number, b: number): number => (b === 0 ? a : commonStep(b, a % b));
-
-/** Difference of a zone's clock to UTC at an instant, in milliseconds. */
-function offsetMs(zone: string, atMs: number): number {
-  const parts = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' }).formatToParts(atMs);
-  const name = parts.find(({ type }) => type === 'timeZoneName')?.value ?? '';
-  const [, sign = '+', hours = '0', minutes = '0', seconds = '0'] =
-    /GMT([+-])(\d\d):(\d\d)(?::(\d\d))?/.exec(name) ?? [];
-  return (sign === '-' ? -1 : 1) * (Number(hours) * HOUR + Number(minutes) * MINUTE + Number(seconds) * SECOND);
-}
+const greatestCommonDivisor = (a: number, b: number): number => (b === 0 ? a : greatestCommonDivisor(b, a % b));
 
 /**
- * The instant at which the clocks of all zones show a local time (`YYYY-MM-DDTHH:MM`) or a later one. Of a time that a change
- * of the clocks leaves out or repeats, one of the two readings.
+ * Returns the instant at which the clocks of all zones show a local time (`YYYY-MM-DDTHH:MM`) or a later one. If a change of the
+ * clocks skips or repeats that time, either of the two possible instants.
  */
 export const instantIn = (zones: readonly string[], local: string): number =>
   Math.max(
     ...zones.map(zone => {
-      const utcMs = Date.parse(`${local}Z`);
-      return utcMs - offsetMs(zone, utcMs - offsetMs(zone, utcMs));
+      const [utcMs, offsetAt] = [Date.parse(`${local}Z`), offsetsOf(zone)];
+      return utcMs - offsetAt(utcMs - offsetAt(utcMs));
     }),
   );

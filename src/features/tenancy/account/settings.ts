@@ -1,6 +1,6 @@
 import type { FieldErrorList } from '../../../core/errors.ts';
-import { isTimeZone } from '../../../platform/calendar-intervals.ts';
 import { isPhoneCountry } from '../../../platform/phone.ts';
+import { isTimeZone } from '../../../platform/time-zones.ts';
 import { countryByCode } from '../../../schema/countries/country.ts';
 import { type AccountOptWords, type OptWordsInput, parseOptWords } from './opt-words.ts';
 
