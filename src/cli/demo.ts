@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { type CountryCode, getCountryCallingCode } from 'libphonenumber-js/min';
 import examples from 'libphonenumber-js/mobile/examples';
 import { FieldErrorList } from '../core/errors.ts';
@@ -34,7 +33,7 @@ const CONTACTS_PER_COUNTRY = 5;
 const WRITERS = 3;
 const CONVERSATIONS = 36;
 const LINK_NAME = 'Sign-in link';
-/** As long as the token that a browser makes with it may live. */
+/** Also the maximum lifetime of the token for which the browser exchanges it. */
 const LINK_LIFETIME_MS = 30 * DAY;
 
 /** Fixed, so that examples can use them: these credentials are valid only for the emulator. */
@@ -122,7 +121,7 @@ export const DEMO_TEMPLATES: readonly TemplateSeed[] = [
   },
 ];
 
-/** One of each kind, with words that the demo's own inbound messages do not have. */
+/** One bot of each kind, with keywords that the demo's inbound messages do not contain. */
 const BOTS = [
   {
     name: 'Opening hours',
@@ -261,9 +260,9 @@ export async function seedDemo(resources: SeedResources, nowMs: number): Promise
 export const newDemoToken = (db: Db, tenantId: number, nowMs: number): Promise<string> =>
   newToken(db, tenantId, 'Demo', undefined, nowMs);
 
-/** The token of the dashboard's sign-in link. The page that uses it makes one of its own, and revokes this one. */
+/** Creates the token of the dashboard's sign-in link. The page exchanges it for a new token and revokes it. */
 export async function newLinkToken(db: Db, tenantId: number, nowMs: number): Promise<string> {
-  // Links of earlier starts that nobody used.
+  // Unused links of earlier starts.
   for (const token of await listTokens(db, tenantId))
     if (token.name === LINK_NAME && token.revoked_at === null) await revokeToken(db, tenantId, token.id, COMMAND_LINE);
   return newToken(db, tenantId, LINK_NAME, new Date(nowMs + LINK_LIFETIME_MS).toISOString(), nowMs);
@@ -341,12 +340,11 @@ async function insertBots(trx: Db, tenantId: number): Promise<void> {
 
 /** @returns the ids of the agents */
 async function insertStaff(trx: Db, tenantId: number): Promise<number[]> {
-  const { rows } = await sql<{ id: number; role: string }>`
-    insert into staff (tenant_id, name, email, role)
-    select ${tenantId}::bigint, name, email, role
-    from jsonb_to_recordset(${JSON.stringify(STAFF)}::jsonb) as s (name text, email text, role text) returning id, role`.execute(
-    trx,
-  );
+  const rows = await trx
+    .insertInto('staff')
+    .values(STAFF.map(member => ({ tenant_id: tenantId, ...member })))
+    .returning(['id', 'role'])
+    .execute();
   return rows.filter(({ role }) => role === 'agent').map(({ id }) => id);
 }
 

@@ -7,12 +7,12 @@ import { PUBLIC_CONVERSATION } from '../features/conversations/columns.ts';
 import type { PublicConversation } from '../features/conversations/conversation.ts';
 import { parseJson } from '../platform/json.ts';
 
-/** A picture of 16 MB, in base64. */
+/** Enough for a picture of 16 MB in base64. */
 const BODY_LIMIT = 24 * 1024 * 1024;
 
 /**
- * Passes `/_emulator/…` of the gateway to the emulator's control API, for the phones of the dashboard, which may reach its own origin
- * only. In `parley dev` alone; callers need a token of the account, because the control API itself asks for none.
+ * Forwards `/_emulator/…` of the gateway to the emulator's control API, for the phones of the dashboard, which may call only its own
+ * origin. Only in `parley dev`. Requires a token of the account, because the control API has no authentication.
  */
 export const emulatorRoutes =
   (emulatorUrl: string): AddRoutes =>
@@ -45,8 +45,8 @@ export const emulatorRoutes =
   };
 
 /**
- * Moves stored times back by as much as the emulator's clock went forward: the clock of the database cannot be moved. Windows that
- * were open get an event, by which pages that show them read them again.
+ * Ends service windows earlier, as the emulator does: the clock of the database cannot be moved. Each window that was open gets an
+ * event, so that pages refresh it.
  */
 async function endWindowsEarlier(trx: Db, tenantId: number, passedHours: number): Promise<void> {
   const { rows } = await sql<PublicConversation & { readonly was_open: boolean }>`

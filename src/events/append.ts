@@ -1,7 +1,7 @@
-import { sql } from 'kysely';
 import type { NewEvent } from '../core/events.ts';
 import { newId } from '../core/ids.ts';
 import type { Db } from '../database/database.ts';
+import { insertEvents } from './log.sql.ts';
 
 /** Returns the contact and conversation of an event; erasure and timelines find events by these columns. */
 function subjectOf(event: NewEvent): { readonly contactId: number | null; readonly conversationId: number | null } {
@@ -37,19 +37,13 @@ export async function appendAll(
   trx: Db,
   entries: readonly { readonly tenantId: number; readonly event: NewEvent }[],
 ): Promise<readonly string[]> {
-  const ids = entries.map(newId);
-  if (ids.length === 0) return ids;
-  const tenantIds = entries.map(({ tenantId }) => tenantId);
-  const types = entries.map(({ event }) => event.type);
-  const payloads = entries.map(({ event }) => JSON.stringify(event.payload));
-  const subjects = entries.map(({ event }) => subjectOf(event));
-  const contactIds = subjects.map(subject => subject.contactId);
-  const conversationIds = subjects.map(subject => subject.conversationId);
-  await sql`
-    insert into events (tenant_id, id, type, payload, contact_id, conversation_id)
-    select tenant_id, id, type, payload, contact_id, conversation_id
-    from unnest(${tenantIds}::bigint[], ${ids}::uuid[], ${types}::text[], ${payloads}::jsonb[], ${contactIds}::bigint[], ${conversationIds}::bigint[])
-      with ordinality as e (tenant_id, id, type, payload, contact_id, conversation_id, position)
-    order by position`.execute(trx);
-  return ids;
+  const events = entries.map(({ tenantId, event }) => ({
+    tenantId,
+    id: newId(),
+    type: event.type,
+    payload: event.payload,
+    ...subjectOf(event),
+  }));
+  if (events.length > 0) await insertEvents(trx, events);
+  return events.map(({ id }) => id);
 }

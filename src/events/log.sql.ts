@@ -37,6 +37,27 @@ export interface EventRow {
 /** An event whose payload was not read (null) if no one subscribed to it. */
 export type ReadRow = Omit<EventRow, 'payload'> & { readonly payload: EventRow['payload'] | null };
 
+export interface InsertedEvent {
+  readonly tenantId: number;
+  readonly id: string;
+  readonly type: EventType;
+  readonly payload: object;
+  readonly contactId: number | null;
+  readonly conversationId: number | null;
+}
+
+/** Inserts events in this order, which the sequence follows. */
+export async function insertEvents(trx: Db, events: readonly InsertedEvent[]): Promise<void> {
+  const column = <Name extends keyof InsertedEvent>(name: Name) => events.map(event => event[name]);
+  await sql`
+    insert into events (tenant_id, id, type, payload, contact_id, conversation_id)
+    select tenant_id, id, type, payload, contact_id, conversation_id
+    from unnest(${column('tenantId')}::bigint[], ${column('id')}::uuid[], ${column('type')}::text[],
+        ${column('payload').map(payload => JSON.stringify(payload))}::jsonb[], ${column('contactId')}::bigint[], ${column('conversationId')}::bigint[])
+      with ordinality as e (tenant_id, id, type, payload, contact_id, conversation_id, position)
+    order by position`.execute(trx);
+}
+
 /** Columns are qualified: a bare `order by xid` would sort by the text in the select list. */
 const HEAD = sql.raw(
   'e.tenant_id, e.id, e.xid::text as xid, e.seq, e.type, e.contact_id, e.conversation_id, e.occurred_at',
@@ -108,17 +129,17 @@ export async function readEvents(db: Db, tenantId: number, ids: readonly string[
   return rows;
 }
 
-/** The object that an event is about: its key, at a path of the payload. */
+/** The object of an event, by its key at a path of the payload. */
 export interface SubjectRow {
   readonly xid: string;
   readonly seq: number;
   readonly type: EventType;
   readonly subject: string | null;
-  /** Of `contact.merged`: the contact that is no longer there. */
+  /** Set in `contact.merged`: the contact that was merged into another one. */
   readonly former_id: string | null;
 }
 
-/** Reads in order which objects events are about. @param paths the path of the key by type, for example `{contact,id}` */
+/** Reads the objects of events, in the order of the log. @param paths the path of the key by type, for example `{contact,id}` */
 export async function readSubjects(
   db: Db,
   tenantId: number,

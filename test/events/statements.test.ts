@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { appendAll } from '../../src/events/append.ts';
 import { writeBlanked } from '../../src/events/erase.sql.ts';
 import { FACET_NAMES } from '../../src/events/facets.sql.ts';
 import {
@@ -12,6 +11,7 @@ import {
 import {
   countTenant,
   type EventRow,
+  insertEvents,
   type ReadRow,
   readAll,
   readEvents,
@@ -41,7 +41,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 const START = { xid: 0n, seq: 0 };
-const AT = { created_at: '2026-11-22T12:00:00.000Z', updated_at: '2026-11-22T12:00:00.000Z' };
+const AT = '2026-11-22T12:00:00.000Z';
 
 const EVENT = {
   tenant_id: 'bigint',
@@ -144,9 +144,10 @@ test('PostgreSQL accepts the remaining statements', async () => {
   expect(await describeColumns(database.url, db => writeOrigin(db, { system: null, timeline: null }))).toBeUndefined();
   expect(await describeColumns(database.url, db => touchOrigin(db, 1))).toBeUndefined();
   expect(await describeColumns(database.url, db => writeFault(db, ''))).toBeUndefined();
-  const deleted = { type: 'group.deleted', payload: { group: { id: 1, name: 'a', ...AT } } } as const;
-  expect(await describeColumns(database.url, db => appendAll(db, [{ tenantId: 1, event: deleted }]))).toBeUndefined();
-  expect(await describeColumns(database.url, db => writeBlanked(db, 1, [], AT.created_at))).toBeUndefined();
+  const id = '019b7a2e-5f5c-7d1e-9a44-0c6f7a1f3b52';
+  const event = { tenantId: 1, id, type: 'group.deleted', payload: {}, contactId: null, conversationId: null } as const;
+  expect(await describeColumns(database.url, db => insertEvents(db, [event]))).toBeUndefined();
+  expect(await describeColumns(database.url, db => writeBlanked(db, 1, [], AT))).toBeUndefined();
   expect(await describeStatements(database.url, lockLog)).toHaveLength(4);
   expect(await describeColumns(database.url, db => renumberReaders(db))).toBeUndefined();
   expect(await describeColumns(database.url, db => expireCursors(db))).toBeUndefined();
