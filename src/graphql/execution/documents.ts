@@ -21,6 +21,7 @@ import { LRUCache } from 'lru-cache';
 import { type GraphQLCode, requestError } from '../../core/errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { MINUTE } from '../../platform/clock.ts';
+import { withExtensions } from './errors.ts';
 import { LIMITS, type Measured, measure } from './limits.ts';
 
 export type Variables = Readonly<Record<string, unknown>>;
@@ -86,7 +87,7 @@ export function createDocuments(schema: GraphQLSchema, clock: Clock): Documents 
   function load(text: string): Document {
     let document = documents.get(text);
     if (!document) {
-      document = read(schema, text);
+      document = parseAndValidate(schema, text);
       documents.set(text, document);
     }
     return document;
@@ -114,7 +115,7 @@ export function createDocuments(schema: GraphQLSchema, clock: Clock): Documents 
       if (!document.parsed) return { errors: document.errors };
       const known = document.operations.get(operationName ?? '');
       if (known) return isPublished ? asPublished(known) : known;
-      const prepared = find(schema, document.parsed, operationName);
+      const prepared = selectOperation(schema, document.parsed, operationName);
       // Unknown operation names are not cached: clients could invent any number of them.
       if ('operation' in prepared) document.operations.set(operationName ?? '', prepared);
       return isPublished ? asPublished(prepared) : prepared;
@@ -125,7 +126,7 @@ export function createDocuments(schema: GraphQLSchema, clock: Clock): Documents 
       if (known) return known;
       const [error] = validate(schema, document);
       if (error) throw error;
-      const prepared = find(schema, document, undefined, true);
+      const prepared = selectOperation(schema, document, undefined, true);
       if ('errors' in prepared) throw prepared.errors[0];
       trusted.set(document, prepared.operation);
       return prepared.operation;
@@ -143,7 +144,7 @@ export function createDocuments(schema: GraphQLSchema, clock: Clock): Documents 
   };
 }
 
-/** Marks an operation as published; one that was sent as text before counts its uses anew. */
+/** Marks an operation as published, and restarts the count of its uses if it was sent as text before. */
 function asPublished(prepared: Prepared): Prepared {
   if ('operation' in prepared && !prepared.operation.isPublished) {
     prepared.operation.isPublished = true;
@@ -180,9 +181,8 @@ const MAX_VARIABLE_ERRORS = 50;
 const require = createRequire(import.meta.url);
 
 /**
- * @returns undefined for what graphql-jit cannot compile
- *
- * graphql-jit is loaded by the first compilation: with the JSON schema compiler it brings along it is 120 modules, 6 MB of an idle process.
+ * Compiles an operation with graphql-jit, which the first compilation loads: 120 modules, 6 MB of an idle process.
+ * @returns undefined if graphql-jit cannot compile it
  */
 export function compile(
   schema: GraphQLSchema,
@@ -208,9 +208,9 @@ export function compile(
 const BUILT_IN: ReadonlySet<string> = new Set(['Boolean', 'Float', 'ID', 'Int', 'String']);
 
 /**
- * Declares variables as JSON, which graphql-jit passes on as they are: graphql-js has coerced them. graphql-jit 0.8.9 writes the
- * coercion of an input type once for each place where it occurs. With a filter that contains filters (`and`, `or`, `not`) it did so
- * for 4 s, until the stack was full, and the document was not compiled. It also accepts `@oneOf` inputs that graphql-js refuses.
+ * Declares variables as JSON, which graphql-jit passes on unchanged, because graphql-js has coerced them already. graphql-jit 0.8.9
+ * generates the coercion of an input type again at each place where it occurs: for a filter that contains filters (`and`, `or`, `not`)
+ * it ran for 4 s until the stack overflowed. It also accepts `@oneOf` inputs that graphql-js rejects.
  */
 function withPlainVariables(document: DocumentNode): DocumentNode {
   const plain = (definition: VariableDefinitionNode): VariableDefinitionNode => {
@@ -228,22 +228,26 @@ function withPlainVariables(document: DocumentNode): DocumentNode {
 
 const namedType = (type: TypeNode): NamedTypeNode => (type.kind === Kind.NAMED_TYPE ? type : namedType(type.type));
 
-function read(schema: GraphQLSchema, text: string): Document {
+function parseAndValidate(schema: GraphQLSchema, text: string): Document {
   const operations = new Map<string, Prepared>();
   try {
     const parsed = parse(text, { maxTokens: LIMITS.tokens });
     const errors = validate(schema, parsed, specifiedRules, { maxErrors: 20 });
     if (errors.length === 0) return { parsed, errors, operations };
-    return { parsed: undefined, errors: errors.map(error => coded(error, 'GRAPHQL_VALIDATION_FAILED')), operations };
+    const coded = errors.map(error =>
+      withExtensions(error, { code: 'GRAPHQL_VALIDATION_FAILED' satisfies GraphQLCode }),
+    );
+    return { parsed: undefined, errors: coded, operations };
   } catch (error) {
     // The parser is recursive: deep nesting can exhaust the stack below the token limit.
     const fault = error instanceof RangeError ? new GraphQLError('The document is nested too deeply.') : error;
     if (!(fault instanceof GraphQLError)) throw error;
-    return { parsed: undefined, errors: [coded(fault, 'GRAPHQL_PARSE_FAILED')], operations };
+    const coded = withExtensions(fault, { code: 'GRAPHQL_PARSE_FAILED' satisfies GraphQLCode });
+    return { parsed: undefined, errors: [coded], operations };
   }
 }
 
-function find(
+function selectOperation(
   schema: GraphQLSchema,
   document: DocumentNode,
   operationName: string | undefined,
@@ -274,11 +278,3 @@ function find(
     throw error;
   }
 }
-
-const coded = (error: GraphQLError, code: GraphQLCode): GraphQLError =>
-  new GraphQLError(error.message, {
-    nodes: error.nodes ?? null,
-    source: error.source ?? null,
-    positions: error.positions ?? null,
-    extensions: { ...error.extensions, code },
-  });

@@ -12,7 +12,9 @@ export function maskError(error: unknown, requestId: string, log: Log): GraphQLE
   const cause = causeOf(error);
   if (cause instanceof CodedError) return error instanceof GraphQLError ? withPath(cause, error) : cause;
   if (error instanceof GraphQLError && (cause === undefined || cause instanceof GraphQLError)) {
-    return codeOf(error) === undefined ? withCode(error, 'BAD_USER_INPUT') : error;
+    return codeOf(error) === undefined
+      ? withExtensions(error, { code: 'BAD_USER_INPUT' satisfies GraphQLCode })
+      : error;
   }
   const path = error instanceof GraphQLError ? error.path : undefined;
   if (isUnavailable(cause ?? error)) {
@@ -49,13 +51,14 @@ function located(error: CodedError, path: GraphQLError['path'], at?: GraphQLErro
   return moved;
 }
 
-const withCode = (error: GraphQLError, code: GraphQLCode): GraphQLError =>
+/** Returns a copy with further extensions: errors of a document are cached and shared by all its callers. */
+export const withExtensions = (error: GraphQLError, extensions: Readonly<Record<string, unknown>>): GraphQLError =>
   new GraphQLError(error.message, {
     nodes: error.nodes ?? null,
     source: error.source ?? null,
     positions: error.positions ?? null,
     path: error.path ?? null,
-    extensions: { ...error.extensions, code },
+    extensions: { ...error.extensions, ...extensions },
   });
 
 export const codeOf = (error: GraphQLFormattedError | GraphQLError): string | undefined => {

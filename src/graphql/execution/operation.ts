@@ -2,6 +2,7 @@ import { type ExecutionResult, GraphQLError } from 'graphql';
 import type { Cost } from '../../http/authenticate.ts';
 import type { Context } from '../../schema/context.ts';
 import type { Operation, Variables } from './documents.ts';
+import { withExtensions } from './errors.ts';
 import type { Caller, Kernel } from './kernel.ts';
 import { pointsOf } from './limits.ts';
 import { BadRequest, type GraphQLRequest } from './request.ts';
@@ -60,14 +61,4 @@ export const withCost = (result: ExecutionResult, cost: Cost): ExecutionResult =
 
 /** Adds the cost to the first error, where errors are sent without a result (the `error` message of a socket). */
 export const errorsWithCost = ([first, ...others]: readonly GraphQLError[], cost: Cost): GraphQLError[] =>
-  first ? [errorWithCost(first, cost), ...others] : others;
-
-/** Returns a copy: errors of a document are cached and shared by all its callers. */
-const errorWithCost = (error: GraphQLError, cost: Cost): GraphQLError =>
-  new GraphQLError(error.message, {
-    nodes: error.nodes ?? null,
-    source: error.source ?? null,
-    positions: error.positions ?? null,
-    path: error.path ?? null,
-    extensions: { ...error.extensions, cost },
-  });
+  first ? [withExtensions(first, { cost }), ...others] : others;
