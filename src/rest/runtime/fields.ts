@@ -1,14 +1,14 @@
-import { createRequire } from 'node:module';
 import { z } from 'zod';
 import type { FieldErrorList } from '../../core/errors.ts';
+import { countryByCode } from '../../schema/countries/country.ts';
 import { flagOf } from '../wire/values.ts';
 
 /**
  * JSON Schema keywords of a field, for the OpenAPI document. Descriptions and examples that the GraphQL schema has are taken
  * from there.
  *
- * Lengths and ranges are declared here and enforced by the operation: it measures texts after merging, and reports a text that
- * is too long together with the faults that only it finds. test/rest/limits.test.ts checks that each one is enforced.
+ * Lengths and ranges are declared here for the document and enforced by the operation, which measures texts after merging and reports
+ * them together with the faults that only it finds. test/rest/limits.test.ts checks that each is enforced.
  */
 export interface Keywords {
   readonly [keyword: string]: unknown;
@@ -48,11 +48,11 @@ const fault = (message: string) => ({
   error: ({ input }: { readonly input: unknown }) => (input == null || input === '' ? REQUIRED : message),
 });
 
-/** A field that may be missing, null or, if it is no text, empty: empty and null remove a value. */
+/** A field that may be missing, null or an empty text; the latter two remove a value. */
 const optional = <S extends z.ZodType>(field: S) =>
   z.preprocess(value => (value === '' ? null : value), field.nullable()).optional();
 
-// A lone half of a surrogate pair is replaced, as any UTF-8 encoder does.
+// Unpaired surrogates are replaced, as a UTF-8 encoder does.
 const readText = (value: unknown): unknown =>
   typeof value === 'number' ? String(value) : typeof value === 'string' ? value.toWellFormed() : value;
 
@@ -227,18 +227,10 @@ export const requiredChoice = <const Table extends Readonly<Record<string, unkno
 export const choice = <const Table extends Readonly<Record<string, unknown>>>(table: Table, keywords: Keywords = {}) =>
   optional(requiredChoice(table, keywords));
 
-// The package's entry point loads the names of every language; its table of codes is all we need.
-const codes: readonly (readonly [alpha2: string, alpha3: string, numeric: string])[] = createRequire(import.meta.url)(
-  'i18n-iso-countries/codes.json',
-);
-const numericByLetters = new Map(
-  codes.flatMap(([two, three, numeric]) => [[two, Number(numeric)] as const, [three, Number(numeric)] as const]),
-);
-
 function readCountry(value: unknown): unknown {
   if (typeof value !== 'string') return value;
-  const word = value.trim().toUpperCase();
-  return word === '' ? null : /^\d{1,9}$/.test(word) ? Number(word) : (numericByLetters.get(word) ?? value);
+  const code = value.trim();
+  return code === '' ? null : /^\d{1,9}$/.test(code) ? Number(code) : (countryByCode(code)?.id ?? value);
 }
 
 /** A country by any of its ISO 3166-1 codes. @returns the numeric one */
@@ -312,7 +304,7 @@ export const requiredObject = <Shape extends z.ZodRawShape>(shape: Shape, keywor
 export const object = <Shape extends z.ZodRawShape>(shape: Shape, keywords: Keywords = {}) =>
   requiredObject(shape, keywords).nullish();
 
-/** Moves fields that stand under an alias to their first name. */
+/** Renames fields that are given by an alias to their first name. */
 export function byFirstNames(shape: z.ZodRawShape): (value: unknown) => unknown {
   const aliases = Object.entries(shape).flatMap(([name, field]) => {
     const others = ALIASES.get(field);

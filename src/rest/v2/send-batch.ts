@@ -16,14 +16,9 @@ import {
 import { detailsOf } from '../runtime/refusal.ts';
 import { faultsOfKinds, isSameOrBelow, repairedBodies, STAND_IN } from '../runtime/repair.ts';
 import { type Route, route } from '../runtime/route.ts';
-import {
-  type SendMessageInput,
-  SendMessagesDocument,
-  type SendMessagesMutation,
-  type SentMessageFragment,
-} from '../wire/documents.generated.ts';
+import { type SendMessageInput, SendMessagesDocument, type SendMessagesMutation } from '../wire/documents.generated.ts';
 import { namedPath } from '../wire/names.ts';
-import { checkMedia, contentNames, MEDIA, mediaInput, mediaNames, sentStatus } from '../wire/sending.ts';
+import { checkMedia, contentNames, MEDIA, mediaInput, mediaNames } from '../wire/sending.ts';
 import {
   checkNumbers,
   languageNamed,
@@ -32,9 +27,8 @@ import {
   templateInput,
   templateNames,
 } from '../wire/template-values.ts';
-import { rowKey, time } from '../wire/values.ts';
 import { INTERACTIVE, INTERACTIVE_NAMES, interactiveInput } from './interactive.ts';
-import { checkRecipient, messageInput, RECIPIENT, SENDING_NAMES } from './sending.ts';
+import { checkRecipient, messageInput, RECIPIENT, SENDING_NAMES, sentMessage } from './sending.ts';
 
 const { media_file: _file, ...LINKED_MEDIA } = MEDIA;
 
@@ -55,13 +49,13 @@ interface ReadMessage {
   readonly sent: unknown;
   readonly input: SendMessageInput;
   readonly names: Names;
-  /** Of a message that cannot be read. Those that sending finds in its other fields come to them. */
+  /** The faults of an unreadable message. Faults that sending finds in its other fields are added to them. */
   readonly faults: FieldErrors | undefined;
-  /** Whether sending may find faults of the content: it may not where several values stood in for one that cannot be read. */
+  /** Whether faults of the content that sending finds count: not if one of several possible values replaced an unreadable one. */
   readonly checksContent?: boolean;
 }
 
-/** One kind of content: how its body is read, and what its fields are called in errors. */
+/** Returns the reader of one kind of content: its body, and the names of its fields in errors. */
 const kind =
   <Body extends z.ZodType<Parameters<typeof messageInput>[0]>>(
     schema: Body,
@@ -102,20 +96,20 @@ const KINDS = {
   ),
 };
 
-/** A message of an unknown kind: what it has in common with all others is checked. */
+/** Reads a message of unknown kind: only the fields that all kinds have. */
 const NO_KIND = kind(
   openBody(RECIPIENT, checkRecipient),
   () => ({ text: { body: STAND_IN } }),
   () => ({}),
 );
 
-/** A key that is too long is refused, and REST has no such field: so no message is sent with what stands in for its faults. */
+/** A field that REST does not have, with a value that sending refuses: a repaired message is validated, but never sent. */
 const REFUSED = { echoId: STAND_IN.repeat(300) };
 
-/** Sent for a message of which nothing can be read: it is refused, counted and rolled back like any other. */
+/** Replaces a message that cannot be read at all: it is refused, counted and rolled back like any other. */
 const UNREADABLE: SendMessageInput = { to: { phone: '' }, content: { text: { body: '' } }, ...REFUSED };
 
-/** A message is read by itself, because a faulty one does not fail the others. */
+/** Reads one message. A faulty message does not fail the others. */
 function readMessage(sent: unknown): ReadMessage {
   const errors = new FieldErrorList();
   const given = isObject(sent) ? sent : {};
@@ -166,7 +160,7 @@ function wireErrors({ userErrors }: Result, names: Names): FieldErrors {
   return errors.fields;
 }
 
-/** The faults of a message that cannot be read, with what sending found in its other fields. */
+/** The faults of an unreadable message, and those that sending found in its other fields. */
 function unreadableErrors(
   { userErrors }: Result,
   { faults = {}, names, input, checksContent = true }: ReadMessage,
@@ -192,18 +186,6 @@ const SENT: Readonly<Record<string, AnswerSchema>> = {
     .nullable()
     .meta({ description: 'Phone number without its `+`.', examples: ['14155550123'] }),
 };
-
-const sentMessage = (message: SentMessageFragment, isContactCreated: boolean | null) => ({
-  message_id: message.message_id,
-  contact_id: rowKey(message.contact_id),
-  contact_created: isContactCreated,
-  phone: message.phone?.replace(/^\+/, '') ?? null,
-  status: sentStatus(message),
-  sent_at: time(message.sent_at),
-  chat_id: rowKey(message.chat_id),
-  chat_message_id: message.chat_message_id,
-  service_window: { open: message.service_window.open, expires_at: time(message.service_window.expires_at) },
-});
 
 export const sendBatchRoutes: readonly Route[] = [
   route({
@@ -263,7 +245,7 @@ export const sendBatchRoutes: readonly Route[] = [
           success: !summary?.isRolledBack,
           summary: { total: results.length, created: results.length - failed.length, failed: failed.length },
           created: results.flatMap(({ index, message, contact_created }) =>
-            message ? [{ index, ...sentMessage(message, contact_created) }] : [],
+            message ? [{ index, ...sentMessage(message, { contact_created }) }] : [],
           ),
           errors: failed.map(result => {
             const read = messages[result.index];

@@ -5,10 +5,10 @@ import { alias, country, dropUndefined, id, object, REQUIRED, text } from '../ru
 import type { Answer } from '../runtime/route.ts';
 import { CONTACT_DETAILS, contactInput, GROUP_IDS } from '../wire/contact.ts';
 import type { SentMessageFragment } from '../wire/documents.generated.ts';
-import { SCHEDULED_AT, type Sent, scheduledInput, sentRow, sentStatus, sentText } from '../wire/sending.ts';
-import { phoneOnly, rowKey, time } from '../wire/values.ts';
+import { SCHEDULED_AT, type Sent, scheduledInput, sentRow, sentText, wireStatus } from '../wire/sending.ts';
+import { digitsOf, phoneOnly, rowKey, time } from '../wire/values.ts';
 
-/** The recipient of a send: a phone number, a contact's id, or both, which then have to agree. */
+/** The recipient of a send: a phone number, a contact's id, or both, which must then belong together. */
 export const RECIPIENT = {
   phone: alias(
     text({
@@ -71,28 +71,30 @@ export const SENDING_NAMES = {
   'contact.country': 'contact.country',
 };
 
-/** @param echo the sent values, as the request wrote them */
+/** A sent message in REST. @param echo further fields, such as values of the request */
+export const sentMessage = (message: SentMessageFragment, echo: object) => ({
+  message_id: message.message_id,
+  contact_id: rowKey(message.contact_id),
+  phone: message.phone === null ? null : digitsOf(message.phone),
+  status: wireStatus(message.status),
+  sent_at: time(message.sent_at),
+  chat_id: rowKey(message.chat_id),
+  chat_message_id: message.chat_message_id,
+  ...echo,
+  service_window: { open: message.service_window.open, expires_at: time(message.service_window.expires_at) },
+});
+
+/** @param echo values of the request that the response repeats */
 export function sentAnswer<Row extends SentMessageFragment>(
   call: Call,
   { result }: Sent<Row>,
   echo: (message: Row) => object,
 ): Answer {
   const message = sentRow(result);
-  const data = {
-    message_id: message.message_id,
-    contact_id: rowKey(message.contact_id),
-    phone: message.phone?.replace(/^\+/, '') ?? null,
-    status: sentStatus(message),
-    sent_at: time(message.sent_at),
-    chat_id: rowKey(message.chat_id),
-    chat_message_id: message.chat_message_id,
-    ...echo(message),
-    service_window: { open: message.service_window.open, expires_at: time(message.service_window.expires_at) },
-  };
   return {
     ...(call.prefersAsync && { status: 202, headers: { 'preference-applied': 'respond-async' } }),
     message: sentText(message),
-    data,
+    data: sentMessage(message, echo(message)),
   };
 }
 

@@ -6,17 +6,17 @@ const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)$/;
 /** A timestamp of ours as REST writes it: `2026-01-01T07:58:39+00:00`, whole seconds. @returns undefined for any other text */
 export const wireTime = (text: string): string | undefined => (INSTANT.test(text) ? toOffsetTime(text) : undefined);
 
-/** A numeric `databaseId` as REST writes it. A key that was not read stays undefined. */
+/** A numeric `databaseId` as a number. Null and undefined (not read) stay as they are. */
 export const rowKey = <T extends null | undefined>(key: string | T): number | T =>
   typeof key === 'string' ? Number(key) : key;
 
 /** How a version writes GraphQL's DateTime. Null and undefined stay as they are. */
 export type WriteTime = <T extends null | undefined>(instant: string | T) => string | T;
 
-/** As `wireTime`, without its check: for values that GraphQL's DateTime has written. */
+/** Like `wireTime` without its check, for values of GraphQL's DateTime. */
 export const time: WriteTime = instant => (typeof instant === 'string' ? toOffsetTime(instant) : instant);
 
-/** As version 1 writes it: `2026-04-08T14:30:25.000000Z`. Whole seconds, so that both versions show the same time. */
+/** The format of version 1: `2026-04-08T14:30:25.000000Z`. In whole seconds, so that both versions show the same time. */
 export const legacyTime: WriteTime = instant =>
   typeof instant === 'string' ? `${instant.slice(0, 19)}.000000Z` : instant;
 
@@ -33,8 +33,11 @@ export const flagOf = (text: string): boolean | undefined => FLAGS.get(text.toLo
 /** A boolean as version 1 writes it. */
 export const bitOf = (value: boolean): 0 | 1 => (value ? 1 : 0);
 
+/** A phone number without its `+`. */
+export const digitsOf = (phone: string): string => phone.replace(/^\+/, '');
+
 /**
- * Replaces a global id by text that is not a phone number. GraphQL accepts either as a recipient; REST has `contact_id` for the
- * former.
+ * Replaces a global id by a text that is not a phone number. As a recipient, GraphQL accepts a phone number or a global id; in REST the
+ * latter is `contact_id`.
  */
 export const phoneOnly = (text: string): string => (decodeGlobalId(text) ? 'no number' : text);
