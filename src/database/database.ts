@@ -8,7 +8,7 @@ import type { DB } from './tables.generated.ts';
 /** Row types of all tables, read from a migrated database: `npm run codegen`. */
 export type Schema = DB;
 
-/** Anything a statement can run on: the readers, the pool or a transaction. */
+/** The readers, the pool or a transaction. */
 export type Db = Kysely<Schema>;
 
 export interface Database {
@@ -27,7 +27,7 @@ export interface Database {
 
 export interface DatabaseOptions {
   readonly url: string;
-  /** The URL leads to PgBouncer in transaction mode. Statements that need a session use `directUrl`. */
+  /** Set if the URL is that of PgBouncer in transaction mode. Statements that need a session use `directUrl`. */
   readonly pgbouncer?: { readonly directUrl: string } | undefined;
   /** Maximum number of connections for writes and transactions. */
   readonly poolSize: number;
@@ -49,14 +49,14 @@ export interface DatabaseOptions {
 const STATEMENT_TIMEOUT_MS = 15_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 const IDLE_MS = 30_000;
-/** A live server ends a statement at its timeout; after this multiple of it without data, the connection counts as dead. */
+/** A server ends statements at their timeout; after this multiple of it without data, the connection counts as broken. */
 const SILENCE_FACTOR = 4 / 3;
 /** TCP keep-alive delay, so that a connection whose peer is gone does not stay in the pool. */
 const KEEP_ALIVE_MS = 10_000;
 
 /**
- * Statements on leases use indexes whatever the statistics say: queues fill faster than statistics follow. Their timeout is below
- * the shortest usual lease, so that a renewal that hangs is retried in time.
+ * Statements on leases always use indexes: queues fill faster than the planner's statistics follow. Their timeout is shorter than a
+ * lease, so that a renewal that hangs is retried in time.
  */
 const LEASES = {
   options: [

@@ -7,7 +7,7 @@ import { filterSql, type ListColumn, type Operator, type Parameters } from './li
 export interface FilterColumn extends ListColumn {
   readonly node?: string;
   /**
-   * Set where the conditions of a caller are not those of a column: returns the column and the conditions on it.
+   * Translates the conditions of a caller into conditions on another column.
    * @param path of the field in the input, for errors
    */
   readonly rewrite?: (
@@ -16,7 +16,7 @@ export interface FilterColumn extends ListColumn {
   ) => { readonly column: FilterColumn; readonly conditions: Filter };
 }
 
-/** A filter on the row that a foreign key names, in the grammar of its own list. */
+/** A filter on the row that a foreign key references, with the filter columns of that row's list. */
 export interface NestedFilter {
   readonly columns: FilterColumns;
   /** Wraps the conditions on the other row into a semi-join. `$1` is the tenant. */
@@ -74,25 +74,25 @@ export function filterConditions(
         throw invalid({ filter: [`May have at most ${MAX_CONDITIONS} conditions.`] }, 'TOO_MANY');
       if (operator === 'between' && (value as unknown[]).length !== 2)
         throw invalid({ [`${path}.between`]: ['Must be two values: the lowest and the highest.'] });
-      const read = column.node ? ids(tenantId, column, column.node, value, path) : value;
-      return [filterSql(parameters, { column, operator: operator as Operator, value: read })];
+      const parsed = column.node ? parseIds(tenantId, column, column.node, value, path) : value;
+      return [filterSql(parameters, { column, operator: operator as Operator, value: parsed })];
     });
   }
 }
 
-/** No filter at all holds for every row. */
+/** The conjunction; true if there are no predicates. */
 const all = (predicates: readonly string[]): string => (predicates.length > 0 ? predicates.join(' and ') : 'true');
-/** Of several filters none of which is given, none holds. */
+/** The disjunction; false if there are no predicates. */
 const any = (predicates: readonly string[]): string =>
   predicates.length > 0 ? predicates.map(predicate => `(${predicate})`).join(' or ') : 'false';
 
-function ids(tenantId: number, { type }: FilterColumn, node: string, value: unknown, field: string): unknown {
-  const read = (text: string) => {
+function parseIds(tenantId: number, { type }: FilterColumn, node: string, value: unknown, field: string): unknown {
+  const parse = (text: string) => {
     if (type !== 'uuid') return inputId(tenantId, node, text, field);
     const id = lookupUuid(tenantId, node, text);
     if (id === undefined) throw invalid({ [field]: [`This is not the id of a ${node}.`] }, 'REFERENCE_NOT_FOUND');
     return id;
   };
-  if (Array.isArray(value)) return value.map(item => read(String(item)));
-  return typeof value === 'string' ? read(value) : value;
+  if (Array.isArray(value)) return value.map(item => parse(String(item)));
+  return typeof value === 'string' ? parse(value) : value;
 }

@@ -19,11 +19,11 @@ export interface ListColumn {
   readonly exists?: (predicate: string) => string;
   /** Set for ids that a merge may have replaced: maps an id expression to the current id. `$1` is the tenant. */
   readonly currentId?: (id: string) => string;
-  /** Of the time of creation of rows whose ids are UUIDv7: the id, by whose index a range of times is found. */
+  /** Set for the creation time of rows with UUIDv7 ids: the id column, whose index serves ranges of times. */
   readonly timeOrderedId?: string;
-  /** Of a text that is part of the text of searches: that text. */
+  /** Set if the column is part of a search text: the column with that text, whose trigrams are indexed. */
   readonly searchText?: string;
-  /** Set for times of which only a column with ten minutes of them is indexed: that column. */
+  /** Set for times indexed only by their ten-minute slot: the column with the start of the slot. */
   readonly slot?: string;
 }
 
@@ -84,7 +84,7 @@ function compare(parameters: Parameters, column: ListColumn, operator: Operator,
   }
 }
 
-/** Compares, and bounds a time-ordered id (ids are made within a second of the time of creation) or the slot of the time. */
+/** Compares, and also bounds the time-ordered id (made within a second of the creation time) or the slot, whose index applies. */
 function inTimeRange(
   { sql, timeOrderedId: id, slot }: ListColumn,
   operator: keyof typeof COMPARISON,
@@ -98,11 +98,11 @@ function inTimeRange(
   return `(${[comparison, ...bounds].join(' and ')})`;
 }
 
-/** @returns the comparison, with what follows from it for the text of searches, whose trigrams are indexed */
+/** @returns the comparison and, if possible, a condition on the search text that it implies, whose trigrams are indexed */
 function like(parameters: Parameters, { sql, searchText }: ListColumn, pattern: string): string {
   const comparison = `${sql} ilike ${parameters.add(likePattern(pattern), 'text')}`;
   const [longest = ''] = pattern.split(/[%_]/).sort((one, other) => other.length - one.length);
-  // Of ASCII, folding is the same wherever a text stands, and only cases are folded.
+  // Only for ASCII, where folding changes nothing but case and does not depend on neighbouring characters.
   if (searchText === undefined || !/^[ -~]{3,}$/.test(longest)) return comparison;
   return `(${comparison} and ${searchText} like search_pattern(${parameters.add(longest, 'text')}) ${PLANNED_AT_EACH_CALL})`;
 }

@@ -50,15 +50,15 @@ export interface ListStatement {
 
 /**
  * Turns a connection's arguments into one statement.
- * @param searched the terms of the search, if they are not its words
- * @param within conditions beside the caller's filter: those of the object whose rows are listed
+ * @param searchTerms default: the words of `args.search`
+ * @param within conditions in addition to the caller's filter: those of the parent object whose rows are listed
  * @throws VALIDATION_ERROR naming the argument: a page size out of bounds, a foreign cursor, both directions at once
  */
 export function listStatement(
   definition: ListDefinition,
   tenantId: number,
   args: ListArgs,
-  searched: readonly SearchTerm[] = searchWords(args.search),
+  searchTerms: readonly SearchTerm[] = searchWords(args.search),
   within: Filter = {},
 ): ListStatement {
   const { pageSize, isReversed, cursor, cursorName } = page(args);
@@ -68,10 +68,10 @@ export function listStatement(
   const conditions = [`${definition.tenantColumn} = $1`, ...(definition.where ? [definition.where] : [])];
   conditions.push(...filterConditions(definition.filters, tenantId, within, where));
   conditions.push(...filterConditions(definition.filters, tenantId, args.filter, where));
-  if (searched.length > 0) {
+  if (searchTerms.length > 0) {
     if (definition.search === undefined) throw new Error(`The list from ${definition.from} has no text to search in.`);
-    const found = searchSql(where, definition.search, searched);
-    conditions.push(definition.searchSemiJoin?.(found) ?? found);
+    const predicate = searchSql(where, definition.search, searchTerms);
+    conditions.push(definition.searchSemiJoin?.(predicate) ?? predicate);
   }
 
   const parameters = new Parameters(where.values);
@@ -108,9 +108,9 @@ export function listStatement(
 }
 
 /**
- * The rows that meet a filter, as a condition for other statements.
+ * A filter of a list as a condition for other statements.
  * @returns the condition with its parameters, of which `$1` is the tenant
- * @throws VALIDATION_ERROR as the list
+ * @throws VALIDATION_ERROR as `listStatement`
  */
 export function whereOf(
   definition: ListDefinition,

@@ -2,9 +2,12 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Db } from './database.ts';
 import { clockTime } from './expressions.ts';
 
-/** Holds the outbox of a restored database until an operator decides what to send. Every update of the row sets written_by. */
+/*
+ * Holds the outbox of a restored database until an operator decides what to send. Every update of the row in log_origin sets
+ * written_by, by which a copied database is detected: events/origin.ts.
+ */
 
-/** Whether messages must not be sent to the network. Check at the start of a lane's turn; the index has one page. */
+/** Whether messages must not be sent to the network. Checked at the start of each turn of a lane; the table has one row. */
 export async function isOutboxHeld(db: Db): Promise<boolean> {
   return (await heldSince(db)) !== undefined;
 }

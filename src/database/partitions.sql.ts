@@ -9,7 +9,7 @@ export async function ensurePartitions(db: Db, tables: readonly string[], months
 /**
  * Drops the monthly partitions of a table from before an instant. A partition in use is skipped until the next run.
  * @param which empty partitions only, or all
- * @param unless a query that returns whether a month is still needed; `$1` and `$2` are its start and end
+ * @param unless a query that returns whether a partition is still needed; `$1` and `$2` are its start and end
  */
 export async function dropPartitions(
   db: Db,

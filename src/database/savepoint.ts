@@ -1,9 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from './database.ts';
 
-/**
- * Runs part of a transaction in a savepoint: if it fails, the rest of the transaction can continue. @throws the error of the part
- */
+/** Runs part of a transaction in a savepoint: if it fails, the transaction can continue without it. @throws the error of `part` */
 export async function withSavepoint<T>(trx: Db, part: () => Promise<T>): Promise<T> {
   await sql`savepoint part`.execute(trx);
   try {

@@ -8,8 +8,8 @@ export type StatementObserver = (text: string) => void;
 export const MAX_PREPARED = 1_000;
 
 /**
- * Put into a statement whose best plan depends on its values: it is not prepared, hence planned for them at each call. After five
- * calls PostgreSQL may plan a prepared statement for any values, in which a common word and a rare one look alike.
+ * Marks a statement whose best plan depends on its values: it is not prepared, so PostgreSQL plans it for these values at each call.
+ * For a prepared statement it may switch to a generic plan after five calls, which treats a common word like a rare one.
  */
 export const PLANNED_AT_EACH_CALL = '/* planned at each call */';
 
@@ -17,7 +17,7 @@ export const PLANNED_AT_EACH_CALL = '/* planned at each call */';
  * Names of prepared statements, by text: the server parses and plans each text once per connection (33,000 against 16,000
  * primary-key look-ups a second here). Most texts do not vary with the data (`= any($1)`, never `in (…)`), but those of lists
  * vary with selection, filter and order, and a connection keeps prepared statements until it closes. Therefore a text is prepared
- * at its second use, and at most MAX_PREPARED texts; a client that varies its queries endlessly gets unprepared ones.
+ * at its second use, and at most MAX_PREPARED texts are; those of a client that varies its queries endlessly are not.
  */
 export class StatementNames {
   readonly #names = new Map<string, string>();

@@ -10,8 +10,8 @@ export interface DeletedRows {
 }
 
 /**
- * Deletes every row of a tenant but its row in `tenants`, in transactions of at most 5,000 rows, so that no lock and no transaction
- * lasts long. It may be interrupted and repeated.
+ * Deletes every row of a tenant except that in `tenants`, in transactions of at most 5,000 rows, so that no lock is held for long. It
+ * may be interrupted and repeated.
  * @param onBatch called after each transaction
  */
 export async function deleteTenantRows(
@@ -44,7 +44,7 @@ interface TenantTable {
   readonly references: readonly string[];
 }
 
-/** Lists the tables with a tenant, with each partition of its own: a row is found by its place there. */
+/** Lists the tables with a tenant. Partitions are listed instead of their parents, because a row's ctid is unique only within one. */
 async function tenantTables(db: Db): Promise<TenantTable[]> {
   const { rows } = await sql<TenantTable>`
     select c.oid::regclass::text as name,
@@ -56,7 +56,7 @@ async function tenantTables(db: Db): Promise<TenantTable[]> {
   return rows;
 }
 
-/** Orders tables so that each comes before those that it references, as far as there is no circle of references. */
+/** Sorts tables topologically: each comes before those that it references, unless they reference each other in a circle. */
 function referencingFirst(tables: readonly TenantTable[]): TenantTable[] {
   const byName = new Map(tables.map(table => [table.name, table]));
   const ordered = new Set<TenantTable>();

@@ -19,7 +19,7 @@ type BufferedEvent = ReadRow & { readonly cursor: Cursor };
 /** Selects the events of a subscription. */
 export interface EventFilter {
   readonly types: ReadonlySet<EventType>;
-  /** The objects of which an event must be about one. */
+  /** Restricts the objects of the events; all facets must match. */
   readonly facets?: readonly Facet[];
 }
 
@@ -41,7 +41,7 @@ export interface PendingOutcome {
  * Yoga's own pub/sub is not used: a slow subscriber could end the process.
  */
 export interface EventBus {
-  /** Position up to which this process has fanned out the log: what is later will reach its subscribers. */
+  /** Position up to which this process has fanned out the log: later events will reach its subscribers. */
   readonly position: Cursor;
   /** Subscribes to events read from now on. The queue is bounded; on overflow it ends with `SubscriberOverflow`. */
   subscribe(tenantId: number, filter: EventFilter): Subscriber;
@@ -69,7 +69,7 @@ const BATCH = 500;
 const BACKPRESSURE_LENGTH = QUEUE_LIMIT - BATCH;
 /**
  * Backpressure: events are read faster than they are sent, so reading pauses while subscribers drain their queues. A subscriber
- * that makes no progress for this many turns, or is still behind after this long, is no longer waited for and overflows.
+ * that makes no progress for this many turns, or is still behind after this long, may overflow.
  */
 const STANDSTILL_TURNS = 100;
 const TURN_MS = 2;
@@ -82,12 +82,12 @@ const BLOCKED_POLL_MS = 20;
 /** Poll interval of an idle tailer, because signals may be lost. */
 const MAX_POLL_MS = 500;
 /**
- * Reads a second of a process without subscribers, after a burst: each of them is two statements, which under load cost more than what
- * they are for, hints to the readers of the log. With subscribers every signal is followed at once.
+ * Maximum reads per second of a process without subscribers, after a burst. Each read takes two statements, and without subscribers
+ * it only wakes the readers of the log. With subscribers, every signal causes a read at once.
  */
-const UNWATCHED_READS = 5;
-/** Of a process that has no readers of the log either: the first subscriber then has little to catch up with. */
-const IDLE_READS = 2;
+const UNWATCHED_READS_PER_SECOND = 5;
+/** The same for a process without readers of the log too. It still reads, so that the first subscriber has little to catch up with. */
+const IDLE_READS_PER_SECOND = 2;
 const UNWATCHED_BURST = 20;
 
 type Listener = (event: LoggedEvent) => void;
@@ -117,8 +117,9 @@ export function createEventBus(db: Database, horizon: Horizon, signals: Signals,
   let reading: Promise<void> | undefined;
   let stopped = false;
   let signalled = false;
-  let sparedReads = UNWATCHED_BURST;
-  let sparedAtMs = performance.now();
+  /** Token bucket of reads without subscribers. */
+  let availableReads = UNWATCHED_BURST;
+  let refilledAtMs = performance.now();
 
   function listen(tenantId: number, types: ReadonlySet<EventType>, take: Listener): () => void {
     const set = listeners.get(tenantId) ?? new Set();
@@ -129,7 +130,7 @@ export function createEventBus(db: Database, horizon: Horizon, signals: Signals,
     listeners.set(tenantId, set);
     const unsubscribe = interests.add(tenantId, types);
     metrics.subscribers.inc();
-    // Ends the pause of an unwatched log; without a timer the bus is not started, or is reading.
+    // Ends the pause between reads without subscribers. Without a timer, the bus is not started or is reading.
     if (timer) poll();
     return () => {
       if (!set.delete(listener)) return;
@@ -200,15 +201,15 @@ export function createEventBus(db: Database, horizon: Horizon, signals: Signals,
 
   const isWatched = (): boolean => listeners.size > 0;
 
-  /** Counts a read, if it may begin now. @returns otherwise the milliseconds to wait */
+  /** Takes a read from the token bucket. @returns 0 if the read may start now, otherwise the milliseconds to wait */
   function takeRead(): number {
     const nowMs = performance.now();
-    const readsPerSecond = readListeners.size > 0 ? UNWATCHED_READS : IDLE_READS;
-    const added = ((nowMs - sparedAtMs) * readsPerSecond) / SECOND;
-    sparedReads = Math.min(UNWATCHED_BURST, sparedReads + added);
-    sparedAtMs = nowMs;
-    if (!isWatched() && sparedReads < 1) return Math.ceil(((1 - sparedReads) * SECOND) / readsPerSecond);
-    sparedReads = Math.max(0, sparedReads - 1);
+    const readsPerSecond = readListeners.size > 0 ? UNWATCHED_READS_PER_SECOND : IDLE_READS_PER_SECOND;
+    const added = ((nowMs - refilledAtMs) * readsPerSecond) / SECOND;
+    availableReads = Math.min(UNWATCHED_BURST, availableReads + added);
+    refilledAtMs = nowMs;
+    if (!isWatched() && availableReads < 1) return Math.ceil(((1 - availableReads) * SECOND) / readsPerSecond);
+    availableReads = Math.max(0, availableReads - 1);
     return 0;
   }
 

@@ -6,7 +6,7 @@ import { blankPayload } from './blank-payload.ts';
 /** Events that report the erasure itself keep their payload. */
 const REPORTS = ['contact.deleted', 'contact.erased'];
 
-/** Blanks events about contacts, at most `limit`. @returns the contact of each */
+/** Blanks at most `limit` events about contacts. @returns the contact id of each blanked event */
 export async function eraseEvents(
   trx: Db,
   tenantId: number,

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 
-/**
- * What an event is about, apart from its type. Each facet is declared once, and used both on the rows that the tailer fans out and
- * in the statements that read the log, because a stream begins with the one and goes on with the other.
+/*
+ * Facets: the objects that an event concerns. Each is declared once and evaluated both in memory, on the events that the tailer fans
+ * out, and in the statements that read the log, because a stream starts with the log and continues with the tailer.
  */
 
 export const FACET_NAMES = [
@@ -54,14 +54,14 @@ export interface Facet {
   readonly ids: ReadonlySet<string | null>;
 }
 
-interface Described {
+interface FacetedEvent {
   readonly contact_id: number | null;
   readonly conversation_id: number | null;
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
 /** Whether an event has one of the ids of each facet. */
-export const hasFacets = (event: Described, facets: readonly Facet[]): boolean =>
+export const hasFacets = (event: FacetedEvent, facets: readonly Facet[]): boolean =>
   facets.every(({ name, ids }) => {
     const column = COLUMNS[name];
     if (column !== undefined && event[column] !== null && ids.has(String(event[column]))) return true;
@@ -71,7 +71,7 @@ export const hasFacets = (event: Described, facets: readonly Facet[]): boolean =
     });
   });
 
-function valueAt(payload: Described['payload'], path: readonly string[]): unknown {
+function valueAt(payload: FacetedEvent['payload'], path: readonly string[]): unknown {
   let value: unknown = payload;
   for (const key of path) {
     if (value === null || typeof value !== 'object') return undefined;
@@ -80,7 +80,7 @@ function valueAt(payload: Described['payload'], path: readonly string[]): unknow
   return value;
 }
 
-/** The condition of `hasFacets` on events (`e`). */
+/** The condition of `hasFacets` in SQL, on events (`e`). */
 export const facetConditions = (facets: readonly Facet[]): RawBuilder<boolean>[] => facets.map(conditionOf);
 
 function conditionOf({ name, ids }: Facet): RawBuilder<boolean> {

@@ -22,7 +22,7 @@ export interface FollowContext extends Caller {
   readonly resumeAfter?: string | undefined;
 }
 
-/** Where a subscriber resumes: a cursor, or the id of an event. */
+/** The position at which a subscriber resumes: a cursor, or the id of an event. */
 type After = string | null | undefined;
 
 /**
@@ -90,13 +90,12 @@ async function readPage(
   const rows = await readTenant(db.read, tenantId, selection, PAGE);
   // Checked after the read, so that a removal before the page was read is noticed.
   await requireRetained(db.read, position);
-  return rows.map(logged);
+  return rows.map(withCursor);
 }
 
-/** A row of the log with its place. */
-export const logged = (row: EventRow): LoggedEvent => ({ ...row, cursor: { xid: BigInt(row.xid), seq: row.seq } });
+export const withCursor = (row: EventRow): LoggedEvent => ({ ...row, cursor: { xid: BigInt(row.xid), seq: row.seq } });
 
-/** Returns the latest of the given places. @throws CURSOR_EXPIRED if the events after it have been removed */
+/** Returns the latest of the given positions. @throws CURSOR_EXPIRED if the events after it have been removed */
 async function startOf(
   context: FollowContext,
   tenantId: number,
@@ -122,7 +121,7 @@ export async function requirePosition(context: FollowContext, tenantId: number, 
   return position;
 }
 
-/** @returns `expired` for a place of another generation of the log, or of an event that was removed */
+/** @returns `expired` for a cursor of another generation of the log, or the id of an event that was removed */
 async function positionOf(
   { db, logGeneration }: FollowContext,
   tenantId: number,

@@ -42,8 +42,8 @@ export interface Mark {
   /** The oldest of them that may belong to this database; null if there is none. */
   readonly oldest: string | null;
   /**
-   * Whether no transaction of this database has a transaction id, examined after the snapshot was taken: one that ended in between
-   * is not below `xmax`. Not examined, and false, if `knownSeq` differs from `seq`.
+   * Whether no transaction of this database had a transaction id after the snapshot was taken. False without a check if `knownSeq`
+   * differs from `seq`.
    */
   readonly is_quiet: boolean;
 }

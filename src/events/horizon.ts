@@ -66,11 +66,11 @@ export function openWriterOf({ writer }: Horizon): { seconds: number; pid: strin
   };
 }
 
-/** Times of the monotonic clock: only durations matter. */
+/** Uses the monotonic clock, because only durations matter. */
 export function createHorizon(db: Db, log: Log, { warnAfterMs = WARN_AFTER_MS } = {}): Horizon {
   let position: Cursor = { xid: 0n, seq: 0 };
   let knownSeq = -1;
-  /** The sequence number of a mark at which, after its snapshot was taken, no transaction had an id. */
+  /** The sequence number of the last quiet mark (`Mark.is_quiet`). */
   let quietSeq = -1;
   let oldest: Blocker | undefined;
   let writer: OpenWriter | undefined;
@@ -134,7 +134,7 @@ export function createHorizon(db: Db, log: Log, { warnAfterMs = WARN_AFTER_MS } 
     async advance() {
       // Compared with the position from before the call: of two concurrent calls, the earlier mark may arrive later.
       const known = position;
-      // Of a mark that was read before this one begins: what had ended by then is in the snapshot of this one.
+      // Only a mark from before this call counts: transactions that had ended by then are in the snapshot of the mark read below.
       const endedSeq = quietSeq;
       const mark = await readMark(db, knownSeq);
       if (BigInt(mark.xmax) < known.xid) {

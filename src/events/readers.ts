@@ -33,8 +33,8 @@ export interface LogReader {
   /** Types that wake the reader at once. Events of other types are skipped when it next runs. */
   readonly types: ReadonlySet<EventType>;
   /**
-   * Least milliseconds from the end of a round to the next. Each round costs several statements: the first event is consumed at once,
-   * and a steady stream in rounds.
+   * Minimum time from the end of a round to the next, because each round costs several statements. A single event is consumed at once,
+   * a steady stream in batches.
    */
   readonly pauseMs: number;
   /**
@@ -71,7 +71,7 @@ export async function runReader(resources: ReaderResources, reader: LogReader, s
 
 /**
  * Runs the readers in this process.
- * @returns `wake`, called by a sweep so that missed signals are made up for; `stop`, which waits for the current round
+ * @returns `wake`, to be called periodically in case a signal was lost, and `stop`, which waits for the current round
  */
 export async function startReaders(
   resources: ReaderResources,

@@ -22,7 +22,7 @@ const BATCH = 2_000;
 export async function deleteOldEvents(resources: RetentionResources, readers: readonly string[]): Promise<void> {
   const { db, clock, config, horizon } = resources;
   const before = new Date(clock.now() - config.retention.eventsDays * DAY).toISOString();
-  // Without this, a process that runs no readers would keep the horizon of its start.
+  // Without this, a process that runs no readers would use the horizon of its start.
   const { position } = await horizon.advance();
   while ((await db.transaction(trx => deleteOldest(trx, before, BATCH, position, readers))) === BATCH);
   await dropPartitions(db.write, 'events', before, 'empty');

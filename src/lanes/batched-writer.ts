@@ -9,16 +9,16 @@ export interface Pending<Item, Result> {
 export interface BatchedWriterOptions {
   /** Items that arrive within this time share one write. */
   readonly flushMs: number;
-  /** Shortest time between the beginnings of two writes, unless a caller waits or `hurry.items` do. */
+  /** Minimum time between the starts of two writes, unless a caller waits or `hurry.items` items do. */
   readonly spacingMs?: number;
-  /** Growth of `flushMs` with each failure in a row. */
+  /** Factor by which the pause grows with each consecutive failure. */
   readonly backoffFactor: number;
   readonly maxBackoffMs?: number;
   /** Items per write. */
   readonly maxSize: number;
   /** Concurrent writes. */
   readonly maxRunning: number;
-  /** Replaces `flushMs` when a caller waits, or when so many items do. */
+  /** A shorter `flushMs`, used when a caller waits or this many items do. */
   readonly hurry?: { readonly flushMs: number; readonly items: number };
 }
 
@@ -33,7 +33,7 @@ export class BatchedWriter<Item, Result> {
   #timer: NodeJS.Timeout | undefined;
   #running = 0;
   #failures = 0;
-  #beganAtMs = Number.NEGATIVE_INFINITY;
+  #startedAtMs = Number.NEGATIVE_INFINITY;
   /** Whether a caller has been waiting since the last write began. */
   #isHurried = false;
   /** Resolves at the end of the next write. */
@@ -48,7 +48,7 @@ export class BatchedWriter<Item, Result> {
     this.#options = options;
   }
 
-  /** Failed writes since the last one that succeeded. */
+  /** Number of failed writes since the last successful one. */
   get failures(): number {
     return this.#failures;
   }
@@ -81,13 +81,13 @@ export class BatchedWriter<Item, Result> {
     this.#schedule();
   }
 
-  /** Waits while `maximum` or more items wait. */
-  async room(maximum: number): Promise<void> {
+  /** Resolves when fewer than `maximum` items wait (backpressure). */
+  async waitForRoom(maximum: number): Promise<void> {
     while (this.#waiting.length >= maximum) await this.#progress.promise;
   }
 
-  /** Waits until all items are written. */
-  async flushed(): Promise<void> {
+  /** Writes all items. */
+  async flush(): Promise<void> {
     while (this.#waiting.length > 0 || this.#running > 0) {
       this.hurry();
       await this.#progress.promise;
@@ -105,13 +105,13 @@ export class BatchedWriter<Item, Result> {
   #pauseMs(): number {
     const { flushMs, spacingMs = 0, backoffFactor: factor, maxBackoffMs: maxMs, hurry } = this.#options;
     if (this.#failures === 0 && this.#isHurried) return hurry?.flushMs ?? flushMs;
-    if (this.#failures === 0) return Math.max(flushMs, this.#beganAtMs + spacingMs - performance.now());
+    if (this.#failures === 0) return Math.max(flushMs, this.#startedAtMs + spacingMs - performance.now());
     return exponentialBackoffMs(this.#failures, { firstMs: flushMs, factor, ...(maxMs !== undefined && { maxMs }) });
   }
 
   async #next(): Promise<void> {
     this.#isHurried = false;
-    this.#beganAtMs = performance.now();
+    this.#startedAtMs = performance.now();
     const batch = this.#waiting.splice(0, this.#options.maxSize);
     if (this.#waiting.length >= (this.#options.hurry?.items ?? Number.POSITIVE_INFINITY)) this.#isHurried = true;
     this.#running += 1;

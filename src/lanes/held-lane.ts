@@ -3,14 +3,14 @@ import { type Clock, hasPassed, type Instant, SECOND } from '../platform/clock.t
 import { type Lane, LaneLost } from './lane.ts';
 import { type ClaimedLane, lockLane } from './store/lanes.sql.ts';
 
-/** Time slice of a lane while other lanes wait for a place. */
+/** Time slice of a lane while other lanes wait for a slot. */
 const TURN_MS = SECOND;
 
 /** Functions of the runtime that a lane uses. */
 export interface LaneHost {
   readonly clock: Clock;
   readonly leaseMs: number;
-  /** Whether other lanes of the queue wait for a place in this process. */
+  /** Whether other lanes of the queue wait for a slot in this process. */
   othersWait(): boolean;
   /** The lease has expired and may still be renewed. */
   renewSoon(): void;
@@ -132,7 +132,7 @@ export class HeldLane implements Lane {
     return this.ageMs >= TURN_MS && this.#host.othersWait();
   }
 
-  isPlaceWanted(): boolean {
+  isSlotWanted(): boolean {
     return this.#host.othersWait();
   }
 

@@ -5,11 +5,11 @@ import type { RequestedLane } from './store/lanes.sql.ts';
 /** Cool-down after releasing a lane, so that another process takes it. */
 const COOL_DOWN_MS = 2_000;
 
-/** The lanes of one queue in one process: those it drains, and those that wait for a place (first in, first out). */
+/** The lanes of one queue in one process: those it drains, and those that wait for a free slot (first in, first out). */
 export class LanePool {
   readonly queue: Queue;
   readonly running = new Map<string, HeldLane>();
-  /** By key: whether the request came from this process, so that others are notified if the lane cannot be claimed. */
+  /** Waiting lanes by key, with whether this process requested them: it notifies the others if it cannot claim such a lane. */
   readonly #waiting = new Map<string, boolean>();
   readonly #coolDowns = new Map<string, number>();
 
@@ -55,13 +55,13 @@ export class LanePool {
     return next;
   }
 
-  /** Registers a running lane; a request that arrived meanwhile becomes a wake-up. */
+  /** Registers a running lane; a request that arrived while it was being claimed becomes a wake-up. */
   begin(lane: HeldLane): void {
     this.running.set(lane.key, lane);
     if (this.#waiting.delete(lane.key)) lane.wake();
   }
 
-  /** Releases idle lanes, as many as there are lanes waiting for a place. */
+  /** Releases as many idle lanes as there are lanes waiting for a slot. */
   #releaseIdle(): void {
     let wanted = this.#waiting.size;
     for (const lane of this.running.values()) {

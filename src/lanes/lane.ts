@@ -30,13 +30,13 @@ export interface Lane extends LaneRef {
   ready(): Promise<boolean>;
   /** Throws `LaneLost` unless the lane is still held. The last statement of a transaction: locks the lane's row until commit. */
   fence(trx: Db): Promise<void>;
-  /** Whether the lane's time slice is over and other lanes wait for a place. */
+  /** Whether the lane's time slice is over and other lanes wait for a slot. */
   isTurnOver(): boolean;
-  /** Whether other lanes wait for a place: an empty lane then ends its turn at once. */
-  isPlaceWanted(): boolean;
+  /** Whether other lanes wait for a slot: an empty lane then ends its turn at once. */
+  isSlotWanted(): boolean;
   /**
-   * Whether the lane was woken since the last wait or the last call of `takeWakeUp`. The cause of the wake-up is committed: read after
-   * this call.
+   * Whether the lane was woken since the last wait or the last call of `takeWakeUp`. What caused the wake-up is committed, so a read
+   * after this call sees it.
    */
   takeWakeUp(): boolean;
   /**
@@ -44,7 +44,7 @@ export interface Lane extends LaneRef {
    * @param cancelled ends the wait; an abandoned wait would consume the next wake-up
    */
   wait(ms: number, cancelled?: AbortSignal): Promise<boolean>;
-  /** Like `wait`, for an empty lane: ends at once when another lane waits for a place in this process. */
+  /** Like `wait`, for an empty lane: ends at once when another lane waits for a slot in this process. */
   linger(ms: number): Promise<boolean>;
 }
 
@@ -54,8 +54,8 @@ export class LaneLost extends Error {
 }
 
 /**
- * Result of a turn. Undefined: the lane is empty, or the sweep finds what falls due later. `more`: work is left, the time slice
- * is over. `pauseMs`: no turn for this long, whatever is added to the lane.
+ * Result of a turn. Undefined: the lane is empty, or its rows are due later, when the sweep finds them. `more`: the time slice is over
+ * and work is left. `pauseMs`: no turn for this long, even if work is added to the lane.
  */
 export type TurnEnd = 'more' | { readonly pauseMs: number; readonly error?: string } | undefined;
 

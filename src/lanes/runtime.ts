@@ -62,7 +62,7 @@ export function createLanes({ db, signals, clock, log, leaseMs }: LanesOptions):
   let renewedAt: Instant = instantOf(clock);
   let renewing: Promise<void> | undefined;
   let pumping: Promise<void> | undefined;
-  let isPumpWanted = false;
+  let isPumpRequested = false;
   let isPublishing = false;
 
   const renewEveryMs = leaseMs / RENEWALS;
@@ -85,25 +85,25 @@ export function createLanes({ db, signals, clock, log, leaseMs }: LanesOptions):
     }
     pool.request(key, true);
     if (pool.running.has(key)) return;
-    // Other processes may have a place.
+    // Other processes may have a free slot.
     if (pool.isFull) publish(queue, key);
     pump();
   }
 
-  /** Releases ended lanes and claims requested ones, with one statement each for all requests that accumulate while the last ran. */
+  /** Releases ended lanes and claims requested ones. Requests that arrive while a statement runs share the next one. */
   function pump(): void {
-    isPumpWanted = true;
+    isPumpRequested = true;
     pumping ??= (async () => {
       try {
-        while (isPumpWanted) {
+        while (isPumpRequested) {
           // Wake-ups of the same event loop turn share one statement.
           await new Promise(resolve => setImmediate(resolve));
-          isPumpWanted = false;
+          isPumpRequested = false;
           await releaseEnded();
           await claimWanted();
         }
       } finally {
-        // Synchronous with the last check of `isPumpWanted`, so that no request is lost in between.
+        // Synchronous with the last check of `isPumpRequested`, so that no request is lost in between.
         pumping = undefined;
       }
     })();

@@ -77,13 +77,13 @@ test('with a spacing, what arrives after a write began waits for the next, unles
   expect(await last).toBe('5');
 });
 
-test('room and flushed resolve when there is room, and when everything is written', async () => {
+test('waitForRoom resolves when fewer items wait, flush when all items are written', async () => {
   const { writer, next } = startWriter({ maxSize: 1 });
   const done: string[] = [];
   void writer.add(1);
   void writer.add(2);
-  const room = writer.room(2).then(() => done.push('room'));
-  const flushed = writer.flushed().then(() => done.push('flushed'));
+  const room = writer.waitForRoom(2).then(() => done.push('room'));
+  const flushed = writer.flush().then(() => done.push('flushed'));
   (await next(1))?.end();
   await room;
   expect(done).toEqual(['room']);

@@ -29,6 +29,6 @@ test('a wake-up between two waits is remembered, and consumed once', async () =>
 
 test('an empty lane stops lingering when another lane waits for its slot', async () => {
   const lane = heldLane(true);
-  expect(lane.isPlaceWanted()).toBe(true);
+  expect(lane.isSlotWanted()).toBe(true);
   expect(await lane.linger(LEASE_MS)).toBe(false);
 });

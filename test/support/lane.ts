@@ -13,7 +13,7 @@ export const testLane = (queue: string, tenantId: number, key: string): Lane => 
   ready: async () => true,
   fence: async () => undefined,
   isTurnOver: () => false,
-  isPlaceWanted: () => false,
+  isSlotWanted: () => false,
   takeWakeUp: () => false,
   wait: async () => false,
   linger: async () => false,

@@ -3,7 +3,7 @@ import { DEFAULT_PAGE_SIZE, type ListArgs, MAX_PAGE_SIZE } from '../../core/list
 import { tenantOf } from '../../core/principal.ts';
 import type { EventFilter, LoggedEvent } from '../../events/bus.ts';
 import { type Cursor, encodeCursor, isAfter } from '../../events/cursor.ts';
-import { logged, requirePosition } from '../../events/follow.ts';
+import { requirePosition, withCursor } from '../../events/follow.ts';
 import { countTenant, readTenant } from '../../events/log.sql.ts';
 import type { Context } from '../../schema/context.ts';
 import type { ConnectionPage } from '../../schema/lists.ts';
@@ -33,7 +33,7 @@ export async function eventPage(
     isDescending ? 'desc' : 'asc',
   );
   const hasMore = rows.length > size;
-  const page = rows.slice(0, size).map(logged);
+  const page = rows.slice(0, size).map(withCursor);
   return {
     rows: isReversed ? page.reverse() : page,
     hasNextPage: isReversed ? position !== undefined : hasMore,

@@ -110,7 +110,7 @@ export interface Release extends LaneRef {
 }
 
 /**
- * Releases lanes; those that another process has claimed meanwhile are left unchanged. Commits without waiting for the disk: if a
+ * Releases lanes, except those that another process has claimed since. Commits without waiting for the disk: if a
  * crash of the database undoes a release, the lane is free when its lease expires.
  */
 export async function releaseLanes(db: Db, releases: readonly Release[]): Promise<void> {

@@ -65,7 +65,7 @@ export function createOrderReceiver(resources: Needs): OrderReceiver {
 
   /** Once the address has spent its quota of unknown keys, look-ups are batched into one statement per second; a valid key still passes. */
   async function find(key: string, address: string): Promise<IntegrationSecrets | undefined> {
-    if (!known.has(key) && (await limits.spent(unknownQuota(address)))) return batched.find(key);
+    if (!known.has(key) && (await limits.findExhausted(unknownQuota(address)))) return batched.find(key);
     const [integration] = await findByKeys(db.read, [key]);
     return integration;
   }
@@ -77,7 +77,7 @@ export function createOrderReceiver(resources: Needs): OrderReceiver {
       return charge(unknownQuota(address), 'unknown' as const);
     }
     known.set(key, true);
-    const states = await limits.spent(unsignedQuota(integration, address));
+    const states = await limits.findExhausted(unsignedQuota(integration, address));
     return states ? { limited: states } : integration;
   }
 

@@ -176,7 +176,7 @@ export class LaneRun {
       return true;
     }
     // Messages that are due later are found by the sweep.
-    if (!this.#hasPostponed && this.#lane.isPlaceWanted()) return false;
+    if (!this.#hasPostponed && this.#lane.isSlotWanted()) return false;
     const { config, db } = this.#dispatch.resources;
     this.#mayBeDue = true;
     const ms = await nextDueMs(db.write, this.#tenantId, this.#channelId, inDoubtMs(config), this.#memory.front);

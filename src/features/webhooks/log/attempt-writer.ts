@@ -46,11 +46,11 @@ export class AttemptWriter {
 
   /** Waits while there are too many unwritten attempts. */
   room(): Promise<void> {
-    return this.#writer.room(MAX_WAITING);
+    return this.#writer.waitForRoom(MAX_WAITING);
   }
 
   flushed(): Promise<void> {
-    return this.#writer.flushed();
+    return this.#writer.flush();
   }
 
   /** @returns the attempts to be written again */
