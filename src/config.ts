@@ -12,7 +12,7 @@ export interface Config {
   readonly publicUrl: string | undefined;
   /** Absent: `parley dev` starts an embedded PostgreSQL. */
   readonly databaseUrl: string | undefined;
-  /** DATABASE_URL leads to PgBouncer in transaction mode. What needs a session uses the other address. */
+  /** Set if DATABASE_URL is that of PgBouncer in transaction mode: connections that need a session use `directUrl`. */
   readonly pgbouncer: { readonly directUrl: string } | undefined;
   readonly database: {
     /** Connections for leases of lanes, at most. */
@@ -32,20 +32,20 @@ export interface Config {
   };
   /** Several processes share their rate limits and signals through it; absent: limits in memory, signals by PostgreSQL. */
   readonly redis: { readonly url: string; readonly prefix: string; readonly timeoutMs: number } | undefined;
-  /** 32 bytes; seals the secrets of channels, and is the key under which one-time passwords are compared. */
+  /** 32 bytes. Encrypts stored secrets, and is the HMAC key of one-time passwords. */
   readonly secretKey: Uint8Array | undefined;
-  /** During a rotation: opens what it sealed, and seals nothing. */
+  /** During a key rotation: decrypts what it encrypted, and encrypts nothing. */
   readonly previousSecretKey: Uint8Array | undefined;
   readonly logLevel: string;
-  /** Believe X-Forwarded-For of a proxy in front of us. */
+  /** Whether X-Forwarded-For is trusted, because a proxy in front of this server sets it. */
   readonly trustProxy: boolean;
   /** Largest request body in bytes. */
   readonly bodyLimit: number;
-  /** Names by which this server is addressed, beside loopback names and `host`. */
+  /** Host names of this server, in addition to loopback names and `host`. */
   readonly allowedHosts: readonly string[];
   /** Origins whose pages may call the API: `https://app.example`, or `*` for all. Pages of the gateway's own origin always may. */
   readonly corsOrigins: readonly string[];
-  /** Off, or on with the bearer token that it starts with (development alone). */
+  /** Off, or on. In development with the bearer token that the page starts with. */
   readonly graphiql: false | { readonly token: string | undefined };
   readonly network: {
     readonly baseUrl: string;
@@ -53,60 +53,60 @@ export interface Config {
     readonly requestTimeoutMs: number;
     /** How long `waitForAcceptance` waits for the network to accept a message. */
     readonly acceptanceTimeoutMs: number;
-    /** How long a send whose answer was lost waits for its status webhook before it is tried again. */
+    /** How long a send without a response waits for its status webhook before it is retried. */
     readonly reconcileMs: number;
   };
   readonly lanes: {
-    /** Channels that one process sends on at a time: an empty one goes as soon as others wait, so they need no more than connections to the network. */
+    /** Channels that one process sends on at a time. A channel without messages gives up its slot when others wait. */
     readonly channels: number;
-    /** Lanes of each other queue that one process drains at a time. */
+    /** Maximum number of lanes that one process drains at a time, for each other queue. */
     readonly concurrency: number;
-    /** How long a lane is held without a sign of life of its process. */
+    /** Lease duration: how long the lanes of a crashed process stay blocked. */
     readonly leaseMs: number;
   };
-  /** Caps of one-time passwords, beside those of the REST contract. */
+  /** Limits of one-time passwords, in addition to those of the REST contract. */
   readonly otp: {
-    /** Codes for one phone number in any 24 hours, resends among them. */
+    /** Codes for one phone number in any 24 hours, including resends. */
     readonly sendsPerDay: number;
     /** Wrong codes for one phone number in any 24 hours. */
     readonly failuresPerDay: number;
-    /** Codes of one tenant in an hour of the clock. */
+    /** Codes of one tenant per clock hour. */
     readonly tenantSendsPerHour: number;
-    /** Whether a contact who opted out still receives the one-time codes that they ask for. */
+    /** Whether contacts that opted out receive one-time passwords. */
     readonly toOptedOut: boolean;
   };
   readonly webhooks: {
-    /** Endpoints may be http, not https alone. */
+    /** Whether endpoints may use http as well as https. */
     readonly allowHttp: boolean;
-    /** Addresses that are not public and may be delivered to all the same. */
+    /** Private address ranges that endpoints may be in. */
     readonly allowedRanges: readonly AddressRange[];
-    /** From the look-up of the name to the last byte of the answer. */
+    /** Timeout of a delivery, from name resolution to the last byte of the response. */
     readonly timeoutMs: number;
   };
-  /** File with prices of messages by country and category; undefined: costs are not known. */
+  /** File with message prices by country and category; undefined: costs are unknown. */
   readonly pricesFile: string | undefined;
   /** Where files of messages are kept. */
   readonly media: {
-    /** All files, or with `s3` those that are being received. */
+    /** Stores all files or, with `s3`, only uploads in progress. */
     readonly directory: string;
     readonly s3: S3Options | undefined;
   };
-  /** How long things are kept that pass through, in days. Contacts, messages and templates stay until somebody deletes them. */
+  /** Retention periods in days. Contacts, messages and templates are kept until they are deleted. */
   readonly retention: {
     /** Files of messages; undefined: as long as their message. */
     readonly mediaDays: number | undefined;
-    /** Events: as far back a subscriber can go on, and a webhook can be replayed. */
+    /** Events: how far back subscribers can resume and webhooks can be replayed. */
     readonly eventsDays: number;
-    /** Webhooks as they came in, from the network and from shops. */
+    /** Raw webhooks received from the network and from shops. */
     readonly receivedDays: number;
-    /** Retention of the logs of webhook deliveries and bot runs. */
+    /** Logs of webhook deliveries and bot runs. */
     readonly logsDays: number;
   };
-  /** When version 1 of REST ends, in milliseconds since 1970; undefined: nobody has said so. */
+  /** Announced end of REST version 1, in milliseconds since 1970; undefined: not announced. */
   readonly v1SunsetMs: number | undefined;
-  /** Where `parley dev` puts its emulator; any free port when nothing is said and 4010 is taken. */
+  /** Port of the emulator of `parley dev`. Undefined: 4010 or, if that is in use, any free port. */
   readonly emulatorPort: number | undefined;
-  /** Set by npm around its scripts: a development server then also stops when npm is gone. */
+  /** Whether an npm script started this process: `parley dev` then also stops when npm has ended. */
   readonly startedByNpm: boolean;
 }
 
@@ -145,7 +145,7 @@ const addressRanges = z.string().transform((text, context) => {
     else
       context.addIssue({
         code: 'custom',
-        message: `"${part}" is no range of addresses such as 10.0.0.0/8 or fd00::/8`,
+        message: `"${part}" is not an address range in CIDR notation, such as 10.0.0.0/8 or fd00::/8`,
       });
   }
   return ranges;
@@ -172,7 +172,7 @@ const origins = z.string().transform((text, context) => {
     if (origin !== '*' && URL.parse(origin)?.origin !== origin)
       context.addIssue({
         code: 'custom',
-        message: `"${origin}" is no origin such as https://app.example, without a path, or * for all`,
+        message: `"${origin}" is not an origin: use a URL without a path, such as https://app.example, or * for all`,
       });
   return given;
 });
@@ -224,9 +224,9 @@ const environment = z.object({
   PARLEY_WEBHOOK_ALLOW_HTTP: flag.default(false),
   PARLEY_WEBHOOK_ALLOWED_RANGES: addressRanges.default([]),
   PARLEY_WEBHOOK_TIMEOUT_MS: integer(100, 60_000).default(15_000),
-  // Deliveries to webhook endpoints are tried for more than three days, and read their event each time.
+  // Deliveries to webhook endpoints are retried for more than three days, and read their event each time.
   PARLEY_KEEP_EVENTS_DAYS: integer(4, 3_650).default(30),
-  // The network repeats a webhook for up to seven days; what it repeats is known by what is kept.
+  // The network redelivers webhooks for up to seven days; duplicates are detected by the stored ones.
   PARLEY_KEEP_RECEIVED_DAYS: integer(7, 3_650).default(14),
   PARLEY_KEEP_LOGS_DAYS: integer(4, 3_650).default(30),
   PARLEY_PRICES: z.string().min(1).optional(),
@@ -240,7 +240,7 @@ const environment = z.object({
     .default(''),
   PARLEY_MEDIA_S3_ACCESS_KEY_ID: z.string().min(1).optional(),
   PARLEY_MEDIA_S3_SECRET_ACCESS_KEY: z.string().min(1).optional(),
-  // The network has a file for seven days anyway.
+  // The network itself keeps files for seven days.
   PARLEY_KEEP_MEDIA_DAYS: integer(7, 36_500).optional(),
   PARLEY_EMULATOR_PORT: integer(0, 65_535).optional(),
   PARLEY_V1_SUNSET: z
@@ -263,7 +263,7 @@ const REQUIRED = {
 const missing = (present: Present, required: readonly (keyof typeof REQUIRED)[]): string[] =>
   required.filter(name => present[name] === undefined).map(name => `${name}: is required: ${REQUIRED[name]}`);
 
-/** Faults of variables that are valid each, but not together. */
+/** Faults in combinations of variables that are valid separately. */
 function contradictions(present: Present): string[] {
   const faults: string[] = [];
   const [current, previous] = [present['PARLEY_SECRET_KEY'], present['PARLEY_PREVIOUS_SECRET_KEY']].map(
@@ -289,7 +289,7 @@ function contradictions(present: Present): string[] {
   return faults;
 }
 
-/** Of `serve`. @throws as `loadConfig`, also for what is missing */
+/** The configuration of `serve`. @throws UserError as `loadConfig` does, and for missing required variables */
 export const loadServeConfig = (): Config & { readonly databaseUrl: string; readonly secretKey: Uint8Array } =>
   loadConfig(process.env, ['DATABASE_URL', 'PARLEY_SECRET_KEY']) as ReturnType<typeof loadServeConfig>;
 

@@ -50,7 +50,7 @@ export const GRAPHQL_CODES = [
 
 export type GraphQLCode = (typeof GRAPHQL_CODES)[number];
 
-/** A fault of a request for which REST has no code. */
+/** An error with a code that only GraphQL has. */
 export const requestError = (code: GraphQLCode, message: string): GraphQLError =>
   new GraphQLError(message, { extensions: { code } });
 
@@ -194,7 +194,7 @@ export class FieldErrorList {
   }
 }
 
-/** An error with the faults that another check finds too, so that one faulty field does not hide those of others. */
+/** Adds the faults that another check finds to a validation error, so that one faulty field does not hide other faults. */
 export function withFaultsOf(error: unknown, check: () => void): unknown {
   if (!(error instanceof CodedError) || error.faults.length === 0) return error;
   try {

@@ -33,7 +33,7 @@ export function bareId(tenantId: number, typename: string, text: string): string
 const parseNumber = (text: string | undefined): number | undefined =>
   text !== undefined && /^\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : undefined;
 
-/** Parses the id of an object to be looked up. @returns undefined for text that is no id of this type, which finds nothing */
+/** Parses the id in a look-up, which finds nothing for a malformed id. @returns undefined if the text is not an id of this type */
 export const lookupId = (tenantId: number, typename: string, text: string): number | undefined =>
   parseNumber(bareId(tenantId, typename, text));
 

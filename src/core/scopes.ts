@@ -52,7 +52,7 @@ const isScope = (text: string): text is Scope => KNOWN.has(text);
 /** The name of a scope in the enum Scope of GraphQL: CONTACTS_READ. */
 export const scopeWord = (scope: Scope): string => scope.replace(':', '_').toUpperCase();
 
-/** The scopes that this version has. A token that a newer process made during an upgrade may hold others, which grant nothing here. */
+/** Returns the scopes that this version knows. During an upgrade a newer process may store others, which grant nothing here. */
 export const knownScopes = (stored: Iterable<string>): Scope[] => [...stored].filter(isScope);
 
 /** Scope names of version 1 clients (`contacts.create`), accepted as aliases when a token is created. */

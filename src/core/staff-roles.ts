@@ -31,7 +31,7 @@ const AGENT: readonly Scope[] = [
   'notes:write',
 ];
 
-/** All but tokens: one that a session made would outlast it. */
+/** All scopes but those of tokens: a token created by a session would outlive the session. */
 const ADMIN = SCOPES.filter(scope => !scope.startsWith('tokens:'));
 
 /** The scopes of each role. Roles are scopes only: an agent reads the whole account. */

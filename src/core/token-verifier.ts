@@ -9,7 +9,7 @@ export interface TokenVerifier {
   /** Whether this process has verified the token before. */
   knows(token: string): boolean;
   /**
-   * Like `verify`, for addresses that have spent their quota: their look-ups share one statement per second.
+   * Like `verify`, for addresses that have exhausted their quota: their look-ups share one statement per second.
    * @returns undefined also if too many look-ups are waiting
    */
   verifyBatched(token: string): Promise<Principal | undefined>;
@@ -18,12 +18,12 @@ export interface TokenVerifier {
    */
   watch(token: string, end: () => void): () => void;
   /**
-   * Call after a token or session of a tenant was revoked: every process forgets what it has cached of the tenant, and ends what is
-   * under watch, within a second.
+   * Call after a token or session of a tenant was revoked: within a second, every process clears its cache of the tenant's tokens, and
+   * ends watched streams whose token is no longer valid.
    */
   revoked(tenantId: number): void;
   /** Clears the cached result, so that a revocation made in this process takes effect at once. */
   forgetAll(): void;
-  /** Writes which tokens were used; otherwise that is written once a minute. Never rejects. */
+  /** Stores the times of last use, which are otherwise stored once a minute. Never rejects. */
   flush(): Promise<void>;
 }

@@ -20,7 +20,7 @@ export function bearerToken(header: string | undefined): string | undefined {
 /** Requests without a valid token are limited per IP address. */
 const ANONYMOUS_CALLS_PER_MINUTE = 60;
 
-/** Each staff session has a quota of its own. */
+/** The quota key of a caller. Staff sessions have separate quotas. */
 const keyOf = ({ session, tokenId }: Principal): string => (session ? `session:${session.id}` : String(tokenId));
 
 /** The quotas of a token and of its tenant. The verifier caps the token's limit at that of the plan. */
@@ -61,13 +61,13 @@ export interface Authentication {
 export interface Sender {
   /** IP address of the client, charged for requests without a valid token. */
   readonly address: string;
-  /** The page that sends it, as browsers say. */
+  /** The Origin header: the page that sends the request. */
   readonly origin: string | undefined;
-  /** Browsers name the origin of every request that is not a GET or HEAD. */
+  /** Whether it is a GET or HEAD. Browsers send the Origin header with all other requests. */
   readonly isRead: boolean;
 }
 
-/** Whether a page may use a session. A request without an origin comes from no page, or from one of this server. */
+/** Whether a page may use a session. A read without an Origin header comes from a page of this server, or from no page. */
 function mayUse({ session }: Principal, { origin, isRead }: Sender): boolean {
   if (!session || session.origins.length === 0) return true;
   return origin === undefined ? isRead : session.origins.includes(origin);
@@ -76,7 +76,7 @@ function mayUse({ session }: Principal, { origin, isRead }: Sender): boolean {
 type Needs = Pick<Resources, 'tokens' | 'limits' | 'clock'>;
 
 /**
- * Resolves an Authorization header to its principal and checks that its quotas are not spent. Called before the body is
+ * Resolves an Authorization header to its principal and checks that its quotas are not exhausted. Called before the body is
  * read, so that a refused request costs no parsing.
  */
 export async function authenticate(
@@ -113,7 +113,7 @@ async function checkQuotas(
   principal: Principal | undefined,
   quotas: readonly Quota[],
 ): Promise<Authentication> {
-  const states = await limits.spent(quotas);
+  const states = await limits.findExhausted(quotas);
   return { principal, quotas, refused: states && chargeOf(states, 1, clock.now()) };
 }
 
@@ -123,7 +123,7 @@ type Verification =
 
 /**
  * Resolves a bearer token to its principal. A token that this process has not verified before is charged to the caller's
- * IP quota and refunded if valid, so that random tokens cannot flood the database. Once the quota is spent, look-ups are
+ * IP quota and refunded if valid, so that random tokens cannot flood the database. Once the quota is exhausted, look-ups are
  * batched into one statement per second, so that valid tokens behind the same address still pass.
  */
 async function verifyToken(

@@ -4,8 +4,8 @@ import type { Config } from '../config.ts';
 import { HOUR, SECOND } from '../platform/clock.ts';
 
 /**
- * Headers of every answer; pages and files replace the policy. @fastify/helmet is not used: it builds fifteen middlewares for each
- * request, and all of its other headers are for pages.
+ * Headers of every response; pages and files replace the policy. @fastify/helmet is not used: it builds fifteen middlewares for each
+ * request, and its other headers concern pages only.
  */
 export const SECURITY_HEADERS = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -56,7 +56,7 @@ export async function allowOrigins(app: FastifyInstance, { corsOrigins }: Pick<C
   app.addHook('onRoute', ({ url }) => {
     if (url !== '*') roots.add(rootOf(url));
   });
-  // @fastify/cors answers the preflights of all paths, also of those outside of this scope.
+  // @fastify/cors would also answer preflights for paths outside this scope.
   app.addHook('onRequest', async (request, reply) => {
     if (request.routeOptions.url !== '*' || roots.has(rootOf(request.url))) return;
     reply.callNotFound();
@@ -71,7 +71,7 @@ export async function allowOrigins(app: FastifyInstance, { corsOrigins }: Pick<C
   };
   await app.register(cors, {
     delegator: ({ method, headers }, done) =>
-      // Without the headers of a preflight, OPTIONS is the request of a tool, which the route answers.
+      // An OPTIONS request without the headers of a preflight is answered by the route.
       done(null, {
         ...options,
         preflight: method === 'OPTIONS' && headers['access-control-request-method'] !== undefined,

@@ -3,14 +3,14 @@ import compress from '@fastify/compress';
 import type { FastifyInstance } from 'fastify';
 import { CodedError } from '../core/errors.ts';
 
-/** Smaller answers fit into one packet anyway. */
+/** Smaller responses fit into one packet anyway. */
 const THRESHOLD_BYTES = 1_024;
 
-/** Text formats of our answers. Not streams of events, which a compressor would hold back, and not media, which are compressed. */
+/** Text formats of our responses. Not event streams, which a compressor would delay, nor media, which are compressed already. */
 const COMPRESSIBLE = /^(application\/([\w.-]+\+)?json|application\/javascript|text\/(html|css|javascript|plain))\b/;
 
 /**
- * Compresses answers for clients that accept it, and reads compressed bodies; the body limit counts what they become.
+ * Compresses responses for clients that accept it, and reads compressed bodies; the body limit applies to the decompressed size.
  * A page of 50 contacts: 51 kB, 6 kB with gzip. Brotli at its default quality of 11 would take 20 times as long for 10 % less.
  */
 export async function registerCompression(app: FastifyInstance): Promise<void> {
@@ -31,7 +31,7 @@ export async function registerCompression(app: FastifyInstance): Promise<void> {
   });
 }
 
-/** A content coding by its own name: names are case-insensitive, and `x-gzip` is `gzip` (RFC 9110 §8.4.1). */
+/** Normalises the name of a content coding: names are case-insensitive, and `x-gzip` is `gzip` (RFC 9110 §8.4.1). */
 const codingOf = (name: string): string =>
   name
     .trim()

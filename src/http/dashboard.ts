@@ -8,7 +8,7 @@ import { namesEtag, strongEtag } from './etag.ts';
 /** Output directory of `npm run build:dashboard`; the same path from sources and from a build. */
 const DIRECTORY = fileURLToPath(new URL('../../dist/dashboard', import.meta.url));
 
-/** Paths of the page; what follows them is for its own router. `/integrations/…` receives orders of shops. */
+/** Paths of the page, whose router handles what follows. (`integrations` is not among them: it receives orders of shops.) */
 const PAGES = [
   'inbox',
   'live',
@@ -33,8 +33,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The documents that the page executes, by their SHA-256: what `npm run build:dashboard` took from the sources of the page. Empty
- * without a build.
+ * Reads the documents of the page by their SHA-256, which `npm run build:dashboard` collects from its sources. Empty without a build.
  */
 export async function readDashboardDocuments(): Promise<ReadonlyMap<string, string>> {
   const text = await readFile(join(DIRECTORY, 'documents.json'), 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -52,8 +51,8 @@ interface Asset {
 }
 
 /**
- * Registers the dashboard: one page at `/`, and its assets. The assets have their digest in their names, so that browsers keep them for
- * a year; they are compressed when they are built. Without a build there is no route.
+ * Registers the dashboard: one page at `/`, and its assets. Browsers may cache assets for a year, because their names contain a digest;
+ * the build has compressed them. Registers nothing without a build.
  */
 export async function registerDashboard(app: FastifyInstance, { publicUrl }: Pick<Config, 'publicUrl'>): Promise<void> {
   const assets = await readdir(join(DIRECTORY, 'assets')).catch(() => []);
@@ -105,7 +104,7 @@ function lazily(name: string): () => Promise<Asset> {
 function send(request: FastifyRequest, reply: FastifyReply, { type, etag, bodies }: Asset): FastifyReply {
   const accepted = String(request.headers['accept-encoding'] ?? '');
   const [coding, body] = bodies.find(([name]) => accepted.includes(name)) ?? bodies[bodies.length - 1] ?? [];
-  // Each coding is a representation of its own.
+  // Each content coding is a different representation (RFC 9110 §8.8.3).
   const tag = coding === 'identity' ? etag : etag.replace(/"$/, `-${coding}"`);
   reply.headers({ etag: tag, vary: 'accept-encoding' });
   if (namesEtag(request.headers['if-none-match'], tag)) return reply.code(304).send();
@@ -113,7 +112,7 @@ function send(request: FastifyRequest, reply: FastifyReply, { type, etag, bodies
   return reply.type(type).send(body);
 }
 
-/** Nothing but this origin, and that of files if the gateway has another public name. No inline script or style. */
+/** Allows only this origin, and pictures and media from the public one. No inline scripts or styles. */
 function policy(publicUrl: string | undefined): string {
   const files = publicUrl === undefined ? "'self'" : `'self' ${new URL(publicUrl).origin}`;
   return [

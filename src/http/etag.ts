@@ -9,12 +9,12 @@ export const weakEtag = (body: string | Buffer): string => `W/${strongEtag(body)
 export const etagOf = (data: unknown): string => weakEtag(JSON.stringify(data));
 
 /**
- * Cache headers of an answer: private, revalidated before each use, with an entity tag for a single resource.
+ * Cache headers of a response: private, revalidated before each use, with an entity tag for a single resource.
  *
- * The tag is weak, because the body also contains the request's id and time: answers with one tag are equivalent, not identical
- * (RFC 9110 §8.8.1). It is a digest of `data` rather than of `updated_at`, because an answer also shows what changes without the
- * row: its groups, an included source, a service window that closes. Lists have no tag: their total and links change with every
- * row, so the digest would cost each request and rarely match.
+ * The tag is weak, because the body also contains the request's id and time: responses with the same tag are equivalent, not identical
+ * (RFC 9110 §8.8.1). It is a digest of `data` rather than of `updated_at`, because parts of a response change without the row: its
+ * groups, an included source, a service window that closes. Lists have no tag: their total and links change with every row, so the
+ * digest would cost each request and rarely match.
  */
 export const cacheHeaders = (answer: {
   readonly data: unknown;

@@ -28,8 +28,7 @@ declare module 'fastify' {
 
 /**
  * Registers `PUT /media/{id}`, which stores the file of an upload, and `GET` and `HEAD`, which serve files: with a token at
- * `/media/{id}`, without one at the signed URLs below `/media/signed` and
- * `/media/thumbnails`. Bytes are streamed.
+ * `/media/{id}`, without one at the signed URLs below `/media/signed` and `/media/thumbnails`. Bytes are streamed.
  */
 export function mediaRoutes(resources: Resources, authenticate: Authenticate) {
   return async (app: FastifyInstance): Promise<void> => {

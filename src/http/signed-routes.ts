@@ -12,12 +12,12 @@ import { serveFile } from './serve-file.ts';
 /**
  * Registers `GET` and `HEAD` of signed URLs of one kind of file. The signature stands for the token: no credentials are read, and an
  * invalid URL costs no statement.
- * @param what the name of a file in errors
+ * @param resource type of the file in errors
  */
 export function signedRoutes(
   { secrets, clock, db }: SignedResources,
   kind: SignedKind,
-  what: string,
+  resource: string,
   find: (tenantId: number, id: string, wantsSize: boolean) => Promise<RemoteFile>,
 ) {
   const resources = { secrets, clock, db };
@@ -28,7 +28,7 @@ export function signedRoutes(
       exposeHeadRoute: false,
       async handler(request: FastifyRequest<{ Params: { token: string } }>, reply) {
         const signed = verifySigned(secrets, request.params.token, clock.now(), kind);
-        return serveSigned(resources, request, reply, signed, what, ({ tenantId, id }) =>
+        return serveSigned(resources, request, reply, signed, resource, ({ tenantId, id }) =>
           find(tenantId, id, request.method === 'HEAD'),
         );
       },
@@ -63,10 +63,10 @@ async function serveSigned(
   request: FastifyRequest,
   reply: FastifyReply,
   signed: Verified | undefined,
-  what: string,
+  resource: string,
   find: (signed: Verified) => Promise<RemoteFile>,
 ): Promise<FastifyReply> {
-  if (!signed || !(await isActiveTenant(db.read, signed.tenantId))) throw notFound(what);
+  if (!signed || !(await isActiveTenant(db.read, signed.tenantId))) throw notFound(resource);
   request.tenantId = signed.tenantId;
   return serveFile(request, reply, await find(signed), true, {
     'cache-control': `private, immutable, max-age=${Math.floor((signed.expiresAtMs - clock.now()) / SECOND)}`,

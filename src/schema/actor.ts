@@ -1,6 +1,6 @@
 import { builder } from './builder.ts';
 
-/** Actor of a change. Members add the interface to their types. */
+/** Actor of a change. Features add the interface to their types. */
 export const Actor = builder.interfaceRef<object>('Actor').implement({
   description: 'A person, program or campaign that acts in the account.',
   interfaces: [builder.nodeInterfaceRef()],

@@ -42,9 +42,9 @@ export interface Resources {
   /** Prices of messages; undefined if the deployment states none. */
   readonly prices: PriceTable | undefined;
   readonly limits: RateLimits;
-  /** Of sends of a tenant that arrive together. */
+  /** Batches concurrent sends of a tenant. */
   readonly sendBatches: { readonly reads: KeyedBatches; readonly writes: KeyedBatches };
-  /** Of sends that would wait for the same lock. */
+  /** Queues sends that would wait for the same lock. */
   readonly sendSemaphore: KeyedSemaphore;
   readonly tokens: TokenVerifier;
   /** Documents of automatic persisted queries. */
@@ -59,7 +59,7 @@ export interface Resources {
 export interface Context extends Resources {
   readonly principal: Principal | undefined;
   readonly requestId: string;
-  /** Position of the event log when the request arrived: what is later reaches a subscription that starts there. */
+  /** Position of the event log when the request arrived: a subscription that starts there receives all later events. */
   readonly eventPosition: Cursor;
   /** Cursor from the `connection_init` of a WebSocket; see `follow`. */
   readonly resumeAfter?: string | undefined;

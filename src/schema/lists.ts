@@ -99,7 +99,7 @@ export const BooleanFilter = builder.inputType('BooleanFilter', {
   }),
 });
 
-/** Defines `<Enum>Filter`: what can be asked of a field that is one of a closed list of words. */
+/** Defines `<Enum>Filter`: the conditions on a field of an enum type. */
 export const enumFilter = <Word extends string>(of: EnumRef<Types, Word>) =>
   builder.inputType(`${of.name}Filter`, {
     description: `Conditions for a value of ${of.name}; all of them must hold.`,
@@ -161,15 +161,15 @@ export function orderOf(name: string, plural: string, keys: OrderKeys) {
 
 const PAGE = `1 to ${MAX_PAGE_SIZE}`;
 
-/** Which of the arguments a connection has. */
+/** Optional arguments of a connection. */
 interface PageOptions {
   /** False for a list whose definition has no `search`. */
   readonly search?: boolean;
-  /** False below other objects, where no numbered page of REST needs it. */
+  /** False for connections below other objects: only REST's numbered pages of root lists need it. */
   readonly offset?: boolean;
 }
 
-/** All arguments of a connection: where a page begins, what is in the list, in which order. */
+/** All arguments of a connection: paging, filter and order. */
 export const listArgs = <Filter extends object>(
   filter: InputRef<Filter>,
   order: InputRef<NonNullable<ListArgs['orderBy']>[number]>,
@@ -182,7 +182,7 @@ export const listArgs = <Filter extends object>(
   })),
 });
 
-/** Arguments of a connection whose rows are only reached by cursors. */
+/** Arguments of a connection that has cursors as its only paging. */
 export const cursorArgs = () =>
   builder.args(t => ({
     first: t.int({ description: `Return this many rows from the start (${PAGE}; default ${DEFAULT_PAGE_SIZE}).` }),
@@ -191,7 +191,7 @@ export const cursorArgs = () =>
     before: t.string({ description: 'Return the rows before this cursor.' }),
   }));
 
-/** The paging arguments of a connection. `offset` is for page-numbered clients; cursors go on where a page ended, however far. */
+/** The paging and search arguments of a connection. `offset` is for numbered pages. */
 export const pageArgs = ({ search = true, offset = true }: PageOptions = {}) => ({
   ...cursorArgs(),
   ...builder.args(t => ({
@@ -214,7 +214,7 @@ export interface ConnectionPage<Row extends object> {
   cursor(row: Row): string;
 }
 
-/** Defines `<Name>Connection` and `<Name>Edge` over pages of rows. Cursors are only made where they are asked for. */
+/** Defines `<Name>Connection` and `<Name>Edge` over pages of rows. Cursors are made only if they are selected. */
 export function connectionOf<Row extends object>(
   name: string,
   node: ObjectRef<Types, Row, Row> | InterfaceRef<Types, Row, Row>,

@@ -1,13 +1,13 @@
 import DataLoader from 'dataloader';
 import type { Database, Db } from '../database/database.ts';
 
-/** Reads what belongs to some keys of one tenant: one value for each key, in the order of the keys. */
+/** Reads the values of several keys of one tenant: one value for each key, in the order of the keys. */
 type LoadMany<Key, Value> = (db: Db, tenantId: number, keys: readonly Key[]) => Promise<readonly Value[]>;
 
 /**
- * The dataloaders of one operation, or of one event of a subscription (rows that are kept longer would be stale). Each is made
- * when it is first used: most operations use none. In a mutation (`cache` false) they only batch: what one of its fields has
- * read, the next one may have changed.
+ * The dataloaders of one operation, or of one event of a subscription (rows that are cached longer would be stale). Each is created
+ * at its first use, because most operations use none. In a mutation (`cache` false) they only batch, because each of its fields may
+ * change what an earlier one has read.
  */
 export class Loaders {
   readonly #db: Db;
@@ -35,13 +35,13 @@ interface WithLoaders {
   readonly loaders: Loaders;
 }
 
-/** Declares a loader of a feature: `const contactLoader = rowLoader(getContacts)`, then `contactLoader(context).load(id)`. */
+/** Declares a loader of a feature: `const labelsLoader = loader(getLabels)`, then `labelsLoader(context).load(id)`. */
 export const loader =
   <Key, Value>(load: LoadMany<Key, Value>) =>
   ({ loaders }: WithLoaders): DataLoader<Key, Value> =>
     loaders.of(load);
 
-/** Rows by a column that is unique among them; undefined where the tenant has none. */
+/** A loader of rows by a unique column; undefined for keys that the tenant does not have. */
 export const rowLoaderBy = <Column extends string, Key, Row extends { readonly [Name in Column]: Key | null }>(
   column: Column,
   load: (db: Db, tenantId: number, keys: readonly Key[]) => Promise<readonly Row[]>,
@@ -51,12 +51,12 @@ export const rowLoaderBy = <Column extends string, Key, Row extends { readonly [
     return keys.map(key => byKey.get(key));
   });
 
-/** Rows by id; undefined where the tenant has none. */
+/** A loader of rows by id; undefined for ids that the tenant does not have. */
 export const rowLoader = <Id extends number | string, Row extends { readonly id: Id }>(
   load: (db: Db, tenantId: number, ids: readonly Id[]) => Promise<readonly Row[]>,
 ) => rowLoaderBy<'id', Id, Row>('id', load);
 
-/** Values by id, `absent` where there is none. */
+/** A loader of values by id. @param absent the value of ids without one */
 export const valueLoader = <Value>(
   load: (db: Db, tenantId: number, ids: readonly number[]) => Promise<Map<number, Value>>,
   absent: Value,

@@ -38,7 +38,7 @@ export const Money = builder.objectRef<MoneyShape>('Money').implement({
   }),
 });
 
-/** Reads an amount that somebody else wrote. @returns undefined unless both are well-formed */
+/** Parses an amount from an external source. @returns undefined unless amount and currency are well-formed */
 export function moneyOf(amount: string | null, currency: string | null): MoneyShape | undefined {
   const [digits, code] = [amount?.trim() ?? '', currency?.trim().toUpperCase() ?? ''];
   return AMOUNT.test(digits) && CURRENCY.test(code) ? { amount: digits.replace(/^\+/, ''), currency: code } : undefined;

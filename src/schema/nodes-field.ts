@@ -7,7 +7,7 @@ import { builder } from './builder.ts';
 
 const MAX_NODES = 100;
 
-/** `nodes` of Relay. The plugin's own field fails as a whole for an id of no type; here it is null at its place. */
+/** `nodes` of Relay. The plugin's own field fails as a whole if one id has no type; this one returns null for that id. */
 builder.queryField('nodes', t =>
   t.field({
     type: [builder.nodeInterfaceRef()],

@@ -5,7 +5,7 @@ import type { Scope } from '../core/scopes.ts';
 import type { Db } from '../database/database.ts';
 import type { Context } from './context.ts';
 
-/** Reads rows of one table by their keys, in any order; keys that the tenant does not have are left out. */
+/** Reads rows of one table by their keys, in any order; leaves out keys that the tenant does not have. */
 export type Getter<Key, Row> = (db: Db, tenantId: number, keys: readonly Key[]) => Promise<readonly Row[]>;
 
 type LoadMany<Row> = (ids: readonly string[], context: Context) => Promise<(Row | undefined)[]>;
@@ -34,7 +34,7 @@ export const nodesByUuid = <Row extends { readonly id: string }>(
   };
 };
 
-/** Returns the row of a global id or databaseId; null if there is none, also for text that is no id of the type. */
+/** Returns the row of a global id or databaseId; null if it does not exist or the text is not an id of this type. */
 export async function findByNumber<Row>(
   context: Context,
   typename: string,

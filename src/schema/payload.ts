@@ -124,7 +124,7 @@ export function queryPayload<Input extends object, Shape extends object>(
   );
 }
 
-/** Runs the work of a payload, and returns errors of the user in it. @param input to which the paths of errors refer */
+/** Runs the work of a payload, and returns errors that a user can act on in it. @param input the paths of errors refer to it */
 export async function withUserErrors<Shape extends object>(
   input: object,
   work: () => Promise<Result<Shape>>,

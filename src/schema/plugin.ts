@@ -12,8 +12,8 @@ import {
 /**
  * Adds to every field of the schema:
  *
- * - Root fields of queries and mutations are nullable, so that a refused field nulls only itself. One that is declared non-null is
- *   null only on an error, and says so with `@semanticNonNull`.
+ * - Root fields of queries and mutations are nullable, so that a refused field nulls only itself. Fields that are declared non-null
+ *   are null only on an error, which `@semanticNonNull` states.
  * - A field with `authScopes` carries `@requiresScopes` and names the scopes in its description, both from the declaration that
  *   is enforced.
  */

@@ -1,6 +1,6 @@
 import { builder } from './builder.ts';
 
-/** How the network rates what people think of a template, or of the messages of a phone number. */
+/** The network's quality rating of a template or a phone number. */
 export const Quality = builder.enumType('Quality', {
   description: 'Rating by the network, from how people react to the messages.',
   values: {

@@ -7,7 +7,7 @@ interface Selection {
 }
 
 /**
- * Reads the ids of a replay, which names its deliveries either by `ids` or by a source and `since`.
+ * Reads the ids of a replay, which selects its deliveries either by `ids` or by a source and `since`.
  * @param source name of the field that holds the source
  * @returns undefined if source and `since` are given instead
  * @throws VALIDATION_ERROR with all faults
@@ -18,10 +18,10 @@ export function replayedIds<Input extends Selection>(
 ): readonly string[] | undefined {
   const { ids } = input;
   const errors = new FieldErrorList();
-  const words = `Give ids, or ${source} and since.`;
+  const message = `Give ids, or ${source} and since.`;
   for (const field of [source, 'since'] as const) {
-    if (ids != null && input[field] != null) errors.add(field, words, 'SURPLUS');
-    if (ids == null && input[field] == null) errors.add(field, words, 'REQUIRED');
+    if (ids != null && input[field] != null) errors.add(field, message, 'SURPLUS');
+    if (ids == null && input[field] == null) errors.add(field, message, 'REQUIRED');
   }
   if (ids?.length === 0) errors.add('ids', 'At least one is required.', 'REQUIRED');
   if (ids && ids.length > maximum) errors.add('ids', `May have at most ${maximum}.`, 'TOO_MANY');
@@ -36,9 +36,9 @@ export function replayedIds<Input extends Selection>(
 
 interface ReplayedType<Input> {
   readonly tenantId: number;
-  /** Type of the objects that `ids` name. */
+  /** Type of the objects in `ids`. */
   readonly typename: string;
   readonly source: keyof Input & string;
-  /** Number of ids at most. */
+  /** Maximum number of ids. */
   readonly maximum: number;
 }

@@ -1,7 +1,7 @@
 import type { ErrorCode, GraphQLCode } from '../core/errors.ts';
 import { builder } from './builder.ts';
 
-/** Why a code is no code of top-level errors: a mutation returns it among its `userErrors`, or only REST has it. */
+/** Codes that top-level errors do not have: a mutation returns them among its `userErrors`, or only REST has them. */
 const USER_ERROR = { isTopLevel: false } as const;
 const REST_ONLY = { isTopLevel: false } as const;
 

@@ -51,12 +51,12 @@ function booleansOf({ variableValues }: GraphQLResolveInfo): string {
 const KEYS: ReadonlySet<string> = new Set(['id', 'databaseId', '__typename']);
 
 /**
- * Whether the field being resolved is only asked for its ids, so that a reference need not be read:
+ * Whether only ids are selected of the field being resolved, so that the referenced row need not be read:
  * `status: t.field({ resolve: (row, _args, context, info) => selectsOnlyKey(info) ? { id: row.status_id } : statusLoader…`.
  */
 export const selectsOnlyKey = (info: GraphQLResolveInfo): boolean => selectsOnlyKeys(selectionOf(info));
 
-/** As `selectsOnlyKey`, for a selection that is known. */
+/** As `selectsOnlyKey`, for a given selection. */
 export const selectsOnlyKeys = (selection: Selection): boolean => {
   for (const name of selection.keys()) if (!KEYS.has(name)) return false;
   return true;

@@ -6,7 +6,7 @@ import { builder } from './builder.ts';
  * requests and faults of the server are errors of the response.
  */
 
-/** Codes of user errors that are no fault of a single field; each is an `ErrorCode` of REST as well. */
+/** Codes of user errors that do not concern a single field; each is an `ErrorCode` of REST as well. */
 const REFUSAL_CODES = [
   'NOT_FOUND',
   'CONFLICT',
@@ -63,8 +63,8 @@ const CODES: Readonly<Record<UserErrorCode, string>> = {
 };
 
 /**
- * @param input of the mutation: its `id` names what is not found
- * @returns undefined for errors that are no user errors
+ * @param input of the mutation; a NOT_FOUND gets the path of its `id`
+ * @returns undefined for all other errors
  */
 export function userErrorsOf(error: unknown, input: object = {}): readonly UserErrorShape[] | undefined {
   if (!(error instanceof CodedError)) return undefined;

@@ -31,7 +31,7 @@ export interface Caller {
   readonly requestId: string;
   /** Set by REST, which repeats stored responses verbatim. */
   readonly wantsAnswer?: boolean;
-  /** Set by REST to find the faults of an input: the operation can read, and do nothing else. */
+  /** Set by REST to find the faults of an input: the operation can only read. */
   readonly isRehearsal?: boolean;
   /** Cursor after which subscriptions start at the earliest. */
   readonly after?: string | undefined;
@@ -81,13 +81,13 @@ export function createKernel(resources: Resources, schema: GraphQLSchema): Kerne
   const rehearsal = rehearsalOf(resources);
 
   function createContext({ principal, requestId, wantsAnswer = false, isRehearsal = false, after }: Caller): Context {
-    const given = isRehearsal ? rehearsal : resources;
+    const permitted = isRehearsal ? rehearsal : resources;
     const replay: Replay = { wantsAnswer, replayed: false };
-    // Loaders are bound to the tenant; without a principal no field that loads is reachable.
-    const loaders = new Loaders(given.db, principal?.tenant.id ?? -1);
+    // Loaders are bound to the tenant. Without a principal, no field that uses a loader is reachable.
+    const loaders = new Loaders(permitted.db, principal?.tenant.id ?? -1);
     const eventPosition = resources.bus.position;
     return {
-      ...given,
+      ...permitted,
       principal,
       requestId,
       replay,
@@ -99,13 +99,13 @@ export function createKernel(resources: Resources, schema: GraphQLSchema): Kerne
     };
   }
 
-  /** The fields of a mutation run in sequence, and each result must show the state after its own field: no caching. */
+  /** No caching in mutations: their fields run in sequence, and each result must show the state after its field. */
   const withUncachedLoaders = (context: Context): Context => ({
     ...context,
     loaders: new Loaders(resources.db, context.principal?.tenant.id ?? -1, false),
   });
 
-  function masked(result: ExecutionResult, context: Context): ExecutionResult {
+  function maskErrors(result: ExecutionResult, context: Context): ExecutionResult {
     if (!result.errors) return result;
     return { ...result, errors: result.errors.map(error => maskError(error, context.requestId, context.log)) };
   }
@@ -123,7 +123,6 @@ export function createKernel(resources: Resources, schema: GraphQLSchema): Kerne
       operationName: operation.name,
     });
 
-  /** The fields were found when the document was prepared. */
   function countDeprecated({ measured }: Operation): void {
     for (const field of measured.deprecated) resources.metrics.deprecatedFields.inc({ field });
   }
@@ -135,7 +134,7 @@ export function createKernel(resources: Resources, schema: GraphQLSchema): Kerne
       documents.use(operation);
       const result = await (operation.compiled?.query(undefined, context, variables) ??
         interpret(operation, variables, context));
-      const safe = masked(result as ExecutionResult, context);
+      const safe = maskErrors(result as ExecutionResult, context);
       return context.replay.replayed
         ? { ...safe, extensions: { ...safe.extensions, idempotencyReplayed: true } }
         : safe;
@@ -161,7 +160,7 @@ export function createKernel(resources: Resources, schema: GraphQLSchema): Kerne
         variableValues: variables,
         operationName: operation.name,
       });
-      return masked(result, fresh);
+      return maskErrors(result, fresh);
     } catch (error) {
       return { errors: [maskError(error, requestId, fresh.log)] };
     }
@@ -217,7 +216,7 @@ export function createKernel(resources: Resources, schema: GraphQLSchema): Kerne
           variableValues: variables,
           operationName: operation.name,
         });
-        if (!(Symbol.asyncIterator in stream)) return masked(stream, context);
+        if (!(Symbol.asyncIterator in stream)) return maskErrors(stream, context);
         // Our resolvers return `closable` generators, which can be ended while they wait.
         const source = stream as AsyncGenerator<unknown>;
         return closable(events(source, operation, variables, context), () => void source.return(undefined));

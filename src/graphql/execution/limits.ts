@@ -36,7 +36,7 @@ export const LIMITS = {
 /** Rows that a list without a page size counts as, unless its field has the extension `listSize`. */
 const LIST_SIZE = 10;
 const MUTATION_COST = 10;
-/** Above the largest list of REST: a hundred contacts with groups, source, status and the rest. */
+/** More than the largest list of REST has: a hundred contacts with groups, source, status and other objects. */
 const OBJECTS_PER_POINT = 3_000;
 
 export interface Measured {
@@ -44,12 +44,12 @@ export interface Measured {
   readonly aliases: number;
   readonly rootFields: number;
   /**
-   * The number of REST calls this would take: one for each mutation, and for each object or list at the root. A field with more
-   * work than reading sets the extension `points`.
+   * The number of REST calls that this would take: one for each mutation, and for each object or list at the root. A field that does
+   * more than read sets the extension `points`.
    */
   readonly calls: number;
   readonly directives: number;
-  /** Fields that are connections, at any depth: each takes statements of its own. */
+  /** Number of connection fields at any depth; each executes at least one statement. */
   readonly connections: number;
   /** The argument with a string literal that cannot be stored. */
   readonly unstorableLiteral: string | undefined;

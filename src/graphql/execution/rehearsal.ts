@@ -5,14 +5,14 @@ import type { Resources } from '../../schema/context.ts';
 /** Resources that a rehearsed operation may use besides database reads. */
 const HARMLESS = ['config', 'clock', 'log', 'logGeneration', 'horizon', 'metrics', 'secrets', 'bus'] as const;
 
-const ended = (): Error => conflict('The operation was only rehearsed.');
+const endOfRehearsal = (): Error => conflict('The operation was only rehearsed.');
 
 /** Stands for a resource: any use of it ends the rehearsal. */
 const FORBIDDEN: object = new Proxy(
   {},
   {
     get() {
-      throw ended();
+      throw endOfRehearsal();
     },
   },
 );
@@ -32,10 +32,10 @@ export function rehearsalOf(resources: Resources): Resources {
     transaction: (work: (trx: Db) => Promise<unknown>) =>
       resources.db.transaction(async trx => {
         await work(trx);
-        throw ended();
+        throw endOfRehearsal();
       }),
-    connect: () => Promise.reject(ended()),
-    close: () => Promise.reject(ended()),
+    connect: () => Promise.reject(endOfRehearsal()),
+    close: () => Promise.reject(endOfRehearsal()),
   };
   const sendBatches = { reads: resources.sendBatches.reads, writes: FORBIDDEN };
   return { ...forbidden, ...harmless, db, sendBatches } as unknown as Resources;

@@ -5,7 +5,7 @@ import type { PublishedDocuments } from '../../features/documents/find.ts';
 import type { TextCache } from '../../platform/text-cache.ts';
 import { BadRequest, type GraphQLRequest } from './request.ts';
 
-/** Where documents are found that a request names by their digest. */
+/** Sources of the documents that requests name by their digest. */
 export interface DocumentSources {
   /** Cache of texts that clients have sent, for all tenants. */
   readonly texts: TextCache;
@@ -22,8 +22,8 @@ export interface RequestedText {
 }
 
 /**
- * Returns the document of a request. A token for trusted documents gets those alone, by `documentId` or, because the manifests of
- * Apollo and urql send it that way, by the digest of a persisted query.
+ * Returns the document of a request. A token for trusted documents can execute only those: by `documentId`, or by the digest of a
+ * persisted query, which clients with a manifest of Apollo or urql send.
  * @throws DOCUMENT_REQUIRED, DOCUMENT_NOT_FOUND; PERSISTED_QUERY_NOT_FOUND, on which clients send the text with its digest
  */
 export async function textOf(

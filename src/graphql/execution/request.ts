@@ -87,8 +87,8 @@ function fromJson(name: string, text: unknown): unknown {
 }
 
 /**
- * Returns what is wrong with the URL parameters of a request. Yoga would report malformed JSON as an internal error, and use
- * the first of a repeated parameter, which may not be the one that was charged.
+ * Returns the first fault of the URL parameters of a request. Yoga would report malformed JSON as an internal error, and use the first
+ * value of a repeated parameter, which may not be the one that was charged.
  */
 export function findParameterFault(query: unknown): BadRequest | undefined {
   if (!isObject(query)) return undefined;

@@ -127,7 +127,7 @@ async function readForYoga(kernel: Kernel, request: FastifyRequest, caller: Call
   }
 }
 
-/** Why the document of a request may not be executed, which Yoga would not know. */
+/** Returns why the document of a request may not be executed; Yoga does not check this. */
 async function refusalOf(
   kernel: Kernel,
   request: GraphQLRequest,
@@ -142,7 +142,7 @@ async function refusalOf(
   }
 }
 
-/** Executes GET, Server-Sent Events and multipart through Yoga. */
+/** Returns a handler for GET, Server-Sent Events and multipart, which Yoga executes. */
 function forwardToYoga(app: FastifyInstance, resources: Resources, kernel: Kernel) {
   // Loaded by the first request that needs it: Yoga is 490 modules, which a gateway for REST and plain GraphQL never runs.
   let yoga: Promise<ReturnType<typeof import('../transport/yoga.ts').createYogaServer>> | undefined;

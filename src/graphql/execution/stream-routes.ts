@@ -15,7 +15,7 @@ export interface RequestHandling {
   readonly hooks: Required<Pick<RouteShorthandOptions, 'onRequest' | 'errorHandler'>>;
   callerOf(request: FastifyRequest): Caller;
   chargeOnce(request: FastifyRequest, points: number): Promise<Charge>;
-  /** Serves a request whose results get a response of their own. */
+  /** Serves a request outside the single-connection mode: the response contains its results. */
   answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply>;
 }
 
@@ -37,8 +37,12 @@ export function registerEventStreams(
     return (end: () => void) => (token === undefined ? () => undefined : tokens.watch(token, end));
   };
 
-  /** Charges the call, and requires a token of a tenant. Sends the refusal itself. */
-  async function admit(request: FastifyRequest, reply: FastifyReply, points: number): Promise<number | undefined> {
+  /** Charges the call and returns its tenant; undefined if it was refused, in which case the response is sent. @throws UNAUTHORIZED */
+  async function chargeTenant(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    points: number,
+  ): Promise<number | undefined> {
     const { principal } = callerOf(request);
     const charge = await chargeOnce(request, points);
     if (charge.refusal) return void sendRefusal(request, reply, charge.refusal, charge);
@@ -48,7 +52,7 @@ export function registerEventStreams(
   }
 
   app.put(STREAM_PATH, hooks, async (request, reply) => {
-    const tenantId = await admit(request, reply, 1);
+    const tenantId = await chargeTenant(request, reply, 1);
     if (tenantId === undefined) return reply;
     const reserved = streams.reserve(tenantId, watchOf(request));
     if (reserved === 'full') throw faultError(reserved);
@@ -72,7 +76,7 @@ export function registerEventStreams(
     const read = await readBody(request);
     if ('errors' in read) return refuseOperation(request, reply, read.errors);
     const { id, ready } = read;
-    const tenantId = await admit(request, reply, ready.points);
+    const tenantId = await chargeTenant(request, reply, ready.points);
     if (tenantId === undefined) return reply;
     const fault = await streams.run(token, tenantId, id, () => execute(request, ready));
     if (fault) throw faultError(fault);
@@ -80,7 +84,7 @@ export function registerEventStreams(
   });
 
   app.delete<{ Querystring: { operationId?: unknown } }>(STREAM_PATH, hooks, async (request, reply) => {
-    const tenantId = await admit(request, reply, 1);
+    const tenantId = await chargeTenant(request, reply, 1);
     if (tenantId === undefined) return reply;
     const { operationId } = request.query;
     if (typeof operationId !== 'string')
@@ -129,7 +133,7 @@ export function registerEventStreams(
   }
 }
 
-/** The stream that a request is about; EventSource of browsers can send no header. */
+/** Returns the token of the stream; the EventSource of browsers cannot send headers. */
 function tokenOf({ headers, query }: FastifyRequest): string | undefined {
   const token = headers[TOKEN_HEADER] ?? (query as { token?: unknown }).token;
   return typeof token === 'string' && token !== '' ? token : undefined;

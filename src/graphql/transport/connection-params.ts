@@ -1,12 +1,12 @@
 /** Parameters that a client sent in `connection_init` or in a `ping`. */
 export type ConnectionParams = Readonly<Record<string, unknown>> | undefined;
 
-/** Where clients put the token, in lower case: `authorization` as a header has it, `token`, or `authToken` of Apollo's documentation. */
+/** Names under which clients send the token, in lower case; `authToken` is used in Apollo's documentation. */
 const NAMES = ['authorization', 'token', 'authtoken'] as const;
 
 /**
- * Returns the Authorization header that the parameters stand for. Clients write the token as `authorization`, `token` or
- * `authToken`, in any case, with or without `Bearer`, at the top or under `headers`.
+ * Returns the parameters' token as an Authorization header. Clients send it as `authorization`, `token` or `authToken`, in any case,
+ * with or without `Bearer`, at the top level or under `headers`.
  * @returns undefined if there is no token; a header that no token matches if its value is not a text
  */
 export function authorizationOf(parameters: ConnectionParams): string | undefined {

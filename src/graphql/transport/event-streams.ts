@@ -4,12 +4,12 @@ import type { ExecutionResult } from 'graphql';
 import { SECOND } from '../../platform/clock.ts';
 
 /*
- * Single connection mode of GraphQL over SSE (the protocol of graphql-sse): a PUT reserves a stream, a GET opens it, each POST runs an
- * operation whose results go into it, a DELETE ends one. The streams of a process are known to it alone: a load balancer must send
- * the requests of one client to one process.
+ * Single connection mode of GraphQL over SSE (the protocol of graphql-sse): PUT reserves a stream, GET opens it, each POST runs an
+ * operation whose results are sent on it, DELETE ends an operation. Streams are in the memory of one process, so a load balancer must
+ * send all requests of a client to the same process.
  *
- * graphql-sse's own handler is not used: it reads results as fast as they come and queues them without bound for a client that
- * does not read, and it keeps reservations that nobody opens for ever.
+ * graphql-sse's own handler is not used: it queues results without a bound for a client that does not read, and never drops a
+ * reservation that is not opened.
  */
 
 /** Connection of one client, shared by its operations. */
@@ -119,7 +119,7 @@ export function createEventStreams(): EventStreams {
         operations.delete(operationId);
         throw error;
       });
-      // Ended or disconnected meanwhile.
+      // False if the client ended the operation or disconnected during its execution.
       const isWanted = operations.has(operationId) && !stream.body.destroyed;
       if (Symbol.asyncIterator in result) {
         if (isWanted) operations.set(operationId, result);

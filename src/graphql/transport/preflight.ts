@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { BadRequest } from '../execution/request.ts';
 
-/** Headers that a page cannot send to another origin without a preflight (Fetch §2.2.2); Apollo's are those of its own server. */
+/** Headers that a page cannot send to another origin without a preflight (Fetch §2.2.2), among them those that Apollo Server accepts. */
 const PREFLIGHTED_HEADERS = [
   'authorization',
   'apollo-require-preflight',

@@ -51,7 +51,7 @@ export function serveSockets<E>(
         protocol: socket.protocol,
         send: message => send(placeholders.fill(message)),
         close: (code, reason) => socket.close(code, reason),
-        // graphql-ws itself would repeat the payload, and with it a token.
+        // By default, graphql-ws repeats the payload in its pong, including a token.
         async onPing(given) {
           const payload = await answerPing(extra, given);
           await send(JSON.stringify({ type: MessageType.Pong, ...(payload && { payload }) }));
@@ -114,11 +114,11 @@ function createSender(socket: WebSocket, { socket: connection }: IncomingMessage
     turn ??= cork();
     bytes += text.length;
     if (bytes < MAX_CORKED_BYTES) socket.send(text);
-    else await Promise.all([turn, written(socket, text)]);
+    else await Promise.all([turn, sendText(socket, text)]);
   };
 }
 
-const written = (socket: WebSocket, text: string): Promise<void> =>
+const sendText = (socket: WebSocket, text: string): Promise<void> =>
   new Promise((resolve, reject) => socket.send(text, error => (error ? reject(error) : resolve())));
 
 /** Terminates a socket that has not answered the previous ping: its peer has disappeared. */

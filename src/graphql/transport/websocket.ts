@@ -60,7 +60,7 @@ export function attachWebSockets(server: Server, kernel: Kernel, resources: Reso
   const perTenant = new Map<number, number>();
   const { tokens, log, bus, logGeneration, config } = resources;
 
-  /** The address as Fastify's `request.ip`: behind a proxy all sockets would share the quota of one. */
+  /** Determines the address as Fastify's `request.ip` does; otherwise all clients behind a proxy would share one quota. */
   const senderOf = ({ headers, socket }: IncomingMessage): Sender => {
     const [client] = config.trustProxy ? String(headers['x-forwarded-for'] ?? '').split(',') : [];
     return { address: client?.trim() || (socket.remoteAddress ?? ''), origin: headers.origin, isRead: false };
@@ -76,7 +76,7 @@ export function attachWebSockets(server: Server, kernel: Kernel, resources: Reso
       if (refusal?.code === 'RATE_LIMIT_EXCEEDED') return refuse(socket, TRY_AGAIN_LATER, 'Rate limit exceeded');
       if (header === undefined) return refuse(socket, CloseCode.Unauthorized, 'Unauthorized');
       if (!principal || refusal || token === undefined) return refuse(socket, CloseCode.Forbidden, 'Forbidden');
-      // Closed meanwhile: its close event has fired, and the count below would never be decremented.
+      // Closed during authentication: the close event has fired, so the count below would never be decremented.
       if (socket.readyState !== socket.OPEN) return false;
       const tenantId = principal.tenant.id;
       const open = (perTenant.get(tenantId) ?? 0) + 1;
@@ -89,7 +89,7 @@ export function attachWebSockets(server: Server, kernel: Kernel, resources: Reso
         extra.stopWatching?.();
         perTenant.set(tenantId, (perTenant.get(tenantId) ?? 1) - 1);
       });
-      return present(principal);
+      return sessionState(principal);
     },
 
     async onSubscribe({ extra }, _id, payload) {
@@ -150,14 +150,14 @@ export function attachWebSockets(server: Server, kernel: Kernel, resources: Reso
     tokens.watch(token, () => socket.close(CloseCode.Forbidden, 'Forbidden'));
 
   /** Payload of the acknowledgement, and of the pong that confirms a renewal. */
-  const present = ({ expiresAtMs }: Principal) => ({
+  const sessionState = ({ expiresAtMs }: Principal) => ({
     eventCursor: encodeCursor(bus.position, logGeneration),
     expiresAt: expiresAtMs === undefined ? null : new Date(expiresAtMs).toISOString(),
   });
 
   /**
-   * Replaces the token of an open socket. The new one must be of the same tenant and have at least the scopes of the old one: open
-   * streams were granted under those, so that a client with fewer scopes has to connect anew.
+   * Replaces the token of an open socket. The new token must belong to the same tenant and have at least the scopes of the old one,
+   * because open streams were authorized with those.
    * @returns the payload of the pong; undefined if the token is rejected
    */
   async function renew(extra: SocketContext, header: string): Promise<object | undefined> {
@@ -169,7 +169,7 @@ export function attachWebSockets(server: Server, kernel: Kernel, resources: Reso
     extra.stopWatching?.();
     Object.assign(extra, { principal, token, stopWatching: watch(extra, token) } satisfies Partial<SocketExtra>);
     if (extra.socket.readyState !== extra.socket.OPEN) extra.stopWatching?.();
-    return present(principal);
+    return sessionState(principal);
   }
 
   async function answerPing(extra: SocketContext, payload: ConnectionParams): Promise<object | undefined> {

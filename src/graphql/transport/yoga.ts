@@ -39,14 +39,14 @@ function useKernel(kernel: Kernel, tokens: TokenVerifier): Plugin {
     },
     onExecute({ args, setExecuteFn }) {
       setExecuteFn(async () => {
-        const { operation, context, variables } = take(args);
+        const { operation, context, variables } = operationOf(args);
         const refusal = kernel.refusal(operation, variables, context);
         return refusal ? { errors: [refusal] } : kernel.run(operation, variables, context);
       });
     },
     onSubscribe({ args, setSubscribeFn }) {
       setSubscribeFn(async () => {
-        const { operation, context, variables } = take(args);
+        const { operation, context, variables } = operationOf(args);
         const refusal = kernel.refusal(operation, variables, context);
         if (refusal) return { errors: [refusal] };
         const stream = await kernel.subscribe(operation, variables, context);
@@ -68,11 +68,11 @@ function useKernel(kernel: Kernel, tokens: TokenVerifier): Plugin {
     },
   };
 
-  function take(args: ExecutionArgs) {
+  function operationOf(args: ExecutionArgs) {
     const operation = operations.get(args.document);
     if (!operation) throw new GraphQLError('The document was not prepared.');
     const { principal, requestId } = yogaContext(args);
-    // Another request may have prepared another operation of the same document since.
+    // A concurrent request may have prepared another operation of the same document.
     const prepared =
       args.operationName === operation.name || args.operationName == null
         ? operation
