@@ -2,8 +2,8 @@ import { type GraphQLInputType, type GraphQLType, getNamedType, isEnumType, isIn
 import { wireName } from '../wire/names.ts';
 import type { JsonSchema } from './schema.ts';
 
-/** A description of the GraphQL schema in REST's words: the `databaseId` is the only id, and enum values are in lower case. */
-export function inRestWords(description: string, type: GraphQLType): string {
+/** Translates a description of the GraphQL schema to REST: `databaseId` is the only id, and enum values are in lower case. */
+export function restDescription(description: string, type: GraphQLType): string {
   const named = getNamedType(type);
   const words = description.replace(/^Global id(s?) or databaseIds?/, 'Id$1').replaceAll('databaseId', 'id');
   if (!isEnumType(named)) return words;
@@ -49,7 +49,7 @@ interface InputField {
   readonly defaultValue?: unknown;
 }
 
-/** Adds descriptions, defaults and examples to a body's schema: those of the GraphQL fields that have its fields' names. */
+/** Adds descriptions, defaults and examples to a body's schema, from the GraphQL fields with the same names. */
 export function annotate(schema: JsonSchema, fields: readonly InputField[]): JsonSchema {
   const { properties, items, oneOf } = schema as {
     readonly properties?: Readonly<Record<string, JsonSchema>>;
@@ -63,7 +63,7 @@ export function annotate(schema: JsonSchema, fields: readonly InputField[]): Jso
   const annotated = Object.entries(properties).map(([name, property]) => {
     const { type, description, defaultValue } = byName.get(name) ?? {};
     const known = {
-      ...(type && description && { description: inRestWords(description, type) }),
+      ...(type && description && { description: restDescription(description, type) }),
       ...(defaultValue !== undefined && { default: defaultValue }),
       ...exampleOf(name, property['type']),
     };

@@ -6,9 +6,9 @@ import { describeOperation, tagOf } from './operation.ts';
 import type { JsonSchema } from './schema.ts';
 
 /**
- * The OpenAPI 3.1 document of a route table. Paths and bodies come from the table, scopes, types and descriptions from the GraphQL
- * schema, answers from the documents' selections; only `Described` is written for it.
- * @throws when a row describes something that its document lacks
+ * Generates the OpenAPI 3.1 document of a route table. Paths and bodies come from the table, scopes, types and descriptions from the
+ * GraphQL schema, responses from the documents' selections; only the properties of `Described` are written for it.
+ * @throws if a row describes a field that its document does not select
  */
 export function openApiOf(routes: readonly Route[], schema: GraphQLSchema, api: ApiDescription): JsonSchema {
   const components = new Components();
@@ -16,7 +16,7 @@ export function openApiOf(routes: readonly Route[], schema: GraphQLSchema, api: 
   for (const route of routes) {
     const path = route.path.replace(/:(\w+)/g, '{$1}');
     const operations = paths[path] ?? {};
-    operations[route.method.toLowerCase()] = described(route, schema, api, components);
+    operations[route.method.toLowerCase()] = describe(route, schema, api, components);
     paths[path] = operations;
   }
   const used = new Set(routes.map(route => tagOf(route.path)));
@@ -37,7 +37,7 @@ export function openApiOf(routes: readonly Route[], schema: GraphQLSchema, api: 
 
 const BEARER: JsonSchema = { type: 'http', scheme: 'bearer', description: 'An access token of the tenant: `ply_…`.' };
 
-function described(route: Route, schema: GraphQLSchema, api: ApiDescription, components: Components): JsonSchema {
+function describe(route: Route, schema: GraphQLSchema, api: ApiDescription, components: Components): JsonSchema {
   try {
     return describeOperation(route, schema, api, components);
   } catch (error) {

@@ -17,7 +17,7 @@ import {
 } from 'graphql';
 import { IS_NUMERIC } from '../../core/global-ids.ts';
 import { operationOf, switchesOf, switchOf } from '../runtime/sparse.ts';
-import { exampleOf, inRestWords } from './annotations.ts';
+import { exampleOf, restDescription } from './annotations.ts';
 import type { Components } from './components.ts';
 import { closedObject, type JsonSchema, orNull } from './schema.ts';
 
@@ -26,7 +26,7 @@ interface Selected {
   readonly key: string;
   readonly field: GraphQLField<unknown, unknown>;
   readonly node: FieldNode;
-  /** It has a switch, or belongs to one of several types. */
+  /** Whether it has a switch, or belongs to one of several types. */
   readonly optional: boolean;
 }
 
@@ -36,7 +36,7 @@ export interface WireSchemas {
   readonly flag: JsonSchema;
 }
 
-/** The selection of a document as JSON Schema: types, descriptions, optional fields. What a fragment selects is a component. */
+/** The selection of a document as JSON Schema: types, descriptions, optional fields. The selection of a fragment is a component. */
 export class Selections {
   readonly #schema: GraphQLSchema;
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
@@ -124,7 +124,7 @@ export class Selections {
   #described(selected: Selected): JsonSchema {
     const schema = this.#typed(selected.field.type, selected);
     const { description } = selected.field;
-    return description ? { description: inRestWords(description, selected.field.type), ...schema } : schema;
+    return description ? { description: restDescription(description, selected.field.type), ...schema } : schema;
   }
 
   #typed(type: GraphQLOutputType, selected: Selected): JsonSchema {
@@ -195,7 +195,7 @@ function named(type: GraphQLOutputType): GraphQLOutputType {
   return isNonNullType(type) || isListType(type) ? named(type.ofType) : type;
 }
 
-/** The name of what a fragment selects: `ContactRow` is the fragment of Contact. */
+/** The component of a field whose selection is one fragment: `Contact` for the fragment `ContactRow`. */
 function componentOf({ selectionSet }: FieldNode): string | undefined {
   const [only, ...others] = selectionSet?.selections ?? [];
   return only?.kind === Kind.FRAGMENT_SPREAD && others.length === 0 ? only.name.value.replace(/Row$/, '') : undefined;

@@ -70,7 +70,7 @@ export const LEGACY_TIME: JsonSchema = {
 };
 
 /**
- * The JSON Schema of what clients send, or are sent.
+ * The JSON Schema of a request or response body.
  * @param resolve the schema of a derived part; objects of an answer are then closed
  */
 export function jsonSchemaOf(schema: z.ZodType, resolve?: (part: Derived) => JsonSchema): JsonSchema {
@@ -95,7 +95,7 @@ export function jsonSchemaOf(schema: z.ZodType, resolve?: (part: Derived) => Jso
   return json;
 }
 
-/** `anyOf: [{ type: 'string' }, { type: 'null' }]` as `type: ['string', 'null']`, which documentation shows in one line. */
+/** Rewrites `anyOf: [{ type: 'string' }, { type: 'null' }]` to `type: ['string', 'null']`, which documentation shows in one line. */
 function mergeNull(schema: Record<string, unknown>): void {
   const { anyOf } = schema as { readonly anyOf?: readonly JsonSchema[] };
   const [present, absent] = anyOf ?? [];
@@ -111,7 +111,7 @@ export function orNull(schema: JsonSchema): JsonSchema {
   return { ...schema, type: [schema['type'], 'null'].flat(), ...(Array.isArray(words) && { enum: [...words, null] }) };
 }
 
-/** A body's schema as that of an answer: objects are closed, and booleans are written as `flag`. */
+/** Converts the schema of a body to that of a response: objects are closed, and booleans are written as `flag`. */
 export function closeObjects(schema: JsonSchema, flag: JsonSchema, nulls: boolean): JsonSchema {
   const {
     type,

@@ -16,7 +16,7 @@ export function costOf({ documents }: Pick<Route, 'documents'>, schema: GraphQLS
   );
 }
 
-/** The same of operations that have been measured already. */
+/** Like `costOf`, for operations that are measured already. */
 export function costOfOperations(operations: readonly Pick<Operation, 'node' | 'measured'>[]): number {
   const costs = operations.map(({ node, measured }) => {
     const variables = (node.variableDefinitions ?? []).map(({ variable }) => [variable.name.value, MAX_PAGE_SIZE]);

@@ -21,7 +21,7 @@ type OperationContext = ReturnType<Kernel['createContext']>;
 
 /** How one version of the contract authenticates callers and wraps answers and errors. */
 export interface Dialect {
-  /** Stored with answers for idempotency keys, because another version answers a repeated request in its own envelope. */
+  /** Stored with responses for idempotency keys: the response of one version is not repeated by the other. */
   readonly version: string;
   /** Precedes the paths of the table. */
   readonly pathPrefix?: string;
@@ -81,16 +81,16 @@ function wireSuccess(
   return { status: answer.status ?? route.status ?? 200, headers: { 'content-type': JSON_TYPE, ...headers }, body };
 }
 
-/** The data of a change as the GET with the same `fields` and `include` has it: without objects that only changes always show. */
+/** The data of a change as a GET with the same `fields` and `include` returns it: without objects that only changes always include. */
 function dataAsRead({ always = [] }: Route, read: Route, { data }: Answer, { query }: Call): unknown {
-  const asked = [...(read.always ?? []), ...listOf(query, 'include'), ...listOf(query, 'fields')];
-  const hidden = always.filter(name => !asked.includes(name));
+  const requested = [...(read.always ?? []), ...listOf(query, 'include'), ...listOf(query, 'fields')];
+  const hidden = always.filter(name => !requested.includes(name));
   if (hidden.length === 0) return data;
   return Object.fromEntries(Object.entries(data as object).filter(([name]) => !hidden.includes(name)));
 }
 
 /**
- * Executes a request by its route's GraphQL operation. Errors of the operation are answers.
+ * Executes a request by its route's GraphQL operation. Errors of the operation become responses.
  * @throws CodedError for a request that the route cannot read
  */
 export async function execute(
@@ -128,8 +128,8 @@ export interface Executable {
 }
 
 /**
- * `If-Match` (RFC 9110 §13.1.1), with the tags that GET has sent, which are weak. The object is read as GET would; where the route
- * has `readAt`, the mutation gets the time of its last change, so that no other change comes between the two.
+ * Checks `If-Match` (RFC 9110 §13.1.1) against the weak tag that GET sends: the object is read as GET does. If the route has `readAt`,
+ * the mutation receives the time of the object's last change, so that a concurrent change is detected.
  * @throws PRECONDITION_FAILED
  */
 async function withPrecondition(
@@ -171,8 +171,8 @@ async function answer(
 ): Promise<WireAnswer> {
   const { data, errors } = await host.kernel.run(operation, { ...plan.variables }, context);
   const { replay, requestId } = context;
-  const kept = replay.replayed ? storedAnswer(replay.answer, dialect) : undefined;
-  if (kept) return replayed(kept);
+  const stored = replay.replayed ? storedAnswer(replay.answer, dialect) : undefined;
+  if (stored) return markReplayed(stored);
 
   const meta = { requestId, nowMs: host.clock.now() };
   const [userError, ...userErrors] = userErrorsOf(data);
@@ -186,22 +186,22 @@ async function answer(
   const sent = isRefusal
     ? wireFailure(dialect, outcome, call.request, meta)
     : wireSuccess(dialect, route, outcome, call, meta, read);
-  // A message that failed exists and stays failed, and a wrong code stays wrong, so these answers are final too.
-  // Any other error after the work was done is a fault of ours, and the repeated request may succeed.
+  // Stored are successes, and refusals that are final because the message exists and has failed. After any other error, a repeated
+  // request may succeed.
   const isFault = errors !== undefined || userError !== undefined;
   if (replay.key !== undefined && (!isFault || (isRefusal && FINAL_REFUSALS.has(outcome.code)))) {
     const withoutSecret =
       !isRefusal && outcome.storedData !== undefined ? { ...outcome, data: outcome.storedData } : undefined;
-    const stored = withoutSecret ? wireSuccess(dialect, route, withoutSecret, call, meta, read) : sent;
-    await store(host, context, { version: dialect.version, ...stored });
+    const toStore = withoutSecret ? wireSuccess(dialect, route, withoutSecret, call, meta, read) : sent;
+    await store(host, context, { version: dialect.version, ...toStore });
   }
-  return replay.replayed ? replayed(sent) : sent;
+  return replay.replayed ? markReplayed(sent) : sent;
 }
 
 /** Errors of a message that was accepted and failed while its sender waited. */
 const FINAL_REFUSALS: ReadonlySet<ErrorCode> = new Set(['MESSAGE_SEND_FAILED', 'CONTACT_OPTED_OUT']);
 
-/** The route's answer. A negative answer of GraphQL, such as a wrong code, is an error in REST. */
+/** The route's response. A negative result in GraphQL, such as a wrong code, is an error in REST. */
 function answerOf(plan: Plan, data: unknown): Answer | Refusal {
   try {
     return plan.respond(data);
@@ -211,7 +211,7 @@ function answerOf(plan: Plan, data: unknown): Answer | Refusal {
   }
 }
 
-/** A failure is only logged: the work is done, and a repeated request gets an answer made anew. */
+/** A failure is only logged: the work is done, and a repeated request gets a newly built response. */
 async function store(
   host: RestHost,
   context: OperationContext,
@@ -227,12 +227,12 @@ async function store(
   }
 }
 
-const replayed = (answer: WireAnswer): WireAnswer => ({
+const markReplayed = (answer: WireAnswer): WireAnswer => ({
   ...answer,
   headers: { ...answer.headers, 'idempotency-replayed': 'true' },
 });
 
-/** The body is stored as text: jsonb would reorder its keys, and the answer is repeated word for word. */
+/** The body is stored as text, because jsonb would reorder its keys and the response is repeated byte for byte. */
 function storedAnswer(answer: unknown, { version }: Dialect): WireAnswer | undefined {
   if (
     typeof answer !== 'object' ||

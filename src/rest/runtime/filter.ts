@@ -103,13 +103,13 @@ export function readFilter<Input>(query: Query, filters: FiltersOf<Input>, error
   return any ? ({ ...read, ...(and.length > 0 && { and }) } as Input) : null;
 }
 
-/** Conditions on one field that no comparison expresses: of each list one has to hold. */
+/** Conditions on one field that a single comparison cannot express: at least one of each list must hold. */
 type Alternatives = readonly (readonly Comparison[])[];
 
 /** `Array.isArray` does not narrow a readonly array. */
 const isAlternatives = (read: Comparison | Alternatives | undefined): read is Alternatives => Array.isArray(read);
 
-/** Joins two conditions on one field. A value has to be in both lists: a pattern over words is a list too. */
+/** Combines two conditions on one field. A value must be in both lists; a pattern over an enumeration is a list too. */
 function intersect(one: Comparison, other: Comparison): Comparison {
   const within = one.in && other.in ? { in: one.in.filter(value => other.in?.includes(value)) } : {};
   return { ...one, ...other, ...within };
@@ -169,7 +169,7 @@ const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const LAST_OF_DAY = 'T23:59:59.999Z';
 
 /**
- * Compares with dates: a date is the whole day in UTC, so that `lte` and `between` include it and `eq` finds what happened on it.
+ * Compares with dates: a date is the whole day in UTC, so that `lte` and `between` include it and `eq` finds all times of that day.
  * @returns 'instants' if no value is a date, or there are too many or too few of them
  */
 function compareDays(
@@ -199,7 +199,7 @@ function compareDays(
   return { [operator]: operator === 'gt' || operator === 'lte' ? day.end : day.start };
 }
 
-/** A day with its last millisecond, or without it an instant. */
+/** A day with its last millisecond; an instant if `end` is undefined. */
 interface Day {
   readonly start: unknown;
   readonly end: string | undefined;
@@ -273,7 +273,7 @@ function instantOf(text: string): string | undefined {
   return ms === undefined ? undefined : new Date(ms).toISOString();
 }
 
-/** A table's own entry. Callers choose the key, which may be that of an inherited property. */
+/** The entry of a table, ignoring inherited properties: the key is untrusted input. */
 export const ownEntry = <T>(table: Readonly<Record<string, T>>, key: string): T | undefined =>
   Object.hasOwn(table, key) ? table[key] : undefined;
 

@@ -44,7 +44,7 @@ export async function readForm(
   const parts = request.parts();
   for (;;) {
     const { value: part, done } = await parts.next().catch((error: unknown) => {
-      throw unreadable(error);
+      throw formError(error);
     });
     if (done) break;
     const name = part.fieldname;
@@ -55,7 +55,7 @@ export async function readForm(
     }
     if (!files.includes(name)) throw invalid({ [name]: [`Is not a file field. File fields: ${files.join(', ')}.`] });
     if (Object.hasOwn(fields, name)) throw invalid({ [name]: ['May be given only once.'] });
-    const stream = await startOf(part);
+    const stream = await contentOf(part);
     // A file input of a web page without a chosen file.
     if (!stream) continue;
     const channelId = fields['channel_id'];
@@ -73,7 +73,7 @@ export async function readForm(
 }
 
 /** @returns undefined for a file without a name and without content */
-async function startOf({ file, filename }: MultipartFile): Promise<AsyncIterable<Uint8Array> | undefined> {
+async function contentOf({ file, filename }: MultipartFile): Promise<AsyncIterable<Uint8Array> | undefined> {
   if (filename) return file;
   for await (const first of file.iterator({ destroyOnReturn: false })) {
     return (async function* () {
@@ -84,13 +84,13 @@ async function startOf({ file, filename }: MultipartFile): Promise<AsyncIterable
   return undefined;
 }
 
-/** Errors of the form parser. Without a status the form is malformed. */
-function unreadable(error: unknown): unknown {
+/** Maps an error of the form parser. Errors without a status mean a malformed form. */
+function formError(error: unknown): unknown {
   if (error instanceof Error && 'statusCode' in error) return error;
   return new CodedError('BAD_REQUEST', 'The body is not a valid form (multipart/form-data).');
 }
 
-/** `a[b][c]` is a field of a field, `a[]` one more item of a list, as PHP and Rails write forms. */
+/** Sets a field. `a[b][c]` is a nested field, `a[]` appends to a list, as in PHP and Rails. */
 function put(fields: Fields, name: string, value: unknown): void {
   const [, first = name, rest = ''] = /^([^[\]]+)((?:\[[^[\]]*\])+)$/.exec(name) ?? [];
   const steps = [...rest.matchAll(/\[([^[\]]*)\]/g)].map(([, step = '']) => step);

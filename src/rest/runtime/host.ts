@@ -18,7 +18,7 @@ export interface RestLog {
   error(fields: object, message: string): void;
 }
 
-/** Everything that REST uses of the rest of the program. It knows no feature and no store, so it cannot bypass authorization. */
+/** Everything that REST uses of the rest of the program. REST imports no feature and no store, so it cannot bypass authorization. */
 export interface RestHost {
   readonly kernel: Kernel;
   readonly clock: { now(): number };

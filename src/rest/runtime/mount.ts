@@ -11,7 +11,7 @@ import type { RestHost } from './host.ts';
 import { refusalOfThrown } from './refusal.ts';
 import { isChange, type Route } from './route.ts';
 
-/** Registers a route table on a Fastify instance of its own, with the dialect's bodies, errors, unknown paths and methods. */
+/** Registers a route table on a separate Fastify scope, with the dialect's bodies, and its errors for unknown paths and methods. */
 export function mount(app: FastifyInstance, host: RestHost, routes: readonly Route[], dialect: Dialect): void {
   app.decorateRequest('caller', null);
   // An error can occur before any of our hooks.
@@ -50,7 +50,7 @@ export function mount(app: FastifyInstance, host: RestHost, routes: readonly Rou
         url: prefix + route.path,
         exposeHeadRoute: route.method === 'GET',
         config: { upload: files.length > 0, points: costOfOperations([...operations.values()]) },
-        // Before the body is read, so that nobody without a token can make us parse it.
+        // Before the body is read, so that a request without a valid token costs no parsing.
         async onRequest(request, reply) {
           request.setDecorator<Caller>('caller', await dialect.authenticate(host, request, reply));
         },

@@ -9,9 +9,9 @@ import { faultsOfKinds, isOfUnknownKind, isSameOrBelow, isSent, repairedBodies, 
 import type { Route, RowStyle } from './route.ts';
 
 /**
- * Returns the error of a body that cannot be read, with the faults that only the operation finds in its other fields, so that all
- * are reported at once. The operation is rehearsed with the faulty fields replaced: in a context that cannot write, send or call
- * anything. What it finds whatever stands in for them is a fault of the request.
+ * Adds to the error of a faulty body the faults that only the operation finds in its other fields, so that all are reported at once.
+ * The operation runs with the faulty fields replaced (`repairedBodies`), in a context that cannot write, send or call anything. A fault
+ * that it finds for all replacements is one of the request.
  */
 export async function withOtherFaults(
   host: RestHost,
@@ -44,7 +44,7 @@ export async function withOtherFaults(
   return call.errors.toError();
 }
 
-/** The request with another body, and without a key: its answer is not one of the request. */
+/** Returns the request with another body and without its idempotency key, so that nothing is stored for the key. */
 function requestWith(request: RestRequest, body: unknown): RestRequest {
   const { 'idempotency-key': _key, ...headers } = request.headers;
   return Object.create(request, { body: { value: body }, headers: { value: headers } }) as RestRequest;

@@ -13,7 +13,7 @@ export function listOf(query: Query, name: string): string[] {
     .filter(item => item !== '');
 }
 
-/** A parameter that makes sense only once. @returns undefined when it is absent or empty */
+/** Reads a parameter that may be given only once. @returns undefined if it is missing or empty */
 function singleValue(query: Query, name: string, errors: FieldErrorList): string | undefined {
   const value = query[name];
   if (value === undefined || typeof value === 'string') return value?.trim() || undefined;
@@ -25,8 +25,8 @@ function singleValue(query: Query, name: string, errors: FieldErrorList): string
 const DEFAULTS: Switches = {};
 
 /**
- * Reads `fields` and `include` into the switches of the row's document: what is not shown is not read.
- * @param always shown besides, such as a contact's groups after it was changed
+ * Reads `fields` and `include` into the switches of the row's document, so that hidden fields are not read.
+ * @param always included objects in addition, such as the groups of a changed contact
  */
 export function readShown(
   query: Query,
@@ -125,7 +125,7 @@ function readSort<Sort extends string>(query: Query, sorts: Readonly<Record<stri
   const orderBy: { field: Sort; direction: 'ASC' | 'DESC' }[] = [];
   for (const key of listOf(query, 'sort')) {
     const descending = key.startsWith('-');
-    // A plus sign in front arrives as a space, and has been trimmed.
+    // A leading plus sign decodes to a space, which is trimmed.
     const name = descending ? key.slice(1) : key;
     const field = ownEntry(sorts, name);
     if (field === undefined)

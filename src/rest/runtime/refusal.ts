@@ -38,14 +38,14 @@ const isCode = (code: unknown): code is ErrorCode => typeof code === 'string' &&
 const isDetails = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null;
 
-/** Order in which one of several errors is chosen: authorization, missing objects, invalid input, and our own faults last. */
+/** Precedence among several errors: authorization, missing objects, invalid input, internal errors last. */
 const rank = (error: GraphQLError): number => {
   const code = error.extensions['code'];
   if (!isCode(code)) return 422;
   return code === 'INTERNAL_ERROR' ? 999 : ERROR_STATUS[code];
 };
 
-/** Maps GraphQL's errors to one REST error. @param names names of fields that are the route's own */
+/** Maps GraphQL's errors to one REST error. @param names the route's names of fields, if they differ */
 export function refusalOfErrors(errors: readonly GraphQLError[], names: Names | undefined): Refusal {
   const [first] = [...errors].sort((a, b) => rank(a) - rank(b));
   const { code, details } = first?.extensions ?? {};
@@ -112,7 +112,7 @@ const FRAMEWORK_MESSAGES: Readonly<Record<number, string>> = {
   415: 'The body must be JSON: send it with Content-Type: application/json.',
 };
 
-/** Maps what is thrown outside of GraphQL: by authentication, by reading the request, by our own faults. */
+/** Maps an error thrown outside of GraphQL: by authentication, by reading the request, or unexpectedly. */
 export function refusalOfThrown(error: unknown, requestId: string, log: RestLog): Refusal {
   const { code, message, details } = asCoded(error, requestId, log, FRAMEWORK_MESSAGES);
   return refusal(code, message, details);

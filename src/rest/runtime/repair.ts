@@ -1,19 +1,19 @@
 import type { z } from 'zod';
 import { isObject, REQUIRED } from './fields.ts';
 
-/** Stands for a text that is missing. A fault whose message has it is about this value, and not about the request. */
+/** Replaces a missing text. Faults whose message contains it concern this value, not the request. */
 export const STAND_IN = '¤';
 
-/** The most values of one enumeration, or of what chooses between kinds, that stand in for a faulty one. */
+/** Maximum number of values of an enumeration or discriminator that are tried in place of an invalid one. */
 const MAX_WORDS = 6;
 
-/** Lists in lists, and the fields of their items: the sections of a message have rows, which have texts. */
+/** Depth of nested lists with the fields of their items: a message has sections, with rows, with texts. */
 const MAX_ROUNDS = 4;
 
 /**
- * Returns bodies in which the faulty fields of a body are replaced, so that the other fields can be checked: a missing text by a
- * stand-in, a missing list by one item, a word that is no value of an enumeration by each of its values in turn, anything else by
- * nothing.
+ * Returns copies of a body whose faulty fields are replaced, so that the other fields can be checked: a missing text by a placeholder,
+ * a missing list by one item, an invalid value of an enumeration by each valid one (one copy per value). Other faulty fields are
+ * removed.
  * @returns none if fields contradict each other, or the body stays faulty
  */
 export function repairedBodies(schema: z.ZodType, sent: unknown): readonly unknown[] {
@@ -26,9 +26,9 @@ export function repairedBodies(schema: z.ZodType, sent: unknown): readonly unkno
 }
 
 /**
- * Replaces what is faulty, then what is missing in the items that stand in for missing lists. A field that only became faulty by
- * this stays so: its fault would not be one of the request. Unless the kind of the body is unknown: then each kind may miss fields
- * of its own.
+ * Replaces faulty fields, then missing fields in the items that replace missing lists. Other fields are not touched, even if a
+ * replacement makes them faulty, because that would not be a fault of the request. If the kind of the body is unknown, all fields may
+ * be replaced, because each kind requires different ones.
  */
 function repaired(schema: z.ZodType, sent: unknown, index: number): unknown {
   let body = sent;
@@ -42,7 +42,7 @@ function repaired(schema: z.ZodType, sent: unknown, index: number): unknown {
   return body;
 }
 
-/** A list that cannot be read is removed first, and is missing then if it is required. */
+/** An unreadable list is removed in one round; if it is required, it is missing in the next. */
 const isMissingList = (issue: z.core.$ZodIssue, body: unknown): boolean =>
   issue.code === 'invalid_type' && issue.expected === 'array' && valueAt(body, issue.path) === undefined;
 
@@ -53,13 +53,13 @@ const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
 const isOfRule = (issue: z.core.$ZodIssue): boolean => issue.code === 'custom' && issue.params?.['isRule'] === true;
 
 /**
- * Whether fields contradict each other: without one of them it would be another request. A rule that names a field which was not
- * sent misses it.
+ * Whether fields contradict each other, so that the body cannot be repaired without changing its meaning. A rule about a field that
+ * was not sent only reports it as missing.
  */
 const isConflict = (issue: z.core.$ZodIssue, sent: unknown): boolean =>
   isOfRule(issue) && issue.message !== REQUIRED && (!isObject(sent) || sent[String(issue.path[0])] !== undefined);
 
-/** Whether the field that tells the kinds of a body apart is missing, or has none of their words. */
+/** Whether the discriminator of a body's kind is missing or unknown. */
 const isUnknownKind = (issue: z.core.$ZodIssue): boolean => issue.code === 'invalid_union' && wordsOf(issue).length > 0;
 
 const wordsOf = (issue: z.core.$ZodIssue): readonly unknown[] =>
@@ -69,7 +69,7 @@ const wordsOf = (issue: z.core.$ZodIssue): readonly unknown[] =>
 export const isOfUnknownKind = (schema: z.ZodType, sent: unknown): boolean =>
   schema.safeParse(sent ?? {}).error?.issues.some(isUnknownKind) === true;
 
-/** The faults that a body of unknown kind has in the fields that were sent, read as each of the kinds that have them. */
+/** The faults of the sent fields of a body of unknown kind, parsed as each kind in turn. */
 export function faultsOfKinds(schema: z.ZodType, sent: unknown): readonly z.core.$ZodIssue[] {
   const issues = schema.safeParse(sent ?? {}).error?.issues ?? [];
   const unknown = issues.find(isUnknownKind);
@@ -82,7 +82,7 @@ export function faultsOfKinds(schema: z.ZodType, sent: unknown): readonly z.core
   });
 }
 
-/** Whether a body has a field. @param name also with the names of fields below it */
+/** Whether a body has a field. @param name its name, or the path of a field below it */
 export const isSent = (sent: unknown, name: string): boolean =>
   isObject(sent) && sent[name.split('.', 1)[0] ?? ''] !== undefined;
 
@@ -96,7 +96,7 @@ function standInOf(issue: z.core.$ZodIssue, index: number): unknown {
   return isMissingText ? STAND_IN : undefined;
 }
 
-/** A copy with another value at a path; undefined removes the field. */
+/** Returns a copy with another value at a path; undefined removes the field. */
 function replaced(value: unknown, [key, ...path]: readonly PropertyKey[], standIn: unknown): unknown {
   if (key === undefined) return standIn;
   if (Array.isArray(value)) return value.map((item, index) => (index === key ? replaced(item, path, standIn) : item));
@@ -105,6 +105,6 @@ function replaced(value: unknown, [key, ...path]: readonly PropertyKey[], standI
   return next === undefined ? others : { ...others, [key]: next };
 }
 
-/** Whether one of two fields contains the other. */
+/** Whether two paths are equal or one contains the other. */
 export const isSameOrBelow = (field: string, name: string): boolean =>
   field === name || field.startsWith(`${name}.`) || name.startsWith(`${field}.`);

@@ -14,7 +14,7 @@ export interface Answer {
   readonly status?: number;
   readonly message: string;
   readonly data: unknown;
-  /** Stored for a repeated request in place of `data`, which contains a secret. */
+  /** Stored for repeated requests instead of `data` if that contains a secret. */
   readonly storedData?: unknown;
   /** Of a list: its place among all rows. */
   readonly page?: { readonly first: number; readonly offset: number; readonly total: number };
@@ -41,9 +41,8 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type Names = Readonly<Record<string, string>>;
 
 /**
- * Parts that the OpenAPI document cannot derive. From the route's GraphQL document it derives the operation's id, summary (the
- * description of the field it calls) and scope, its answer (the selection), `fields` and `include`, and whether it takes an
- * idempotency key.
+ * What the OpenAPI document cannot derive. From the route's GraphQL document it derives the operation's id, summary (the description
+ * of the field it calls) and scope, its response (the selection), `fields` and `include`, and whether it takes an idempotency key.
  */
 export interface Described {
   /** Required where several routes use one document, whose name it is otherwise. */
@@ -54,7 +53,7 @@ export interface Described {
   readonly notes?: string;
   /** Of success; 200 by default. */
   readonly status?: 200 | 201;
-  /** Also answers 200, for an object that existed already. */
+  /** Status 200 is possible too, for an object that existed already. */
   readonly mayExist?: true;
   /** Schemas of the path's parameters, where they are not the `databaseId` of the object that the document's field returns. */
   readonly params?: Readonly<Record<string, z.ZodType>>;
@@ -73,11 +72,11 @@ export interface Described {
   /** The path in the next version, where it differs. */
   readonly successor?: string;
   /**
-   * Reads from the data of the GET of the same path when the object was last changed. With `If-Match` the mutation gets it as
-   * `unchangedSince`, so that no other change comes between the comparison of tags and the change; without it one can.
+   * Returns the time of the object's last change from the data of the GET of the same path. With `If-Match`, the mutation gets it as
+   * `unchangedSince`, so that a change between the comparison of tags and the mutation is detected.
    */
   readonly readAt?: (data: unknown) => string | undefined;
-  /** Errors beside those that every route of its kind has. */
+  /** Errors in addition to those of every route of its kind. */
   readonly errors?: readonly ErrorCode[];
 }
 
@@ -111,7 +110,7 @@ interface Operation<Data, Variables, Body, List> {
 
 type AnyOperation = Operation<unknown, object, unknown, unknown>;
 
-/** Whether `fields` and `include` choose what rows show, or rows are always complete. */
+/** Whether `fields` and `include` select the fields of rows, or rows are always complete. */
 export type RowStyle = 'sparse' | 'complete';
 
 /** An operation with its variables, ready to be executed. */

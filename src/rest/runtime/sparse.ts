@@ -12,23 +12,23 @@ import {
 } from 'graphql';
 
 /**
- * Sparse fieldsets (as JSON:API calls them): `fields` and `include` choose what is read, not merely what is written.
+ * Sparse fieldsets (a term of JSON:API): `fields` and `include` select what is read, not only what is written.
  *
- * In our documents a fragment says `@sparse`, and those of its fields that are only read when `include` or `fields` names them
- * say `@included`. `npm run codegen` makes a switch of every field: `firstname: firstName @include(if: $with_firstname)`, with
- * `$with_firstname: Boolean = true` in each operation that uses the fragment (`= false` where the field is `@included`). So the document is
- * the one place that says which fields a row has, and nobody reads eighty lines of switches.
+ * In our documents a fragment has the mark `@sparse`; fields with the mark `@included` are read only if `include` or `fields` names
+ * them. `npm run codegen` adds a switch to every field: `firstname: firstName @include(if: $with_firstname)`, with
+ * `$with_firstname: Boolean = true` in each operation that uses the fragment (`= false` for `@included` fields). The fragment is thus
+ * the only place that lists the fields of a row.
  */
 const PREFIX = 'with_';
 const SPARSE = 'sparse';
 const INCLUDED = 'included';
 
-/** Which fields a request switches on or off; those that are not named stay as the document has them. */
+/** Fields that a request switches on or off; others keep the default of the document. */
 export type Switches = { readonly [name in `with_${string}`]: boolean };
 
 export const switchOf = (field: string): `with_${string}` => `${PREFIX}${field}`;
 
-/** The fields that an operation's rows have, in the document's order: those that are shown by default, and those that `include` adds. */
+/** The fields of an operation's rows, in the order of the document: those shown by default, and those that `include` adds. */
 export interface RowFields {
   readonly fields: readonly string[];
   readonly includes: readonly string[];
@@ -95,7 +95,7 @@ function withVariables(
   };
   visit(operation, visitor);
   if (declared.size === 0) return operation;
-  // Nullable: graphql-jit does not apply the default of a non-null variable, and such a program never runs.
+  // Nullable, because graphql-jit does not apply the default of a non-null variable.
   const text = [...declared].map(([name, value]) => `$${name}: Boolean = ${value}`).join(' ');
   const added = operationOf(parse(`query (${text}) { any }`, { noLocation: true }))?.variableDefinitions ?? [];
   return { ...operation, variableDefinitions: [...(operation.variableDefinitions ?? []), ...added] };

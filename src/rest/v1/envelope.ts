@@ -53,7 +53,7 @@ export const legacyEnvelope = (sunsetMs: number | undefined, successors: Success
   failure: (refusal, _request, { requestId }) => ({ contentType: JSON_TYPE, body: bodyOf(refusal, requestId) }),
 });
 
-/** Paths that both versions serve beside their tables: `/openapi.json`, `/docs`. */
+/** Returns the path without its prefix for paths that both versions serve in addition to their routes: `/openapi.json`, `/docs`. */
 const unversionedPath = (url: string): string | undefined =>
   url.startsWith(`${PREFIX}/`) && !url.includes('*') ? url.slice(PREFIX.length) : undefined;
 
@@ -64,7 +64,7 @@ function bodyOf(refusal: Refusal, requestId: string): object {
   return { status: 'error', message: titleOf(code), errors: reasonOf(refusal, requestId) };
 }
 
-/** The message, with what people need of version 2's `details`. */
+/** The message, with the most important of version 2's `details`. */
 function reasonOf({ code, message, details }: Refusal, requestId: string): string {
   switch (code) {
     case 'INTERNAL_ERROR':

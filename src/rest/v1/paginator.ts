@@ -11,7 +11,7 @@ export interface PageLink {
 
 /** Pages shown on each side of the current one. */
 const AROUND = 3;
-/** Nearer to an end than this there is no gap. */
+/** Without a gap between the first or last page and the current one if it is nearer than this. */
 const END = AROUND + 4;
 const DOTS = '...';
 

@@ -15,7 +15,7 @@ import { RECIPIENT, SENDING_NAMES, SENT_MESSAGE, sendingInput, sentAnswer } from
 
 const TYPES = { text: 'text', interactive: 'interactive', cta_url: 'cta_url' } as const;
 
-/** The fields of each type beside its text. Those of another type are refused, because they would be ignored silently. */
+/** The fields of each type, apart from its text. Fields of another type are refused rather than ignored silently. */
 const FIELDS = {
   text: [],
   interactive: ['header', 'footer', 'buttons'],

@@ -4,7 +4,7 @@ import type { Call } from '../runtime/call.ts';
 import { alias, dropUndefined, id, requiredText } from '../runtime/fields.ts';
 import type { Answer } from '../runtime/route.ts';
 import type { SentMessageFragment } from '../wire/documents.generated.ts';
-import { SCHEDULED_AT, type Sent, scheduledInput, sentRow, sentStatus, sentText } from '../wire/sending.ts';
+import { SCHEDULED_AT, type Sent, scheduledInput, sentRow, sentText, wireStatus } from '../wire/sending.ts';
 import { bitOf, legacyTime, phoneOnly, rowKey } from '../wire/values.ts';
 
 /** The recipient of a send. */
@@ -55,7 +55,7 @@ export const wireRow = (message: SentMessageFragment, isContactCreated: boolean)
   message_id: message.message_id,
   contact_id: rowKey(message.contact_id),
   phone: message.phone,
-  status: sentStatus(message),
+  status: wireStatus(message.status),
   sent_at: legacyTime(message.sent_at),
   chat_id: rowKey(message.chat_id),
   contact_created: bitOf(isContactCreated),

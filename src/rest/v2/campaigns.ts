@@ -38,7 +38,7 @@ import { recipientListRoutes } from './campaign-lists.ts';
 const campaignRow = campaignRowBy(time);
 const recipientRow = recipientRowBy(time);
 
-/** One of these. Any other filter of contacts is given over GraphQL. */
+/** Exactly one field must be given. Other filters of contacts are available in GraphQL only. */
 const AUDIENCE = {
   group_ids: ids({ description: 'Contacts in any of these groups.' }),
   saved_filter_id: id({ description: 'Contacts that meet this saved filter, as it is now, when the campaign starts.' }),
@@ -47,7 +47,7 @@ const AUDIENCE = {
   list_id: id({ description: 'The people of an uploaded list.' }),
 };
 
-/** The operation refuses several fields, or none. */
+/** The operation checks that exactly one field is given. */
 const audienceOf = (given: object): CampaignAudienceInput => camelKeys(given) as CampaignAudienceInput;
 
 const SETTINGS = {
@@ -60,7 +60,7 @@ const SETTINGS = {
   max_failure_percent: whole({ minimum: 1, maximum: 100 }),
 };
 
-/** A route that does something with one campaign and returns it. */
+/** Defines a route that performs an action on a campaign and returns it. */
 const action = (
   name: string,
   message: string,

@@ -25,7 +25,7 @@ import {
 import { wirePath } from '../wire/names.ts';
 import { contactRow } from './contacts.ts';
 
-/** New contacts have no conversation, so none is looked up; and no group unless a row names one. */
+/** New contacts have no conversation, so the window is not read, nor are groups unless a row names some. */
 const NO_WINDOW = { service_window: { open: false, expires_at: null } };
 
 const ROW = body({ phone: alias(text(), 'phone_number'), ...CONTACT_DETAILS, ...COUNTRY_ID, ...GROUP_IDS });
@@ -37,13 +37,13 @@ interface ReadRow {
   readonly hasPhone: boolean;
 }
 
-/** A row is read by itself, because a faulty row does not fail the others. */
+/** Reads one row. A faulty row does not fail the others. */
 function readRow(sent: unknown): ReadRow {
   const errors = new FieldErrorList();
   const read = readBody(ROW, sent, errors);
   if (read) return { sent, item: itemOf(read), faults: undefined, hasPhone: read.phone != null };
-  // GraphQL would refuse the whole batch for one wrong type. A faulty row is sent without what cannot be read, and without its phone
-  // number: it is refused, counted and rolled back like any other, and the answer has the faults of its other fields too.
+  // GraphQL would refuse the whole batch for one wrong type. A faulty row is passed on without its unreadable fields and without its
+  // phone number, so that it is refused, counted and rolled back like any other, and the faults of its other fields are reported too.
   const [repaired] = repairedBodies(ROW, sent);
   const rest = repaired === undefined ? undefined : readBody(ROW, repaired, new FieldErrorList());
   const { phone, ...item }: ContactInput = rest ? itemOf(rest) : {};
@@ -72,7 +72,7 @@ function wireErrors({ userErrors }: Results[number]): FieldErrors {
   return errors.fields;
 }
 
-/** A row that could not be read has been sent without its phone number: that it is missing is no fault of the request. */
+/** The errors of a row. An unreadable row was passed on without its phone number, so its absence is not a fault of the request. */
 function errorsOf(row: ReadRow | undefined, result: Results[number]): FieldErrors {
   if (!row?.faults) return wireErrors(result);
   const { phone, ...others } = wireErrors(result);

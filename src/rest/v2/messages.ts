@@ -41,13 +41,13 @@ const MESSAGE_LIST: ListFields<MessageFilter, MessageOrderField> = {
 
 type Status = MessageRowFragment['status'];
 
-/** The contract has no status of its own for a cancelled message, which is shown as failed, nor for a scheduled one. */
+/** Statuses that are shown as one (`wireStatus`): a filter for it includes both. */
 const SHOWN: Readonly<Partial<Record<string, readonly NonNullable<Status>[]>>> = {
   FAILED: ['FAILED', 'CANCELLED'],
   QUEUED: ['QUEUED', 'SCHEDULED'],
 };
 
-function withUnnamed(filter: MessageFilter | null): MessageFilter | null {
+function withHiddenStatuses(filter: MessageFilter | null): MessageFilter | null {
   const status = filter?.status;
   if (!status) return filter;
   const { eq, ne, in: within, notIn, ...others } = status;
@@ -72,7 +72,7 @@ const CHANGES: Changes = {
   },
 };
 
-/** A message on the wire, in the order of the contract. Fields that were not read are undefined, and so not written. */
+/** A message in REST, in the order of the contract. Fields that were not read stay undefined, which JSON omits. */
 const messageRow = (row: MessageRowFragment, call: Call) => ({
   id: row.id,
   interaction_id: rowKey(row.interaction_id),
@@ -101,7 +101,7 @@ export const messageRoutes: readonly Route[] = [
     document: ListMessagesDocument,
     list: MESSAGE_LIST,
     answer: selectionOf('messages.nodes', CHANGES),
-    variables: ({ list }) => ({ ...list, filter: withUnnamed(list.filter) }),
+    variables: ({ list }) => ({ ...list, filter: withHiddenStatuses(list.filter) }),
     respond: ({ messages }, { call, list }) => listAnswer('Messages', messages, list, row => messageRow(row, call)),
   }),
   route({

@@ -16,7 +16,7 @@ import {
   VerifyOtpDocument,
 } from '../wire/documents.generated.ts';
 import { TEMPLATE_CHANGES, TEMPLATE_LIST, templateArguments } from '../wire/templates.ts';
-import { rowKey, time } from '../wire/values.ts';
+import { digitsOf, rowKey, time } from '../wire/values.ts';
 import { templateRow } from './templates.ts';
 
 const PHONE = alias(requiredText(), 'phone_number');
@@ -46,15 +46,12 @@ const sendInput = (call: Call, body: z.output<z.ZodObject<typeof SEND>>) =>
     idempotencyKey: call.idempotencyKey,
   } as ResendOtpInput);
 
-/** Digits without the plus, as in the answers of all sends. */
-const digits = (phone: string): string => phone.replace(/^\+/, '');
-
 function sentAnswer(call: Call, { row, sandbox_code: code }: SentOtpFragment): Answer {
   const { message, ...otp } = requireRow(row, 'One-time password');
   const data = {
     message_id: message?.message_id ?? null,
     contact_id: rowKey(otp.contact_id),
-    phone: digits(otp.phone),
+    phone: digitsOf(otp.phone),
     template_name: otp.template_name,
     language: otp.language,
     code_sent: true,
@@ -67,7 +64,7 @@ function sentAnswer(call: Call, { row, sandbox_code: code }: SentOtpFragment): A
     ...(call.prefersAsync && { status: 202, headers: { 'preference-applied': 'respond-async' } }),
     message: message?.status === 'QUEUED' ? 'Code queued' : 'Code sent',
     data: code === null ? data : { ...data, sandbox_code: code },
-    // A code is returned once: also that of a sandbox is stored only as an HMAC.
+    // A code is returned only once; it is stored as an HMAC.
     ...(code !== null && { storedData: data }),
   };
 }
@@ -159,7 +156,7 @@ export const otpRoutes: readonly Route[] = [
       return {
         message: 'Code verified',
         data: {
-          phone: verified.phone === null ? null : digits(verified.phone),
+          phone: verified.phone === null ? null : digitsOf(verified.phone),
           purpose: verified.purpose,
           verified_at: time(verified.verified_at),
         },
@@ -178,7 +175,7 @@ export const otpRoutes: readonly Route[] = [
     respond: ({ status }) => ({
       message: 'Code status',
       data: {
-        phone: digits(status.phone),
+        phone: digitsOf(status.phone),
         purpose: status.purpose,
         has_active_otp: status.has_active_otp,
         expires_at: time(status.expires_at),

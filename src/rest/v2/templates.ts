@@ -25,7 +25,7 @@ export const templateRoutes: readonly Route[] = [
         .describe('Id of the template on the network or in this gateway.'),
     },
     answer: selectionOf('template', TEMPLATE_CHANGES),
-    // The network's ids have at least fifteen digits; ours never get there.
+    // The network's ids have at least fifteen digits; ours have fewer.
     variables: ({ id }) => ({ identifier: id.length < NETWORK_ID_LENGTH ? { id } : { networkId: id } }),
     respond: ({ template }) => ({ message: 'Template', data: templateRow(requireRow(template, 'Template')) }),
   }),

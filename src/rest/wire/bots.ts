@@ -119,7 +119,7 @@ export function replyInput({ interactive, ...others }: z.output<typeof REPLY>) {
 /** Fields of a bot that differ from the document's selection: the reply is shown as it was sent. */
 export const BOT_CHANGES: Changes = { with: { reply: echoOf(REPLY, 'BotReplyInput').optional() } };
 
-/** A bot on the wire. Fields that were not read are undefined, and so not written. */
+/** A bot in REST. Fields that were not read stay undefined, which JSON omits. */
 export const botRowBy = (time: WriteTime) => (bot: BotRowFragment) => ({
   ...bot,
   id: rowKey(bot.id),

@@ -59,7 +59,7 @@ export const RECIPIENT_LIST: ListFields<CampaignRecipientFilter, never> = {
   sorts: {},
 };
 
-/** A campaign on the wire. Fields that were not read are undefined, and so not written. */
+/** A campaign in REST. Fields that were not read stay undefined, which JSON omits. */
 export const campaignRowBy = (time: WriteTime) => (campaign: CampaignRowFragment) => ({
   ...campaign,
   id: rowKey(campaign.id),

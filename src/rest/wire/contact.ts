@@ -19,8 +19,8 @@ import { rowKey, type WriteTime } from './values.ts';
 type Written = WireName<keyof ContactDetailsInput>;
 
 /**
- * A contact on the wire. Fields that were not read are undefined, and so not written. A field that can be written and that
- * `ContactRow` in contacts.graphql lacks does not compile here.
+ * A contact in REST. Fields that were not read stay undefined, which JSON omits. It does not compile if `ContactRow` in
+ * contacts.graphql lacks a field that can be written.
  */
 export const contactRowBy = (time: WriteTime) => (contact: ContactRowFragment & Pick<ContactRowFragment, Written>) => ({
   ...contact,
@@ -92,7 +92,7 @@ export const CONTACT_LIST: ListFields<ContactFilter, ContactOrderField> = {
   },
 };
 
-/** The fields of a contact in a body, without its phone number, country and groups. One that is missing does not compile. */
+/** The fields of a contact in a body, except its phone number, country and groups. It does not compile if one is missing. */
 export const CONTACT_DETAILS = {
   firstname: alias(text({ maxLength: 255 }), 'first_name'),
   lastname: alias(text({ maxLength: 255 }), 'last_name'),

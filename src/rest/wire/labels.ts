@@ -46,7 +46,7 @@ interface LabelRow {
   readonly updated_at?: string;
 }
 
-/** A label on the wire, in the order of the contract. Fields that were not read, or that its kind lacks, are undefined, and so not written. */
+/** A label in REST, in the order of the contract. Fields that were not read, or that its kind lacks, stay undefined, which JSON omits. */
 export const labelRow = (row: LabelRow, time: WriteTime) => ({
   id: rowKey(row.id),
   name: row.name,
@@ -125,7 +125,7 @@ const NAME = { minLength: 1, maxLength: 150 };
 export const labelRoutes = (update: 'PATCH' | 'PUT', time: WriteTime): Route[] =>
   KINDS.flatMap(kind => routesOf(kind, update, time));
 
-/** A replacement keeps the color of a status, also where a client writes that it has none. */
+/** A replacement keeps the color of a status if the client sends null. */
 const withoutNull = <Body extends { readonly color?: string | null | undefined }>({ color, ...body }: Body) => ({
   ...body,
   color: color ?? undefined,

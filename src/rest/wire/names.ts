@@ -15,7 +15,7 @@ const NAMES = {
 } as const satisfies Record<string, string>;
 const BY_NAME: ReadonlyMap<string, string> = new Map(Object.entries(NAMES));
 
-/** GraphQL's names of list arguments, which are names of their own only at the beginning of a path. */
+/** List arguments whose names differ in REST; they are renamed only at the beginning of a path. */
 const LIST_NAMES: Readonly<Record<string, string>> = { first: 'per_page', offset: 'page', orderBy: 'sort' };
 
 type SnakeCase<Name extends string> = Name extends `${infer First}${infer Rest}`
@@ -34,7 +34,7 @@ export const wirePath = (path: string): string =>
     .map((name, index) => (index === 0 && Object.hasOwn(LIST_NAMES, name) ? LIST_NAMES[name] : wireName(name)))
     .join('.');
 
-/** The path with the route's own name for a field, or for the nearest field that contains it; `''`: the body itself. */
+/** The path with the route's name for the field or its nearest ancestor that has one; `''`: the body itself. */
 export function namedPath(path: string, names: Readonly<Record<string, string>>): string {
   for (let end = path.length; end > 0; end = path.lastIndexOf('.', end - 1)) {
     const name = names[path.slice(0, end)];

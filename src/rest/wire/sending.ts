@@ -26,7 +26,7 @@ export const RESCHEDULED_AT = {
   ),
 };
 
-/** The same in GraphQL's names; undefined: now. */
+/** `scheduled_at` as GraphQL input; undefined: now. */
 export const scheduledInput = (scheduledAt: string | null | undefined) =>
   scheduledAt ? { instant: new Date(scheduledAt).toISOString() } : undefined;
 
@@ -70,7 +70,7 @@ export const mediaNames = ({ media_file }: Media) =>
     'file.mediaId': media_file ? 'media_file' : 'media_id',
   });
 
-/** Names of the fields of a content in errors. Those without a name of their own have GraphQL's. */
+/** Names of a content's fields in errors. Fields that are not listed keep their GraphQL name. */
 export const contentNames = (
   content: 'text' | 'media' | 'interactive' | 'template',
   names: Readonly<Record<string, string>>,
@@ -87,7 +87,7 @@ export interface Sent<Row> {
   readonly result: { readonly row: Row | null; readonly contact_created: boolean | null } | null;
 }
 
-/** The message of a send; user errors have become errors before. */
+/** The message of a send. Its user errors have been handled before. */
 export function sentRow<Row>(result: Sent<Row>['result']): Row {
   if (!result?.row) throw new Error('A send returned neither a message nor an error.');
   return result.row;
@@ -95,10 +95,7 @@ export function sentRow<Row>(result: Sent<Row>['result']): Row {
 
 type WithStatus = Pick<SentMessageFragment, 'status'>;
 
-/** The contract has no status for a cancelled message: it is shown as failed. */
-export const sentStatus = ({ status }: WithStatus): string => wireStatus(status);
-
-/** The contract has no status of its own for a cancelled message, nor for one that is sent later. */
+/** A status in REST, whose contract has none for cancelled and scheduled messages. */
 export const wireStatus = (status: SentMessageFragment['status']): string =>
   status === 'CANCELLED' ? 'failed' : status === 'SCHEDULED' ? 'queued' : status.toLowerCase();
 

@@ -2,7 +2,7 @@ import { alias, dropUndefined, fileOrId, requiredText, text } from '../runtime/f
 import type { TemplateInput } from './documents.generated.ts';
 import { contentNames } from './sending.ts';
 
-/** Numbers of variables and buttons that the contract names. */
+/** Maximum numbers of variables and buttons in the contract. */
 const VARIABLES = 10;
 const BUTTONS = 3;
 const KINDS = ['image', 'video', 'document'] as const;
@@ -81,7 +81,7 @@ export type TemplateValues = Readonly<Record<string, unknown>>;
 
 const textOf = (body: TemplateValues, name: string): string | undefined => (body[name] as string | null) ?? undefined;
 
-/** A number beyond the last one would be ignored silently. */
+/** Reports field numbers beyond the maximum, which would be ignored silently, and headers given twice. */
 export function checkNumbers(body: TemplateValues, add: (field: string, message: string) => void): void {
   for (const name of Object.keys(body)) {
     const [, kind, number] = (body[name] != null && /^(field|button)_(\d+)$/.exec(name)) || [];

@@ -57,7 +57,7 @@ export const TEMPLATE_CHANGES: Changes = {
   },
 };
 
-/** A template on the wire, in the order of the contract. Fields that were not read are undefined, and so not written. */
+/** A template in REST, in the order of the contract. Fields that were not read stay undefined, which JSON omits. */
 export const templateRowBy = (time: WriteTime) => (row: TemplateRowFragment) => ({
   id: rowKey(row.id),
   template_id: row.template_id,
@@ -91,11 +91,11 @@ export const templateList = (rowOf: ReturnType<typeof templateRowBy>): Route =>
     respond: ({ templates }, { list }) => listAnswer('Templates', templates, list, rowOf),
   });
 
-/** Null for a missing part, undefined for one that was not read. */
+/** Null for a missing part, undefined for a part that was not read. */
 const partOf = <Part extends object, Value>(part: Part | null | undefined, read: (part: Part) => Value) =>
   part ? read(part) : (part as null | undefined);
 
-/** 0 for a missing part, undefined for one that was not read. */
+/** 0 for a missing part, undefined for a part that was not read. */
 const countOf = (part: { readonly parameters: readonly unknown[] } | null | undefined): number | undefined =>
   part === undefined ? undefined : (part?.parameters.length ?? 0);
 
@@ -110,7 +110,7 @@ const componentOf = (components: readonly unknown[], type: string): Component | 
 
 const buttonsOf = (components: readonly unknown[]): unknown => componentOf(components, 'BUTTONS')?.buttons ?? [];
 
-/** In the network's word, which may be new. Null without a header. */
+/** The header's format in the network's terms, which are not a closed set; null without a header. */
 function headerFormatOf(components: readonly unknown[]): string | null {
   const header = componentOf(components, 'HEADER');
   if (!header) return null;
