@@ -12,9 +12,9 @@ import { UserError } from '../platform/user-error.ts';
 type Media = Config['media'];
 
 /**
- * Whose a store of files is. `new`: nobody's, and this deployment has none of this kind yet. `missing`: this deployment has marked a
- * store, and this one has no marker: usually it is the mount point without its volume, or another bucket. `foreign`: another
- * deployment's, whose files this one would delete, because both number their tenants from 1.
+ * The owner of a file store, by its marker. `new`: no marker, and this deployment has not marked a store of this kind yet. `missing`: no
+ * marker, although this deployment has marked its store: usually an empty mount point or the wrong bucket. `foreign`: the marker of
+ * another deployment, whose files this one would delete, because both number their tenants from 1.
  */
 export type MediaOwner = 'ours' | 'new' | 'missing' | 'foreign';
 
@@ -34,7 +34,7 @@ const markerOf = async ({ s3, directory }: Media): Promise<Marker> =>
 
 export const kindOf = ({ s3 }: Media): 'bucket' | 'directory' => (s3 ? 'bucket' : 'directory');
 
-/** The store, as people know it. */
+/** The store in messages to the operator. */
 export const placeOf = ({ s3, directory }: Media): string =>
   s3 ? `The bucket ${s3.bucket}${s3.prefix === '' ? '' : `, below ${s3.prefix},`}` : resolve(directory);
 
@@ -72,9 +72,9 @@ const FAULTS = {
 } as const;
 
 /**
- * Checks that the store of files is that of this deployment, and marks a new one.
- * @param log of a process that has to start although the storage does not answer. It does if this deployment has marked a bucket
- * before; files wait meanwhile, as they do in any outage of the storage.
+ * Checks that the file store belongs to this deployment, and marks a new store.
+ * @param log if given, a bucket that this deployment has marked before may be unavailable: the process starts, and files wait for the
+ *   storage as in any outage
  * @throws UserError
  */
 export async function claimMedia(
@@ -87,7 +87,7 @@ export async function claimMedia(
   const owner = await claim(media, mark).catch((error: unknown) => {
     if (!(error instanceof FileStoreError)) throw error;
     if (!log || !mark.isMarked || kind === 'directory') throw unusable(media, error);
-    log.warn({ err: error }, 'the bucket of files does not answer: whose it is will be checked at the next start');
+    log.warn({ err: error }, 'the bucket of files does not answer: its marker will be checked at the next start');
     return 'ours' as const;
   });
   if (owner !== 'ours') {
@@ -102,11 +102,11 @@ const ATTEMPTS = 5;
 
 async function claim(media: Media, mark: MediaMark): Promise<Exclude<MediaOwner, 'new'>> {
   const marker = await markerOf(media);
-  // Amazon S3 answers 403 instead of 404 without s3:ListBucket, which no file needs: the write decides.
+  // Without s3:ListBucket, Amazon S3 answers 403 instead of 404 for a missing marker. If it exists, the write below fails.
   let owner = ownerBy(await marker.read().catch(error => (mark.isMarked ? Promise.reject(error) : undefined)), mark);
   for (let attempt = 0; owner === 'new'; attempt += 1) {
     if (await marker.create(textOf(mark))) return 'ours';
-    // Another process was faster, of this deployment or of another, or is about to be.
+    // Another process has written the marker, or is writing it.
     await wait(SECOND);
     owner = ownerBy(await marker.read(), mark);
     if (owner === 'new' && attempt === ATTEMPTS)
@@ -128,7 +128,7 @@ const unusable = (media: Media, error: FileStoreError): UserError =>
 export const BUCKET_ADVICE =
   'Check the PARLEY_MEDIA_S3_… variables, that the bucket exists, and that the credentials may list, read, write and delete in it (docs/media.md).';
 
-/** Makes a store that of this deployment, whatever it was before. @throws UserError */
+/** Makes a store that of this deployment, whatever its marker was. @throws UserError */
 export async function adoptMedia(media: Media, { write }: Pick<Database, 'write'>): Promise<void> {
   const kind = kindOf(media);
   const mark = await readMediaMark(write, kind);

@@ -74,7 +74,7 @@ import './lanes/schema.ts';
 /** The whole schema. Importing it touches no database. */
 export const schema = withDirectives(builder.toSchema());
 
-/** The argument of `@requiresScopes` is an enum of the schema, so that the directive follows the types. */
+/** Adds our directives. The argument of `@requiresScopes` has an enum of the schema as its type, so the types come first. */
 function withDirectives(types: GraphQLSchema): GraphQLSchema {
   const scope = types.getType('Scope');
   if (!isEnumType(scope)) throw new Error('The schema has no enum Scope.');

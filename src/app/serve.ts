@@ -64,7 +64,7 @@ export interface Gateway {
 const ANSWER_TIMEOUT_MS = 4 * SECOND;
 /** Time for lanes to store the results of those calls. Rows not stored stay leased and are taken over by another process. */
 const STOP_TIMEOUT_MS = 6 * SECOND;
-/** One write per tenant and kind of recipient: what arrives meanwhile shares the next one, and its commit. */
+/** Batches per tenant and kind of recipient. Sends that arrive during a write share the next one and its commit. */
 const SEND_BATCHES = {
   reads: { maxSize: 100, maxRunning: 2, maxWaiting: 10_000 },
   writes: { maxSize: 100, maxRunning: 1, maxWaiting: 10_000 },

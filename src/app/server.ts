@@ -85,7 +85,7 @@ export async function startServer(
   const kernel = createKernel(resources, schema);
   parseJson(app);
   observe(app, resources);
-  // First, for the refusals of the hooks behind it too.
+  // First, so that refusals by later hooks have the headers too.
   setSecurityHeaders(app);
   refuseWhenClosing(app);
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, resources));
@@ -144,7 +144,7 @@ async function registerApis(
     receiveFile: ({ principal }, file) => receiveFile(resources, callerOf({ principal }), file),
   };
   await registerDashboard(app, resources.config);
-  // A scope of its own: pages of other origins have no business with webhooks, health and metrics.
+  // A separate scope: pages of other origins must not call webhooks, health and metrics.
   await app.register(async api => {
     await allowOrigins(api, resources.config);
     registerGraphQL(api, resources, kernel, request => authenticateRequest(resources, request));

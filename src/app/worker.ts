@@ -95,7 +95,7 @@ function queuesOf(resources: Resources): Queue[] {
       drain: lane => syncDue(resources, lane),
     },
     { name: CONVERSATION_JOBS, ...perTenant, drain: lane => runJobs(resources, lane), dueLanes: dueJobLanes },
-    // A shard delivers to any number of endpoints at once, so each shard has a place of its own.
+    // A shard delivers to any number of endpoints concurrently, so there is a slot for each shard.
     { name: WEBHOOKS, isPerTenant: false, slots: SHARDS, drain: deliver(resources), dueLanes: dueShardLanes },
   ];
 }
@@ -157,7 +157,7 @@ const CHORES: readonly {
   { name: 'one-time passwords', everyMs: MINUTE, run: cleanOtps },
 ];
 
-/** Poll interval of the log readers. The tailer wakes them, and polls more often: this makes up for a reader that failed. */
+/** Poll interval of the log readers, which restarts a reader that failed. Normally the tailer wakes them. */
 const READER_POLL_MS = 10 * SECOND;
 
 /** Delay of infrequent chores after start, so that they do not compete with waiting messages. */

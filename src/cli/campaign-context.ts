@@ -11,9 +11,9 @@ import { UserError } from '../platform/user-error.ts';
 import type { Context, Resources } from '../schema/context.ts';
 
 /**
- * What the verbs of campaigns need of a process: no network, no lanes. A worker finds a started campaign within a second, as it finds
- * one whose signal was lost.
- * @param options secrets for verbs that create contacts; scopes beyond sending and reading contacts
+ * Creates the context that functions of campaigns need, without network and lanes: a worker's sweep finds a started campaign within a
+ * second.
+ * @param options `secrets` for functions that create contacts; `scopes` in addition to sending and reading contacts
  */
 export async function contextOf(
   db: Database,

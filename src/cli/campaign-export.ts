@@ -25,7 +25,7 @@ interface Options {
 
 export function campaignExportCommand(): Command {
   return new Command('export')
-    .description('write the recipients of a campaign, and what became of them, to a file')
+    .description('write the recipients of a campaign with their states to a file')
     .argument('<tenant>', 'slug of the tenant')
     .argument('<id>', 'id of the campaign', objectId)
     .addOption(new Option('--format <format>', 'format of the file').choices(['csv', 'json']).default('csv'))

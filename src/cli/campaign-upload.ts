@@ -42,10 +42,10 @@ function mapped(text: string, before: Partial<MappingInput>): Partial<MappingInp
 
 const lineOf = (cells: readonly string[]): string => cells.map(cell => `"${cell.replaceAll('"', '""')}"`).join(',');
 
-/** The file in parts that one upload takes, each with the line of column names. */
+/** Splits the file into parts of at most the size of one upload, each with the line of column names. */
 function partsOf(csv: string, file: string): string[] {
   const table = parseCsv(csv);
-  if (!table) throw new UserError(`${file} is no CSV file: a quoted field does not end.`);
+  if (!table) throw new UserError(`${file} is not a CSV file: a quoted field is not closed.`);
   const [header, ...rows] = table.map(({ cells }) => lineOf(cells));
   if (rows.length > MAX_LIST.rows)
     throw new UserError(`${file} has ${rows.length} rows. A list may have at most ${MAX_LIST.rows}: make two files.`);
@@ -128,7 +128,7 @@ async function run(slug: string, file: string, { name, map, dryRun, json }: Opti
 
 export const campaignUploadCommand = (): Command =>
   new Command('upload')
-    .description('upload a CSV file as a list of recipients; numbers that no contact has become contacts')
+    .description('upload a CSV file as a list of recipients; unknown numbers become contacts')
     .argument('<tenant>', 'slug of the tenant')
     .argument('<file>', 'CSV file with a line of column names')
     .option('--name <name>', 'name of the list (default: that of the file)')

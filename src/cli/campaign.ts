@@ -44,7 +44,7 @@ async function findOne(db: Database, tenantId: number, id: number) {
   return { row, progress: (await getProgress(db.write, tenantId, [id])).get(id) };
 }
 
-/** Shows the progress once a second; a line each where the output is no terminal. */
+/** Shows the progress once a second; prints lines if the output is not a terminal. */
 async function follow(db: Database, tenantId: number, id: number): Promise<void> {
   const { name } = (await findOne(db, tenantId, id)).row;
   const bar = createProgress(printable(name), { unit: 'recipients', lines: true });
@@ -108,7 +108,7 @@ export function campaignCommand(): Command {
     .option('--follow', 'show the progress in one line until the campaign stops', false)
     .action(show);
 
-  withId('preview', 'count who would get a campaign, with reasons, and estimate time and cost').action(
+  withId('preview', 'count recipients and skipped contacts by reason, and estimate time and cost').action(
     async (slug: string, id: number, { json }: Shown) => {
       const { samples, skips, cost, ...counts } = await withDatabase(loadConfig(), async db =>
         previewCampaign(await contextOf(db, slug), id),
@@ -125,7 +125,7 @@ export function campaignCommand(): Command {
   );
 
   withId('start', 'start a campaign, now or at a time')
-    .option('--at <time>', 'when it starts, as ISO 8601 time', instant)
+    .option('--at <time>', 'start time in ISO 8601', instant)
     .option('--follow', 'show the progress in one line until the campaign stops', false)
     .action(async (slug: string, id: number, { at, ...options }: Shown & { readonly at?: string }) => {
       await changeDatabase(loadConfig(), async db =>

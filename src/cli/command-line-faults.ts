@@ -1,8 +1,8 @@
 import { type Argument, type Command, InvalidArgumentError, type Option } from 'commander';
 
 /**
- * Reports all faults of a command line at once; commander ends at the first one. Values that are invalid wait for the other checks
- * of commander, which happen before the action.
+ * Reports all faults of a command line at once, whereas commander stops at the first. Invalid values are collected until commander's
+ * other checks are done, which run before the action.
  */
 export function collectFaults(program: Command): void {
   const faults: string[] = [];
@@ -17,7 +17,8 @@ function collectBelow(command: Command, faults: string[]): void {
   for (const option of command.options) collectInvalid(option, `option '${option.flags}'`, faults);
   for (const argument of command.registeredArguments) collectInvalid(argument, `argument '${argument.name()}'`, faults);
   command.configureOutput({
-    outputError: (text, write) => write([...faults.splice(0).map(line => `${line}\n`), all(command, text)].join('')),
+    outputError: (text, write) =>
+      write([...faults.splice(0).map(line => `${line}\n`), withAllParts(command, text)].join('')),
   });
   for (const subcommand of command.commands) collectBelow(subcommand, faults);
 }
@@ -39,8 +40,8 @@ function collectInvalid(target: Option | Argument, name: string, faults: string[
 /** Messages of commander about missing, unknown or excess parts. */
 const PART = /^error: (unknown option|required option|missing required argument|too many arguments)/;
 
-/** commander names only the first part that is missing, unknown or too many. */
-function all(command: Command, text: string): string {
+/** Lists all missing, unknown and excess parts; commander's message names only the first. */
+function withAllParts(command: Command, text: string): string {
   if (!PART.test(text)) return text;
   // Commander looks for them before it counts arguments, which may begin with a dash after `--`.
   const hasUnknown = /^error: (unknown|required) option/.test(text);

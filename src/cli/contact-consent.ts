@@ -21,7 +21,7 @@ const SHOWN_FAULTS = 20;
 
 async function run(slug: string, file: string, { dryRun, skipFaulty, json }: Options): Promise<void> {
   const rows = parseCsv(await readText(file));
-  if (!rows) throw new UserError(`${file} is no CSV file: a quoted field does not end.`);
+  if (!rows) throw new UserError(`${file} is not a CSV file: a quoted field is not closed.`);
   const result = await changeDatabase(loadConfig(), async db => {
     const { tenant_id: tenantId } = await requireTenant(db.read, slug);
     const { entries, faults } = await parseConsent(db, tenantId, rows, COMMAND_LINE, systemClock.now());

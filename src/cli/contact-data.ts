@@ -46,11 +46,11 @@ The file contains the contact with its identities, consents, groups, conversatio
 orders, bot replies, events, webhook deliveries and the files of its messages (as base64), which are read from the store that
 PARLEY_MEDIA_DIR or PARLEY_MEDIA_S3_BUCKET names. The export is recorded in the audit log.`,
     )
-    .action(async (slug: string, who: string, { out, json }: { out: string; json: boolean }) => {
+    .action(async (slug: string, idOrPhone: string, { out, json }: { out: string; json: boolean }) => {
       const config = loadConfig();
       const result = await withDatabase(config, async db => {
         const { tenant_id: tenantId } = await requireTenant(db.read, slug);
-        const id = await requireContactId(db, tenantId, slug, who);
+        const id = await requireContactId(db, tenantId, slug, idOrPhone);
         const files = await openFiles(config);
         const progress = createProgress('Exporting');
         const exported = await writeOutput(out, write =>
@@ -78,7 +78,7 @@ export function eraseCommand(): Command {
     .addOption(
       new Option('--reason <reason>', 'legal reason, stored in the receipt').choices(REASONS).makeOptionMandatory(),
     )
-    .option('--json', 'print JSON; it does so anyway', false)
+    .option('--json', 'print JSON (the receipt is always JSON)', false)
     .addHelpText(
       'after',
       `
@@ -86,12 +86,12 @@ Contact, conversations, messages and one-time passwords are deleted, the event l
 webhook deliveries are cancelled. This cannot be undone: export data that you have to keep first. An opt-out survives as a keyed digest.
 docs/privacy.md lists what is kept and why. A running gateway completes an interrupted erasure.`,
     )
-    .action(async (slug: string, who: string, { reason }: { reason: ErasureReason }) => {
+    .action(async (slug: string, idOrPhone: string, { reason }: { reason: ErasureReason }) => {
       const config = loadConfig();
       await changeDatabase(config, async db => {
         const secrets = await secretBoxOf(config, db);
         const { tenant_id: tenantId } = await requireTenant(db.read, slug);
-        const id = await requireContactId(db, tenantId, slug, who);
+        const id = await requireContactId(db, tenantId, slug, idOrPhone);
         const progress = createProgress('Erasing');
         const resources = {
           db,
@@ -104,7 +104,7 @@ docs/privacy.md lists what is kept and why. A running gateway completes an inter
         const { receipts } = await eraseContacts(resources, tenantId, request, rows => progress.add(rows));
         progress.end();
         const [receipt] = receipts;
-        if (!receipt) throw new UserError(`The contact ${who} was just erased by another process.`);
+        if (!receipt) throw new UserError(`The contact ${idOrPhone} was just erased by another process.`);
         process.stdout.write(`${JSON.stringify(publicReceipt(receipt), null, 2)}\n`);
       });
     });

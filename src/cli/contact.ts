@@ -154,7 +154,7 @@ An opt-out from all covers every category, and only an opt-in to all lifts it. O
     .action(async (slug: string, id: number, { out, in: optIn, evidence, limit, json }: ConsentOptions) => {
       const change = out ?? optIn;
       if (change === undefined && evidence !== undefined)
-        throw new UserError('--evidence is that of --out or --in: name a category.');
+        throw new UserError('--evidence needs --out or --in with a category.');
       const fault = evidence === undefined ? undefined : evidenceFault(evidence);
       if (fault) throw invalid({ evidence: [fault.message] }, fault.code);
       const open = change === undefined ? readTenant : changeTenant;

@@ -49,13 +49,13 @@ function date(text: string): string {
   return new Date(ms).toISOString();
 }
 
-/** Dimensions that are ids, whose names follow in a column of their own. */
+/** Dimensions that are ids; a separate column shows their names. */
 const NAMED = { channel: getChannels, template: getTemplates, campaign: getCampaigns } as const;
 type Named = keyof typeof NAMED;
 const isNamed = (dimension: Dimension): dimension is Named => Object.hasOwn(NAMED, dimension);
 const columnsOf = (dimension: Dimension) => (isNamed(dimension) ? [dimension, `${dimension}Name`] : [dimension]);
 
-/** Names by id. What was deleted has none. */
+/** Names by id; deleted objects have none. */
 type Names = Partial<Record<Named, ReadonlyMap<number, string>>>;
 
 async function namesOf(db: Db, tenantId: number, by: readonly Dimension[], series: readonly Point[]): Promise<Names> {
@@ -91,7 +91,7 @@ const rowsOf = (by: readonly Dimension[], { startMs, count, cost, unpricedCount,
 
 export function costsCommand(): Command {
   return new Command('costs')
-    .description('list what messages cost, by month and category')
+    .description('list the costs of messages, by month and category')
     .argument('<tenant>', 'slug of the tenant')
     .option('--since <date>', 'first day, or instant (default: a year ago)', date)
     .option('--until <date>', 'end, excluded (default: now)', date)
@@ -101,7 +101,7 @@ export function costsCommand(): Command {
         .default('month'),
     )
     .option('--by <names>', `${Object.keys(COLUMNS).join(', ')}, with commas between`, dimensions, ['category'])
-    .option('--time-zone <name>', "in which intervals begin (default: the tenant's)")
+    .option('--time-zone <name>', "time zone of the intervals (default: the tenant's)")
     .addOption(new Option('--csv', 'print CSV').default(false).conflicts('json'))
     .option('--json', 'print JSON', false)
     .addHelpText(

@@ -38,14 +38,14 @@ export const secretKeyPath = (directory: string): string => join(directory, SECR
 
 /**
  * @returns undefined if no development gateway was started in the directory
- * @throws UserError if the file was written by somebody else
+ * @throws UserError if the file is not JSON
  */
 export async function readFacts(directory: string): Promise<DevFacts | undefined> {
   const text = await readFile(factsPath(directory), 'utf8').catch(() => undefined);
   if (text === undefined) return undefined;
   const facts = parseJson(text);
   if (typeof facts === 'object' && facts !== null) return facts as DevFacts;
-  throw new UserError(`${factsPath(directory)} is no JSON file: delete it; \`parley dev\` writes it again.`);
+  throw new UserError(`${factsPath(directory)} is not a JSON file. Delete it: \`parley dev\` writes it again.`);
 }
 
 /** Returns DATABASE_URL, otherwise the database of the development gateway running in this directory. */
@@ -95,10 +95,10 @@ export async function withDatabase<T>(
   }
 }
 
-/** A table, column or function that a migration of this version creates: PostgreSQL's words for what is missing. */
+/** SQLSTATEs of a missing table, column or function, which a pending migration may create. */
 const MISSING = /^42(P01|703|883)$/;
 
-/** The commands, unlike `serve`, do not look for pending migrations first: one statement more for each. */
+/** Unlike `serve`, commands check for pending migrations only after an error, to save a statement. */
 async function explainSchema(error: unknown, db: Database): Promise<unknown> {
   if (!MISSING.test(String((error as { code?: unknown }).code))) return explain(error);
   const pending = await pendingMigrations(db.read);

@@ -13,8 +13,8 @@ interface Gateway {
 const HISTORY_DAYS = 14;
 
 /**
- * Fills the demo tenant with a fortnight of conversations, tags, notes, canned replies, a webhook, a shop with an order and the draft
- * of a campaign, all over the public API and the network's webhook, as they would come about.
+ * Fills the demo tenant with two weeks of conversations, tags, notes, canned replies, a webhook, a shop with an order and the draft
+ * of a campaign, all through the public API and the webhooks of network and shop.
  * @throws Error if the gateway refuses a part of it
  */
 export async function fillDemo(gateway: Gateway, people: readonly DemoPerson[], nowMs: number): Promise<void> {

@@ -7,7 +7,7 @@ const CHECK = 'webhook address';
 
 interface WebhookTarget {
   readonly publicUrl: string | undefined;
-  /** Of the development gateway in this directory, to which its emulator posts. */
+  /** The development gateway in this directory; its emulator posts to it. */
   readonly dev: Pick<DevFacts, 'baseUrl' | 'verifyToken'> | undefined;
   /** The database has only the digests of verify tokens. Undefined: only the route is tested. */
   readonly verifyToken: string | undefined;
@@ -61,7 +61,7 @@ async function probe(url: string, verifyToken: string | undefined, timeoutMs: nu
       : failed(
           CHECK,
           `${url} rejects the verify token`,
-          'Use the token that was given to `parley channel connect`, or let the address lead to the gateway of this database.',
+          'Use the token that was given to `parley channel connect`, or direct the address to the gateway of this database.',
         );
   const location = answer.headers.get('location');
   return failed(
@@ -69,11 +69,11 @@ async function probe(url: string, verifyToken: string | undefined, timeoutMs: nu
     location === null
       ? `${url} answers ${answer.status}, not as the webhook route of Parley does`
       : `${url} redirects to ${location}, which the network does not follow`,
-    `Let the proxy pass ${PATH} to a gateway of this deployment, unchanged and without signing in.`,
+    `Configure the proxy to pass ${PATH} to a gateway of this deployment, unchanged and without authentication.`,
   );
 }
 
-/** `fetch` says only "fetch failed"; its cause has the reason. */
+/** The message of `fetch` is always "fetch failed"; its cause has the reason. */
 function reasonOf(error: unknown): string {
   const { cause = error } = error as { cause?: unknown };
   const { message, code } = cause as { readonly message?: string; readonly code?: unknown };

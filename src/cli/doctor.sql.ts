@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../database/database.ts';
 
-/** The server, as far as a deployment can be wrong about it. */
+/** Properties of the server that `parley doctor` checks. */
 export interface ServerFacts {
   readonly version: string;
   readonly version_num: number;
@@ -20,7 +20,7 @@ export async function readServerFacts(db: Db): Promise<ServerFacts> {
   return rows[0] as ServerFacts;
 }
 
-/** Tables by month without a partition for the next one, whose rows would go into the default partition. */
+/** Tables partitioned by month without a partition for the next month: its rows would go into the default partition. */
 export async function tablesWithoutNextMonth(db: Db): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select parent.relname as name from pg_class parent

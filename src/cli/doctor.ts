@@ -41,8 +41,7 @@ export function doctorCommand(): Command {
       const findings = await examine(loadConfig(), options);
       if (json) print(findings, true);
       else printFindings(findings, process.stdout);
-      if (findings.some(({ state }) => state === 'failed'))
-        throw new UserError('Something has to be repaired: see above.');
+      if (findings.some(({ state }) => state === 'failed')) throw new UserError('Some checks failed: see above.');
     });
 }
 
@@ -59,7 +58,7 @@ interface Options {
 
 async function examine(config: Config, { network: callsNetwork, verifyToken }: Options): Promise<Finding[]> {
   const findings: Finding[] = [];
-  // In the directory of a development gateway its emulator is the network, as it is for `channel connect`.
+  // In the directory of a development gateway, the network is its emulator, as for `channel connect`.
   const dev = config.databaseUrl === undefined ? await readFacts(DEV_DIRECTORY) : undefined;
   const examineDatabase = withDatabase(config, async db => {
     const before = systemClock.now();
@@ -127,7 +126,7 @@ async function examineWrites(db: Database): Promise<Finding> {
   const reason = await createWriteProbe(db)();
   return reason === undefined
     ? ok('writes', 'the database accepts writes')
-    : failed('writes', reason, 'Let DATABASE_URL lead to the primary, and check its disk.');
+    : failed('writes', reason, 'Set DATABASE_URL to the primary, and check its disk.');
 }
 
 async function examineOrigin(db: Database): Promise<Finding> {
@@ -187,7 +186,7 @@ async function examineKeyAndChannels(
   });
   if (secrets instanceof UserError)
     return [failed('secret key', secrets.message, 'Set the PARLEY_SECRET_KEY of this database.')];
-  const findings = [ok('secret key', 'opens what this database has sealed')];
+  const findings = [ok('secret key', 'decrypts the secrets of this database')];
   const baseUrl = emulatorUrl ?? config.network.baseUrl;
   const network = createCloudApiNetwork({ ...config.network, baseUrl, log: createLog('silent') });
   try {
@@ -206,7 +205,7 @@ async function examineKeyAndChannels(
             warning(
               check,
               `${channel.status}: ${channel.status_reason ?? 'no reason given'}`,
-              'Mend the cause, then connect it again or resume it.',
+              'Fix the cause, then connect it again or resume it.',
             ),
           );
         else if (callsNetwork) {
@@ -220,7 +219,7 @@ async function examineKeyAndChannels(
                     failed(
                       check,
                       error instanceof Error ? error.message : String(error),
-                      'Connect it again with a new access token, or check the way to the network.',
+                      'Connect it again with a new access token, or check the connection to the network.',
                     ),
                 ),
           );
@@ -244,7 +243,7 @@ async function examineRedis({ redis }: Config): Promise<Finding> {
     return failed(
       'Redis',
       `does not answer at ${new URL(redis.url).host}`,
-      'Start it, or correct REDIS_URL; meanwhile limits count per process.',
+      'Start it, or correct REDIS_URL. Until then, limits count per process.',
     );
   } finally {
     await connection.close();

@@ -5,9 +5,9 @@ import { UserError } from '../platform/user-error.ts';
 const SYSTEM =
   /^(EACCES|EPERM|ENOENT|ENOTDIR|EISDIR|EEXIST|ENOTEMPTY|EROFS|ENOSPC|EDQUOT|EFBIG|ELOOP|ENAMETOOLONG|EMFILE|ENFILE|EADDRINUSE|EADDRNOTAVAIL)$/;
 
-/** @returns a UserError if the user can repair what failed, otherwise the error */
+/** @returns a UserError if the user can fix the cause, otherwise the error itself */
 export function explain(error: unknown): unknown {
-  // Before the next: a port that is taken says nothing about the database.
+  // Checked first: a system error other than a failed connection, such as a port in use, does not concern the database.
   if (isSystemFault(error) && error.syscall !== 'connect') return systemError(error);
   if (isRejected(error))
     return new UserError(`The database rejected the connection: ${(error as Error).message}. Check DATABASE_URL.`, {

@@ -1,7 +1,7 @@
 import { printable } from './print.ts';
 import { paint, type Terminal } from './style.ts';
 
-/** One thing that a deployment needs. `advice` says what to do unless it is fine. */
+/** The result of one check of a deployment. `advice` says what to do if the state is not ok. */
 export interface Finding {
   readonly check: string;
   readonly state: 'ok' | 'warning' | 'failed';
@@ -29,13 +29,13 @@ const MARKS = {
   failed: { mark: '✗ failed ', tone: 'red' },
 } as const;
 
-/** Of a pipe, and at most: longer lines are hard to read. */
+/** Width for pipes, and maximum for terminals: longer lines are hard to read. */
 const COLUMNS = 100;
 const MIN_COLUMNS = 50;
 /** A longer check has its finding on the next line. */
 const MAX_CHECK = 28;
 
-/** Prints each finding in lines of the terminal's width, the advice in lines of its own. */
+/** Prints findings wrapped to the terminal's width, with the advice on separate lines. */
 export function printFindings(findings: readonly Finding[], terminal: Terminal): void {
   const width = Math.max(MIN_COLUMNS, Math.min(terminal.columns ?? COLUMNS, COLUMNS));
   const checkWidth = Math.max(

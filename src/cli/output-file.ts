@@ -14,7 +14,7 @@ export async function writeOutput<T>(
   const failed = once(stream, 'error').then(([error]): never => {
     throw new UserError(`Cannot write to ${out}: ${(error as Error).message}.`);
   });
-  // It may reject before a write waits for it: the races below still see that.
+  // Prevents an unhandled rejection before the first write awaits it.
   failed.catch(() => undefined);
   const result = await run(async piece => {
     if (!stream.write(piece)) await Promise.race([once(stream, 'drain'), failed]);

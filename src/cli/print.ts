@@ -25,11 +25,11 @@ export function print(rows: readonly object[], json: boolean, terminal: Terminal
 const cellsOf = (row: object, names: readonly string[]): Row =>
   Object.fromEntries(names.map(name => [name, printable(String((row as Record<string, unknown>)[name] ?? ''))]));
 
-/** Escapes control characters: names come from other people, and a terminal obeys what it is sent. */
+/** Escapes control characters: names are untrusted input, and a terminal would interpret them. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
-export const printable = (text: string): string => text.replace(/[\u0000-\u001F\u007F-\u009F]/g, escaped);
+export const printable = (text: string): string => text.replace(/[\u0000-\u001F\u007F-\u009F]/g, escapeCharacter);
 
-const escaped = (character: string): string =>
+const escapeCharacter = (character: string): string =>
   `\\u${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
 
 const table = (

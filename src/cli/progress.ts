@@ -12,7 +12,7 @@ interface ProgressOptions {
   /** Undefined: only the count is shown. */
   readonly total?: number | undefined;
   readonly unit?: string;
-  /** Prints a line for each change where there is no terminal, for the log of a long job; otherwise nothing is printed there. */
+  /** If the output is not a terminal: prints a line for each change, for the log of a long job. Default: prints nothing there. */
   readonly lines?: boolean;
   readonly terminal?: Terminal;
 }
@@ -74,7 +74,7 @@ function countsOf({ done, total, detail }: State, unit: string): string {
   return detail === '' ? counts : `${counts} · ${detail}`;
 }
 
-/** Cut to the width of the terminal: a line that wraps could not be cleared. */
+/** Truncated to the width of the terminal, because a wrapped line could not be cleared. */
 function barLine(label: string, state: State, unit: string, terminal: Terminal): string {
   const width = (terminal.columns ?? COLUMNS) - 1;
   const counts = countsOf(state, unit);

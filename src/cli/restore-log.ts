@@ -18,8 +18,8 @@ export function restoreLogCommand(): Command {
       'after',
       `
 Stop all processes on the database first. Events are renumbered in one transaction (about a minute for a million). Webhooks and bots
-continue where they were; subscribers must start again (CURSOR_EXPIRED). Queued messages are held, because the original database may
-have sent part of them: see \`parley outbox --help\`.`,
+continue where they were; subscribers must start again (CURSOR_EXPIRED). Queued messages are held, because processes on the original
+database may have sent part of them: see \`parley outbox --help\`.`,
     )
     .action(async ({ force, json }: { force: boolean; json: boolean }) => {
       const restore = async (db: Database): Promise<void> => {

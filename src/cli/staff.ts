@@ -12,14 +12,14 @@ import { changeDatabase, withDatabase } from './database.ts';
 import { print } from './print.ts';
 
 export function staffCommand(): Command {
-  const command = new Command('staff').description('add, list and remove staff members, to whom contacts are assigned');
+  const command = new Command('staff').description('add, list and remove staff members');
 
   command
     .command('add <slug>')
     .description('add a staff member, if the plan allows another')
     .requiredOption('--name <name>', 'full name')
     .requiredOption('--email <email>', 'e-mail address, unique within the tenant')
-    .addOption(new Option('--role <role>', 'widest role of their sessions').choices(STAFF_ROLES).default('agent'))
+    .addOption(new Option('--role <role>', 'highest role of their sessions').choices(STAFF_ROLES).default('agent'))
     .option('--json', 'print JSON', false)
     .action(async (slug: string, { json, ...given }: Required<NewStaff> & { json: boolean }) => {
       const member = await changeDatabase(loadConfig(), async db => {

@@ -11,7 +11,7 @@ interface NamedDefaults {
   readonly assignee: string | null | undefined;
 }
 
-/** Finds what the defaults of a tenant name. */
+/** Looks up the ids of a tenant's defaults by name, e-mail address or id. */
 export async function resolveDefaults(
   db: Db,
   tenantId: number,

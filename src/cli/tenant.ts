@@ -162,7 +162,7 @@ function optWordsOf({ optOutWords, optInWords, language }: UpdateOptions): OptWo
   const words = { optOutWords: wordList(optOutWords), optInWords: wordList(optInWords) };
   if (language === undefined) return words;
   if (!words.optOutWords && !words.optInWords)
-    throw new UserError('--language is that of --opt-out-words and --opt-in-words: name words.');
+    throw new UserError('--language needs --opt-out-words or --opt-in-words.');
   return { optWordsByLanguage: [{ language, ...words }] };
 }
 

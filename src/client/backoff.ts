@@ -2,14 +2,14 @@ const FIRST_MS = 500;
 const LONGEST_MS = 30_000;
 
 /**
- * Milliseconds to wait before the next attempt: doubled with each failure up to 30 s, of which a random half is left out, so that
- * the clients of a gateway that was restarted do not come back in one moment.
- * @param failures in a row before the one that is waited for, from 0
+ * Milliseconds to wait before the next attempt: exponential up to 30 s, with a jitter of up to half, so that the clients of a restarted
+ * gateway do not reconnect at the same moment.
+ * @param failures number of earlier consecutive failures, from 0
  */
 export const backoffMs = (failures: number): number =>
   Math.min(LONGEST_MS, FIRST_MS * 2 ** failures) * (0.5 + Math.random() / 2);
 
-/** Resolves after a time. @throws the reason of the signal as soon as it is aborted */
+/** Resolves after `ms`. @throws the reason of the signal as soon as it is aborted */
 export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
     const abort = (): void => {

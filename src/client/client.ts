@@ -20,12 +20,12 @@ export interface ClientOptions {
   /** Address of the gateway, with or without `/graphql`: `https://parley.example.com`. */
   readonly url: string;
   /**
-   * An access token, or a function that returns one or a staff session. It is called again before the session ends and after the
-   * gateway rejected it. Where it throws, subscriptions try again with backoff; null says that the session is over, which ends them
-   * with UNAUTHORIZED, as a ParleyError that it throws does.
+   * An access token, or a function that returns one or a staff session. It is called again before the session expires and after the
+   * gateway rejected it. If it throws, subscriptions retry with backoff. If it returns null (the session is over) or throws a
+   * ParleyError, subscriptions end with UNAUTHORIZED or that error.
    */
   readonly token: TokenSource;
-  /** Attempts after the first one, for what may be repeated. Default 3. */
+  /** Maximum number of retries of operations that may be repeated. Default 3. */
   readonly retries?: number;
   /**
    * The id of a trusted document (`sha256:…`) by the name of its operation; it is sent in place of the text. Undefined sends the text,
@@ -44,16 +44,16 @@ export interface OperationOptions {
 }
 
 export interface ParleyClient {
-  /** Reads. Repeated after a lost connection, 429, 502, 503 and 504. @throws ParleyError, TransportError */
+  /** Executes a query. Retried after a lost connection, 429, 502, 503 and 504. @throws ParleyError, TransportError */
   query<Data, Variables extends object>(
     document: TypedDocument<Data, Variables>,
     variables: Variables,
     options?: OperationOptions,
   ): Promise<Data>;
   /**
-   * Writes. An input without `idempotencyKey` gets one, so that the mutation can be repeated after a lost connection without
-   * happening twice. For this, each input is a variable of its own, or has a key; else the mutation is not repeated.
-   * `userErrors` are data, and never repeated.
+   * Executes a mutation. An input without `idempotencyKey` gets one, so that the mutation can be retried after a lost connection
+   * without being executed twice. This requires that each input is a separate variable or has a key; otherwise there is no retry.
+   * `userErrors` are returned as data, without a retry.
    * @throws TypeError for a document that does not select `userErrors`; ParleyError, TransportError
    */
   mutate<Data, Variables extends object>(
@@ -121,8 +121,8 @@ export function createClient(options: ClientOptions): ParleyClient {
     return connection;
   };
 
-  /** With the id of the document in place of its text, if it has one. */
-  const trusted = <Body extends GraphQLBody>(body: Body): Body => {
+  /** Replaces the text of a document by its id, if it has one. */
+  const withDocumentId = <Body extends GraphQLBody>(body: Body): Body => {
     if (body.operationName === undefined || body.documentId !== undefined) return body;
     const documentId = options.documentId?.(body.operationName);
     if (documentId === undefined) return body;
@@ -130,17 +130,17 @@ export function createClient(options: ClientOptions): ParleyClient {
     return { ...rest, documentId } as Body;
   };
   const execute: ParleyClient['execute'] = (body, isRepeatable, signal) =>
-    post(http, trusted(body), isRepeatable, signal);
+    post(http, withDocumentId(body), isRepeatable, signal);
   const bodyOf = ({ text, operation }: ReadDocument, variables: unknown): GraphQLBody => ({
     query: text,
     operationName: operation?.name?.value,
     variables,
   });
   async function* stream(body: GraphQLBody, signal?: AbortSignal): AsyncGenerator<unknown> {
-    // The protocol of graphql-ws requires a text, also an empty one.
-    const { query = '', ...rest } = trusted(body);
+    // The protocol of graphql-ws requires a text, which may be empty.
+    const { query = '', ...rest } = withDocumentId(body);
     const variables = { ...(body.variables ?? {}) };
-    // Where there is only an id, the variables that are given are those that are declared.
+    // If only the id is known, the given variables are assumed to be those that the document declares.
     const isResumable = body.query ? declaresVariable(readDocument(body.query), 'after') : 'after' in variables;
     yield* follow(connect(), { ...rest, query, variables }, isResumable, signal);
   }
@@ -152,9 +152,9 @@ export function createClient(options: ClientOptions): ParleyClient {
       execute(bodyOf(readDocument(document), variables), true, signal) as Promise<never>,
     async mutate(document, variables, { signal } = {}) {
       const read = readDocument(document);
-      const careless = mutationsWithoutUserErrors(read);
-      if (careless.length > 0)
-        throw new TypeError(`Select userErrors of ${careless.join(', ')}: a refusal is data, not an error.`);
+      const incomplete = mutationsWithoutUserErrors(read);
+      if (incomplete.length > 0)
+        throw new TypeError(`Select userErrors of ${incomplete.join(', ')}: a refusal is data, not an error.`);
       const keyed = withKeys(read, variables);
       return (await execute(bodyOf(read, keyed ?? variables), keyed !== undefined, signal)) as never;
     },

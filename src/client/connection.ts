@@ -10,7 +10,7 @@ export interface ConnectionOptions {
   readonly webSocketImpl?: unknown;
   /** Called when the socket is connected, and when it is lost or cannot be connected, with the close event or error. */
   readonly onConnection?: (state: 'connected' | 'closed', cause?: unknown) => void;
-  /** Time without a message after which the gateway is asked whether it is there; it has half of it to answer, and all of it to connect. Default 20 s. */
+  /** Interval of keep-alive pings. The gateway has half of it to answer, and all of it to accept a connection. Default 20 s. */
   readonly keepAliveMs?: number;
 }
 
@@ -40,17 +40,17 @@ interface Socket {
   send(text: string): void;
 }
 
-/** Close codes after which another attempt ends in the same way: violations of the protocol, no token, faults of the server. */
+/** Close codes after which a retry would fail in the same way: protocol violations, no token, internal errors. */
 const FINAL_CODES: ReadonlySet<unknown> = new Set([1009, 4400, 4401, 4406, 4409, 4429, 4500]);
 /** The token is unknown, revoked or expired. */
 const FORBIDDEN = 4403;
-/** A connection that lasted as long ends a series of failures. */
+/** A connection that lasted this long resets the count of failures. */
 const STABLE_MS = 30_000;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * The socket that all subscriptions of a client share. graphql-ws speaks the protocol; when to connect again and with which token is
- * decided here: its own attempts end with an address that refuses connections, and start before there is a token.
+ * The socket that all subscriptions of a client share. graphql-ws implements the protocol. Reconnecting is implemented here, because
+ * that of graphql-ws gives up when a connection is refused, and starts before a token is available.
  */
 export class Connection {
   readonly #options: ConnectionOptions;
@@ -58,7 +58,7 @@ export class Connection {
   readonly #followers = new Set<Follower>();
   /** Aborted while there are no subscriptions. */
   #idle = new AbortController();
-  /** Once it is acknowledged. */
+  /** Set once the connection is acknowledged. */
   #socket: Socket | undefined;
   #connectedAtMs = 0;
   #token = '';
@@ -112,7 +112,7 @@ export class Connection {
   }
 
   /**
-   * Waits as long as is due after a failure, and for a token; at once while the socket is open.
+   * Waits for the backoff after a failure, and for a token. Resolves at once while the socket is open.
    * @throws ParleyError if the session is over
    */
   async ready(hasFailed: boolean): Promise<void> {
@@ -126,7 +126,7 @@ export class Connection {
     }
   }
 
-  /** Subscribes, once; connects if need be. @returns ends it */
+  /** Subscribes without retries; connects if necessary. @returns a function that unsubscribes */
   subscribe(payload: SubscribePayload, sink: Sink): () => void {
     return this.#client.subscribe(payload, sink);
   }
@@ -139,7 +139,7 @@ export class Connection {
     return answer;
   }
 
-  /** @returns why subscriptions cannot go on; undefined if another attempt may succeed */
+  /** @returns the error with which subscriptions end; undefined if a retry may succeed */
   finalError(failure: unknown): Error | undefined {
     const { code, reason } = (failure ?? {}) as { readonly code?: unknown; readonly reason?: unknown };
     if (code === FORBIDDEN && this.#rejections > (this.#options.tokens.isRenewable ? 1 : 0))
@@ -152,7 +152,7 @@ export class Connection {
   /** Ends all subscriptions and closes the socket. */
   async close(): Promise<void> {
     for (const follower of this.#followers) follower.closed();
-    // It rejects while the socket cannot be connected, which is as good.
+    // It rejects if the socket cannot be connected, which needs no handling.
     await Promise.resolve(this.#client.dispose()).catch(() => undefined);
   }
 
@@ -171,7 +171,7 @@ export class Connection {
     }
   }
 
-  /** Gives the connection up if nothing comes: of a peer that disappeared the operating system knows after many minutes. */
+  /** Terminates the connection if no message arrives in time: the operating system would report a lost peer only after minutes. */
   #expectMessage(withinMs: number): void {
     clearTimeout(this.#silenceTimer);
     this.#silenceTimer = setTimeout(() => this.#client.terminate(), withinMs);
@@ -213,13 +213,13 @@ export class Connection {
     clearTimeout(this.#renewalTimer);
     if (typeof payload.expiresAt !== 'string' || !this.#options.tokens.isRenewable) return;
     const remainingMs = Date.parse(payload.expiresAt) - Date.now();
-    // The clock of this computer is wrong: the token is replaced when the gateway ends the connection.
+    // This computer's clock is wrong: the token is replaced when the gateway closes the connection.
     if (!(remainingMs > 0)) return;
     const waitMs = Math.max(1_000, remainingMs - renewalLeadMs(remainingMs));
     this.#renewalTimer = setTimeout(() => void this.#renew(payload), Math.min(waitMs, MAX_TIMER_MS));
   }
 
-  /** Gives the open socket another token, in time for a few attempts before the old one ends. */
+  /** Replaces the token of the open socket, early enough for several attempts before the old one expires. */
   async #renew(payload: Acknowledgement): Promise<void> {
     try {
       this.#token = await this.#options.tokens.get(this.#token);
@@ -229,7 +229,7 @@ export class Connection {
     }
   }
 
-  /** The gateway takes the token of a ping in place of the last one, and answers with the position of its log. */
+  /** Sends the token in a ping: the gateway replaces the previous token and responds with the position of its log. */
   #ping(): void {
     if (this.#socket?.readyState !== 1) return;
     this.#socket.send(JSON.stringify({ type: 'ping', payload: { authorization: `Bearer ${this.#token}` } }));

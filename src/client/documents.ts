@@ -44,7 +44,7 @@ function readText(text: string): ReadDocument {
   try {
     return { text, operation: operationOf(parse(text, { noLocation: true })) };
   } catch {
-    // The gateway tells what is wrong with it, and where.
+    // The gateway reports the syntax error.
     return { text, operation: undefined };
   }
 }
@@ -59,7 +59,7 @@ export const declaresVariable = ({ operation }: ReadDocument, name: string): boo
 
 /**
  * Names of mutations in a document whose `userErrors` are not selected: a refusal would look like a success with an empty object.
- * A payload that is selected by a named fragment counts as complete; the gateway checks trusted documents in full.
+ * A payload with a fragment spread counts as complete; the gateway checks trusted documents in full.
  */
 export const mutationsWithoutUserErrors = ({ operation }: ReadDocument): string[] =>
   operation?.operation === 'mutation'

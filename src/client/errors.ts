@@ -9,8 +9,8 @@ export interface ResponseError {
 }
 
 /**
- * The gateway answered with errors of the request: authentication, scopes, limits, invalid arguments, faults of the server. What a
- * user can mend is in `userErrors` of the mutation's payload instead, and rejects nothing.
+ * The gateway responded with errors of the request: authentication, scopes, limits, invalid arguments, internal errors. Errors that a
+ * user can correct are in `userErrors` of the mutation's payload instead.
  */
 export class ParleyError extends Error {
   readonly errors: readonly ResponseError[];
@@ -18,7 +18,7 @@ export class ParleyError extends Error {
   readonly data: unknown;
 
   constructor(errors: readonly ResponseError[], data?: unknown) {
-    super(errors[0]?.message ?? 'The gateway answered with an error.');
+    super(errors[0]?.message ?? 'The gateway responded with an error.');
     this.name = 'ParleyError';
     this.errors = errors;
     this.data = data;
@@ -30,9 +30,9 @@ export class ParleyError extends Error {
   }
 }
 
-/** The gateway could not be reached, or something before it answered (a proxy, a load balancer). */
+/** The gateway could not be reached, or a proxy or load balancer responded in its place. */
 export class TransportError extends Error {
-  /** HTTP status; undefined without an answer. */
+  /** HTTP status; undefined without a response. */
   readonly status: number | undefined;
 
   constructor(message: string, status?: number, cause?: unknown) {

@@ -26,7 +26,7 @@ export interface Answer {
   readonly retryAfter: string | null;
 }
 
-/** Statuses after which the same request may succeed. 500 is not one of them: its cause is a fault that stays. */
+/** Statuses after which a retry may succeed; not 500, whose cause is probably permanent. */
 const RETRIED: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const MAX_WAIT_MS = 30_000;
 
@@ -34,7 +34,7 @@ const MAX_WAIT_MS = 30_000;
  * Sends one operation and returns its data.
  * @param isRepeatable whether it may be sent again after an attempt whose outcome is unknown: queries, and mutations with an
  *   idempotency key
- * @throws ParleyError for errors of the response, TransportError if there is none
+ * @throws ParleyError for errors in the response, TransportError without a GraphQL response
  */
 export async function post(
   options: HttpOptions,
@@ -115,7 +115,7 @@ function resultOf({ status, text }: Answer): unknown {
   return body.data;
 }
 
-/** As the server asks, else exponential with jitter. */
+/** `Retry-After` of the response, otherwise an exponential backoff with jitter. */
 function waitMs(retryAfter: string | null, attempt: number): number {
   const seconds = Number(retryAfter ?? Number.NaN);
   const ms = Number.isFinite(seconds) ? seconds * 1_000 : 250 * 2 ** attempt * (0.5 + Math.random());

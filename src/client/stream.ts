@@ -11,7 +11,7 @@ interface Payload {
   variables: Record<string, unknown>;
 }
 
-/** Events that may wait for a consumer; beyond it the subscription pauses and resumes from its cursor. */
+/** Maximum number of events that wait for the consumer. Above it, the subscription pauses and later resumes from its cursor. */
 const MAX_WAITING = 1_000;
 
 /**
@@ -41,7 +41,7 @@ export async function* follow(
   };
 
   const setAfter = (after: unknown): void => {
-    // The connection sends this very object.
+    // The connection reads `variables` from this object when it sends the subscription.
     payload.variables = { ...payload.variables, after };
   };
   const needsStart = (): boolean => isResumable && payload.variables['after'] == null;
@@ -78,8 +78,8 @@ export async function* follow(
     const start = async (): Promise<void> => {
       if (waitMs > 0) await pause(waitMs);
       await connection.ready(hasFailed);
-      // The acknowledgement of an open socket may be hours old. A socket that is to be opened tells the position before the
-      // subscription is sent.
+      // The acknowledgement of an open socket may be hours old, so its position is requested. A new socket reports the position before
+      // the subscription is sent.
       while (isCurrent && needsStart() && connection.isOpen) startAt(await connection.position());
       if (!isCurrent) return;
       unsubscribe = connection.subscribe(payload as never, {

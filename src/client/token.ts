@@ -1,6 +1,6 @@
 import { ParleyError } from './errors.ts';
 
-/** A token, and when it ends (milliseconds since the epoch). Without `expiresAtMs` it is used until it is rejected. */
+/** A token and its expiry (milliseconds since the epoch). Without `expiresAtMs` it is used until it is rejected. */
 export interface Token {
   readonly token: string;
   readonly expiresAtMs?: number | undefined;
@@ -8,19 +8,19 @@ export interface Token {
 
 type Given = string | Token | null;
 
-/** A fixed token, or a function that gets one, for example a staff session from your own backend; null: there is none any more. */
+/** A fixed token, or a function that gets one, for example a staff session from your own backend; null: the session is over. */
 export type TokenSource = string | (() => Promise<Given> | Given);
 
 /**
- * How long before its end a token is replaced: a minute, or a quarter of a life of less than four minutes, because a session of a
- * minute would be replaced before each call.
+ * Time before its expiry at which a token is replaced: a minute, or a quarter of a lifetime below four minutes, because otherwise a
+ * session of one minute would be replaced before each call.
  */
 export const renewalLeadMs = (lifetimeMs: number): number => Math.min(60_000, lifetimeMs / 4);
 
-/** Codes after which the same call may succeed. Everything else that the gateway says about a session is its end. */
+/** Codes after which a retry may succeed. Any other error of the gateway ends the session. */
 const PASSING: ReadonlySet<unknown> = new Set(['RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE', 'INTERNAL_ERROR']);
 
-/** Whether an error is an answer of the gateway that stays the same, unlike a lost connection. */
+/** Whether an error is a permanent refusal by the gateway, unlike a lost connection. */
 export const isRefusal = (error: unknown): error is ParleyError =>
   error instanceof ParleyError && !PASSING.has(error.code);
 
@@ -47,7 +47,7 @@ export class TokenStore {
 
   /**
    * @param rejected a token that the gateway did not accept, so that another one is needed
-   * @throws ParleyError with the code UNAUTHORIZED if there is none any more; what the source throws
+   * @throws ParleyError with the code UNAUTHORIZED if the session is over; any error of the source
    */
   get(rejected?: string): Promise<string> {
     const kept = this.#kept;
@@ -56,7 +56,7 @@ export class TokenStore {
       this.#renewal = undefined;
     });
     return this.#renewal.catch((error: unknown) => {
-      // It is replaced before its end so that there is time for another attempt.
+      // The current token is still valid: it is replaced early so that a failed renewal can be retried.
       if (kept && kept.token !== rejected && kept.endsAtMs > Date.now() && !isRefusal(error)) return kept.token;
       throw error;
     });
@@ -72,7 +72,7 @@ export class TokenStore {
 
 function keep({ token, expiresAtMs = Number.POSITIVE_INFINITY }: Token): Kept {
   const lifetimeMs = expiresAtMs - Date.now();
-  // A new token that has ended already is a clock that is wrong: the gateway decides.
+  // A new token that seems expired means that this computer's clock is wrong: use it until the gateway rejects it.
   if (lifetimeMs <= 0) return { token, renewAtMs: Number.POSITIVE_INFINITY, endsAtMs: Number.POSITIVE_INFINITY };
   return { token, renewAtMs: expiresAtMs - renewalLeadMs(lifetimeMs), endsAtMs: expiresAtMs };
 }

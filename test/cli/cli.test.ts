@@ -176,7 +176,7 @@ test('files of another program in place of those of `parley dev` are a message',
   await writeFile(join(place, '.parley/dev.json'), '{');
   expect(await cli.session.run(place, ['plan', 'list'])).toMatchObject({
     code: 1,
-    output: expect.stringMatching(/^\S*dev\.json is no JSON file/),
+    output: expect.stringMatching(/^\S*dev\.json is not a JSON file/),
   });
 });
 

@@ -15,7 +15,7 @@ import { WEBHOOKS } from '../../features/webhooks/delivery/lane.ts';
 import { accountBacklog, shardBacklog } from '../../features/webhooks/delivery/queue.sql.ts';
 import type { Backlog } from '../../lanes/store/backlog.sql.ts';
 
-/** The backlogs of queues whose lanes belong to one account. */
+/** Backlogs of the queues whose lanes belong to one account each. */
 const OF_ACCOUNTS = {
   [OUTBOX]: outboxBacklog,
   [INBOX]: inboxBacklog,
@@ -26,10 +26,10 @@ const OF_ACCOUNTS = {
   [TEMPLATE_SYNCS]: syncBacklog,
 } as const;
 
-/** Of all queues, as operators see them: webhooks by shard, each of which serves all accounts. */
+/** Backlogs of all queues, for operators. Webhooks are counted by shard, each of which serves all accounts. */
 export const BACKLOGS: Readonly<Record<string, Backlog>> = { ...OF_ACCOUNTS, [WEBHOOKS]: shardBacklog };
 
-/** Of all queues, as one account sees them: what waits in a shard for others is not shown. */
+/** Backlogs of all queues, for one account: deliveries of other accounts in the same shard are not counted. */
 export const ACCOUNT_BACKLOGS = { ...OF_ACCOUNTS, [WEBHOOKS]: accountBacklog };
 
 export type QueueName = keyof typeof ACCOUNT_BACKLOGS;

@@ -20,14 +20,14 @@ import {
 export type RootType = 'query' | 'mutation' | 'subscription';
 type Field = GraphQLField<unknown, unknown>;
 
-/** A document with the least that a field can be called with, and a few fields of what it returns. */
+/** A document with the required arguments of a field, and a few fields of its result. */
 export interface Example {
   readonly document: string;
   /** Undefined if the document has none, or only a cursor, which is different in each gateway. */
   readonly variables: object | undefined;
 }
 
-/** Sample values of inputs by their names. Ids are those of no object: examples can be run. */
+/** Sample values by input name. No object has these ids, so that examples can be run safely. */
 const SAMPLES: Readonly<Record<string, unknown>> = {
   address: '12 Market Street',
   body: 'Call back on Monday.',

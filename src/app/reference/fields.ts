@@ -36,7 +36,7 @@ export function scopesOf({ field }: RootField): readonly (readonly string[])[] {
   return directives?.requiresScopes?.scopes ?? [];
 }
 
-/** The part of the schema that a field belongs to: the resource of its first scope. */
+/** The page of the reference that a field belongs to: the resource of its first scope. */
 export const partOf = (root: RootField): string => scopesOf(root)[0]?.[0]?.split(':')[0] ?? 'viewer';
 
 /** The description of one field, as Markdown. @param codes of errors that REST declares for the same field */
@@ -63,7 +63,7 @@ export function describeField(schema: GraphQLSchema, root: RootField, codes: Rea
     .join('\n\n');
 }
 
-/** Its calls, because an operation costs at least one point, also where its only field costs none. */
+/** The points of one field. Not `pointsOf` of an operation, which is at least 1 even if its only field costs none. */
 function pointsOf(schema: GraphQLSchema, text: string): number {
   const document = parse(text);
   const operation = document.definitions.find(({ kind }) => kind === Kind.OPERATION_DEFINITION);
@@ -123,7 +123,7 @@ function errorsOf({ operation, field }: RootField, codes: ReadonlySet<ErrorCode>
   return [`User errors: ${['faults of fields', ...references, ...refusals].join(', ')}`];
 }
 
-/** Codes that routes declare, by the root field that they call. @param isUserError leaves out what only REST has */
+/** Codes that routes declare, by the root field that they call. @param isUserError excludes codes that only REST has */
 export function declaredCodes(
   routes: readonly Route[],
   isUserError: (code: ErrorCode) => boolean,
