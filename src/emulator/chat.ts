@@ -11,28 +11,28 @@ export interface ChatMessage {
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly type: string;
-  /** As the network has it: what was sent, or what the webhook reports. */
+  /** The content in the network's format, as sent or as reported by the webhook. */
   readonly content: JsonObject;
   /** The readable text of what the business sent. */
   readonly text: string | undefined;
   /** Components of the template that was sent, for its header, footer and buttons. */
   readonly template: readonly JsonObject[] | undefined;
-  /** Of a message of the business: how far it came; of one of the person: `read` once the business marked it so. */
+  /** Delivery status of a message of the business; for a message of the person `delivered`, or `read` once the business marked it. */
   readonly status: string | undefined;
   /** The message that it quotes. */
   readonly replyTo: string | undefined;
   readonly isEdited: boolean;
-  /** Its sender deleted it for everybody: nothing of its content is left. */
+  /** Whether its sender deleted it for everyone, in which case its content is empty. */
   readonly isRevoked: boolean;
   /** The latest of each person and of the business. */
   readonly reactions: readonly { readonly emoji: string; readonly isFromPerson: boolean }[];
 }
 
 /**
- * What a person and a business number wrote to each other, oldest first, also under the person's former numbers, as edits, deletions
- * and reactions have left it. A message that failed or is held did not reach the phone.
+ * Returns the chat of a person with a business number, oldest first, with edits, deletions and reactions applied, including messages
+ * under the person's former numbers. Failed and held messages did not reach the phone and are left out.
  *
- * @param groupId shows what the members of this group wrote instead
+ * @param groupId returns the messages of this group's members instead
  */
 export function chatOf(world: World, number: EmulatorNumber, person: string, groupId?: string): ChatMessage[] {
   const messages: (ChatMessage & { readonly seq: number })[] = [];

@@ -97,12 +97,12 @@ const ROUTES: Readonly<Record<string, Route>> = {
   },
   'GET chat': {
     description:
-      '?person=&phoneNumberId=&groupId=: what a person and a number, or the members of a group, wrote to each other, and the state of the phone',
+      '?person=&phoneNumberId=&groupId=: the chat of a person with a number, or of a group, and the state of the phone',
     handle: getChat,
   },
   'POST phones': {
     description:
-      '{ phone, isOffline?, isBlocking?, phoneNumberId? }: the phone goes offline or comes back, blocks a number or no longer',
+      '{ phone, isOffline?, isBlocking?, phoneNumberId? }: takes a phone offline or back online, blocks or unblocks the business number',
     handle: postPhone,
   },
   'POST groups': {
@@ -112,7 +112,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
   },
   'GET media': { description: '?id=: the content of a file', handle: getMedia },
   'POST time': {
-    description: '{ passedHours }: as if so many hours had passed: windows end so much earlier',
+    description: '{ passedHours }: simulates that so many hours have passed: service windows end that much earlier',
     handle: postTime,
   },
   'GET faults': { description: 'current faults and traits', handle: world => json(200, { ...world.faults.current }) },
@@ -169,7 +169,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
   },
   'POST numbers': {
     description:
-      'adds a business number, or replaces it; { health: { canSend, quality, messagingLimit } } is what it answers',
+      'adds or replaces a business number; { health: { canSend, quality, messagingLimit } } is the health that it reports',
     handle: postNumber,
   },
   'GET numbers': {
@@ -215,12 +215,12 @@ function getChat(world: World, { query }: Request): Reply {
 
 function getMedia(world: World, { query }: Request): Reply {
   const media = world.media.get(query.get('id') ?? '');
-  if (!media) return json(404, { error: 'There is no such file.' });
+  if (!media) return json(404, { error: `There is no file ${query.get('id') ?? ''}.` });
   const headers = { 'content-type': media.mimeType, 'content-length': String(media.size) };
   return { kind: 'stream', status: 200, headers, body: media.open(0, media.size - 1) };
 }
 
-/** Not by moving the clock: the gateway's database has one that nobody can move. */
+/** Moves the ends of windows instead of the clock, because the clock of the gateway's database cannot be moved. */
 function postTime(world: World, request: Request): Reply {
   const { passedHours } = readInput(timeInput, request);
   const windows = [...world.windows.entries()].map(([key, until]) => ({ key, until: until - passedHours * HOUR }));
@@ -257,7 +257,7 @@ function getSent(world: World, { query }: Request): Reply {
 async function postWebhookUrl(world: World, request: Request): Promise<Reply> {
   const { url, verify } = readInput(webhookUrlInput, request);
   if (url !== null && verify && !(await verifyWebhook(url, world.verifyToken))) {
-    throw new ControlError('url: did not respond to the verification with 200 and the challenge.');
+    throw new ControlError('url: the server did not answer the verification with 200 and the challenge.');
   }
   setWebhookUrl(world, url ?? undefined);
   return json(200, { url });

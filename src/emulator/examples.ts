@@ -5,8 +5,8 @@ import { json, type Reply, type Request } from './reply.ts';
 const HANDLE = /^4::[\w+/=]+:[\w-]{43}$/;
 
 /**
- * `POST /app/uploads?file_name=&file_length=&file_type=`: begins the upload of an example for a template's header. The session holds
- * what was announced, so that nothing is kept for it.
+ * `POST /app/uploads?file_name=&file_length=&file_type=`: starts the upload of an example for a template's header. The session id
+ * encodes these parameters, so that no state is stored.
  */
 export function beginExample({ query }: Request): Reply {
   const [length, type] = [Number(query.get('file_length')), query.get('file_type')];

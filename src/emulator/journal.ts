@@ -11,16 +11,21 @@ export type PlannedStatus = readonly [seq: number, status: StatusWord, at: numbe
 
 /** Events that must survive `kill -9`, one per line. */
 export type JournalEvent =
-  /** A message was accepted, with its planned statuses. Compaction adds `told` (acknowledged statuses) and `cleared` (removed from the log). */
+  /** A message was accepted, with its planned statuses. Compaction adds `acknowledged` (acknowledged statuses) and `cleared` (removed from the log). */
   | {
       readonly e: 'taken';
       readonly m: AcceptedMessage;
       readonly plan: readonly PlannedStatus[];
-      readonly told?: readonly StatusWord[];
+      readonly acknowledged?: readonly StatusWord[];
       readonly cleared?: true;
     }
   /** An inbound message: the update and the person whose window it opens. */
-  | { readonly e: 'inbound'; readonly u: Update & { kind: 'message' }; readonly at: number; readonly told?: true }
+  | {
+      readonly e: 'inbound';
+      readonly u: Update & { kind: 'message' };
+      readonly at: number;
+      readonly acknowledged?: true;
+    }
   | { readonly e: 'change'; readonly u: Update & { kind: 'change' } }
   /** A service window, open until `until` (ms); 0 closes it. */
   | { readonly e: 'window'; readonly key: string; readonly until: number }
@@ -68,10 +73,10 @@ function readLine(path: string, line: string, number: number): JournalEvent {
   );
 }
 
-/** A path of the user's: a directory, without permission, below a directory that does not exist. */
+/** The user's path is a directory, lacks a permission, or is below a directory that does not exist. */
 const unusable = (path: string, cause: unknown): UserError =>
   new UserError(
-    `The emulator's journal ${path} cannot be used: ${cause instanceof Error ? cause.message : String(cause)}. It is a file in a directory that exists.`,
+    `The emulator's journal ${path} cannot be used: ${cause instanceof Error ? cause.message : String(cause)}. Use the path of a file in an existing directory.`,
     { cause },
   );
 

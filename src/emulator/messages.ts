@@ -58,7 +58,7 @@ export async function postMessage(world: World, number: EmulatorNumber, body: Js
     seq: world.nextSeq(),
     ...heldBy(world, number, recipient),
   };
-  await take(world, message, failureOf(world, message, recipient, content, fault));
+  await accept(world, message, failureOf(world, message, recipient, content, fault));
   if (faults.current.latencyMs > 0) await sleep(faults.current.latencyMs);
   return (fault?.when === 'after' ? await faultReply(fault) : undefined) ?? json(200, answer(message, recipient));
 }
@@ -103,7 +103,7 @@ function checkContent(world: World, number: EmulatorNumber, body: JsonObject, re
 }
 
 /** Stores the message and schedules its statuses. */
-async function take(world: World, message: AcceptedMessage, failure: WebhookError | undefined): Promise<void> {
+async function accept(world: World, message: AcceptedMessage, failure: WebhookError | undefined): Promise<void> {
   const { planned, delaysMs } = planStatuses(world, message, failure);
   world.record({ e: 'taken', m: message, plan: planned });
   world.sent.add(message);
@@ -117,7 +117,7 @@ async function take(world: World, message: AcceptedMessage, failure: WebhookErro
   else world.outbox.add(first.update, first.delayMs);
 }
 
-/** Why the message does not reach the phone for now, or at all. The network accepts it, and says nothing of it. */
+/** The reason why the message does not reach the phone now, or ever. The network accepts such messages without an error. */
 function heldBy(world: World, number: EmulatorNumber, { person }: Recipient): Pick<AcceptedMessage, 'held'> {
   if (world.phones.isBlocking(person, number.phoneNumberId)) return { held: 'blocked' };
   return world.phones.isOffline(person) ? { held: 'offline' } : {};

@@ -56,7 +56,7 @@ export function showSubscriptions(world: World, wabaId: string): Reply {
   return json(200, { data: subscribed ? [entry] : [] });
 }
 
-/** `POST /{waba}/subscribed_apps`, optionally with a URL of its own (`override_callback_uri`, `verify_token`), which is verified first. */
+/** `POST /{waba}/subscribed_apps`, optionally with a URL for this account (`override_callback_uri`, `verify_token`), which is verified first. */
 export async function subscribe(world: World, wabaId: string, body: JsonObject): Promise<Reply> {
   const subscription = subscriptionOf(world, wabaId);
   const override = asText(body['override_callback_uri']);
@@ -92,7 +92,7 @@ function numberObject(number: EmulatorNumber): JsonObject {
   };
 }
 
-/** The worst of the number, its account, the business and the app is that of the whole. */
+/** The overall health is the worst of the number, its account and the app. */
 function healthStatus({ phoneNumberId, wabaId, health }: EmulatorNumber): JsonObject {
   const canSend = health?.canSend ?? 'AVAILABLE';
   const error = {

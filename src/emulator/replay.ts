@@ -15,7 +15,7 @@ export interface Replayed {
 interface Taken {
   readonly m: AcceptedMessage;
   readonly plan: readonly PlannedStatus[];
-  readonly told: readonly StatusWord[];
+  readonly acknowledged: readonly StatusWord[];
   readonly cleared: boolean;
 }
 
@@ -38,12 +38,12 @@ export function replay(world: Omit<World, 'outbox' | 'record' | 'nextSeq'>, even
         see(event.m.seq);
         for (const planned of event.plan) see(planned[0]);
         const open = event.plan.filter(([seq]) => !done.has(seq));
-        const told = [
-          ...(event.told ?? []),
+        const acknowledged = [
+          ...(event.acknowledged ?? []),
           ...event.plan.filter(([seq]) => done.has(seq)).map(([, status]) => status),
         ];
         pending.push(...open.map(planned => statusUpdate(event.m, planned)));
-        taken.push({ m: event.m, plan: open, told, cleared: event.cleared === true });
+        taken.push({ m: event.m, plan: open, acknowledged, cleared: event.cleared === true });
         break;
       }
       case 'arrived': {
@@ -51,10 +51,15 @@ export function replay(world: Omit<World, 'outbox' | 'record' | 'nextSeq'>, even
         for (const planned of event.plan) see(planned[0]);
         if (!entry) break;
         const open = event.plan.filter(([seq]) => !done.has(seq));
-        const told = event.plan.filter(([seq]) => done.has(seq)).map(([, status]) => status);
+        const acknowledged = event.plan.filter(([seq]) => done.has(seq)).map(([, status]) => status);
         const m = { ...entry.m, held: undefined };
         pending.push(...open.map(planned => statusUpdate(m, planned)));
-        taken[taken.indexOf(entry)] = { ...entry, m, plan: [...entry.plan, ...open], told: [...entry.told, ...told] };
+        taken[taken.indexOf(entry)] = {
+          ...entry,
+          m,
+          plan: [...entry.plan, ...open],
+          acknowledged: [...entry.acknowledged, ...acknowledged],
+        };
         break;
       }
       case 'phone':
@@ -66,10 +71,10 @@ export function replay(world: Omit<World, 'outbox' | 'record' | 'nextSeq'>, even
         break;
       case 'inbound': {
         see(event.u.seq);
-        const told = event.told === true || done.has(event.u.seq);
-        if (!told) pending.push(event.u);
+        const acknowledged = event.acknowledged === true || done.has(event.u.seq);
+        if (!acknowledged) pending.push(event.u);
         remember(world, event.u, event.at);
-        compacted.push({ e: 'inbound', u: event.u, at: event.at, ...(told && { told }) });
+        compacted.push({ e: 'inbound', u: event.u, at: event.at, ...(acknowledged && { acknowledged }) });
         break;
       }
       case 'change':
@@ -101,9 +106,15 @@ export function replay(world: Omit<World, 'outbox' | 'record' | 'nextSeq'>, even
     }
   }
 
-  for (const { m, plan, told, cleared } of taken) {
-    if (!cleared) world.sent.add(m, told);
-    compacted.push({ e: 'taken', m, plan, ...(told.length > 0 && { told }), ...(cleared && { cleared }) });
+  for (const { m, plan, acknowledged, cleared } of taken) {
+    if (!cleared) world.sent.add(m, acknowledged);
+    compacted.push({
+      e: 'taken',
+      m,
+      plan,
+      ...(acknowledged.length > 0 && { acknowledged }),
+      ...(cleared && { cleared }),
+    });
   }
   for (const [key, until] of world.windows.entries())
     if (until > world.clock.now()) compacted.push({ e: 'window', key, until });

@@ -114,12 +114,12 @@ export interface Network {
   send(channel: ChannelCredentials, message: OutgoingMessage, mayCall?: () => boolean): Promise<SendOutcome>;
   /**
    * Marks an inbound message (and those before it) as read. Rejects with a `NetworkCallError`.
-   * @param showTyping shows the person that somebody is typing, for 25 seconds or until a message is sent
+   * @param options `showTyping` shows a typing indicator to the person, for 25 seconds or until a message is sent
    */
   markRead(channel: ChannelCredentials, wamid: string, options?: { readonly showTyping: boolean }): Promise<void>;
   /** Reads the business number behind a channel. Rejects with a `NetworkCallError`: used to check credentials when a channel is connected. */
   phoneNumber(channel: ChannelCredentials): Promise<PhoneNumberInfo>;
-  /** Asks for the health of the channel's number. Rejects with a `NetworkCallError`. */
+  /** Reads the health of the channel's number. Rejects with a `NetworkCallError`. */
   numberHealth(channel: ChannelCredentials): Promise<NumberHealth>;
   /**
    * The business portfolio that owns the channel's business account, within which user ids are unique. Rejects with a

@@ -28,7 +28,7 @@ export interface MessageParts {
   readonly referredProduct?: { readonly catalogId: string | undefined; readonly productId: string | undefined };
   /** The group chat, if it is not a private conversation. */
   readonly groupId?: string;
-  /** The content as sent by the network: `message[message.type]`, or the message without its envelope if there is none. */
+  /** The content as sent by the network: `message[message.type]`; if that is missing, the message without its envelope. */
   readonly content: unknown;
   readonly error: NetworkError | undefined;
 }

@@ -2,7 +2,7 @@
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;
-  /** Monotonic milliseconds, which stand still while a virtual machine is suspended. Default: the system's. */
+  /** Monotonic milliseconds; this clock stops while a virtual machine is suspended. Default: that of the system. */
   monotonic?(): number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Folds a text to what its reader would call the same word: without case, diacritics, punctuation and repeated spaces. Signs that
- * are letters of their script (vowels of Hindi or Thai) stay.
+ * Normalises a text for comparison: removes case, diacritics, punctuation and repeated spaces. Combining marks that are letters of
+ * their script (vowels of Hindi or Thai) stay.
  * @example foldWord(' ¡ARRÊT! ') // 'arret'
  */
 export const foldWord = (text: string): string =>

@@ -8,8 +8,8 @@ export interface BatchOptions {
   /** Maximum number of waiting items per key. */
   readonly maxWaiting: number;
   /**
-   * Shortest time between the beginnings of two batches of a key, unless nearly as many items wait as were in work at once lately: their
-   * senders then probably wait for these. Without it, there is none.
+   * Minimum time between the starts of two batches of a key (default none). Ignored if nearly as many items wait as were recently in
+   * work at once: then probably every sender waits, and none would add another item.
    */
   readonly spacingMs?: number;
 }
@@ -22,16 +22,17 @@ interface Entry {
   readonly reject: (error: unknown) => void;
 }
 
-/** A batch need not wait for the `spacingMs` with this share of the items that were lately in work at once, */
-const ENOUGH = 0.9;
-/** of which so much is remembered from batch to batch. */
-const REMEMBERED = 0.95;
+/** A batch of at least this share of the peak starts without waiting for `spacingMs`. */
+const PEAK_SHARE = 0.9;
+/** Factor by which the peak decays with each batch. */
+const PEAK_DECAY = 0.95;
 
 interface KeyState {
-  /** Batches. */
+  /** Number of running batches. */
   running: number;
-  /** Items, waiting and running, and how many there were at most lately. */
+  /** Number of items, waiting and running. */
   inWork: number;
+  /** Recent maximum of `inWork`. */
   peak: number;
   isScheduled: boolean;
   /** Runs for the `spacingMs` after a batch has begun. */
@@ -40,9 +41,9 @@ interface KeyState {
 }
 
 /**
- * Combines concurrent items of a key into batches. Items of one turn of the event loop, and those that arrive while `maxRunning` batches
- * of the key run, share a batch. With `spacingMs`, so do those that arrive soon after a batch began. An item that is alone does not wait,
- * nor do those of a sender who waits for each before the next.
+ * Combines concurrent items of a key into batches. Items of one event loop turn, and those that arrive while `maxRunning` batches of the
+ * key run, share a batch; with `spacingMs`, so do those that arrive soon after a batch started. A single item does not wait, nor do the
+ * items of a sender that awaits each result before it adds the next item.
  */
 export class KeyedBatches {
   readonly #keys = new Map<string, KeyState>();
@@ -53,8 +54,8 @@ export class KeyedBatches {
   }
 
   /**
-   * @param work of a batch, the same for all items of a key; returns a result for each item, in their order. If it fails, all its
-   *   items do
+   * @param work processes a batch, and must be the same for all items of a key; returns a result for each item, in their order. If it
+   *   fails, so do all items of the batch
    * @throws SemaphoreTimeout if too many items wait
    */
   run<Item, Result>(
@@ -77,14 +78,14 @@ export class KeyedBatches {
 
   #schedule(key: string, state: KeyState, work: Work): void {
     if (state.isScheduled || state.waiting.length === 0 || state.running >= this.#options.maxRunning) return;
-    if (state.pause && state.waiting.length < ENOUGH * state.peak) return;
+    if (state.pause && state.waiting.length < PEAK_SHARE * state.peak) return;
     state.isScheduled = true;
     setImmediate(() => {
       state.isScheduled = false;
       state.running += 1;
       this.#startPause(key, state, work);
       const entries = state.waiting.splice(0, this.#options.maxSize);
-      state.peak = Math.max(state.inWork, REMEMBERED * state.peak);
+      state.peak = Math.max(state.inWork, PEAK_DECAY * state.peak);
       this.#schedule(key, state, work);
       void settle(entries, work).then(() => {
         state.running -= 1;

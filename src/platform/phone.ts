@@ -53,7 +53,7 @@ export function parsePhoneIn(input: string, country: string | null): Phone | und
 /**
  * Reads the beginning of a national number: "0171 12" in Germany is the beginning of +49 171 12….
  * @param country ISO 3166-1 alpha-2; null if unknown
- * @returns international digits; undefined for what is written in international format, or in an unknown country
+ * @returns international digits; undefined if the text is in international format, or the country is unknown
  */
 export function nationalDigits(text: string, country: string | null): string | undefined {
   if (country === null || !isSupportedCountry(country) || /^\s*(\+|00)/.test(text)) return undefined;

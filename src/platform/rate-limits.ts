@@ -30,19 +30,19 @@ export interface RateLimits {
   /** Returns consumed points to the quotas. */
   refund(quotas: readonly Quota[], points: number): Promise<void>;
   /**
-   * Checks for spent quotas without consuming, before work is done for a call of unknown cost. Queries the store only for quotas that
-   * this process has seen exceeded.
-   * @returns the states, one of them exceeded; undefined if no quota is spent
+   * Checks for exhausted quotas without consuming, before work is done for a call of unknown cost. Queries the store only for quotas
+   * that this process has seen exhausted.
+   * @returns the states, one of them exceeded; undefined if no quota is exhausted
    */
-  spent(quotas: readonly Quota[]): Promise<QuotaState[] | undefined>;
+  findExhausted(quotas: readonly Quota[]): Promise<QuotaState[] | undefined>;
 }
 
 export const WINDOW_MS = MINUTE;
 
 /** Limits differ by key, so the library only counts and the comparison is done here. */
 export const COUNTS_ONLY = Number.MAX_SAFE_INTEGER;
-/** Size of the cache of exceeded quotas. */
-const MAX_SPENT = 10_000;
+/** Size of the cache of exhausted quotas. */
+const MAX_EXHAUSTED = 10_000;
 
 /** @param windowMs whole seconds */
 export function createMemoryRateLimits(windowMs = WINDOW_MS): RateLimits {
@@ -51,7 +51,7 @@ export function createMemoryRateLimits(windowMs = WINDOW_MS): RateLimits {
 
 /** Rate limits over a counter of the library, with any store. */
 export function createRateLimits(counter: RateLimiterAbstract): RateLimits {
-  const spent = new LRUCache<string, true>({ max: MAX_SPENT, ttl: WINDOW_MS });
+  const exhausted = new LRUCache<string, true>({ max: MAX_EXHAUSTED, ttl: WINDOW_MS });
 
   async function add(quota: Quota, points: number): Promise<QuotaState> {
     const key = `${quota.name}:${quota.key}`;
@@ -60,8 +60,8 @@ export function createRateLimits(counter: RateLimiterAbstract): RateLimits {
       : counter.penalty(key, points));
     const remaining = Math.min(quota.limit, Math.max(0, quota.limit - consumedPoints));
     const resetMs = msBeforeNext > 0 ? msBeforeNext : WINDOW_MS;
-    if (remaining === 0) spent.set(key, true, { ttl: resetMs });
-    else spent.delete(key);
+    if (remaining === 0) exhausted.set(key, true, { ttl: resetMs });
+    else exhausted.delete(key);
     return { ...quota, remaining, resetMs, exceeded: consumedPoints > quota.limit };
   }
 
@@ -84,11 +84,11 @@ export function createRateLimits(counter: RateLimiterAbstract): RateLimits {
       await Promise.all(quotas.map(quota => add(quota, -points)));
     },
 
-    async spent(quotas) {
-      if (!quotas.some(({ name, key }) => spent.has(`${name}:${key}`))) return undefined;
+    async findExhausted(quotas) {
+      if (!quotas.some(({ name, key }) => exhausted.has(`${name}:${key}`))) return undefined;
       const states = await Promise.all(quotas.map(quota => add(quota, 0)));
-      const spentIndex = states.findIndex(({ remaining }) => remaining === 0);
-      return spentIndex < 0 ? undefined : markExceeded(states, spentIndex);
+      const index = states.findIndex(({ remaining }) => remaining === 0);
+      return index < 0 ? undefined : markExceeded(states, index);
     },
   };
 }
@@ -96,7 +96,7 @@ export function createRateLimits(counter: RateLimiterAbstract): RateLimits {
 /** Seconds until a window ends, rounded up, so that a caller who waits for them is not too early. */
 export const resetSeconds = (state: QuotaState): number => Math.max(1, Math.ceil(state.resetMs / SECOND));
 
-/** When a window ends, in seconds since the epoch, rounded up as well. */
+/** The end of a window in seconds since the epoch, rounded up. */
 export const resetAtSeconds = (state: QuotaState, nowMs: number): number => Math.ceil((nowMs + state.resetMs) / SECOND);
 
 /** The quota shown in single-value headers: the exceeded one, otherwise the one with the fewest points left. */

@@ -14,9 +14,9 @@ export const isLocalhost = (hostname: string): boolean => /(^|\.)localhost\.?$/i
 export const LOOPBACK = ['127.0.0.1', '::1'] as const;
 
 /**
- * Queries DNS servers directly, and the system (hosts file, search domains) only for names that they do not know. The system's
- * look-up blocks one of the four libuv threads that files and password hashing need too: names chosen by tenants, on unresponsive
- * servers, could block them all.
+ * Queries DNS servers directly, and the system (hosts file, search domains) only for names that they do not know. A look-up by the
+ * system occupies one of the four libuv threads, which file access needs too: names chosen by tenants, on unresponsive servers, could
+ * block all of them.
  */
 export function createNameResolver(): ResolveName {
   const resolver = new Resolver({ timeout: 2 * SECOND, tries: 2 });

@@ -9,7 +9,7 @@ export interface Signals {
   close(): Promise<void>;
 }
 
-/** `soon` if somebody waits for the result: a message to be sent, a token that is no longer valid. */
+/** `soon` if a client waits for the result (a message to send) or a delay would be harmful (a revoked token). */
 export type Urgency = 'soon' | 'later';
 
 /** Transport of signals between processes: PostgreSQL's NOTIFY, or Redis if configured. */
@@ -28,9 +28,9 @@ export interface SignalTransport {
 }
 
 /**
- * NOTIFY locks the whole database until its commit is done (780 instead of 8,100 commits a second if each notifies). It is therefore
- * never part of a working transaction. The first signal is sent at once, and those of the milliseconds after it together. Full messages
- * are sent one after the other.
+ * NOTIFY takes a database-wide lock until its commit is done (780 instead of 8,100 commits a second if each notifies), so it is never
+ * part of another transaction. The first signal is sent at once; those of the following milliseconds are sent together. Full messages
+ * are sent without a pause.
  */
 const SPACING_MS: Readonly<Record<Urgency, number>> = { soon: 10, later: 100 };
 /** Topics per message; they are short, so that a hundred stay well below the maximum size. */
@@ -46,7 +46,7 @@ export function createSignals(transport: SignalTransport): Signals {
   let flushAtMs = Number.POSITIVE_INFINITY;
   let flushedAtMs = Number.NEGATIVE_INFINITY;
   let isFlushing = false;
-  /** Of what waits. */
+  /** The highest urgency among the waiting signals. */
   let urgency: Urgency = 'later';
   let closed = false;
 

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-/** A bounded cache of texts by their digest. A missing text is not an error: its owner sends it again. */
+/** A bounded cache of texts by their digest. If a text is missing, the client sends it again. */
 export interface TextCache {
   find(digest: string): Promise<string | undefined>;
   save(digest: string, text: string): void;

@@ -152,7 +152,7 @@ describe('windows, templates, address, numbers', () => {
     expect((await control('GET', 'webhooks')).body).toMatchObject({ url: null, pending: 1, delivered: 0 });
     expect(
       (await control('POST', 'webhook-url', { url: 'http://127.0.0.1:1/', verify: true })).body['error'],
-    ).toContain('url: did not respond');
+    ).toContain('url: the server did not answer the verification');
     expect((await control('POST', 'webhook-url', { url: receiver.url, verify: true })).status).toBe(200);
     await emulator.settled();
     expect((await control('GET', 'webhooks')).body).toMatchObject({ pending: 0, delivered: 1 });

@@ -70,13 +70,13 @@ function promises(create: (windowMs?: number) => RateLimits): void {
   test('spent() reports used-up quotas without consuming points', async () => {
     const limits = create();
     const mine = quotas(2, 9);
-    expect(await limits.spent(mine)).toBeUndefined();
+    expect(await limits.findExhausted(mine)).toBeUndefined();
     await limits.consume(mine, 1);
-    expect(await limits.spent(mine)).toBeUndefined();
+    expect(await limits.findExhausted(mine)).toBeUndefined();
     await limits.consume(mine, 1);
-    for (let n = 0; n < 3; n += 1) expect(left(await limits.spent(mine))).toEqual(['0, exceeded', 7]);
+    for (let n = 0; n < 3; n += 1) expect(left(await limits.findExhausted(mine))).toEqual(['0, exceeded', 7]);
     await limits.refund(mine, 1);
-    expect(await limits.spent(mine)).toBeUndefined();
+    expect(await limits.findExhausted(mine)).toBeUndefined();
     expect(left(await limits.consume(mine, 1))).toEqual([0, 7]);
   });
 
@@ -97,7 +97,7 @@ function promises(create: (windowMs?: number) => RateLimits): void {
     expect(refused.resetMs).toBeGreaterThan(0);
     expect(refused.resetMs).toBeLessThanOrEqual(first?.resetMs ?? 0);
     await new Promise(resolve => setTimeout(resolve, (refused?.resetMs ?? 0) + 20));
-    expect(await limits.spent(mine)).toBeUndefined();
+    expect(await limits.findExhausted(mine)).toBeUndefined();
     expect(left(await limits.consume(mine, 1))).toEqual([2, 8]);
   });
 
@@ -139,7 +139,7 @@ describe.skipIf(redisUrl === undefined)('rate limits in Redis', () => {
     );
     expect(states.filter(([state]) => state?.exceeded)).toHaveLength(20);
     // The other process learns of the spent quota at its next call.
-    expect(left(await other.spent(mine))).toEqual(['0, exceeded']);
+    expect(left(await other.findExhausted(mine))).toEqual(['0, exceeded']);
     await second.close();
   });
 

@@ -1,10 +1,9 @@
 import { asId, asObject, asText, type JsonObject } from '../../platform/json.ts';
 import type { NetworkPerson } from '../network.ts';
 import type { NetworkUpdate } from '../updates.ts';
+import { USER_ID } from './people.ts';
 import { type Reading, timeOf } from './webhook/reading.ts';
 
-/** A business-scoped user id: `CC.` and letters or digits; `CC.ENT.` joins the portfolios of one enterprise. */
-const USER_ID = /^[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}$/;
 /** The end of the sentence "User <name> changed from US.1 to US.2". Only its end: the name is the user's own text. */
 const CHANGED_IDS = /\b([A-Z]{2}\.[A-Za-z0-9]{1,128}) to ([A-Z]{2}\.[A-Za-z0-9]{1,128})\W*$/;
 
@@ -51,9 +50,6 @@ export function readSystemMessage(reading: Reading, message: JsonObject): Networ
   return changeOf(reading, message['timestamp'], before, after);
 }
 
-/** A change without identifiers on one side is ignored. */
-const isChange = (before: NetworkPerson, after: NetworkPerson): boolean => isNamed(before) && isNamed(after);
-
 const isNamed = ({ waId, userId, parentUserId }: NetworkPerson): boolean =>
   waId !== undefined || userId !== undefined || parentUserId !== undefined;
 
@@ -63,7 +59,8 @@ const changeOf = (
   before: NetworkPerson,
   after: NetworkPerson,
 ): NetworkUpdate | undefined =>
-  isChange(before, after)
+  // A change without identifiers on one side is ignored.
+  isNamed(before) && isNamed(after)
     ? {
         kind: 'identity_change',
         phoneNumberId: reading.phoneNumberId,

@@ -55,7 +55,7 @@ export function createMediaCalls(options: MediaOptions): MediaCalls {
     body: AsyncIterable<Uint8Array>,
     field: 'id' | 'h',
   ): Promise<string> {
-    const source = rememberingFailure(body);
+    const source = trackFailure(body);
     const response = await agent
       .request({
         origin: options.origin,
@@ -92,7 +92,7 @@ export function createMediaCalls(options: MediaOptions): MediaCalls {
       return post(`${encodeURIComponent(channel.phoneNumberId)}/media`, headers, body, 'id');
     },
 
-    // The Resumable Upload API, which knows the app by the token: https://developers.facebook.com/docs/graph-api/guides/upload
+    // The Resumable Upload API, which identifies the app by the token: https://developers.facebook.com/docs/graph-api/guides/upload
     async uploadExample(channel, { stream, mimeType, filename, size }) {
       const query = new URLSearchParams({ file_name: filename, file_length: String(size), file_type: mimeType });
       const session = asText((await options.call('upload', channel, `app/uploads?${query}`, 'POST'))['id']);
@@ -123,7 +123,7 @@ export function createMediaCalls(options: MediaOptions): MediaCalls {
     },
 
     async downloadMedia(channel, url, range) {
-      const { origin, pathname, search } = trusted(url, options.origin);
+      const { origin, pathname, search } = requireNetworkUrl(url, options.origin);
       const { statusCode, headers, body } = await agent
         .request({
           origin,
@@ -156,15 +156,15 @@ export function createMediaCalls(options: MediaOptions): MediaCalls {
 }
 
 /** @throws NetworkCallError for a URL of another host */
-function trusted(address: string, origin: string): URL {
+function requireNetworkUrl(address: string, origin: string): URL {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (url && (url.origin === origin || (url.protocol === 'https:' && url.port === '' && HOSTS.test(url.hostname))))
     return url;
   throw new NetworkCallError('download: the URL is not one of the network');
 }
 
-/** Remembers the error of a source, as opposed to the reason why its reader stopped. */
-function rememberingFailure(source: AsyncIterable<Uint8Array>): { stream: Readable; failure(): unknown } {
+/** Records the error of a source, which differs from the reason why its reader stopped. */
+function trackFailure(source: AsyncIterable<Uint8Array>): { stream: Readable; failure(): unknown } {
   let failure: unknown;
   async function* stream() {
     const iterator = source[Symbol.asyncIterator]();

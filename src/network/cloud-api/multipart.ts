@@ -19,7 +19,7 @@ export function multipartAround(file: OutgoingFile, fields: Readonly<Record<stri
   const head = Buffer.from(
     [
       ...Object.entries(fields).map(([name, value]) => `${part(name)}\r\n${value}\r\n`),
-      `${part('file', `; filename="${quoted(file.filename)}"`)}Content-Type: ${file.mimeType}\r\n\r\n`,
+      `${part('file', `; filename="${escapeFilename(file.filename)}"`)}Content-Type: ${file.mimeType}\r\n\r\n`,
     ].join(''),
   );
   const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
@@ -36,5 +36,5 @@ export function multipartAround(file: OutgoingFile, fields: Readonly<Record<stri
 }
 
 /** Escapes a name as browsers do (HTML, "multipart form data"): a quote or line break would end the header. */
-const quoted = (name: string): string =>
+const escapeFilename = (name: string): string =>
   name.replace(/[\r\n"]/g, character => (character === '"' ? '%22' : character === '\r' ? '%0D' : '%0A'));

@@ -24,7 +24,7 @@ export function readNumberHealth(fields: JsonObject): NumberHealth {
   return { patch, details: fields };
 }
 
-/** The first error of what blocks the number: itself, its business account, portfolio or app. Null if nothing does. */
+/** The first error of the entity that blocks the number: the number itself, its account, portfolio or app. Null without an error. */
 function blockingError(status: JsonObject | undefined): NonNullable<HealthPatch['lastError']> | null {
   const errors = asList(status?.['entities']).flatMap(entity => asList(asObject(entity)?.['errors']));
   const error = asObject(errors[0]);

@@ -1,7 +1,7 @@
 import { phoneKey } from '../../platform/phone.ts';
 
-/** A business-scoped user id, of one portfolio or (`ENT`) of several joined ones. */
-const USER_ID = /^[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}$/;
+/** A business-scoped user id: `CC.` and letters or digits; `CC.ENT.` joins the portfolios of one enterprise. */
+export const USER_ID = /^[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}$/;
 /** Bare digits of a number: at least as many as an international number, fewer than the 15 or more of account and media ids. */
 const NUMBER = /^\+?\d{7,15}$/;
 /** Keys whose digits never identify a person; `id` does only in threads of a history. */

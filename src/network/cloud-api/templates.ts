@@ -7,6 +7,7 @@ import {
   type SubmittedTemplate,
 } from '../network.ts';
 import type { NetworkUpdate } from '../updates.ts';
+import { reasonOf } from './webhook/health.ts';
 
 /** Makes a call and returns the parsed body. @throws NetworkCallError */
 type Call = (
@@ -86,7 +87,7 @@ function readTemplate(value: unknown): NetworkTemplate[] {
     {
       id,
       name,
-      language: underscored(language),
+      language: withUnderscore(language),
       category: asText(fields['category']) ?? '',
       status,
       statusReason: reasonOf(fields['rejected_reason']),
@@ -112,7 +113,7 @@ export function readTemplateUpdate(
   const name = asText(value?.['message_template_name']);
   const language = asText(value?.['message_template_language']);
   if (!value || name === undefined || language === undefined) return undefined;
-  const template = { kind: 'template', wabaId, name, language: underscored(language) } as const;
+  const template = { kind: 'template', wabaId, name, language: withUnderscore(language) } as const;
   switch (field) {
     case 'message_template_status_update': {
       const word = asText(value['event']);
@@ -135,12 +136,7 @@ export function readTemplateUpdate(
 }
 
 /** The API writes `en_US`, the samples of its webhooks `en-US`. */
-const underscored = (language: string): string => language.replaceAll('-', '_');
-
-const reasonOf = (value: unknown): string | null => {
-  const reason = asText(value);
-  return reason === undefined || reason === 'NONE' ? null : reason;
-};
+const withUnderscore = (language: string): string => language.replaceAll('-', '_');
 
 /** Escapes that PostgreSQL rejects in jsonb: U+0000 and unpaired surrogates. */
 const UNSTORABLE = /\\u(?:0000|d[89a-f])/i;

@@ -64,7 +64,7 @@ export async function startServer(
       ...location.user,
     });
     // Registered before any await: a server with damaged data exits within milliseconds, and the event is emitted once.
-    end = ending(child);
+    end = exitOf(child);
   } finally {
     await output.close();
   }
@@ -74,12 +74,12 @@ export async function startServer(
 
   let expected = false;
   let running = true;
-  const releaseWatchdog = watch(pid, location.user);
+  const releaseWatchdog = startWatchdog(pid, location.user);
   const ended = end.then(() => {
     running = false;
     releaseWatchdog();
   });
-  await ready(location, pid, () => running, log);
+  await waitUntilReady(location, pid, () => running, log);
   void ended.then(async () => {
     if (!expected) log.fatal({ lastLines: await lastLines(location) }, 'the embedded PostgreSQL exited unexpectedly');
   });
@@ -94,7 +94,7 @@ export async function startServer(
 }
 
 /** Resolves when the process has ended, with the error if it could not be started. */
-function ending(child: ChildProcess): Promise<{ error?: Error }> {
+function exitOf(child: ChildProcess): Promise<{ error?: Error }> {
   return new Promise(resolve => {
     child.once('exit', () => resolve({}));
     child.once('error', error => resolve({ error }));
@@ -150,7 +150,7 @@ const UNSAFE_AND_FAST: [name: string, value: string | number][] = [
  * Starts a shell that waits for the end of its standard input, which comes when this process ends, however it ends. It then stops
  * the server: with SIGINT, after 5 s with SIGQUIT. A line on its input ends the shell without stopping the server.
  */
-function watch(server: number, user: ServerUser | undefined): () => void {
+function startWatchdog(server: number, user: ServerUser | undefined): () => void {
   const script = `trap '' HUP INT TERM
 read line && exit
 kill -INT "$0"
@@ -172,7 +172,12 @@ kill -QUIT "$0"`;
   return () => watchdog.stdin.end('done\n');
 }
 
-async function ready(location: ServerLocation, pid: number, isRunning: () => boolean, log: Log): Promise<void> {
+async function waitUntilReady(
+  location: ServerLocation,
+  pid: number,
+  isRunning: () => boolean,
+  log: Log,
+): Promise<void> {
   for (let waitedMs = 0; isRunning(); waitedMs += 10) {
     // The eighth line of postmaster.pid is the state of the server; pg_ctl waits for it in the same way.
     const lines = (await readFile(pidFile(location), 'utf8').catch(() => '')).split('\n');

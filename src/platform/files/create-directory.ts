@@ -2,8 +2,8 @@ import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Creates a directory with its parents, for this user alone. A recursive mkdir of Node never returns below /proc, where mkdir says
- * ENOENT although the parent exists.
+ * Creates a directory with its parents, accessible to this user only. Node's recursive mkdir never returns below /proc, where mkdir
+ * fails with ENOENT although the parent exists.
  * @param path absolute
  * @returns whether this call created it
  */

@@ -2,7 +2,7 @@ import { open, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { createDirectory } from './create-directory.ts';
 import type { FileStore } from './file-store.ts';
-import { openSpool, storing } from './spool.ts';
+import { asStoreOperation, openSpool } from './spool.ts';
 
 /**
  * Keeps files in a directory, which all processes of the deployment share. A file appears under its key complete: it is written and
@@ -16,7 +16,7 @@ export async function openDirectoryStore(directory: string): Promise<FileStore> 
   return {
     receive: spool.receive,
     put: (key, file) =>
-      storing('storing a file', async () => {
+      asStoreOperation('storing a file', async () => {
         const path = pathOf(key);
         const isNew = await createDirectory(dirname(path));
         await rename(file.path, path);
@@ -27,16 +27,16 @@ export async function openDirectoryStore(directory: string): Promise<FileStore> 
         }
       }),
     open: (key, range) =>
-      storing('opening a file', async () => {
+      asStoreOperation('opening a file', async () => {
         const file = await open(pathOf(key)).catch((error: unknown) => {
           if (isMissing(error)) return undefined;
           throw error;
         });
         return file?.createReadStream(range ?? {});
       }),
-    delete: key => storing('deleting a file', () => rm(pathOf(key), { force: true })),
+    delete: key => asStoreOperation('deleting a file', () => rm(pathOf(key), { force: true })),
     deleteAll: folder =>
-      storing('deleting files', () => rm(pathOf(folder), { recursive: true, force: true, maxRetries: 3 })),
+      asStoreOperation('deleting files', () => rm(pathOf(folder), { recursive: true, force: true, maxRetries: 3 })),
     close: async () => undefined,
   };
 }

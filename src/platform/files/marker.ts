@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { link, open, readFile, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { createDirectory } from './create-directory.ts';
-import { storing } from './spool.ts';
+import { asStoreOperation } from './spool.ts';
 
 /** Name of the marker in a store of files. No key of a file begins with a dot. */
 export const MARKER = '.deployment';
@@ -13,7 +13,7 @@ export interface Marker {
   read(): Promise<string | undefined>;
   /**
    * Writes the marker if there is none. Durable when it resolves.
-   * @returns whether it is certain that this call wrote it; if not, wait a moment and read whose it is
+   * @returns whether this call certainly wrote it; otherwise wait a moment and read it
    * @throws FileStoreError
    */
   create(text: string): Promise<boolean>;
@@ -45,14 +45,14 @@ export function directoryMarker(directory: string): Marker {
   };
   return {
     read: () =>
-      storing('reading the marker', () =>
+      asStoreOperation('reading the marker', () =>
         readFile(path, 'utf8').catch((error: unknown) => {
           if (codeOf(error) === 'ENOENT') return undefined;
           throw error;
         }),
       ),
     create: text =>
-      storing('writing the marker', async () => {
+      asStoreOperation('writing the marker', async () => {
         let isCreated = true;
         await write(text, async written => {
           // A link is refused where there is a file; a rename replaces it. Some shared file systems have no links.
@@ -66,7 +66,7 @@ export function directoryMarker(directory: string): Marker {
         });
         return isCreated;
       }),
-    replace: text => storing('writing the marker', () => write(text, written => rename(written, path))),
+    replace: text => asStoreOperation('writing the marker', () => write(text, written => rename(written, path))),
   };
 }
 

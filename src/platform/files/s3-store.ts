@@ -13,7 +13,7 @@ import {
 import { MINUTE, SECOND } from '../clock.ts';
 import type { FileStore, SpooledFile } from './file-store.ts';
 import { MARKER, type Marker } from './marker.ts';
-import { openSpool, storing } from './spool.ts';
+import { asStoreOperation, openSpool } from './spool.ts';
 
 export interface S3Options {
   readonly bucket: string;
@@ -64,11 +64,11 @@ export async function openS3Store(directory: string, options: S3Options): Promis
   return {
     receive: spool.receive,
     async put(key, file) {
-      await storing('storing a file', () => upload(client, at(key), file));
+      await asStoreOperation('storing a file', () => upload(client, at(key), file));
       await file.discard();
     },
     open: (key, range) =>
-      storing('opening a file', async () => {
+      asStoreOperation('opening a file', async () => {
         const Range = range && `bytes=${range.start}-${range.end}`;
         try {
           const { Body } = await client.send(new GetObjectCommand({ ...at(key), ...(Range && { Range }) }));
@@ -80,11 +80,11 @@ export async function openS3Store(directory: string, options: S3Options): Promis
         }
       }),
     delete: key =>
-      storing('deleting a file', async () => {
+      asStoreOperation('deleting a file', async () => {
         await client.send(new DeleteObjectCommand(at(key)));
       }),
     deleteAll: (folder, onDeleted) =>
-      storing('deleting files', async () => {
+      asStoreOperation('deleting files', async () => {
         for (;;) {
           const page = await client.send(new ListObjectsV2Command({ Bucket, Prefix: `${prefix}${folder}/` }));
           for (const { Key } of page.Contents ?? []) {
@@ -98,11 +98,11 @@ export async function openS3Store(directory: string, options: S3Options): Promis
   };
 }
 
-/** The marker of a bucket, an object below the prefix. Each call opens connections of its own and closes them. */
+/** The marker of a bucket, an object below the prefix. Each call uses a new client. */
 export function s3Marker(options: S3Options): Marker {
   const at = { Bucket: options.bucket, Key: `${options.prefix}${MARKER}` };
-  const calling = <Result>(action: string, call: (client: S3Client) => Promise<Result>): Promise<Result> =>
-    storing(action, async () => {
+  const withClient = <Result>(action: string, call: (client: S3Client) => Promise<Result>): Promise<Result> =>
+    asStoreOperation(action, async () => {
       const client = createClient(options);
       try {
         return await call(client);
@@ -112,7 +112,7 @@ export function s3Marker(options: S3Options): Marker {
     });
   return {
     read: () =>
-      calling('reading the marker', async client => {
+      withClient('reading the marker', async client => {
         try {
           const { Body } = await client.send(new GetObjectCommand(at));
           return await Body?.transformToString();
@@ -122,28 +122,28 @@ export function s3Marker(options: S3Options): Marker {
         }
       }),
     create: Body =>
-      calling('writing the marker', async client => {
+      withClient('writing the marker', async client => {
         try {
           await client.send(new PutObjectCommand({ ...at, Body, IfNoneMatch: '*' }));
           return true;
         } catch (error) {
           const status = error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
-          if (status === UNCONDITIONAL) await client.send(new PutObjectCommand({ ...at, Body }));
-          else if (!REFUSED.has(status)) throw error;
+          if (status === NOT_IMPLEMENTED) await client.send(new PutObjectCommand({ ...at, Body }));
+          else if (!MARKER_EXISTS.has(status)) throw error;
           return false;
         }
       }),
     replace: Body =>
-      calling('writing the marker', async client => {
+      withClient('writing the marker', async client => {
         await client.send(new PutObjectCommand({ ...at, Body }));
       }),
   };
 }
 
-/** 412: there is an object. 409: another write of it is under way. */
-const REFUSED: ReadonlySet<number | undefined> = new Set([409, 412]);
-/** Not implemented: Swift, for one, has no conditional writes. The last of two writers wins then, which both read afterwards. */
-const UNCONDITIONAL = 501;
+/** 412: the object exists. 409: a concurrent write of it is in progress. */
+const MARKER_EXISTS: ReadonlySet<number | undefined> = new Set([409, 412]);
+/** The storage has no conditional writes (Swift). Of two writers the last one wins, and both read the marker afterwards. */
+const NOT_IMPLEMENTED = 501;
 
 /** The signature covers the digest, so that the storage rejects changed bytes; by default the SDK does not sign streams. */
 async function upload(

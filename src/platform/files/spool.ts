@@ -17,7 +17,7 @@ const SUFFIX = '.part';
 
 /** Creates the directory and deletes what killed processes left in it. @throws FileStoreError if it cannot be written */
 export async function openSpool(directory: string): Promise<Spool> {
-  await storing('creating the directory of the file store', async () => {
+  await asStoreOperation('creating the directory of the file store', async () => {
     await createDirectory(directory);
     for (const name of await readdir(directory)) {
       const path = join(directory, name);
@@ -38,15 +38,15 @@ async function receive(directory: string, stream: Readable, maxBytes: number): P
   const hash = createHash('sha256');
   let size = 0;
   try {
-    const file = await storing('creating a file', () => open(path, 'wx', 0o600));
+    const file = await asStoreOperation('creating a file', () => open(path, 'wx', 0o600));
     try {
       for await (const chunk of stream as AsyncIterable<Buffer>) {
         size += chunk.length;
         if (size > maxBytes) throw new TooLargeError(`The file is larger than ${maxBytes} bytes.`);
         hash.update(chunk);
-        await storing('writing a file', () => file.writeFile(chunk));
+        await asStoreOperation('writing a file', () => file.writeFile(chunk));
       }
-      await storing('writing a file', () => file.sync());
+      await asStoreOperation('writing a file', () => file.sync());
     } finally {
       await file.close();
     }
@@ -58,8 +58,8 @@ async function receive(directory: string, stream: Readable, maxBytes: number): P
   return { path, size, sha256: hash.digest(), discard };
 }
 
-/** Tells errors of the disk from those of the stream. */
-export async function storing<T>(action: string, work: () => Promise<T>): Promise<T> {
+/** Runs `work` and wraps its errors in FileStoreError, which distinguishes them from errors of the received stream. */
+export async function asStoreOperation<T>(action: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { PassThrough, type Readable } from 'node:stream';
 
-/** Takes a piece of a text; the next piece waits for it. Rejects when the reader has left. */
+/** Writes a piece of text; await it before the next one. Rejects if the reader has closed the stream. */
 export type WritePiece = (piece: string) => Promise<void>;
 
 /**
- * A stream of what a function writes, in UTF-8. The function waits while the reader is behind, so memory holds one piece. An error of
- * the function is the error of the stream.
+ * A stream of the text that a function writes, in UTF-8. The function waits while the reader is behind (backpressure), so that memory
+ * holds one piece. If the function fails, so does the stream.
  */
 export function writtenStream(produce: (write: WritePiece) => Promise<void>): Readable {
   const stream = new PassThrough();

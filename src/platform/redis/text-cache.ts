@@ -5,7 +5,7 @@ import type { RedisConnection } from './connection.ts';
 const TTL_SECONDS = (7 * DAY) / SECOND;
 
 /**
- * A cache of texts that several processes share, in front of it the memory of this one. While Redis is unavailable it is the memory.
+ * A cache of texts shared by several processes, behind a cache in the memory of this one. While Redis is unavailable, only memory is used.
  * @param prefix before every key
  */
 export function createRedisTextCache({ commands }: RedisConnection, prefix: string, memory: TextCache): TextCache {

@@ -40,7 +40,7 @@ function readCall(call: JsonObject | undefined, contacts: ContactLookup, reading
   const side = direction === 'inbound' ? 'from' : 'to';
   const named = personOf(call[side], call[`${side}_user_id`], call[`${side}_parent_user_id`]);
   const contact = contacts(named.waId, named.userId);
-  const person = completed(named, contact);
+  const person = withContactIds(named, contact);
   if (!person) return undefined;
   // The session description contains network addresses and concerns only the two ends of the call.
   const { session: _session, ...content } = call;
@@ -71,7 +71,7 @@ function readCallStatus(
   const word = asText(status?.['status']);
   if (!status || callId === undefined || word === undefined || status['type'] !== 'call') return undefined;
   const named = personOf(status['recipient_id'], status['recipient_user_id'], status['recipient_parent_user_id']);
-  const person = completed(named, contacts(named.waId, named.userId));
+  const person = withContactIds(named, contacts(named.waId, named.userId));
   if (!person) return undefined;
   return {
     kind: 'call',
@@ -90,7 +90,8 @@ function readCallStatus(
   };
 }
 
-function completed(named: NetworkPerson, contact: JsonObject | undefined): NetworkPerson | undefined {
+/** Adds the ids of the person's `contacts[]` object. @returns undefined without any id */
+function withContactIds(named: NetworkPerson, contact: JsonObject | undefined): NetworkPerson | undefined {
   const waId = named.waId ?? readWaId(contact?.['wa_id']);
   const userId = named.userId ?? readUserId(contact?.['user_id']);
   return waId === undefined && userId === undefined ? undefined : { ...named, waId, userId };

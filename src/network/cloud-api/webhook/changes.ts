@@ -13,7 +13,7 @@ export interface RawChange {
   readonly raw: unknown;
 }
 
-/** Keys of an entry without content of their own. */
+/** Keys of an entry that are part of its structure. */
 const ENTRY_FRAME: ReadonlySet<string> = new Set(['id', 'time', 'changes']);
 
 /** All changes of a body, in order. A malformed part becomes a change with an empty field, so that nothing is lost. */

@@ -45,7 +45,7 @@ export function readStandby(reading: Reading): NetworkUpdate[] {
   const known = new Set(['contacts', 'messages', 'message_echoes', 'statuses', 'messaging_product', 'metadata']);
   return [
     ...asList(standby['messages']).map(part => standbyCopy(readMessage(part, contacts, inner))),
-    ...asList(standby['message_echoes']).map(part => readEcho(unwrapped(part), contacts, inner, 'other_app')),
+    ...asList(standby['message_echoes']).map(part => readEcho(unwrapEcho(part), contacts, inner, 'other_app')),
     ...asList(standby['statuses']).map(
       part => readStatus(asObject(part), contacts, inner) ?? inner.unreadable('statuses', part),
     ),
@@ -62,7 +62,7 @@ const standbyCopy = (update: NetworkUpdate): NetworkUpdate =>
   update.kind === 'message' ? { ...update, isStandby: true } : update;
 
 /** A standby echo contains the body of the send in `message`. */
-function unwrapped(part: unknown): unknown {
+function unwrapEcho(part: unknown): unknown {
   const fields = asObject(part);
   const message = asObject(fields?.['message']);
   return fields && message ? { ...message, ...fields, message: undefined } : part;

@@ -150,7 +150,8 @@ const violationOf = (info: JsonObject | undefined): Restriction => ({
   remediation: asText(info?.['remediation']) ?? null,
 });
 
-const reasonOf = (value: unknown): string | null => {
+/** A reason given by the network, which writes `NONE` if there is none. */
+export const reasonOf = (value: unknown): string | null => {
   const reason = asText(value);
   return reason === undefined || reason === 'NONE' ? null : reason;
 };

@@ -9,7 +9,7 @@ export interface Reading {
   readonly wabaId: string;
   readonly value: JsonObject;
   readonly arrivedAt: Date;
-  /** Keeps an unreadable list element as a change of its own, so that it can be read again. */
+  /** Wraps an unreadable list element in a separate change, so that it can be reprocessed. */
   unreadable(list: string, part: unknown, reason?: UnhandledReason): NetworkUpdate;
 }
 
