@@ -11,7 +11,7 @@ import { receiveFile } from '../features/messages/content/media/receive-file.ts'
 import { rememberAnswer } from '../features/tenancy/idempotency/keys.ts';
 import { isTenant } from '../features/tenancy/tenants/find.ts';
 import { createKernel, type Kernel } from '../graphql/execution/kernel.ts';
-import { registerGraphQL } from '../graphql/execution/route.ts';
+import { registerGraphQL } from '../graphql/transport/route.ts';
 import { registerSchemaFiles } from '../graphql/transport/schema-files.ts';
 import { attachWebSockets, isWebSocketUpgrade, type Sockets } from '../graphql/transport/websocket.ts';
 import { type Authentication, authenticate, chargeQuota } from '../http/authenticate.ts';

@@ -1,7 +1,7 @@
 import type { Fixture } from './fixture.ts';
 import { type Load, runLoad } from './load.ts';
+import { say } from './output.ts';
 import { postgresCpu } from './postgres-cpu.ts';
-import { say } from './say.ts';
 import type { Server } from './server.ts';
 
 /** What was measured in one round. */

@@ -14,9 +14,9 @@ import type { Context } from '../../src/schema/context.ts';
 import type { Selection } from '../../src/schema/selection.ts';
 import { addMessages, addOutbox, addTenant, FIRST_PHONE, type FilledTenant, settle } from './fill.ts';
 import { createFixture } from './fixture.ts';
+import { print, say } from './output.ts';
 import { accesses, type Plan } from './plan.ts';
 import { table } from './report.ts';
-import { print, say } from './say.ts';
 
 const { values } = parseArgs({
   options: {

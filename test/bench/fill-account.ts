@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { FilledTenant } from './fill.ts';
-import { say } from './say.ts';
+import { say } from './output.ts';
 
 /** All that a large account has, by the set: `screens.ts` fills its database with it. Values follow from row numbers. */
 

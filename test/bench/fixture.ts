@@ -5,7 +5,7 @@ import pg from 'pg';
 import { migrateDatabase } from '../../src/cli/migrate.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/platform/embedded/postgres.ts';
 import { createLog } from '../../src/platform/log.ts';
-import { say } from './say.ts';
+import { say } from './output.ts';
 
 /** A migrated database of our own, which is gone afterwards. */
 export interface Fixture {

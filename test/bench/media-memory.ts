@@ -20,7 +20,7 @@ import { createSecretBox } from '../../src/platform/crypto.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { createFixture, type Fixture } from './fixture.ts';
 import { gatewayEnvironment, YOUNG_GENERATION } from './gateway.ts';
-import { print, say } from './say.ts';
+import { print, say } from './output.ts';
 import { startServer } from './server.ts';
 
 /**

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { delimiter, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { say } from './say.ts';
+import { say } from './output.ts';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const LOCK = `${HERE}package-lock.json`;

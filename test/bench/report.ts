@@ -1,5 +1,5 @@
 import type { Sample } from './contest.ts';
-import { print } from './say.ts';
+import { print } from './output.ts';
 
 /** A promise about two contestants. */
 export interface Goal {

@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util';
 import type { Options } from './contest.ts';
 import { createFixture, type Fixture } from './fixture.ts';
+import { print, say } from './output.ts';
 import { installPeers } from './peers.ts';
 import { printResult, type Result } from './report.ts';
-import { print, say } from './say.ts';
 
 interface Benchmark {
   readonly about: string;

@@ -12,8 +12,8 @@ import { createLog } from '../../src/platform/log.ts';
 import { addTenant, addToken, type FilledTenant } from './fill.ts';
 import { fillAccount } from './fill-account.ts';
 import { SECRET_KEY } from './gateway.ts';
+import { print, say } from './output.ts';
 import { table } from './report.ts';
-import { print, say } from './say.ts';
 
 const { values } = parseArgs({
   options: {

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Line, openLine } from '../support/beside.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { type Line, openLine } from '../support/second-gateway.ts';
 import { Program } from './program.ts';
 
 let database: TestDatabase;

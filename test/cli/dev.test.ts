@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { DevFacts } from '../../src/cli/database.ts';
 import { durationOf } from '../support/durations.ts';
-import { makeQuickDirectory } from '../support/quickest-directory.ts';
+import { makeQuickDirectory } from '../support/fast-directory.ts';
 import { Program, type Running, Session } from './program.ts';
 
 let directory: string;

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const LAUNCH = resolve('src/launch.js');
-const ONE_AFTER_ANOTHER = fileURLToPath(new URL('./one-after-another.ts', import.meta.url));
+const SESSION_PROCESS = fileURLToPath(new URL('./session-process.ts', import.meta.url));
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -94,7 +94,7 @@ export class Session {
   readonly #ended: Promise<Pick<Finished, 'code' | 'signal'>>;
 
   constructor() {
-    this.child = spawn(process.execPath, [ONE_AFTER_ANOTHER], {
+    this.child = spawn(process.execPath, [SESSION_PROCESS], {
       env: bare(),
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });

@@ -7,8 +7,8 @@ import { SEALED_COLUMNS } from '../../src/database/sealed-values.sql.ts';
 import { createSecretBox, fingerprintOf } from '../../src/platform/crypto.ts';
 import { UserError } from '../../src/platform/user-error.ts';
 import { dataOf } from '../support/answers.ts';
-import { serveBeside } from '../support/beside.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { serveBeside } from '../support/second-gateway.ts';
 import { type Finished, Program, Session } from './program.ts';
 
 const OLD = randomBytes(32);

@@ -14,8 +14,8 @@ import { restoreLog } from '../../src/events/restore.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/platform/embedded/postgres.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { makeQuickDirectory } from '../support/fast-directory.ts';
 import { eventually } from '../support/gateway.ts';
-import { makeQuickDirectory } from '../support/quickest-directory.ts';
 
 /** A process starts only on the database that wrote the log, not on a copy or an older state of it. */
 

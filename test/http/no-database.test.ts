@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { Config } from '../../src/config.ts';
-import { type Beside, type Line, openLine, serveBeside } from '../support/beside.ts';
 import { eventually, startGateway, type TestGateway } from '../support/gateway.ts';
+import { type Beside, type Line, openLine, serveBeside } from '../support/second-gateway.ts';
 import { callsOf, closeCodeOf, expectUnavailable } from './apis.ts';
 
 let gateway: TestGateway;

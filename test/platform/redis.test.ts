@@ -6,9 +6,9 @@ import { createLog } from '../../src/platform/log.ts';
 import { connectRedis } from '../../src/platform/redis/connection.ts';
 import { createRedisRateLimits } from '../../src/platform/redis/rate-limits.ts';
 import { dataOf } from '../support/answers.ts';
-import { openLine, serveBeside } from '../support/beside.ts';
 import { eventually, startGateway, type TestGateway } from '../support/gateway.ts';
 import { newPrefix, openRedis, redisUrl } from '../support/redis.ts';
+import { openLine, serveBeside } from '../support/second-gateway.ts';
 
 /** The gateway continues to work while Redis is unavailable. */
 

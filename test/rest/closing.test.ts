@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { startGateway } from '../support/gateway.ts';
 import { UUID } from './client.ts';
-import { askWhileClosing } from './closing.ts';
+import { askWhileClosing } from './late-requests.ts';
 
 it('requests during shutdown are refused in the format of their address', async () => {
   const gateway = await startGateway({ env: { PARLEY_V1_SUNSET: '2027-12-31' } });

@@ -5,7 +5,7 @@ import type { TestProject } from 'vitest/node';
 import { migrateDatabase } from '../../src/cli/migrate.ts';
 import { startEmbeddedPostgres } from '../../src/platform/embedded/postgres.ts';
 import { createLog } from '../../src/platform/log.ts';
-import { makeQuickDirectory } from './quickest-directory.ts';
+import { makeQuickDirectory } from './fast-directory.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {

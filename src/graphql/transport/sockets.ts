@@ -3,7 +3,7 @@ import { CloseCode, MessageType, makeServer, type ServerOptions } from 'graphql-
 import type { WebSocket, WebSocketServer } from 'ws';
 import { isUnavailable } from '../../database/unavailable.ts';
 import type { Log } from '../../platform/log.ts';
-import { createSharedPayloads, type Placeholders } from '../execution/shared-payloads.ts';
+import { createSharedPayloads, type Placeholders } from './shared-payloads.ts';
 
 /** The `extra` of graphql-ws' context. */
 export interface Extra {

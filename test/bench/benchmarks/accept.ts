@@ -3,8 +3,8 @@ import { addTenant, addToken, FIRST_PHONE, type FilledTenant, settle } from '../
 import type { Fixture } from '../fixture.ts';
 import { startGateway } from '../gateway.ts';
 import { rawRequest } from '../load.ts';
+import { say } from '../output.ts';
 import { atLeast, atMost, type Result } from '../report.ts';
-import { say } from '../say.ts';
 import type { Server } from '../server.ts';
 
 const CONTACTS = 10_000;

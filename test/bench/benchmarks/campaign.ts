@@ -5,9 +5,9 @@ import { createLog } from '../../../src/platform/log.ts';
 import { testLane } from '../../support/lane.ts';
 import { addTenant } from '../fill.ts';
 import type { Fixture } from '../fixture.ts';
+import { print, say } from '../output.ts';
 import { postgresCpu } from '../postgres-cpu.ts';
 import { atMost, type Result } from '../report.ts';
-import { print, say } from '../say.ts';
 
 const RECIPIENTS = Number(process.env['PARLEY_BENCH_RECIPIENTS'] ?? 1_000_000);
 const MB = 1024 * 1024;

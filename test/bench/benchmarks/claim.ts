@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { addTenant, type FilledTenant } from '../fill.ts';
 import type { Fixture } from '../fixture.ts';
+import { print, say } from '../output.ts';
 import { atMost, type Result, table } from '../report.ts';
-import { print, say } from '../say.ts';
 
 const BACKLOGS = [16, 1_000, 10_000, 100_000];
 const MESSAGES_PER_CONTACT = 6;

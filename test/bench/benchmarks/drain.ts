@@ -4,9 +4,9 @@ import { killAll, setWebhookUrl, startEmulatorProcess } from '../../support/proc
 import { addBacklog, optIn } from '../backlog.ts';
 import type { Fixture } from '../fixture.ts';
 import { startGateway } from '../gateway.ts';
+import { say } from '../output.ts';
 import { postgresCpu } from '../postgres-cpu.ts';
 import { atLeast, atMost, type Result, type Table } from '../report.ts';
-import { say } from '../say.ts';
 import { addSender, type Sender, sentReport, setHold } from '../senders.ts';
 import type { Server } from '../server.ts';
 import { countStatements, topStatements } from '../top-statements.ts';

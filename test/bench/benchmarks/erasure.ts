@@ -9,9 +9,9 @@ import { addTenant } from '../fill.ts';
 import { addPersonsMessages } from '../fill-person.ts';
 import type { Fixture } from '../fixture.ts';
 import { SECRET_KEY } from '../gateway.ts';
+import { print, say } from '../output.ts';
 import { accesses, type Plan } from '../plan.ts';
 import { atMost, type Result, table } from '../report.ts';
-import { print, say } from '../say.ts';
 
 const MESSAGES = 1_000_000;
 const EVERY = 100;

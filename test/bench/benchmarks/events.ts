@@ -4,9 +4,9 @@ import { addTenant, addToken, settle } from '../fill.ts';
 import type { Fixture } from '../fixture.ts';
 import { startGateway } from '../gateway.ts';
 import { type Listeners, openListeners } from '../listeners.ts';
+import { say } from '../output.ts';
 import { commitEvents } from '../received-events.ts';
 import { atLeast, type Result } from '../report.ts';
-import { say } from '../say.ts';
 import { type Server, startServer } from '../server.ts';
 
 const SUBSCRIBERS = 1_000;

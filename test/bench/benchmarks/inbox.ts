@@ -12,8 +12,8 @@ import {
   POSTGRAPHILE_INBOX,
 } from '../inbox-documents.ts';
 import { rawRequest } from '../load.ts';
+import { say } from '../output.ts';
 import { atLeast, type Result } from '../report.ts';
-import { say } from '../say.ts';
 import { type Server, startServer } from '../server.ts';
 
 const CONVERSATIONS = 10_000;

@@ -5,9 +5,9 @@ import type { Sample } from '../contest.ts';
 import { FIRST_PHONE, settle } from '../fill.ts';
 import type { Fixture } from '../fixture.ts';
 import { startGateway } from '../gateway.ts';
+import { say } from '../output.ts';
 import { postgresCpu } from '../postgres-cpu.ts';
 import { atMost, type Result } from '../report.ts';
-import { say } from '../say.ts';
 import {
   accept,
   addSender,

@@ -4,8 +4,8 @@ import { addTenant, addToken, settle } from '../fill.ts';
 import type { Fixture } from '../fixture.ts';
 import { gatewayEnvironment, startGateway } from '../gateway.ts';
 import { rawRequest } from '../load.ts';
+import { say } from '../output.ts';
 import { atLeast, type Result } from '../report.ts';
-import { say } from '../say.ts';
 import { type Server, startServer } from '../server.ts';
 
 const CONTACTS = 10_000;

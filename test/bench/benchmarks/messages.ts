@@ -3,8 +3,8 @@ import { addMessages, addTenant, addToken, settle } from '../fill.ts';
 import type { Fixture } from '../fixture.ts';
 import { startGateway } from '../gateway.ts';
 import { rawRequest } from '../load.ts';
+import { say } from '../output.ts';
 import { atMost, type Result } from '../report.ts';
-import { say } from '../say.ts';
 
 const MESSAGES = 1_000_000;
 const PER_PAGE = 100;

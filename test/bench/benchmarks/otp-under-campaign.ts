@@ -8,8 +8,8 @@ import { addTemplateOf, FIRST_PHONE } from '../fill.ts';
 import type { Fixture } from '../fixture.ts';
 import { startGateway } from '../gateway.ts';
 import { open, rawRequest } from '../load.ts';
+import { say } from '../output.ts';
 import { atMost, type Result } from '../report.ts';
-import { say } from '../say.ts';
 import { addSender, type Sender, sentReport } from '../senders.ts';
 import type { Server } from '../server.ts';
 

@@ -4,8 +4,8 @@ import { addTenant, addToken, FIRST_PHONE, settle } from '../fill.ts';
 import type { Fixture } from '../fixture.ts';
 import { startGateway } from '../gateway.ts';
 import { type RawRequest, rawRequest } from '../load.ts';
+import { say } from '../output.ts';
 import { atMost, type Result } from '../report.ts';
-import { say } from '../say.ts';
 
 const CONTACTS = 10_000;
 

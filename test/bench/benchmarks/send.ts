@@ -3,9 +3,9 @@ import { addTenant, addToken, FIRST_PHONE, settle } from '../fill.ts';
 import type { Fixture } from '../fixture.ts';
 import { startGateway } from '../gateway.ts';
 import { rawRequest } from '../load.ts';
+import { say } from '../output.ts';
 import { hasPgbench, oldFixture, pgbench } from '../pgbench.ts';
 import { atLeast, type Result } from '../report.ts';
-import { say } from '../say.ts';
 
 const CONTACTS = 10_000;
 const TEXT = 'Your order is on its way.';

@@ -5,9 +5,9 @@ import type { Options, Sample } from '../contest.ts';
 import { addMessages, addTenant, settle } from '../fill.ts';
 import type { Fixture } from '../fixture.ts';
 import { SECRET_KEY, startGateway } from '../gateway.ts';
+import { say } from '../output.ts';
 import { postgresCpu } from '../postgres-cpu.ts';
 import { atLeast, atMost, type Result } from '../report.ts';
-import { say } from '../say.ts';
 import type { Server } from '../server.ts';
 
 const BATCH = 1_000;

@@ -3,8 +3,8 @@ import { addTemplate, addTenant, addToken, FIRST_PHONE, settle } from '../fill.t
 import type { Fixture } from '../fixture.ts';
 import { startGateway } from '../gateway.ts';
 import { rawRequest } from '../load.ts';
+import { say } from '../output.ts';
 import { atMost, type Result } from '../report.ts';
-import { say } from '../say.ts';
 
 const CONTACTS = 10_000;
 

@@ -3,10 +3,10 @@ import { type Contestant, compete, type Options, type Sample } from '../contest.
 import { addTenant, addToken, settle } from '../fill.ts';
 import type { Fixture } from '../fixture.ts';
 import { startGateway } from '../gateway.ts';
+import { say } from '../output.ts';
 import { postgresCpu } from '../postgres-cpu.ts';
 import { commitEvents } from '../received-events.ts';
 import { atLeast, type Result } from '../report.ts';
-import { say } from '../say.ts';
 import { type Server, startServer } from '../server.ts';
 
 const ENDPOINTS = 8;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cleanPresence } from '../../../src/features/conversations/housekeeping.ts';
 import { codeOf, dataOf, faultsOf, payloadOf } from '../../support/answers.ts';
-import { type Beside, serveBeside } from '../../support/beside.ts';
 import { eventually, startGateway, type TestGateway } from '../../support/gateway.ts';
+import { type Beside, serveBeside } from '../../support/second-gateway.ts';
 import { connect } from '../events/subscriber.ts';
 import { type Harness, harnessFor } from '../messages/inbound/harness.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { run } from '../../cli/program.ts';
 import { dataOf } from '../../support/answers.ts';
-import { serveBeside } from '../../support/beside.ts';
+import { serveBeside } from '../../support/second-gateway.ts';
 import { newPhone } from '../../support/seed.ts';
 import { type Caller, type Harness, otherThan, SEND, startHarness, VERIFY } from './harness.ts';
 

@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { cleanOtps } from '../../../src/features/otp/clean.ts';
 import { codeOf, dataOf, faultsOf } from '../../support/answers.ts';
-import { serveBeside } from '../../support/beside.ts';
 import type { GraphQLAnswer } from '../../support/gateway.ts';
+import { serveBeside } from '../../support/second-gateway.ts';
 import { newPhone } from '../../support/seed.ts';
 import { type Caller, capOf, type Harness, otherThan, RESEND, SEND, startHarness, VERIFY } from './harness.ts';
 

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CodedError } from '../../../src/core/errors.ts';
 import { encodeGlobalId } from '../../../src/core/global-ids.ts';
 import { codeOf, dataOf } from '../../support/answers.ts';
-import { type Beside, type Line, openLine, serveBeside } from '../../support/beside.ts';
 import { eventually, startGateway, type TestGateway } from '../../support/gateway.ts';
+import { type Beside, type Line, openLine, serveBeside } from '../../support/second-gateway.ts';
 import { read } from '../transport/http.ts';
 
 let gateway: TestGateway;

@@ -17,7 +17,7 @@ import { describe, expect } from 'vitest';
 import { findBinaries, program, runnableBinaries } from '../../../src/platform/embedded/binaries.ts';
 import { removeEmbeddedPostgres } from '../../../src/platform/embedded/postgres.ts';
 import { run } from '../../../src/platform/embedded/process.ts';
-import { test as base, furnish, isRoot, log, query, refusal, sideBySide, start } from './room.ts';
+import { test as base, furnish, isRoot, log, query, refusal, sideBySide, start } from './fixture.ts';
 
 const NOBODY = { uid: 65_534, gid: 65_534 };
 

@@ -20,7 +20,7 @@ import {
   sideBySide,
   start,
   startOwner,
-} from './room.ts';
+} from './fixture.ts';
 
 const RUNNING = /^Parley is already running in .*\.parley \(process \d+\)\. Stop it first, or use another directory\.$/;
 

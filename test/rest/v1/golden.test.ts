@@ -5,7 +5,7 @@ import type { TemplateSeed } from '../../../src/emulator/template-store.ts';
 import { ROUTES_V1 } from '../../../src/rest/v1/api.ts';
 import { checkAnswer, startGateway, type TestGateway, type TestTenant } from '../../support/gateway.ts';
 import { legacyOf, type Rest, restOf } from '../client.ts';
-import { askWhileClosing } from '../closing.ts';
+import { askWhileClosing } from '../late-requests.ts';
 import { Notebook, withoutAdded } from './exchange.ts';
 
 /**

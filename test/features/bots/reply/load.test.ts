@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { serveBeside } from '../../../support/beside.ts';
 import { eventually } from '../../../support/gateway.ts';
+import { serveBeside } from '../../../support/second-gateway.ts';
 import { newPhone } from '../../../support/seed.ts';
 import { type Fixture, startFixture } from '../fixture.ts';
 

@@ -11,8 +11,8 @@ import {
 import { processDeliveries } from '../../../../src/features/integrations/orders/process.ts';
 import type { Resources } from '../../../../src/schema/context.ts';
 import { codeOf } from '../../../support/answers.ts';
-import { type Beside, serveBeside } from '../../../support/beside.ts';
 import { testLane } from '../../../support/lane.ts';
+import { type Beside, serveBeside } from '../../../support/second-gateway.ts';
 import { bodyOf, CONFIRM, type Fixture, type Shop, startFixture } from '../fixture.ts';
 import { wooOrder } from '../fixtures.ts';
 

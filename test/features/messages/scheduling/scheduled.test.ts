@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { releaseScheduled } from '../../../../src/features/messages/scheduling/release.ts';
 import { scheduledInstant } from '../../../../src/features/messages/scheduling/scheduled-at.ts';
 import { codeOf, dataOf, payloadOf } from '../../../support/answers.ts';
-import { type Beside, serveBeside } from '../../../support/beside.ts';
 import { eventually, startGateway, type TestGateway, type TestTenant } from '../../../support/gateway.ts';
+import { type Beside, serveBeside } from '../../../support/second-gateway.ts';
 import { newPhone, seedOf } from '../../../support/seed.ts';
 
 let gateway: TestGateway;

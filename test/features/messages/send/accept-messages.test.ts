@@ -9,8 +9,8 @@ import {
 import { textContent } from '../../../../src/features/messages/send/send-text.ts';
 import { actFor } from '../../../../src/features/tenancy/tenants/act.ts';
 import { dataOf } from '../../../support/answers.ts';
-import { type Beside, serveBeside } from '../../../support/beside.ts';
 import { startGateway, type TestGateway, type TestTenant } from '../../../support/gateway.ts';
+import { type Beside, serveBeside } from '../../../support/second-gateway.ts';
 import { newPhone, seedOf } from '../../../support/seed.ts';
 import { sendAs } from '../../../support/sending.ts';
 

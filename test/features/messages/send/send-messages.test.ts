@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { codeOf, dataOf } from '../../../support/answers.ts';
-import { type Beside, serveBeside } from '../../../support/beside.ts';
 import { type GraphQLAnswer, startGateway, type TestGateway, type TestTenant } from '../../../support/gateway.ts';
+import { type Beside, serveBeside } from '../../../support/second-gateway.ts';
 import { newPhone, seedOf } from '../../../support/seed.ts';
 
 /** No worker runs: what is accepted stays in the outbox. */

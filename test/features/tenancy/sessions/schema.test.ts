@@ -6,8 +6,8 @@ import { ROLE_SCOPES } from '../../../../src/core/staff-roles.ts';
 import { COMMAND_LINE } from '../../../../src/features/tenancy/audit/author.ts';
 import { addStaff } from '../../../../src/features/tenancy/staff/add.ts';
 import { dataOf, faultsOf } from '../../../support/answers.ts';
-import { type Beside, serveBeside } from '../../../support/beside.ts';
 import { eventually, startGateway, type TestGateway } from '../../../support/gateway.ts';
+import { type Beside, serveBeside } from '../../../support/second-gateway.ts';
 import { connect, stream } from '../../events/subscriber.ts';
 
 const APP = 'https://app.example';

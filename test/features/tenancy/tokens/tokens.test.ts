@@ -3,8 +3,8 @@ import { SCOPES } from '../../../../src/core/scopes.ts';
 import { updateTenant } from '../../../../src/features/tenancy/tenants/store.ts';
 import { generateToken } from '../../../../src/features/tenancy/tokens/token.ts';
 import { codeOf, dataOf, faultsOf, payloadOf, userErrorsOf } from '../../../support/answers.ts';
-import { type Beside, serveBeside } from '../../../support/beside.ts';
 import { eventually, startGateway, type TestGateway } from '../../../support/gateway.ts';
+import { type Beside, serveBeside } from '../../../support/second-gateway.ts';
 
 let gateway: TestGateway;
 let second: Beside;

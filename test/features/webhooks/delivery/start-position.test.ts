@@ -6,8 +6,8 @@ import { renumberListening } from '../../../../src/features/webhooks/endpoints/t
 import { createLog } from '../../../../src/platform/log.ts';
 import { pastEvents } from '../../../events/past-events.ts';
 import { dataOf } from '../../../support/answers.ts';
-import { serveBeside } from '../../../support/beside.ts';
 import { eventually, type TestGateway } from '../../../support/gateway.ts';
+import { serveBeside } from '../../../support/second-gateway.ts';
 import { follow, seen } from '../../events/subscriber.ts';
 import { type Receiver, startReceiver } from '../receiver.ts';
 import { createEndpoint, makeGroups, startHooks } from '../setup.ts';

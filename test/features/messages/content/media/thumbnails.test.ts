@@ -7,8 +7,8 @@ import { eraseContacts } from '../../../../../src/features/contacts/erasure/eras
 import { deleteUnusedContents } from '../../../../../src/features/messages/content/media/keeping/sweep.ts';
 import { COMMAND_LINE } from '../../../../../src/features/tenancy/audit/author.ts';
 import { dataOf } from '../../../../support/answers.ts';
-import { serveBeside } from '../../../../support/beside.ts';
 import { eventually, startGateway, type TestGateway } from '../../../../support/gateway.ts';
+import { serveBeside } from '../../../../support/second-gateway.ts';
 import { PDF } from './files.ts';
 
 let gateway: TestGateway;

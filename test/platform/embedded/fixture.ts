@@ -16,12 +16,12 @@ import {
 import { run } from '../../../src/platform/embedded/process.ts';
 import { createLog } from '../../../src/platform/log.ts';
 import { UserError } from '../../../src/platform/user-error.ts';
-import { quickestDirectory } from '../../support/quickest-directory.ts';
+import { quickestDirectory } from '../../support/fast-directory.ts';
 
 export const log = createLog('silent');
 export const isRoot = process.geteuid?.() === 0;
 export const onLinux = process.platform === 'linux';
-const OWNER = fileURLToPath(new URL('./owner.ts', import.meta.url));
+const OWNER_PROCESS = fileURLToPath(new URL('./owner-process.ts', import.meta.url));
 
 /** For a suite whose tests need nothing of each other; most of their time is spent in waiting for servers. */
 export const sideBySide = { concurrent: true };
@@ -124,7 +124,9 @@ export async function start(room: Room, options: Partial<EmbeddedPostgresOptions
 
 /** A process that starts a server and waits to be killed; `line` is the URL of the server, or the reason why there is none. */
 export async function startOwner(room: Room): Promise<{ pid: number; line: string; kill: () => Promise<void> }> {
-  const child = spawn(process.execPath, [OWNER, room.directory, room.shared], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [OWNER_PROCESS, room.directory, room.shared], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const exited = once(child, 'exit');
   const kill = async () => {
     child.kill('SIGKILL');

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { dataOf } from '../../support/answers.ts';
-import { startGateway, type TestGateway } from '../../support/gateway.ts';
+import { dataOf } from '../support/answers.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
 
 interface Person {
   readonly id: number;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createSharedPayloads } from '../../../src/graphql/execution/shared-payloads.ts';
+import { createSharedPayloads } from '../../../src/graphql/transport/shared-payloads.ts';
 
 const next = (id: string, payload: unknown): string => JSON.stringify({ id, type: 'next', payload });
 

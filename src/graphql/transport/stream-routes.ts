@@ -3,12 +3,12 @@ import { GraphQLError } from 'graphql';
 import { CodedError, notFound } from '../../core/errors.ts';
 import { bearerToken, type Charge } from '../../http/authenticate.ts';
 import type { Resources } from '../../schema/context.ts';
-import { endOnSignal } from '../transport/end-on-signal.ts';
-import { createEventStreams, type StreamFault } from '../transport/event-streams.ts';
-import { sendRefusal, sendResult, wantsStream } from '../transport/http.ts';
-import type { Caller, Kernel } from './kernel.ts';
-import { type ReadyOperation, readOperation, withCost } from './operation.ts';
-import { BadRequest, parseRequest } from './request.ts';
+import type { Caller, Kernel } from '../execution/kernel.ts';
+import { type ReadyOperation, readOperation, withCost } from '../execution/operation.ts';
+import { BadRequest, parseRequest } from '../execution/request.ts';
+import { endOnSignal } from './end-on-signal.ts';
+import { createEventStreams, type StreamFault } from './event-streams.ts';
+import { sendRefusal, sendResult, wantsStream } from './http.ts';
 
 /** How every GraphQL request is authenticated, charged and refused. */
 export interface RequestHandling {

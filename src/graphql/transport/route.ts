@@ -7,12 +7,18 @@ import { cacheHeaders, namesEtag } from '../../http/etag.ts';
 import { refuseOtherMethods } from '../../http/other-methods.ts';
 import { asCoded } from '../../http/request-errors.ts';
 import type { Resources } from '../../schema/context.ts';
-import { sendGraphiQL, wantsPage } from '../transport/graphiql.ts';
-import { answerGraphQL, sendRefusal, sendResult, statusNotExecuted, wantsStream } from '../transport/http.ts';
-import { findForgery } from '../transport/preflight.ts';
-import type { Caller, Kernel } from './kernel.ts';
-import { readOperation } from './operation.ts';
-import { BadRequest, findParameterFault, type GraphQLRequest, parseGetRequest, parseRequest } from './request.ts';
+import type { Caller, Kernel } from '../execution/kernel.ts';
+import { readOperation } from '../execution/operation.ts';
+import {
+  BadRequest,
+  findParameterFault,
+  type GraphQLRequest,
+  parseGetRequest,
+  parseRequest,
+} from '../execution/request.ts';
+import { sendGraphiQL, wantsPage } from './graphiql.ts';
+import { answerGraphQL, sendRefusal, sendResult, statusNotExecuted, wantsStream } from './http.ts';
+import { findForgery } from './preflight.ts';
 import { type RequestHandling, registerEventStreams, STREAM_PATH } from './stream-routes.ts';
 
 declare module 'fastify' {
@@ -145,11 +151,9 @@ async function refusalOf(
 /** Returns a handler for GET, Server-Sent Events and multipart, which Yoga executes. */
 function forwardToYoga(app: FastifyInstance, resources: Resources, kernel: Kernel) {
   // Loaded by the first request that needs it: Yoga is 490 modules, which a gateway for REST and plain GraphQL never runs.
-  let yoga: Promise<ReturnType<typeof import('../transport/yoga.ts').createYogaServer>> | undefined;
+  let yoga: Promise<ReturnType<typeof import('./yoga.ts').createYogaServer>> | undefined;
   const loadYoga = () =>
-    (yoga ??= import('../transport/yoga.ts').then(({ createYogaServer }) =>
-      createYogaServer(kernel, resources.tokens),
-    ));
+    (yoga ??= import('./yoga.ts').then(({ createYogaServer }) => createYogaServer(kernel, resources.tokens)));
   /** Responses that do not end by themselves. */
   const streams = new Set<ServerResponse>();
   // Destroyed rather than completed: clients treat that as a lost connection and resume elsewhere from their cursor.
