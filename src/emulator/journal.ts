@@ -11,21 +11,16 @@ export type PlannedStatus = readonly [seq: number, status: StatusWord, at: numbe
 
 /** Events that must survive `kill -9`, one per line. */
 export type JournalEvent =
-  /** A message was accepted, with its planned statuses. Compaction adds `acknowledged` (acknowledged statuses) and `cleared` (removed from the log). */
+  /** A message was accepted, with its planned statuses. Compaction adds `told` (acknowledged statuses) and `cleared` (removed from the log). */
   | {
       readonly e: 'taken';
       readonly m: AcceptedMessage;
       readonly plan: readonly PlannedStatus[];
-      readonly acknowledged?: readonly StatusWord[];
+      readonly told?: readonly StatusWord[];
       readonly cleared?: true;
     }
-  /** An inbound message: the update and the person whose window it opens. */
-  | {
-      readonly e: 'inbound';
-      readonly u: Update & { kind: 'message' };
-      readonly at: number;
-      readonly acknowledged?: true;
-    }
+  /** An inbound message, the time at which it opens the person's window, and `told` if the receiver has acknowledged it. */
+  | { readonly e: 'inbound'; readonly u: Update & { kind: 'message' }; readonly at: number; readonly told?: true }
   | { readonly e: 'change'; readonly u: Update & { kind: 'change' } }
   /** A service window, open until `until` (ms); 0 closes it. */
   | { readonly e: 'window'; readonly key: string; readonly until: number }

@@ -24,7 +24,7 @@ function change(world: World, phone: PhoneChange): void {
   world.phones.apply(phone);
 }
 
-/** The phone goes offline or comes back, blocks the business or no longer. */
+/** Takes a phone offline or online, blocks or unblocks the business. */
 export function postPhone(world: World, request: Request): Reply {
   const { phone, isOffline, isBlocking, phoneNumberId } = readInput(phoneInput, request);
   const number = numberFor(world, phoneNumberId);

@@ -3,9 +3,9 @@ export interface PhoneChange {
   /** `wa_id`. */
   readonly person: string;
   readonly isOffline?: boolean | undefined;
-  /** Blocks a number of the business, or no longer. */
+  /** Blocks or unblocks a number of the business. */
   readonly blocks?: { readonly phoneNumberId: string; readonly isBlocked: boolean } | undefined;
-  /** The number that the person had before. */
+  /** The person's previous number, if this change is a new number. */
   readonly formerly?: string | undefined;
   readonly joins?: Group | undefined;
 }
@@ -15,17 +15,17 @@ export interface Group {
   readonly subject: string;
 }
 
-/** The phones of people: those that did nothing particular are online, and block nobody. */
+/** The state of people's phones. By default a phone is online, blocks no number and is in no group. */
 export interface Phones {
   apply(change: PhoneChange): void;
   isOffline(person: string): boolean;
   isBlocking(person: string, phoneNumberId: string): boolean;
-  /** All numbers of a person, the present one first. */
+  /** All numbers of a person, the current one first. */
   numbersOf(person: string): readonly string[];
   groupsOf(person: string): readonly Group[];
-  /** A group by its id; undefined if nobody joined it. */
+  /** A group by its id; undefined if it has no members. */
   group(groupId: string): Group | undefined;
-  /** Changes that lead to the present state. */
+  /** Changes that reproduce the current state. */
   changes(): readonly PhoneChange[];
 }
 
@@ -46,7 +46,7 @@ export function createPhones(): Phones {
       if (blocks?.isBlocked === false) blocked.delete(`${person} ${blocks.phoneNumberId}`);
       if (formerly !== undefined) {
         former.set(person, [formerly, ...(former.get(formerly) ?? [])]);
-        // The phone is the same one: it stays in its groups, and blocks whom it blocked.
+        // It is the same phone: it stays in its groups, and keeps its blocked numbers.
         for (const each of members.values()) if (each.delete(formerly)) each.add(person);
         for (const key of [...blocked]) if (key.startsWith(`${formerly} `)) blocked.add(key.replace(formerly, person));
       }

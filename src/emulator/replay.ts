@@ -39,7 +39,7 @@ export function replay(world: Omit<World, 'outbox' | 'record' | 'nextSeq'>, even
         for (const planned of event.plan) see(planned[0]);
         const open = event.plan.filter(([seq]) => !done.has(seq));
         const acknowledged = [
-          ...(event.acknowledged ?? []),
+          ...(event.told ?? []),
           ...event.plan.filter(([seq]) => done.has(seq)).map(([, status]) => status),
         ];
         pending.push(...open.map(planned => statusUpdate(event.m, planned)));
@@ -71,10 +71,10 @@ export function replay(world: Omit<World, 'outbox' | 'record' | 'nextSeq'>, even
         break;
       case 'inbound': {
         see(event.u.seq);
-        const acknowledged = event.acknowledged === true || done.has(event.u.seq);
+        const acknowledged = event.told === true || done.has(event.u.seq);
         if (!acknowledged) pending.push(event.u);
         remember(world, event.u, event.at);
-        compacted.push({ e: 'inbound', u: event.u, at: event.at, ...(acknowledged && { acknowledged }) });
+        compacted.push({ e: 'inbound', u: event.u, at: event.at, ...(acknowledged && { told: true }) });
         break;
       }
       case 'change':
@@ -112,7 +112,7 @@ export function replay(world: Omit<World, 'outbox' | 'record' | 'nextSeq'>, even
       e: 'taken',
       m,
       plan,
-      ...(acknowledged.length > 0 && { acknowledged }),
+      ...(acknowledged.length > 0 && { told: acknowledged }),
       ...(cleared && { cleared }),
     });
   }

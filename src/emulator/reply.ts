@@ -46,7 +46,7 @@ export function json(status: number, body: JsonObject, headers: Readonly<Record<
 
 export const SUCCESS: JsonObject = { success: true };
 
-/** The access token of a request: `Authorization: Bearer …`, `OAuth …` as its pages on uploads write, or `access_token` in the query as the Graph API also takes it. */
+/** The access token of a request, in one of the forms of the Graph API: `Authorization: Bearer …`, `OAuth …` (uploads), or `access_token` in the query. */
 export function bearerToken(request: Request): string | undefined {
   const header = request.headers['authorization'];
   const match = typeof header === 'string' ? /^(?:Bearer|OAuth)\s+(\S+)$/i.exec(header) : null;

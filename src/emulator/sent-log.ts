@@ -32,7 +32,7 @@ export interface SentReport {
 export interface SentLog {
   add(message: AcceptedMessage, statuses?: readonly StatusWord[]): void;
   addStatus(wamid: string, status: StatusWord): void;
-  /** The message reached the phone after all. */
+  /** Marks a held message as delivered to the phone. */
   release(wamid: string): void;
   has(wamid: string): boolean;
   all(): readonly SentMessage[];

@@ -12,8 +12,8 @@ export interface StatusPlan {
 }
 
 /**
- * Plans the statuses of a message: failed, or sent, delivered and read, according to the traits. One that does not reach the phone
- * is sent only.
+ * Plans the statuses of a message: failed, or sent, delivered and read, according to the traits. A message that does not reach the
+ * phone is only `sent`.
  */
 export function planStatuses(
   world: World,
@@ -34,7 +34,7 @@ export function planStatuses(
   return plan(world, at, steps);
 }
 
-/** The remaining statuses of a message whose phone is back. */
+/** The remaining statuses of a message whose phone is online again. */
 export function planReturn(world: World, at: number): StatusPlan {
   const steps: Step[] = [['delivered', world.delays.sentMs]];
   if (world.faults.current.readReceipts) steps.push(['read', world.delays.readMs]);

@@ -23,9 +23,9 @@ export interface AcceptedMessage {
   readonly category: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** Its place among everything that happened, because many messages have one time. */
+  /** Position in the order of all events: several messages can have the same time. */
   readonly seq: number;
-  /** Set while the phone is offline; for good if the person blocked the number when it was sent. */
+  /** Set while the phone is offline; permanently if the person had blocked the number when it was sent. */
   readonly held?: 'offline' | 'blocked' | undefined;
 }
 

@@ -7,9 +7,9 @@ export interface Windows {
   /** Opens the window of a person for 24 h from `at` (ms). @returns its end */
   open(key: string, at: number): number;
   /** Sets the end of a window (ms); 0 closes it. */
-  set(key: string, until: number): void;
+  set(key: string, endsAt: number): void;
   isOpen(key: string): boolean;
-  entries(): Iterable<readonly [key: string, until: number]>;
+  entries(): Iterable<readonly [key: string, endsAt: number]>;
 }
 
 /** One window per business number and person (`wa_id`, or user id of a person without a number). */
@@ -21,13 +21,13 @@ export function createWindows(clock: Clock): Windows {
   const ends = new Map<string, number>();
   return {
     open(key, at) {
-      const until = Math.max(ends.get(key) ?? 0, at + WINDOW_MS);
-      ends.set(key, until);
-      return until;
+      const endsAt = Math.max(ends.get(key) ?? 0, at + WINDOW_MS);
+      ends.set(key, endsAt);
+      return endsAt;
     },
-    set(key, until) {
-      if (until === 0) ends.delete(key);
-      else ends.set(key, until);
+    set(key, endsAt) {
+      if (endsAt === 0) ends.delete(key);
+      else ends.set(key, endsAt);
     },
     isOpen: key => (ends.get(key) ?? 0) > clock.now(),
     entries: () => ends.entries(),
