@@ -10,7 +10,7 @@ const RECIPIENTS = Number(process.env['PARLEY_TEST_RECIPIENTS'] ?? 1_500);
 const BATCH = 1_000;
 const PATIENCE_MS = 120_000 + RECIPIENTS * 40;
 
-test('a campaign messages everybody exactly once, whichever of two processes is killed, paused, resumed and started twice', {
+test('a campaign messages each recipient exactly once, although processes are killed and it is paused, resumed and started twice', {
   timeout: 2 * PATIENCE_MS + 200_000,
 }, async ({ onTestFinished }) => {
   const plant = await startPlant(CALM);

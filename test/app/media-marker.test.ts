@@ -171,7 +171,7 @@ function bucketBelow(prefix: string) {
   return { ...s3.options, prefix };
 }
 
-test('the marker of a directory is complete, and nothing is left beside it', async () => {
+test('the marker of a directory is complete, and no temporary file is left', async () => {
   const place = join(directory, 'beside');
   const marker = directoryMarker(place);
   expect(await marker.create('one\n')).toBe(true);
@@ -183,7 +183,7 @@ test('the marker of a directory is complete, and nothing is left beside it', asy
   ]);
 });
 
-test('a directory that cannot be written is named', async () => {
+test('the error for an unwritable directory names it', async () => {
   const file = join(directory, 'a-file');
   await writeFile(file, '');
   await expect(claimMedia({ media: { directory: file, s3: undefined } }, databaseOf(0))).rejects.toThrow(

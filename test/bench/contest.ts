@@ -1,6 +1,6 @@
 import type { Fixture } from './fixture.ts';
 import { type Load, runLoad } from './load.ts';
-import { say } from './output.ts';
+import { printProgress } from './output.ts';
 import { postgresCpu } from './postgres-cpu.ts';
 import type { Server } from './server.ts';
 
@@ -44,7 +44,7 @@ export async function compete(
         `${contestant.name} ${Math.round(sample.perSecond)}/s${sample.serverCpu === undefined ? '' : ` ${Math.round(sample.serverCpu)} µs`}`,
       );
     }
-    say(`  round ${round}/${rounds}: ${line.join(' · ')}`);
+    printProgress(`  round ${round}/${rounds}: ${line.join(' · ')}`);
   }
   return new Map([...samples].map(([name, list]) => [name, medianSample(list)]));
 }

@@ -14,7 +14,7 @@ import type { Context } from '../../src/schema/context.ts';
 import type { Selection } from '../../src/schema/selection.ts';
 import { addMessages, addOutbox, addTenant, FIRST_PHONE, type FilledTenant, settle } from './fill.ts';
 import { createFixture } from './fixture.ts';
-import { print, say } from './output.ts';
+import { printLine, printProgress } from './output.ts';
 import { accesses, type Plan } from './plan.ts';
 import { table } from './report.ts';
 
@@ -48,7 +48,7 @@ async function main(): Promise<void> {
       await run();
       for (const statement of [...captured]) rows.push(await explain(fixture.pool, name, statement));
     }
-    print('');
+    printLine('');
     table(['statement', 'ms', 'rows', 'buffers', 'reads'], rows);
   } finally {
     await fixture.leave();
@@ -61,16 +61,16 @@ async function fill(fixture: Awaited<ReturnType<typeof createFixture>>): Promise
   const tenants = 20;
   for (let index = 0; index < tenants && others > 0; index += 1) {
     await addTenant(fixture.pool, `other-${index}`, Math.ceil(others / tenants));
-    say(`  ${index + 1} of ${tenants + 1} tenants filled`);
+    printProgress(`  ${index + 1} of ${tenants + 1} tenants filled`);
   }
   const tenant = await addTenant(fixture.pool, 'asked', own);
   const messages = Number(values.messages);
   for (let done = 0; done < messages; done += 250_000) {
     await addMessages(fixture.pool, tenant, Math.min(250_000, messages - done));
-    say(`  ${Math.min(messages, done + 250_000)} messages`);
+    printProgress(`  ${Math.min(messages, done + 250_000)} messages`);
   }
   await addOutbox(fixture.pool, tenant, 10_000);
-  say('  vacuum analyze …');
+  printProgress('  vacuum analyze …');
   await settle(fixture.pool);
   return tenant;
 }
@@ -195,7 +195,7 @@ async function explain(
     await client.query('rollback');
     const [result] = rows[0]?.['QUERY PLAN'] ?? [];
     if (!result) throw new Error(`No plan for ${name}.`);
-    if (values.plans) print(`\n${name}\n${sql.replace(/\s+/g, ' ')}\n${JSON.stringify(result.Plan, null, 1)}`);
+    if (values.plans) printLine(`\n${name}\n${sql.replace(/\s+/g, ' ')}\n${JSON.stringify(result.Plan, null, 1)}`);
     const { Plan: plan } = result;
     return [
       `${name}${/count\(\*\)|as total/.test(sql) ? ' (count)' : ''}`,
@@ -210,7 +210,7 @@ async function explain(
 }
 
 if (values.help) {
-  print(`Usage: node test/bench/explain.ts [options]
+  printLine(`Usage: node test/bench/explain.ts [options]
 
 Fills a database of its own and explains our statements on it, each after it has run once.
 

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { FilledTenant } from './fill.ts';
-import { say } from './output.ts';
+import { printProgress } from './output.ts';
 
 /** All that a large account has, by the set: `screens.ts` fills its database with it. Values follow from row numbers. */
 
@@ -37,18 +37,18 @@ export async function fillAccount(address: string, tenant: FilledTenant, message
     const definitions = await dropIndexes(client);
     for (let done = 0; done < messages; done += BATCH) {
       await addBatch(client, tenant, done, Math.min(BATCH, messages - done), messages);
-      say(`  ${Math.min(done + BATCH, messages)} of ${messages} messages`);
+      printProgress(`  ${Math.min(done + BATCH, messages)} of ${messages} messages`);
     }
     for (const [index, text] of definitions.entries()) {
       await client.query(text);
-      say(`  ${index + 1} of ${definitions.length} indexes`);
+      printProgress(`  ${index + 1} of ${definitions.length} indexes`);
     }
     await client.query('analyze');
     for (const [name, step] of Object.entries(STEPS)) {
-      say(`  ${name} …`);
+      printProgress(`  ${name} …`);
       await step(client, tenant);
     }
-    say('  vacuum analyze …');
+    printProgress('  vacuum analyze …');
     await client.query('vacuum analyze');
   } finally {
     await client.end();

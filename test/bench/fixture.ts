@@ -5,7 +5,7 @@ import pg from 'pg';
 import { migrateDatabase } from '../../src/cli/migrate.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/platform/embedded/postgres.ts';
 import { createLog } from '../../src/platform/log.ts';
-import { say } from './output.ts';
+import { printProgress } from './output.ts';
 
 /** A migrated database of our own, which is gone afterwards. */
 export interface Fixture {
@@ -20,13 +20,13 @@ export interface Fixture {
 }
 
 /**
- * Makes a database on the server of DATABASE_URL, or on an embedded one that writes as durably as a production server.
- * Rows that were there are never touched: the database has a name of its own, and is dropped at the end.
+ * Creates a database on the server of DATABASE_URL, or on an embedded one that writes as durably as a production server.
+ * Existing rows are never changed: the database has a unique name, and is dropped at the end.
  */
 export async function createFixture(): Promise<Fixture> {
   const given = process.env['DATABASE_URL'];
   const directory = await mkdtemp(join(tmpdir(), 'parley-bench-'));
-  // Open to the user as whom root runs PostgreSQL: closed to it, the data would lie in /var/lib/parley and stay there.
+  // Accessible to the user as which root runs PostgreSQL; otherwise the data would be stored in /var/lib/parley and not be removed.
   await chmod(directory, 0o711);
   const embedded = given ? undefined : await startObserved(join(directory, 'database'));
   const serverUrl = given || (embedded?.url ?? '');
@@ -40,7 +40,7 @@ export async function createFixture(): Promise<Fixture> {
   const { rows } = await pool.query<{ version: string; number: number }>(
     `select current_setting('server_version') as version, current_setting('server_version_num')::int as number`,
   );
-  say(`PostgreSQL ${rows[0]?.version} (${given ? 'DATABASE_URL' : 'embedded'}), database ${name}`);
+  printProgress(`PostgreSQL ${rows[0]?.version} (${given ? 'DATABASE_URL' : 'embedded'}), database ${name}`);
   return {
     url: address.href,
     directory,

@@ -4,11 +4,11 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 
-/** WebSocket clients in a process of their own, which count what comes and read nothing of it: they shall cost less than what they measure. */
+/** WebSocket clients in a separate process, which count messages without parsing them, so that they cost less than the measured server. */
 export interface Listeners {
-  /** The last text that one of them got. */
+  /** The last text that one of the clients received. */
   sample(): Promise<string>;
-  /** Resolves when every one of them has got so many messages more than when it was last asked. */
+  /** Resolves when every client has received this number of messages since the last call. */
   received(messages: number): Promise<void>;
   stop(): void;
 }
@@ -17,11 +17,11 @@ interface Order {
   readonly url: string;
   readonly count: number;
   readonly protocol: string | undefined;
-  /** What each client sends when it is connected, the next one when the server has said something; the last is not answered. */
+  /** The texts that each client sends after connecting: each after the response to the previous one; the last gets no response. */
   readonly texts: readonly string[];
 }
 
-/** Opens so many sockets. @returns when all are open, and all texts are sent */
+/** Opens `count` sockets. @returns when all are open, and all texts are sent */
 export async function openListeners(order: Order): Promise<Listeners> {
   const child = fork(fileURLToPath(import.meta.url), [], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const ended = once(child, 'exit').then(() => {

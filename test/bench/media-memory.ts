@@ -20,12 +20,12 @@ import { createSecretBox } from '../../src/platform/crypto.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { createFixture, type Fixture } from './fixture.ts';
 import { gatewayEnvironment, YOUNG_GENERATION } from './gateway.ts';
-import { print, say } from './output.ts';
+import { printLine, printProgress } from './output.ts';
 import { startServer } from './server.ts';
 
 /**
- * How much memory a file of 100 MB costs the gateway: `node test/bench/media-memory.ts`. The gateway, the network and the
- * database are processes of their own; what is looked at is the resident memory of the gateway's, every 10 ms.
+ * Measures the memory that a file of 100 MB costs the gateway: `node test/bench/media-memory.ts`. The gateway, the network and the
+ * database are separate processes; the resident memory of the gateway is sampled every 10 ms.
  */
 
 const MB = 1024 * 1024;
@@ -77,7 +77,7 @@ try {
   results.push(await measured('GET, the client taking 40 MB/s', () => download(id, 40 * MB)));
   for (const { name, before, peak, seconds } of results) {
     const extra = peak - before;
-    print(
+    printLine(
       `${name.padEnd(34)} ${(before / MB).toFixed(0).padStart(4)} MB before, ${(peak / MB).toFixed(0).padStart(4)} MB at most: ${(extra / MB).toFixed(1).padStart(5)} MB more${extra > LIMIT ? '  OVER 32 MB' : ''}  (${seconds.toFixed(1)} s)`,
     );
   }
@@ -111,8 +111,8 @@ async function seed({ url }: Fixture, baseUrl: string): Promise<string> {
 }
 
 async function measured(name: string, work: () => Promise<unknown>) {
-  say(name);
-  // What the last one left is settled, so that one does not pay for the other.
+  printProgress(name);
+  // Lets the previous measurement's memory be released, so that it does not affect this one.
   await sleep(2_000);
   const before = await resident();
   let peak = before;

@@ -1,9 +1,9 @@
-/** A line of progress, on the error stream: the result alone goes to the other one. */
-export function say(line: string): void {
+/** Prints a line of progress to stderr; only results go to stdout. */
+export function printProgress(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** A line of the result. */
-export function print(line: string): void {
+/** Prints a line of the result to stdout. */
+export function printLine(line: string): void {
   process.stdout.write(`${line}\n`);
 }

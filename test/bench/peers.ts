@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { delimiter, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { say } from './output.ts';
+import { printProgress } from './output.ts';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const LOCK = `${HERE}package-lock.json`;
@@ -13,7 +13,7 @@ const MARK = `${HERE}node_modules/.parley-bench-lock`;
 export async function installPeers(): Promise<void> {
   const wanted = await readFile(LOCK, 'utf8');
   if ((await readFile(MARK, 'utf8').catch(() => '')) === wanted) return;
-  say('Installing the peers (PostGraphile, Apollo Server) in test/bench: npm ci, about 300 MB, once …');
+  printProgress('Installing the peers (PostGraphile, Apollo Server) in test/bench: npm ci, about 300 MB, once …');
   // npm runs under the Node that it finds first: the old one of a machine would warn of every package.
   const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}` };
   const npm = spawn('npm', ['ci', '--no-audit', '--no-fund'], {

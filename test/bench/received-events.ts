@@ -1,7 +1,7 @@
 import type { FilledTenant } from './fill.ts';
 import type { Fixture } from './fixture.ts';
 
-/** Received messages, one transaction, told to the gateway as another process of Parley would. */
+/** Inserts received messages in one transaction, and signals them to the gateway as another process of Parley would. */
 export async function commitEvents({ pool }: Fixture, tenant: FilledTenant, count: number): Promise<void> {
   await pool.query(
     `insert into events (tenant_id, id, type, payload)

@@ -1,5 +1,5 @@
 import type { Sample } from './contest.ts';
-import { print } from './output.ts';
+import { printLine } from './output.ts';
 
 /** A promise about two contestants. */
 export interface Goal {
@@ -37,18 +37,18 @@ const whole = (value: number | undefined): string => (value === undefined ? '-' 
 const tenth = (value: number | undefined): string => (value === undefined ? '-' : value.toFixed(1));
 
 export function printResult({ title, samples, tables = [], goals, notes = [] }: Result): void {
-  print(`\n${title}`);
+  printLine(`\n${title}`);
   if (samples.size > 0) printSamples(samples);
   for (const { head, rows } of tables) {
     table(head, rows);
-    print('');
+    printLine('');
   }
   if (goals.length > 0)
     table(
       ['goal', 'measured', ''],
       goals.map(({ text, ratio, met }) => [text, ratio.toFixed(2), met ? 'met' : 'NOT MET']),
     );
-  for (const note of notes) print(note);
+  for (const note of notes) printLine(note);
 }
 
 function printSamples(samples: ReadonlyMap<string, Sample>): void {
@@ -61,14 +61,14 @@ function printSamples(samples: ReadonlyMap<string, Sample>): void {
     tenth(sample.p99),
   ]);
   table(['', 'requests/s', 'server µs', 'database µs', 'p50 ms', 'p99 ms'], rows);
-  print('');
+  printLine('');
 }
 
 /** First column left, the others right. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): void {
   const widths = head.map((name, column) => Math.max(name.length, ...rows.map(row => row[column]?.length ?? 0)));
   for (const row of [head, ...rows]) {
-    print(
+    printLine(
       `  ${row.map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0))).join('  ')}`.trimEnd(),
     );
   }

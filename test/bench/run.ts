@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import type { Options } from './contest.ts';
 import { createFixture, type Fixture } from './fixture.ts';
-import { print, say } from './output.ts';
+import { printLine, printProgress } from './output.ts';
 import { installPeers } from './peers.ts';
 import { printResult, type Result } from './report.ts';
 
@@ -35,12 +35,12 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
     load: async () => (await import('./benchmarks/accept.ts')).accept,
   },
   'new-contacts': {
-    about: 'texts to numbers not seen before, beside texts to known contacts',
+    about: 'texts to new numbers, compared with texts to known contacts',
     needsPeers: false,
     load: async () => (await import('./benchmarks/accept.ts')).newContacts,
   },
   template: {
-    about: 'a template over REST beside a text',
+    about: 'a template over REST, compared with a text',
     needsPeers: false,
     load: async () => (await import('./benchmarks/template.ts')).template,
   },
@@ -65,7 +65,7 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
     load: async () => (await import('./benchmarks/statuses.ts')).statuses,
   },
   claim: {
-    about: 'pages that a turn of a lane touches, by what waits, with statistics of an empty table and fresh ones',
+    about: 'pages that a turn of a lane touches, by backlog, with the statistics of an empty table and current ones',
     needsPeers: false,
     load: async () => (await import('./benchmarks/claim.ts')).claim,
   },
@@ -93,7 +93,7 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   },
   'otp-under-campaign': {
     about:
-      "one-time passwords, and another tenant's texts, while a campaign runs on the number of the first, beside those of an idle machine (PARLEY_BENCH_BACKLOG)",
+      "one-time passwords, and another tenant's texts, while a campaign runs on the first tenant's number, compared with an idle gateway (PARLEY_BENCH_BACKLOG)",
     needsPeers: false,
     load: async () => (await import('./benchmarks/otp-under-campaign.ts')).otpUnderCampaign,
   },
@@ -106,8 +106,8 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
 
 const HELP = `Usage: npm run bench [-- [options] [benchmark …]]
 
-Measures ratios, in one run, on one machine: contestants take turns, and what counts is the median over the rounds.
-CPU is counted per process and request, because requests per second also depend on what else the machine does.
+Measures ratios, in one run, on one machine: contestants take turns, and the result is the median over the rounds.
+CPU is measured per process and request, because requests per second also depend on other load on the machine.
 
 Benchmarks (all of them when none is named):
 ${Object.entries(BENCHMARKS)
@@ -115,14 +115,14 @@ ${Object.entries(BENCHMARKS)
   .join('\n')}
 
 Options:
-  --rounds <n>       rounds that are measured (5)
-  --seconds <n>      length of a round for each contestant (4)
-  --connections <n>  clients at once (16)
+  --rounds <n>       measured rounds (5)
+  --seconds <n>      duration of a round for each contestant (4)
+  --connections <n>  concurrent clients (16)
   --json             print the results as JSON
-  --help             this
+  --help             prints this help
 
-DATABASE_URL names a PostgreSQL server on which a database may be made; an embedded one is started when it is not set.
-The plans of all statements on a million rows: node test/bench/explain.ts --help`;
+DATABASE_URL is a PostgreSQL server on which databases may be created; if it is not set, an embedded one is started.
+Plans of all statements on a million rows: node test/bench/explain.ts --help`;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -135,7 +135,7 @@ const { values, positionals } = parseArgs({
   },
 });
 
-if (values.help) print(HELP);
+if (values.help) printLine(HELP);
 else process.exitCode = await main(positionals);
 
 async function main(names: readonly string[]): Promise<number> {
@@ -147,7 +147,7 @@ async function main(names: readonly string[]): Promise<number> {
   const unknown = names.filter(name => !(name in BENCHMARKS));
   const wrong = Object.entries(options).filter(([, value]) => !Number.isFinite(value) || value <= 0);
   if (unknown.length > 0 || wrong.length > 0) {
-    say(
+    printProgress(
       `${unknown.length > 0 ? `There is no benchmark ${unknown.join(', ')}` : `--${wrong[0]?.[0]} takes a number above 0`}. See --help.`,
     );
     return 2;
@@ -156,7 +156,7 @@ async function main(names: readonly string[]): Promise<number> {
   if (chosen.some(([, { needsPeers }]) => needsPeers)) await installPeers();
   const results: Result[] = [];
   for (const [, benchmark] of chosen) {
-    // Each has a database of its own: what one leaves behind would slow the next.
+    // Each has its own database: the rows of one benchmark would slow the next.
     const fixture = await createFixture();
     try {
       const run = await benchmark.load();
@@ -167,7 +167,7 @@ async function main(names: readonly string[]): Promise<number> {
     }
   }
   if (values.json)
-    print(
+    printLine(
       JSON.stringify(
         results.map(result => ({ ...result, samples: Object.fromEntries(result.samples) })),
         null,

@@ -1,7 +1,7 @@
 /** Statements and times of a front end's screens on a large account: `node test/bench/screens.ts --help`. */
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { type GraphQLError, parse, print as printNode } from 'graphql';
+import { type GraphQLError, parse, printLine as printNode } from 'graphql';
 import pg from 'pg';
 import { schema } from '../../src/app/schema.ts';
 import { serve } from '../../src/app/serve.ts';
@@ -12,7 +12,7 @@ import { createLog } from '../../src/platform/log.ts';
 import { addTenant, addToken, type FilledTenant } from './fill.ts';
 import { fillAccount } from './fill-account.ts';
 import { SECRET_KEY } from './gateway.ts';
-import { print, say } from './output.ts';
+import { printLine, printProgress } from './output.ts';
 import { table } from './report.ts';
 
 const { values } = parseArgs({
@@ -37,7 +37,7 @@ const HELP = `Runs the screens of an inbox on a large account, and prints the st
 
 async function main(): Promise<void> {
   const server = process.env['DATABASE_URL'];
-  if (values.help || server === undefined) return print(HELP);
+  if (values.help || server === undefined) return printLine(HELP);
   const address = new URL(server);
   address.pathname = `/${values.database}`;
   await createOnce(server, values.database);
@@ -115,7 +115,7 @@ async function filledTenant(pool: pg.Pool): Promise<FilledTenant | undefined> {
 }
 
 async function fill(pool: pg.Pool, address: string): Promise<FilledTenant> {
-  say('  contacts and conversations …');
+  printProgress('  contacts and conversations …');
   const tenant = await addTenant(pool, 'screens', Number(values.contacts), Number(values.conversations));
   await fillAccount(address, tenant, Number(values.messages));
   await pool.query(`update tenants set name = name || ' (filled)' where slug = 'screens'`);
@@ -194,7 +194,7 @@ async function measure(
     return [name, 'refused', answer.errors[0]?.message ?? '', '', '', ''];
   }
   const asked = statements.filter(text => !/access_tokens|^\s*(begin|commit|set|listen|\/\* cross-tenant)/i.test(text));
-  if (values.statements) for (const text of asked) print(`${name}: ${text.replace(/\s+/g, ' ')}`);
+  if (values.statements) for (const text of asked) printLine(`${name}: ${text.replace(/\s+/g, ' ')}`);
   const sorted = times.toSorted((one, other) => one - other);
   return [
     name,

@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-/** A server under test, in a process of its own. */
+/** A server under test, in a separate process. */
 export interface Server {
   readonly url: string;
   readonly pid: number;
@@ -60,7 +60,7 @@ async function answering(child: ChildProcess, url: string): Promise<void> {
   const deadline = Date.now() + START_TIMEOUT_MS;
   for (;;) {
     if (child.exitCode !== null) throw new Error(`A server ended while it started, with code ${child.exitCode}.`);
-    // Any answer will do: what is at `/` differs.
+    // Any response is accepted: the servers differ in what they serve at `/`.
     if (
       await fetch(url).then(
         answer => answer.text().then(() => true),

@@ -54,7 +54,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     },
   },
   starved: {
-    about: 'one worker gets next to no CPU: lowest priority beside busy loops on every core',
+    about: 'one worker gets almost no CPU: lowest priority, with busy loops on every core',
     async inflict(rig, _pace, signal) {
       const victim = rig.workers[0]?.pid;
       if (victim !== undefined) setPriority(victim, 19);

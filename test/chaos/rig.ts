@@ -34,7 +34,7 @@ export interface Times {
   readonly reconcileMs: number;
 }
 
-/** A PostgreSQL, an emulated network, a gateway and two workers, each a process of its own. */
+/** A PostgreSQL, an emulated network, a gateway and two workers, each a separate process. */
 export interface Rig {
   readonly gatewayUrl: string;
   readonly emulatorUrl: string;
@@ -53,7 +53,7 @@ export interface Rig {
 
 export async function startRig(times: Times): Promise<Rig> {
   const directory = await mkdtemp(join(tmpdir(), 'parley-chaos-'));
-  // Open to the user as whom root runs PostgreSQL.
+  // Accessible to the user as which root runs PostgreSQL.
   await chmod(directory, 0o711);
   const children = new Set<ChildProcess>();
   // Interrupted, it leaves no process behind; the embedded PostgreSQL ends with this one by itself.

@@ -164,7 +164,7 @@ function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-/** Progress: beside the result, which can be piped. */
+/** Prints progress to stderr, so that the result on stdout can be piped. */
 function say(text: string): void {
   process.stderr.write(`${text}\n`);
 }

@@ -74,7 +74,7 @@ test('parley campaign previews, starts, follows, pauses, resumes, cancels and li
   );
 });
 
-test('parley campaign upload checks a CSV file, and stores it as a list of which faulty rows are left out', async () => {
+test('parley campaign upload checks a CSV file, and stores it as a list without its faulty rows', async () => {
   const [ana, bo] = [newPhone(), newPhone()];
   const file = join(directory, 'Fair.csv');
   await writeFile(file, `Mobile;Vorname;Text\n${ana};Ana;"one ""two"";\nthree"\n12;Nobody;x\n${bo};Bo;y\n${bo};Bo;z\n`);

@@ -30,7 +30,7 @@ test('every command supports --help', async () => {
   }
 });
 
-test('every command that prints facts prints them as JSON too', async () => {
+test('every command with output prints it as JSON, too', async () => {
   // The log of serve is JSON anyway, and a shell reads the script of completion.
   const others = ['serve', 'completion'];
   const lacking = commandsOf(await createProgram('0.0.0'))
@@ -164,7 +164,7 @@ test('all faults of a command line are reported at once', async () => {
   ]);
 });
 
-test('files of another program in place of those of `parley dev` are a message', async () => {
+test('files of another program in place of those of `parley dev` are reported without a stack trace', async () => {
   const place = await mkdtemp(join(cli.directory, 'other-'));
   await writeFile(join(place, '.parley'), 'a file');
   expect(await cli.session.run(place, ['dev'])).toMatchObject({

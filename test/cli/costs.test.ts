@@ -67,7 +67,7 @@ test('parley costs prints months by category and country as CSV, JSON and a tabl
   expect(await costs('--until', '2026-11-02', '--csv')).toBe('start,category,messages,unpriced,amount,currency\r\n');
 });
 
-test('parley costs names templates and campaigns beside their ids', async () => {
+test('parley costs prints the names of templates and campaigns with their ids', async () => {
   const { campaignId, templateId } = sources;
   expect(await costs('--by', 'template,campaign', '--csv')).toBe(
     [
@@ -83,7 +83,7 @@ test('parley costs names templates and campaigns beside their ids', async () => 
   });
 });
 
-test('a zone or a dimension that does not exist is refused', async () => {
+test('an unknown time zone or dimension is refused', async () => {
   const env = { DATABASE_URL: gateway.database.url };
   for (const [option, value] of [
     ['--time-zone', 'Europe/Nowhere'],

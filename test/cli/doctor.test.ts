@@ -44,7 +44,7 @@ async function examine(env: Record<string, string> = {}, ...options: string[]) {
   return { code, findings, of: (check: string) => findings.find(finding => finding.check.startsWith(check)) };
 }
 
-test('a sound deployment is fine throughout, its channel included', async () => {
+test('all findings of a correct deployment are ok, including its channel', async () => {
   const { code, findings, of } = await examine();
   expect(findings.filter(({ state }) => state === 'failed')).toEqual([]);
   expect(of('channel ')).toMatchObject({ state: 'ok' });
@@ -52,7 +52,7 @@ test('a sound deployment is fine throughout, its channel included', async () => 
   expect(code).toBe(0);
 });
 
-test('without a database the rest is examined, and the finding says what to do', async () => {
+test('without a database the other checks run, and the finding has a remedy', async () => {
   const { code, of } = await examine({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' });
   expect(of('database')).toMatchObject({ state: 'failed', finding: expect.stringContaining('ECONNREFUSED') });
   expect(of('webhook address')).toMatchObject({ state: 'ok' });
@@ -84,7 +84,7 @@ test('in the directory of a development gateway the channels are checked on its 
   expect(output).toMatch(/^✓ ok +webhook address +\S+ answers the\s+verification$/m);
 });
 
-test('an empty directory in place of the files fails with what to do, and serve refuses it until it is adopted', async () => {
+test('an empty media directory fails with a remedy, and serve refuses it until it is adopted', async () => {
   const empty = { PARLEY_MEDIA_DIR: join(directory, 'empty'), PORT: '0' };
   const { code, of } = await examine(empty);
   expect([code, of('files')]).toMatchObject([
@@ -103,7 +103,7 @@ test('an empty directory in place of the files fails with what to do, and serve 
   expect((await examine(empty)).of('files')).toMatchObject({ state: 'ok' });
 });
 
-test('the directory of another deployment is refused, and left as it is', async () => {
+test('the directory of another deployment is refused and not changed', async () => {
   const foreign = join(directory, 'foreign');
   await mkdir(foreign);
   const marker = join(foreign, '.deployment');
@@ -117,13 +117,13 @@ test('the directory of another deployment is refused, and left as it is', async 
   expect(await readFile(marker, 'utf8')).toBe(id);
 });
 
-test('another key fails with what to do', async () => {
+test('a wrong secret key fails with a remedy', async () => {
   const { code, of } = await examine({ PARLEY_SECRET_KEY: Buffer.alloc(32, 7).toString('base64') });
   expect(of('secret key')).toMatchObject({ state: 'failed', advice: 'Set the PARLEY_SECRET_KEY of this database.' });
   expect(code).toBe(1);
 });
 
-test('a network that does not answer fails the channel, and not the other checks', async () => {
+test('an unresponsive network fails the check of the channel, and no other', async () => {
   const { code, of } = await examine({ PARLEY_NETWORK_URL: 'http://127.0.0.1:9' });
   expect(of('channel ')).toMatchObject({ state: 'failed' });
   expect(of('partitions')).toMatchObject({ state: 'ok' });
@@ -165,7 +165,7 @@ test('the webhook address is verified as the network does it, and each wrong res
   expect(await state({}, '--no-network')).toBeUndefined();
 });
 
-test('findings are printed within the width of the terminal, the advice on lines of its own', async () => {
+test('findings are wrapped to the width of the terminal, with the advice on separate lines', async () => {
   const text: string[] = [];
   const terminal = new Writable({ write: (chunk, _encoding, done) => done(void text.push(String(chunk))) });
   const advice = 'Set PARLEY_PUBLIC_URL to the https address under which the network and browsers reach this gateway.';
@@ -190,7 +190,7 @@ test('findings are printed within the width of the terminal, the advice on lines
   for (const line of lines) expect(line.length).toBeLessThanOrEqual(70);
 });
 
-test('without a public address it warns', async () => {
+test('a missing public URL is a warning', async () => {
   const { code, of } = await examine({ PARLEY_PUBLIC_URL: '' });
   expect(of('public address')).toMatchObject({ state: 'warning' });
   expect(code).toBe(0);

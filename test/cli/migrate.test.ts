@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { createTestDatabase } from '../support/database.ts';
 import { run } from './program.ts';
 
-test('migrate lists once the objects from before the scopes of their creator were checked', async () => {
+test('migrate lists once the objects created before their creator’s scopes were checked', async () => {
   const [directory, database] = await Promise.all([mkdtemp(join(tmpdir(), 'parley-migrate-')), createTestDatabase()]);
   const { query } = database;
   await query(`with t as (insert into tenants (slug, name, plan_id) select 'shop', 'Shop', id from plans limit 1 returning tenant_id),

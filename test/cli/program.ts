@@ -7,7 +7,7 @@ const SESSION_PROCESS = fileURLToPath(new URL('./session-process.ts', import.met
 
 type Environment = Readonly<Record<string, string>>;
 
-/** What a session is told to run. */
+/** The command that a session runs. */
 export interface Start {
   readonly cwd: string;
   readonly args: readonly string[];

@@ -8,7 +8,7 @@ import { createSecretBox, fingerprintOf } from '../../src/platform/crypto.ts';
 import { UserError } from '../../src/platform/user-error.ts';
 import { dataOf } from '../support/answers.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { serveBeside } from '../support/second-gateway.ts';
+import { startSecondGateway } from '../support/second-gateway.ts';
 import { type Finished, Program, Session } from './program.ts';
 
 const OLD = randomBytes(32);
@@ -43,7 +43,7 @@ const rotate = (current: Buffer, previous?: Buffer, ...args: string[]): Promise<
 /** Starts what `serve` starts, and stops it. @returns why it did not start; undefined if it did */
 async function serveOnce(secretKey: Buffer, previousSecretKey?: Buffer): Promise<string | undefined> {
   try {
-    const served = await serveBeside(
+    const served = await startSecondGateway(
       gateway,
       gateway.database.url,
       {},
@@ -129,7 +129,7 @@ test('key rotation: both keys decrypt, earlier codes and idempotency keys stay v
   const group = dataOf(await gateway.graphql(create)).createContactGroup.contactGroup.id;
 
   // New processes next to an old one, as in a rolling restart.
-  const next = await serveBeside(gateway, gateway.database.url, {}, { secretKey: NEW, previousSecretKey: OLD });
+  const next = await startSecondGateway(gateway, gateway.database.url, {}, { secretKey: NEW, previousSecretKey: OLD });
   try {
     expect(next.resources.secrets.permanentMac('test', 'somebody')).toEqual(lasting);
     const mac = resources.secrets.shortLivedMac('otp', place);
@@ -163,7 +163,7 @@ test('key rotation: both keys decrypt, earlier codes and idempotency keys stay v
   }
   expect(await serveOnce(OLD)).toContain(fingerprintOf(NEW));
   expect(await serveOnce(NEW)).toBeUndefined();
-  const last = await serveBeside(gateway, gateway.database.url, {}, { secretKey: NEW });
+  const last = await startSecondGateway(gateway, gateway.database.url, {}, { secretKey: NEW });
   expect(last.resources.secrets.permanentMac('test', 'somebody')).toEqual(lasting);
   await last.stop();
 });

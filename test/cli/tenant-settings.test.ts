@@ -54,7 +54,7 @@ test('the settings of a tenant are shown and changed on the command line, by nam
   expect(entries).toEqual([{ author: 'command line' }, { author: 'command line' }]);
 });
 
-test('words of one language are changed without those of others, and removed by naming none', async () => {
+test('words of one language are changed without changing others, and removed by an empty list', async () => {
   expect((await tenant('create', 'words')).code).toBe(0);
   const update = (...args: string[]) => tenant('update', 'words', ...args);
   const words = async () => {

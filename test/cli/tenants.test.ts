@@ -28,7 +28,7 @@ test('plans are created and edited, and their new limits apply to the tenants of
   expect((await plan('edit', 'gold', '--contacts', '-1')).code).toBe(1);
 });
 
-test('deleting a tenant removes every row that it has, and no other tenant is touched', async () => {
+test('deleting a tenant removes all its rows, and no row of another tenant', async () => {
   const environment = { ...env(), PARLEY_MEDIA_DIR: join(cli.directory, 'media') };
   const tenant = (...args: string[]) => parley(['tenant', ...args], environment);
   for (const slug of ['leaving', 'staying']) {

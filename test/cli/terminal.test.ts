@@ -107,7 +107,7 @@ test('progress fits a narrow terminal, and a total that was too small ends at 10
   expect(wide.screen).toContain('100 %  25 of 10 rows');
 });
 
-test('without a terminal progress is nothing, or a line for each change of a long job', () => {
+test('without a terminal progress prints nothing, or a line for each change of a long job', () => {
   const silent = new Output({ isTTY: false });
   const bar = createProgress('Exporting', { total: 4, terminal: silent });
   bar.add(2);
@@ -125,7 +125,7 @@ test('without a terminal progress is nothing, or a line for each change of a lon
 /** Debian's `script` of util-linux runs a command on a terminal of its own. */
 const hasScript = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux') === true;
 
-test.skipIf(!hasScript)('the real program has colours on a terminal, and none with --no-color or NO_COLOR', () => {
+test.skipIf(!hasScript)('parley prints colours on a terminal, and none with --no-color or NO_COLOR', () => {
   forgetColours();
   const onTerminal = (args: string, env: Record<string, string> = {}) =>
     spawnSync('script', ['-qec', `"${process.execPath}" "${resolve('src/launch.js')}" ${args}`, '/dev/null'], {

@@ -131,7 +131,7 @@ describe('a mutation', () => {
 });
 
 describe('a query', () => {
-  test('is repeated while something before the gateway is busy, after the time it asks for', async () => {
+  test('is repeated while a proxy in front of the gateway is busy, after its Retry-After', async () => {
     faults = [{ status: 502 }, { status: 503, headers: { 'retry-after': '0' } }];
     expect(await count('nobody')).toBe(0);
     expect(requests).toBe(3);

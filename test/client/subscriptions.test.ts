@@ -142,7 +142,7 @@ describe('a socket', () => {
 });
 
 describe('a token that cannot be fetched', () => {
-  test('is tried again, and the subscription goes on', async () => {
+  test('is retried, and the subscription continues', async () => {
     const first = await newToken();
     const outcomes = [first, new TypeError('fetch failed'), new TypeError('fetch failed'), await newToken()];
     const causes: unknown[] = [];
@@ -176,7 +176,7 @@ describe('a token that cannot be fetched', () => {
 });
 
 describe('a stream without an event so far', () => {
-  test('goes on from its start after a lost connection', async () => {
+  test('resumes from its start after a lost connection', async () => {
     const { names } = followGroups(open());
     await isSubscribed();
     await proxy.close();
@@ -201,7 +201,7 @@ describe('a stream without an event so far', () => {
     await eventually(() => expect(other.names).toEqual(['from before', 'after it']));
   });
 
-  test('of a document that is a text goes on, too', async () => {
+  test('of a document given as text resumes, too', async () => {
     const text = `subscription ($after: String) {
       events(after: $after, filter: { types: [GROUP_CREATED] }) { cursor ... on ContactGroupEvent { contactGroup { name } } }
     }`;
@@ -216,7 +216,7 @@ describe('a stream without an event so far', () => {
   });
 });
 
-test('a connection over which nothing comes any more is given up, and the stream goes on', async () => {
+test('a silent connection is closed, and the stream resumes', async () => {
   const connection = new Connection({
     url: `${proxy.url}/graphql`,
     tokens: new TokenStore(gateway.tenant.token),

@@ -30,7 +30,7 @@ test('a session is replaced a minute before it ends', async () => {
   expect(await tokens.get()).toBe('session 2');
 });
 
-test('a session of a minute serves for three quarters of it', async () => {
+test('a session of a minute is used for three quarters of it', async () => {
   const tokens = sessionsOf(60);
   expect(await tokens.get()).toBe('session 1');
   pass(44);
@@ -39,7 +39,7 @@ test('a session of a minute serves for three quarters of it', async () => {
   expect(await tokens.get()).toBe('session 2');
 });
 
-test('a session that ended before it came, by a clock that is wrong, is used until it is rejected', async () => {
+test('a session that has already expired by a wrong clock is used until it is rejected', async () => {
   const tokens = sessionsOf(-3_600);
   expect([await tokens.get(), await tokens.get()]).toEqual(['session 1', 'session 1']);
   expect(await tokens.get('session 1')).toBe('session 2');
@@ -57,7 +57,7 @@ test('a session that cannot be replaced yet is used to its end', async () => {
   await expect(tokens.get()).rejects.toThrow(error);
 });
 
-test('a session that will not be replaced ends at once', async () => {
+test('a session whose replacement is refused ends at once', async () => {
   let error: Error | undefined;
   const tokens = sessionsOf(900, () => error);
   await tokens.get();
@@ -66,7 +66,7 @@ test('a session that will not be replaced ends at once', async () => {
   await expect(tokens.get()).rejects.toThrow(error);
 });
 
-test('the time between attempts grows to half a minute, and no further', () => {
+test('the time between attempts grows to at most half a minute', () => {
   for (const failures of [0, 1, 6, 50, 5_000]) {
     const waits = Array.from({ length: 100 }, () => backoffMs(failures));
     const most = Math.min(30_000, 500 * 2 ** failures);

@@ -89,7 +89,7 @@ describe.each([
     expect(titles.sort()).toEqual(['By all means', 'Yes, please']);
   });
 
-  test('never has what an object was in the record of what it is', async () => {
+  test('never stores former values of an object in its current record', async () => {
     const client = make();
     const { eventCursor: after } = dataOf(await gateway.graphql('{ eventCursor }'));
     const phone = name === 'Graphcache' ? '+4915112340003' : '+4915112340002';

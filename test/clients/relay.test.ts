@@ -163,7 +163,7 @@ describe('Relay', () => {
     ).toEqual(names);
   });
 
-  test('gets the user errors of each mutation, also of one that failed before in another way', async () => {
+  test('gets the user errors of each mutation, also if it failed differently before', async () => {
     const name = crypto.randomUUID();
     const [created, taken, empty] = [
       await client.mutate(createGroup, { input: { name } }),
@@ -212,7 +212,7 @@ describe('Relay', () => {
     ]);
   });
 
-  test('never puts what an object was into the record of what it is', async () => {
+  test('never stores former values of an object in its current record', async () => {
     const { eventCursor: after } = dataOf(await gateway.graphql('{ eventCursor }'));
     const phone = '+4915112340002';
     const { contact } = payloadOf(

@@ -52,8 +52,8 @@ describe.skipIf(pgbouncerPath === undefined)('PgBouncer in transaction mode', ()
     for (const answer of await Promise.all(texts.map(text => gateway.graphql(send, { text })))) dataOf(answer);
     await eventually(() => expect(types().filter(type => type === 'message.read')).toHaveLength(MESSAGES));
     await eventually(() => {
-      const told = receiver.at('/all').map(({ body }) => body.type);
-      expect(told.filter(type => type === 'message.read')).toHaveLength(MESSAGES);
+      const delivered = receiver.at('/all').map(({ body }) => body.type);
+      expect(delivered.filter(type => type === 'message.read')).toHaveLength(MESSAGES);
     });
   });
 

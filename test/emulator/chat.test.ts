@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { CHANNEL, eventually, PERSON, startNetwork, text } from '../network/network.ts';
 
-test('a phone shows what its person and the business wrote to each other, and nobody else', async () => {
+test('a phone shows the messages between its person and the business, and no others', async () => {
   const { network, control } = await startNetwork();
   await control('POST', 'inbound', { from: PERSON, text: 'Hi' });
   await control('POST', 'inbound', { from: '+14155550999', text: 'Not mine' });
@@ -15,7 +15,7 @@ test('a phone shows what its person and the business wrote to each other, and no
   ]);
 });
 
-test('when hours pass a window that was open is closed', async () => {
+test('an open window closes when its hours have passed', async () => {
   const { network, control, emulator } = await startNetwork();
   await control('POST', 'inbound', { from: PERSON, text: 'Hi' });
   expect((await control('POST', 'time', { passedHours: 25 })).body).toEqual({ windows: 1 });
@@ -24,7 +24,7 @@ test('when hours pass a window that was open is closed', async () => {
   await eventually(() => emulator.sent().messages[0]?.statuses.includes('failed') ?? false, 'the refusal');
 });
 
-test('messages of one millisecond are in the order in which they came', async () => {
+test('messages of one millisecond keep their order of arrival', async () => {
   const { network, control } = await startNetwork();
   const written: string[] = [];
   for (let turn = 0; turn < 30; turn += 1) {

@@ -11,7 +11,7 @@ interface Shown {
   readonly content: { readonly body?: string };
 }
 
-test('what is sent to a phone that is offline arrives when it is back, also after a restart of the network', async () => {
+test('messages to an offline phone arrive when it is online again, also after a restart of the network', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'parley-phones-'));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const journal = join(directory, 'network.journal');

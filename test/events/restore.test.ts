@@ -44,13 +44,13 @@ test('a restored log keeps its order, gets the lowest positions, and may exceed 
         return work(trx);
       }),
   };
-  const told: number[] = [];
+  const reported: number[] = [];
   const count = await restoreLog(hurried, {
     renumberOthers: async () => undefined,
-    progress: done => void told.push(done),
+    progress: done => void reported.push(done),
   });
   expect(count).toBe(before.length);
-  expect(told).toEqual([0, before.length]);
+  expect(reported).toEqual([0, before.length]);
   const after = await inOrder();
   expect(after.map(({ id }) => id)).toEqual(before.map(({ id }) => id));
   expect(after).toEqual(after.map((row, index) => ({ ...row, xid: '0', seq: index + 1 })));

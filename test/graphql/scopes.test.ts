@@ -58,14 +58,14 @@ afterAll(() => gateway.stop());
 const run = (field: RootField, token: string) =>
   gateway.graphql(documentOf(field), leastVariables(field, '999999999'), token);
 
-test('every root field is guarded, or open on purpose', () =>
+test('every root field requires a scope, or is listed as public', () =>
   expect(
     ROOT_FIELDS.filter(field => scopesOf(rootOf(field)).length === 0)
       .map(nameOf)
       .sort(),
   ).toEqual([...OPEN].sort()));
 
-test('schema.graphql says of every field what is enforced', () => {
+test('schema.graphql prints the enforced scopes of every field', () => {
   const differing = Object.values(schema.getTypeMap()).flatMap(type => {
     const shown = printed.getType(type.name);
     if (!(isObjectType(type) || isInterfaceType(type)) || !(isObjectType(shown) || isInterfaceType(shown))) return [];

@@ -93,7 +93,7 @@ describe('a page of a configured origin', () => {
   );
 });
 
-describe('OPTIONS that is no preflight', () => {
+describe('OPTIONS without preflight headers', () => {
   const ways = [
     ['/graphql', 'GET, POST, HEAD, OPTIONS'],
     ['/graphql/stream', 'GET, POST, PUT, DELETE, HEAD, OPTIONS'],
@@ -114,7 +114,7 @@ describe('OPTIONS that is no preflight', () => {
       expect((await fetch(`${one.url}/api/v2/nothing`, { method: 'OPTIONS' })).status).toBe(404);
   });
 
-  test('is what a preflight is answered with where no origin is configured', async () => {
+  test('is the answer to a preflight if no origin is configured', async () => {
     const answer = await preflight('/graphql', APP, 'POST', 'content-type', closed);
     expect([answer.status, answer.headers.get('allow'), allowed(answer)]).toEqual([204, ways[0][1], null]);
   });
@@ -142,12 +142,12 @@ test.each(['https://app.example.evil.example', 'http://app.example', 'https://ad
   },
 );
 
-test('every page may where * is configured', async () => {
+test('every origin is allowed if * is configured', async () => {
   expect(allowed(await preflight('/graphql', 'https://anywhere.example', 'POST', 'content-type', open))).toBe('*');
   expect(allowed(await call('/api/v2/account', 'https://anywhere.example', open))).toBe('*');
 });
 
-test('no page of another origin may by default', async () => {
+test('no other origin is allowed by default', async () => {
   expect(allowed(await preflight('/graphql', APP, 'POST', 'content-type', closed))).toBeNull();
   expect(allowed(await call('/api/v2/account', APP, closed))).toBeNull();
 });

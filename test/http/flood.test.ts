@@ -57,7 +57,7 @@ test.each([
     expect(seen.filter(({ status, code }) => status === 429 && code === 'RATE_LIMIT_EXCEEDED')).toHaveLength(340);
     // And one a second for all that came after.
     expect(lookUps() - before).toBeLessThanOrEqual(60 + Math.ceil(seconds) + 1);
-    // From elsewhere a stranger is still told what he is.
+    // From another address an invalid token is still reported as such.
     expect((await call(`${address}9`, generateToken(), path)).status).toBe(401);
   },
 );

@@ -2,12 +2,12 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { Config } from '../../src/config.ts';
 import { eventually, startGateway, type TestGateway } from '../support/gateway.ts';
-import { type Beside, type Line, openLine, serveBeside } from '../support/second-gateway.ts';
+import { type Line, openLine, type SecondGateway, startSecondGateway } from '../support/second-gateway.ts';
 import { callsOf, closeCodeOf, expectUnavailable } from './apis.ts';
 
 let gateway: TestGateway;
 let line: Line;
-let far: Beside;
+let far: SecondGateway;
 /** Verified by the process that loses its database. */
 let known: string;
 /** Never seen by that process. */
@@ -31,7 +31,7 @@ afterEach(async () => {
 });
 
 async function startFar(database: Partial<Config['database']> = {}): Promise<void> {
-  far = await serveBeside(gateway, line.databaseUrl, { ...DATABASE, ...database });
+  far = await startSecondGateway(gateway, line.databaseUrl, { ...DATABASE, ...database });
   known = await gateway.addToken(gateway.tenant, {});
   unknown = await gateway.addToken(gateway.tenant, {});
   expect((await far.graphql('{ contacts { totalCount } }', {}, known)).errors).toBeUndefined();

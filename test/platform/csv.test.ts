@@ -3,7 +3,7 @@ import { parseCsv } from '../../src/platform/csv.ts';
 
 const cellsOf = (text: string) => parseCsv(text)?.map(({ cells }) => cells);
 
-test('quotes, doubled quotes, line breaks in quotes, a byte order mark and empty lines are read as RFC 4180 has them', () => {
+test('quotes, doubled quotes, line breaks in quotes, a byte order mark and empty lines are read as RFC 4180 specifies', () => {
   expect(cellsOf('\uFEFFphone,name\r\n"+49 1","Ana ""A"" Silva"\r\n\r\n+49 2,"two\nlines"\n')).toEqual([
     ['phone', 'name'],
     ['+49 1', 'Ana "A" Silva'],
@@ -18,7 +18,7 @@ test('a record has the number of its line with any line ending', () => {
     expect(parseCsv(each)?.map(({ line }) => line)).toEqual([1, 2, 4, 6]);
 });
 
-test('the delimiter is the one that the first line has most', () => {
+test('the delimiter is the most frequent one in the first line', () => {
   expect(cellsOf('phone;name, first;code\n1;a,b;2')).toEqual([
     ['phone', 'name, first', 'code'],
     ['1', 'a,b', '2'],
@@ -29,7 +29,7 @@ test('the delimiter is the one that the first line has most', () => {
   ]);
 });
 
-test('a quoted field that does not end is no CSV', () => {
+test('an unterminated quoted field is refused', () => {
   expect(parseCsv('phone\n"+49')).toBeUndefined();
 });
 

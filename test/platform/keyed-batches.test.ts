@@ -66,7 +66,7 @@ describe('with a spacing', () => {
     expect(await alone).toBe(40);
   });
 
-  test('one sender who waits for each item before the next does not wait for it', async () => {
+  test('a sender that awaits each item before the next is not delayed by the spacing', async () => {
     const { seen, run } = start();
     for (const item of [1, 2, 3]) {
       const only = run(item);
@@ -76,7 +76,7 @@ describe('with a spacing', () => {
     expect(seen).toEqual([[1], [2], [3]]);
   });
 
-  test('several such senders wait for each other, not for the time', async () => {
+  test('several such senders wait for each other, not for the spacing', async () => {
     const { seen, run } = start();
     const batchOf = async (...items: number[]) => {
       const done = items.map(item => run(item));
@@ -94,7 +94,7 @@ describe('with a spacing', () => {
     ]);
   });
 
-  test('after one of them has left, the others wait for the time, and soon no longer', async () => {
+  test('after one of them has left, the others wait for the spacing once, then no longer', async () => {
     const { seen, run } = start();
     const batchOf = async (...items: number[]) => {
       const done = Promise.all(items.map(item => run(item)));

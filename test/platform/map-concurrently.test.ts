@@ -10,7 +10,7 @@ async function* source(values: readonly number[], error?: Error): AsyncGenerator
   if (error) throw error;
 }
 
-const told = (error: unknown): string => `failed: ${(error as Error).message}`;
+const describeError = (error: unknown): string => `failed: ${(error as Error).message}`;
 
 async function all<T>(values: AsyncIterable<T>): Promise<T[]> {
   const list: T[] = [];
@@ -32,7 +32,7 @@ test('every value is yielded once, in source order, with at most `limit` concurr
           running -= 1;
           return `${index}`;
         },
-        told,
+        describeError,
       );
       expect(await all(mapped)).toEqual([...delays.keys()].map(String));
       expect(most).toBeLessThanOrEqual(limit);
@@ -50,11 +50,11 @@ test('ten values are mapped concurrently', async () => {
     await together.promise;
     return `${value}`;
   };
-  expect(await all(mapConcurrently(source([...Array(10).keys()]), 16, slow, told))).toHaveLength(10);
+  expect(await all(mapConcurrently(source([...Array(10).keys()]), 16, slow, describeError))).toHaveLength(10);
 });
 
 test('the error of a source is yielded last, after all earlier values', async () => {
-  const mapped = mapConcurrently(source([1, 2], new Error('gone')), 4, async value => `${value}`, told);
+  const mapped = mapConcurrently(source([1, 2], new Error('gone')), 4, async value => `${value}`, describeError);
   expect(await all(mapped)).toEqual(['1', '2', 'failed: gone']);
 });
 
@@ -67,6 +67,7 @@ test('returning early closes the source', async () => {
       ended = true;
     }
   }
-  for await (const value of mapConcurrently(endless(), 4, async value => `${value}`, told)) if (value === '3') break;
+  for await (const value of mapConcurrently(endless(), 4, async value => `${value}`, describeError))
+    if (value === '3') break;
   expect(ended).toBe(true);
 });

@@ -8,7 +8,7 @@ import { createRedisRateLimits } from '../../src/platform/redis/rate-limits.ts';
 import { dataOf } from '../support/answers.ts';
 import { eventually, startGateway, type TestGateway } from '../support/gateway.ts';
 import { newPrefix, openRedis, redisUrl } from '../support/redis.ts';
-import { openLine, serveBeside } from '../support/second-gateway.ts';
+import { openLine, startSecondGateway } from '../support/second-gateway.ts';
 
 /** The gateway continues to work while Redis is unavailable. */
 
@@ -115,21 +115,21 @@ describe.skipIf(redisUrl === undefined)('when the connection to Redis is lost', 
   test('two gateways continue to serve, and their subscribers get every event', async context => {
     const { databaseUrl: url, cut, mend } = await line(context);
     const gateway: TestGateway = await startGateway({ env: { REDIS_URL: url, PARLEY_REDIS_PREFIX: newPrefix() } });
-    const beside = await serveBeside(gateway);
+    const other = await startSecondGateway(gateway);
     context.onTestFinished(async () => {
-      await beside.stop();
+      await other.stop();
       await gateway.stop();
     });
     const ready = async () =>
       expect(await (await fetch(`${gateway.url}/metrics`)).text()).toMatch(/^parley_redis_ready 1$/m);
     await eventually(ready);
     const token = await gateway.addToken(gateway.tenant, { callsPerMinute: 30 });
-    const [first, second] = [await call(gateway, token), await call(beside, token)];
+    const [first, second] = [await call(gateway, token), await call(other, token)];
     expect([first.left, second.left]).toEqual([29, 28]);
 
     const heard: string[] = [];
     const stop = new AbortController();
-    const stream = await fetch(`${beside.url}/graphql`, {
+    const stream = await fetch(`${other.url}/graphql`, {
       method: 'POST',
       signal: stop.signal,
       headers: {
@@ -151,7 +151,7 @@ describe.skipIf(redisUrl === undefined)('when the connection to Redis is lost', 
     dataOf(await create('While it is there'));
     await hears('While it is there');
     cut();
-    const during = await Promise.all([call(gateway, token), call(beside, token)]);
+    const during = await Promise.all([call(gateway, token), call(other, token)]);
     expect(during.map(({ status }) => status)).toEqual([200, 200]);
     dataOf(await create('While it is away'));
     await hears('While it is away');

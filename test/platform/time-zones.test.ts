@@ -62,7 +62,7 @@ test('a range of few minutes, at any minute, has a next time: its start', () => 
   }
 });
 
-test('where the clocks leave a time of day out, it is that of the next day; where they repeat it, the first', () => {
+test('a time of day skipped by a clock change is that of the next day; a repeated one is the first', () => {
   const early = { start: '02:10', end: '02:50' };
   const next = (after: string): string =>
     new Date(nextPermitted(['Europe/Berlin'], early, at(after)) ?? 0).toISOString();

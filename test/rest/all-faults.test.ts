@@ -107,7 +107,7 @@ describe('a field that cannot be read does not hide the faults of the others', (
     expect(await totals()).toEqual(before);
   });
 
-  test('a valid rest is not executed', async () => {
+  test('the valid fields are not executed', async () => {
     const before = await totals();
     for (const [path, body] of [
       ['/contacts', { phone: '+4915112340010', type: 'nonsense' }],
@@ -121,7 +121,7 @@ describe('a field that cannot be read does not hide the faults of the others', (
     expect(await totals()).toEqual(before);
   });
 
-  test('PATCH of a contact tells all faults and changes nothing', async () => {
+  test('PATCH of a contact reports all faults and changes nothing', async () => {
     const { contact } = payloadOf(
       await gateway.mutate('createContact', { phone: '+4915112340020', firstName: 'Ana' }, 'contact { databaseId }'),
     );
@@ -132,7 +132,7 @@ describe('a field that cannot be read does not hide the faults of the others', (
     expect((await json(await gateway.rest('GET', path))).data.firstname).toBe('Ana');
   });
 
-  test('a row of a batch tells all its faults, and the other rows are created', async () => {
+  test('a row of a batch reports all its faults, and the other rows are created', async () => {
     const contacts = [
       { type: 'nonsense', email: 'x' },
       { phone: '+4915112340030', type: 'nonsense', email: 'x', zip: 'y'.repeat(30) },
@@ -151,7 +151,7 @@ describe('a field that cannot be read does not hide the faults of the others', (
     expect(found.nodes).toEqual([{ phone: '+4915112340031' }]);
   });
 
-  test('a message of a batch tells all its faults, also where it cannot be read, and the others are sent', async () => {
+  test('a message of a batch reports all its faults, also if it cannot be parsed, and the others are sent', async () => {
     const messages = [
       { phone: 'abc', message: { text: 'Hello' }, contact: { email: 'x' } },
       { phone: 'abc', message: '', scheduled_at: '2020-01-01T00:00:00Z' },

@@ -79,7 +79,7 @@ describe('bots', () => {
     ],
     ['media', { kind: 'document', link: 'https://example.com/a.pdf', caption: 'Yours', filename: 'a.pdf' }],
     ['template', { name: 'order', language: 'en', header: { text: '@{contact_first_name}' }, body: ['17'] }],
-  ])('answer with what they are given: %s', async (type, reply) => {
+  ])('answer with the reply that was set: %s', async (type, reply) => {
     const created = await rest('POST', '/bots', { ...base, reply: { [type]: reply } });
     expect(created.body.data.reply).toEqual({ [type]: reply });
     expect(created.body.data.kind).toBe(type === 'template' ? 'template' : 'message');
@@ -119,7 +119,7 @@ test.each<[object, string]>([
   [{ reply: { media: { kind: 'image', media_id: 'x' } } }, 'reply.media.media_id'],
   [{ reply: { template: { name: 'order', language: 'en', body: ['17'] } } }, 'reply.template.header.text'],
   [{ reply: { template: { name: 'order', language: 'en', header: { text: 'a' } } } }, 'reply.template.body.0'],
-])('what is not valid is refused by the name it was sent under: %j', async (change, field) => {
+])('an invalid value is refused under the name that was sent: %j', async (change, field) => {
   const answer = await rest('POST', '/bots', { ...base, ...change });
   expect(answer.status).toBe(422);
   expect(Object.keys(answer.body.error.details)).toEqual([field]);

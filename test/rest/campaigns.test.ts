@@ -85,7 +85,7 @@ test('a campaign is created, changed, previewed, tested, started, listed and del
   expect(phones).toHaveLength(3);
 });
 
-test('a campaign is scheduled and cancelled, and what is not possible is a conflict', async () => {
+test('a campaign is scheduled and cancelled, and an impossible transition is a conflict', async () => {
   const created = await ask('POST', '/campaigns', {
     name: 'Later',
     template: { name: 'notice', language: 'en' },

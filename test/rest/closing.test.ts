@@ -17,8 +17,8 @@ it('requests during shutdown are refused in the format of their address', async 
     { method: 'POST', path: '/graphql', headers: json },
     { method: 'GET', path: '/nothing' },
   ]);
-  for (const { status, headers: told } of answers)
-    expect([status, told.get('retry-after'), told.get('connection'), told.get('x-request-id')]).toEqual([
+  for (const { status, headers } of answers)
+    expect([status, headers.get('retry-after'), headers.get('connection'), headers.get('x-request-id')]).toEqual([
       503,
       '1',
       'close',
@@ -35,7 +35,11 @@ it('requests during shutdown are refused in the format of their address', async 
   ]);
   expect(problem).toMatchObject({ status: 503, code: 'SERVICE_UNAVAILABLE', detail: why });
   expect(graphql.errors).toMatchObject([{ message: why, extensions: { code: 'SERVICE_UNAVAILABLE' } }]);
-  const announced = answers.map(({ headers: told }) => [told.get('link'), told.has('deprecation'), told.has('sunset')]);
+  const announced = answers.map(({ headers }) => [
+    headers.get('link'),
+    headers.has('deprecation'),
+    headers.has('sunset'),
+  ]);
   expect(announced).toEqual([
     ['</api/v2/groups/7>; rel="successor-version"', true, true],
     ['</api/v2>; rel="successor-version"', true, true],

@@ -56,7 +56,7 @@ export function compiler(document: Document): (schema: Json) => ValidateFunction
 }
 
 /** An answer as the contract sees it. */
-export interface Told {
+export interface CheckedResponse {
   readonly method: string;
   /** Below /api/v2 or /api/v1/{tenant}, with the query. */
   readonly path: string;
@@ -81,12 +81,14 @@ export class Contract {
   }
 
   /** What is wrong with an answer, seen from the document; undefined when it keeps its promise. */
-  faultOf(told: Told): string | undefined {
-    const fault = this.#faultOf(told);
-    return fault && `${told.method} ${told.path} → ${told.status}: ${fault}\n${told.text.slice(0, 1_000)}`;
+  faultOf(response: CheckedResponse): string | undefined {
+    const fault = this.#faultOf(response);
+    return (
+      fault && `${response.method} ${response.path} → ${response.status}: ${fault}\n${response.text.slice(0, 1_000)}`
+    );
   }
 
-  #faultOf({ method, path, status, type, text }: Told): string | undefined {
+  #faultOf({ method, path, status, type, text }: CheckedResponse): string | undefined {
     if (/^\/(openapi\.json|docs)/.test(path)) return undefined;
     if (method === 'OPTIONS' && status === 204) return undefined;
     const [template, operations] = this.#pathOf(path.split('?', 1)[0] ?? '') ?? [];

@@ -125,13 +125,13 @@ describe('an invalid body', () => {
     expect(Object.keys(faults)).toEqual(['firstname', 'contact.firstname', 'people.1.firstname']);
   });
 
-  it('is one that is not an object', () => {
+  it('includes a body that is not an object', () => {
     for (const value of [[], 'text', 5, null, true])
       expect(read({}, value).faults).toEqual({ body: ['Must be a JSON object.'] });
     expect(read({}, undefined)).toEqual({ value: {}, faults: {} });
   });
 
-  it('knows no field that every object inherits', () => {
+  it('reads no inherited property as a field', () => {
     const inherited = alias(text(), 'constructor');
     expect(read({ x: inherited, y: alias(id(), 'toString'), z: alias(choice(TYPES), '__proto__') }, {}).value).toEqual(
       {},

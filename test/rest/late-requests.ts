@@ -60,8 +60,8 @@ async function refused(port: number, hostname: string): Promise<void> {
 }
 
 /** The last of the answers on a connection. */
-function answerOf(told: string): LateAnswer {
-  const [head = '', body = ''] = told.slice(told.lastIndexOf('HTTP/1.1 ')).split('\r\n\r\n', 2);
+function answerOf(received: string): LateAnswer {
+  const [head = '', body = ''] = received.slice(received.lastIndexOf('HTTP/1.1 ')).split('\r\n\r\n', 2);
   const [status = '', ...fields] = head.split('\r\n');
   const headers = new Headers(fields.map(field => field.split(': ', 2) as [string, string]));
   return { status: Number(status.split(' ')[1]), headers, text: body };

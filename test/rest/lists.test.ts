@@ -107,7 +107,7 @@ describe('a list', () => {
     expect(await names(`${query}&sort=firstname`)).toEqual(expected);
   });
 
-  it('is filtered by several whole days, or by what was not on them', async () => {
+  it('is filtered by several whole days, or by their complement', async () => {
     const { body } = await rest('GET', '/contacts?fields=created_at');
     const days = new Set(body.data.map((row: { created_at: string }) => row.created_at.slice(0, 10)));
     const list = ['2020-01-01', ...days].join(',');
@@ -121,7 +121,7 @@ describe('a list', () => {
     expect(await names(`filter[source_id]=${source}`)).toEqual(['Ada']);
   });
 
-  it('reads included objects, and nothing that is not shown', async () => {
+  it('reads included objects, and no column that is not shown', async () => {
     const { body } = await rest('GET', '/contacts?include=groups,source,status&sort=firstname&per_page=1');
     expect(body.data[0]).toMatchObject({
       firstname: 'Ada',

@@ -191,14 +191,14 @@ describe('the OpenAPI document', () => {
 describe('the check of answers against the document', () => {
   const contract = new Contract('v2');
   const meta = { request_id: crypto.randomUUID(), timestamp: '2026-01-01T07:58:39+00:00' };
-  const told = { method: 'GET', path: '/sources/1?x=1', status: 200, type: 'application/json; charset=utf-8' };
+  const documented = { method: 'GET', path: '/sources/1?x=1', status: 200, type: 'application/json; charset=utf-8' };
   const source = { id: 1, name: 'x', created_at: '2026-01-01T07:58:39+00:00', updated_at: '2026-01-01T07:58:39+00:00' };
   const text = (data: object, more: object = {}) =>
     JSON.stringify({ success: true, data, message: 'Source', meta, ...more });
 
   it('accepts a documented answer', () => {
-    expect(contract.faultOf({ ...told, text: text(source) })).toBeUndefined();
-    expect(contract.faultOf({ ...told, status: 304, type: null, text: '' })).toBeUndefined();
+    expect(contract.faultOf({ ...documented, text: text(source) })).toBeUndefined();
+    expect(contract.faultOf({ ...documented, status: 304, type: null, text: '' })).toBeUndefined();
   });
 
   it.each([
@@ -215,13 +215,13 @@ describe('the check of answers against the document', () => {
     ['a body where none is', { status: 304 }],
     ['an unknown path', { path: '/nothing' }],
   ])('fails for %s', (_name, difference) => {
-    expect(contract.faultOf({ ...told, text: text(source), ...difference })).toEqual(expect.any(String));
+    expect(contract.faultOf({ ...documented, text: text(source), ...difference })).toEqual(expect.any(String));
   });
 });
 
 describe('the check of answers of version 1', () => {
   const contract = new Contract('v1');
-  const told = { method: 'GET', path: '/sources/1', status: 200, type: 'application/json; charset=utf-8' };
+  const documented = { method: 'GET', path: '/sources/1', status: 200, type: 'application/json; charset=utf-8' };
   const time = '2026-04-08T14:30:25.000000Z';
   const source = { id: 1, name: 'x', created_at: time, updated_at: time };
   const text = (data: object, more: object = {}) =>
@@ -230,11 +230,13 @@ describe('the check of answers of version 1', () => {
     JSON.stringify({ status: 'error', message, errors, ...more });
 
   it('accepts a documented answer', () => {
-    expect(contract.faultOf({ ...told, text: text(source) })).toBeUndefined();
-    expect(contract.faultOf({ ...told, status: 404, text: error('Not found') })).toBeUndefined();
-    expect(contract.faultOf({ ...told, path: '/nothing', status: 404, text: error('Not found') })).toBeUndefined();
+    expect(contract.faultOf({ ...documented, text: text(source) })).toBeUndefined();
+    expect(contract.faultOf({ ...documented, status: 404, text: error('Not found') })).toBeUndefined();
+    expect(
+      contract.faultOf({ ...documented, path: '/nothing', status: 404, text: error('Not found') }),
+    ).toBeUndefined();
     const limited = JSON.stringify({ message: 'Too many calls.', retry_after: 7 });
-    expect(contract.faultOf({ ...told, status: 429, text: limited })).toBeUndefined();
+    expect(contract.faultOf({ ...documented, status: 429, text: limited })).toBeUndefined();
   });
 
   it.each([
@@ -250,7 +252,7 @@ describe('the check of answers of version 1', () => {
     ],
     ['another address that is not there', { path: '/nothing', status: 404, text: error('Gone') }],
   ])('fails for %s', (_name, difference) => {
-    expect(contract.faultOf({ ...told, text: text(source), ...difference })).toEqual(expect.any(String));
+    expect(contract.faultOf({ ...documented, text: text(source), ...difference })).toEqual(expect.any(String));
   });
 });
 

@@ -27,7 +27,7 @@ const resend = (body: object = {}, headers?: Record<string, string>) =>
   rest('POST', '/auth/resend', { phone, template_name: 'login_code', ...body }, headers);
 const verify = (code: string, body: object = {}) => rest('POST', '/auth/verify', { phone, code, ...body });
 const status = async (body: object = {}) => (await rest('POST', '/auth/status', { phone, ...body })).body.data;
-const told = ({ status: http, body }: RestAnswer) => [http, body.error?.code, body.error?.details];
+const errorOf = ({ status: http, body }: RestAnswer) => [http, body.error?.code, body.error?.details];
 
 describe('POST /auth/send-otp', () => {
   it('answers once the network accepted the message, without the code', async () => {
@@ -50,7 +50,7 @@ describe('POST /auth/send-otp', () => {
     expect(answer.text.replace(answer.body.data.message_id, '')).not.toContain(code);
   });
 
-  it('takes numbers quoted or bare, and a code of the caller’s', async () => {
+  it('takes numbers with or without quotes, and a code chosen by the caller', async () => {
     const { body } = await send({ code: 482913, expiry_minutes: '60', language: 'de', purpose: 'Payment' });
     expect(body.data).toMatchObject({ language: 'de', expiry_minutes: 60 });
     expect(await tenant.codeFor(phone)).toBe('482913');
@@ -97,7 +97,7 @@ describe('POST /auth/send-otp', () => {
     expect((await status()).has_active_otp).toBe(true);
   });
 
-  it('names what is wrong in the names of this interface', async () => {
+  it('reports faults under the names of this interface', async () => {
     const cases: [object, string[]][] = [
       [{ phone: '12' }, ['phone']],
       [{ phone: null, template_name: '' }, ['phone', 'template_name']],
@@ -120,13 +120,13 @@ describe('POST /auth/send-otp', () => {
     const again = await send({}, headers);
     expect([again.text, again.headers.get('idempotency-replayed')]).toEqual([first.text, 'true']);
     expect(harness.gateway.emulator.sent({ to: phone }).matched).toBe(1);
-    expect(told(await send({ language: 'de' }, headers))[1]).toBe('IDEMPOTENCY_MISMATCH');
+    expect(errorOf(await send({ language: 'de' }, headers))[1]).toBe('IDEMPOTENCY_MISMATCH');
   });
 
-  it('tells why the network refused, and the code before stays live', async () => {
+  it('reports why the network refused, and the previous code stays valid', async () => {
     await send({ code: '424242' });
     harness.gateway.emulator.setFaults({ next: [{ errorCode: 131_026 }] });
-    expect(told(await resend())).toEqual([
+    expect(errorOf(await resend())).toEqual([
       422,
       'MESSAGE_SEND_FAILED',
       { provider: expect.objectContaining({ code: 131_026 }), chat_message_id: expect.any(String) },
@@ -144,49 +144,49 @@ describe('POST /auth/verify', () => {
       200,
       { phone: phone.slice(1), purpose: 'authentication', verified_at: expect.stringMatching(TIMESTAMP) },
     ]);
-    expect(told(await verify(code))).toEqual([422, 'OTP_NOT_FOUND', { attempts_remaining: 0 }]);
+    expect(errorOf(await verify(code))).toEqual([422, 'OTP_NOT_FOUND', { attempts_remaining: 0 }]);
   });
 
-  it('tells a repetition with its key the same again, and counts no further try', async () => {
+  it('gives a repetition with its key the same answer, and counts no further attempt', async () => {
     await send();
     const code = await tenant.codeFor(phone);
     const keyed = (key: string, given: string) =>
       rest('POST', '/auth/verify', { phone, code: given }, { 'idempotency-key': `${phone} ${key}` });
     const wrong = await keyed('wrong', otherThan(code));
-    expect(told(wrong)).toEqual([422, 'INVALID_CODE', { attempts_remaining: 4 }]);
+    expect(errorOf(wrong)).toEqual([422, 'INVALID_CODE', { attempts_remaining: 4 }]);
     const again = await keyed('wrong', otherThan(code));
     expect([again.text, again.headers.get('idempotency-replayed')]).toEqual([wrong.text, 'true']);
     expect((await status()).verification_attempts).toBe(1);
-    expect(told(await keyed('wrong', code))[1]).toBe('IDEMPOTENCY_MISMATCH');
+    expect(errorOf(await keyed('wrong', code))[1]).toBe('IDEMPOTENCY_MISMATCH');
     const right = await keyed('right', code);
     expect(right.status).toBe(200);
     expect((await keyed('right', code)).text).toBe(right.text);
-    expect(told(await verify(code))[1]).toBe('OTP_NOT_FOUND');
+    expect(errorOf(await verify(code))[1]).toBe('OTP_NOT_FOUND');
   });
 
-  it('counts five wrong codes, and then compares no more', async () => {
+  it('counts five wrong codes, then rejects every code', async () => {
     await send();
     const code = await tenant.codeFor(phone);
     for (const attempts_remaining of [4, 3, 2, 1, 0])
-      expect(told(await verify(otherThan(code)))).toEqual([422, 'INVALID_CODE', { attempts_remaining }]);
-    expect(told(await verify(code))).toEqual([422, 'MAX_ATTEMPTS_EXCEEDED', { attempts_remaining: 0 }]);
+      expect(errorOf(await verify(otherThan(code)))).toEqual([422, 'INVALID_CODE', { attempts_remaining }]);
+    expect(errorOf(await verify(code))).toEqual([422, 'MAX_ATTEMPTS_EXCEEDED', { attempts_remaining: 0 }]);
   });
 
-  it('knows an expired code from one that never was', async () => {
+  it('distinguishes an expired code from one that was never sent', async () => {
     await send({ expiry_minutes: 1 });
     const code = await tenant.codeFor(phone);
     await harness.pass(MINUTE);
-    expect(told(await verify(code))).toEqual([422, 'OTP_EXPIRED', { attempts_remaining: 0 }]);
+    expect(errorOf(await verify(code))).toEqual([422, 'OTP_EXPIRED', { attempts_remaining: 0 }]);
     phone = newPhone();
-    expect(told(await verify(code))).toEqual([422, 'OTP_NOT_FOUND', { attempts_remaining: 0 }]);
+    expect(errorOf(await verify(code))).toEqual([422, 'OTP_NOT_FOUND', { attempts_remaining: 0 }]);
   });
 
-  it('verifies a number ten times a minute, and says when it goes on', async () => {
+  it('verifies a number at most ten times a minute, with the time to wait', async () => {
     const answers = await Promise.all(Array.from({ length: 12 }, () => verify('000000')));
     const refused = answers.filter(answer => answer.status === 429);
     expect(refused).toHaveLength(2);
     for (const answer of refused) {
-      expect(told(answer)).toEqual([429, 'RATE_LIMIT_EXCEEDED', { retry_after: expect.any(Number), limit: 10 }]);
+      expect(errorOf(answer)).toEqual([429, 'RATE_LIMIT_EXCEEDED', { retry_after: expect.any(Number), limit: 10 }]);
       expect(answer.headers.get('retry-after')).toBe(String(answer.body.error.details.retry_after));
     }
   });
@@ -198,16 +198,16 @@ describe('POST /auth/verify', () => {
 });
 
 describe('POST /auth/resend', () => {
-  it('sends another code in the place of the last one, three times in five minutes', async () => {
+  it('replaces the last code, three times in five minutes', async () => {
     await send({ code: 'FIRST-1' });
     for (let count = 0; count < 3; count += 1) expect((await resend()).status).toBe(200);
     const code = await tenant.codeFor(phone);
     expect(code).toMatch(/^\d{6}$/);
     const refused = await resend();
-    expect(told(refused)).toEqual([429, 'RATE_LIMIT_EXCEEDED', { retry_after: expect.closeTo(299, -1), limit: 3 }]);
+    expect(errorOf(refused)).toEqual([429, 'RATE_LIMIT_EXCEEDED', { retry_after: expect.closeTo(299, -1), limit: 3 }]);
     expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
     expect(refused.headers.get('x-ratelimit-reset')).toMatch(/^\d{10}$/);
-    expect(told(await verify('FIRST-1'))[1]).toBe('INVALID_CODE');
+    expect(errorOf(await verify('FIRST-1'))[1]).toBe('INVALID_CODE');
     expect((await verify(code)).status).toBe(200);
   });
 
@@ -220,7 +220,7 @@ describe('POST /auth/resend', () => {
 });
 
 describe('POST /auth/status', () => {
-  it('tells how it stands and changes nothing', async () => {
+  it('returns the state of the code and changes nothing', async () => {
     const nothing = {
       phone: phone.slice(1),
       purpose: 'authentication',
@@ -261,7 +261,7 @@ describe('POST /auth/status', () => {
     await send();
     const stranger = restOf(harness.gateway, await harness.tenant({ channel: false }));
     expect((await stranger('POST', '/auth/status', { phone })).body.data.created_at).toBeNull();
-    expect(told(await stranger('POST', '/auth/verify', { phone, code: await tenant.codeFor(phone) }))[1]).toBe(
+    expect(errorOf(await stranger('POST', '/auth/verify', { phone, code: await tenant.codeFor(phone) }))[1]).toBe(
       'OTP_NOT_FOUND',
     );
   });

@@ -95,9 +95,9 @@ describe('a caller', () => {
       return rest(method, path, body, { authorization: `Bearer ${token}` });
     };
     for (const scope of scopes) {
-      const { status, body: told } = await call(SCOPES.filter(other => other !== scope));
-      expect([status, told.error.code]).toEqual([403, 'INSUFFICIENT_SCOPE']);
-      expect(told.error.details.required).toContain(scope);
+      const { status, body: refusal } = await call(SCOPES.filter(other => other !== scope));
+      expect([status, refusal.error.code]).toEqual([403, 'INSUFFICIENT_SCOPE']);
+      expect(refusal.error.details.required).toContain(scope);
     }
     const alone = await call(scopes);
     expect([200, 201, 404, 422]).toContain(alone.status);
@@ -141,7 +141,7 @@ describe('an address', () => {
     ['PATCH', '/groups/1/contacts', 'POST, DELETE, OPTIONS'],
     ['GET', '/messages/text', 'POST, OPTIONS'],
     ['POST', '/messages', 'GET, HEAD, OPTIONS'],
-  ])('refuses %s %s and says what it takes', async (method, path, allow) => {
+  ])('refuses %s %s and lists the allowed methods', async (method, path, allow) => {
     const answer = await rest(method, path);
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, allow]);
     if (method !== 'HEAD') expect(answer.body.error.code).toBe('METHOD_NOT_ALLOWED');
@@ -164,7 +164,7 @@ describe('an address', () => {
 });
 
 describe('a body', () => {
-  it.each(['{', 'phone=1', '{"phone":}', '\ufffe'])('%j that is no JSON is 400', async text => {
+  it.each(['{', 'phone=1', '{"phone":}', '\ufffe'])('%j, which is not JSON, is 400', async text => {
     const { status, body } = await rest('POST', '/contacts', text);
     expect([status, body.error.code]).toEqual([400, 'BAD_REQUEST']);
   });
@@ -286,8 +286,8 @@ describe('a body', () => {
 
 describe('a malformed HTTP request', () => {
   const at = async (line: string, more = '') => {
-    const told = await raw(gateway.url, `${line} HTTP/1.1\r\nHost: x\r\n${more}\r\n`);
-    const [head = '', text = ''] = told.split('\r\n\r\n', 2);
+    const reply = await raw(gateway.url, `${line} HTTP/1.1\r\nHost: x\r\n${more}\r\n`);
+    const [head = '', text = ''] = reply.split('\r\n\r\n', 2);
     return { head, body: JSON.parse(text) };
   };
 

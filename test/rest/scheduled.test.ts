@@ -57,7 +57,7 @@ test('a repetition with the same key is answered as the first', async () => {
   );
 });
 
-test('a time that is none, missing or past is named, and a message that was sent is a conflict', async () => {
+test('an invalid, missing or past time is a field error, and a message that was sent is a conflict', async () => {
   const id = await schedule(newPhone());
   for (const body of [{}, { scheduled_at: 'soon' }, { scheduled_at: '' }, { scheduled_at: '2020-01-01T00:00:00Z' }]) {
     const { status, body: answer } = await rest('POST', `/messages/${id}/reschedule`, body);

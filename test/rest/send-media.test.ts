@@ -224,7 +224,7 @@ describe('is refused by field', () => {
   });
 });
 
-describe('a body that is no form', () => {
+describe('a body that is not a valid form', () => {
   const whole = formOf([
     ['phone', '+4915177770001'],
     ['media_type', 'document'],

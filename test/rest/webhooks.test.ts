@@ -66,7 +66,7 @@ describe('POST /webhooks', () => {
     expect(JSON.stringify(gateway.logs)).not.toContain('very-secret');
   });
 
-  it('answers the endpoint that has this address and these events with 200, however they are ordered; another address or other events are another endpoint', async () => {
+  it('returns an existing endpoint with this URL and these events in any order with 200; another URL or other events create another endpoint', async () => {
     const url = fresh();
     const first = await create({ url, events: ['group.created', 'group.deleted'] });
     const again = await create({ url, events: 'group.deleted, group.created' });
@@ -122,7 +122,7 @@ describe('POST /webhooks', () => {
     [{ url: 'https://example.com/', events: ['*'], headers: 'X-A: a' }, 'headers'],
     [{ url: 'https://example.com/', events: ['*'], description: 'x'.repeat(501) }, 'description'],
     [{ url: 'https://example.com/', events: ['*'], enabled: 'perhaps' }, 'enabled'],
-  ])('refuses what is not valid (%#), naming the field, and makes nothing', async (body, field) => {
+  ])('refuses invalid input (%#) under its field, and creates nothing', async (body, field) => {
     const [before] = await gateway.database.query('select count(*) from webhook_endpoints');
     const answer = await create(body);
     expect([answer.status, Object.keys(answer.body.error.details)]).toEqual([422, [field]]);
@@ -234,7 +234,7 @@ describe('a delivery', () => {
     expect((await rest('POST', `/webhooks/${id}/deliveries/${other.id}/replay`)).status).toBe(404);
   });
 
-  it('can be a sample, whose outcome is told at once and which says nothing about the health of the endpoint', async () => {
+  it('can be a test, whose outcome is in the response and does not affect the health of the endpoint', async () => {
     const { id } = (await create({ url: fresh(), events: ['group.*'], headers: { 'X-Key': 'k' } })).body.data;
     const { status, body } = await rest('POST', `/webhooks/${id}/test`);
     expect([status, body.data]).toEqual([

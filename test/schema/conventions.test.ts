@@ -84,7 +84,7 @@ describe('a field', () => {
   test('named databaseId is a String', () =>
     expect(places(({ name, type }) => name === 'databaseId' && String(type) !== 'String!')).toEqual([]));
 
-  test('is JSON only for what others wrote, and for the bodies of webhooks', () => {
+  test('is JSON only for data of other systems, and for the bodies of webhooks', () => {
     const foreign = places(({ name, type }) => getNamedType(type).name === 'JSON' && name !== 'payload');
     expect(foreign.filter(place => !FOREIGN.includes(place))).toEqual([]);
     const bodies = composites.filter(type =>
@@ -120,7 +120,7 @@ describe('a field', () => {
   /** Root fields, and a list that is not known without prices. */
   const NULLABLE_LISTS = ['CampaignPreview.cost', 'Query.countries', 'Query.nodes'];
 
-  test('that has a statement or a scope of its own is nullable, so that its failure nulls only itself', () => {
+  test('that has its own statement or scope is nullable, so that its failure nulls only itself', () => {
     const isOwn = (field: Field): boolean =>
       hasDirective(field, 'requiresScopes') || getNamedType(field.type).name.endsWith('Connection');
     // A stream ends with its error, there is nothing beside it.

@@ -133,7 +133,7 @@ test('paging in either direction, in any order, with any filter and search, visi
   );
 });
 
-test('rows that come and go while somebody pages neither repeat nor hide the others', async () => {
+test('rows inserted or deleted between pages cause no other row to be repeated or skipped', async () => {
   const seen: number[] = [];
   const order = [{ field: 'FIRST_NAME', direction: 'ASC' }];
   let cursor: string | null = null;

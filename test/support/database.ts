@@ -12,7 +12,7 @@ export interface TestDatabase {
 /** Under a name the server plans a statement once, however often a test repeats it while it waits. */
 const nameOf = (text: string): string => createHash('sha1').update(text).digest('base64url');
 
-/** A database of one's own, cloned from the migrated template in some tens of milliseconds. */
+/** A separate database, cloned from the migrated template in some tens of milliseconds. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const serverUrl = inject('serverUrl');
   const name = `parley_test_${process.pid}_${randomBytes(4).toString('hex')}`;
@@ -23,7 +23,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const address = new URL(serverUrl);
   address.pathname = `/${name}`;
   const pool = new pg.Pool({ connectionString: address.href, max: 2 });
-  // A database that is dropped at the end of a test cuts its connections: that is no failure.
+  // Dropping the database at the end of a test terminates its connections: that is no failure.
   pool.on('error', () => undefined);
   return {
     url: address.href,

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 /**
- * A directory of one's own in the quickest place. Open to the user as whom root runs PostgreSQL: closed to it, the data would
- * lie in /var/lib/parley, on a disk, and stay there.
+ * Creates a directory in the fastest location. It is accessible to the user as which root runs PostgreSQL; otherwise the data
+ * would be stored in /var/lib/parley, on a disk, and not be removed.
  */
 export async function makeQuickDirectory(prefix: string): Promise<string> {
   const path = await mkdtemp(join(await quickestDirectory(), prefix));
@@ -15,8 +15,8 @@ export async function makeQuickDirectory(prefix: string): Promise<string> {
 }
 
 /**
- * Memory, where the system offers it as a directory with room enough from which programs may run; else the directory for
- * temporary files. A cluster is a thousand files: on a disk, laying them down and taking them away is most of the work.
+ * A directory in memory, if there is one with enough space that allows execution; else the directory for temporary files.
+ * A cluster is a thousand files: on a disk, most of the time is spent creating and deleting them.
  */
 export async function quickestDirectory(): Promise<string> {
   const memory = '/dev/shm';

@@ -58,7 +58,7 @@ export interface TestGateway {
   readonly tenant: TestTenant;
   /** Lines of the log, parsed. */
   readonly logs: Record<string, unknown>[];
-  /** PARLEY_SECRET_KEY: for commands beside the gateway. */
+  /** PARLEY_SECRET_KEY, for commands that use the gateway's database. */
   readonly secretKey: string;
   /** Texts of all statements since the start; empty it to count. */
   readonly statements: string[];
@@ -322,12 +322,12 @@ export async function checkAnswer(
   const contract = contracts.get(version) ?? import('../rest/contract.ts').then(module => new module.Contract(version));
   contracts.set(version, contract);
   const type = response.headers.get('content-type');
-  const told = { method, path, status: response.status, type, text: await response.clone().text() };
-  const fault = (await contract).faultOf(told);
+  const checked = { method, path, status: response.status, type, text: await response.clone().text() };
+  const fault = (await contract).faultOf(checked);
   if (fault !== undefined) throw new Error(`An answer is not what openapi.json says. ${fault}`);
 }
 
-/** Waits until a condition holds: with patience, for a machine that has other work. @throws the last failure after `timeoutMs` */
+/** Waits until a condition holds. The default timeout is long, for loaded machines. @throws the last failure after `timeoutMs` */
 export async function eventually<T>(check: () => Promise<T> | T, timeoutMs = 120_000): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   // What takes long is asked for less and less often: many tests wait at the same time, and asking is work as well.

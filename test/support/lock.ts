@@ -4,7 +4,7 @@ import type { TestDatabase } from './database.ts';
 export interface HeldLock {
   /** Texts of the statements that wait for the lock now. */
   waiting(): Promise<string[]>;
-  /** Ends the transaction that holds the lock. Waiting statements go on. */
+  /** Ends the transaction that holds the lock, so that waiting statements continue. */
   release(): Promise<void>;
 }
 

@@ -23,7 +23,7 @@ test.each([
   ['compressed bytes', 'bytea', gzipSync(`{"from":"${NUMBER}"}`)],
   ['bytes compressed otherwise', 'bytea', zstdCompressSync(`{"id":"${wamid}"}`)],
   ['bytes written as hex', 'text', Buffer.from(NUMBER).toString('hex')],
-])('a person is found in %s, in a table that nobody has told the scanner of', async (_name, type, value) => {
+])('a person is found in %s, in a table that the scanner does not list', async (_name, type, value) => {
   await database.query(`create table new_feature (tenant_id bigint, notes ${type})`);
   try {
     expect(await findPersonalData(database, { number: NUMBER })).toEqual([]);

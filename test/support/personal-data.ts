@@ -16,7 +16,7 @@ const WITHOUT_TEXT =
   "'{bool,int2,int4,int8,float4,float8,numeric,uuid,date,time,timetz,timestamp,timestamptz,interval,xid,xid8,oid,_bool,_int2,_int4,_int8,_uuid,_date,_timestamp,_timestamptz,tsvector}'";
 
 /**
- * Reads every column of every table and finds people. The columns come from the catalogue: a table that somebody adds tomorrow is
+ * Reads every column of every table and finds people. The columns come from the system catalog: a table that is added later is
  * read as well. Values are compared without case; bytes also decompressed; base64 (message ids of the network hold the number so)
  * and hex also decoded; of digits, also those that stand in numbers.
  *
@@ -57,7 +57,7 @@ export async function findPersonalData(
   return findings;
 }
 
-/** Every reading of a value: as it stands, decompressed, and what is encoded in it. */
+/** Every interpretation of a value: unchanged, decompressed, and decoded. */
 function textsIn(value: string | Buffer): string[] {
   const plain = typeof value === 'string' ? [value] : bytesIn(value).map(bytes => bytes.toString('utf8'));
   return plain.flatMap(text => [text, unescaped(text), ...decoded(text)]);

@@ -16,7 +16,7 @@ import { systemClock } from '../../src/platform/clock.ts';
 import { createSecretBox } from '../../src/platform/crypto.ts';
 import { createLog } from '../../src/platform/log.ts';
 
-/** Programs in processes of their own, for tests and fault runs that stop or kill them. */
+/** Programs in separate processes, for tests and fault runs that stop or kill them. */
 
 const EMULATOR = fileURLToPath(new URL('../emulator/emulator-process.ts', import.meta.url));
 export const APP_SECRET = 'app-secret';
@@ -50,7 +50,7 @@ export function lineOf(child: ChildProcess, read: (line: string) => string | und
   });
 }
 
-/** Kills a process, also one that is stopped, and resolves when it is gone. */
+/** Kills a process, even a stopped one, and resolves when it has exited. */
 export async function kill(child: ChildProcess | undefined): Promise<void> {
   if (!child || child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, 'exit');
@@ -62,7 +62,7 @@ export async function killAll(children: ReadonlySet<ChildProcess>): Promise<void
   await Promise.all([...children].map(kill));
 }
 
-/** A port that nobody listens on at this moment. */
+/** A free port. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -72,7 +72,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** An emulated network in a process of its own. @returns its URL */
+/** An emulated network in a separate process. @returns its URL */
 export function startEmulatorProcess(
   children: Set<ChildProcess>,
   numbers: readonly EmulatorNumber[],

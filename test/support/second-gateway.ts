@@ -7,21 +7,21 @@ import type { Clock } from '../../src/platform/clock.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { type GraphQLAnswer, post, type TestGateway } from './gateway.ts';
 
-export interface Beside {
+export interface SecondGateway {
   readonly url: string;
   readonly resources: Gateway['resources'];
   graphql(query: string, variables?: object, token?: string): Promise<GraphQLAnswer>;
   stop(): Promise<void>;
 }
 
-/** A second gateway process's worth of everything on the database of the first: its own caches, pools and signals. */
-export async function serveBeside(
+/** A second gateway on the database of the first, with its own caches, pools and signals, as a second process has. */
+export async function startSecondGateway(
   first: TestGateway,
   databaseUrl = first.database.url,
   database: Partial<Config['database']> = {},
   keys: { readonly secretKey?: Uint8Array; readonly previousSecretKey?: Uint8Array } = {},
   clock?: Clock,
-): Promise<Beside> {
+): Promise<SecondGateway> {
   const { config } = first.gateway.resources;
   const { secretKey } = config;
   if (!secretKey) throw new Error('The first gateway has no secret key.');
@@ -42,17 +42,17 @@ export async function serveBeside(
 }
 
 export interface Line {
-  /** The address that goes through the line. */
+  /** The URL of the database through this proxy. */
   readonly databaseUrl: string;
-  /** Cuts what is connected, and refuses what comes. */
+  /** Cuts open connections, and refuses new ones. */
   cut(): void;
   mend(): void;
-  /** Lets nothing through any more, without closing anything: what an unreachable host does. */
+  /** Forwards nothing more, without closing connections, as if the host were unreachable. */
   stall(): void;
   stop(): Promise<void>;
 }
 
-/** A line to a database that can be cut: what a network between two machines does. */
+/** A TCP proxy to a database, which simulates network failures. */
 export async function openLine(databaseUrl: string): Promise<Line> {
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();

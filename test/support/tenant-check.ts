@@ -118,7 +118,7 @@ class TenantCheck {
     return this.#outputs(change.returningClause?.exprs, scope);
   }
 
-  /** A scope of its own with the common table expressions of a `with` clause. */
+  /** A nested scope with the common table expressions of a `with` clause. */
   #scope(clause: WithClause | undefined, parent: Scope): Scope {
     const ctes = new Map(parent.ctes);
     const scope: Scope = { relations: [], parent, ctes };

@@ -3,7 +3,7 @@ import { addTenant, addToken, FIRST_PHONE, type FilledTenant, settle } from '../
 import type { Fixture } from '../fixture.ts';
 import { startGateway } from '../gateway.ts';
 import { rawRequest } from '../load.ts';
-import { say } from '../output.ts';
+import { printProgress } from '../output.ts';
 import { atLeast, atMost, type Result } from '../report.ts';
 import type { Server } from '../server.ts';
 
@@ -46,7 +46,7 @@ async function prepare(
   fixture: Fixture,
   slug: string,
 ): Promise<{ tenant: FilledTenant; token: string; server: Server }> {
-  say(`${slug}: filling ${CONTACTS} contacts, starting the gateway …`);
+  printProgress(`${slug}: filling ${CONTACTS} contacts, starting the gateway …`);
   const tenant = await addTenant(fixture.pool, slug, CONTACTS);
   const token = await addToken(fixture.pool, tenant);
   await fixture.pool.query('update contacts set opted_out_at = null where opted_out_at is not null');
@@ -92,7 +92,7 @@ export async function accept(fixture: Fixture, options: Options): Promise<Result
   }
 }
 
-/** Texts to numbers that no contact has yet, beside texts to known contacts. */
+/** Texts to new numbers, compared with texts to known contacts. */
 export async function newContacts(fixture: Fixture, options: Options): Promise<Result> {
   const { token, server } = await prepare(fixture, 'new-contacts');
   let next = 0;

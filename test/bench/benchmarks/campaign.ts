@@ -5,7 +5,7 @@ import { createLog } from '../../../src/platform/log.ts';
 import { testLane } from '../../support/lane.ts';
 import { addTenant } from '../fill.ts';
 import type { Fixture } from '../fixture.ts';
-import { print, say } from '../output.ts';
+import { printLine, printProgress } from '../output.ts';
 import { postgresCpu } from '../postgres-cpu.ts';
 import { atMost, type Result } from '../report.ts';
 
@@ -17,7 +17,7 @@ const MB = 1024 * 1024;
  * the seconds of a preview. Without statistics of the tables, as right after an import.
  */
 export async function campaign(fixture: Fixture): Promise<Result> {
-  say(`campaign: filling ${RECIPIENTS} contacts …`);
+  printProgress(`campaign: filling ${RECIPIENTS} contacts …`);
   const tenant = await addTenant(fixture.pool, 'campaign', RECIPIENTS, 0);
   const { rows } = await fixture.pool.query<{ id: string }>(
     `insert into campaigns (tenant_id, name, status, channel_id, template, audience, author)
@@ -34,7 +34,7 @@ export async function campaign(fixture: Fixture): Promise<Result> {
   });
   try {
     const lane = testLane('campaigns', tenant.id, `${tenant.id}:${id}`);
-    say('campaign: starting …');
+    printProgress('campaign: starting …');
     const memory = process.memoryUsage().rss;
     const [cpu, began] = [await postgresCpu(fixture.pool), performance.now()];
     let most = 0;
@@ -44,13 +44,13 @@ export async function campaign(fixture: Fixture): Promise<Result> {
     const written = await fixture.pool.query<{ total: number }>('select total from campaigns where tenant_id = $1', [
       tenant.id,
     ]);
-    say('campaign: previewing …');
+    printProgress('campaign: previewing …');
     const members = { text: 'c.tenant_id = $1', values: [tenant.id] };
     const query = { category: 'marketing', channelId: null, cap: { messages: 2, days: 7 } };
     const from = performance.now();
     const people = await countPeople(db.write, members, query);
     const previewSeconds = (performance.now() - from) / 1_000;
-    print('');
+    printLine('');
     return {
       title: `campaign: ${written.rows[0]?.total} recipients started`,
       samples: new Map(),

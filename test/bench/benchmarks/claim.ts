@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { addTenant, type FilledTenant } from '../fill.ts';
 import type { Fixture } from '../fixture.ts';
-import { print, say } from '../output.ts';
+import { printLine, printProgress } from '../output.ts';
 import { atMost, type Result, table } from '../report.ts';
 
 const BACKLOGS = [16, 1_000, 10_000, 100_000];
@@ -19,7 +19,7 @@ export async function claim(fixture: Fixture): Promise<Result> {
   const rows: string[][] = [];
   const buffers = new Map<string, number>();
   for (const waiting of BACKLOGS) {
-    say(`claim: ${waiting} waiting …`);
+    printProgress(`claim: ${waiting} waiting …`);
     const tenant = await fill(fixture.pool, waiting);
     for (const statistics of ['of an empty table', 'fresh'] as const satisfies readonly Statistics[]) {
       if (statistics === 'fresh') await fixture.pool.query('analyze outbox, messages, message_states, contacts');
@@ -32,7 +32,7 @@ export async function claim(fixture: Fixture): Promise<Result> {
     if (waiting === BACKLOGS.at(-1)) rows.push(...(await emptied(fixture, tenant)));
     await fixture.pool.query('truncate outbox, messages, message_states');
   }
-  print('');
+  printLine('');
   table(['statement', 'waiting', 'statistics', 'pages', 'ms'], rows);
   const ratio = (name: string): number =>
     Math.max(

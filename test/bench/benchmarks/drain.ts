@@ -4,7 +4,7 @@ import { killAll, setWebhookUrl, startEmulatorProcess } from '../../support/proc
 import { addBacklog, optIn } from '../backlog.ts';
 import type { Fixture } from '../fixture.ts';
 import { startGateway } from '../gateway.ts';
-import { say } from '../output.ts';
+import { printProgress } from '../output.ts';
 import { postgresCpu } from '../postgres-cpu.ts';
 import { atLeast, atMost, type Result, type Table } from '../report.ts';
 import { addSender, type Sender, sentReport, setHold } from '../senders.ts';
@@ -25,7 +25,7 @@ const WARM_UP = 500;
 const number = (name: string, otherwise: number): number => Number(process.env[name] ?? otherwise);
 /** The largest backlog. */
 const BACKLOG = number('PARLEY_BENCH_BACKLOG', 100_000);
-/** Messages of each measurement: the rest of the backlog goes on waiting, and is there to slow it down. */
+/** Messages of each measurement: the rest of the backlog stays queued, to measure its effect. */
 const MEASURED = number('PARLEY_BENCH_MEASURED', 20_000);
 
 /** Of the network's answers to sends. */
@@ -68,14 +68,14 @@ export async function drain(fixture: Fixture): Promise<Result> {
     // As autovacuum may have left them: queues are emptied and filled by the hundred thousand.
     await fixture.pool.query('analyze outbox, inbound_webhooks');
     await setHold(fixture, true);
-    say(`drain: filling ${BACKLOG + WARM_UP} contacts …`);
+    printProgress(`drain: filling ${BACKLOG + WARM_UP} contacts …`);
     const sender = await addSender(fixture, network, 0, BACKLOG + WARM_UP, FASTEST);
     await optIn(fixture);
     const bench = { fixture, network, gateway, worker, sender };
     await addBacklog(fixture, sender, BACKLOG, BACKLOG + WARM_UP);
     await run(bench, WARM_UP, WARM_UP);
     // The largest first: then nothing that was analyzed meanwhile is of use to it.
-    say(`drain: ${BACKLOG} messages …`);
+    printProgress(`drain: ${BACKLOG} messages …`);
     await addBacklog(fixture, sender, 0, BACKLOG);
     const many = await run(bench, BACKLOG, MEASURED);
     await setRate(fixture, sender, PACED);
@@ -141,7 +141,7 @@ async function run({ fixture, network, gateway, worker }: Bench, waiting: number
     windows,
     statements: counted ? await topStatements(fixture.pool, done) : undefined,
   };
-  say(
+  printProgress(
     `  ${done} of ${waiting}: ${Math.round(messages / seconds)}/s, worker ${Math.round(drained.worker)} µs, gateway ${Math.round(drained.gateway)} µs, PostgreSQL ${Math.round(drained.database ?? Number.NaN)} µs, ${drained.transactions.toFixed(2)} transactions`,
   );
   return drained;
@@ -244,7 +244,7 @@ function result(few: Drained, many: Drained, paced: Drained): Result {
     ],
     notes: [
       `At ${PACED} a second, in each ${WINDOW_SECONDS} s: ${paced.windows.map(rate => Math.round(rate)).join(', ')} a second.`,
-      'The emulated network and PostgreSQL share the machine: rates say little, CPU says more.',
+      'The emulated network and PostgreSQL share the machine: compare CPU rather than rates.',
     ],
   };
 }

@@ -9,7 +9,7 @@ import { addTenant } from '../fill.ts';
 import { addPersonsMessages } from '../fill-person.ts';
 import type { Fixture } from '../fixture.ts';
 import { SECRET_KEY } from '../gateway.ts';
-import { print, say } from '../output.ts';
+import { printLine, printProgress } from '../output.ts';
 import { accesses, type Plan } from '../plan.ts';
 import { atMost, type Result, table } from '../report.ts';
 
@@ -26,10 +26,10 @@ interface Timing {
 
 /**
  * One person of 10,000 messages among a million, without statistics of the tables: seconds, which statements take them, and what each
- * reads. Keys of requests about nobody, and changes of numbers that no tenant has connected, are read whole: a hundred thousand of each.
+ * reads. Idempotency keys without a person, and changes of numbers that no tenant has connected, are read completely: a hundred thousand of each.
  */
 export async function erasure(fixture: Fixture): Promise<Result> {
-  say(`erasure: filling ${MESSAGES} messages …`);
+  printProgress(`erasure: filling ${MESSAGES} messages …`);
   const begin = performance.now();
   const tenant = await addTenant(fixture.pool, 'erasure', 10_000);
   const client = await fixture.pool.connect();
@@ -38,7 +38,7 @@ export async function erasure(fixture: Fixture): Promise<Result> {
   } finally {
     client.release();
   }
-  say(`erasure: filled in ${((performance.now() - begin) / 1_000).toFixed(0)} s; erasing …`);
+  printProgress(`erasure: filled in ${((performance.now() - begin) / 1_000).toFixed(0)} s; erasing …`);
   const log = createLog('silent');
   const db = createDatabase({ url: fixture.url, poolSize: 4, readers: 1, log });
   const timings = new Map<string, Timing>();
@@ -62,7 +62,7 @@ export async function erasure(fixture: Fixture): Promise<Result> {
       const { calls, ms, longest } = timing;
       rows.push([name, String(calls), ms.toFixed(0), longest.toFixed(0), await readsOf(fixture.pool, timing)]);
     }
-    print('');
+    printLine('');
     table(['statement', 'calls', 'ms in all', 'longest ms', 'reads'], rows);
     return {
       title: `erasure: a person of ${MESSAGES / EVERY} messages among ${MESSAGES}`,

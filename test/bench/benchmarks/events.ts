@@ -4,7 +4,7 @@ import { addTenant, addToken, settle } from '../fill.ts';
 import type { Fixture } from '../fixture.ts';
 import { startGateway } from '../gateway.ts';
 import { type Listeners, openListeners } from '../listeners.ts';
-import { say } from '../output.ts';
+import { printProgress } from '../output.ts';
 import { commitEvents } from '../received-events.ts';
 import { atLeast, type Result } from '../report.ts';
 import { type Server, startServer } from '../server.ts';
@@ -15,9 +15,9 @@ const BURST = 100;
 
 const SUBSCRIPTION = `subscription { events(filter: { types: [MESSAGE_RECEIVED] }) { id cursor occurredAt ... on MessageEvent { message { id text status contact { id firstName } } } } }`;
 
-/** Events from their commit to a thousand subscribers over WebSocket, beside a bare broadcast of the same bytes. */
+/** Events from their commit to a thousand subscribers over WebSocket, compared with a bare broadcast of the same bytes. */
 export async function events(fixture: Fixture, options: Options): Promise<Result> {
-  say(`events: starting the gateway, opening ${SUBSCRIBERS} sockets to each …`);
+  printProgress(`events: starting the gateway, opening ${SUBSCRIBERS} sockets to each …`);
   const tenant = await addTenant(fixture.pool, 'events', 100);
   const token = await addToken(fixture.pool, tenant);
   await settle(fixture.pool);

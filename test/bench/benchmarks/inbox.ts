@@ -12,7 +12,7 @@ import {
   POSTGRAPHILE_INBOX,
 } from '../inbox-documents.ts';
 import { rawRequest } from '../load.ts';
-import { say } from '../output.ts';
+import { printProgress } from '../output.ts';
 import { atLeast, type Result } from '../report.ts';
 import { type Server, startServer } from '../server.ts';
 
@@ -21,7 +21,7 @@ const MESSAGES = 50_000;
 
 /** The inbox: counts and 50 open conversations with assignee, tags, contact and last message, from the same rows. */
 export async function inbox(fixture: Fixture, options: Options): Promise<Result> {
-  say(`inbox: filling ${CONVERSATIONS} conversations with ${MESSAGES} messages, starting three servers …`);
+  printProgress(`inbox: filling ${CONVERSATIONS} conversations with ${MESSAGES} messages, starting three servers …`);
   const tenant = await fill(fixture);
   const token = await addToken(fixture.pool, tenant);
   const env = {
@@ -97,7 +97,7 @@ async function answerOf(name: string, url: string, headers: Record<string, strin
   const text = await response.text();
   const answer = JSON.parse(text) as { readonly errors?: unknown };
   if (answer.errors !== undefined) throw new Error(`${name} refuses the inbox: ${text.slice(0, 600)}`);
-  say(`  ${name}: ${(text.length / 1_024).toFixed(1)} KB`);
+  printProgress(`  ${name}: ${(text.length / 1_024).toFixed(1)} KB`);
   return answer;
 }
 

@@ -5,7 +5,7 @@ import type { Sample } from '../contest.ts';
 import { FIRST_PHONE, settle } from '../fill.ts';
 import type { Fixture } from '../fixture.ts';
 import { startGateway } from '../gateway.ts';
-import { say } from '../output.ts';
+import { printProgress } from '../output.ts';
 import { postgresCpu } from '../postgres-cpu.ts';
 import { atMost, type Result } from '../report.ts';
 import {
@@ -41,7 +41,7 @@ export async function lanes(fixture: Fixture): Promise<Result> {
     latencyMs: 0,
   });
   try {
-    say(`lanes: ${TENANTS} tenants with a channel each …`);
+    printProgress(`lanes: ${TENANTS} tenants with a channel each …`);
     const senders: Sender[] = [];
     for (let index = 0; index < TENANTS; index += 1)
       senders.push(await addSender(fixture, network, index, index < BALANCED_LANES ? BACKLOG : 1));
@@ -54,11 +54,11 @@ export async function lanes(fixture: Fixture): Promise<Result> {
     try {
       await warmUp(server, network, senders.slice(0, 200));
       drained = await drainOneEach(fixture, server, network, senders);
-      say(`  what waits, a message of each: ${drained.seconds.toFixed(2)} s`);
+      printProgress(`  what waits, a message of each: ${drained.seconds.toFixed(2)} s`);
       accepted = await acceptAndSendOneEach(fixture, server, network, senders);
-      say(`  accepted and sent, a message of each: ${accepted.seconds.toFixed(2)} s`);
+      printProgress(`  accepted and sent, a message of each: ${accepted.seconds.toFixed(2)} s`);
       first = await firstCalls(server, network, senders.slice(0, IDLE_TENANTS));
-      say(`  first call: p50 ${first.p50?.toFixed(1)} ms, p99 ${first.p99?.toFixed(1)} ms`);
+      printProgress(`  first call: p50 ${first.p50?.toFixed(1)} ms, p99 ${first.p99?.toFixed(1)} ms`);
     } finally {
       await server.stop();
     }
@@ -190,7 +190,7 @@ async function idleCost({ pool, ...fixture }: Fixture, env: Readonly<Record<stri
       `select count(*) from pg_stat_activity where datname = current_database() and application_name = 'parley'`,
     );
     const result = { transactions: (count * 1_000) / (performance.now() - began), connections: Number(rows[0]?.count) };
-    say(`  idle: ${result.transactions.toFixed(1)} transactions a second, ${result.connections} connections`);
+    printProgress(`  idle: ${result.transactions.toFixed(1)} transactions a second, ${result.connections} connections`);
     return result;
   } finally {
     await setAutovacuum('on');
@@ -224,7 +224,7 @@ async function balance(
     workers.push(await startGateway(fixture, [], 'worker', slow));
     await sleep(10_000);
     const counts = await held();
-    say(`  balance: ${counts.join(' and ')} lanes`);
+    printProgress(`  balance: ${counts.join(' and ')} lanes`);
     return Math.max(...counts);
   } finally {
     await Promise.all([gateway, ...workers].map(server => server.stop()));

@@ -4,7 +4,7 @@ import { addTenant, addToken, settle } from '../fill.ts';
 import type { Fixture } from '../fixture.ts';
 import { gatewayEnvironment, startGateway } from '../gateway.ts';
 import { rawRequest } from '../load.ts';
-import { say } from '../output.ts';
+import { printProgress } from '../output.ts';
 import { atLeast, type Result } from '../report.ts';
 import { type Server, startServer } from '../server.ts';
 
@@ -12,7 +12,7 @@ const CONTACTS = 10_000;
 
 /** The page of 50 contacts with source, status and groups, over HTTP with a bearer token. */
 export async function list(fixture: Fixture, options: Options): Promise<Result> {
-  say(`list: filling ${CONTACTS} contacts, starting five servers …`);
+  printProgress(`list: filling ${CONTACTS} contacts, starting five servers …`);
   const tenant = await addTenant(fixture.pool, 'list', CONTACTS);
   const token = await addToken(fixture.pool, tenant);
   await settle(fixture.pool);
@@ -81,5 +81,5 @@ async function check(name: string, url: string, token: string, body: object | un
     count(/"Source \d/g) === PAGE_SIZE &&
     count(/"Group \d/g) >= PAGE_SIZE / 2;
   if (!complete) throw new Error(`${name} does not answer with the page: ${text.slice(0, 600)}`);
-  say(`  ${name}: ${(text.length / 1_024).toFixed(1)} KB`);
+  printProgress(`  ${name}: ${(text.length / 1_024).toFixed(1)} KB`);
 }

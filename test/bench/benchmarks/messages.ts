@@ -3,7 +3,7 @@ import { addMessages, addTenant, addToken, settle } from '../fill.ts';
 import type { Fixture } from '../fixture.ts';
 import { startGateway } from '../gateway.ts';
 import { rawRequest } from '../load.ts';
-import { say } from '../output.ts';
+import { printProgress } from '../output.ts';
 import { atMost, type Result } from '../report.ts';
 
 const MESSAGES = 1_000_000;
@@ -25,7 +25,7 @@ interface Answer {
 
 /** The first page of a million messages and the ten-thousandth, both by cursor: a list must not get slower the further one goes. */
 export async function messages(fixture: Fixture, options: Options): Promise<Result> {
-  say(`messages: filling ${MESSAGES} messages, starting the gateway …`);
+  printProgress(`messages: filling ${MESSAGES} messages, starting the gateway …`);
   const tenant = await addTenant(fixture.pool, 'messages', 10_000);
   await addMessages(fixture.pool, tenant, MESSAGES, { events: false });
   const token = await addToken(fixture.pool, tenant);

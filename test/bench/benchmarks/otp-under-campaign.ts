@@ -8,7 +8,7 @@ import { addTemplateOf, FIRST_PHONE } from '../fill.ts';
 import type { Fixture } from '../fixture.ts';
 import { startGateway } from '../gateway.ts';
 import { open, rawRequest } from '../load.ts';
-import { say } from '../output.ts';
+import { printProgress } from '../output.ts';
 import { atMost, type Result } from '../report.ts';
 import { addSender, type Sender, sentReport } from '../senders.ts';
 import type { Server } from '../server.ts';
@@ -57,7 +57,7 @@ export async function otpUnderCampaign(fixture: Fixture): Promise<Result> {
   const worker = await startGateway(fixture, [], 'worker', env);
   try {
     await setWebhookUrl(network, gateway.url);
-    say(`otp-under-campaign: filling ${RECIPIENTS} contacts …`);
+    printProgress(`otp-under-campaign: filling ${RECIPIENTS} contacts …`);
     const sender = await addSender(fixture, network, 0, RECIPIENTS, PER_SECOND);
     const other = await addSender(fixture, network, 1, TEXTS);
     await optIn(fixture);
@@ -71,13 +71,13 @@ export async function otpUnderCampaign(fixture: Fixture): Promise<Result> {
       codes(gateway, network, sender, CODES),
       texts(gateway, other, TEXTS),
     ]);
-    say(`  idle: codes p99 ${idleCodes.p99?.toFixed(0)} ms, texts p99 ${idleTexts.p99?.toFixed(0)} ms`);
+    printProgress(`  idle: codes p99 ${idleCodes.p99?.toFixed(0)} ms, texts p99 ${idleTexts.p99?.toFixed(0)} ms`);
     await startCampaign(fixture, network, sender);
     const [busyCodes, busyTexts] = await Promise.all([
       codes(gateway, network, sender, CODES),
       texts(gateway, other, TEXTS),
     ]);
-    say(`  campaign: codes p99 ${busyCodes.p99?.toFixed(0)} ms, texts p99 ${busyTexts.p99?.toFixed(0)} ms`);
+    printProgress(`  campaign: codes p99 ${busyCodes.p99?.toFixed(0)} ms, texts p99 ${busyTexts.p99?.toFixed(0)} ms`);
     const { rows } = await fixture.pool.query<{ waiting: number }>(
       `select count(*)::int as waiting from campaign_recipients where tenant_id = $1 and message_id is null`,
       [sender.id],

@@ -4,12 +4,12 @@ import { addTenant, addToken, FIRST_PHONE, settle } from '../fill.ts';
 import type { Fixture } from '../fixture.ts';
 import { startGateway } from '../gateway.ts';
 import { type RawRequest, rawRequest } from '../load.ts';
-import { say } from '../output.ts';
+import { printProgress } from '../output.ts';
 import { atMost, type Result } from '../report.ts';
 
 const CONTACTS = 10_000;
 
-/** What the REST route selects, said in GraphQL by a client: the same fields under the same names. */
+/** The selection of the REST route, as a GraphQL query: the same fields under the same names. */
 const LIST = `query ($first: Int!, $offset: Int!) {
   contacts(first: $first, offset: $offset) {
     totalCount
@@ -33,7 +33,7 @@ const SEND = `mutation ($input: SendMessageInput!) {
 
 /** Each operation over REST and over GraphQL, on one gateway. */
 export async function rest(fixture: Fixture, options: Options): Promise<Result> {
-  say(`rest: filling ${CONTACTS} contacts, starting the gateway …`);
+  printProgress(`rest: filling ${CONTACTS} contacts, starting the gateway …`);
   const tenant = await addTenant(fixture.pool, 'rest', CONTACTS);
   const headers = { authorization: `Bearer ${await addToken(fixture.pool, tenant)}` };
   // Everybody may be written to.

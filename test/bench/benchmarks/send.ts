@@ -3,7 +3,7 @@ import { addTenant, addToken, FIRST_PHONE, settle } from '../fill.ts';
 import type { Fixture } from '../fixture.ts';
 import { startGateway } from '../gateway.ts';
 import { rawRequest } from '../load.ts';
-import { say } from '../output.ts';
+import { printProgress } from '../output.ts';
 import { hasPgbench, oldFixture, pgbench } from '../pgbench.ts';
 import { atLeast, type Result } from '../report.ts';
 
@@ -13,10 +13,10 @@ const TEXT = 'Your order is on its way.';
 /** A durable text over REST, against pgbench running the statements of commit 46c4cd9 with as many clients. */
 export async function send(fixture: Fixture, options: Options): Promise<Result | undefined> {
   if (!(await hasPgbench())) {
-    say('send: pgbench is not installed (it comes with PostgreSQL); skipped.');
+    printProgress('send: pgbench is not installed (it comes with PostgreSQL); skipped.');
     return undefined;
   }
-  say(`send: filling ${CONTACTS} contacts, starting the gateway …`);
+  printProgress(`send: filling ${CONTACTS} contacts, starting the gateway …`);
   const tenant = await addTenant(fixture.pool, 'send', CONTACTS);
   const token = await addToken(fixture.pool, tenant);
   // Everybody may be written to.

@@ -5,7 +5,7 @@ import type { Options, Sample } from '../contest.ts';
 import { addMessages, addTenant, settle } from '../fill.ts';
 import type { Fixture } from '../fixture.ts';
 import { SECRET_KEY, startGateway } from '../gateway.ts';
-import { say } from '../output.ts';
+import { printProgress } from '../output.ts';
 import { postgresCpu } from '../postgres-cpu.ts';
 import { atLeast, atMost, type Result } from '../report.ts';
 import type { Server } from '../server.ts';
@@ -22,7 +22,7 @@ const CONTACTS = 10_000;
  * and to where every message has its status and its event is in the log.
  */
 export async function statuses(fixture: Fixture, options: Options): Promise<Result> {
-  say(`statuses: filling ${MESSAGES} messages, starting the gateway …`);
+  printProgress(`statuses: filling ${MESSAGES} messages, starting the gateway …`);
   const tenant = await addTenant(fixture.pool, 'statuses', CONTACTS);
   await addMessages(fixture.pool, tenant, MESSAGES, { events: false });
   const secret = createSecretBox({ current: Buffer.from(SECRET_KEY, 'base64') }).seal(APP_SECRET);
@@ -51,7 +51,7 @@ export async function statuses(fixture: Fixture, options: Options): Promise<Resu
       for (let at = 0; at < messages.length; at += BATCH)
         bodies.push(webhook(tenant.id, status, messages.slice(at, at + BATCH)));
       const sample = await round(fixture, server, bodies, messages.length);
-      say(
+      printProgress(
         `  ${status}: ${Math.round(sample.taken.perSecond)}/s taken in, ${Math.round(sample.applied.perSecond)}/s applied`,
       );
       if (index === 0) continue;

@@ -3,14 +3,14 @@ import { addTemplate, addTenant, addToken, FIRST_PHONE, settle } from '../fill.t
 import type { Fixture } from '../fixture.ts';
 import { startGateway } from '../gateway.ts';
 import { rawRequest } from '../load.ts';
-import { say } from '../output.ts';
+import { printProgress } from '../output.ts';
 import { atMost, type Result } from '../report.ts';
 
 const CONTACTS = 10_000;
 
-/** A template with two parameters beside a plain text: one more look at the database, and the checks of what fills it. */
+/** A template with two parameters, compared with a plain text: it takes one more query, and validation of the parameters. */
 export async function template(fixture: Fixture, options: Options): Promise<Result> {
-  say(`template: filling ${CONTACTS} contacts, starting the gateway …`);
+  printProgress(`template: filling ${CONTACTS} contacts, starting the gateway …`);
   const tenant = await addTenant(fixture.pool, 'template', CONTACTS);
   await addTemplate(fixture.pool, tenant, 'order_shipped', 'Hello {{1}}, your order {{2}} is on its way.');
   const token = await addToken(fixture.pool, tenant);
@@ -48,7 +48,7 @@ export async function template(fixture: Fixture, options: Options): Promise<Resu
       return (sample?.serverCpu ?? Number.NaN) + (sample?.databaseCpu ?? 0);
     };
     return {
-      title: `template: POST /api/v2/messages/template beside /messages/text, both with respond-async (${options.connections} clients)`,
+      title: `template: POST /api/v2/messages/template and /messages/text, both with respond-async (${options.connections} clients)`,
       samples,
       goals: [atMost('CPU of a template / of a text, database included', cpu('template') / cpu('text'), 1.5)],
     };

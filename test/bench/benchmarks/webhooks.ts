@@ -3,7 +3,7 @@ import { type Contestant, compete, type Options, type Sample } from '../contest.
 import { addTenant, addToken, settle } from '../fill.ts';
 import type { Fixture } from '../fixture.ts';
 import { startGateway } from '../gateway.ts';
-import { say } from '../output.ts';
+import { printProgress } from '../output.ts';
 import { postgresCpu } from '../postgres-cpu.ts';
 import { commitEvents } from '../received-events.ts';
 import { atLeast, type Result } from '../report.ts';
@@ -13,9 +13,9 @@ const ENDPOINTS = 8;
 /** Events that are committed together; each goes to every endpoint. */
 const BURST = 250;
 
-/** Deliveries of events to webhook endpoints, from their commit, beside loops that do nothing but sign and post the same: one, and as many as endpoints. */
+/** Deliveries of events to webhook endpoints, from their commit, compared with bare loops that only sign and post: one, and as many as endpoints. */
 export async function webhooks(fixture: Fixture, options: Options): Promise<Result> {
-  say(`webhooks: starting the gateway, ${ENDPOINTS} endpoints …`);
+  printProgress(`webhooks: starting the gateway, ${ENDPOINTS} endpoints …`);
   const tenant = await addTenant(fixture.pool, 'webhooks', 100);
   await fixture.pool.query(`update plans set features = array['webhooks']`);
   const token = await addToken(fixture.pool, tenant);

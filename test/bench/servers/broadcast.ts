@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { WebSocketServer } from 'ws';
 import { environment } from './environment.ts';
 
-/** What somebody would write by hand who has nothing but a text for everybody: `POST /` with a body sends it so many times to all sockets. */
+/** The baseline of a hand-written broadcast: `POST /` sends its body the given number of times to all sockets. */
 const server = createServer((request, response) => {
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { environment } from './environment.ts';
 
-/** Takes what is posted and counts it; GET tells how much it was. */
+/** Accepts and counts POSTs; GET returns their number. */
 let count = 0;
 const server = createServer((request, response) => {
   request.resume();

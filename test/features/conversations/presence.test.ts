@@ -2,17 +2,17 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cleanPresence } from '../../../src/features/conversations/housekeeping.ts';
 import { codeOf, dataOf, faultsOf, payloadOf } from '../../support/answers.ts';
 import { eventually, startGateway, type TestGateway } from '../../support/gateway.ts';
-import { type Beside, serveBeside } from '../../support/second-gateway.ts';
+import { type SecondGateway, startSecondGateway } from '../../support/second-gateway.ts';
 import { connect } from '../events/subscriber.ts';
 import { type Harness, harnessFor } from '../messages/inbound/harness.ts';
 
 let gateway: TestGateway;
-let beside: Beside;
+let beside: SecondGateway;
 let harness: Harness;
 let persons = 0;
 beforeAll(async () => {
   gateway = await startGateway({ emulator: { faults: { userIds: false } } });
-  beside = await serveBeside(gateway);
+  beside = await startSecondGateway(gateway);
   harness = await harnessFor(gateway);
 });
 afterAll(async () => {

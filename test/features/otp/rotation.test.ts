@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { run } from '../../cli/program.ts';
 import { dataOf } from '../../support/answers.ts';
-import { serveBeside } from '../../support/second-gateway.ts';
+import { startSecondGateway } from '../../support/second-gateway.ts';
 import { newPhone } from '../../support/seed.ts';
 import { type Caller, type Harness, otherThan, SEND, startHarness, VERIFY } from './harness.ts';
 
@@ -32,7 +32,7 @@ test('codes that were sent before and after a rotation of the secret key verify'
   for (const phone of [before, wrong]) dataOf(await caller.send({ phone }));
   const [code, other] = [await caller.codeFor(before), await caller.codeFor(wrong)];
 
-  const next = await serveBeside(gateway, url, {}, { secretKey: NEW, previousSecretKey: OLD });
+  const next = await startSecondGateway(gateway, url, {}, { secretKey: NEW, previousSecretKey: OLD });
   const verify = async (phone: string, given: string) =>
     dataOf(await next.graphql(VERIFY, { input: { phone, code: given } }, caller.token)).verifyOtp;
   try {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { cleanOtps } from '../../../src/features/otp/clean.ts';
 import { codeOf, dataOf, faultsOf } from '../../support/answers.ts';
 import type { GraphQLAnswer } from '../../support/gateway.ts';
-import { serveBeside } from '../../support/second-gateway.ts';
+import { startSecondGateway } from '../../support/second-gateway.ts';
 import { newPhone } from '../../support/seed.ts';
 import { type Caller, capOf, type Harness, otherThan, RESEND, SEND, startHarness, VERIFY } from './harness.ts';
 
@@ -165,7 +165,7 @@ describe('concurrent requests', () => {
   test('of 50 right verifications from two processes exactly one succeeds', async () => {
     // Both by the same clock, which nobody has moved.
     const race = await startHarness();
-    const beside = await serveBeside(race.gateway);
+    const beside = await startSecondGateway(race.gateway);
     try {
       const racer = await race.tenant();
       const code = '864209';
@@ -241,7 +241,7 @@ test('guesses are capped across resends: after 20 wrong codes nothing verifies u
 test.each([5 * MINUTE, -5 * MINUTE])(
   'codes, caps and the clean-up go by the clock of the database, and not by that of a process that is %i ms off',
   async off => {
-    const beside = await serveBeside(harness.gateway, undefined, {}, {}, { now: () => Date.now() + off });
+    const beside = await startSecondGateway(harness.gateway, undefined, {}, {}, { now: () => Date.now() + off });
     try {
       const [number, other, late] = [newPhone(), newPhone(), newPhone()];
       const there = (document: string, input: object) => beside.graphql(document, { input }, caller.token);

@@ -17,8 +17,8 @@ export async function insertCampaign(
   ];
 }
 
-/** What an id stands beside in a campaign. */
-export function standCampaign(path: string, input: Record<string, unknown>): void {
+/** Completes a campaign with the inputs that it requires besides the tested id. */
+export function completeCampaign(path: string, input: Record<string, unknown>): void {
   const [, place, kind = ''] = path.split('.');
   if ('csv' in input) input['csv'] = 'phone\n+4915199990007';
   if (!('name' in input)) return;

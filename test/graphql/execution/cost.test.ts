@@ -93,7 +93,7 @@ describe('an operation costs', () => {
   };
 
   test.each(ROOT_FIELDS.map(root => [`${root.operation} ${root.name}`, root] as const))(
-    '%s: what the documentation says, beside another list',
+    '%s: the documented cost, also in addition to another list',
     (_name, root) => {
       const beside = 'contactGroups { pageInfo { endCursor } }';
       const document = documentOf(root);

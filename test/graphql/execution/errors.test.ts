@@ -3,7 +3,7 @@ import { CodedError } from '../../../src/core/errors.ts';
 import { encodeGlobalId } from '../../../src/core/global-ids.ts';
 import { codeOf, dataOf } from '../../support/answers.ts';
 import { eventually, startGateway, type TestGateway } from '../../support/gateway.ts';
-import { type Beside, type Line, openLine, serveBeside } from '../../support/second-gateway.ts';
+import { type Line, openLine, type SecondGateway, startSecondGateway } from '../../support/second-gateway.ts';
 import { read } from '../transport/http.ts';
 
 let gateway: TestGateway;
@@ -69,10 +69,10 @@ describe('a database with a broken schema', () => {
 
 describe('an unavailable database', () => {
   let line: Line;
-  let far: Beside;
+  let far: SecondGateway;
   beforeAll(async () => {
     line = await openLine(gateway.database.url);
-    far = await serveBeside(gateway, line.databaseUrl);
+    far = await startSecondGateway(gateway, line.databaseUrl);
   });
   afterAll(async () => {
     line.mend();

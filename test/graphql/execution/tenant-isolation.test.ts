@@ -11,17 +11,17 @@ import {
 } from '../../support/gateway.ts';
 import { seedOf } from '../../support/seed.ts';
 import { TENANT_TABLES } from '../../support/statements.ts';
-import { standContent, standIntegration, standSend } from './beside-ids.ts';
-import { insertCampaign, standCampaign } from './campaign-rows.ts';
+import { completeCampaign, insertCampaign } from './campaign-rows.ts';
 import { insertEvents } from './events-of-all-types.ts';
 import { FACETS, FILTERS, LISTS, PLACES, UUIDS } from './id-places.ts';
 import { insertIntegrations } from './integration-rows.ts';
 import { documentOf, idPaths, leastVariables, NODE_TYPES, ROOT_FIELDS, type RootField } from './operations.ts';
 import { insertPrice } from './price-rows.ts';
+import { completeContent, completeIntegration, completeSend } from './required-inputs.ts';
 
 /**
- * Nothing of another tenant can be seen, changed or told apart from what does not exist, whatever argument its id is put
- * into. The places come from the schema: one that no test knows fails the first test.
+ * Objects of another tenant cannot be seen, changed or distinguished from missing ones, in whatever argument their id is
+ * passed. The arguments come from the schema: an argument without a test fails the first test.
  */
 
 const places = ROOT_FIELDS.flatMap(root =>
@@ -35,13 +35,13 @@ let gateway: TestGateway;
 let other: TestTenant;
 /** Ids of the other tenant's rows by type. */
 const theirs = new Map<string, string>();
-/** Ids of our own rows, for what an id stands beside. */
+/** Ids of our tenant's rows, for inputs other than the tested id. */
 const ours = new Map<string, string>();
 const nobodys = (type: string): string => (UUIDS.includes(type) ? '01890000-0000-7000-8000-000000000000' : '987654321');
 
 beforeAll(async () => {
   gateway = await startGateway({ resolveName: async () => [] });
-  // Ids that stand for nothing else in an answer, so that they can be told from a line or a count.
+  // Ids that occur as no other number in a response, such as a line or a count.
   for (const [index, table] of [
     ...['contacts', 'groups', 'sources', 'statuses', 'staff', 'campaigns', 'campaign_lists'],
     ...['channels', 'access_tokens', 'conversations', 'tags', 'notes'],
@@ -167,7 +167,7 @@ afterAll(() => gateway.stop());
 /** What changes by itself, for every caller. */
 const MOVING = /^(channel_health|inbound_webhooks|lanes|template_syncs|(message|delivery)_statistics(_pending)?)$/;
 
-/** What the other tenant has, but the last uses of its tokens, which are written a minute after they happened. */
+/** All rows of the other tenant, except the last uses of its tokens, which are written a minute late. */
 async function belongings(): Promise<unknown> {
   const rows = TENANT_TABLES.filter(table => !MOVING.test(table)).map(
     table =>
@@ -176,7 +176,7 @@ async function belongings(): Promise<unknown> {
   return gateway.database.query(`${rows.join(' union all ')} order by 1, 2`, [other.id]);
 }
 
-/** Puts an id where a path points, beside the least that the field requires. */
+/** The variables of a root field with an id at the given path, and the other inputs that the field requires. */
 function withId(
   root: (typeof places)[number]['root'],
   path: string,
@@ -194,20 +194,20 @@ function withId(
   const last = names.at(-1) ?? '';
   at[last] = last.toLowerCase().endsWith('ids') ? [id] : id;
   const input = variables['input'] as Record<string, unknown> | undefined;
-  // What would be refused before the id is looked at is made good.
+  // Completes inputs that would be refused before the id is read.
   if (path.startsWith('input.staffMember.')) Object.assign(input ?? {}, { staffMember: { id } });
-  if (input && 'to' in input) standSend(path, input);
-  else if (path.startsWith('input.content.')) standContent(path, input ?? {});
-  if (root.name.includes('Campaign') && input) standCampaign(path, input);
-  if (root.name.includes('Integration')) standIntegration(root, path, variables, ours);
+  if (input && 'to' in input) completeSend(path, input);
+  else if (path.startsWith('input.content.')) completeContent(path, input ?? {});
+  if (root.name.includes('Campaign') && input) completeCampaign(path, input);
+  if (root.name.includes('Integration')) completeIntegration(root, path, variables, ours);
   if (input && 'phone' in input) input['phone'] = '+4915188880002';
   const [message] = (input?.['messages'] as Record<string, unknown>[] | undefined) ?? [];
-  if (message) standSend(path.replace('input.messages.', 'input.'), message);
+  if (message) completeSend(path.replace('input.messages.', 'input.'), message);
   if (Array.isArray(input?.['contacts'])) Object.assign(input['contacts'][0], { phone: '+4915188880003' });
   return variables;
 }
 
-/** An answer without the ids in it, and without what it cost: the remaining quota sinks with every call. */
+/** A response without its ids and its cost, because the remaining quota decreases with every call. */
 const words = ({ data, errors }: GraphQLAnswer, ...ids: string[]): string =>
   ids.reduce((text, id) => text.replaceAll(id, 'ID'), JSON.stringify({ data, errors }));
 

@@ -88,7 +88,7 @@ describe('connection_init', () => {
     ['the header of a signed-out page, as a scheme', { headers: { authorization: 'Bearer ' } }, 4401],
     ['an unknown token', { token: 'ply_nobody' }, 4403],
     ['another scheme', { authorization: 'Basic YTpi' }, 4403],
-    ['a token that is no text', { authorization: 7 }, 4403],
+    ['a token that is not a string', { authorization: 7 }, 4403],
   ])('with %s closes the socket: %j, %i', async (_name, payload, code) => {
     const one = await open();
     one.send({ type: 'connection_init', ...(payload && { payload }) });
@@ -113,7 +113,7 @@ describe('the acknowledgement', () => {
     one.socket.terminate();
   });
 
-  test('says when the token expires', async () => {
+  test('has the expiry of the token', async () => {
     const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
     const { ack, socket } = await connected(await gateway.addToken(gateway.tenant, { expiresAt }));
     expect(ack.expiresAt).toBe(expiresAt);
@@ -133,7 +133,7 @@ describe('a stream of a connection with `after`', () => {
     return { first: first.payload.data.events.cursor, second: second.payload.data.events.cursor };
   }
 
-  test('starts there if it names no cursor of its own', async () => {
+  test('starts there if it has no cursor itself', async () => {
     const { first, second } = await cursors();
     const one = await connected(gateway.tenant.token, { after: first });
     one.send({ id: '1', type: 'subscribe', payload: { query: GROUPS } });

@@ -55,7 +55,7 @@ describe('a malformed request is answered with 4xx', () => {
     ['null', 400, { method: 'POST', headers: { 'content-type': json }, body: 'null' }],
     ['a number', 400, { method: 'POST', headers: { 'content-type': json }, body: '7' }],
     ['no query', 400, { method: 'POST', headers: { 'content-type': json }, body: '{}' }],
-    ['a query that is no text', 400, { method: 'POST', headers: { 'content-type': json }, body: '{"query":{}}' }],
+    ['a query that is not a string', 400, { method: 'POST', headers: { 'content-type': json }, body: '{"query":{}}' }],
     [
       'variables that are no object',
       400,

@@ -104,7 +104,7 @@ describe('user_preferences', () => {
     expect(preference({ value: 'resume' })).toMatchObject([{ wish: 'resume' }]);
   });
 
-  test('an unknown category or value opts nobody out', () => {
+  test('an unknown category or value is no opt-out', () => {
     expect(preference({ category: 'other' })).toMatchObject([{ kind: 'unhandled', reason: 'unreadable' }]);
     expect(preference({ value: 'maybe' })).toMatchObject([{ kind: 'unhandled', reason: 'unreadable' }]);
   });

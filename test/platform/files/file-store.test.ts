@@ -113,7 +113,7 @@ describe.each(KINDS)('%s', (_kind, openStore, isHere) => {
 });
 
 describe('a directory', () => {
-  test('loses what a killed process was receiving, after a day', async () => {
+  test('deletes the incomplete files of a killed process after a day', async () => {
     const [old, fresh] = ['old.part', 'fresh.part'].map(name => join(directory, 'incoming', name));
     for (const path of [old, fresh]) await writeFile(path ?? '', 'x');
     const yesterday = Date.now() / 1_000 - 90_000;
@@ -145,7 +145,7 @@ describe.skipIf(!hasS3)('S3', () => {
     await store.close();
   });
 
-  test('that is away, or rejects the credentials, is an error of the store', async () => {
+  test('that is unavailable, or rejects the credentials, is an error of the store', async () => {
     const options = optionsOfS3();
     for (const wrong of [
       { ...options, endpoint: 'http://127.0.0.1:9' },

@@ -252,7 +252,7 @@ describe('PUT', () => {
     expect((await put({ is_opted_out: 2 })).errors).toEqual({ is_opted_out: [expect.any(String)] });
   });
 
-  it('is a mutation of GraphQL with a key and events of its own', async () => {
+  it('is a GraphQL mutation with its own idempotency key and events', async () => {
     const { id, phone } = (await create(whole())).body.data;
     await rest('PUT', `/contacts/${id}`, { ...whole(), email: null, phone });
     const ask = (input: object) =>

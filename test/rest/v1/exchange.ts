@@ -33,7 +33,7 @@ const KINDS: Readonly<Record<string, string>> = {
   bots: 'bot',
 };
 
-/** These headers are the transport's, or are told by others. */
+/** Headers of the transport, or covered by other tests. */
 const UNTOLD = new Set(['connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding']);
 
 /** Of every answer since the files were written, and no part of what they promise: asserted here, and left out of the files. */
@@ -45,10 +45,12 @@ const ADDED_HEADERS = {
 
 /** @returns the headers that the files show; the others are asserted */
 export function withoutAdded(headers: Headers): Headers {
-  const told = new Headers(headers);
-  expect(Object.fromEntries(Object.keys(ADDED_HEADERS).map(added => [added, told.get(added)]))).toEqual(ADDED_HEADERS);
-  for (const added of Object.keys(ADDED_HEADERS)) told.delete(added);
-  return told;
+  const remaining = new Headers(headers);
+  expect(Object.fromEntries(Object.keys(ADDED_HEADERS).map(added => [added, remaining.get(added)]))).toEqual(
+    ADDED_HEADERS,
+  );
+  for (const added of Object.keys(ADDED_HEADERS)) remaining.delete(added);
+  return remaining;
 }
 
 export class Notebook {
@@ -65,14 +67,14 @@ export class Notebook {
     this.#counts.clear();
     const kind = KINDS[exchange.path.split(/[/?]/)[1] ?? ''] ?? 'message';
     const sent = Object.entries(exchange.requestHeaders).map(([name, value]) => `${name}: ${value}`);
-    const told = [...exchange.headers]
+    const lines = [...exchange.headers]
       .filter(([name]) => !UNTOLD.has(name))
       .sort(([one], [other]) => (one < other ? -1 : 1))
       .map(([name, value]) => `${name}: ${this.#header(name, value)}`);
     const parts = [
       [`${exchange.method} /api/v1/{tenant}${this.#path(exchange.path, kind)}`, ...sent].join('\n'),
       this.#body(exchange.requestBody, kind),
-      [`HTTP ${exchange.status}`, ...told].join('\n'),
+      [`HTTP ${exchange.status}`, ...lines].join('\n'),
       this.#body(exchange.text === '' ? undefined : (JSON.parse(exchange.text) as unknown), kind),
     ];
     return `${parts.filter(part => part !== '').join('\n\n')}\n`;

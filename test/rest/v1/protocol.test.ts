@@ -20,14 +20,14 @@ afterAll(() => gateway.stop());
 
 const raw = (path: string, method = 'GET', token = tenant.token) =>
   fetch(`${gateway.url}${path}`, { method, headers: token === '' ? {} : { authorization: `Bearer ${token}` } });
-const told = async (response: Response) => [response.status, await response.json()];
+const statusAndBody = async (response: Response) => [response.status, await response.json()];
 
 describe('the tenant of the path', () => {
   it('is not revealed without a token: known and unknown tenants look the same', async () => {
     for (const token of ['', 'ply_nothing']) {
       const [here, nowhere] = [
-        await told(await raw(`/api/v1/${tenant.slug}/contacts`, 'GET', token)),
-        await told(await raw('/api/v1/nobody/contacts', 'GET', token)),
+        await statusAndBody(await raw(`/api/v1/${tenant.slug}/contacts`, 'GET', token)),
+        await statusAndBody(await raw('/api/v1/nobody/contacts', 'GET', token)),
       ];
       expect(here[0]).toBe(401);
       expect(nowhere).toEqual(here);
@@ -35,10 +35,10 @@ describe('the tenant of the path', () => {
   });
 
   it('must be the token’s: another tenant is 401, an unknown one 400', async () => {
-    const invalid = await told(await raw(`/api/v1/${tenant.slug}/contacts`, 'GET', 'ply_nothing'));
+    const invalid = await statusAndBody(await raw(`/api/v1/${tenant.slug}/contacts`, 'GET', 'ply_nothing'));
     const other = await raw(`/api/v1/${gateway.tenant.slug}/contacts`);
     expect(other.headers.get('www-authenticate')).toBe('Bearer');
-    expect(await told(other)).toEqual(invalid);
+    expect(await statusAndBody(other)).toEqual(invalid);
     for (const slug of [
       'nobody',
       'docs',
@@ -48,7 +48,7 @@ describe('the tenant of the path', () => {
       '%F0%9F%8D%95',
       String(tenant.id),
     ]) {
-      const [status, body] = await told(await raw(`/api/v1/${slug}/contacts`));
+      const [status, body] = await statusAndBody(await raw(`/api/v1/${slug}/contacts`));
       expect([slug, status, body]).toEqual([
         slug,
         400,
@@ -172,7 +172,7 @@ describe('a body', () => {
     ['POST', '/messages/media', ['media_type', 'media_url', 'media_file', 'caption']],
     ['POST', '/messages/template', ['template_name', 'template_language', 'field_1', 'button_0', 'auto_generate_otp']],
     ['PUT', '/statuses', ['name', 'color']],
-  ])('with any value in a field never is a fault of ours: %s %s', async (method, path, fields) => {
+  ])('with any value in a field never causes an internal error: %s %s', async (method, path, fields) => {
     const { id } = (await rest('POST', '/contacts', { phone: newPhone() })).body.data;
     const status = (await rest('POST', '/statuses', { name: `Any ${path}` })).body.data.id;
     const whole = {

@@ -60,8 +60,8 @@ describe('a phone number and a contact id that disagree', () => {
     const ask = version === 1 ? rest : v2;
     const field = version === 1 ? 'phone_number' : 'phone';
     for (const phone of [one.phone, newPhone()]) {
-      const { status, body: told } = await ask('POST', path, { ...body, [field]: phone, contact_id: other.id });
-      const errors = version === 1 ? told.errors : told.error.details;
+      const { status, body: answer } = await ask('POST', path, { ...body, [field]: phone, contact_id: other.id });
+      const errors = version === 1 ? answer.errors : answer.error.details;
       expect([status, Object.keys(errors).sort()]).toEqual([422, ['contact_id', field]]);
     }
     expect(gateway.emulator.sent({ to: one.phone }).matched + gateway.emulator.sent({ to: other.phone }).matched).toBe(
@@ -191,16 +191,16 @@ describe('POST /messages/send', () => {
   it('reports every fault under its field', async () => {
     const phone_number = newPhone();
     const faults = async (body: object) => {
-      const { status, body: told } = await send({ phone_number, message_body: 'Hi', ...body });
+      const { status, body: answer } = await send({ phone_number, message_body: 'Hi', ...body });
       expect(status).toBe(422);
-      return Object.keys(told.errors).sort();
+      return Object.keys(answer.errors).sort();
     };
     expect(await faults({ phone_number: '12' })).toEqual(['phone_number']);
     // What GraphQL takes beside a number.
     const { id } = (await rest('POST', '/contacts', { phone: newPhone() })).body.data;
     const globalId = Buffer.from(`Contact:${id}`).toString('base64url');
-    const told = await send({ phone_number: globalId, message_body: 'Hi' });
-    expect([told.status, told.body.errors]).toEqual([
+    const answer = await send({ phone_number: globalId, message_body: 'Hi' });
+    expect([answer.status, answer.body.errors]).toEqual([
       422,
       { phone_number: ['Must be a phone number in international format, for example +49 151 23456789.'] },
     ]);
@@ -223,7 +223,7 @@ describe('POST /messages/send', () => {
     expect(toldErrors(await rest('POST', '/messages/send', '[]'))[0]).toBe(422);
   });
 
-  it('answers queued without an id before the network has answered', () => {
+  it('answers queued, without an id, if the network has not answered in time', () => {
     const message = { contact_id: '1', phone: '+14155550123', chat_id: '2', chat_message_id: '' };
     const window = { open: true, expires_at: null };
     const queued = { ...message, service_window: window, message_id: null, status: 'QUEUED', sent_at: null } as const;

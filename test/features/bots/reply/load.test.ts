@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../../../support/gateway.ts';
-import { serveBeside } from '../../../support/second-gateway.ts';
+import { startSecondGateway } from '../../../support/second-gateway.ts';
 import { newPhone } from '../../../support/seed.ts';
 import { type Fixture, startFixture } from '../fixture.ts';
 
@@ -17,7 +17,7 @@ test('a burst of 1,000 messages over two processes is answered, each message onc
   const id = await owner.bot({ trigger: 'CONTAINS', keywords: ['storm'], reply: { text: { text: 'Keep calm.' } } });
   await owner.bot({ trigger: 'REGEX', pattern: 's(t+)o(r+)m', reply: { text: { text: 'Never said.' } } });
   const people = Array.from({ length: 250 }, newPhone);
-  const beside = await serveBeside(fixture.gateway);
+  const beside = await startSecondGateway(fixture.gateway);
   try {
     for (let index = 0; index < 1_000; index += 1) await owner.hears(people[index % 250] ?? '', `A storm, ${index}`);
     await eventually(async () => expect(await owner.outbound()).toBe(1_000));

@@ -12,16 +12,16 @@ import { processDeliveries } from '../../../../src/features/integrations/orders/
 import type { Resources } from '../../../../src/schema/context.ts';
 import { codeOf } from '../../../support/answers.ts';
 import { testLane } from '../../../support/lane.ts';
-import { type Beside, serveBeside } from '../../../support/second-gateway.ts';
+import { type SecondGateway, startSecondGateway } from '../../../support/second-gateway.ts';
 import { bodyOf, CONFIRM, type Fixture, type Shop, startFixture } from '../fixture.ts';
 import { wooOrder } from '../fixtures.ts';
 
 /** No worker of their own: the tests drain, from both processes at once, as when a lane was taken over from one that is not dead. */
 let fixture: Fixture;
-let beside: Beside;
+let beside: SecondGateway;
 beforeAll(async () => {
   fixture = await startFixture({ role: 'gateway' });
-  beside = await serveBeside(fixture.gateway);
+  beside = await startSecondGateway(fixture.gateway);
 });
 afterAll(async () => {
   await beside.stop();

@@ -3,17 +3,17 @@ import { releaseScheduled } from '../../../../src/features/messages/scheduling/r
 import { scheduledInstant } from '../../../../src/features/messages/scheduling/scheduled-at.ts';
 import { codeOf, dataOf, payloadOf } from '../../../support/answers.ts';
 import { eventually, startGateway, type TestGateway, type TestTenant } from '../../../support/gateway.ts';
-import { type Beside, serveBeside } from '../../../support/second-gateway.ts';
+import { type SecondGateway, startSecondGateway } from '../../../support/second-gateway.ts';
 import { newPhone, seedOf } from '../../../support/seed.ts';
 
 let gateway: TestGateway;
-let beside: Beside;
+let beside: SecondGateway;
 beforeAll(async () => {
   gateway = await startGateway({
     emulator: { faults: { webhookConnections: 1 } },
     env: { PARLEY_DATABASE_POOL: '12' },
   });
-  beside = await serveBeside(gateway);
+  beside = await startSecondGateway(gateway);
   await gateway.database.query(
     `insert into plans (name, max_messages, calls_per_minute) values ('three messages', 3, 6000)`,
   );

@@ -10,16 +10,16 @@ import { textContent } from '../../../../src/features/messages/send/send-text.ts
 import { actFor } from '../../../../src/features/tenancy/tenants/act.ts';
 import { dataOf } from '../../../support/answers.ts';
 import { startGateway, type TestGateway, type TestTenant } from '../../../support/gateway.ts';
-import { type Beside, serveBeside } from '../../../support/second-gateway.ts';
+import { type SecondGateway, startSecondGateway } from '../../../support/second-gateway.ts';
 import { newPhone, seedOf } from '../../../support/seed.ts';
 import { sendAs } from '../../../support/sending.ts';
 
 /** No worker runs: what is accepted stays in the outbox. */
 let gateway: TestGateway;
-let beside: Beside;
+let beside: SecondGateway;
 beforeAll(async () => {
   gateway = await startGateway({ role: 'gateway', env: { PARLEY_DATABASE_POOL: '16' } });
-  beside = await serveBeside(gateway);
+  beside = await startSecondGateway(gateway);
   await gateway.database.query(
     `insert into plans (name, max_contacts, max_messages, max_conversations, calls_per_minute) values
        ('ten messages', null, 10, null, 6000), ('ten conversations', null, null, 10, 6000), ('ten contacts', 10, null, null, 6000)`,
@@ -41,7 +41,7 @@ const text = (to: string, body = 'Hi', more: Partial<SendRequest['input']> = {})
   content: textContent({ text: body }),
 });
 
-async function accept(requests: readonly SendRequest[], process: Pick<Beside, 'resources'> = gateway.gateway) {
+async function accept(requests: readonly SendRequest[], process: Pick<SecondGateway, 'resources'> = gateway.gateway) {
   const context = await actFor(process.resources, tenant.id, 'test', ['messages:send']);
   if (!context) throw new Error('There is no such tenant.');
   return acceptMessages(context, requests);

@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { codeOf, dataOf } from '../../../support/answers.ts';
 import { type GraphQLAnswer, startGateway, type TestGateway, type TestTenant } from '../../../support/gateway.ts';
-import { type Beside, serveBeside } from '../../../support/second-gateway.ts';
+import { type SecondGateway, startSecondGateway } from '../../../support/second-gateway.ts';
 import { newPhone, seedOf } from '../../../support/seed.ts';
 
 /** No worker runs: what is accepted stays in the outbox. */
 let gateway: TestGateway;
-let beside: Beside;
+let beside: SecondGateway;
 beforeAll(async () => {
   gateway = await startGateway({
     role: 'gateway',
     env: { PARLEY_DATABASE_POOL: '16' },
   });
-  beside = await serveBeside(gateway);
+  beside = await startSecondGateway(gateway);
   await gateway.database.query(
     `insert into plans (name, max_messages, calls_per_minute) values ('ten messages', 10, 6000)`,
   );

@@ -39,12 +39,12 @@ beforeEach(async () => {
 });
 afterAll(() => gateway.stop());
 
-interface Told {
+interface CheckedResponse {
   readonly type: string;
   readonly payload: { readonly template: Record<string, unknown>; readonly previous?: object };
 }
 
-const eventsOf = ({ id }: TestTenant): Promise<Told[]> =>
+const eventsOf = ({ id }: TestTenant): Promise<CheckedResponse[]> =>
   gateway.database.query(
     "select type, payload from events where tenant_id = $1 and type like 'template.%' order by xid, seq",
     [id],

@@ -7,18 +7,18 @@ import { COMMAND_LINE } from '../../../../src/features/tenancy/audit/author.ts';
 import { addStaff } from '../../../../src/features/tenancy/staff/add.ts';
 import { dataOf, faultsOf } from '../../../support/answers.ts';
 import { eventually, startGateway, type TestGateway } from '../../../support/gateway.ts';
-import { type Beside, serveBeside } from '../../../support/second-gateway.ts';
+import { type SecondGateway, startSecondGateway } from '../../../support/second-gateway.ts';
 import { connect, stream } from '../../events/subscriber.ts';
 
 const APP = 'https://app.example';
 
 let gateway: TestGateway;
-let beside: Beside;
+let beside: SecondGateway;
 let agent: { readonly id: number; readonly email: string };
 let admin: { readonly id: number; readonly email: string };
 beforeAll(async () => {
   gateway = await startGateway();
-  beside = await serveBeside(gateway);
+  beside = await startSecondGateway(gateway);
   agent = await add('agent@example.com');
   admin = await add('admin@example.com');
   await gateway.database.query("update staff set role = 'admin' where id = $1", [admin.id]);

@@ -4,13 +4,13 @@ import { updateTenant } from '../../../../src/features/tenancy/tenants/store.ts'
 import { generateToken } from '../../../../src/features/tenancy/tokens/token.ts';
 import { codeOf, dataOf, faultsOf, payloadOf, userErrorsOf } from '../../../support/answers.ts';
 import { eventually, startGateway, type TestGateway } from '../../../support/gateway.ts';
-import { type Beside, serveBeside } from '../../../support/second-gateway.ts';
+import { type SecondGateway, startSecondGateway } from '../../../support/second-gateway.ts';
 
 let gateway: TestGateway;
-let second: Beside;
+let second: SecondGateway;
 beforeAll(async () => {
   gateway = await startGateway();
-  second = await serveBeside(gateway);
+  second = await startSecondGateway(gateway);
 });
 afterAll(async () => {
   await second.stop();
@@ -24,10 +24,10 @@ const create = (input: object, token?: string) =>
 const made = async (input: object, token?: string) => dataOf(await create(input, token)).createAccessToken;
 const revoke = (id: unknown, token?: string) =>
   gateway.mutate('revokeAccessToken', { id }, 'accessToken { databaseId revokedAt }', token);
-const viewer = (token: string, via: Pick<TestGateway, 'graphql'> | Beside = gateway) =>
+const viewer = (token: string, via: Pick<TestGateway, 'graphql'> | SecondGateway = gateway) =>
   via.graphql('{ viewer { scopes callsPerMinute expiresAt account { subdomain } token { hint } } }', {}, token);
 /** The code of what a token is told, without asking the database for more than who it is. */
-const codeFor = async (token: string, via: Pick<TestGateway, 'graphql'> | Beside = gateway) =>
+const codeFor = async (token: string, via: Pick<TestGateway, 'graphql'> | SecondGateway = gateway) =>
   codeOf(await via.graphql('{ viewer { scopes } }', {}, token));
 const inSeconds = (seconds: number): string => new Date(Date.now() + seconds * 1_000).toISOString();
 

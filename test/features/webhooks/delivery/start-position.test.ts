@@ -7,7 +7,7 @@ import { createLog } from '../../../../src/platform/log.ts';
 import { pastEvents } from '../../../events/past-events.ts';
 import { dataOf } from '../../../support/answers.ts';
 import { eventually, type TestGateway } from '../../../support/gateway.ts';
-import { serveBeside } from '../../../support/second-gateway.ts';
+import { startSecondGateway } from '../../../support/second-gateway.ts';
 import { follow, seen } from '../../events/subscriber.ts';
 import { type Receiver, startReceiver } from '../receiver.ts';
 import { createEndpoint, makeGroups, startHooks } from '../setup.ts';
@@ -107,7 +107,7 @@ test('after a restore in another cluster, unread events are consumed once and cu
   await update(id, { isEnabled: false });
 
   // A process reads the generation of cursors at its start, and none of before runs on after a restore.
-  const restarted = await serveBeside(gateway);
+  const restarted = await startSecondGateway(gateway);
   onTestFinished(() => restarted.stop());
   for (const { cursor, id: eventId } of subscriber.events)
     for (const after of [cursor, eventId]) {

@@ -8,7 +8,7 @@ import { deleteUnusedContents } from '../../../../../src/features/messages/conte
 import { COMMAND_LINE } from '../../../../../src/features/tenancy/audit/author.ts';
 import { dataOf } from '../../../../support/answers.ts';
 import { eventually, startGateway, type TestGateway } from '../../../../support/gateway.ts';
-import { serveBeside } from '../../../../support/second-gateway.ts';
+import { startSecondGateway } from '../../../../support/second-gateway.ts';
 import { PDF } from './files.ts';
 
 let gateway: TestGateway;
@@ -84,7 +84,7 @@ test('a picture is made smaller without a token, upright, without its camera dat
 test('a thumbnail is made once for each content and width, however many requests show it', async () => {
   const bytes = await photo(900, 900);
   const [first, second] = [await picture(bytes, 'image/jpeg'), await picture(bytes, 'image/jpeg')];
-  const beside = await serveBeside(gateway);
+  const beside = await startSecondGateway(gateway);
   try {
     const urls = [first.media.thumbnailUrl, second.media.thumbnailUrl, first.media.small];
     await Promise.all(urls.flatMap(url => [get(url), fetch(beside.url + url)]).map(async each => (await each).text()));

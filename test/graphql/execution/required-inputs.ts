@@ -1,24 +1,24 @@
 import type { RootField } from './operations.ts';
 
-/** A recipient and a content: those that contain the id, or such as can be sent. */
-export function standSend(path: string, input: Record<string, unknown>): void {
+/** Completes a send with a recipient and a content, unless the tested id is in one of them. */
+export function completeSend(path: string, input: Record<string, unknown>): void {
   const [, place, kind = ''] = path.split('.');
   const chosen = (input[place ?? ''] ?? {}) as Record<string, Record<string, unknown>>;
   input['to'] = place === 'to' ? { [kind]: chosen[kind] } : { phone: '+4915188880001' };
   input['content'] = { text: { body: 'x' }, ...(place === 'content' && (input['content'] as object)) };
-  standContent(place === 'content' ? path : 'input.content.text', input);
+  completeContent(place === 'content' ? path : 'input.content.text', input);
 }
 
-/** The one content that the path goes through. */
-export function standContent(path: string, input: Record<string, unknown>): void {
+/** Reduces `content` to the kind on the path, with its required fields. */
+export function completeContent(path: string, input: Record<string, unknown>): void {
   const kind = path.split('.')[2] ?? '';
   const chosen = (input['content'] as Record<string, unknown>)[kind];
-  const beside = { media: { kind: 'IMAGE' }, template: { name: 'x', language: 'en' } }[kind];
-  input['content'] = { [kind]: typeof chosen === 'object' ? { ...chosen, ...beside } : chosen };
+  const required = { media: { kind: 'IMAGE' }, template: { name: 'x', language: 'en' } }[kind];
+  input['content'] = { [kind]: typeof chosen === 'object' ? { ...chosen, ...required } : chosen };
 }
 
-/** What an id stands beside in the mutations of integrations: rows of our own, so that it is the id that is looked at. */
-export function standIntegration(
+/** Sets the other ids of an integration mutation to rows of our tenant, so that the result depends only on the tested id. */
+export function completeIntegration(
   root: RootField,
   path: string,
   variables: Record<string, unknown>,
