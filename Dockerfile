@@ -1,4 +1,4 @@
-# The image runs Parley against a PostgreSQL of its own: give it DATABASE_URL and PARLEY_SECRET_KEY.
+# The image runs Parley against an external PostgreSQL: give it DATABASE_URL and PARLEY_SECRET_KEY.
 #   docker build -t parley . && docker run -p 4000:4000 -e DATABASE_URL=… -e PARLEY_SECRET_KEY=… parley
 
 FROM node:24-slim AS build

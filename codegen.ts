@@ -41,7 +41,7 @@ const config = {
   skipTypename: true,
   immutableTypes: true,
   inlineFragmentTypes: 'combine',
-  // REST answers no errors beside data: what is null only on an error is never null where a route reads it.
+  // REST returns either data or errors: fields that are null only on an error are non-null where a route reads them.
   nullability: { errorHandlingClient: true },
 };
 const text = await codegen({
@@ -61,7 +61,7 @@ await writeFile(
 
 await writeReference();
 
-/** The pages of docs/reference. One that is no longer written is removed. */
+/** Writes the pages of docs/reference, and removes obsolete ones. */
 async function writeReference(): Promise<void> {
   const pages = referencePages(schema);
   await mkdir(REFERENCE, { recursive: true });
@@ -69,7 +69,7 @@ async function writeReference(): Promise<void> {
   for (const [path, text] of pages) await writeFile(path, text);
 }
 
-/** The documents of the dashboard, with what an error makes null as null. */
+/** The documents of the dashboard. Fields that are null on an error are nullable in their types. */
 const dashboardFiles = (await readdir('src/dashboard', { recursive: true })).filter(name => name.endsWith('.graphql'));
 dashboardFiles.sort();
 const dashboardDocuments = await Promise.all(

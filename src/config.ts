@@ -34,7 +34,7 @@ export interface Config {
   readonly redis: { readonly url: string; readonly prefix: string; readonly timeoutMs: number } | undefined;
   /** 32 bytes. Encrypts stored secrets, and is the HMAC key of one-time passwords. */
   readonly secretKey: Uint8Array | undefined;
-  /** During a key rotation: decrypts what it encrypted, and encrypts nothing. */
+  /** During a key rotation: decrypts values encrypted with it, and encrypts nothing. */
   readonly previousSecretKey: Uint8Array | undefined;
   readonly logLevel: string;
   /** Whether X-Forwarded-For is trusted, because a proxy in front of this server sets it. */

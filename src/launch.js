@@ -92,7 +92,7 @@ function start() {
     if (error.code !== 'EPIPE') throw error;
     process.exit();
   });
-  // A checkout runs its sources; a build has only JavaScript beside this file.
+  // A checkout runs its sources; in a build the directory of this file has only JavaScript.
   const source = new URL('./main.ts', import.meta.url);
   const isBuild = !existsSync(source);
   if (!isBuild) enableCompileCache();

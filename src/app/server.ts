@@ -36,7 +36,7 @@ export interface GatewayServer {
   close(): Promise<void>;
 }
 
-/** Routes of a development server, beside those of the product. `authenticate` refuses callers without a token. */
+/** Additional routes of a development server. `authenticate` refuses callers without a token. */
 export type AddRoutes = (
   app: FastifyInstance,
   resources: Resources,

@@ -190,6 +190,6 @@ function every({ log }: Resources, name: string, ms: number, work: () => Promise
     timer = setInterval(run, ms);
     run();
   }, firstMs);
-  // Clears timeouts and intervals alike.
+  // Clears both timeouts and intervals.
   return () => clearInterval(timer);
 }

@@ -34,7 +34,7 @@ function configured(publicUrl: string | undefined, isDev: boolean): Finding {
   return warning(check, 'PARLEY_PUBLIC_URL is not set: the webhook address cannot be examined', ADVICE);
 }
 
-/** Sends what the network sends when the address is entered there. A wrong verify token gets a 403 from Parley alone. */
+/** Sends the network's verification request. Only Parley answers a wrong verify token with 403. */
 async function probe(url: string, verifyToken: string | undefined, timeoutMs: number): Promise<Finding> {
   const challenge = randomUUID();
   const target = new URL(url);

@@ -26,7 +26,7 @@ const cellsOf = (row: object, names: readonly string[]): Row =>
   Object.fromEntries(names.map(name => [name, printable(String((row as Record<string, unknown>)[name] ?? ''))]));
 
 /** Escapes control characters: names are untrusted input, and a terminal would interpret them. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it matches control characters on purpose
 export const printable = (text: string): string => text.replace(/[\u0000-\u001F\u007F-\u009F]/g, escapeCharacter);
 
 const escapeCharacter = (character: string): string =>

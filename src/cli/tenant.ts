@@ -134,7 +134,7 @@ async function update(slug: string, { json, ...options }: UpdateOptions & { read
       await errors.collect(() => changeTenant(trx, id, { name, plan, status, planExpiresAt, keepMessagesDays }));
       const settings = await settingsOf(trx, id, options, errors);
       await errors.collect(() => changeSettings(trx, id, settings, COMMAND_LINE));
-      // Rolls back what was written.
+      // Rolls back the transaction.
       errors.throwIfAny();
     });
     await printTenant(db.write, id, json);

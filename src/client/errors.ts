@@ -14,7 +14,7 @@ export interface ResponseError {
  */
 export class ParleyError extends Error {
   readonly errors: readonly ResponseError[];
-  /** The fields that succeeded beside the refused ones. */
+  /** The data of the fields that succeeded. */
   readonly data: unknown;
 
   constructor(errors: readonly ResponseError[], data?: unknown) {

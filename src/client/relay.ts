@@ -37,7 +37,7 @@ export const relayNetwork = (client: ParleyClient): { execute: FetchFunction; su
       const data = await client.execute(bodyOf(request, keyed ?? variables), keyed !== undefined);
       return { data } as GraphQLResponse;
     } catch (error) {
-      // Fields that succeeded beside a refused one.
+      // Partial data: other fields succeeded.
       if (error instanceof ParleyError && error.data != null)
         return { data: error.data, errors: error.errors } as GraphQLResponse;
       throw error;

@@ -13,7 +13,7 @@ export interface ChatMessage {
   readonly type: string;
   /** The content in the network's format, as sent or as reported by the webhook. */
   readonly content: JsonObject;
-  /** The readable text of what the business sent. */
+  /** The readable text of the business's message. */
   readonly text: string | undefined;
   /** Components of the template that was sent, for its header, footer and buttons. */
   readonly template: readonly JsonObject[] | undefined;

@@ -88,7 +88,7 @@ function conditionOf({ name, ids }: Facet): RawBuilder<boolean> {
   const column = COLUMNS[name];
   const conditions: RawBuilder<unknown>[] = PATHS[name].map(path => atPath(path, known, ids.has(null)));
   if (name === 'contactIds') {
-    // With its type, so that the index of merges serves it beside that of contacts.
+    // With its type, so that both the index of merges and that of contacts can be used.
     const [former] = conditions;
     conditions.splice(0, 1, sql`(e.type = 'contact.merged' and ${former})`);
   }

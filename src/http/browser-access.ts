@@ -23,7 +23,7 @@ export function setSecurityHeaders(app: FastifyInstance): void {
 /** Browsers cache a preflight for at most two hours. */
 const PREFLIGHT_MAX_AGE_SECONDS = (2 * HOUR) / SECOND;
 
-/** Headers that scripts may read beside those that CORS always allows. */
+/** Headers that scripts may read in addition to those that CORS always allows. */
 const EXPOSED_HEADERS = [
   'Accept-Ranges',
   'Content-Disposition',

@@ -25,7 +25,7 @@ const TIMEOUTS = {
 };
 
 /**
- * Ends requests whose bodies arrive too slowly. Node's `requestTimeout` applies to all routes alike, so it can only be the
+ * Ends requests whose bodies arrive too slowly. Node's `requestTimeout` is the same for all routes, so it can only be the
  * limit of uploads.
  */
 export function limitBodyTime(app: FastifyInstance, timeouts: Readonly<typeof TIMEOUTS> = TIMEOUTS): void {

@@ -98,7 +98,7 @@ export function createSecretBox({ current, previous, permanent }: SecretKeys): S
       try {
         return decrypt(key, sealed, 1);
       } catch {
-        // Sealed under the other key, or modified: version 1 cannot tell.
+        // Sealed under the other key, or modified: version 1 cannot distinguish these.
       }
     }
     throw new UnknownKeyError(undefined);

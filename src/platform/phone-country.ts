@@ -3,7 +3,7 @@ import metadata from 'libphonenumber-js/min/metadata';
 import { LRUCache } from 'lru-cache';
 
 /**
- * Calling codes shared by countries that only eight digits tell apart: +44 7797 is Jersey, +44 7798 the United Kingdom. The countries
+ * Calling codes shared by countries that only eight digits distinguish: +44 7797 is Jersey, +44 7798 the United Kingdom. The countries
  * of +1 and +7 differ in the area code.
  */
 export const SHARED_CODES = ['39', '44', '47', '61', '212', '262', '290', '358', '590', '599'] as const;

@@ -30,9 +30,9 @@ interface ListQueries<Row extends object> {
   /** Of the list. */
   readonly description: string;
   readonly scope: Scope;
-  /** Conditions beside those on id and dates. */
+  /** Conditions in addition to those on id and dates. */
   readonly filter?: FilterFields;
-  /** Sort keys beside id and dates. */
+  /** Sort keys in addition to id and dates. */
   readonly order?: OrderKeys;
   /** Column that orders by id. */
   readonly idOrder?: string;

@@ -84,7 +84,7 @@ interface MutationOptions<Input extends object, Shape extends object> {
   /** Has `idempotencyKey` among its fields. */
   readonly input: InputRef<Input>;
   readonly payload: ObjectRef<Types, Result<Shape>>;
-  /** Runs in a transaction of its own. Coded errors that a user can act on become `userErrors`. */
+  /** Runs in its own transaction. Coded errors that a user can act on become `userErrors`. */
   resolve(input: Input, context: Context, info: GraphQLResolveInfo): Promise<Result<Shape>>;
 }
 

@@ -2,7 +2,7 @@ import { CodedError, type ErrorCode, type FieldCode } from '../core/errors.ts';
 import { builder } from './builder.ts';
 
 /**
- * Faults that a user can act on. A mutation returns them as `userErrors` beside its nulled object; authentication, scopes, limits of
+ * Faults that a user can act on. A mutation returns them as `userErrors`, with a null object; authentication, scopes, limits of
  * requests and faults of the server are errors of the response.
  */
 
@@ -123,7 +123,7 @@ export const UserError = builder.interfaceRef<UserErrorShape>('UserError').imple
   }),
 });
 
-/** Defines a type of user errors. Features add those whose details are types of their own. */
+/** Defines a type of user errors. Features add those whose details are types of the feature. */
 export const userErrorRef = (name: string) => builder.objectRef<UserErrorShape>(name);
 
 userErrorRef('InputError').implement({

@@ -36,7 +36,7 @@ export interface Operation {
   readonly isTrusted: boolean;
   /** Present once the operation is compiled. Compiled operations run up to ten times as fast. */
   compiled: CompiledQuery | undefined;
-  /** Published by a tenant: compiled at its first use, within a quota of its own. */
+  /** Published by a tenant: compiled at its first use, within a separate quota. */
   isPublished: boolean;
   uses: number;
 }

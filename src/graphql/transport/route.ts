@@ -201,7 +201,7 @@ function forwardToYoga(app: FastifyInstance, resources: Resources, kernel: Kerne
     }
     reply.code(response.status);
     response.headers.forEach((value, name) => void reply.header(name, value));
-    // Browsers revalidate what they got by GET: an app that polls a persisted query receives only what changed.
+    // Browsers revalidate responses to GET: an app that polls a persisted query downloads only changed results.
     if (request.method === 'GET' && complete !== undefined) {
       const headers = cacheHeaders({ data: complete });
       reply.headers(headers);

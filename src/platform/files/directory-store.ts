@@ -6,7 +6,7 @@ import { asStoreOperation, openSpool } from './spool.ts';
 
 /**
  * Keeps files in a directory, which all processes of the deployment share. A file appears under its key complete: it is written and
- * synced beside the others, then renamed, and the directory's entry is synced.
+ * synced under a temporary name in the same file system, then renamed, and the directory's entry is synced.
  * @throws FileStoreError if the directory cannot be written
  */
 export async function openDirectoryStore(directory: string): Promise<FileStore> {

@@ -25,7 +25,7 @@ export interface Marker {
 export function directoryMarker(directory: string): Marker {
   const root = resolve(directory);
   const path = join(root, MARKER);
-  /** Writes the text beside the marker, so that the marker appears complete. */
+  /** Writes the text to a temporary file, which then becomes the marker, so that the marker is always complete. */
   const write = async (text: string, place: (written: string) => Promise<void>): Promise<void> => {
     await createDirectory(root);
     // Containers that share a volume may have the same process id.
