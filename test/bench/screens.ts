@@ -1,7 +1,7 @@
 /** Statements and times of a front end's screens on a large account: `node test/bench/screens.ts --help`. */
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { type GraphQLError, parse, printLine as printNode } from 'graphql';
+import { type GraphQLError, parse, print as printNode } from 'graphql';
 import pg from 'pg';
 import { schema } from '../../src/app/schema.ts';
 import { serve } from '../../src/app/serve.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { DevFacts } from '../../src/cli/database.ts';
 import { durationOf } from '../support/durations.ts';
-import { makeQuickDirectory } from '../support/fast-directory.ts';
+import { makeFastDirectory } from '../support/fast-directory.ts';
 import { Program, type Running, Session } from './program.ts';
 
 let directory: string;
@@ -44,7 +44,7 @@ const nothingRuns = (): Promise<void> =>
   vi.waitFor(async () => expect(await processesIn(directory)).toEqual([]), 30_000);
 
 beforeAll(async () => {
-  directory = await makeQuickDirectory('parley-dev-');
+  directory = await makeFastDirectory('parley-dev-');
   session = new Session();
 });
 

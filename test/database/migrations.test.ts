@@ -24,7 +24,7 @@ const parley = (...args: string[]) =>
     DATABASE_URL: database.url,
     PARLEY_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
     PORT: '0',
-    // Whole processes start beside other tests: the default of five seconds is not always enough.
+    // Processes start while other tests run: the default of five seconds is not always enough.
     PARLEY_DATABASE_CONNECT_TIMEOUT_MS: '60000',
   });
 

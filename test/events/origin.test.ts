@@ -14,7 +14,7 @@ import { restoreLog } from '../../src/events/restore.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/platform/embedded/postgres.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { makeQuickDirectory } from '../support/fast-directory.ts';
+import { makeFastDirectory } from '../support/fast-directory.ts';
 import { eventually } from '../support/gateway.ts';
 
 /** A process starts only on the database that wrote the log, not on a copy or an older state of it. */
@@ -114,7 +114,7 @@ describe('with a separate cluster', () => {
   let directory: string;
   let server: EmbeddedPostgres;
   beforeAll(async () => {
-    directory = await makeQuickDirectory('parley-origin-');
+    directory = await makeFastDirectory('parley-origin-');
     server = await start();
   });
   afterAll(async () => {

@@ -23,7 +23,7 @@ const OPEN = [
   'mutation revokeOwnSession',
 ];
 
-/** Guarded further by the scopes of what is requested; see test/features/events/filter.test.ts and contacts/exports/exports.test.ts. */
+/** Additionally require the scopes of the requested data; see test/features/events/filter.test.ts and contacts/exports/exports.test.ts. */
 const BY_TYPE = ['query events', 'mutation createExport'];
 
 /** What `schema.graphql` says: alternatives, each a list of scopes that are all required. */

@@ -18,7 +18,7 @@ afterAll(async () => {
   await Promise.all([gateway, open, closed].map(one => one.stop()));
 });
 
-/** What clients need: to wait, to resume, to report a fault, to find what they made. */
+/** Headers with which clients wait, resume, report a fault and find created objects. */
 const EXPOSED = [
   'ETag',
   'Idempotency-Replayed',

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { generateToken } from '../../src/features/tenancy/tokens/token.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 
-/** What somebody can do to the database who has no token at all, and to those who share his address. */
+/** The load that a client without a valid token can cause on the database, and its effect on other clients at the same address. */
 
 let gateway: TestGateway;
 beforeAll(async () => {
-  // Every test comes from an address of its own.
+  // Every test uses another client address.
   gateway = await startGateway({ role: 'gateway', env: { PARLEY_TRUST_PROXY: 'true' } });
 });
 afterAll(() => gateway.stop());

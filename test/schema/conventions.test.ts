@@ -123,7 +123,7 @@ describe('a field', () => {
   test('that has its own statement or scope is nullable, so that its failure nulls only itself', () => {
     const isOwn = (field: Field): boolean =>
       hasDirective(field, 'requiresScopes') || getNamedType(field.type).name.endsWith('Connection');
-    // A stream ends with its error, there is nothing beside it.
+    // A stream ends with its error, without partial data.
     const owned = places((field, type) => isOwn(field) && type.name !== 'Subscription');
     expect(owned).toEqual(expect.arrayContaining(['Campaign.recipients', 'Contact.messages', 'Query.contacts']));
     const nonNull = new Set(places(({ type }) => isNonNullType(type)));

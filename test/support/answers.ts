@@ -3,8 +3,7 @@ import { FIELD_CODES } from '../../src/core/errors.ts';
 import type { GraphQLAnswer } from './gateway.ts';
 
 /**
- * An answer without what it cost: that is different in every answer, and is the matter of test/graphql/execution/cost.test.ts, where
- * answers are read as they are.
+ * An answer without its cost, which differs in every answer. test/graphql/execution/cost.test.ts tests it on complete answers.
  */
 export function withoutCost<T>(answer: T): T {
   const { extensions, ...rest } = answer as { extensions?: Record<string, unknown> };
@@ -59,7 +58,7 @@ export function dataOf(answer: GraphQLAnswer): NonNullable<GraphQLAnswer['data']
 }
 
 /** The payload of an answer's only mutation, which succeeded. */
-// biome-ignore lint/suspicious/noExplicitAny: what a test expects of a payload it says by assertions
+// biome-ignore lint/suspicious/noExplicitAny: tests check the payload by assertions
 export function payloadOf(answer: GraphQLAnswer): any {
   const [payload] = Object.values(dataOf(answer));
   return payload;

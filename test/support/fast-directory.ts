@@ -8,8 +8,8 @@ import { promisify } from 'node:util';
  * Creates a directory in the fastest location. It is accessible to the user as which root runs PostgreSQL; otherwise the data
  * would be stored in /var/lib/parley, on a disk, and not be removed.
  */
-export async function makeQuickDirectory(prefix: string): Promise<string> {
-  const path = await mkdtemp(join(await quickestDirectory(), prefix));
+export async function makeFastDirectory(prefix: string): Promise<string> {
+  const path = await mkdtemp(join(await fastestDirectory(), prefix));
   await chmod(path, 0o711);
   return path;
 }
@@ -18,7 +18,7 @@ export async function makeQuickDirectory(prefix: string): Promise<string> {
  * A directory in memory, if there is one with enough space that allows execution; else the directory for temporary files.
  * A cluster is a thousand files: on a disk, most of the time is spent creating and deleting them.
  */
-export async function quickestDirectory(): Promise<string> {
+export async function fastestDirectory(): Promise<string> {
   const memory = '/dev/shm';
   const { bavail, bsize } = await statfs(memory).catch(() => ({ bavail: 0, bsize: 0 }));
   if (Math.min(bavail * bsize, process.availableMemory()) < 2 ** 31) return tmpdir();

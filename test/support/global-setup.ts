@@ -5,7 +5,7 @@ import type { TestProject } from 'vitest/node';
 import { migrateDatabase } from '../../src/cli/migrate.ts';
 import { startEmbeddedPostgres } from '../../src/platform/embedded/postgres.ts';
 import { createLog } from '../../src/platform/log.ts';
-import { makeQuickDirectory } from './fast-directory.ts';
+import { makeFastDirectory } from './fast-directory.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -28,7 +28,7 @@ const COMPILED = resolve('node_modules/.cache/compiled');
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env['PARLEY_TEST_DATABASE_URL'];
-  const directory = await makeQuickDirectory('parley-test-');
+  const directory = await makeFastDirectory('parley-test-');
   process.env['NODE_COMPILE_CACHE'] = COMPILED;
   const embedded =
     given !== undefined

@@ -81,7 +81,7 @@ function decoded(text: string): string[] {
 
 const READERS = [gunzipSync, inflateSync, inflateRawSync, brotliDecompressSync, zstdDecompressSync] as const;
 
-/** The bytes, and what they are when they are decompressed. */
+/** The bytes, and their decompressed form if they are compressed. */
 function bytesIn(bytes: Buffer): Buffer[] {
   const all = [bytes];
   for (const read of READERS) {

@@ -44,7 +44,7 @@ const ROOT: Scope = { relations: [], parent: undefined, ctes: new Map() };
 class TenantCheck {
   readonly unbound = new Set<string>();
   readonly #tables: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Above 0 while columns are still being bound, when a table may look unbound that is not. */
+  /** Above 0 while columns are still being bound, because a table may then seem unbound that is not. */
   #probing = 0;
 
   constructor(tables: ReadonlyMap<string, ReadonlySet<string>>) {
@@ -127,7 +127,7 @@ class TenantCheck {
       if (!ctequery) continue;
       const alias = aliascolnames && { colnames: aliascolnames };
       const recursive = clause?.recursive && 'SelectStmt' in ctequery ? ctequery.SelectStmt.larg : undefined;
-      // The first branch of a recursive query says what its own name stands for in the second one.
+      // The first branch of a recursive query defines the columns of its name in the second one.
       if (recursive)
         ctes.set(
           ctename,

@@ -325,7 +325,7 @@ describe('on a WebSocket', () => {
       code: 'GRAPHQL_VALIDATION_FAILED',
       cost: { requested: 1, remaining: 5 },
     });
-    // The same fault once more: what it cost last time is no part of it.
+    // The same fault again: the error does not repeat the cost of the first one.
     expect((await say('{ nothing }')).payload[0].extensions.cost).toMatchObject({ remaining: 4 });
     const refused = await say(groups(5));
     expect(refused.type).toBe('error');

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { codeOf, dataOf, withoutCost } from '../../support/answers.ts';
 import { startGateway, type TestGateway } from '../../support/gateway.ts';
 
-/** The hot lists read what is selected in one statement: whatever way it is selected, it has to be what one row at a time would show. */
+/** The hot lists read their selection in one statement: the result must be the same as that of single objects, however it is selected. */
 
 let gateway: TestGateway;
 /** So many operations are compiled in a minute: tests let minutes pass. */

@@ -13,11 +13,11 @@ afterAll(() => gateway.stop());
 interface Message {
   readonly type: string;
   readonly id?: string;
-  // biome-ignore lint/suspicious/noExplicitAny: the assertions say what is expected
+  // biome-ignore lint/suspicious/noExplicitAny: checked by assertions
   readonly payload?: any;
 }
 
-/** A bare socket that sends what it is told, so that each client's own first message can be repeated exactly. */
+/** A bare socket, to send the exact first message of each client. */
 async function open(headers: Record<string, string> = {}) {
   const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', { headers });
   const messages: Message[] = [];

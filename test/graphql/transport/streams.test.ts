@@ -136,7 +136,7 @@ describe('GraphiQL', () => {
     expect(answer.headers.get('content-type')).toMatch('text/html');
     const page = await answer.text();
     expect(page).toContain('GraphiQL');
-    // Tags of the page itself: what its script builds is in the script, which is inline.
+    // Tags of the page itself: tags that its script creates are in the script, which is inline.
     const shell = page.replace(/<(script|style)\b[^>]*>[\s\S]*?<\/\1>/g, tag => tag.slice(0, tag.indexOf('>') + 1));
     expect(shell).not.toMatch(/(?:src|href|action)\s*=\s*["']?(?:https?:)?\/\//i);
     expect(page).not.toMatch(/<script[^>]+src\s*=|<link[^>]+rel=["']?stylesheet/i);

@@ -16,56 +16,56 @@ import {
 import { run } from '../../../src/platform/embedded/process.ts';
 import { createLog } from '../../../src/platform/log.ts';
 import { UserError } from '../../../src/platform/user-error.ts';
-import { quickestDirectory } from '../../support/fast-directory.ts';
+import { fastestDirectory } from '../../support/fast-directory.ts';
 
 export const log = createLog('silent');
 export const isRoot = process.geteuid?.() === 0;
 export const onLinux = process.platform === 'linux';
 const OWNER_PROCESS = fileURLToPath(new URL('./owner-process.ts', import.meta.url));
 
-/** For a suite whose tests need nothing of each other; most of their time is spent in waiting for servers. */
-export const sideBySide = { concurrent: true };
+/** For a suite of independent tests, which mostly wait for servers. */
+export const CONCURRENT = { concurrent: true };
 
-/** A path too long for a Unix socket, whose address has room for 107 bytes. */
-export const DEEP = join('d'.repeat(80), 'e'.repeat(80));
+/** A path too long for a Unix socket, whose address is limited to 107 bytes. */
+export const LONG_PATH = join('d'.repeat(80), 'e'.repeat(80));
 
 /**
- * What a Parley leaves that has run once, to be copied: making it takes ten times as long. Made on a disk and in the deep,
- * as anybody's may be.
+ * The files of a Parley that has run once, to be copied into workspaces: creating them takes ten times as long. They are created
+ * on a disk and in a long path, as may be the case for users.
  */
 export interface Cluster {
   readonly home: string;
-  /** How long the start took that made it. */
+  /** Duration of the first start. */
   readonly startMs: number;
 }
 
-/** Where a test works. */
-export interface Room {
+/** The directories of a test. */
+export interface Workspace {
   /** Removed after the test; open to every user. */
   readonly path: string;
-  /** In the room, not yet made: for the server. */
+  /** The server's directory in the workspace; not yet created. */
   readonly directory: string;
-  /** In place of /var/lib/parley, and shared by the tests of a file: in a checkout closed to others, 60 MB lie here. */
+  /** Replaces /var/lib/parley, and is shared by the tests of a file: it holds 60 MB if the checkout is not accessible to other users. */
   readonly shared: string;
-  /** What to do after the test, last first. */
+  /** Run after the test, in reverse order. */
   readonly cleanups: (() => unknown)[];
 }
 
 /**
- * A test that may ask for a room of its own, and whose remains are taken away. The tests of a file may so run side by side.
- * A file that extends it uses the extension alone: vitest keeps what is made once per file for each extension apart.
+ * A test with its own workspace, which is removed afterwards, so that the tests of a file can run concurrently.
+ * A file that extends it must use only the extension: vitest creates file-scoped fixtures separately for each extension.
  */
 export const test = base
   // biome-ignore lint/correctness/noEmptyPattern: vitest reads from the pattern which fixtures this one needs.
   .extend('shared', { scope: 'file' }, async ({}, { onCleanup }) => {
-    const path = await openDirectory(await quickestDirectory(), 'parley-shared-');
+    const path = await openDirectory(await fastestDirectory(), 'parley-shared-');
     onCleanup(() => rm(path, { recursive: true, force: true }));
     return path;
   })
   .extend('cluster', { scope: 'file' }, async ({ shared }, { onCleanup }): Promise<Cluster> => {
     const disk = await openDirectory(tmpdir(), 'parley-cluster-');
     onCleanup(() => rm(disk, { recursive: true, force: true }));
-    const directory = join(disk, DEEP);
+    const directory = join(disk, LONG_PATH);
     const from = performance.now();
     const { createdCluster, stop } = await startEmbeddedPostgres({
       directory,
@@ -78,20 +78,20 @@ export const test = base
     expect(createdCluster).toBe(true);
     return { home: await realpath(join(directory, 'postgres')), startMs };
   })
-  .extend('room', async ({ shared }, { onCleanup }): Promise<Room> => {
-    const path = await openDirectory(dirname(shared), 'parley-room-');
-    const room: Room = { path, directory: join(path, '.parley'), shared, cleanups: [] };
+  .extend('workspace', async ({ shared }, { onCleanup }): Promise<Workspace> => {
+    const path = await openDirectory(dirname(shared), 'parley-workspace-');
+    const workspace: Workspace = { path, directory: join(path, '.parley'), shared, cleanups: [] };
     onCleanup(async () => {
-      for (const cleanup of room.cleanups.reverse()) await cleanup();
-      // The server of a killed owner may still be writing its last.
+      for (const cleanup of workspace.cleanups.reverse()) await cleanup();
+      // The server of a killed process may still be writing.
       await rm(path, { recursive: true, force: true, maxRetries: 10 });
     });
-    return room;
+    return workspace;
   })
-  /** A room in which Parley has run before. */
-  .extend('furnished', async ({ room, cluster }): Promise<Room> => {
-    await furnish(room, cluster);
-    return room;
+  /** A workspace in which Parley has run before. */
+  .extend('initialized', async ({ workspace, cluster }): Promise<Workspace> => {
+    await copyCluster(workspace, cluster);
+    return workspace;
   });
 
 async function openDirectory(parent: string, prefix: string): Promise<string> {
@@ -100,9 +100,9 @@ async function openDirectory(parent: string, prefix: string): Promise<string> {
   return path;
 }
 
-/** Leaves in a directory what a Parley leaves there that has run once: a cluster, in the place that Parley itself would choose. */
-export async function furnish(
-  { directory, shared }: Pick<Room, 'directory' | 'shared'>,
+/** Copies the cluster into a directory, to the location that Parley itself would choose. */
+export async function copyCluster(
+  { directory, shared }: Pick<Workspace, 'directory' | 'shared'>,
   { home: original }: Cluster,
   options: { directory?: string; fallbackRoots?: readonly string[] } = {},
 ): Promise<void> {
@@ -115,16 +115,21 @@ export async function furnish(
 }
 
 /** Starts a server that is stopped after the test. */
-export async function start(room: Room, options: Partial<EmbeddedPostgresOptions> = {}): Promise<EmbeddedPostgres> {
-  const { directory, shared } = room;
+export async function start(
+  workspace: Workspace,
+  options: Partial<EmbeddedPostgresOptions> = {},
+): Promise<EmbeddedPostgres> {
+  const { directory, shared } = workspace;
   const server = await startEmbeddedPostgres({ directory, durable: false, log, fallbackRoots: [shared], ...options });
-  room.cleanups.push(() => server.stop());
+  workspace.cleanups.push(() => server.stop());
   return server;
 }
 
 /** A process that starts a server and waits to be killed; `line` is the URL of the server, or the reason why there is none. */
-export async function startOwner(room: Room): Promise<{ pid: number; line: string; kill: () => Promise<void> }> {
-  const child = spawn(process.execPath, [OWNER_PROCESS, room.directory, room.shared], {
+export async function startParleyProcess(
+  workspace: Workspace,
+): Promise<{ pid: number; line: string; kill: () => Promise<void> }> {
+  const child = spawn(process.execPath, [OWNER_PROCESS, workspace.directory, workspace.shared], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const exited = once(child, 'exit');
@@ -132,13 +137,13 @@ export async function startOwner(room: Room): Promise<{ pid: number; line: strin
     child.kill('SIGKILL');
     await exited;
   };
-  room.cleanups.push(kill);
+  workspace.cleanups.push(kill);
   for await (const line of createInterface(child.stdout)) return { pid: Number(child.pid), line, kill };
-  throw new Error('The owner ended without a word.');
+  throw new Error('The process ended without output.');
 }
 
-/** The sentence of the UserError that `work` must end with. */
-export async function refusal(work: Promise<unknown>): Promise<string> {
+/** The message of the UserError with which `work` must reject. */
+export async function userErrorMessage(work: Promise<unknown>): Promise<string> {
   const error = await work.then(
     () => undefined,
     (reason: unknown) => reason,
@@ -147,7 +152,7 @@ export async function refusal(work: Promise<unknown>): Promise<string> {
   return (error as UserError).message;
 }
 
-/** The rows of a statement, over a connection of its own. */
+/** The rows of a statement, over a new connection. */
 export async function query(url: string, text: string): Promise<unknown[][]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -158,12 +163,12 @@ export async function query(url: string, text: string): Promise<unknown[][]> {
   }
 }
 
-export async function serverPid(room: Room): Promise<number> {
-  const text = await readFile(join(room.directory, 'postgres/data/postmaster.pid'), 'utf8');
+export async function serverPid(workspace: Workspace): Promise<number> {
+  const text = await readFile(join(workspace.directory, 'postgres/data/postmaster.pid'), 'utf8');
   return Number(text.split('\n')[0]);
 }
 
-/** Kills the shell that watches over `server`, so that nobody stops the server in the stead of a killed Parley. Linux. */
+/** Kills the watchdog shell of `server`, which would stop the server after Parley is killed. Linux. */
 export async function killWatchdog(server: number): Promise<void> {
   const processes = (await readdir('/proc')).filter(name => /^\d+$/.test(name));
   for (const pid of processes) {

