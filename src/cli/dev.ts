@@ -114,9 +114,7 @@ class Development {
       this.#gateway = await serve({ config, schema, role: 'all', log: this.#log, addRoutes });
       const facts = this.#facts(this.#gateway.server.url, this.#emulator.url, databaseUrl, seeded);
       this.#emulator.setWebhookUrl(`${facts.baseUrl}/network/cloud-api/webhook`);
-      // Complete before it is announced: the first page that is opened has everything.
       this.#filling = this.#fill(facts, seeded);
-      await this.#filling;
       await writeFile(factsPath(this.#directory), `${JSON.stringify(facts, null, 2)}\n`, { mode: 0o600 });
       process.stdout.write(`${this.#json ? JSON.stringify(facts) : banner(facts)}\n`);
     } catch (error) {
@@ -126,7 +124,7 @@ class Development {
   }
 
   /**
-   * Fills the demo tenant at its first start. What fails is missing in the demo, and logged. Those who write in
+   * Fills the demo tenant in the background at its first start. What fails is missing in the demo, and logged. Those who write in
    * come last: the first conversations of the inbox have open windows.
    */
   async #fill(gateway: DevFacts, { people, writers }: DemoAccess): Promise<void> {
