@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, type Metric, Registry } from 'prom-client';
 
 /** Prometheus metrics of one process. */
 export interface Metrics {
@@ -18,9 +18,23 @@ export interface Metrics {
   readonly mediaFetchedBytes: Counter;
 }
 
+/**
+ * Metrics of the process itself: created with the first gateway of it. prom-client cannot stop what it observes them with, which
+ * would keep each stopped gateway in memory, with a timer of 10 ms.
+ */
+let ofProcess: Registry | undefined;
+
+function processMetrics(): Registry {
+  if (ofProcess === undefined) {
+    ofProcess = new Registry();
+    collectDefaultMetrics({ register: ofProcess, prefix: 'parley_' });
+  }
+  return ofProcess;
+}
+
 export function createMetrics(): Metrics {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry, prefix: 'parley_' });
+  for (const metric of processMetrics().getMetricsAsArray()) registry.registerMetric(metric as unknown as Metric);
   const registers = [registry];
   return {
     registry,
