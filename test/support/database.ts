@@ -12,12 +12,28 @@ export interface TestDatabase {
 /** Under a name the server plans a statement once, however often a test repeats it while it waits. */
 const nameOf = (text: string): string => createHash('sha1').update(text).digest('base64url');
 
+/** One connection of a worker to the server, for all databases of its files. */
+const administrators = new Map<string, Promise<pg.Client>>();
+
+function administratorOf(serverUrl: string): Promise<pg.Client> {
+  const open = administrators.get(serverUrl) ?? connect(serverUrl);
+  administrators.set(serverUrl, open);
+  return open;
+}
+
+async function connect(serverUrl: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: serverUrl });
+  // The next database gets another connection; a statement in progress fails by itself.
+  client.on('error', () => administrators.delete(serverUrl));
+  await client.connect();
+  return client;
+}
+
 /** A separate database, cloned from the migrated template in some tens of milliseconds. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const serverUrl = inject('serverUrl');
   const name = `parley_test_${process.pid}_${randomBytes(4).toString('hex')}`;
-  const admin = new pg.Client({ connectionString: serverUrl });
-  await admin.connect();
+  const admin = await administratorOf(serverUrl);
   // Copying its files takes half the time of writing its pages into the log.
   await admin.query(`create database ${name} template ${inject('templateName')} strategy file_copy`);
   const address = new URL(serverUrl);
@@ -31,8 +47,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
       (await pool.query<Row>({ text, values, ...(values.length > 0 && { name: nameOf(text) }) })).rows,
     async drop() {
       await pool.end();
-      await admin.query(`drop database if exists ${name} with (force)`);
-      await admin.end();
+      await (await administratorOf(serverUrl)).query(`drop database if exists ${name} with (force)`);
     },
   };
 }

@@ -17,7 +17,7 @@ const WITHOUT_TEXT =
 
 /**
  * Reads every column of every table and finds people. The columns come from the system catalog: a table that is added later is
- * read as well. Values are compared without case; bytes also decompressed; base64 (message ids of the network hold the number so)
+ * read as well; one without pages has no rows. Values are compared without case; bytes also decompressed; base64 (message ids of the network hold the number so)
  * and hex also decoded; of digits, also those that stand in numbers.
  *
  * @param markers by name: phone numbers as digits, names, e-mail addresses, ids, texts
@@ -33,7 +33,7 @@ export async function findPersonalData(
     join pg_namespace n on n.oid = c.relnamespace and n.nspname not in ('pg_catalog', 'information_schema') and n.nspname !~ '^pg_'
     join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
     join pg_type t on t.oid = a.atttypid
-    where c.relkind in ('r', 'm') and t.typname <> all(${WITHOUT_TEXT}::text[])
+    where c.relkind in ('r', 'm') and pg_relation_size(c.oid) > 0 and t.typname <> all(${WITHOUT_TEXT}::text[])
     order by 1, 2`);
   const findings: Finding[] = [];
   for (const { table, column, type } of columns) {
