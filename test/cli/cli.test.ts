@@ -103,7 +103,7 @@ test('user errors are printed as one message with an exit code, without a stack 
     [['channel', 'connect'], env(), /--tenant <slug>, --phone-number-id <id>, --waba-id <id>, --access-token/],
     [['tenant', 'create', 'A B', '--name', LONG, '--plan', 'gold'], env(), /slug: .*\n--name: .*255.*\n--plan: /],
     [['contact', 'consent', 'x', '1', '--in', 'all', '--evidence', LONG], env(), /--evidence: May have at most 1000/],
-    [['contact', 'consent', 'x', '1', '--evidence', 'Form'], env(), /name a category/],
+    [['contact', 'consent', 'x', '1', '--evidence', 'Form'], env(), /--evidence needs --out or --in with a category/],
     [['channel', 'disconnect', '--tenant', 'x', '--channel', '1', '--reason', LONG], env(), /--reason: .*at most 200/],
     [['emulator', '--journal', '/nonexistent/journal'], {}, /journal \/nonexistent\/journal cannot be used: ENOENT/],
     [['emulator', '--journal', cli.directory], {}, /cannot be used: EISDIR/],

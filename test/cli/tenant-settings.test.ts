@@ -67,5 +67,5 @@ test('words of one language are changed without changing others, and removed by 
   expect(await words()).toEqual({ ...before, 'opt_out_words.nl': 'afmelden', 'opt_in_words.nl': '' });
   expect((await update('--language', 'nl', '--opt-out-words', '')).code).toBe(0);
   expect(await words()).toEqual(before);
-  expect((await update('--language', 'nl')).output).toContain('name words');
+  expect((await update('--language', 'nl')).output).toContain('--language needs --opt-out-words or --opt-in-words.');
 });

@@ -59,7 +59,10 @@ test('a note needs a text, and a contact or conversation of the account', async 
   const other = await harnessFor(gateway);
   const { id, contact_id: contactId } = await person(other);
   expect((await create(harness, { body: 'Text' })).userErrors).toEqual([{ code: 'REQUIRED', path: ['contactId'] }]);
-  expect((await create(harness, { contactId, body: ' ' })).userErrors).toEqual([{ code: 'REQUIRED', path: ['body'] }]);
+  expect((await create(harness, { contactId, body: ' ' })).userErrors).toEqual([
+    { code: 'REQUIRED', path: ['body'] },
+    { code: 'REFERENCE_NOT_FOUND', path: ['contactId'] },
+  ]);
   expect((await create(harness, { contactId, body: 'Text' })).userErrors).toEqual([
     { code: 'REFERENCE_NOT_FOUND', path: ['contactId'] },
   ]);

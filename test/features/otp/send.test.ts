@@ -130,7 +130,7 @@ test('errors are reported by field, and nothing is sent, counted or replaced', a
       { code: /4 to 15/, expiryMinutes: /1 to 60/ },
     ],
     [{ templateName: '' }, { templateName: /required/ }],
-    [{ templateName: 'nobody' }, { templateName: /no template of this name/ }],
+    [{ templateName: 'nobody' }, { templateName: /no template with this name/ }],
     [{ templateName: 'order' }, { templateName: /UTILITY.*AUTHENTICATION/ }],
     [{ templateName: 'paused_code' }, { templateName: /PAUSED.*APPROVED/ }],
     [{ language: 'fr' }, { language: /de, en/ }],

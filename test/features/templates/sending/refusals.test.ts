@@ -17,7 +17,7 @@ const sent = async (input: object) => dataOf(await send(input)).sendMessage.mess
 
 describe('is rejected before anything is sent, with an error of the field:', () => {
   test.each<[string, object, Record<string, string>]>([
-    ['an unknown name', { name: 'nobody' }, { name: 'no template of this name' }],
+    ['an unknown name', { name: 'nobody' }, { name: 'no template with this name' }],
     [
       'a language that it does not have, with those that it has',
       { ...ORDER, language: 'fr' },
