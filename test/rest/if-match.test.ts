@@ -29,6 +29,15 @@ it('If-Match changes and deletes a contact only as its ETag says that it was rea
   expect((await gateway.rest('DELETE', path, undefined, { 'if-match': '*' })).status).toBe(404);
 });
 
+it('If-Match: * holds for a contact that others change at the same time', async () => {
+  const { data } = (await (await gateway.rest('POST', '/contacts', { phone: newPhone() })).json()) as {
+    data: { id: number };
+  };
+  const patch = (city: string) => gateway.rest('PATCH', `/contacts/${data.id}`, { city }, { 'if-match': '*' });
+  const answers = await Promise.all(Array.from({ length: 12 }, (_, index) => patch(`City ${index}`)));
+  expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 12 }, () => 200));
+});
+
 describe('every change of one object', () => {
   const BOT = { name: 'Bot', trigger: 'any', reply: { text: { text: 'Hello' } } };
   const HOOK = { url: 'https://shop.example/hooks', events: ['contact.*'] };

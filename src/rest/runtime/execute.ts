@@ -149,9 +149,11 @@ async function withPrecondition(
     { ...current.variables },
     host.kernel.createContext(caller),
   );
+  const tags = request.headers['if-match'];
   const { etag } = errors ? {} : cacheHeaders(current.respond(data));
-  if (etag === undefined || !namesEtag(request.headers['if-match'], etag)) throw preconditionFailed();
-  if (!readAt) return plan;
+  if (etag === undefined || !namesEtag(tags, etag)) throw preconditionFailed();
+  // `*` holds for each state of the object.
+  if (!readAt || tags?.trim() === '*') return plan;
   const variables = plan.variables as { readonly input?: object };
   return { ...plan, variables: { ...variables, input: { ...variables.input, unchangedSince: readAt(data) } } };
 }
