@@ -320,7 +320,9 @@ describe('a tenant with two business accounts, of which the first has the templa
 
   test('is refused without a default channel, and where the default has no such template', async () => {
     await makeDefault(away);
-    expect(contentFaultsOf(await sendPlain())).toEqual({ name: [expect.stringContaining('no template with this name')] });
+    expect(contentFaultsOf(await sendPlain())).toEqual({
+      name: [expect.stringContaining('no template with this name')],
+    });
     await makeDefault(null);
     expect(codeOf(await sendPlain())).toBe('MESSAGING_NOT_CONFIGURED');
     await makeDefault(home);
