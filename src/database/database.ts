@@ -69,14 +69,19 @@ const LEASES = {
   silenceLimitMs: 6_000,
 };
 
+/** `int8[]`, which the list of pg-types leaves out, though it has a parser for it. */
+const INT8_ARRAY: number = 1016;
+const parseInt8Array: (text: string) => (string | null)[] = pg.types.getTypeParser(INT8_ARRAY, 'text');
+
 /**
- * Parses int8 as a number (ids stay below 2^53) and timestamps as ISO 8601 text: rows then have the same shape whether they
+ * Parses int8, also in arrays, as a number (ids stay below 2^53) and timestamps as ISO 8601 text: rows then have the same shape whether they
  * come from a table, from JSON built by the database, or from an event's payload, and no Date is created only to be formatted.
  */
 export const typeParsers: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') => {
     if (format !== 'binary') {
       if (oid === pg.types.builtins.INT8) return Number;
+      if (oid === INT8_ARRAY) return (text: string) => parseInt8Array(text).map(value => value && Number(value));
       if (oid === pg.types.builtins.TIMESTAMPTZ) return isoTimestamp;
     }
     return format === 'binary' ? pg.types.getTypeParser(oid, 'binary') : pg.types.getTypeParser(oid, 'text');

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decodeGlobalId, encodeGlobalId, inputId, numericId, uuidOf } from '../../src/core/global-ids.ts';
 import { idFor, isUuid, newId } from '../../src/core/ids.ts';
-import { isoTimestamp } from '../../src/database/database.ts';
+import { isoTimestamp, typeParsers } from '../../src/database/database.ts';
 import { type ColumnType, decodeCursor, encodeCursor, escapeLike } from '../../src/database/list-query.ts';
 import { createSecretBox } from '../../src/platform/crypto.ts';
 import { isLonger, isStorable, lengthOf } from '../../src/platform/text.ts';
@@ -220,6 +220,13 @@ test('selections of the same field are merged, in any order', () => {
       expect(merged(undefined, one)).toEqual(one);
     }),
   );
+});
+
+test('int8 is a number, alone and in arrays', () => {
+  const [int8, int8Array] = [20, 1016].map(oid => typeParsers.getTypeParser(oid, 'text'));
+  expect(int8?.('12')).toBe(12);
+  expect(int8Array?.('{}')).toEqual([]);
+  expect(int8Array?.('{12,NULL,9007199254740991}')).toEqual([12, null, 9_007_199_254_740_991]);
 });
 
 test('isoTimestamp preserves the instant of a PostgreSQL timestamp', () => {

@@ -135,12 +135,5 @@ async function selectReferences(
       array(select id from groups where tenant_id = ${tenantId} and id = any(${wanted.groups}::bigint[]) ${lock}) as groups`.execute(
     db,
   );
-  const numbers = (ids: readonly unknown[]): number[] => ids.map(Number);
-  const found = rows[0] ?? { sources: [], statuses: [], staff: [], groups: [] };
-  return {
-    sources: numbers(found.sources),
-    statuses: numbers(found.statuses),
-    staff: numbers(found.staff),
-    groups: numbers(found.groups),
-  };
+  return rows[0] ?? { sources: [], statuses: [], staff: [], groups: [] };
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sign } from '../../../src/network/cloud-api/signature.ts';
 import { eventually, startGateway, type TestGateway, type TestTenant } from '../../support/gateway.ts';
@@ -9,10 +10,10 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-async function post(body: string | Buffer): Promise<number> {
+async function post(body: string | Buffer, to = gateway): Promise<number> {
   const bytes = Buffer.from(body);
   const headers = { 'content-type': 'application/json', 'x-hub-signature-256': sign(bytes, 'test-app-secret') };
-  const answer = await fetch(`${gateway.url}/network/cloud-api/webhook`, {
+  const answer = await fetch(`${to.url}/network/cloud-api/webhook`, {
     method: 'POST',
     headers,
     body: new Uint8Array(bytes),
@@ -228,6 +229,29 @@ describe('sizes', () => {
     );
     await post(envelope(tenant, { contacts: [], messages: [text('14155550160', 'behind them')] }));
     await eventually(async () => expect((await messagesOf(tenant)).map(row => row.body)).toEqual(['behind them']));
+  });
+
+  test('each webhook that is stored wakes the lane of its tenant, also in another process, so that none waits for the sweep', async () => {
+    const receiving = await startGateway({ role: 'gateway' });
+    const other = new pg.Client({ connectionString: receiving.database.url });
+    try {
+      await other.connect();
+      const woken: string[] = [];
+      other.on('notification', ({ payload }) => woken.push(...(payload ?? '').split(' ')));
+      await other.query('listen parley');
+      for (const wamid of ['wamid.first', 'wamid.of-remembered-owners']) {
+        woken.length = 0;
+        const body = envelope(receiving.tenant, {
+          contacts: [],
+          messages: [text('14155550171', 'hello', { id: wamid })],
+        });
+        expect(await post(body, receiving)).toBe(200);
+        await eventually(() => expect(woken).toContain(`inbox:${receiving.tenant.id}`));
+      }
+    } finally {
+      await other.end();
+      await receiving.stop();
+    }
   });
 
   test('a webhook whose wake-up was lost is found by the sweep', async () => {
