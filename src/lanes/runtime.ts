@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import type { Db } from '../database/database.ts';
 import { type Clock, hasPassed, type Instant, instantOf, SECOND } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
-import type { Signals } from '../platform/signals.ts';
+import type { Signals, Urgency } from '../platform/signals.ts';
 import { surplusLanes } from './balance.ts';
 import { HeldLane } from './held-lane.ts';
 import { LaneLost, laneName, type Queue, type TurnEnd } from './lane.ts';
@@ -23,8 +23,11 @@ import {
  * records the holder, the lease and the epoch of each lane.
  */
 export interface Lanes {
-  /** Requests that a lane be drained soon. Never throws and writes nothing; the sweep finds lost wake-ups. */
-  wake(queue: string, key: string): void;
+  /**
+   * Requests that a lane be drained soon. Never throws and writes nothing; the sweep finds lost wake-ups.
+   * @param urgency of the signal to other processes; default: soon
+   */
+  wake(queue: string, key: string, urgency?: Urgency): void;
   /**
    * Starts draining lanes in this process.
    * @param onResumed awaited before lanes resume after this process could not reach the database or was suspended
@@ -71,22 +74,22 @@ export function createLanes({ db, signals, clock, log, leaseMs }: LanesOptions):
   const hasStalled = (): boolean => hasPassed(clock, renewedAt, leaseMs);
 
   /** Notifies the other processes; this one already knows. */
-  function publish(queue: string, key: string): void {
+  function publish(queue: string, key: string, urgency: Urgency = 'soon'): void {
     isPublishing = true;
-    signals.send(laneName(queue, key), 'soon');
+    signals.send(laneName(queue, key), urgency);
     isPublishing = false;
   }
 
-  function wake(queue: string, key: string): void {
+  function wake(queue: string, key: string, urgency?: Urgency): void {
     const pool = pools.get(queue);
     if (!pool || stopping.signal.aborted) {
-      publish(queue, key);
+      publish(queue, key, urgency);
       return;
     }
     pool.request(key, true);
     if (pool.running.has(key)) return;
     // Other processes may have a free slot.
-    if (pool.isFull) publish(queue, key);
+    if (pool.isFull) publish(queue, key, urgency);
     pump();
   }
 
