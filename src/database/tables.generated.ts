@@ -310,7 +310,6 @@ export interface Contacts {
   firstname: Generated<string>;
   id: Generated<number>;
   lastname: Generated<string>;
-  network_user_id: string | null;
   opted_out_at: string | null;
   phone: string | null;
   phone_key: string | null;
@@ -322,7 +321,6 @@ export interface Contacts {
   time_zone: string | null;
   type: Generated<string>;
   updated_at: Generated<string>;
-  wa_id: string | null;
   zip: string | null;
 }
 

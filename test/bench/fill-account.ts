@@ -235,7 +235,7 @@ const STEPS: Record<string, Step> = {
   'identities, consents': async (client, { id }) => {
     await client.query(
       `insert into contact_identities (tenant_id, contact_id, kind, value, started_at)
-       select tenant_id, id, 'wa_id', wa_id, created_at from contacts where tenant_id = $1 and wa_id is not null`,
+       select tenant_id, id, 'wa_id', phone_key, created_at from contacts where tenant_id = $1 and phone_key is not null`,
       [id],
     );
     await client.query(

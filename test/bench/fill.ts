@@ -88,10 +88,10 @@ async function addContacts(pool: pg.Pool, tenantId: number, contacts: number): P
               array(select id from statuses where tenant_id = $1::bigint order by id) as statuses,
               array(select id from staff where tenant_id = $1::bigint order by id) as staff
      ), c as (
-       insert into contacts (tenant_id, firstname, lastname, company, type, email, phone, phone_key, wa_id, description, address, city, state, zip, country_id,
+       insert into contacts (tenant_id, firstname, lastname, company, type, email, phone, phone_key, description, address, city, state, zip, country_id,
                              source_id, status_id, assigned_id, opted_out_at, created_at, updated_at)
        select $1::bigint, f, l, case when n % 3 = 0 then 'Company ' || n % 5000 end, (array['lead', 'lead', 'lead', 'customer', 'customer', 'guest'])[1 + n % 6],
-              lower(f || '.' || l || '.' || n || '@example.com'), '+' || $3::bigint + n, ($3::bigint + n)::text, ($3::bigint + n)::text,
+              lower(f || '.' || l || '.' || n || '@example.com'), '+' || $3::bigint + n, ($3::bigint + n)::text,
               case when n % 4 = 0 then 'Met at the fair in hall ' || n % 17 || ', wants a call back.' end, 'Street ' || n % 300, 'City ' || n % 400,
               case when n % 2 = 0 then 'State ' || n % 16 end, lpad((n % 100000)::text, 5, '0'), (array[276, 840, 76, 250, 724])[1 + n % 5],
               sources[1 + (n * 7) % 8], statuses[1 + (n * 5) % 6], case when n % 5 < 2 then staff[1 + n % 10] end,

@@ -6,6 +6,12 @@ import { CONTACT_COLUMNS, type ContactFields, FIELD_COLUMNS, FIELDS, type Public
 export const COLUMNS_OF_C = CONTACT_COLUMNS.map(column => `c.${column}` as const);
 export const ALL_COLUMNS = COLUMNS_OF_C.join(', ');
 
+/** The present id of the contact `c` at the network, of a kind; without ids of an enterprise; null: none. */
+export const presentIdentity = (tenantId: number, kind: 'wa_id' | 'user_id'): RawBuilder<string | null> =>
+  sql`(select i.value from contact_identities i
+    where i.tenant_id = ${tenantId} and i.contact_id = c.id and i.kind = ${sql.lit(kind)} and i.ended_at is null and i.value not like '%.ENT.%'
+    order by i.started_at desc, i.id desc limit 1)`;
+
 /** The columns that each GraphQL field of a contact needs; other fields need none, because their loaders read. */
 const COLUMNS_OF: Readonly<Record<string, readonly (keyof PublicContact)[]>> = {
   ...Object.fromEntries(FIELD_COLUMNS.map(column => [FIELDS[column].name, [column]])),

@@ -12,7 +12,7 @@ import type { LabelRow } from './labels/label.ts';
 export type ContactType = 'lead' | 'customer' | 'guest';
 
 /** Columns of the table that no API shows. */
-type HiddenColumn = 'tenant_id' | 'phone_key' | 'wa_id' | 'network_user_id' | 'search_text';
+type HiddenColumn = 'tenant_id' | 'phone_key' | 'search_text';
 
 /** A contact as published in events and webhooks: the columns of its table, whose names are those of the REST contract. */
 export type PublicContact = Readonly<Omit<Selectable<Contacts>, HiddenColumn | 'type'>> & {

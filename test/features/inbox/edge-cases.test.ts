@@ -53,7 +53,10 @@ const messagesOf = (tenant: TestTenant) =>
     [tenant.id],
   );
 const contactsOf = (tenant: TestTenant) =>
-  gateway.database.query('select * from contacts where tenant_id = $1 order by id', [tenant.id]);
+  gateway.database.query(
+    `select c.*, (select i.value from contact_identities i where i.contact_id = c.id and i.kind = 'wa_id' and i.ended_at is null) as wa_id, (select i.value from contact_identities i where i.contact_id = c.id and i.kind = 'user_id' and i.ended_at is null) as user_id from contacts c where tenant_id = $1 order by id`,
+    [tenant.id],
+  );
 const waiting = async (tenant: TestTenant) =>
   gateway.database.query('select 1 from inbound_webhooks where tenant_id = $1 and processed_at is null', [tenant.id]);
 
@@ -90,7 +93,7 @@ describe('identities', () => {
       }),
     );
     await eventually(async () =>
-      expect(await contactsOf(tenant)).toMatchObject([{ phone: null, network_user_id: 'US.4711', firstname: 'Zoë' }]),
+      expect(await contactsOf(tenant)).toMatchObject([{ phone: null, user_id: 'US.4711', firstname: 'Zoë' }]),
     );
     await post(
       envelope(tenant, {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
+import { presentIdentity } from '../../contacts/columns.ts';
 import { idBefore, personBefore } from '../engine/contact-state.sql.ts';
 
 /** A past message, with the state of its sender when it arrived. */
@@ -54,7 +55,7 @@ export async function listPast(
       floor(extract(epoch from m.created_at) * 1000)::float8 as at_ms,
       ${isFirst} as is_first, ${person} as person_at,
       coalesce(c.opted_out_at < m.created_at, false) as is_opted_out,
-      c.phone, c.phone_key, c.wa_id
+      c.phone, c.phone_key, ${presentIdentity(tenantId, 'wa_id')} as wa_id
     from messages m
     join contacts c on c.tenant_id = ${tenantId} and c.id = m.contact_id
     where m.tenant_id = ${tenantId} and m.id >= uuid_at(${since}::timestamptz) and ${beyond}

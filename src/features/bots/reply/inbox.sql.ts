@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
 import { anyOf } from '../../../database/expressions.ts';
 import { isInRange, type LogRange } from '../../../events/log.sql.ts';
+import { presentIdentity } from '../../contacts/columns.ts';
 
 /**
  * Queues the messages received in a range of the log for the bots, if the tenant has any and the plan includes them. @returns
@@ -61,7 +62,7 @@ export async function listQueued(
   const { rows } = await sql<QueuedMessage>`
     select i.message_id, i.event_id, c.id as contact_id, m.channel_id, m.type, m.body, m.content, s.wamid,
            extract(epoch from clock_timestamp() - s.sent_at)::float8 * 1000 as age_ms,
-           ${isFirst} as is_first, c.phone, c.phone_key, c.wa_id
+           ${isFirst} as is_first, c.phone, c.phone_key, ${presentIdentity(tenantId, 'wa_id')} as wa_id
     from (select message_id, event_id, place from bot_inbox where tenant_id = ${tenantId} order by place limit ${limit}) i
     left join messages m on m.tenant_id = ${tenantId} and m.id = i.message_id
     left join message_states s on s.tenant_id = ${tenantId} and s.message_id = m.id

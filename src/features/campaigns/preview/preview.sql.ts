@@ -51,7 +51,10 @@ export async function countPeople(
   ];
   const text = `
     with audience as materialized (
-      select c.id, c.phone, c.time_zone, case when c.phone is null then left(c.network_user_id, 3) end as user_id,
+      select c.id, c.phone, c.time_zone, case when c.phone is null then (
+          select left(i.value, 3) from contact_identities i
+          where i.tenant_id = c.tenant_id and i.contact_id = c.id and i.kind = 'user_id' and i.ended_at is null and i.value not like '%.ENT.%'
+          order by i.started_at desc, i.id desc limit 1) end as user_id,
         c.opted_out_at is not null as is_out from contacts c where ${members.text}
     ), out as materialized (
       select e.contact_id from (

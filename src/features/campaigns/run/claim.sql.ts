@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
+import { presentIdentity } from '../../contacts/columns.ts';
 import { BLOCKED_CODE, REASON, STATE } from '../recipients/recipient.ts';
 
 /** A recipient whose turn it is, with what decides whether it gets the message. */
@@ -55,7 +56,8 @@ export async function findCandidates(trx: Db, tenantId: number, query: Candidate
          and r.state = ${sql.lit(STATE.pending)} order by r.contact_id limit ${limit}::integer)
       limit ${limit}::integer
     )
-    select t.contact_id, c.id as current_id, c.phone, c.time_zone, c.network_user_id as user_id, t.is_waiting, l.values,
+    select t.contact_id, c.id as current_id, c.phone, c.time_zone,
+      case when c.phone is null then ${presentIdentity(tenantId, 'user_id')} end as user_id, t.is_waiting, l.values,
       case when c.id is null then ${sql.lit(REASON.gone)}
         when c.opted_out_at is not null or exists (
           select from (

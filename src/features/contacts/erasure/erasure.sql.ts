@@ -29,7 +29,7 @@ export async function getIdentified(db: Db, tenantId: number, ids: readonly numb
     select ${sql.raw(ALL_COLUMNS)},
       array(
         select distinct n.value from (
-          select c.phone as value union all select c.wa_id
+          select c.phone as value
           union all select i.value from contact_identities i
             where i.tenant_id = ${tenantId} and i.contact_id = c.id and i.kind in ('phone', 'wa_id')
               and (i.ended_at is null or not exists (select from contact_identities o
@@ -42,8 +42,7 @@ export async function getIdentified(db: Db, tenantId: number, ids: readonly numb
                 and o.kind in ('phone', 'wa_id') and o.ended_at is null and o.contact_id <> c.id)
         ) n where n.value is not null order by 1) as numbers,
       array(
-        select c.network_user_id where c.network_user_id is not null
-        union select i.value from contact_identities i
+        select distinct i.value from contact_identities i
           where i.tenant_id = ${tenantId} and i.contact_id = c.id and i.kind = 'user_id') as user_ids,
       array(
         select i.value from contact_identities i

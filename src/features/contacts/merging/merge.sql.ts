@@ -7,11 +7,9 @@ import { WEIGHT } from '../columns.ts';
 import type { ContactRow } from '../contact.ts';
 import { MOVED_TABLES } from './moved-tables.ts';
 
-/** A contact with the identities that no API shows. */
+/** A contact with the key of its number, which no API shows. */
 export interface FullContact extends ContactRow {
   readonly phone_key: string | null;
-  readonly wa_id: string | null;
-  readonly network_user_id: string | null;
 }
 
 export interface LockedContact {

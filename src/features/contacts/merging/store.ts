@@ -36,12 +36,7 @@ export async function insertMerge(
 }
 
 /** Columns that a merge may fill, and its undo clear. */
-export const FILLED_COLUMNS = [
-  ...FIELD_COLUMNS,
-  'phone_key',
-  'wa_id',
-  'network_user_id',
-] as const satisfies readonly (keyof FullContact)[];
+export const FILLED_COLUMNS = [...FIELD_COLUMNS, 'phone_key'] as const satisfies readonly (keyof FullContact)[];
 
 export type Filled = Partial<Record<(typeof FILLED_COLUMNS)[number], unknown>>;
 

@@ -99,18 +99,6 @@ export async function separateIdentities(
         select from contact_identities o
         where o.tenant_id = ${tenantId} and o.kind = i.kind and o.portfolio = i.portfolio and o.ended_at is null and o.id <> i.id
           and i.ended_at is not null and (o.contact_id = i.contact_id or o.value = i.value))`.execute(trx);
-  await sql`
-    update contacts c set
-      wa_id = (
-        select i.value from contact_identities i
-        where i.tenant_id = ${tenantId} and i.contact_id = c.id and i.kind = 'wa_id' and i.ended_at is null
-        order by i.started_at desc, i.id desc limit 1),
-      network_user_id = (
-        select i.value from contact_identities i
-        where i.tenant_id = ${tenantId} and i.contact_id = c.id and i.kind = 'user_id' and i.ended_at is null
-          and i.value not like '%.ENT.%'
-        order by i.started_at desc, i.id desc limit 1)
-    where c.tenant_id = ${tenantId} and c.id = any(${[survivorId, formerId]}::bigint[])`.execute(trx);
 }
 
 /** Ends a restored number that another contact has now. Otherwise it would return to this contact once the other one releases it. */

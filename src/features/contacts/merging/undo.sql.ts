@@ -23,10 +23,9 @@ export async function restoreContact(trx: Db, tenantId: number, contact: FullCon
   const restored = { ...contact, assigned_id: staff[0] ?? null, opted_out_at: null };
   await sql`
     with c as (
-      insert into contacts (tenant_id, id, wa_id, network_user_id, created_at, ${NEW_CONTACT.columns})
-      select ${tenantId}::bigint, r.id, r.wa_id, r.network_user_id, r.created_at, ${NEW_CONTACT.values(tenantId)}
-      from jsonb_to_record(${JSON.stringify(restored)}::jsonb) as r (id bigint, wa_id text, network_user_id text,
-        created_at timestamptz, ${NEW_CONTACT.definitions})
+      insert into contacts (tenant_id, id, created_at, ${NEW_CONTACT.columns})
+      select ${tenantId}::bigint, r.id, r.created_at, ${NEW_CONTACT.values(tenantId)}
+      from jsonb_to_record(${JSON.stringify(restored)}::jsonb) as r (id bigint, created_at timestamptz, ${NEW_CONTACT.definitions})
       returning id
     )
     update tenant_usage u set contacts = u.contacts + 1,

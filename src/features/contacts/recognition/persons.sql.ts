@@ -14,7 +14,7 @@ export interface StoredPerson {
   readonly identities: readonly StoredIdentity[] | null;
   /** Other numbers that the tenant knows the contact by: those of contacts that were merged into it. */
   readonly second_phones: readonly string[] | null;
-  /** Contacts whose merge with this one an operator has undone. JSON, because the driver returns arrays of int8 as text. */
+  /** Contacts whose merge with this one an operator has undone. */
   readonly apart: readonly number[] | null;
 }
 
@@ -85,8 +85,6 @@ export interface PersonUpdate {
   readonly id: number;
   readonly phone: string | null;
   readonly phone_key: string | null;
-  readonly wa_id: string | null;
-  readonly network_user_id: string | null;
   /** Written if the contact still has no name; null: none. */
   readonly firstname: string | null;
   readonly lastname: string | null;
@@ -94,20 +92,21 @@ export interface PersonUpdate {
   readonly is_reported: boolean;
 }
 
-/** Writes the present identities of contacts, with the plan of `loadPersons`. @returns those with `is_reported` */
+/** Writes numbers and names of contacts, with the plan of `loadPersons`. @returns those with `is_reported` */
 export async function updatePersons(
   trx: Db,
   tenantId: number,
   persons: readonly PersonUpdate[],
 ): Promise<ContactRow[]> {
+  if (persons.length === 0) return [];
   const { rows } = await sql<ContactRow>`
     with t as materialized (
       select ${tenantId}::bigint as tenant_id
     ), r as materialized (
-      select * from jsonb_to_recordset(${JSON.stringify(persons)}::jsonb) as r (id bigint, phone text, phone_key text, wa_id text,
-        network_user_id text, firstname text, lastname text, is_reported boolean)
+      select * from jsonb_to_recordset(${JSON.stringify(persons)}::jsonb) as r (id bigint, phone text, phone_key text,
+        firstname text, lastname text, is_reported boolean)
     ), after as (
-      update contacts c set phone = r.phone, phone_key = r.phone_key, wa_id = r.wa_id, network_user_id = r.network_user_id,
+      update contacts c set phone = r.phone, phone_key = r.phone_key,
         firstname = case when c.firstname = '' and c.lastname = '' then coalesce(r.firstname, '') else c.firstname end,
         lastname = case when c.firstname = '' and c.lastname = '' then coalesce(r.lastname, '') else c.lastname end,
         updated_at = case when r.is_reported then now() else c.updated_at end

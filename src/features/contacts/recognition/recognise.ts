@@ -144,35 +144,40 @@ async function apply(trx: Db, tenantId: number, { people, resolved, stored }: Pl
       person.identities.filter(identity => identity.isDirty).map(identity => toRow(idOf(person), identity)),
     ),
   );
-  const touched = survivors.filter(person => person.id < 0 || isChanged(person, stored.get(person.id)));
+  const touched = settled.filter(person => isChanged(person, stored.get(person.id)));
+  // Identities alone change no contact, unless the tenant is told of it.
+  const hasEvents = people.reasons.size > 0;
+  const rewritten = touched.filter(
+    person => hasEvents || storedMerges.length > 0 || !hasStoredNumberAndName(person, stored.get(person.id)),
+  );
   const written = await updatePersons(
     trx,
     tenantId,
-    touched.map(person => ({
-      id: idOf(person),
+    rewritten.map(person => ({
+      id: person.id,
       phone: person.phone,
       phone_key: person.phoneKey,
-      wa_id: latestOf(person, 'wa_id'),
-      network_user_id: latestOf(person, 'user_id'),
       firstname: nameFor(person, stored.get(person.id))?.firstname ?? null,
       lastname: nameFor(person, stored.get(person.id))?.lastname ?? null,
       is_reported:
-        person.id > 0 &&
-        (people.reasons.size > 0 ||
-          person.phone !== stored.get(person.id)?.phone ||
-          nameFor(person, stored.get(person.id)) !== undefined),
+        hasEvents ||
+        person.phone !== stored.get(person.id)?.phone ||
+        nameFor(person, stored.get(person.id)) !== undefined,
     })),
   );
   const byId = new Map(written.map(row => [row.id, row]));
   await append(
     trx,
     tenantId,
-    touched.flatMap(person =>
-      eventsOf(person, byId.get(idOf(person)), stored.get(person.id), reasonsOf(people, person)),
+    rewritten.flatMap(person =>
+      eventsOf(person, byId.get(person.id), stored.get(person.id), reasonsOf(people, person)),
     ),
   );
   return resolved.map(idOf);
 }
+
+const hasStoredNumberAndName = (person: Person, before: StoredPerson | undefined): boolean =>
+  person.phone === before?.phone && person.phoneKey === before.phone_key && nameFor(person, before) === undefined;
 
 /** Whether a contact loses its number, with or without getting another one. */
 const losesNumber = (person: Person, before: StoredPerson | undefined): boolean =>
@@ -235,13 +240,6 @@ const toRow = (contactId: number, identity: Identity) => ({
   started_at: new Date(identity.startedAtMs).toISOString(),
   ended_at: identity.endedAtMs === null ? null : new Date(identity.endedAtMs).toISOString(),
 });
-
-function latestOf(person: Person, kind: 'wa_id' | 'user_id'): string | null {
-  const rows = person.identities
-    .filter(row => row.kind === kind && row.endedAtMs === null && !row.value.includes('.ENT.'))
-    .sort((a, b) => b.startedAtMs - a.startedAtMs);
-  return rows[0]?.value ?? null;
-}
 
 /** The name that a stored contact without one gets: people who were known by their number alone show it when they write. */
 function nameFor(person: Person, before: StoredPerson | undefined): Names | undefined {

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { compileOnce } from '../../../database/compile-once.ts';
 import type { Db } from '../../../database/database.ts';
 import { identitySpellings } from '../../../platform/phone.ts';
+import { presentIdentity } from '../../contacts/columns.ts';
 import { CONTACT_COLUMNS, type ContactRow } from '../../contacts/contact.ts';
 import { type ConsentedCategory, channelUserId, optedOutOf, type Recipient } from './recipient.sql.ts';
 
@@ -64,7 +65,8 @@ const readContexts = compileOnce((db, tenantId: number, queries: string) => ({
   compile: () =>
     sql<SendContext>`
       select i.place, ch.id as channel_id, ch.status as channel_status, ch.status_reason as channel_status_reason,
-             case when c.id is not null then ${contactJson} end as contact, c.network_user_id as contact_user_id,
+             case when c.id is not null then ${contactJson} end as contact,
+             case when c.id is not null and c.phone is null then ${presentIdentity(tenantId, 'user_id')} end as contact_user_id,
              c.id is not null and c.phone is null and ${channelUserId(tenantId, sql`c.id`, sql`c.phone`)} is null as is_unreachable,
              case when i.category is not null then ${optedOutOf(tenantId, sql`i.category`)} end as category_opted_out_at,
              v.id as conversation_id, v.window_expires_at, v.status as conversation_status,

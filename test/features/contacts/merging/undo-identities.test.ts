@@ -56,7 +56,10 @@ interface Known {
 }
 const contactsOf = (tenant: TestTenant) =>
   gateway.database.query<Known & Record<string, unknown>>(
-    `select id::int, phone, wa_id, network_user_id as user_id,
+    `select id::int, phone, (select value from contact_identities i where i.tenant_id = c.tenant_id and i.contact_id = c.id
+         and i.kind = 'wa_id' and i.ended_at is null order by i.started_at desc, i.id desc limit 1) as wa_id,
+       (select value from contact_identities i where i.tenant_id = c.tenant_id and i.contact_id = c.id
+         and i.kind = 'user_id' and i.ended_at is null order by i.started_at desc, i.id desc limit 1) as user_id,
        array(select value from contact_identities i where i.tenant_id = c.tenant_id and i.contact_id = c.id and i.kind = 'wa_id'
          and i.ended_at is null order by 1) as current,
        (select count(*)::int from messages m where m.tenant_id = c.tenant_id and m.contact_id = c.id and m.type = 'text') as messages

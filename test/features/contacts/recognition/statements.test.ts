@@ -36,8 +36,6 @@ test('rows of updated persons match the type of contacts', async () => {
     id: 1,
     phone: null,
     phone_key: null,
-    wa_id: null,
-    network_user_id: null,
     firstname: null,
     lastname: null,
     is_reported: true,
