@@ -135,6 +135,18 @@ const LOOKS = [
   { look: 'right-to-left', colorScheme: 'dark', viewport: { width: 1280, height: 800 }, locale: 'ar-EG' },
 ] as const;
 
+/** Headings and buttons of cards that stand outside their card, where they are cut off or cover what is beside it. */
+const overflowing = (page: Page): Promise<string[]> =>
+  page.locator('main .card').evaluateAll(cards =>
+    cards.flatMap(card => {
+      const { left, right } = card.getBoundingClientRect();
+      return [...card.querySelectorAll('h2, h3, .chip, .button')]
+        .filter(part => part.closest('.table-box, pre') === null)
+        .filter(part => part.getBoundingClientRect().right > right + 1 || part.getBoundingClientRect().left < left - 1)
+        .map(part => `${part.textContent} is outside its card`);
+    }),
+  );
+
 test.each(LOOKS)('axe finds nothing on any page, and none is wider than its window: $look', async options => {
   const { look, ...context } = options;
   const { page, faults } = await openDashboard(browser, gateway.link.origin, gateway.token, context);
@@ -147,6 +159,7 @@ test.each(LOOKS)('axe finds nothing on any page, and none is wider than its wind
     found.push(...(await violationsOf(page)).map(text => `${name}: ${text}`));
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
     if (wide > 0) found.push(`${name}: ${wide} pixels too wide`);
+    found.push(...(await overflowing(page)).map(text => `${name}: ${text}`));
     if (PROOFS) await page.screenshot({ path: `${PROOFS}/${name}-${look}.png` });
     if (PICTURES && SHOWN.has(`${name} ${look}`)) await page.screenshot({ path: `${PICTURES}/${name}-${look}.png` });
   }

@@ -1,4 +1,4 @@
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { payloadOf } from '../support/answers.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
@@ -44,4 +44,47 @@ test('in Arabic, every digit of the inbox and of the live view is a Latin one, a
   await page.goto(`${gateway.url}/live`);
   await page.locator('.legend output', { hasText: /./ }).first().waitFor();
   expect(await digits()).toEqual([]);
+});
+
+/** Where texts stand in a line, as the reader of Arabic meets them: from right to left. */
+async function readingOrder(page: Page, texts: readonly string[]): Promise<string[]> {
+  const places = await page.locator('main').evaluate((main, wanted) => {
+    const walker = document.createTreeWalker(main, NodeFilter.SHOW_TEXT);
+    const found: { text: string; right: number }[] = [];
+    while (walker.nextNode()) {
+      const node = walker.currentNode;
+      for (const text of wanted) {
+        const start = node.textContent?.indexOf(text) ?? -1;
+        if (start < 0 || found.some(place => place.text === text)) continue;
+        const range = document.createRange();
+        range.setStart(node, start);
+        range.setEnd(node, start + text.length);
+        found.push({ text, right: range.getBoundingClientRect().right });
+      }
+    }
+    return found;
+  }, texts);
+  return places.sort((a, b) => b.right - a.right).map(({ text }) => text);
+}
+
+test('in Arabic, what people wrote stands in the order in which it is read, and sizes are in words', async () => {
+  const endpoint = { url: 'https://example.com/hooks', events: ['message.*'], description: 'For the CRM:' };
+  expect(payloadOf(await gateway.mutate('createWebhookEndpoint', endpoint)).userErrors).toEqual([]);
+  const template = { name: 'order_shipped', language: 'en_US', body: [] };
+  const mapping = { name: 'Order is packed', statuses: ['processing'], template };
+  const shop = { kind: 'WOOCOMMERCE', name: 'Mugs', mappings: [mapping] };
+  expect(payloadOf(await gateway.mutate('createIntegration', shop)).userErrors).toEqual([]);
+  const { page, faults } = await openDashboard(browser, gateway.url, gateway.tenant.token, {
+    locale: 'ar-EG',
+    path: '/shops',
+  });
+  await page.getByText('Order is packed').waitFor();
+  const mapped = ['Order is packed', 'processing', 'order_shipped'];
+  expect(await readingOrder(page, mapped)).toEqual(mapped);
+  await page.goto(`${gateway.url}/webhooks`);
+  await page.getByText('For the CRM').waitFor();
+  expect(await readingOrder(page, ['For the CRM', 'message.*'])).toEqual(['For the CRM', 'message.*']);
+  await page.goto(`${gateway.url}/usage`);
+  await page.getByText('0 بايت').waitFor();
+  expect(faults).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises';
-import type { Browser } from 'playwright-core';
+import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TemplateSeed } from '../../src/emulator/template-store.ts';
 import { changeTenant } from '../../src/features/tenancy/tenants/change.ts';
@@ -34,7 +34,8 @@ afterAll(async () => {
   await gateway.stop();
 });
 
-const open = (path: string) => openDashboard(browser, gateway.url, gateway.tenant.token, { path });
+const open = (path: string, options?: BrowserContextOptions) =>
+  openDashboard(browser, gateway.url, gateway.tenant.token, { path, ...options });
 
 test('a template with a picture and every kind of button is shown as on a phone and submitted', async () => {
   const { page, faults } = await open('/templates');
@@ -200,6 +201,15 @@ test('a campaign and the inbox find a template beyond the first ones by a search
   await dialog.getByLabel('Search templates').fill('zebra');
   await dialog.getByRole('button', { name: /^zebra/ }).click();
   await dialog.getByText('The text of zebra').waitFor();
+  expect(faults).toEqual([]);
+});
+
+test('the usage names the day in UTC on which the next month begins, without a time', async () => {
+  const { page, faults } = await open('/usage', { timezoneId: 'America/New_York' });
+  const now = new Date();
+  const next = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1));
+  const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' }).format(next);
+  await page.getByText(`the next one begins on ${day}.`).waitFor();
   expect(faults).toEqual([]);
 });
 

@@ -89,7 +89,7 @@ function ChannelCard({ channel }: { readonly channel: ChannelRowFragment }) {
         <div>
           <h2>{name}</h2>
           <p className="muted">
-            <bdi>{displayPhoneNumber}</bdi> · {verifiedName}
+            <bdi>{displayPhoneNumber}</bdi> · <bdi>{verifiedName}</bdi>
           </p>
         </div>
         <span className={`chip ${TONES[status]}`}>{t(`channelStatus.${status}`)}</span>

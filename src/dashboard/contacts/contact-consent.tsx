@@ -72,7 +72,12 @@ export function ContactConsent({ contact }: { readonly contact: Contact }) {
                 </p>
                 <p className="muted small">
                   {dates.full(occurredAt)} · {t(`consentSource.${source}`)}
-                  {author && ` · ${author.displayName}`}
+                  {author && (
+                    <>
+                      {' · '}
+                      <bdi>{author.displayName}</bdi>
+                    </>
+                  )}
                 </p>
                 {evidence && (
                   <p className="small evidence">

@@ -14,7 +14,7 @@ export function AnsweredDialog({ held: { answer, decide } }: { readonly held: Bl
         <p>{t('held.text')}</p>
         <blockquote className="quote">
           <span className="small">
-            {name} · {dates.time(answer.createdAt)}
+            <bdi>{name}</bdi> · {dates.time(answer.createdAt)}
           </span>
           <span dir="auto">{answer.previewText}</span>
         </blockquote>

@@ -63,7 +63,7 @@ export function useAttachments(conversationId: string): Attachments {
 }
 
 export function AttachmentList({ attachments }: { readonly attachments: Attachments }) {
-  const { t } = useTexts();
+  const { t, language } = useTexts();
   if (attachments.list.length === 0) return null;
   return (
     <ul className="attachments">
@@ -73,7 +73,7 @@ export function AttachmentList({ attachments }: { readonly attachments: Attachme
           <span className="attachment-name ellipsis" dir="auto">
             {name}
           </span>
-          <span className="muted small">{problem ?? sizeText(size)}</span>
+          <span className="muted small">{problem ?? <bdi>{sizeText(size, language)}</bdi>}</span>
           {mediaId === undefined && problem === undefined && (
             <progress value={progress} aria-label={t('composer.uploading', { name })} />
           )}

@@ -7,7 +7,7 @@ type MediaOf = Extract<ThreadMessageFragment['content'], { readonly __typename: 
 
 /** A picture, a player, or a file to download. */
 export function Media({ media, alt }: { readonly media: MediaOf; readonly alt: string }) {
-  const { t } = useTexts();
+  const { t, language } = useTexts();
   const { kind, url, thumbnailUrl, filename, size, isAvailable } = media;
   if (!isAvailable || !url)
     return (
@@ -40,7 +40,7 @@ export function Media({ media, alt }: { readonly media: MediaOf; readonly alt: s
           <span className="ellipsis" dir="auto">
             {filename ?? t('media.document')}
           </span>
-          {size !== null && <span className="muted small">{sizeText(size)}</span>}
+          {size !== null && <bdi className="muted small">{sizeText(size, language)}</bdi>}
         </a>
       );
     default:

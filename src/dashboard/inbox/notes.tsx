@@ -32,7 +32,7 @@ export function Notes({ conversationId }: { readonly conversationId: string }) {
           <li key={note.id} className="note">
             <p dir="auto">{note.body}</p>
             <footer className="muted small">
-              {note.author.displayName} · {dates.brief(note.createdAt, now)}
+              <bdi>{note.author.displayName}</bdi> · {dates.brief(note.createdAt, now)}
               {can('NOTES_WRITE') && (
                 <button
                   type="button"

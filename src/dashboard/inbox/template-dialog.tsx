@@ -43,7 +43,7 @@ export function TemplateDialog({ conversation, onClose }: Props) {
                 >
                   <strong>{template.name}</strong>
                   <span className="muted small">
-                    {template.language} · {t(`category.${template.category}`)}
+                    <bdi>{template.language}</bdi> · {t(`category.${template.category}`)}
                   </span>
                 </button>
               </li>

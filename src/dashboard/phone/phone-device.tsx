@@ -90,7 +90,7 @@ export function PhoneDevice({ phone, name, businessNumber, onClose, onNumber }: 
             {group?.subject ?? chat?.number.name ?? ' '}
           </strong>
           <span className="small ellipsis">
-            {name} · <bdi>{phone}</bdi>
+            <bdi>{name}</bdi> · <bdi>{phone}</bdi>
           </span>
         </div>
         {chat && (

@@ -81,7 +81,7 @@ function ShopCard({ shop, onChange }: { readonly shop: ShopFragment; readonly on
       <header className="page-head">
         <div>
           <h2>
-            {name} <span className="chip">{t(`shopKind.${kind}`)}</span>
+            <bdi>{name}</bdi> <span className="chip">{t(`shopKind.${kind}`)}</span>
           </h2>
           <p className="muted small">
             {t('shops.address')} <code>{location.origin + path}</code>
@@ -135,10 +135,13 @@ function ShopCard({ shop, onChange }: { readonly shop: ShopFragment; readonly on
           {mappings.map(mapping => (
             <li key={mapping.id}>
               <span>
-                <strong>{mapping.name}</strong>{' '}
+                <strong>
+                  <bdi>{mapping.name}</bdi>
+                </strong>{' '}
                 <span className="muted small">
                   <bdi>{mapping.statuses.length > 0 ? mapping.statuses.join(', ') : t('shops.anyStatus')}</bdi>{' '}
-                  <Icon name="arrow" size={14} /> {mapping.template ? mapping.template.name : t('shops.noTemplate')}
+                  <Icon name="arrow" size={14} />{' '}
+                  {mapping.template ? <bdi>{mapping.template.name}</bdi> : t('shops.noTemplate')}
                 </span>{' '}
                 {!mapping.isEnabled && <span className="chip warning">{t('shops.off')}</span>}
               </span>

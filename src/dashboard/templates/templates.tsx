@@ -113,7 +113,7 @@ export default function Templates() {
                     {name}
                   </h2>
                   <p className="muted small">
-                    {language} · {t(`category.${category}`)}
+                    <bdi>{language}</bdi> · {t(`category.${category}`)}
                   </p>
                 </div>
                 <span className={`chip ${TONES[status] ?? ''}`}>{t(`templateStatus.${status}`)}</span>

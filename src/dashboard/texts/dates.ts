@@ -17,6 +17,8 @@ export interface Dates {
   /** Today, 14:05; Tue, 24 Nov, 09:00. */
   moment(at: string, nowMs: number): string;
   full(at: string): string;
+  /** 1 Dec 2026: the day in UTC, in which the months of the usage are counted. */
+  utcDate(at: string): string;
   /** 23 h, 45 min. */
   span(ms: number): string;
 }
@@ -43,6 +45,7 @@ export function useDates(): Dates {
     const longDate = of({ weekday: 'long', day: 'numeric', month: 'long' });
     const moment = of({ weekday: 'short', day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
     const full = of({ dateStyle: 'medium', timeStyle: 'medium' });
+    const utcDate = of({ dateStyle: 'medium', timeZone: 'UTC' });
     const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
     const unit = (count: number, name: 'hour' | 'minute'): string =>
       new Intl.NumberFormat(language, { style: 'unit', unit: name, unitDisplay: 'short' }).format(count);
@@ -65,6 +68,7 @@ export function useDates(): Dates {
         return isNear ? `${relative.format(-days, 'day')}, ${time.format(new Date(at))}` : moment.format(new Date(at));
       },
       full: at => full.format(new Date(at)),
+      utcDate: at => utcDate.format(new Date(at)),
       span: ms =>
         ms >= HOUR ? unit(Math.floor(ms / HOUR), 'hour') : unit(Math.max(1, Math.floor(ms / MINUTE)), 'minute'),
     };

@@ -44,7 +44,7 @@ export default function Usage() {
   if (!account) return <Page title={t('nav.usage')}>{null}</Page>;
   const { usage, limits, subscription } = account;
   return (
-    <Page title={t('nav.usage')} lead={t('usage.lead', { end: dates.full(usage.periodEnd) })}>
+    <Page title={t('nav.usage')} lead={t('usage.lead', { end: dates.utcDate(usage.periodEnd) })}>
       <Plan subscription={subscription} />
       <div className="cards-grid">
         {COUNTERS.map(name => {
@@ -73,7 +73,7 @@ export default function Usage() {
         <article className="card">
           <h2>{t('usage.files')}</h2>
           <p className="figure">
-            {sizeText(usage.mediaBytes)}
+            <bdi>{sizeText(usage.mediaBytes, language)}</bdi>
             <span className="muted small"> {t('usage.fileCount', { count: usage.mediaFiles })}</span>
           </p>
         </article>

@@ -117,7 +117,7 @@ function DeliveryDialog({ id, onClose }: { readonly id: string; readonly onClose
                   {attempt.number}. {dates.full(attempt.occurredAt)}
                 </span>
                 <span className={attempt.error === null ? 'chip good' : 'chip danger'}>
-                  {attempt.status ?? '–'} · {attempt.durationMs} ms
+                  {attempt.status ?? '–'} · <bdi>{attempt.durationMs} ms</bdi>
                 </span>
                 <span className="muted small">{attempt.error ?? attempt.response}</span>
               </li>

@@ -60,11 +60,14 @@ export default function Webhooks() {
           <li key={id} className="card endpoint">
             <header>
               <div className="template-name">
-                <h2 className="ellipsis" dir="auto">
+                <h2 className="address">
                   <bdi>{url}</bdi>
                 </h2>
                 <p className="muted small">
-                  {description ?? t(`webhookFormat.${format}`)} · <code>{events.join(', ')}</code>
+                  {description === null ? t(`webhookFormat.${format}`) : <bdi>{description}</bdi>} ·{' '}
+                  <code>
+                    <bdi>{events.join(', ')}</bdi>
+                  </code>
                 </p>
               </div>
               <span className={isEnabled ? (failingSince ? 'chip warning' : 'chip good') : 'chip danger'}>
